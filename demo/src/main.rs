@@ -1,0 +1,2 @@
+//! The Testudo demo.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Deterministic lockstep without IO.

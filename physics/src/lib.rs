@@ -1,0 +1,1 @@
+//! Deterministic 2D physics in fixed-point arithmetic.
