@@ -1,1 +1,44 @@
 //! Deterministic lockstep without IO.
+//!
+//! Peers run the same simulation and exchange only what players do. Start with [`Session`] and [`Driver`]; the `README.md` of this
+//! package shows how a game plugs in, `WIRE.md` specifies every byte.
+
+pub mod action;
+pub mod bits;
+mod checksum;
+mod codec;
+mod config;
+mod driver;
+mod entry;
+mod event;
+mod ids;
+mod link;
+mod outbox;
+pub mod packet;
+mod session;
+pub mod simnet;
+mod simulation;
+mod stream;
+mod time;
+pub mod transport;
+mod virtual_match;
+
+pub use action::{Action, NoAction};
+pub use bits::{BitReader, BitWriter, DecodeError};
+pub use checksum::{Mismatch, fold_checksum};
+pub use config::{ConfigError, SessionConfig, Topology};
+pub use driver::{Advance, Driver};
+pub use entry::{EndReason, Entry, Extra, Payload};
+pub use event::{Event, Failure, Identity, Refusal, Stats};
+pub use ids::{Frame, PLAYERS_MAX, PeerId, PlayerId, Turn};
+pub use outbox::SubmitError;
+pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION};
+pub use session::{Session, State, TurnStatus};
+pub use simulation::Simulation;
+pub use time::{Duration, Instant};
+pub use virtual_match::VirtualMatch;
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,340 @@
+//! Bit streams: the first bit written is the lowest bit of the first byte.
+//!
+//! The writer is trusted and asserts; the reader faces bytes from the network and returns errors.
+
+use core::fmt;
+
+/// Appends bits to a byte buffer.
+#[derive(Clone, Debug, Default)]
+pub struct BitWriter {
+    bytes: Vec<u8>,
+    bit_count: u32,
+}
+
+/// Reads bits from a byte slice, never past its end.
+#[derive(Clone, Debug)]
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    position: u32,
+    end: u32,
+}
+
+/// Why bytes are not a valid encoding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DecodeError {
+    /// More bits were asked for than are left.
+    OutOfBits {
+        /// Bits asked for.
+        wanted: u32,
+        /// Bits that were left.
+        left: u32,
+    },
+    /// A value is above the largest that is allowed at its place.
+    OutOfRange {
+        /// The value read.
+        value: u64,
+        /// The largest allowed value.
+        max: u64,
+    },
+    /// There is a shorter or otherwise preferred encoding of the same content, or bits are left over.
+    NotCanonical,
+    /// The kind number is reserved.
+    UnknownKind(u8),
+    /// The packet's tag does not match: damaged, or of another session.
+    WrongTag,
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfBits { wanted, left } => write!(f, "{wanted} bits wanted, {left} left"),
+            Self::OutOfRange { value, max } => write!(f, "value {value} is above {max}"),
+            Self::NotCanonical => write!(f, "not the canonical encoding"),
+            Self::UnknownKind(kind) => write!(f, "kind {kind} is not known"),
+            Self::WrongTag => write!(f, "the tag does not match: damaged or of another session"),
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+impl BitWriter {
+    /// An empty writer. It allocates at the first write and keeps its buffer through [`BitWriter::clear`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets the content, keeps the allocation.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bit_count = 0;
+    }
+
+    /// Bits written so far.
+    pub fn bit_count(&self) -> u32 {
+        self.bit_count
+    }
+
+    /// The bytes; unused high bits of the last one are zero.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Writes the low `width` bits of `value`.
+    ///
+    /// # Panics
+    /// If `width` is above 64 or `value` needs more than `width` bits: a fault of the calling code, not of data.
+    pub fn write_bits(&mut self, value: u64, width: u32) {
+        assert!(width <= 64 && (width == 64 || value >> width == 0), "{value} does not fit {width} bits");
+        let (mut value, mut left) = (value, width);
+        while left > 0 {
+            let used = self.bit_count & 7;
+            if used == 0 {
+                self.bytes.push(0);
+            }
+            let take = left.min(8 - used);
+            let chunk = (value & ((1 << take) - 1)) as u8;
+            if let Some(last) = self.bytes.last_mut() {
+                *last |= chunk << used;
+            }
+            value >>= take;
+            left -= take;
+            self.bit_count += take;
+        }
+    }
+
+    /// Writes one bit.
+    pub fn write_bool(&mut self, value: bool) {
+        self.write_bits(u64::from(value), 1);
+    }
+
+    /// Writes a number of any size in Exp-Golomb code of order `order`: short for numbers around 2^`order`.
+    ///
+    /// With `q = (value >> order) + 1` having `n` bits: `n - 1` zero bits, then a one bit, then the low `n - 1` bits of
+    /// `q`, then the low `order` bits of `value`.
+    ///
+    /// # Panics
+    /// If `order` is above 31.
+    pub fn write_golomb(&mut self, value: u32, order: u32) {
+        let high = (u64::from(value) >> order) + 1;
+        let extra = 63 - high.leading_zeros();
+        self.write_bits(0, extra);
+        self.write_bits(1, 1);
+        self.write_bits(high - (1 << extra), extra);
+        self.write_bits(u64::from(value) & ((1 << order) - 1), order);
+    }
+
+    /// Writes a signed number in Exp-Golomb code, mapped 0, -1, 1, -2, 2, ... to 0, 1, 2, 3, 4, ...
+    pub fn write_golomb_signed(&mut self, value: i32, order: u32) {
+        self.write_golomb(((value << 1) ^ (value >> 31)) as u32, order);
+    }
+
+    /// Appends the first `bit_count` bits of `bytes`.
+    ///
+    /// # Panics
+    /// If `bytes` holds fewer bits.
+    pub fn write_slice(&mut self, bytes: &[u8], bit_count: u32) {
+        assert!(
+            bytes.len() as u64 * 8 >= u64::from(bit_count),
+            "{bit_count} bits from {} bytes",
+            bytes.len()
+        );
+        let mut left = bit_count;
+        for &byte in bytes {
+            let take = left.min(8);
+            self.write_bits(u64::from(byte) & ((1 << take) - 1), take);
+            left -= take;
+            if left == 0 {
+                break;
+            }
+        }
+    }
+}
+
+/// Bits that [`BitWriter::write_golomb`] writes for this number.
+pub fn golomb_bits(value: u32, order: u32) -> u32 {
+    let high = (u64::from(value) >> order) + 1;
+    2 * (63 - high.leading_zeros()) + 1 + order
+}
+
+impl<'a> BitReader<'a> {
+    /// Reads all bits of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        let end = u32::try_from(bytes.len() * 8).unwrap_or(u32::MAX);
+        Self { bytes, position: 0, end }
+    }
+
+    /// Reads the first `bit_count` bits of `bytes` (all of them if there are fewer).
+    pub fn with_bit_count(bytes: &'a [u8], bit_count: u32) -> Self {
+        let mut reader = Self::new(bytes);
+        reader.end = reader.end.min(bit_count);
+        reader
+    }
+
+    /// Bits not read yet.
+    pub fn bits_left(&self) -> u32 {
+        self.end - self.position
+    }
+
+    /// Reads `width` bits, at most 64.
+    ///
+    /// # Errors
+    /// [`DecodeError::OutOfBits`] if fewer are left; nothing is consumed then.
+    pub fn read_bits(&mut self, width: u32) -> Result<u64, DecodeError> {
+        if width > self.bits_left() || width > 64 {
+            return Err(DecodeError::OutOfBits { wanted: width, left: self.bits_left() });
+        }
+        let (mut value, mut done) = (0_u64, 0);
+        while done < width {
+            let used = self.position & 7;
+            let take = (width - done).min(8 - used);
+            let byte = u64::from(self.bytes[(self.position >> 3) as usize]);
+            value |= ((byte >> used) & ((1 << take) - 1)) << done;
+            self.position += take;
+            done += take;
+        }
+        Ok(value)
+    }
+
+    /// Reads one bit.
+    ///
+    /// # Errors
+    /// [`DecodeError::OutOfBits`] if none is left.
+    pub fn read_bool(&mut self) -> Result<bool, DecodeError> {
+        Ok(self.read_bits(1)? != 0)
+    }
+
+    /// Reads `width` bits and checks the value against its largest allowed one.
+    ///
+    /// # Errors
+    /// [`DecodeError::OutOfBits`], [`DecodeError::OutOfRange`].
+    pub fn read_max(&mut self, width: u32, max: u64) -> Result<u64, DecodeError> {
+        let value = self.read_bits(width)?;
+        if value > max { Err(DecodeError::OutOfRange { value, max }) } else { Ok(value) }
+    }
+
+    /// Reads a number written by [`BitWriter::write_golomb`] and checks it against `max`.
+    ///
+    /// # Errors
+    /// [`DecodeError::OutOfBits`], [`DecodeError::OutOfRange`].
+    pub fn read_golomb(&mut self, order: u32, max: u32) -> Result<u32, DecodeError> {
+        let mut extra = 0;
+        while !self.read_bool()? {
+            extra += 1;
+            if extra > 32 {
+                return Err(DecodeError::OutOfRange { value: u64::MAX, max: u64::from(max) });
+            }
+        }
+        let high = (1_u64 << extra) + self.read_bits(extra)? - 1;
+        let low = self.read_bits(order)?;
+        let value = (u128::from(high) << order) | u128::from(low);
+        match u32::try_from(value) {
+            Ok(value) if value <= max => Ok(value),
+            _ => Err(DecodeError::OutOfRange {
+                value: u64::try_from(value).unwrap_or(u64::MAX),
+                max: u64::from(max),
+            }),
+        }
+    }
+
+    /// Reads a number written by [`BitWriter::write_golomb_signed`].
+    ///
+    /// # Errors
+    /// [`DecodeError::OutOfBits`], [`DecodeError::OutOfRange`].
+    pub fn read_golomb_signed(&mut self, order: u32) -> Result<i32, DecodeError> {
+        let mapped = self.read_golomb(order, u32::MAX)?;
+        Ok(((mapped >> 1) as i32) ^ -((mapped & 1) as i32))
+    }
+
+    /// Appends the next `bit_count` bits to `out`.
+    ///
+    /// # Errors
+    /// [`DecodeError::OutOfBits`] if fewer are left; nothing is consumed then.
+    pub fn copy_to(&mut self, out: &mut BitWriter, bit_count: u32) -> Result<(), DecodeError> {
+        if bit_count > self.bits_left() {
+            return Err(DecodeError::OutOfBits { wanted: bit_count, left: self.bits_left() });
+        }
+        let mut left = bit_count;
+        while left > 0 {
+            let take = left.min(32);
+            out.write_bits(self.read_bits(take)?, take);
+            left -= take;
+        }
+        Ok(())
+    }
+
+    /// Checks that only zero bits that fill the last byte are left.
+    ///
+    /// # Errors
+    /// [`DecodeError::NotCanonical`] if a byte or a set bit is left.
+    pub fn finish(mut self) -> Result<(), DecodeError> {
+        let left = self.bits_left();
+        if left >= 8 || self.read_bits(left)? != 0 { Err(DecodeError::NotCanonical) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn first_bit_is_the_lowest_of_the_first_byte() {
+        let mut writer = BitWriter::new();
+        writer.write_bool(true);
+        writer.write_bits(0b101, 3);
+        writer.write_bits(0xabc, 12);
+        assert_eq!(writer.bytes(), [0b1100_1011, 0b1010_1011]);
+        assert_eq!(writer.bit_count(), 16);
+    }
+
+    #[test]
+    fn golomb_lengths_of_small_numbers() {
+        for (value, order, bits) in
+            [(0, 0, 1), (1, 0, 3), (2, 0, 3), (3, 0, 5), (7, 3, 4), (8, 3, 6), (0, 16, 17)]
+        {
+            let mut writer = BitWriter::new();
+            writer.write_golomb(value, order);
+            assert_eq!(writer.bit_count(), bits, "{value} order {order}");
+            assert_eq!(golomb_bits(value, order), bits);
+        }
+    }
+
+    #[test]
+    fn leftovers_are_not_canonical() {
+        let mut reader = BitReader::new(&[0b0000_0001, 0]);
+        reader.read_bits(1).unwrap();
+        assert_eq!(reader.finish(), Err(DecodeError::NotCanonical), "a whole byte is left");
+        let mut reader = BitReader::new(&[0b1000_0000]);
+        reader.read_bits(3).unwrap();
+        assert_eq!(reader.finish(), Err(DecodeError::NotCanonical), "a set bit is left");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(values in prop::collection::vec((any::<u32>(), 0_u32..20), 0..50)) {
+            let mut writer = BitWriter::new();
+            for &(value, order) in &values {
+                writer.write_golomb(value, order);
+                writer.write_golomb_signed(value as i32, order);
+                writer.write_bits(u64::from(value), 32);
+            }
+            let mut reader = BitReader::new(writer.bytes());
+            for &(value, order) in &values {
+                prop_assert_eq!(reader.read_golomb(order, u32::MAX), Ok(value));
+                prop_assert_eq!(reader.read_golomb_signed(order), Ok(value as i32));
+                prop_assert_eq!(reader.read_bits(32), Ok(u64::from(value)));
+            }
+            prop_assert_eq!(reader.finish(), Ok(()));
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..40), order in 0_u32..32) {
+            let mut reader = BitReader::new(&bytes);
+            while reader.read_golomb(order, u32::MAX).is_ok() {}
+            let mut reader = BitReader::new(&bytes);
+            while reader.read_bits(7).is_ok() {}
+            prop_assert!(reader.bits_left() < 7);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Checksums of turns: every player's value of a turn side by side.
+
+use std::collections::VecDeque;
+
+use crate::ids::{PLAYERS_MAX, PlayerId, Turn};
+
+/// Folds a 64-bit checksum to the 32 bits that cross the network: high half xor low half.
+///
+/// A divergence shows in one turn with probability 1 - 2^-32, and every later turn shows it again.
+pub fn fold_checksum(checksum: u64) -> u32 {
+    ((checksum >> 32) ^ checksum) as u32
+}
+
+/// Checksums of one turn that are not all equal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mismatch {
+    /// The turn.
+    pub turn: Turn,
+    /// Folded value of each player who gave one.
+    pub values: Vec<(PlayerId, u32)>,
+    /// This peer's own folded value (also of a spectator).
+    pub own: Option<u32>,
+}
+
+impl Mismatch {
+    /// The single player whose value differs from that of all others; none with two players, or when several differ.
+    pub fn outlier(&self) -> Option<PlayerId> {
+        let differs = |&(player, value): &(PlayerId, u32)| {
+            let mut others = self.values.iter().filter(|other| other.0 != player).map(|other| other.1);
+            let first = others.next()?;
+            (first != value && self.values.len() > 2 && others.all(|other| other == first)).then_some(player)
+        };
+        self.values.iter().find_map(differs)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    own: Option<u32>,
+    values: [Option<u32>; PLAYERS_MAX as usize],
+}
+
+/// Turns whose checksums are not all here yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Checksums {
+    players: u8,
+    interval: u32,
+    /// Most rows kept; a row beyond it is not stored.
+    rows_max: u32,
+    /// Number of the oldest row; row n covers turn (n + 1) * interval - 1.
+    oldest: u32,
+    rows: VecDeque<Row>,
+    /// The last turn of the match, which has a checksum whatever the interval is.
+    last_turn: Option<u32>,
+    last_row: Row,
+    last_done: bool,
+}
+
+impl Row {
+    const EMPTY: Self = Self { own: None, values: [None; PLAYERS_MAX as usize] };
+}
+
+impl Checksums {
+    pub(crate) fn new(players: u8, interval: u32, rows_max: u32) -> Self {
+        Self {
+            players,
+            interval,
+            rows_max,
+            oldest: 0,
+            rows: VecDeque::with_capacity(16),
+            last_turn: None,
+            last_row: Row::EMPTY,
+            last_done: false,
+        }
+    }
+
+    /// Names the last turn of the match.
+    pub(crate) fn set_last_turn(&mut self, turn: u32) {
+        self.last_turn = Some(turn);
+    }
+
+    /// Whether the turn's checksum is exchanged.
+    pub(crate) fn covers(&self, turn: u32) -> bool {
+        (turn + 1).is_multiple_of(self.interval) || self.last_turn == Some(turn)
+    }
+
+    /// Notes this peer's own value, as a player or as a spectator.
+    pub(crate) fn note_own(&mut self, turn: u32, value: u32, player: Option<PlayerId>) {
+        if let Some(row) = self.row(turn) {
+            row.own = Some(value);
+        }
+        if let Some(player) = player {
+            self.note(turn, player, value);
+        }
+    }
+
+    /// Notes a player's value. A value of a turn that is settled or too far ahead is ignored.
+    pub(crate) fn note(&mut self, turn: u32, player: PlayerId, value: u32) {
+        if let Some(slot) = self.row(turn).and_then(|row| row.values.get_mut(player.index())) {
+            *slot = Some(value);
+        }
+    }
+
+    /// Settles the oldest turn if it is complete. `expects(player, turn)` tells whether a value will still come.
+    /// Returns the turn, and the values if they are not all equal.
+    pub(crate) fn settle(
+        &mut self,
+        expects_own: bool,
+        expects: impl Fn(PlayerId, u32) -> bool,
+    ) -> Option<(Turn, Option<Mismatch>)> {
+        let players = self.players;
+        let complete = |row: &Row, turn: u32| {
+            (row.own.is_some() || !expects_own)
+                && (0..players).map(PlayerId).all(|p| row.values[p.index()].is_some() || !expects(p, turn))
+        };
+        let turn = (self.oldest + 1).saturating_mul(self.interval) - 1;
+        if self.last_turn.is_none_or(|last| turn <= last) {
+            let row = self.rows.front()?;
+            if !complete(row, turn) {
+                return None;
+            }
+            let row = self.rows.pop_front()?;
+            self.oldest += 1;
+            return Some((Turn(turn), row.mismatch(turn)));
+        }
+        let turn = self.last_turn?;
+        if self.last_done || (turn + 1).is_multiple_of(self.interval) || !complete(&self.last_row, turn) {
+            return None;
+        }
+        self.last_done = true;
+        Some((Turn(turn), self.last_row.mismatch(turn)))
+    }
+
+    fn row(&mut self, turn: u32) -> Option<&mut Row> {
+        if !(turn + 1).is_multiple_of(self.interval) {
+            return (self.last_turn == Some(turn)).then_some(&mut self.last_row);
+        }
+        let index = ((turn + 1) / self.interval - 1).checked_sub(self.oldest)?;
+        if index >= self.rows_max {
+            return None;
+        }
+        while self.rows.len() as u32 <= index {
+            self.rows.push_back(Row::EMPTY);
+        }
+        self.rows.get_mut(index as usize)
+    }
+}
+
+impl Row {
+    fn mismatch(&self, turn: u32) -> Option<Mismatch> {
+        let mut all = self.values.iter().copied().chain([self.own]).flatten();
+        let first = all.next()?;
+        if all.all(|value| value == first) {
+            return None;
+        }
+        let values = (0_u8..).zip(self.values).filter_map(|(i, v)| Some((PlayerId(i), v?))).collect();
+        Some(Mismatch { turn: Turn(turn), values, own: self.own })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_settles_when_all_values_are_here() {
+        let mut sums = Checksums::new(3, 1, 8);
+        sums.note_own(0, 7, Some(PlayerId(0)));
+        sums.note(0, PlayerId(1), 7);
+        assert_eq!(sums.settle(true, |_, _| true), None, "player 2 is missing");
+        sums.note(0, PlayerId(2), 8);
+        let (turn, mismatch) = sums.settle(true, |_, _| true).unwrap();
+        let mismatch = mismatch.unwrap();
+        assert_eq!((turn, mismatch.outlier()), (Turn(0), Some(PlayerId(2))));
+        assert_eq!(mismatch.values, [(PlayerId(0), 7), (PlayerId(1), 7), (PlayerId(2), 8)]);
+    }
+
+    #[test]
+    fn a_dropped_player_is_not_waited_for() {
+        let mut sums = Checksums::new(2, 1, 8);
+        sums.note_own(0, 7, Some(PlayerId(0)));
+        assert_eq!(sums.settle(true, |player, _| player.0 == 0), Some((Turn(0), None)));
+    }
+
+    #[test]
+    fn the_last_turn_has_a_checksum_whatever_the_interval() {
+        let mut sums = Checksums::new(1, 30, 8);
+        sums.set_last_turn(40);
+        assert!(sums.covers(29) && sums.covers(40) && !sums.covers(39));
+        for turn in [29, 40] {
+            sums.note_own(turn, 5, Some(PlayerId(0)));
+            assert_eq!(sums.settle(true, |_, _| true), Some((Turn(turn), None)));
+        }
+        assert_eq!(sums.settle(true, |_, _| true), None);
+    }
+
+    #[test]
+    fn far_turns_take_no_memory() {
+        let mut sums = Checksums::new(2, 1, 8);
+        sums.note(4_000_000_000, PlayerId(1), 1);
+        assert!(sums.rows.is_empty());
+    }
+
+    #[test]
+    fn two_players_have_no_outlier() {
+        let values = vec![(PlayerId(0), 1), (PlayerId(1), 2)];
+        assert_eq!(Mismatch { turn: Turn(3), values, own: None }.outlier(), None);
+    }
+}

@@ -1,0 +1,37 @@
+//! From the bits of an entry to actions.
+
+use crate::action::Action;
+use crate::bits::{BitReader, BitWriter, DecodeError};
+use crate::entry::Payload;
+
+/// Checks that a payload is the canonical encoding of at most `actions_max` actions.
+pub(crate) fn validate<A: Action>(
+    payload: &Payload,
+    actions_max: u32,
+    scratch: &mut BitWriter,
+) -> Result<(), DecodeError> {
+    scratch.clear();
+    let mut reader = BitReader::with_bit_count(payload.bytes(), payload.bit_count());
+    let mut actions = 0;
+    while reader.bits_left() > 0 {
+        actions += 1;
+        if actions > actions_max {
+            return Err(DecodeError::OutOfRange { value: u64::from(actions), max: u64::from(actions_max) });
+        }
+        let before = reader.bits_left();
+        let action = A::decode(&mut reader)?;
+        let used = before - reader.bits_left();
+        if used == 0 || used > A::MAX_BITS {
+            return Err(DecodeError::NotCanonical);
+        }
+        action.encode(scratch);
+    }
+    let same = scratch.bit_count() == payload.bit_count() && scratch.bytes() == payload.bytes();
+    if same { Ok(()) } else { Err(DecodeError::NotCanonical) }
+}
+
+/// Decodes the actions of a payload that has been validated.
+pub(crate) fn actions<A: Action>(payload: &Payload) -> impl Iterator<Item = A> + '_ {
+    let mut reader = BitReader::with_bit_count(payload.bytes(), payload.bit_count());
+    core::iter::from_fn(move || if reader.bits_left() > 0 { A::decode(&mut reader).ok() } else { None })
+}

@@ -1,0 +1,318 @@
+//! Settings of a session. All peers of a session must have the same ones; the handshake compares a hash of them.
+
+use core::fmt;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::action::ACTION_BITS_MAX;
+use crate::ids::PLAYERS_MAX;
+use crate::packet::PROTOCOL_VERSION;
+use crate::time::Duration;
+
+/// Settings of a session, built from defaults.
+///
+/// ```
+/// use testudo_lockstep::{Duration, SessionConfig};
+/// let config = SessionConfig::new(4).frames_per_second(30).frames_per_turn(6).turns(300).queue_max(16);
+/// assert_eq!(config.turn_length(), Duration::from_millis(200));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SessionConfig {
+    pub(crate) players: u8,
+    pub(crate) topology: Topology,
+    pub(crate) session_id: u64,
+    pub(crate) content_hash: u64,
+    pub(crate) frames_per_second: u32,
+    pub(crate) frames_per_turn: u32,
+    pub(crate) turns_ahead: u32,
+    pub(crate) turns: Option<u32>,
+    pub(crate) input_mode: bool,
+    pub(crate) actions_per_turn_max: u32,
+    pub(crate) turn_bytes_max: u32,
+    pub(crate) checksum_interval: u32,
+    pub(crate) queue_max: u32,
+    pub(crate) window: u32,
+    pub(crate) spectators_max: u32,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) silence_timeout: Duration,
+    pub(crate) waiting_notice: Duration,
+    pub(crate) linger: Duration,
+}
+
+/// Which links a session has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Topology {
+    /// A star: everybody has one link to player 0, who forwards. The default.
+    Host,
+    /// A star around a relay that forwards and plays no part itself.
+    Relay,
+    /// Everybody has a link to everybody. Player 0 says when the match starts.
+    Mesh,
+}
+
+/// A setting outside its range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConfigError {
+    /// A number is outside `min..=max`.
+    OutOfRange {
+        /// Name of the setting.
+        setting: &'static str,
+        /// What was asked for.
+        value: u64,
+        /// Smallest allowed value.
+        min: u64,
+        /// Largest allowed value.
+        max: u64,
+    },
+    /// The action type needs more bits than an entry of the stream may have.
+    ActionTooLarge {
+        /// [`crate::Action::MAX_BITS`].
+        bits: u32,
+        /// Bits that the settings allow.
+        max: u32,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange { setting, value, min, max } => {
+                write!(f, "{setting} is {value}, allowed are {min} to {max}")
+            }
+            Self::ActionTooLarge { bits, max } => {
+                write!(f, "an action has up to {bits} bits, allowed are {max}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl SessionConfig {
+    /// Command mode: turns of 200 ms, four frames of 50 ms each, two turns ahead, one action per player and turn.
+    ///
+    /// `players` is 1..=16, the host included.
+    pub fn new(players: u8) -> Self {
+        Self {
+            players,
+            topology: Topology::Host,
+            session_id: 0,
+            content_hash: 0,
+            frames_per_second: 20,
+            frames_per_turn: 4,
+            turns_ahead: 2,
+            turns: None,
+            input_mode: false,
+            actions_per_turn_max: 1,
+            turn_bytes_max: 256,
+            checksum_interval: 1,
+            queue_max: 64,
+            window: 512,
+            spectators_max: 16,
+            connect_timeout: Duration::from_secs(10),
+            silence_timeout: Duration::from_secs(20),
+            waiting_notice: Duration::from_millis(500),
+            linger: Duration::from_secs(2),
+        }
+    }
+
+    /// Input mode: a turn is one frame, every entry is one action of exactly [`crate::Action::MAX_BITS`] bits, a checksum every
+    /// 30 frames. A frame without a fresh input repeats the one before.
+    pub fn input(players: u8, frames_per_second: u32) -> Self {
+        let config = Self::new(players).frames_per_second(frames_per_second).frames_per_turn(1);
+        Self { input_mode: true, ..config }.checksum_interval(30)
+    }
+
+    /// Which links there are. Default [`Topology::Host`].
+    pub fn topology(self, topology: Topology) -> Self {
+        Self { topology, ..self }
+    }
+
+    /// Number that sets this match apart from others; packets of another session are dropped. The caller chooses it (at random for
+    /// real networks). Default 0.
+    pub fn session_id(self, session_id: u64) -> Self {
+        Self { session_id, ..self }
+    }
+
+    /// Hash of everything else that must be equal at the start: map, units, rules, versions. Default 0.
+    pub fn content_hash(self, content_hash: u64) -> Self {
+        Self { content_hash, ..self }
+    }
+
+    /// Game frames per second, 1..=1000. Default 20.
+    pub fn frames_per_second(self, frames_per_second: u32) -> Self {
+        Self { frames_per_second, ..self }
+    }
+
+    /// Frames in a turn at the start, 1..=250. Default 4.
+    pub fn frames_per_turn(self, frames_per_turn: u32) -> Self {
+        Self { frames_per_turn, ..self }
+    }
+
+    /// Whole turns between giving an action and running it, 0..=8. Default 2; 0 only makes sense for a player with spectators.
+    pub fn turns_ahead(self, turns_ahead: u32) -> Self {
+        Self { turns_ahead, ..self }
+    }
+
+    /// Length of the match in turns, 1..=4,000,000,000; without it the match goes on until [`crate::Session::end_match`].
+    pub fn turns(self, turns: u32) -> Self {
+        Self { turns: Some(turns), ..self }
+    }
+
+    /// Most actions of one player in one turn, 1..=255. Default 1. More are queued for later turns.
+    pub fn actions_per_turn_max(self, actions_per_turn_max: u32) -> Self {
+        Self { actions_per_turn_max, ..self }
+    }
+
+    /// Most bytes of actions of one player in one turn, 1..=512. Default 256.
+    pub fn turn_bytes_max(self, turn_bytes_max: u32) -> Self {
+        Self { turn_bytes_max, ..self }
+    }
+
+    /// Turns from one exchanged checksum to the next, 1..=600. Default 1 (30 in input mode). The last turn always has one.
+    pub fn checksum_interval(self, checksum_interval: u32) -> Self {
+        Self { checksum_interval, ..self }
+    }
+
+    /// Most actions that wait for their turn, 1..=4096. Default 64.
+    pub fn queue_max(self, queue_max: u32) -> Self {
+        Self { queue_max, ..self }
+    }
+
+    /// Most entries of one stream that are kept for a peer that has not confirmed them, 16..=1024. Default 512.
+    pub fn window(self, window: u32) -> Self {
+        Self { window, ..self }
+    }
+
+    /// Most spectators that a host or relay accepts, 0..=256. Default 16.
+    pub fn spectators_max(self, spectators_max: u32) -> Self {
+        Self { spectators_max, ..self }
+    }
+
+    /// Time until a peer that does not answer, or a match that does not start, is given up. Default 10 s.
+    pub fn connect_timeout(self, connect_timeout: Duration) -> Self {
+        Self { connect_timeout, ..self }
+    }
+
+    /// Silence after which a connected peer counts as lost. Default 20 s.
+    pub fn silence_timeout(self, silence_timeout: Duration) -> Self {
+        Self { silence_timeout, ..self }
+    }
+
+    /// Stall after which [`crate::Event::WaitingFor`] is reported. Default 500 ms.
+    pub fn waiting_notice(self, waiting_notice: Duration) -> Self {
+        Self { waiting_notice, ..self }
+    }
+
+    /// At the end of the match: silence after which a peer that has not confirmed everything counts as done. Default 2 s.
+    pub fn linger(self, linger: Duration) -> Self {
+        Self { linger, ..self }
+    }
+
+    /// Number of players.
+    pub fn player_count(&self) -> u8 {
+        self.players
+    }
+
+    /// Which links there are.
+    pub fn links(&self) -> Topology {
+        self.topology
+    }
+
+    /// Length of one turn at the start, rounded down to whole microseconds.
+    pub fn turn_length(&self) -> Duration {
+        Duration::from_micros(
+            u64::from(self.frames_per_turn) * 1_000_000 / u64::from(self.frames_per_second.max(1)),
+        )
+    }
+
+    /// Length of one frame, rounded down to whole microseconds. (The driver counts exactly: 60 frames are one second.)
+    pub fn frame_length(&self) -> Duration {
+        Duration::from_micros(1_000_000 / u64::from(self.frames_per_second.max(1)))
+    }
+
+    /// Checks every range, and that an action of `action_bits` fits.
+    pub(crate) fn check(&self, action_bits: u32) -> Result<(), ConfigError> {
+        let ranges: [(&'static str, u32, u32, u32); 10] = [
+            ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
+            ("frames per second", self.frames_per_second, 1, 1_000),
+            ("frames per turn", self.frames_per_turn, 1, 250),
+            ("turns ahead", self.turns_ahead, 0, 8),
+            ("turns", self.turns.unwrap_or(1), 1, 4_000_000_000),
+            ("actions per turn", self.actions_per_turn_max, 1, 255),
+            ("bytes of actions per turn", self.turn_bytes_max, 1, ACTION_BITS_MAX / 8),
+            ("checksum interval", self.checksum_interval, 1, 600),
+            ("action queue", self.queue_max, 1, 4_096),
+            ("window", self.window, 16, 1_024),
+        ];
+        for (setting, value, min, max) in ranges {
+            if !(min..=max).contains(&value) {
+                let (value, min, max) = (u64::from(value), u64::from(min), u64::from(max));
+                return Err(ConfigError::OutOfRange { setting, value, min, max });
+            }
+        }
+        let max = if self.input_mode { ACTION_BITS_MAX } else { self.turn_bytes_max * 8 };
+        if action_bits == 0 || action_bits > max {
+            return Err(ConfigError::ActionTooLarge { bits: action_bits, max });
+        }
+        Ok(())
+    }
+
+    /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
+    pub(crate) fn hash(&self, action_bits: u32) -> u64 {
+        let numbers: [u64; 13] = [
+            u64::from(PROTOCOL_VERSION),
+            u64::from(self.players),
+            self.topology as u64,
+            self.content_hash,
+            u64::from(self.frames_per_second),
+            u64::from(self.frames_per_turn),
+            u64::from(self.turns_ahead),
+            u64::from(self.turns.unwrap_or(0)),
+            u64::from(self.input_mode),
+            u64::from(self.actions_per_turn_max),
+            u64::from(self.turn_bytes_max),
+            u64::from(self.checksum_interval),
+            u64::from(action_bits),
+        ];
+        let mut bytes = [0; 13 * 8];
+        for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            chunk.copy_from_slice(&number.to_le_bytes());
+        }
+        xxh3_64(&bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_range_is_named() {
+        assert_eq!(
+            SessionConfig::new(0).check(8),
+            Err(ConfigError::OutOfRange { setting: "players", value: 0, min: 1, max: 16 })
+        );
+        assert_eq!(
+            SessionConfig::new(2).turn_bytes_max(1).check(9),
+            Err(ConfigError::ActionTooLarge { bits: 9, max: 8 })
+        );
+        assert_eq!(SessionConfig::input(2, 60).check(6), Ok(()));
+    }
+
+    #[test]
+    fn the_hash_tells_settings_apart() {
+        let base = SessionConfig::new(2);
+        let others = [
+            base.clone().content_hash(1),
+            base.clone().frames_per_turn(5),
+            base.clone().turns(9),
+            SessionConfig::new(3),
+        ];
+        for other in others {
+            assert_ne!(base.hash(8), other.hash(8));
+        }
+        assert_ne!(base.hash(8), base.hash(9));
+        assert_eq!(base.hash(8), base.clone().queue_max(9).hash(8), "local limits are not compared");
+    }
+}

@@ -1,0 +1,191 @@
+//! The loop around a session and a simulation: accumulated time becomes frames, frames become turns.
+
+use crate::ids::{Frame, Turn};
+use crate::session::{Session, TurnStatus};
+use crate::simulation::Simulation;
+use crate::time::Instant;
+
+/// Most frames that one call of [`Driver::advance`] simulates.
+const FRAMES_PER_CALL_MAX: u32 = 4;
+
+/// Accumulated time is in micro-frames, so that 60 frames are exactly one second: one microsecond adds `frames_per_second`.
+const MICRO_FRAME: u64 = 1_000_000;
+
+/// What one call of [`Driver::advance`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Advance {
+    /// Frames simulated.
+    pub frames: u32,
+    /// Turns begun.
+    pub turns: u32,
+    /// The simulation stands because the next turn is not ready.
+    pub stalled: bool,
+}
+
+/// Runs a simulation at the pace of a session.
+pub struct Driver<S: Simulation> {
+    simulation: S,
+    session: Session<S::Action>,
+    /// Frames left in the turn that has begun.
+    frames_left: u32,
+    frames: u32,
+    /// Time not simulated yet, in micro-frames.
+    accumulated: u64,
+    /// Time for which the simulation has stood, in micro-frames, beyond the stalled frames that were counted.
+    stalled: Option<u64>,
+    last: Option<Instant>,
+}
+
+impl<S: Simulation> Driver<S> {
+    /// Puts a simulation in its state before frame 0 together with its session.
+    pub fn new(simulation: S, session: Session<S::Action>) -> Self {
+        Self { simulation, session, frames_left: 0, frames: 0, accumulated: 0, stalled: None, last: None }
+    }
+
+    /// Lets time pass up to `now`: simulates the frames that are due, at most four.
+    pub fn advance(&mut self, now: Instant) -> Advance {
+        self.advance_with(now, |_, _, _| {})
+    }
+
+    /// As [`Driver::advance`]. `at_turn` is called at the start of each turn, before the turn's actions are applied, with the state as the
+    /// turn before left it: what it submits goes with the entry that closes now (a bot's place).
+    pub fn advance_with(
+        &mut self,
+        now: Instant,
+        mut at_turn: impl FnMut(Turn, &S, &mut Session<S::Action>),
+    ) -> Advance {
+        self.session.handle_timeout(now);
+        let mut advance = Advance::default();
+        if self.session.state() == crate::State::Lobby {
+            return advance;
+        }
+        self.pass_time(now);
+        while self.accumulated >= MICRO_FRAME && advance.frames < FRAMES_PER_CALL_MAX {
+            if self.frames_left == 0 {
+                if let TurnStatus::Ready(turn) = self.session.turn_status() {
+                    at_turn(turn, &self.simulation, &mut self.session);
+                }
+                match self.session.begin_turn(now) {
+                    TurnStatus::Ready(turn) => self.start_turn(turn),
+                    TurnStatus::Waiting => {
+                        self.stall();
+                        advance.stalled = true;
+                        break;
+                    }
+                    TurnStatus::Over => {
+                        self.accumulated = 0;
+                        break;
+                    }
+                }
+                advance.turns += 1;
+            }
+            self.run_frame(now);
+            advance.frames += 1;
+        }
+        advance
+    }
+
+    /// When [`Driver::advance`] has something to do, if no packet arrives before.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let session = self.session.poll_timeout();
+        let Some(last) = self.last.filter(|_| !self.session.is_over()) else { return session };
+        let missing = match self.stalled {
+            Some(stalled) => MICRO_FRAME.saturating_sub(stalled),
+            None => MICRO_FRAME.saturating_sub(self.accumulated),
+        };
+        let rate = u64::from(self.session.frames_per_second());
+        let frame = last + crate::Duration::from_micros(missing.div_ceil(rate));
+        if self.session.state() == crate::State::Ending {
+            return session;
+        }
+        Some(session.map_or(frame, |session| session.min(frame)))
+    }
+
+    /// How far the time between the last frame and the next has passed, in parts per million: for drawing between two states.
+    pub fn alpha_ppm(&self) -> u32 {
+        self.accumulated.min(MICRO_FRAME) as u32
+    }
+
+    /// The simulation.
+    pub fn simulation(&self) -> &S {
+        &self.simulation
+    }
+
+    /// The simulation, to change it. Whatever differs from other peers afterwards is a divergence.
+    pub fn simulation_mut(&mut self) -> &mut S {
+        &mut self.simulation
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session<S::Action> {
+        &self.session
+    }
+
+    /// The session: to submit actions, to hand in packets, to take events.
+    pub fn session_mut(&mut self) -> &mut Session<S::Action> {
+        &mut self.session
+    }
+
+    /// The next frame to simulate: frames simulated so far.
+    pub fn frame(&self) -> Frame {
+        Frame(self.frames)
+    }
+
+    /// Gives both parts back.
+    pub fn into_parts(self) -> (S, Session<S::Action>) {
+        (self.simulation, self.session)
+    }
+
+    fn pass_time(&mut self, now: Instant) {
+        let rate = u64::from(self.session.frames_per_second());
+        // The first frame is due at once.
+        let Some(last) = self.last else {
+            self.last = Some(now);
+            self.accumulated = MICRO_FRAME;
+            return;
+        };
+        let passed = now.since(last).as_micros().saturating_mul(rate);
+        self.last = Some(last.max(now));
+        self.accumulated = self.accumulated.saturating_add(passed);
+        // The others wait for us after two turns, so older debt is not ours to pay.
+        let turns = u64::from(self.session.config().turns_ahead + 1);
+        let most = turns * u64::from(self.session.frames_per_turn()) * MICRO_FRAME;
+        self.accumulated = self.accumulated.min(most);
+        if let Some(stalled) = &mut self.stalled {
+            *stalled = stalled.saturating_add(passed);
+            let frames = *stalled / MICRO_FRAME;
+            *stalled -= frames * MICRO_FRAME;
+            self.session.note_stalled_frames(frames);
+        }
+    }
+
+    fn start_turn(&mut self, turn: Turn) {
+        self.stalled = None;
+        self.frames_left = self.session.frames_per_turn();
+        for player in self.session.turn_gone() {
+            self.simulation.player_gone(player, turn);
+        }
+        for (player, action) in self.session.turn_actions() {
+            self.simulation.apply(player, &action);
+        }
+    }
+
+    fn run_frame(&mut self, now: Instant) {
+        self.simulation.step(self.session.frames_per_second());
+        self.accumulated -= MICRO_FRAME;
+        self.frames += 1;
+        self.frames_left -= 1;
+        if self.frames_left == 0 {
+            self.session.end_turn(now, self.simulation.checksum());
+        }
+    }
+
+    /// The frame counter holds; the turn begins as soon as it is ready, without a backlog of frames.
+    fn stall(&mut self) {
+        self.accumulated = MICRO_FRAME;
+        if self.stalled.is_none() {
+            self.stalled = Some(0);
+            self.session.note_stalled_frames(1);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! One entry of a player's stream: what the player does in one turn, encoded, with what rides along.
+
+use smallvec::SmallVec;
+
+/// The bits of a turn's actions. In input mode one action; in command mode none, or several one after the other.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Payload {
+    pub(crate) bytes: SmallVec<[u8; 16]>,
+    pub(crate) bit_count: u32,
+}
+
+impl Payload {
+    /// The first `bit_count` bits of `bytes`; the rest of the last byte is cleared.
+    ///
+    /// # Panics
+    /// If `bytes` holds fewer bits.
+    pub fn new(bytes: &[u8], bit_count: u32) -> Self {
+        let mut bytes = SmallVec::from_slice(&bytes[..bit_count.div_ceil(8) as usize]);
+        if let (Some(last), used @ 1..=7) = (bytes.last_mut(), bit_count & 7) {
+            *last &= (1 << used) - 1;
+        }
+        Self { bytes, bit_count }
+    }
+
+    /// The explicit "no action".
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Whether it holds no action.
+    pub fn is_none(&self) -> bool {
+        self.bit_count == 0
+    }
+
+    /// The bytes; unused high bits of the last one are zero.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Number of bits.
+    pub fn bit_count(&self) -> u32 {
+        self.bit_count
+    }
+}
+
+/// Why a player's stream ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EndReason {
+    /// The player left in good order.
+    Left,
+    /// The others went on without the player.
+    Dropped,
+}
+
+/// What rides along with an entry. Each kind at most once, in ascending order of kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extra {
+    /// Kind 0: the player's checksum of the turn that was complete when the entry closed, folded to 32 bits
+    /// (see [`crate::fold_checksum`]).
+    Checksum(u32),
+    /// Kind 1: the player's rolling averages in milliseconds.
+    Pace {
+        /// From sending an entry to its last confirmation.
+        network_ms: u16,
+        /// The slowest frame of a turn.
+        runtime_ms: u16,
+    },
+    /// Kind 2: this is the player's last entry; it holds no action.
+    End(EndReason),
+    /// Kind 3: from this turn on the simulation stands still (true) or runs again (false).
+    Pause(bool),
+}
+
+impl Extra {
+    /// Number of the kind on the wire.
+    pub(crate) fn kind(self) -> u8 {
+        match self {
+            Self::Checksum(_) => 0,
+            Self::Pace { .. } => 1,
+            Self::End(_) => 2,
+            Self::Pause(_) => 3,
+        }
+    }
+}
+
+/// One entry of a player's stream.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Entry {
+    /// The player's actions.
+    pub payload: Payload,
+    /// What rides along, ascending by kind.
+    pub extras: SmallVec<[Extra; 2]>,
+}
+
+impl Entry {
+    /// The reason if this entry ends the stream.
+    pub fn end(&self) -> Option<EndReason> {
+        self.extras.iter().find_map(|extra| match *extra {
+            Extra::End(reason) => Some(reason),
+            _ => None,
+        })
+    }
+
+    /// The checksum if one rides along.
+    pub fn checksum(&self) -> Option<u32> {
+        self.extras.iter().find_map(|extra| match *extra {
+            Extra::Checksum(value) => Some(value),
+            _ => None,
+        })
+    }
+}

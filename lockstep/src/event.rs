@@ -1,0 +1,158 @@
+//! What a session reports, and its counters.
+
+use core::fmt;
+
+use crate::checksum::Mismatch;
+use crate::entry::EndReason;
+use crate::ids::{PeerId, PlayerId, Turn};
+
+/// Something the application may want to show or act on. Taken with [`crate::Session::poll_event`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// The handshake with a peer is complete.
+    Connected {
+        /// The link.
+        peer: PeerId,
+        /// Who is at its other end.
+        identity: Identity,
+    },
+    /// Somebody was refused at the handshake.
+    Rejected {
+        /// The link.
+        peer: PeerId,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// Everybody is here; turn 0 may begin.
+    Started,
+    /// The turn cannot begin: these players' entries are missing. Reported once per stall.
+    WaitingFor {
+        /// The turn that cannot begin.
+        turn: Turn,
+        /// Whose entries are missing.
+        players: Vec<PlayerId>,
+    },
+    /// The turn that was waited for has begun.
+    WaitingOver {
+        /// The turn.
+        turn: Turn,
+    },
+    /// Checksums of a turn differ. Only the first such turn is reported; the session goes on, the application decides.
+    Desync(Mismatch),
+    /// From `turn` on a player gives no more actions.
+    PlayerGone {
+        /// Who.
+        player: PlayerId,
+        /// Why.
+        reason: EndReason,
+        /// The first turn without the player.
+        turn: Turn,
+    },
+    /// All turns have run, and every peer has every entry and every checksum (or was silent for the linger time).
+    Finished,
+    /// The session has ended before its time.
+    Failed(Failure),
+}
+
+/// Who is at the other end of a link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Identity {
+    /// A player.
+    Player(PlayerId),
+    /// Watches and gives no actions.
+    Spectator,
+    /// Forwards, and does not simulate.
+    Relay,
+}
+
+/// Why a peer was not let in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// Another protocol version.
+    Version {
+        /// Version of the peer that refuses.
+        expected: u16,
+    },
+    /// Other settings or other content.
+    Config {
+        /// Hash of the peer that refuses.
+        expected: u64,
+    },
+    /// The place is taken, or there is none of that kind.
+    Taken,
+    /// The match has begun.
+    Running,
+}
+
+/// Why a session ended before its time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// Nobody answered, or not everybody came, within the connect timeout.
+    ConnectTimeout,
+    /// The other side refused.
+    Refused(Refusal),
+    /// A peer was silent for the silence timeout.
+    ConnectionLost(PeerId),
+    /// The others went on without this player.
+    Dropped,
+    /// A peer ended its session before the match was over.
+    PeerLeft(PeerId),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { expected } => write!(f, "the other side speaks protocol version {expected}"),
+            Self::Config { expected } => {
+                write!(f, "the other side has other settings or content (hash {expected:016x})")
+            }
+            Self::Taken => write!(f, "the place is taken"),
+            Self::Running => write!(f, "the match has already begun"),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConnectTimeout => write!(f, "nobody answered, or not everybody came in time"),
+            Self::Refused(refusal) => write!(f, "refused: {refusal}"),
+            Self::ConnectionLost(_) => write!(f, "connection lost"),
+            Self::Dropped => write!(f, "the others went on without this player"),
+            Self::PeerLeft(_) => write!(f, "the other side ended the match early"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Counters since the start of the session. Nothing here influences the simulation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Packets given out for sending.
+    pub packets_sent: u64,
+    /// Their bytes: UDP payload.
+    pub bytes_sent: u64,
+    /// Valid packets taken in.
+    pub packets_received: u64,
+    /// Their bytes.
+    pub bytes_received: u64,
+    /// Packets that were damaged, of another session or not canonical.
+    pub packets_malformed: u64,
+    /// Well-formed packets from peers that have not joined, or of a kind that makes no sense now.
+    pub packets_unexpected: u64,
+    /// New entries taken in from other peers.
+    pub entries_received: u64,
+    /// Entries that were here already: the price of redundancy.
+    pub entries_repeated: u64,
+    /// Entries that arrived after the turn in which they ran had begun without them: only after the end of a stream.
+    pub entries_late: u64,
+    /// Entries with a gap before them, or beyond the window: their turn number was not expected.
+    pub entries_unexpected: u64,
+    /// Entries of players whom the sending peer may not speak for, or whose actions do not decode.
+    pub entries_invalid: u64,
+    /// Frames in which the simulation stood because a turn was not ready.
+    pub stalled_frames: u64,
+    /// Turns that have begun.
+    pub turns_begun: u64,
+}

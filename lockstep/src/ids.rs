@@ -1,0 +1,53 @@
+//! Numbers of turns, frames, players and peers.
+
+use core::fmt;
+
+/// Most players of one session.
+pub const PLAYERS_MAX: u8 = 16;
+
+/// Number of a lockstep turn, from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Turn(pub u32);
+
+/// Number of a simulated frame, from 0 over the whole match.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Frame(pub u32);
+
+/// A player's place in the session, 0..[`PLAYERS_MAX`]. The same number on every peer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct PlayerId(pub u8);
+
+/// The other end of a link, as the caller's transport numbers it. Local: two peers may use different numbers for the same machine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct PeerId(pub u32);
+
+impl PlayerId {
+    /// Index into per-player arrays.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+impl fmt::Display for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Display for PlayerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Display for PeerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

@@ -1,0 +1,144 @@
+//! One remote: handshake, what it has, when it was heard, when it is sent to next.
+
+use crate::event::Identity;
+use crate::ids::{PLAYERS_MAX, PeerId};
+use crate::time::{Duration, Instant};
+
+/// Shortest time between two packets to one peer when fresh entries of others arrive in small lots.
+pub(crate) const GAP_MIN: Duration = Duration::from_millis(10);
+
+/// Most packets to one peer at one time, when what it lacks does not fit one packet.
+const PACKETS_AT_ONCE_MAX: u8 = 4;
+
+/// Times that a last word is sent: it is not confirmed.
+const BYE_COPIES: u8 = 3;
+
+/// Where the handshake stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// We ask, nobody has answered yet.
+    Dialing,
+    /// Both sides know each other.
+    Connected,
+    /// Nothing is sent or expected any more.
+    Closed,
+}
+
+/// Lobby state of one remote.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LobbyView {
+    /// The remote may start.
+    pub(crate) ready: bool,
+    /// Smallest round trip seen.
+    pub(crate) round_trip_min: Option<Duration>,
+    /// The remote's latest time stamp and when it arrived.
+    pub(crate) heard: Option<(u32, Instant)>,
+}
+
+/// One remote.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pub(crate) peer: PeerId,
+    pub(crate) phase: Phase,
+    /// Known when connected.
+    pub(crate) identity: Option<Identity>,
+    pub(crate) lobby: LobbyView,
+    /// For each stream the first entry that the remote lacks.
+    pub(crate) acked: [u32; PLAYERS_MAX as usize],
+    /// Our entries below this number are everywhere behind this link.
+    pub(crate) confirmed: u32,
+    /// The remote's position in its own stream.
+    pub(crate) base: u32,
+    /// The remote has said that it has everything.
+    pub(crate) finished: bool,
+    pub(crate) last_heard: Instant,
+    last_sent: Option<Instant>,
+    /// Something new for the remote: send at the next chance, not at the next tick.
+    fresh: bool,
+    /// The own entry of a new turn: send at once.
+    urgent: bool,
+    packets_at_once_left: u8,
+    /// Where the next packet starts in the list of streams, when not all fit.
+    pub(crate) rotate: u8,
+    /// A welcome is owed.
+    pub(crate) owes_welcome: bool,
+    /// Copies of the last word that are still to be sent.
+    pub(crate) byes_left: u8,
+}
+
+impl Link {
+    pub(crate) fn new(
+        peer: PeerId,
+        phase: Phase,
+        identity: Option<Identity>,
+        first: u32,
+        now: Instant,
+    ) -> Self {
+        Self {
+            peer,
+            phase,
+            identity,
+            lobby: LobbyView::default(),
+            acked: [first; PLAYERS_MAX as usize],
+            confirmed: first,
+            base: first,
+            finished: false,
+            last_heard: now,
+            last_sent: None,
+            fresh: false,
+            urgent: false,
+            packets_at_once_left: 0,
+            rotate: 0,
+            owes_welcome: false,
+            byes_left: 0,
+        }
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.phase == Phase::Connected
+    }
+
+    pub(crate) fn is_player(&self) -> bool {
+        matches!(self.identity, Some(Identity::Player(_)))
+    }
+
+    /// Entries of others have arrived that this remote lacks.
+    pub(crate) fn mark_fresh(&mut self) {
+        self.fresh = true;
+    }
+
+    /// The own entry has closed.
+    pub(crate) fn mark_urgent(&mut self) {
+        self.urgent = true;
+    }
+
+    /// Says goodbye with this link's next packets.
+    pub(crate) fn owe_bye(&mut self) {
+        self.byes_left = BYE_COPIES;
+    }
+
+    /// When the next packet is due, if packets go out every `tick`.
+    pub(crate) fn due_at(&self, tick: Duration) -> Option<Instant> {
+        if self.phase == Phase::Closed {
+            return None;
+        }
+        let Some(last) = self.last_sent else { return Some(Instant::ZERO) };
+        if self.urgent || self.packets_at_once_left > 0 || self.owes_welcome {
+            return Some(last);
+        }
+        Some(last + if self.fresh { tick.min(GAP_MIN) } else { tick })
+    }
+
+    /// Notes that a packet goes out; `more` tells that not everything fitted.
+    pub(crate) fn note_sent(&mut self, now: Instant, more: bool) {
+        let continues = self.packets_at_once_left > 0;
+        self.packets_at_once_left = match (more, continues) {
+            (false, _) => 0,
+            (true, true) => self.packets_at_once_left - 1,
+            (true, false) => PACKETS_AT_ONCE_MAX - 1,
+        };
+        self.last_sent = Some(now);
+        self.fresh = false;
+        self.urgent = false;
+    }
+}

@@ -1,0 +1,181 @@
+//! Actions that wait for their turn.
+
+use core::fmt;
+use std::collections::VecDeque;
+
+use crate::action::Action;
+use crate::bits::BitWriter;
+use crate::config::SessionConfig;
+use crate::entry::Payload;
+
+/// Why an action was not accepted. It will not run anywhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SubmitError {
+    /// As many actions as allowed are waiting.
+    QueueFull {
+        /// The limit.
+        max: u32,
+    },
+    /// The action encoded to more bits than its type allows, to none, or (input mode) to another number of bits.
+    WrongSize {
+        /// Bits written.
+        bits: u32,
+        /// Bits allowed.
+        max: u32,
+    },
+    /// The encoded action does not decode to something that encodes to the same bits.
+    NotCanonical,
+    /// This peer has no player, or the player's stream has ended.
+    NotPlaying,
+}
+
+impl fmt::Display for SubmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::QueueFull { max } => write!(f, "{max} actions are waiting already"),
+            Self::WrongSize { bits, max } => write!(f, "the action has {bits} bits, allowed are {max}"),
+            Self::NotCanonical => write!(f, "the action does not survive encoding and decoding"),
+            Self::NotPlaying => write!(f, "this peer has no player in the match"),
+        }
+    }
+}
+
+impl std::error::Error for SubmitError {}
+
+/// The local player's queue. Actions are encoded when they are given, so what runs here went through the codec too.
+#[derive(Clone, Debug)]
+pub(crate) struct Outbox {
+    queue: VecDeque<Payload>,
+    queue_max: u32,
+    per_turn_max: u32,
+    turn_bits_max: u32,
+    /// Input mode: the last input, repeated while there is no fresh one.
+    repeated: Option<Payload>,
+    scratch: BitWriter,
+    recoded: BitWriter,
+}
+
+impl Outbox {
+    pub(crate) fn new(config: &SessionConfig, action_bits: u32) -> Self {
+        let zeros = [0; crate::action::ACTION_BITS_MAX as usize / 8];
+        Self {
+            queue: VecDeque::with_capacity(4),
+            queue_max: config.queue_max,
+            per_turn_max: if config.input_mode { 1 } else { config.actions_per_turn_max },
+            turn_bits_max: if config.input_mode { action_bits } else { config.turn_bytes_max * 8 },
+            repeated: config.input_mode.then(|| Payload::new(&zeros, action_bits)),
+            scratch: BitWriter::new(),
+            recoded: BitWriter::new(),
+        }
+    }
+
+    /// Encodes and queues an action.
+    pub(crate) fn submit<A: Action>(&mut self, action: &A) -> Result<(), SubmitError> {
+        if self.queue.len() as u32 >= self.queue_max {
+            return Err(SubmitError::QueueFull { max: self.queue_max });
+        }
+        self.scratch.clear();
+        action.encode(&mut self.scratch);
+        let bits = self.scratch.bit_count();
+        let wrong_size =
+            if self.repeated.is_some() { bits != A::MAX_BITS } else { bits == 0 || bits > A::MAX_BITS };
+        if wrong_size {
+            return Err(SubmitError::WrongSize { bits, max: A::MAX_BITS });
+        }
+        let payload = Payload::new(self.scratch.bytes(), bits);
+        if crate::codec::validate::<A>(&payload, 1, &mut self.recoded).is_err() {
+            return Err(SubmitError::NotCanonical);
+        }
+        self.queue.push_back(payload);
+        Ok(())
+    }
+
+    /// Actions that wait.
+    pub(crate) fn len(&self) -> u32 {
+        self.queue.len() as u32
+    }
+
+    /// Takes the payload of the next entry: the oldest actions that fit, or "no action".
+    pub(crate) fn close(&mut self) -> Payload {
+        if let Some(repeated) = &mut self.repeated {
+            if let Some(fresh) = self.queue.pop_front() {
+                *repeated = fresh;
+            }
+            return repeated.clone();
+        }
+        let Some(first) = self.queue.pop_front() else { return Payload::none() };
+        if self.per_turn_max == 1 {
+            return first;
+        }
+        self.scratch.clear();
+        self.scratch.write_slice(first.bytes(), first.bit_count());
+        for _ in 1..self.per_turn_max {
+            let Some(next) = self.queue.front() else { break };
+            if self.scratch.bit_count() + next.bit_count() > self.turn_bits_max {
+                break;
+            }
+            self.scratch.write_slice(next.bytes(), next.bit_count());
+            self.queue.pop_front();
+        }
+        Payload::new(self.scratch.bytes(), self.scratch.bit_count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::{BitReader, DecodeError};
+
+    struct Byte(u8);
+
+    impl Action for Byte {
+        const MAX_BITS: u32 = 8;
+        fn encode(&self, out: &mut BitWriter) {
+            out.write_bits(u64::from(self.0), 8);
+        }
+        fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+            Ok(Self(input.read_bits(8)? as u8))
+        }
+    }
+
+    #[test]
+    fn one_action_per_turn_the_rest_waits_in_order() {
+        let mut outbox = Outbox::new(&SessionConfig::new(1), 8);
+        for value in 1..=3 {
+            outbox.submit(&Byte(value)).unwrap();
+        }
+        assert_eq!(outbox.close().bytes(), [1]);
+        assert_eq!(outbox.close().bytes(), [2]);
+        assert_eq!(outbox.close().bytes(), [3]);
+        assert!(outbox.close().is_none());
+    }
+
+    #[test]
+    fn a_byte_budget_spills_to_the_next_turn() {
+        let config = SessionConfig::new(1).actions_per_turn_max(10).turn_bytes_max(3);
+        let mut outbox = Outbox::new(&config, 8);
+        for value in 1..=5 {
+            outbox.submit(&Byte(value)).unwrap();
+        }
+        assert_eq!(outbox.close().bytes(), [1, 2, 3]);
+        assert_eq!(outbox.close().bytes(), [4, 5]);
+    }
+
+    #[test]
+    fn a_full_queue_says_so() {
+        let mut outbox = Outbox::new(&SessionConfig::new(1).queue_max(2), 8);
+        outbox.submit(&Byte(1)).unwrap();
+        outbox.submit(&Byte(2)).unwrap();
+        assert_eq!(outbox.submit(&Byte(3)), Err(SubmitError::QueueFull { max: 2 }));
+        assert_eq!(outbox.len(), 2);
+    }
+
+    #[test]
+    fn input_mode_repeats_the_last_input() {
+        let mut outbox = Outbox::new(&SessionConfig::input(1, 60), 8);
+        assert_eq!(outbox.close().bytes(), [0], "nothing pressed before the first input");
+        outbox.submit(&Byte(9)).unwrap();
+        assert_eq!(outbox.close().bytes(), [9]);
+        assert_eq!(outbox.close().bytes(), [9]);
+    }
+}

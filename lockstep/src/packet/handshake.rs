@@ -1,0 +1,196 @@
+//! The small packets: before the first turn and after the last.
+
+use crate::bits::{BitReader, BitWriter, DecodeError};
+use crate::event::{Identity, Refusal};
+use crate::ids::PlayerId;
+use crate::packet::{Packet, begin};
+
+/// Asks to be let in. Sent until answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hello {
+    /// [`crate::PROTOCOL_VERSION`] of the sender. Stays at this place in every version.
+    pub version: u16,
+    /// Hash of the settings and the content.
+    pub config_hash: u64,
+    /// Who asks.
+    pub identity: Identity,
+}
+
+/// Lets in. Sent for every [`Hello`] of a peer that is welcome.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Welcome {
+    /// Who lets in.
+    pub identity: Identity,
+}
+
+/// Does not let in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Refuse {
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// Round-trip measurement: the time that the receiver sent last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Echo {
+    /// The receiver's own time as it sent it.
+    pub sent_us: u32,
+    /// Microseconds between the arrival of that time and the sending of this packet.
+    pub held_us: u32,
+}
+
+/// Before the start: who is ready, clocks, and the common start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lobby {
+    /// Whether the sender has all its links and may start.
+    pub ready: bool,
+    /// The sender's time in microseconds, low 32 bits.
+    pub sent_us: u32,
+    /// Answer to the receiver's time.
+    pub echo: Option<Echo>,
+    /// Microseconds until turn 0 begins at the sender. Only the peer that starts the match says this.
+    pub start_in_us: Option<u32>,
+}
+
+/// The last word of a peer: it will send nothing more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bye {
+    /// Reason 0: the match is over and the sender has everything.
+    Finished,
+    /// Reason 1: the sender has left, or has failed.
+    Left,
+    /// Reason 2: the receiver has been dropped.
+    Dropped,
+}
+
+/// Identity on the wire, 5 bits: 0..=15 players, 16 spectator, 17 relay.
+fn write_identity(writer: &mut BitWriter, identity: Identity) {
+    let number = match identity {
+        Identity::Player(player) => player.0,
+        Identity::Spectator => 16,
+        Identity::Relay => 17,
+    };
+    writer.write_bits(u64::from(number), 5);
+}
+
+fn read_identity(reader: &mut BitReader<'_>) -> Result<Identity, DecodeError> {
+    Ok(match reader.read_max(5, 17)? as u8 {
+        16 => Identity::Spectator,
+        17 => Identity::Relay,
+        player => Identity::Player(PlayerId(player)),
+    })
+}
+
+impl Hello {
+    pub(crate) fn encode(&self, writer: &mut BitWriter) {
+        begin(writer, Packet::HELLO);
+        writer.write_bits(u64::from(self.version), 16);
+        writer.write_bits(self.config_hash, 64);
+        write_identity(writer, self.identity);
+    }
+
+    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
+        let version = reader.read_bits(16)? as u16;
+        let config_hash = reader.read_bits(64)?;
+        let identity = read_identity(&mut reader)?;
+        reader.finish()?;
+        Ok(Self { version, config_hash, identity })
+    }
+}
+
+impl Welcome {
+    pub(crate) fn encode(&self, writer: &mut BitWriter) {
+        begin(writer, Packet::WELCOME);
+        write_identity(writer, self.identity);
+    }
+
+    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
+        let identity = read_identity(&mut reader)?;
+        reader.finish()?;
+        Ok(Self { identity })
+    }
+}
+
+impl Refuse {
+    pub(crate) fn encode(&self, writer: &mut BitWriter) {
+        begin(writer, Packet::REFUSE);
+        let (reason, expected) = match self.refusal {
+            Refusal::Version { expected } => (0, u64::from(expected)),
+            Refusal::Config { expected } => (1, expected),
+            Refusal::Taken => (2, 0),
+            Refusal::Running => (3, 0),
+        };
+        writer.write_bits(reason, 4);
+        writer.write_bits(expected, 64);
+    }
+
+    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
+        let reason = reader.read_max(4, 3)?;
+        let max = match reason {
+            0 => u64::from(u16::MAX),
+            1 => u64::MAX,
+            _ => 0,
+        };
+        let expected = reader.read_max(64, max)?;
+        reader.finish()?;
+        let refusal = match reason {
+            0 => Refusal::Version { expected: expected as u16 },
+            1 => Refusal::Config { expected },
+            2 => Refusal::Taken,
+            _ => Refusal::Running,
+        };
+        Ok(Self { refusal })
+    }
+}
+
+impl Lobby {
+    pub(crate) fn encode(&self, writer: &mut BitWriter) {
+        begin(writer, Packet::LOBBY);
+        writer.write_bool(self.ready);
+        writer.write_bits(u64::from(self.sent_us), 32);
+        writer.write_bool(self.echo.is_some());
+        if let Some(echo) = self.echo {
+            writer.write_bits(u64::from(echo.sent_us), 32);
+            writer.write_bits(u64::from(echo.held_us), 32);
+        }
+        writer.write_bool(self.start_in_us.is_some());
+        if let Some(start_in_us) = self.start_in_us {
+            writer.write_bits(u64::from(start_in_us), 32);
+        }
+    }
+
+    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
+        let ready = reader.read_bool()?;
+        let sent_us = reader.read_bits(32)? as u32;
+        let echo = if reader.read_bool()? {
+            Some(Echo { sent_us: reader.read_bits(32)? as u32, held_us: reader.read_bits(32)? as u32 })
+        } else {
+            None
+        };
+        let start_in_us = if reader.read_bool()? { Some(reader.read_bits(32)? as u32) } else { None };
+        reader.finish()?;
+        Ok(Self { ready, sent_us, echo, start_in_us })
+    }
+}
+
+impl Bye {
+    pub(crate) fn encode(&self, writer: &mut BitWriter) {
+        begin(writer, Packet::BYE);
+        let reason = match self {
+            Self::Finished => 0,
+            Self::Left => 1,
+            Self::Dropped => 2,
+        };
+        writer.write_bits(reason, 3);
+    }
+
+    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
+        let bye = match reader.read_max(3, 2)? {
+            0 => Self::Finished,
+            1 => Self::Left,
+            _ => Self::Dropped,
+        };
+        reader.finish()?;
+        Ok(bye)
+    }
+}

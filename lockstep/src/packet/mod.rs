@@ -1,0 +1,135 @@
+//! The bytes on the wire. `WIRE.md` is the specification; tests hold both together.
+//!
+//! A packet is a bit stream, filled up to whole bytes with zero bits, then a 4-byte tag. The tag is keyed with the session id, so
+//! that damaged packets and packets of another match are told apart from good ones before anything is read.
+
+mod handshake;
+mod turns;
+
+pub use handshake::{Bye, Echo, Hello, Lobby, Refuse, Welcome};
+pub use turns::{Segment, TurnsPacket};
+
+pub(crate) use turns::{BODY_BITS_MAX, ENTRIES_MAX, segment_cost};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::bits::{BitReader, BitWriter, DecodeError};
+
+/// Version of the wire format. Peers of different versions refuse each other.
+pub const PROTOCOL_VERSION: u16 = 1;
+
+/// Largest packet in bytes, tag included: below every common path's limit.
+pub const PACKET_BYTES_MAX: usize = 1_200;
+
+/// Bytes of the tag at the end of each packet.
+pub const TAG_BYTES: usize = 4;
+
+/// Bits of the kind number at the start of each packet.
+const KIND_BITS: u32 = 4;
+
+/// How the actions of one entry are laid out: follows from the settings, equal on all peers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PayloadFormat {
+    /// Input mode: exactly this many bits.
+    Fixed(u32),
+    /// Command mode: a length, then at most this many bits.
+    Variable(u32),
+}
+
+/// Every kind of packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Packet {
+    /// Kind 0: asks to be let in.
+    Hello(Hello),
+    /// Kind 1: lets in.
+    Welcome(Welcome),
+    /// Kind 2: does not let in.
+    Refuse(Refuse),
+    /// Kind 3: before the start.
+    Lobby(Lobby),
+    /// Kind 4: entries and acknowledgements.
+    Turns(Box<TurnsPacket>),
+    /// Kind 5: the last word.
+    Bye(Bye),
+}
+
+/// Opens a packet: checks length and tag, then reads the kind.
+///
+/// # Errors
+/// [`DecodeError::OutOfBits`], [`DecodeError::OutOfRange`] for the length, [`DecodeError::WrongTag`].
+pub(crate) fn open(bytes: &[u8], session_id: u64) -> Result<(u8, BitReader<'_>), DecodeError> {
+    if bytes.len() > PACKET_BYTES_MAX {
+        return Err(DecodeError::OutOfRange { value: bytes.len() as u64, max: PACKET_BYTES_MAX as u64 });
+    }
+    let Some((body, tag)) = bytes.split_last_chunk::<TAG_BYTES>() else {
+        return Err(DecodeError::OutOfBits { wanted: 8 * TAG_BYTES as u32, left: 8 * bytes.len() as u32 });
+    };
+    if tag_of(body, session_id) != *tag {
+        return Err(DecodeError::WrongTag);
+    }
+    let mut reader = BitReader::new(body);
+    let kind = reader.read_bits(KIND_BITS)? as u8;
+    Ok((kind, reader))
+}
+
+/// Starts a packet in `writer`.
+pub(crate) fn begin(writer: &mut BitWriter, kind: u8) {
+    writer.clear();
+    writer.write_bits(u64::from(kind), KIND_BITS);
+}
+
+/// Finishes a packet: copies it to `out` and appends the tag.
+pub(crate) fn seal(writer: &BitWriter, session_id: u64, out: &mut Vec<u8>) {
+    out.clear();
+    out.extend_from_slice(writer.bytes());
+    out.extend_from_slice(&tag_of(writer.bytes(), session_id));
+    debug_assert!(out.len() <= PACKET_BYTES_MAX, "{} bytes", out.len());
+}
+
+/// Low half of xxh3-64 of the body, seeded with the session id, little endian.
+fn tag_of(body: &[u8], session_id: u64) -> [u8; TAG_BYTES] {
+    (xxh3_64_with_seed(body, session_id) as u32).to_le_bytes()
+}
+
+impl Packet {
+    pub(crate) const HELLO: u8 = 0;
+    pub(crate) const WELCOME: u8 = 1;
+    pub(crate) const REFUSE: u8 = 2;
+    pub(crate) const LOBBY: u8 = 3;
+    pub(crate) const TURNS: u8 = 4;
+    pub(crate) const BYE: u8 = 5;
+
+    /// Writes the whole packet, tag included, into `out`.
+    pub fn encode(&self, session_id: u64, format: PayloadFormat, writer: &mut BitWriter, out: &mut Vec<u8>) {
+        match self {
+            Self::Hello(packet) => packet.encode(writer),
+            Self::Welcome(packet) => packet.encode(writer),
+            Self::Refuse(packet) => packet.encode(writer),
+            Self::Lobby(packet) => packet.encode(writer),
+            Self::Turns(packet) => packet.encode(format, writer),
+            Self::Bye(packet) => packet.encode(writer),
+        }
+        seal(writer, session_id, out);
+    }
+
+    /// Reads a whole packet. Total: any bytes give a packet or an error, in bounded memory.
+    ///
+    /// # Errors
+    /// Whatever is not exactly what [`Packet::encode`] writes.
+    pub fn decode(bytes: &[u8], session_id: u64, format: PayloadFormat) -> Result<Self, DecodeError> {
+        let (kind, reader) = open(bytes, session_id)?;
+        Ok(match kind {
+            Self::HELLO => Self::Hello(Hello::decode(reader)?),
+            Self::WELCOME => Self::Welcome(Welcome::decode(reader)?),
+            Self::REFUSE => Self::Refuse(Refuse::decode(reader)?),
+            Self::LOBBY => Self::Lobby(Lobby::decode(reader)?),
+            Self::TURNS => {
+                let mut packet = Box::<TurnsPacket>::default();
+                packet.decode_from(reader, format)?;
+                Self::Turns(packet)
+            }
+            Self::BYE => Self::Bye(Bye::decode(reader)?),
+            unknown => return Err(DecodeError::UnknownKind(unknown)),
+        })
+    }
+}

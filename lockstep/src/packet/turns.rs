@@ -1,0 +1,319 @@
+//! The packet of the running match: acknowledgements, and every entry that the receiver has not confirmed.
+
+use core::ops::Range;
+
+use smallvec::SmallVec;
+
+use crate::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
+use crate::entry::{EndReason, Entry, Extra, Payload};
+use crate::ids::{PLAYERS_MAX, PlayerId};
+use crate::packet::{PACKET_BYTES_MAX, Packet, PayloadFormat, TAG_BYTES, begin};
+
+/// Most entries in one packet, all segments together: bounds what decoding allocates.
+pub(crate) const ENTRIES_MAX: u32 = 1_024;
+
+/// Bits that a packet holds besides its tag.
+pub(crate) const BODY_BITS_MAX: u32 = 8 * (PACKET_BYTES_MAX - TAG_BYTES) as u32;
+
+/// Exp-Golomb orders of the fields.
+const BASE_ORDER: u32 = 16;
+const COUNT_ORDER: u32 = 2;
+const LENGTH_ORDER: u32 = 5;
+
+/// A run of entries of one player's stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// Whose stream.
+    pub player: PlayerId,
+    /// Number of the first entry.
+    pub first: u32,
+    /// The entries, as a range of [`TurnsPacket::entries`]; never empty.
+    pub entries: Range<u32>,
+}
+
+/// Acknowledgements and entries.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TurnsPacket {
+    /// The sender's position: one more than the number of the newest entry in its own stream
+    /// (a peer without a stream: the turn that it runs next, plus the turns ahead).
+    pub base: u32,
+    /// For each player's stream the number of the first entry that the sender lacks.
+    pub acks: SmallVec<[u32; PLAYERS_MAX as usize]>,
+    /// How many of the receiver's acknowledged entries are still lacking somewhere behind the sender.
+    pub unconfirmed: u32,
+    /// Runs of entries, at most one per player, in any order.
+    pub segments: SmallVec<[Segment; PLAYERS_MAX as usize]>,
+    /// Entries of all segments, one after the other.
+    pub entries: Vec<Entry>,
+}
+
+impl TurnsPacket {
+    /// Forgets the content, keeps the allocations.
+    pub(crate) fn clear(&mut self) {
+        self.base = 0;
+        self.acks.clear();
+        self.unconfirmed = 0;
+        self.segments.clear();
+        self.entries.clear();
+    }
+
+    /// Entries of a segment.
+    pub fn entries_of(&self, segment: &Segment) -> &[Entry] {
+        &self.entries[segment.entries.start as usize..segment.entries.end as usize]
+    }
+
+    pub(crate) fn encode(&self, format: PayloadFormat, writer: &mut BitWriter) {
+        begin(writer, Packet::TURNS);
+        writer.write_golomb(self.base, BASE_ORDER);
+        writer.write_bits(self.acks.len() as u64, 5);
+        let mut previous = self.base;
+        for &ack in &self.acks {
+            writer.write_golomb_signed(ack.wrapping_sub(previous) as i32, 0);
+            previous = ack;
+        }
+        writer.write_golomb(self.unconfirmed, 0);
+        writer.write_golomb(self.segments.len() as u32, 0);
+        for segment in &self.segments {
+            let entries = self.entries_of(segment);
+            write_segment_head(writer, self.base, segment, entries.len() as u32);
+            let mut previous: Option<&Payload> = None;
+            for entry in entries {
+                if let Some(previous) = previous {
+                    writer.write_bool(entry.payload != *previous);
+                }
+                if previous != Some(&entry.payload) {
+                    write_payload(writer, format, &entry.payload);
+                }
+                previous = Some(&entry.payload);
+            }
+            write_extras(writer, entries);
+        }
+    }
+
+    /// Reads the packet into `self`, whose allocations are reused. On an error `self` holds rubbish.
+    pub(crate) fn decode_from(
+        &mut self,
+        mut reader: BitReader<'_>,
+        format: PayloadFormat,
+    ) -> Result<(), DecodeError> {
+        self.clear();
+        self.base = reader.read_golomb(BASE_ORDER, u32::MAX)?;
+        let ack_count = reader.read_max(5, u64::from(PLAYERS_MAX))?;
+        let mut previous = self.base;
+        for _ in 0..ack_count {
+            previous = previous.wrapping_add(reader.read_golomb_signed(0)? as u32);
+            self.acks.push(previous);
+        }
+        self.unconfirmed = reader.read_golomb(0, u32::MAX)?;
+        let segment_count = reader.read_golomb(0, u32::from(PLAYERS_MAX))?;
+        for _ in 0..segment_count {
+            self.read_segment(&mut reader, format)?;
+        }
+        reader.finish()
+    }
+
+    fn read_segment(&mut self, reader: &mut BitReader<'_>, format: PayloadFormat) -> Result<(), DecodeError> {
+        let player = PlayerId(reader.read_bits(4)? as u8);
+        if self.segments.iter().any(|segment| segment.player == player) {
+            return Err(DecodeError::NotCanonical);
+        }
+        let next = self.base.wrapping_add(reader.read_golomb_signed(0)? as u32);
+        let start = self.entries.len() as u32;
+        let count = reader.read_golomb(COUNT_ORDER, ENTRIES_MAX - 1)? + 1;
+        let room = ENTRIES_MAX - start;
+        if count > room || count > next {
+            return Err(DecodeError::OutOfRange { value: u64::from(count), max: u64::from(room.min(next)) });
+        }
+        for index in 0..count {
+            let same = index > 0 && !reader.read_bool()?;
+            let previous = if index > 0 { self.entries.last().map(|entry| &entry.payload) } else { None };
+            let payload = match previous {
+                Some(previous) if same => previous.clone(),
+                _ => {
+                    let payload = read_payload(reader, format)?;
+                    if previous == Some(&payload) {
+                        return Err(DecodeError::NotCanonical);
+                    }
+                    payload
+                }
+            };
+            self.entries.push(Entry { payload, extras: SmallVec::new() });
+        }
+        read_extras(reader, &mut self.entries[start as usize..])?;
+        self.segments.push(Segment { player, first: next - count, entries: start..start + count });
+        Ok(())
+    }
+}
+
+fn write_segment_head(writer: &mut BitWriter, base: u32, segment: &Segment, count: u32) {
+    writer.write_bits(u64::from(segment.player.0), 4);
+    writer.write_golomb_signed((segment.first + count).wrapping_sub(base) as i32, 0);
+    writer.write_golomb(count - 1, COUNT_ORDER);
+}
+
+fn write_payload(writer: &mut BitWriter, format: PayloadFormat, payload: &Payload) {
+    match format {
+        PayloadFormat::Fixed(bits) => assert_eq!(payload.bit_count(), bits, "input mode has one size"),
+        PayloadFormat::Variable(_) => {
+            writer.write_bool(!payload.is_none());
+            if !payload.is_none() {
+                writer.write_golomb(payload.bit_count() - 1, LENGTH_ORDER);
+            }
+        }
+    }
+    writer.write_slice(payload.bytes(), payload.bit_count());
+}
+
+fn read_payload(reader: &mut BitReader<'_>, format: PayloadFormat) -> Result<Payload, DecodeError> {
+    let bit_count = match format {
+        PayloadFormat::Fixed(bits) => bits,
+        PayloadFormat::Variable(bits_max) => {
+            if reader.read_bool()? {
+                reader.read_golomb(LENGTH_ORDER, bits_max.saturating_sub(1))? + 1
+            } else {
+                0
+            }
+        }
+    };
+    if bit_count > reader.bits_left() {
+        return Err(DecodeError::OutOfBits { wanted: bit_count, left: reader.bits_left() });
+    }
+    let mut bytes = SmallVec::new();
+    let mut left = bit_count;
+    while left > 0 {
+        let take = left.min(8);
+        bytes.push(reader.read_bits(take)? as u8);
+        left -= take;
+    }
+    Ok(Payload { bytes, bit_count })
+}
+
+/// Extras as a sparse list: how many; for each the distance from the entry of the one before, its kind, its content.
+fn write_extras(writer: &mut BitWriter, entries: &[Entry]) {
+    let count: u32 = entries.iter().map(|entry| entry.extras.len() as u32).sum();
+    writer.write_golomb(count, 0);
+    let mut previous = 0;
+    for (index, entry) in (0_u32..).zip(entries) {
+        for &extra in &entry.extras {
+            writer.write_golomb(index - previous, 0);
+            write_extra(writer, extra);
+            previous = index;
+        }
+    }
+}
+
+fn write_extra(writer: &mut BitWriter, extra: Extra) {
+    writer.write_bits(u64::from(extra.kind()), 4);
+    match extra {
+        Extra::Checksum(value) => writer.write_bits(u64::from(value), 32),
+        Extra::Pace { network_ms, runtime_ms } => {
+            writer.write_bits(u64::from(network_ms), 16);
+            writer.write_bits(u64::from(runtime_ms), 16);
+        }
+        Extra::End(reason) => writer.write_bits(end_reason_number(reason), 3),
+        Extra::Pause(paused) => writer.write_bool(paused),
+    }
+}
+
+fn end_reason_number(reason: EndReason) -> u64 {
+    match reason {
+        EndReason::Left => 0,
+        EndReason::Dropped => 1,
+    }
+}
+
+fn read_extras(reader: &mut BitReader<'_>, entries: &mut [Entry]) -> Result<(), DecodeError> {
+    // Each takes at least six bits, so the packet's size bounds them.
+    let count = reader.read_golomb(0, BODY_BITS_MAX / 6)?;
+    let mut index = 0_u32;
+    for _ in 0..count {
+        index = index.saturating_add(reader.read_golomb(0, ENTRIES_MAX)?);
+        let last = entries.len() as u64 - 1;
+        let Some(entry) = entries.get_mut(index as usize) else {
+            return Err(DecodeError::OutOfRange { value: u64::from(index), max: last });
+        };
+        let extra = read_extra(reader)?;
+        if entry.extras.last().is_some_and(|before| before.kind() >= extra.kind()) {
+            return Err(DecodeError::NotCanonical);
+        }
+        // Nothing follows the end of a stream.
+        if matches!(extra, Extra::End(_)) && u64::from(index) != last {
+            return Err(DecodeError::OutOfRange { value: u64::from(index), max: last });
+        }
+        entry.extras.push(extra);
+    }
+    Ok(())
+}
+
+fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
+    Ok(match reader.read_bits(4)? as u8 {
+        0 => Extra::Checksum(reader.read_bits(32)? as u32),
+        1 => {
+            Extra::Pace { network_ms: reader.read_bits(16)? as u16, runtime_ms: reader.read_bits(16)? as u16 }
+        }
+        2 => Extra::End(match reader.read_max(3, 1)? {
+            0 => EndReason::Left,
+            _ => EndReason::Dropped,
+        }),
+        3 => Extra::Pause(reader.read_bool()?),
+        unknown => return Err(DecodeError::UnknownKind(unknown)),
+    })
+}
+
+/// How many entries of a stream fit, and what they cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SegmentPlan {
+    /// Entries that fit.
+    pub(crate) count: u32,
+    /// An upper bound of the segment's bits.
+    pub(crate) bits: u32,
+}
+
+/// Plans a segment of entries `first..` within `bits_max` bits. The bound is exact but for the lengths of the counts, which are
+/// taken at their largest.
+pub(crate) fn segment_cost<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    format: PayloadFormat,
+    bits_max: u32,
+) -> SegmentPlan {
+    // Head: player, distance from base (at most the window, 13 bits mapped), count, number of extras.
+    let mut plan = SegmentPlan { count: 0, bits: 4 + 27 + 21 + 21 };
+    let mut previous: Option<&Payload> = None;
+    let mut extras_gap = 0;
+    for entry in entries.take(ENTRIES_MAX as usize) {
+        let mut bits = u32::from(previous.is_some());
+        if previous != Some(&entry.payload) {
+            bits += payload_bits(&entry.payload, format);
+        }
+        for &extra in &entry.extras {
+            bits += golomb_bits(extras_gap, 0) + 4 + extra_bits(extra);
+            extras_gap = 0;
+        }
+        if plan.bits + bits > bits_max {
+            break;
+        }
+        plan.bits += bits;
+        plan.count += 1;
+        extras_gap += 1;
+        previous = Some(&entry.payload);
+    }
+    plan
+}
+
+fn payload_bits(payload: &Payload, format: PayloadFormat) -> u32 {
+    match format {
+        PayloadFormat::Fixed(bits) => bits,
+        PayloadFormat::Variable(_) if payload.is_none() => 1,
+        PayloadFormat::Variable(_) => {
+            1 + golomb_bits(payload.bit_count() - 1, LENGTH_ORDER) + payload.bit_count()
+        }
+    }
+}
+
+fn extra_bits(extra: Extra) -> u32 {
+    match extra {
+        Extra::Checksum(_) | Extra::Pace { .. } => 32,
+        Extra::End(_) => 3,
+        Extra::Pause(_) => 1,
+    }
+}

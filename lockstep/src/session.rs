@@ -1,0 +1,337 @@
+//! A lockstep session without IO: bytes, time and randomness come in as arguments.
+//!
+//! Order of calls in each round of the application's loop: all arrived packets through [`Session::handle_packet`];
+//! [`Session::handle_timeout`]; turns ([`crate::Driver`] does this part); [`Session::poll_transmit`] until it gives
+//! nothing; [`Session::poll_event`] until it gives nothing; sleep until [`Session::poll_timeout`] or the next packet.
+
+mod lobby;
+mod receive;
+mod transmit;
+mod turns;
+
+use core::marker::PhantomData;
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+use crate::action::Action;
+use crate::bits::BitWriter;
+use crate::checksum::Checksums;
+use crate::config::{ConfigError, SessionConfig, Topology};
+use crate::event::{Event, Failure, Identity, Refusal, Stats};
+use crate::ids::{PeerId, PlayerId, Turn};
+use crate::link::{Link, Phase};
+use crate::outbox::{Outbox, SubmitError};
+use crate::packet::{PayloadFormat, TurnsPacket};
+use crate::stream::Stream;
+use crate::time::{Duration, Instant};
+
+pub use turns::TurnStatus;
+
+/// Most events that wait to be taken; the oldest are lost beyond it.
+const EVENTS_MAX: usize = 256;
+
+/// Most refusals that wait to be sent.
+const REFUSALS_MAX: usize = 16;
+
+/// Where a session stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Waiting until everybody is here.
+    Lobby,
+    /// Turns run.
+    Running,
+    /// All turns have run; peers still miss entries or checksums.
+    Ending,
+    /// All peers have everything.
+    Finished,
+    /// Ended before its time.
+    Failed(Failure),
+}
+
+/// One peer's part of a lockstep match.
+#[derive(Debug)]
+pub struct Session<A> {
+    config: SessionConfig,
+    format: PayloadFormat,
+    config_hash: u64,
+    identity: Identity,
+    state: State,
+    /// The latest time that was passed in.
+    now: Instant,
+    since: Instant,
+    start_at: Option<Instant>,
+    streams: SmallVec<[Stream; 4]>,
+    links: Vec<Link>,
+    refusals: VecDeque<(PeerId, Refusal)>,
+    outbox: Outbox,
+    checksums: Checksums,
+    /// Number of the next turn to begin.
+    turn: u32,
+    /// The turn before `turn` has begun and not ended.
+    in_turn: bool,
+    last_turn: Option<u32>,
+    /// Folded checksum of the turn that ended last.
+    ended_checksum: Option<u32>,
+    waiting_since: Option<Instant>,
+    waiting_reported: bool,
+    desync_reported: bool,
+    events: VecDeque<Event>,
+    stats: Stats,
+    scratch: TurnsPacket,
+    writer: BitWriter,
+    recoded: BitWriter,
+    action: PhantomData<fn() -> A>,
+}
+
+impl<A: Action> Session<A> {
+    /// A session of one peer. Most callers use [`Session::host`], [`Session::join`] or [`Session::single`].
+    ///
+    /// # Errors
+    /// A setting out of range, or a player number that the match does not have.
+    pub fn new(config: SessionConfig, identity: Identity, now: Instant) -> Result<Self, ConfigError> {
+        config.check(A::MAX_BITS)?;
+        if let Identity::Player(player) = identity
+            && player.0 >= config.players
+        {
+            let (value, max) = (u64::from(player.0), u64::from(config.players) - 1);
+            return Err(ConfigError::OutOfRange { setting: "player", value, min: 0, max });
+        }
+        let format = if config.input_mode {
+            PayloadFormat::Fixed(A::MAX_BITS)
+        } else {
+            PayloadFormat::Variable(config.turn_bytes_max * 8)
+        };
+        let last_turn = config.turns.map(|turns| turns - 1);
+        let mut checksums = Checksums::new(config.players, config.checksum_interval, config.window);
+        if let Some(last) = last_turn {
+            checksums.set_last_turn(last);
+        }
+        Ok(Self {
+            format,
+            config_hash: config.hash(A::MAX_BITS),
+            identity,
+            state: State::Lobby,
+            now,
+            since: now,
+            start_at: None,
+            streams: (0..config.players).map(|_| Stream::new(config.turns_ahead)).collect(),
+            links: Vec::new(),
+            refusals: VecDeque::new(),
+            outbox: Outbox::new(&config, A::MAX_BITS),
+            checksums,
+            turn: 0,
+            in_turn: false,
+            last_turn,
+            ended_checksum: None,
+            waiting_since: None,
+            waiting_reported: false,
+            desync_reported: false,
+            events: VecDeque::new(),
+            stats: Stats::default(),
+            scratch: TurnsPacket::default(),
+            writer: BitWriter::new(),
+            recoded: BitWriter::new(),
+            action: PhantomData,
+            config,
+        })
+    }
+
+    /// The host of a star: player 0, waits for the others.
+    ///
+    /// # Errors
+    /// A setting out of range.
+    pub fn host(config: SessionConfig, now: Instant) -> Result<Self, ConfigError> {
+        Self::new(config, Identity::Player(PlayerId(0)), now)
+    }
+
+    /// A player who joins the host (or relay) behind the link `host`.
+    ///
+    /// # Errors
+    /// A setting out of range, or a player number that the match does not have.
+    pub fn join(
+        config: SessionConfig,
+        player: PlayerId,
+        host: PeerId,
+        now: Instant,
+    ) -> Result<Self, ConfigError> {
+        let mut session = Self::new(config, Identity::Player(player), now)?;
+        session.connect(host);
+        Ok(session)
+    }
+
+    /// One player and no network: the same path.
+    ///
+    /// # Errors
+    /// A setting out of range.
+    pub fn single(config: SessionConfig, now: Instant) -> Result<Self, ConfigError> {
+        Self::new(SessionConfig { players: 1, ..config }, Identity::Player(PlayerId(0)), now)
+    }
+
+    // ---- commands
+
+    /// Opens a link: asks the peer to be let in, until it answers or the connect timeout is over. No effect if the link exists.
+    pub fn connect(&mut self, peer: PeerId) {
+        if self.link_index(peer).is_none() {
+            self.links.push(Link::new(peer, Phase::Dialing, None, self.config.turns_ahead, self.now));
+        }
+    }
+
+    /// Gives an action of the local player. It is encoded now and goes with the next entry that closes and has room.
+    ///
+    /// # Errors
+    /// The action was not accepted and runs nowhere: the queue is full, the action does not encode as its type promises, or
+    /// this peer does not play.
+    pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
+        let playing = self.player().is_some_and(|player| self.streams[player.index()].end().is_none())
+            && matches!(self.state, State::Lobby | State::Running);
+        if !playing {
+            return Err(SubmitError::NotPlaying);
+        }
+        self.outbox.submit(action)
+    }
+
+    /// Takes the next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    // ---- getters
+
+    /// Where the session stands.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Whether the session has finished or failed.
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, State::Finished | State::Failed(_))
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &SessionConfig {
+        &self.config
+    }
+
+    /// Who this peer is.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// The local player, if this peer plays.
+    pub fn player(&self) -> Option<PlayerId> {
+        match self.identity {
+            Identity::Player(player) => Some(player),
+            Identity::Spectator | Identity::Relay => None,
+        }
+    }
+
+    /// The next turn to begin.
+    pub fn next_turn(&self) -> Turn {
+        Turn(self.turn)
+    }
+
+    /// The last turn of the match, if it is known.
+    pub fn last_turn(&self) -> Option<Turn> {
+        self.last_turn.map(Turn)
+    }
+
+    /// Frames of the current turn.
+    pub fn frames_per_turn(&self) -> u32 {
+        self.config.frames_per_turn
+    }
+
+    /// Game frames per second.
+    pub fn frames_per_second(&self) -> u32 {
+        self.config.frames_per_second
+    }
+
+    /// Actions of the local player that wait for their turn.
+    pub fn queued_actions(&self) -> u32 {
+        self.outbox.len()
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Counts frames in which the simulation stood; the driver calls this.
+    pub fn note_stalled_frames(&mut self, frames: u64) {
+        self.stats.stalled_frames += frames;
+    }
+
+    /// Whether packets from unknown peers can make sense: somebody may still join.
+    pub fn is_open(&self) -> bool {
+        self.accepts() && !self.is_over()
+    }
+
+    /// Whether the peer has a link.
+    pub fn knows(&self, peer: PeerId) -> bool {
+        self.link_index(peer).is_some()
+    }
+
+    /// Number of links.
+    pub fn link_count(&self) -> usize {
+        self.links.len()
+    }
+
+    // ---- inner helpers used by the parts
+
+    fn link_index(&self, peer: PeerId) -> Option<usize> {
+        self.links.iter().position(|link| link.peer == peer)
+    }
+
+    fn is_relay(&self) -> bool {
+        self.identity == Identity::Relay
+    }
+
+    /// Whether this peer starts the match and (in a star) forwards.
+    fn coordinates(&self) -> bool {
+        self.identity == self.coordinator()
+    }
+
+    fn coordinator(&self) -> Identity {
+        match self.config.topology {
+            Topology::Host | Topology::Mesh => Identity::Player(PlayerId(0)),
+            Topology::Relay => Identity::Relay,
+        }
+    }
+
+    /// Whether this peer lets others in.
+    fn accepts(&self) -> bool {
+        self.coordinates() || self.config.topology == Topology::Mesh
+    }
+
+    /// Whether entries of all players may come from a peer with this identity.
+    fn may_forward(&self, identity: Identity) -> bool {
+        self.config.topology == Topology::Mesh || identity == self.coordinator()
+    }
+
+    fn emit(&mut self, event: Event) {
+        if self.events.len() >= EVENTS_MAX {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        if self.is_over() {
+            return;
+        }
+        tracing::warn!(turn = self.turn, %failure, "session failed");
+        self.state = State::Failed(failure);
+        for link in &mut self.links {
+            link.owe_bye();
+        }
+        self.emit(Event::Failed(failure));
+    }
+
+    /// Time between two packets to a peer when nothing is fresh.
+    fn tick(&self) -> Duration {
+        match self.state {
+            State::Lobby => Duration::from_millis(50),
+            _ => self.config.frame_length(),
+        }
+    }
+}

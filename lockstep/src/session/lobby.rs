@@ -1,0 +1,308 @@
+//! Before the first turn and after the last: who is here, the common start, time-outs, the end.
+
+use crate::action::Action;
+use crate::config::Topology;
+use crate::event::{Event, Failure, Identity, Refusal};
+use crate::ids::{PeerId, PlayerId, Turn};
+use crate::link::{Link, Phase};
+use crate::packet::{Bye, Echo, Hello, Lobby, PROTOCOL_VERSION, Welcome};
+use crate::session::{REFUSALS_MAX, Session, State};
+use crate::time::{Duration, Instant};
+
+/// Added to the longest round trip for the common start: two lobby packets may be lost on the way.
+const START_MARGIN: Duration = Duration::from_millis(100);
+
+/// Silence after which a place in the lobby may be taken by a newcomer with the same identity.
+const LOBBY_SILENCE: Duration = Duration::from_secs(3);
+
+impl<A: Action> Session<A> {
+    /// Lets time pass: start, time-outs, end of the match. Cheap; call it in every round.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+        match self.state {
+            State::Lobby => self.lobby_timeout(),
+            State::Running => {
+                self.silence_timeout();
+                self.waiting_notice();
+                self.check_finished();
+            }
+            State::Ending => {
+                self.check_finished();
+                self.silence_timeout();
+            }
+            State::Finished | State::Failed(_) => {}
+        }
+    }
+
+    /// When [`Session::handle_timeout`] or [`Session::poll_transmit`] has something to do, if no packet arrives before.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let mut at = self.links.iter().filter_map(|link| self.link_due_at(link)).min();
+        let mut consider = |candidate: Instant| at = Some(at.map_or(candidate, |at| at.min(candidate)));
+        if !self.refusals.is_empty() {
+            consider(self.now);
+        }
+        match self.state {
+            State::Lobby => {
+                consider(self.start_at.unwrap_or(self.since + self.config.connect_timeout));
+            }
+            State::Running | State::Ending => {
+                let silence =
+                    if self.is_complete() { self.config.linger } else { self.config.silence_timeout };
+                for link in self.links.iter().filter(|link| link.is_connected() && !link.finished) {
+                    consider(link.last_heard + silence);
+                }
+                if let Some(since) = self.waiting_since.filter(|_| !self.waiting_reported) {
+                    consider(since + self.config.waiting_notice);
+                }
+            }
+            State::Finished | State::Failed(_) => {}
+        }
+        at.map(|at| at.max(self.now))
+    }
+
+    fn lobby_timeout(&mut self) {
+        if self.coordinates() && self.start_at.is_none() && self.everybody_is_ready() {
+            let round_trips = self.links.iter().filter_map(|link| link.lobby.round_trip_min);
+            let wait = match round_trips.max() {
+                Some(longest) => longest + START_MARGIN,
+                None => Duration::ZERO,
+            };
+            self.start_at = Some(self.now + wait);
+        }
+        if self.start_at.is_some_and(|at| self.now >= at) {
+            self.start();
+        } else if self.now.since(self.since) >= self.config.connect_timeout {
+            self.fail(Failure::ConnectTimeout);
+        }
+    }
+
+    /// Turn 0 may begin.
+    pub(super) fn start(&mut self) {
+        self.state = State::Running;
+        for link in &mut self.links {
+            link.last_heard = self.now;
+        }
+        self.emit(Event::Started);
+    }
+
+    fn everybody_is_ready(&self) -> bool {
+        self.links_are_complete()
+            && self.links.iter().all(|link| !link.is_player() || (link.is_connected() && link.lobby.ready))
+    }
+
+    /// Whether every link that this peer needs before the start is there.
+    pub(super) fn links_are_complete(&self) -> bool {
+        let linked = |identity: Identity| {
+            self.links.iter().any(|link| link.is_connected() && link.identity == Some(identity))
+        };
+        let all_players = || {
+            let mut players = (0..self.config.players).map(|player| Identity::Player(PlayerId(player)));
+            players.all(|identity| identity == self.identity || linked(identity))
+        };
+        if self.coordinates() || self.config.topology == Topology::Mesh {
+            all_players()
+        } else {
+            linked(self.coordinator())
+        }
+    }
+
+    pub(super) fn handle_hello(&mut self, peer: PeerId, hello: Hello) {
+        let refusal = self.judge(peer, hello);
+        if let Some(refusal) = refusal {
+            if self.refusals.len() < REFUSALS_MAX && !self.refusals.iter().any(|waiting| waiting.0 == peer) {
+                self.refusals.push_back((peer, refusal));
+                self.emit(Event::Rejected { peer, refusal });
+            }
+            return;
+        }
+        self.links.retain(|link| link.peer == peer || link.identity != Some(hello.identity));
+        if self.link_index(peer).is_none() {
+            let first = self.config.turns_ahead;
+            self.links.push(Link::new(peer, Phase::Dialing, None, first, self.now));
+        }
+        self.connected(peer, hello.identity);
+        if let Some(index) = self.link_index(peer) {
+            self.links[index].owes_welcome = true;
+        }
+    }
+
+    /// Why the peer may not come in; nothing if it may.
+    fn judge(&self, peer: PeerId, hello: Hello) -> Option<Refusal> {
+        if hello.version != PROTOCOL_VERSION {
+            return Some(Refusal::Version { expected: PROTOCOL_VERSION });
+        }
+        if hello.config_hash != self.config_hash {
+            return Some(Refusal::Config { expected: self.config_hash });
+        }
+        let known = |link: &&Link| link.peer == peer;
+        if self.links.iter().find(known).is_some_and(|link| link.identity == Some(hello.identity)) {
+            return None;
+        }
+        if self.state != State::Lobby {
+            return Some(Refusal::Running);
+        }
+        let fresh = |link: &Link| self.now.since(link.last_heard) < LOBBY_SILENCE;
+        let place_taken = match hello.identity {
+            Identity::Player(player) => {
+                player.0 >= self.config.players
+                    || hello.identity == self.identity
+                    || self.links.iter().any(|link| link.identity == Some(hello.identity) && fresh(link))
+            }
+            Identity::Spectator => {
+                let spectators = self.links.iter().filter(|link| link.identity == Some(Identity::Spectator));
+                spectators.count() as u64 >= u64::from(self.config.spectators_max)
+            }
+            Identity::Relay => true,
+        };
+        let other_identity = self
+            .links
+            .iter()
+            .find(known)
+            .is_some_and(|link| link.identity.is_some_and(|i| i != hello.identity));
+        (place_taken || other_identity).then_some(Refusal::Taken)
+    }
+
+    pub(super) fn handle_welcome(&mut self, index: usize, welcome: Welcome) {
+        let plausible = self.links[index].phase == Phase::Dialing
+            && welcome.identity != self.identity
+            && (self.may_forward(welcome.identity) || self.config.topology == Topology::Mesh);
+        if plausible {
+            self.connected(self.links[index].peer, welcome.identity);
+        } else if self.links[index].identity != Some(welcome.identity) {
+            self.stats.packets_unexpected += 1;
+        }
+    }
+
+    fn connected(&mut self, peer: PeerId, identity: Identity) {
+        let Some(index) = self.link_index(peer) else { return };
+        let link = &mut self.links[index];
+        link.last_heard = self.now;
+        if link.phase == Phase::Dialing {
+            link.phase = Phase::Connected;
+            link.identity = Some(identity);
+            self.emit(Event::Connected { peer, identity });
+        }
+    }
+
+    pub(super) fn handle_lobby(&mut self, index: usize, lobby: Lobby) {
+        let now = self.now;
+        let from_coordinator = self.links[index].identity == Some(self.coordinator());
+        let link = &mut self.links[index];
+        link.lobby.ready = lobby.ready;
+        link.lobby.heard = Some((lobby.sent_us, now));
+        if let Some(echo) = lobby.echo {
+            let round_trip = (now.as_micros() as u32).wrapping_sub(echo.sent_us).wrapping_sub(echo.held_us);
+            // Above a minute it is not a measurement.
+            if round_trip < 60_000_000 {
+                let round_trip = Duration::from_micros(u64::from(round_trip));
+                let best = link.lobby.round_trip_min.map_or(round_trip, |best| best.min(round_trip));
+                link.lobby.round_trip_min = Some(best);
+            }
+        }
+        let one_way = self.links[index].lobby.round_trip_min.unwrap_or_default().as_micros() / 2;
+        if let Some(start_in) = lobby.start_in_us.filter(|_| from_coordinator && self.state == State::Lobby) {
+            let wait = u64::from(start_in).saturating_sub(one_way);
+            let at = now + Duration::from_micros(wait);
+            self.start_at = Some(self.start_at.map_or(at, |before| before.min(at)));
+        }
+    }
+
+    /// The lobby packet for a link, as of now.
+    pub(super) fn lobby_packet(&self, link: &Link) -> Lobby {
+        let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
+        Lobby {
+            ready: self.links_are_complete(),
+            sent_us: self.now.as_micros() as u32,
+            echo: link
+                .lobby
+                .heard
+                .map(|(sent_us, heard)| Echo { sent_us, held_us: micros(self.now.since(heard)) }),
+            start_in_us: self
+                .start_at
+                .filter(|_| self.coordinates())
+                .map(|start_at| micros(start_at.since(self.now))),
+        }
+    }
+
+    pub(super) fn handle_bye(&mut self, index: usize, bye: Bye) {
+        let link = &mut self.links[index];
+        let (peer, is_spectator) = (link.peer, link.identity == Some(Identity::Spectator));
+        match bye {
+            Bye::Finished => {
+                link.finished = true;
+                self.check_finished();
+            }
+            Bye::Left | Bye::Dropped if link.finished => {}
+            Bye::Left if is_spectator => link.phase = Phase::Closed,
+            Bye::Left => self.fail(Failure::PeerLeft(peer)),
+            Bye::Dropped => self.fail(Failure::Dropped),
+        }
+    }
+
+    fn silence_timeout(&mut self) {
+        let timeout = self.config.silence_timeout;
+        let silent = |link: &Link, now: Instant| {
+            link.is_connected() && !link.finished && now.since(link.last_heard) >= timeout
+        };
+        for index in 0..self.links.len() {
+            let link = &mut self.links[index];
+            if silent(link, self.now) {
+                let peer = link.peer;
+                link.phase = Phase::Closed;
+                if link.identity != Some(Identity::Spectator) {
+                    self.fail(Failure::ConnectionLost(peer));
+                }
+            }
+        }
+    }
+
+    fn waiting_notice(&mut self) {
+        let long = self.waiting_since.is_some_and(|at| self.now.since(at) >= self.config.waiting_notice);
+        if !long || self.waiting_reported {
+            return;
+        }
+        self.waiting_reported = true;
+        let players = self.missing_players();
+        tracing::info!(turn = self.turn, ?players, "waiting");
+        self.emit(Event::WaitingFor { turn: Turn(self.turn), players });
+    }
+
+    /// Players whose entry for the next turn is missing.
+    pub fn missing_players(&self) -> Vec<PlayerId> {
+        let missing = (0_u8..).zip(&self.streams).filter(|(_, stream)| !stream.has(self.turn));
+        missing.map(|(player, _)| PlayerId(player)).collect()
+    }
+
+    /// Whether this peer has every entry of the match and has compared every checksum.
+    pub(super) fn is_complete(&self) -> bool {
+        let Some(next) = self.final_next() else { return false };
+        (self.state == State::Ending || self.is_relay())
+            && self.streams.iter().all(|stream| stream.end().is_some() || stream.next() >= next)
+    }
+
+    pub(super) fn check_finished(&mut self) {
+        let relay_done = self.is_relay()
+            && self.state == State::Running
+            && self.links.iter().all(|link| !link.is_player() || link.finished);
+        if !relay_done && !self.is_complete() {
+            return;
+        }
+        let next = self.final_next().unwrap_or(0);
+        let now = self.now;
+        let confirmed = |link: &Link| {
+            !link.is_connected()
+                || link.finished
+                || now.since(link.last_heard) >= self.config.linger
+                || self.streams.iter().enumerate().all(|(index, stream)| {
+                    link.acked[index] >= stream.end().map_or(next, |(last, _)| (last + 1).min(next))
+                })
+        };
+        if relay_done || self.links.iter().all(confirmed) {
+            self.state = State::Finished;
+            for link in &mut self.links {
+                link.owe_bye();
+            }
+            self.emit(Event::Finished);
+        }
+    }
+}

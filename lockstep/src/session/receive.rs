@@ -1,0 +1,213 @@
+//! Packets that arrive. Nothing changes before the whole packet has been found valid.
+
+use crate::action::Action;
+use crate::codec;
+use crate::event::{Failure, Identity};
+use crate::ids::PeerId;
+use crate::link::Phase;
+use crate::packet::{self, Bye, Hello, Lobby, Packet, Refuse, TurnsPacket, Welcome};
+use crate::session::{Session, State};
+use crate::time::Instant;
+
+impl<A: Action> Session<A> {
+    /// Takes in a packet. Whatever the bytes are: a bad packet changes nothing but a counter of [`Session::stats`].
+    pub fn handle_packet(&mut self, now: Instant, from: PeerId, bytes: &[u8]) {
+        self.now = self.now.max(now);
+        match self.take_packet(from, bytes) {
+            Ok(true) => {
+                self.stats.packets_received += 1;
+                self.stats.bytes_received += bytes.len() as u64;
+            }
+            Ok(false) => self.stats.packets_unexpected += 1,
+            Err(error) => {
+                self.stats.packets_malformed += 1;
+                tracing::debug!(peer = from.0, bytes = bytes.len(), %error, "malformed packet");
+            }
+        }
+    }
+
+    /// Whether the packet made sense.
+    fn take_packet(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, crate::DecodeError> {
+        let (kind, reader) = packet::open(bytes, self.config.session_id)?;
+        if kind == Packet::HELLO {
+            let hello = Hello::decode(reader)?;
+            let welcome = self.is_open();
+            if welcome {
+                self.handle_hello(from, hello);
+            }
+            return Ok(welcome);
+        }
+        let index = self.link_index(from);
+        let connected = index.filter(|&index| self.links[index].is_connected());
+        match kind {
+            Packet::WELCOME => {
+                let welcome = Welcome::decode(reader)?;
+                let Some(index) = index else { return Ok(false) };
+                self.handle_welcome(index, welcome);
+            }
+            Packet::REFUSE => {
+                let refuse = Refuse::decode(reader)?;
+                let dialing = index.is_some_and(|index| self.links[index].phase == Phase::Dialing);
+                if !dialing || self.state != State::Lobby {
+                    return Ok(false);
+                }
+                self.fail(Failure::Refused(refuse.refusal));
+            }
+            Packet::LOBBY => {
+                let lobby = Lobby::decode(reader)?;
+                let Some(index) = connected else { return Ok(false) };
+                self.links[index].last_heard = self.now;
+                self.handle_lobby(index, lobby);
+            }
+            Packet::TURNS => return self.take_turns(connected, reader),
+            Packet::BYE => {
+                let bye = Bye::decode(reader)?;
+                let Some(index) = connected else { return Ok(false) };
+                self.links[index].last_heard = self.now;
+                self.handle_bye(index, bye);
+            }
+            unknown => return Err(crate::DecodeError::UnknownKind(unknown)),
+        }
+        Ok(true)
+    }
+
+    fn take_turns(
+        &mut self,
+        link: Option<usize>,
+        reader: crate::BitReader<'_>,
+    ) -> Result<bool, crate::DecodeError> {
+        let mut turns = core::mem::take(&mut self.scratch);
+        let decoded = turns.decode_from(reader, self.format);
+        let result = match (decoded, link) {
+            (Err(error), _) => Err(error),
+            (Ok(()), None) => Ok(false),
+            (Ok(()), Some(index)) => Ok(self.handle_turns(index, &turns)),
+        };
+        self.scratch = turns;
+        result
+    }
+
+    /// Whether the packet made sense.
+    fn handle_turns(&mut self, index: usize, turns: &TurnsPacket) -> bool {
+        let Some(identity) = self.links[index].identity else { return false };
+        if turns.acks.len() != self.streams.len() || !self.entries_are_valid(identity, turns) {
+            self.stats.entries_invalid += 1;
+            return false;
+        }
+        if self.state == State::Lobby {
+            if identity != self.coordinator() {
+                return false;
+            }
+            // The start was announced in packets that were lost.
+            self.start();
+        }
+        self.links[index].last_heard = self.now;
+        self.take_acks(index, turns);
+        if !self.is_over() {
+            for segment in &turns.segments {
+                self.take_segment(index, turns, segment);
+            }
+            self.settle_checksums();
+        }
+        self.forget_old();
+        self.check_finished();
+        true
+    }
+
+    /// Whether the sender may speak for these players and everything new decodes.
+    fn entries_are_valid(&mut self, from: Identity, turns: &TurnsPacket) -> bool {
+        let actions_max = if self.config.input_mode { 1 } else { self.config.actions_per_turn_max };
+        for segment in &turns.segments {
+            let from_author = from == Identity::Player(segment.player);
+            let Some(stream) = self.streams.get(segment.player.index()) else { return false };
+            if !from_author && !self.may_forward(from) {
+                return false;
+            }
+            for (number, entry) in (segment.first..).zip(turns.entries_of(segment)) {
+                let known = number < stream.next();
+                if known || entry.payload.is_none() {
+                    continue;
+                }
+                if entry.end().is_some() && !self.config.input_mode {
+                    return false;
+                }
+                if codec::validate::<A>(&entry.payload, actions_max, &mut self.recoded).is_err() {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn take_acks(&mut self, index: usize, turns: &TurnsPacket) {
+        let window = self.config.window;
+        let own = self.player().map(crate::PlayerId::index);
+        let link = &mut self.links[index];
+        for (player, (&ack, stream)) in turns.acks.iter().zip(&self.streams).enumerate() {
+            // Others' streams may be further there than here, but nobody has more of our own than we have made.
+            let most = if own == Some(player) { stream.next() } else { stream.next().saturating_add(window) };
+            if ack > most {
+                self.stats.entries_unexpected += 1;
+            } else if ack > link.acked[player] {
+                link.acked[player] = ack;
+            }
+        }
+        if let Some(own) = own {
+            link.confirmed = link.confirmed.max(link.acked[own].saturating_sub(turns.unconfirmed));
+        }
+        link.base = link.base.max(turns.base);
+    }
+
+    fn take_segment(&mut self, index: usize, turns: &TurnsPacket, segment: &packet::Segment) {
+        let player = segment.player;
+        let entries = turns.entries_of(segment);
+        let stream = &mut self.streams[player.index()];
+        let position = if self.identity == Identity::Relay { stream.oldest() } else { self.turn };
+        let newest_allowed = position.saturating_add(self.config.window);
+        if segment.first > stream.next() || self.identity == Identity::Player(player) {
+            self.stats.entries_unexpected += entries.len() as u64;
+            tracing::debug!(
+                player = player.0,
+                first = segment.first,
+                next = stream.next(),
+                "unexpected entries"
+            );
+            return;
+        }
+        let mut taken = false;
+        for (number, entry) in (segment.first..).zip(entries) {
+            if number < stream.next() {
+                self.stats.entries_repeated += 1;
+            } else if stream.end().is_some() {
+                self.stats.entries_late += 1;
+            } else if number >= newest_allowed {
+                self.stats.entries_unexpected += 1;
+            } else {
+                if let (Some(value), Some(turn)) =
+                    (entry.checksum(), number.checked_sub(self.config.turns_ahead + 1))
+                {
+                    self.checksums.note(turn, player, value);
+                }
+                stream.push(entry.clone());
+                self.stats.entries_received += 1;
+                taken = true;
+            }
+        }
+        if taken {
+            stream.source = Some(self.links[index].peer);
+            self.mark_fresh(player, index);
+        }
+    }
+
+    /// Entries of a player have arrived over a link: others may lack them.
+    fn mark_fresh(&mut self, player: crate::PlayerId, from: usize) {
+        if !self.coordinates() || self.config.topology == crate::Topology::Mesh {
+            return;
+        }
+        for (index, link) in self.links.iter_mut().enumerate() {
+            if index != from && link.identity != Some(Identity::Player(player)) {
+                link.mark_fresh();
+            }
+        }
+    }
+}

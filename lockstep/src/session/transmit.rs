@@ -1,0 +1,139 @@
+//! Packets that go out.
+
+use crate::action::Action;
+use crate::config::Topology;
+use crate::event::Identity;
+use crate::ids::{PLAYERS_MAX, PeerId, PlayerId};
+use crate::link::{Link, Phase};
+use crate::packet::{
+    self, BODY_BITS_MAX, Bye, ENTRIES_MAX, Hello, PROTOCOL_VERSION, Refuse, Segment, Welcome,
+};
+use crate::session::{Session, State};
+use crate::time::Instant;
+
+/// Bits of a turns packet before its segments, at their largest: kind, base, acknowledgements, counts.
+const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 9;
+
+impl<A: Action> Session<A> {
+    /// Writes the next packet that is due into `out` and tells whom it is for. Call until it gives nothing.
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<PeerId> {
+        self.now = self.now.max(now);
+        let peer = self.next_packet(out)?;
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += out.len() as u64;
+        Some(peer)
+    }
+
+    /// When the next packet to a link is due.
+    pub(super) fn link_due_at(&self, link: &Link) -> Option<Instant> {
+        match self.state {
+            State::Finished | State::Failed(_) if link.byes_left == 0 => None,
+            State::Finished | State::Failed(_) => Some(Instant::ZERO),
+            _ => link.due_at(self.tick()),
+        }
+    }
+
+    fn next_packet(&mut self, out: &mut Vec<u8>) -> Option<PeerId> {
+        if let Some((peer, refusal)) = self.refusals.pop_front() {
+            Refuse { refusal }.encode(&mut self.writer);
+            packet::seal(&self.writer, self.config.session_id, out);
+            return Some(peer);
+        }
+        let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.now);
+        let index = self.links.iter().position(is_due)?;
+        let mut more = false;
+        match self.state {
+            State::Finished | State::Failed(_) => {
+                let finished = self.state == State::Finished;
+                self.links[index].byes_left -= 1;
+                if finished { Bye::Finished } else { Bye::Left }.encode(&mut self.writer);
+            }
+            _ if self.links[index].phase == Phase::Dialing => {
+                let (config_hash, identity) = (self.config_hash, self.identity);
+                Hello { version: PROTOCOL_VERSION, config_hash, identity }.encode(&mut self.writer);
+            }
+            _ if self.links[index].owes_welcome => {
+                self.links[index].owes_welcome = false;
+                Welcome { identity: self.identity }.encode(&mut self.writer);
+            }
+            State::Lobby => self.lobby_packet(&self.links[index]).encode(&mut self.writer),
+            State::Running | State::Ending => more = self.write_turns(index),
+        }
+        let link = &mut self.links[index];
+        link.note_sent(self.now, more);
+        packet::seal(&self.writer, self.config.session_id, out);
+        Some(link.peer)
+    }
+
+    /// Writes acknowledgements and what the link lacks; tells whether something did not fit.
+    fn write_turns(&mut self, index: usize) -> bool {
+        let mut turns = core::mem::take(&mut self.scratch);
+        turns.clear();
+        turns.base = match self.player() {
+            Some(player) => self.streams[player.index()].next(),
+            None => self.turn.saturating_add(self.config.turns_ahead),
+        };
+        turns.acks.extend(self.streams.iter().map(crate::stream::Stream::next));
+        if let Some(Identity::Player(player)) = self.links[index].identity {
+            turns.unconfirmed = self.unconfirmed(player);
+        }
+        let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX;
+        let mut more = false;
+        let players = self.config.players;
+        let start = self.links[index].rotate % players;
+        for step in 0..players {
+            let player = PlayerId((start + step) % players);
+            let link = &self.links[index];
+            if !self.sends_stream(link, player) {
+                continue;
+            }
+            let stream = &self.streams[player.index()];
+            let first = link.acked[player.index()].max(stream.oldest());
+            let room = ENTRIES_MAX - turns.entries.len() as u32;
+            let lacking = (first..stream.next()).map_while(|number| stream.get(number)).take(room as usize);
+            let plan = packet::segment_cost(lacking, self.format, bits_left);
+            if plan.count > 0 {
+                let at = turns.entries.len() as u32;
+                let numbers = first..first + plan.count;
+                turns.entries.extend(numbers.filter_map(|number| stream.get(number).cloned()));
+                turns.segments.push(Segment { player, first, entries: at..at + plan.count });
+                bits_left -= plan.bits;
+            }
+            if first + plan.count < stream.next() {
+                if !more {
+                    self.links[index].rotate = player.0;
+                }
+                more = true;
+            }
+        }
+        turns.encode(self.format, &mut self.writer);
+        self.scratch = turns;
+        more
+    }
+
+    /// Whether this peer sends a player's stream over a link.
+    fn sends_stream(&self, link: &Link, player: PlayerId) -> bool {
+        if link.identity == Some(Identity::Player(player)) {
+            return false;
+        }
+        if self.identity == Identity::Player(player) {
+            return true;
+        }
+        self.coordinates()
+            && self.config.topology != Topology::Mesh
+            && self.streams[player.index()].source != Some(link.peer)
+    }
+
+    /// How many of a player's entries that are here are still lacking at somebody whom this peer serves.
+    fn unconfirmed(&self, player: PlayerId) -> u32 {
+        let here = self.streams[player.index()].next();
+        if !self.coordinates() || self.config.topology == Topology::Mesh {
+            return 0;
+        }
+        let served = self.links.iter().filter(|link| {
+            link.is_connected() && link.is_player() && link.identity != Some(Identity::Player(player))
+        });
+        let least = served.map(|link| link.acked[player.index()]).min().unwrap_or(here);
+        here.saturating_sub(least)
+    }
+}

@@ -1,0 +1,164 @@
+//! Plain UDP, non-blocking. Peers are numbered in the order in which their addresses become known.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, UdpSocket};
+
+use crate::action::Action;
+use crate::ids::PeerId;
+use crate::packet::PACKET_BYTES_MAX;
+use crate::session::Session;
+use crate::time::Instant;
+
+/// Most addresses that may knock without having been let in yet.
+const STRANGERS_MAX: usize = 64;
+
+/// Most packets taken in by one call of [`UdpTransport::pump`], so that a flood cannot starve the game.
+const RECEIVE_MAX: u32 = 512;
+
+/// What the socket saw beyond the session's own counters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UdpStats {
+    /// Packets from addresses that are not part of the match, dropped.
+    pub unknown_dropped: u64,
+    /// "Nobody is there" answers of the network (connection refused or reset).
+    pub unreachable: u64,
+    /// Packets that the socket would not take now; the next ones carry the same content.
+    pub send_dropped: u64,
+}
+
+/// A UDP socket and who is behind which address.
+#[derive(Debug)]
+pub struct UdpTransport {
+    socket: UdpSocket,
+    peers: BTreeMap<SocketAddr, PeerId>,
+    addresses: BTreeMap<PeerId, SocketAddr>,
+    next_peer: u32,
+    stats: UdpStats,
+    buffer: Vec<u8>,
+    outgoing: Vec<u8>,
+}
+
+impl UdpTransport {
+    /// Binds to a local address; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// The operating system's, such as a taken port.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        let socket = UdpSocket::bind(address)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            socket,
+            peers: BTreeMap::new(),
+            addresses: BTreeMap::new(),
+            next_peer: 0,
+            stats: UdpStats::default(),
+            buffer: vec![0; PACKET_BYTES_MAX + 1],
+            outgoing: Vec::with_capacity(PACKET_BYTES_MAX),
+        })
+    }
+
+    /// Where the socket is bound.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// The number of the peer at an address, for [`Session::connect`].
+    pub fn peer(&mut self, address: SocketAddr) -> PeerId {
+        if let Some(&peer) = self.peers.get(&address) {
+            return peer;
+        }
+        let peer = PeerId(self.next_peer);
+        self.next_peer = self.next_peer.wrapping_add(1);
+        self.peers.insert(address, peer);
+        self.addresses.insert(peer, address);
+        peer
+    }
+
+    /// Moves packets both ways between socket and session. Call it often: before and after running frames.
+    ///
+    /// Unknown addresses are let through only while the session is open to newcomers, and forgotten unless the session
+    /// has taken them in. "Connection refused" is not an error: the handshake's timeout decides.
+    ///
+    /// # Errors
+    /// A broken socket.
+    pub fn pump<A: Action>(&mut self, session: &mut Session<A>, now: Instant) -> io::Result<()> {
+        self.receive_all(session, now)?;
+        session.handle_timeout(now);
+        while let Some(peer) = session.poll_transmit(now, &mut self.outgoing) {
+            if let Some(&address) = self.addresses.get(&peer) {
+                self.send(address)?;
+            }
+        }
+        self.forget_strangers(session);
+        Ok(())
+    }
+
+    /// Counters of the socket.
+    pub fn stats(&self) -> UdpStats {
+        self.stats
+    }
+
+    fn receive_all<A: Action>(&mut self, session: &mut Session<A>, now: Instant) -> io::Result<()> {
+        for _ in 0..RECEIVE_MAX {
+            let (length, address) = match self.socket.recv_from(&mut self.buffer) {
+                Ok(received) => received,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if is_unreachable(&error) => {
+                    self.stats.unreachable += 1;
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let known = self.peers.contains_key(&address);
+            if !known && (!session.is_open() || self.peers.len() >= STRANGERS_MAX + session.link_count()) {
+                self.stats.unknown_dropped += 1;
+                continue;
+            }
+            let peer = self.peer(address);
+            session.handle_packet(now, peer, &self.buffer[..length]);
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, address: SocketAddr) -> io::Result<()> {
+        match self.socket.send_to(&self.outgoing, address) {
+            Ok(_) => Ok(()),
+            Err(error) if is_unreachable(&error) => {
+                self.stats.unreachable += 1;
+                Ok(())
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                self.stats.send_dropped += 1;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn forget_strangers<A: Action>(&mut self, session: &Session<A>) {
+        let addresses = &mut self.addresses;
+        self.peers.retain(|_, peer| {
+            let keep = session.knows(*peer);
+            if !keep {
+                addresses.remove(peer);
+            }
+            keep
+        });
+    }
+}
+
+/// ICMP "unreachable" surfaces as one of these, on whichever call comes next.
+fn is_unreachable(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionRefused
+            | ErrorKind::ConnectionReset
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+    )
+}

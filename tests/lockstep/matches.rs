@@ -1,0 +1,56 @@
+//! Whole matches: whatever the network does, everybody ends in the same state.
+
+use crate::toy::{Order, Toy, bot, terrible, toy_match};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{Duration, Instant, SessionConfig, State, VirtualMatch};
+
+const SEED: u64 = 7;
+
+fn play(config: &SessionConfig, spectators: u32, seed: u64, link: LinkSettings) -> VirtualMatch<Toy> {
+    let mut game = toy_match(config, spectators, seed, link);
+    let over = game.run(Instant::from_millis(3_600_000), |_, turn, _, session| {
+        if let Some(player) = session.player()
+            && let Some(order) = bot(SEED, turn.0, player.0)
+        {
+            session.submit(&order).unwrap();
+        }
+    });
+    assert!(
+        over,
+        "not over after an hour: {:?}",
+        game.drivers().iter().map(|d| d.session().state()).collect::<Vec<_>>()
+    );
+    game
+}
+
+/// What must have run: every bot order of turn T in turn T + 2.
+fn expected_log(players: u8, turns: u32, frames_per_turn: u32) -> Vec<(u32, u8, Order)> {
+    let orders = |turn: u32| {
+        (0..players).filter_map(move |p| Some((turn * frames_per_turn, p, bot(SEED, turn - 2, p)?)))
+    };
+    (2..turns).flat_map(orders).collect()
+}
+
+#[test]
+fn perfect_and_terrible_networks_end_in_the_same_state() {
+    let config = SessionConfig::new(4).turns(300).session_id(9);
+    let links = [
+        ("perfect", LinkSettings::default()),
+        ("latency", LinkSettings { latency: Duration::from_millis(150), ..LinkSettings::default() }),
+        ("terrible", terrible()),
+    ];
+    let mut finals = Vec::new();
+    for (name, link) in links {
+        let game = play(&config, 0, SEED, link);
+        for driver in game.drivers() {
+            let stats = driver.session().stats();
+            assert_eq!(driver.session().state(), State::Finished, "{name} {stats:?}");
+            assert_eq!(driver.frame().0, 1_200, "{name}");
+            assert_eq!(driver.simulation().log, expected_log(4, 300, 4), "{name}");
+            assert_eq!(stats.entries_invalid, 0, "{name}");
+            finals.push(driver.simulation().values);
+            eprintln!("{name} {stats:?} now {:?}", game.now());
+        }
+    }
+    assert!(finals.windows(2).all(|pair| pair[0] == pair[1]));
+}

@@ -1,0 +1,158 @@
+//! A toy game whose state remembers every action in the order in which it ran: two peers agree on the checksum only if every action
+//! ran exactly once, in the same turn, in the same order.
+
+use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::{
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, PeerId, PlayerId,
+    Session, SessionConfig, Simulation, Topology, VirtualMatch,
+};
+
+/// Move something by a signed amount, or shout a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    Push(i16),
+    Shout(u32),
+}
+
+impl Action for Order {
+    const MAX_BITS: u32 = 33;
+
+    fn encode(&self, out: &mut BitWriter) {
+        match *self {
+            Self::Push(by) => {
+                out.write_bits(0, 1);
+                out.write_bits(u64::from(by as u16), 16);
+            }
+            Self::Shout(number) => {
+                out.write_bits(1, 1);
+                out.write_bits(u64::from(number), 32);
+            }
+        }
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(if input.read_bool()? {
+            Self::Shout(input.read_bits(32)? as u32)
+        } else {
+            Self::Push(input.read_bits(16)? as u16 as i16)
+        })
+    }
+}
+
+/// State: a value per player, a hash of history, and (not hashed) the full log of actions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Toy {
+    pub(crate) frames: u32,
+    pub(crate) values: [i64; 16],
+    pub(crate) history: u64,
+    pub(crate) log: Vec<(u32, u8, Order)>,
+    pub(crate) gone: Vec<(u8, u32)>,
+    /// Frame after which one bit of the state flips: a fault injected by a test.
+    pub(crate) corrupt_at: Option<u32>,
+}
+
+fn mix(state: u64, value: u64) -> u64 {
+    (state ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+impl Simulation for Toy {
+    type Action = Order;
+
+    fn apply(&mut self, player: PlayerId, action: &Order) {
+        self.log.push((self.frames, player.0, *action));
+        let value = match *action {
+            Order::Push(by) => {
+                self.values[player.index()] += i64::from(by);
+                u64::from(by as u16)
+            }
+            Order::Shout(number) => (1 << 40) + u64::from(number),
+        };
+        self.history = mix(self.history, value ^ (u64::from(player.0) << 50));
+    }
+
+    fn step(&mut self, frames_per_second: u32) {
+        assert!(frames_per_second > 0);
+        self.frames += 1;
+        for value in &mut self.values {
+            *value -= value.signum();
+        }
+        if self.corrupt_at == Some(self.frames) {
+            self.values[0] ^= 1 << 20;
+        }
+    }
+
+    fn checksum(&self) -> u64 {
+        let start = mix(self.history, u64::from(self.frames));
+        self.values.iter().fold(start, |sum, &value| mix(sum, value as u64))
+    }
+
+    fn player_gone(&mut self, player: PlayerId, turn: testudo_lockstep::Turn) {
+        self.gone.push((player.0, turn.0));
+        self.history = mix(self.history, 99 + u64::from(player.0));
+    }
+}
+
+/// A network as bad as `headless` is asked to survive, and worse.
+pub(crate) fn terrible() -> LinkSettings {
+    LinkSettings {
+        latency: Duration::from_millis(150),
+        jitter: Duration::from_millis(60),
+        loss_ppm: 200_000,
+        duplicate_ppm: 50_000,
+        reorder_ppm: 100_000,
+        reorder_hold: Duration::from_millis(80),
+        corrupt_ppm: 10_000,
+    }
+}
+
+/// All peers of a match with their links opened; node number = player number, then the relay, then spectators.
+pub(crate) fn toy_match(
+    config: &SessionConfig,
+    spectators: u32,
+    seed: u64,
+    link: LinkSettings,
+) -> VirtualMatch<Toy> {
+    let players = config.player_count();
+    let topology = topology_of(config);
+    let now = Instant::ZERO;
+    let mut drivers = Vec::new();
+    let mut add = |identity: Identity, dial: &[u32]| {
+        let mut session = Session::new(config.clone(), identity, now).unwrap();
+        for &peer in dial {
+            session.connect(PeerId(peer));
+        }
+        drivers.push(Driver::new(Toy::default(), session));
+    };
+    let center = if topology == Topology::Relay { u32::from(players) } else { 0 };
+    for player in 0..players {
+        let dial: Vec<u32> = match topology {
+            Topology::Mesh => (0..u32::from(player)).collect(),
+            _ if u32::from(player) == center => Vec::new(),
+            _ => vec![center],
+        };
+        add(Identity::Player(PlayerId(player)), &dial);
+    }
+    if topology == Topology::Relay {
+        add(Identity::Relay, &[]);
+    }
+    for _ in 0..spectators {
+        add(Identity::Spectator, &[center]);
+    }
+    let mut net = SimNet::new(seed);
+    net.set_default(link);
+    VirtualMatch::new(drivers, net)
+}
+
+pub(crate) fn topology_of(config: &SessionConfig) -> Topology {
+    config.links()
+}
+
+/// A bot's order: a pure function of seed, turn and player.
+pub(crate) fn bot(seed: u64, turn: u32, player: u8) -> Option<Order> {
+    let draw = mix(mix(seed, u64::from(turn) + 1), u64::from(player) + 77);
+    match draw % 5 {
+        0 => None,
+        1 => Some(Order::Shout((draw >> 32) as u32)),
+        _ => Some(Order::Push((draw >> 40) as u16 as i16)),
+    }
+}
