@@ -1,0 +1,134 @@
+//! Colouring: which contacts may share a batch.
+//!
+//! A contact takes the lowest colour that neither of its movable bodies has used yet, so contacts of one colour touch
+//! different bodies and fill the lanes of one batch after another. Colours start anew with every *window* of the broad
+//! phase: one window's bodies stay in the cache, and the batches never depend on how many threads made them.
+
+use alloc::vec::Vec;
+
+use crate::quadtree::LANES;
+use crate::solver::{Batch, Contact};
+
+/// Colours per window: one bit each.
+const COLORS: usize = 64;
+
+/// The colours that one body has used in the window it was last seen in.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    colors: u64,
+    window: u32,
+}
+
+/// What the contact cache wants to know about a lane later on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Origin {
+    /// Index of the cached contact it continues, or [`Origin::NEW`].
+    pub(crate) cached: u32,
+    /// Whether the surfaces touched before the step.
+    pub(crate) touching: bool,
+}
+
+impl Origin {
+    /// No contact of the last frame.
+    pub(crate) const NEW: u32 = u32::MAX;
+}
+
+/// The batches of one step, filled window by window.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Batches {
+    batches: Vec<Batch>,
+    origins: Vec<[Origin; LANES]>,
+    used: Vec<Used>,
+    window: u32,
+    /// The batch that each colour fills now and how many lanes it has.
+    open: Vec<(u32, u32)>,
+    dummy: u32,
+    len: u32,
+}
+
+impl Batches {
+    /// Forgets all contacts. `bodies` working bodies take part; `dummy` is the index of the body that never moves.
+    pub(crate) fn begin(&mut self, bodies: usize, dummy: u32) {
+        self.batches.clear();
+        self.origins.clear();
+        self.used.clear();
+        self.used.resize(bodies, Used::default());
+        self.window = 0;
+        self.dummy = dummy;
+        self.len = 0;
+        self.begin_window();
+    }
+
+    /// Starts all colours anew.
+    pub(crate) fn begin_window(&mut self) {
+        self.window += 1;
+        self.open.clear();
+        self.open.resize(COLORS, (0, LANES as u32));
+    }
+
+    /// Adds a contact to the batch of its colour; `movable` tells which of its bodies the solver can move.
+    /// Returns its batch and lane. A body that has used up all colours of the window gets batches of a single contact.
+    pub(crate) fn push(&mut self, contact: &Contact, origin: Origin, movable: [bool; 2]) -> (u32, u32) {
+        let used = if movable[0] { self.used_by(contact.a) } else { 0 }
+            | if movable[1] { self.used_by(contact.b) } else { 0 };
+        let color = (!used).trailing_zeros();
+        let place = if color == u64::BITS {
+            (self.new_batch(), 0)
+        } else {
+            for (body, movable) in [(contact.a, movable[0]), (contact.b, movable[1])] {
+                if movable {
+                    let colors = self.used_by(body) | 1 << color;
+                    self.used[body as usize] = Used { colors, window: self.window };
+                }
+            }
+            self.lane_of_color(color as usize)
+        };
+        self.batches[place.0 as usize].set(place.1 as usize, contact);
+        self.origins[place.0 as usize][place.1 as usize] = origin;
+        self.len += 1;
+        place
+    }
+
+    fn used_by(&self, body: u32) -> u64 {
+        let used = self.used[body as usize];
+        if used.window == self.window { used.colors } else { 0 }
+    }
+
+    fn lane_of_color(&mut self, color: usize) -> (u32, u32) {
+        if self.open[color].1 == LANES as u32 {
+            self.open[color] = (self.new_batch(), 0);
+        }
+        let (batch, lanes) = &mut self.open[color];
+        *lanes += 1;
+        (*batch, *lanes - 1)
+    }
+
+    fn new_batch(&mut self) -> u32 {
+        self.batches.push(Batch::empty(self.dummy));
+        self.origins.push([Origin::default(); LANES]);
+        self.batches.len() as u32 - 1
+    }
+
+    /// Number of contacts.
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// The batches in the order of solving.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [Batch] {
+        &mut self.batches
+    }
+
+    /// The same, to read.
+    pub(crate) fn as_slice(&self) -> &[Batch] {
+        &self.batches
+    }
+
+    /// Each contact with its origin, in the order of solving; empty lanes are left out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Batch, usize, Origin)> {
+        let dummy = self.dummy;
+        self.batches.iter().zip(&self.origins).flat_map(move |(batch, origins)| {
+            (0..LANES).filter(move |&l| batch.a[l] != dummy).map(move |l| (batch, l, origins[l]))
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! Contacts that live from frame to frame: cached impulses for the warm start, and begin and end events.
+//!
+//! A contact is kept at its *owner*: the mover with the lower slot, or the only one that contacts can move. The contacts of one
+//! owner stand next to each other, so a look-up reads a handful of neighbouring entries and hashes nothing. A contact is
+//! in the cache exactly while it touches: its surfaces meet or the solver pushes.
+//!
+//! Contacts between bodies that all sleep are kept apart, sorted, and cost nothing per frame.
+
+use alloc::vec::Vec;
+
+use crate::body::{Body, Shell, flag};
+use crate::coloring::{Batches, Origin};
+
+/// One cached contact, seen from its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CachedContact {
+    /// Slot of the other body.
+    pub(crate) other: u32,
+    /// Impulse of the last frame, raw units per second of closing speed; not negative.
+    pub(crate) impulse: i32,
+}
+
+/// A body that owns the next `count` contacts of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) slot: u32,
+    pub(crate) count: u32,
+}
+
+/// A contact between bodies that do not move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RestingContact {
+    pub(crate) owner: u32,
+    pub(crate) other: u32,
+    pub(crate) impulse: i32,
+}
+
+/// Two slots, the lower one first.
+pub(crate) type SlotPair = (u32, u32);
+
+/// The contact cache. `owners`, `contacts` and `resting` are state; the rest is derived or scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ContactCache {
+    pub(crate) owners: Vec<Owner>,
+    pub(crate) contacts: Vec<CachedContact>,
+    /// Sorted by owner, then other.
+    pub(crate) resting: Vec<RestingContact>,
+    /// Start and end in `contacts` (or, during a step, `old_contacts`) by the owner's slot.
+    ranges: Vec<[u32; 2]>,
+    old_owners: Vec<Owner>,
+    old_contacts: Vec<CachedContact>,
+    /// Resting contacts that take part in this step again; sorted.
+    woken: Vec<RestingContact>,
+    /// Whether a contact of the last frame (old, then woken) still touches.
+    matched: Vec<bool>,
+    /// Contacts per owner by working index, then where the owner's next contact goes.
+    places: Vec<u32>,
+    pub(crate) began: Vec<SlotPair>,
+    pub(crate) ended: Vec<SlotPair>,
+}
+
+impl ContactCache {
+    /// Makes the contacts of the last frame available to [`Self::find`]. `rejoins` says which resting contacts are to be looked at again.
+    pub(crate) fn begin_step(&mut self, slots: usize, rejoins: Option<impl Fn(&RestingContact) -> bool>) {
+        core::mem::swap(&mut self.owners, &mut self.old_owners);
+        core::mem::swap(&mut self.contacts, &mut self.old_contacts);
+        self.ranges.resize(slots.max(self.ranges.len()), [0; 2]);
+        self.woken.clear();
+        if let Some(rejoins) = rejoins {
+            self.woken.extend(self.resting.iter().filter(|c| rejoins(c)));
+            self.resting.retain(|c| !rejoins(c));
+        }
+        self.matched.clear();
+        self.matched.resize(self.old_contacts.len() + self.woken.len(), false);
+    }
+
+    /// Where the contact of the last frame is kept, and its impulse. `owner` is the likelier owner; a body that fell
+    /// asleep or woke up may have changed roles with the other one.
+    #[inline]
+    pub(crate) fn find(&self, owner: u32, other: u32) -> Option<(u32, i32)> {
+        self.find_owned(owner, other).or_else(|| self.find_owned(other, owner))
+    }
+
+    #[inline]
+    fn find_owned(&self, owner: u32, other: u32) -> Option<(u32, i32)> {
+        let [start, end] = self.ranges[owner as usize];
+        let own = &self.old_contacts[start as usize..end as usize];
+        if let Some(i) = own.iter().position(|c| c.other == other) {
+            return Some((start + i as u32, own[i].impulse));
+        }
+        if self.woken.is_empty() {
+            return None;
+        }
+        let i = self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)).ok()?;
+        Some(((self.old_contacts.len() + i) as u32, self.woken[i].impulse))
+    }
+
+    /// Keeps the solved contacts that touch and derives the events.
+    pub(crate) fn end_step(&mut self, batches: &Batches, shells: &[Shell]) {
+        for owner in &self.old_owners {
+            self.ranges[owner.slot as usize] = [0; 2];
+        }
+        self.began.clear();
+        self.count_contacts(batches, shells);
+        self.place_owners(shells);
+        self.place_contacts(batches, shells);
+        self.began.sort_unstable();
+        self.collect_ended();
+    }
+
+    /// Counts each owner's contacts and notes which are new.
+    fn count_contacts(&mut self, batches: &Batches, shells: &[Shell]) {
+        self.places.clear();
+        self.places.resize(shells.len(), 0);
+        for (batch, lane, origin) in batches.iter() {
+            if batch.impulse[lane] == 0 && !origin.touching {
+                continue;
+            }
+            let (owner, other) = owner_and_other(shells, batch.a[lane], batch.b[lane]);
+            self.places[owner as usize] += 1;
+            if origin.cached == Origin::NEW {
+                self.began.push(sorted_pair(shells[owner as usize].slot, shells[other as usize].slot));
+            } else {
+                self.matched[origin.cached as usize] = true;
+            }
+        }
+    }
+
+    /// Gives each owner its range.
+    fn place_owners(&mut self, shells: &[Shell]) {
+        self.owners.clear();
+        let mut start = 0;
+        for (shell, place) in shells.iter().zip(&mut self.places) {
+            let count = core::mem::replace(place, start);
+            if count > 0 {
+                self.owners.push(Owner { slot: shell.slot, count });
+                self.ranges[shell.slot as usize] = [start, start + count];
+                start += count;
+            }
+        }
+        self.contacts.clear();
+        self.contacts.resize(start as usize, CachedContact { other: 0, impulse: 0 });
+    }
+
+    /// Writes the contacts into their owners' ranges, in the order of solving.
+    fn place_contacts(&mut self, batches: &Batches, shells: &[Shell]) {
+        for (batch, lane, origin) in batches.iter() {
+            let impulse = batch.impulse[lane];
+            if impulse == 0 && !origin.touching {
+                continue;
+            }
+            let (owner, other) = owner_and_other(shells, batch.a[lane], batch.b[lane]);
+            let place = &mut self.places[owner as usize];
+            self.contacts[*place as usize] = CachedContact { other: shells[other as usize].slot, impulse };
+            *place += 1;
+        }
+    }
+
+    /// Contacts of the last frame that were not matched have ended.
+    fn collect_ended(&mut self) {
+        self.ended.clear();
+        let mut i = 0;
+        for owner in &self.old_owners {
+            for _ in 0..owner.count {
+                if !self.matched[i] {
+                    self.ended.push(sorted_pair(owner.slot, self.old_contacts[i].other));
+                }
+                i += 1;
+            }
+        }
+        for contact in &self.woken {
+            if !self.matched[i] {
+                self.ended.push(sorted_pair(contact.owner, contact.other));
+            }
+            i += 1;
+        }
+        self.ended.sort_unstable();
+    }
+
+    /// Moves the contacts between bodies that are both at rest to the resting ones. Call after bodies fell asleep.
+    pub(crate) fn retire(&mut self, bodies: &[Body]) {
+        let rests = |slot: u32| !bodies[slot as usize].has(flag::AWAKE);
+        let (mut read, mut write) = (0, 0);
+        for owner in &mut self.owners {
+            let count = core::mem::replace(&mut owner.count, 0);
+            let start = write;
+            for i in read..read + count as usize {
+                let CachedContact { other, impulse } = self.contacts[i];
+                if rests(owner.slot) && rests(other) {
+                    self.resting.push(RestingContact { owner: owner.slot, other, impulse });
+                } else {
+                    self.contacts[write] = self.contacts[i];
+                    write += 1;
+                    owner.count += 1;
+                }
+            }
+            read += count as usize;
+            self.ranges[owner.slot as usize] = [start as u32, write as u32];
+        }
+        self.owners.retain(|o| o.count > 0);
+        self.contacts.truncate(write);
+        self.resting.sort_unstable();
+    }
+
+    /// Recomputes what is derived from `owners`. Call after these were replaced, with the number of slots.
+    pub(crate) fn rebuild(&mut self, slots: usize) {
+        self.ranges.clear();
+        self.ranges.resize(slots, [0; 2]);
+        let mut start = 0;
+        for owner in &self.owners {
+            self.ranges[owner.slot as usize] = [start, start + owner.count];
+            start += owner.count;
+        }
+        self.began.clear();
+        self.ended.clear();
+    }
+
+    /// The contacts that touch now: owner, other, impulse. Resting ones come last.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = RestingContact> + '_ {
+        let mut start = 0;
+        let awake = self.owners.iter().flat_map(move |owner| {
+            let own = &self.contacts[start..start + owner.count as usize];
+            start += owner.count as usize;
+            own.iter().map(|c| RestingContact { owner: owner.slot, other: c.other, impulse: c.impulse })
+        });
+        awake.chain(self.resting.iter().copied())
+    }
+}
+
+/// Working indices of a contact's owner and of the other body.
+pub(crate) fn owner_and_other(shells: &[Shell], a: u32, b: u32) -> (u32, u32) {
+    let (shell_a, shell_b) = (&shells[a as usize], &shells[b as usize]);
+    let a_owns = shell_a.mass != 0 && (shell_b.mass == 0 || shell_a.slot < shell_b.slot);
+    if a_owns { (a, b) } else { (b, a) }
+}
+
+/// The lower slot first.
+pub(crate) fn sorted_pair(a: u32, b: u32) -> SlotPair {
+    (a.min(b), a.max(b))
+}

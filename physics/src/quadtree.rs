@@ -1,0 +1,564 @@
+//! Linear quadtree: bodies sorted along a Hilbert curve, leaves found from the sorted keys.
+//!
+//! A key names the cell of the body's centre; its leading pairs of bits name the quadrants that contain it, from
+//! the root down. Hence the bodies of one quadrant stand next to each other in the sorted list, and the leaves are
+//! found in one pass: a quadrant splits while it holds more than `leaf_capacity` bodies and lies above `depth_max`.
+//! Neighbouring leaves are packed into blocks of eight lanes with tight boxes, eight blocks to the block above them,
+//! so that two blocks are joined with a few wide compares (see [`crate::kernels`]).
+//!
+//! The order is a pure function of (position, slot), so no tree is part of the state.
+
+use alloc::vec::Vec;
+
+/// Bodies per block and children per block above.
+pub(crate) const LANES: usize = 8;
+
+/// A lane without a body.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// Levels of the curve: 15 levels of two bits fit the 32-bit key with the depth counted from the root.
+pub(crate) const DEPTH_LIMIT: u32 = 15;
+
+/// An axis-aligned box in raw units; inclusive. An empty box has `min > max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawBox {
+    pub(crate) min: [i32; 2],
+    pub(crate) max: [i32; 2],
+}
+
+impl RawBox {
+    pub(crate) const EMPTY: Self = Self { min: [i32::MAX; 2], max: [i32::MIN; 2] };
+
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.min[0] <= other.max[0]
+            && other.min[0] <= self.max[0]
+            && self.min[1] <= other.max[1]
+            && other.min[1] <= self.max[1]
+    }
+
+    pub(crate) fn union(&self, other: &Self) -> Self {
+        Self {
+            min: [self.min[0].min(other.min[0]), self.min[1].min(other.min[1])],
+            max: [self.max[0].max(other.max[0]), self.max[1].max(other.max[1])],
+        }
+    }
+
+    /// Grown by `by` on every side (negative shrinks); saturates.
+    pub(crate) fn grown(&self, by: i32) -> Self {
+        Self {
+            min: [self.min[0].saturating_sub(by), self.min[1].saturating_sub(by)],
+            max: [self.max[0].saturating_add(by), self.max[1].saturating_add(by)],
+        }
+    }
+}
+
+/// Eight boxes, coordinate by coordinate, so that one compare tests all of them.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct BoxBlock {
+    pub(crate) x0: [i32; LANES],
+    pub(crate) x1: [i32; LANES],
+    pub(crate) y0: [i32; LANES],
+    pub(crate) y1: [i32; LANES],
+}
+
+impl BoxBlock {
+    pub(crate) const EMPTY: Self =
+        Self { x0: [i32::MAX; LANES], x1: [i32::MIN; LANES], y0: [i32::MAX; LANES], y1: [i32::MIN; LANES] };
+
+    pub(crate) fn set(&mut self, lane: usize, b: &RawBox) {
+        (self.x0[lane], self.y0[lane]) = (b.min[0], b.min[1]);
+        (self.x1[lane], self.y1[lane]) = (b.max[0], b.max[1]);
+    }
+
+    pub(crate) fn get(&self, lane: usize) -> RawBox {
+        RawBox { min: [self.x0[lane], self.y0[lane]], max: [self.x1[lane], self.y1[lane]] }
+    }
+
+    /// The box around all lanes.
+    pub(crate) fn bounds(&self) -> RawBox {
+        let mut b = self.get(0);
+        for lane in 1..LANES {
+            b = b.union(&self.get(lane));
+        }
+        b
+    }
+}
+
+/// A leaf quadrant: which lanes hold its bodies and which square it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Leaf {
+    /// First lane of the leaf's bodies. A leaf of more than eight bodies goes on in the next lanes.
+    pub(crate) lane: u32,
+    /// Number of bodies.
+    pub(crate) count: u32,
+    /// Quadrants from the root to this leaf; 0 = the root itself.
+    pub(crate) depth: u32,
+    /// Curve key of the leaf's first body.
+    pub(crate) key: u32,
+}
+
+/// When a quadrant splits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SplitRule {
+    /// A quadrant with more bodies than this splits.
+    pub(crate) leaf_capacity: u32,
+    /// Quadrants at this depth never split (at most [`DEPTH_LIMIT`]).
+    pub(crate) depth_max: u32,
+}
+
+/// The square that the root covers and how fine its smallest cells are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Grid {
+    /// Lower corner of the root, raw units.
+    pub(crate) origin: [i32; 2],
+    /// Side of the smallest cell is `1 << cell_shift` raw units.
+    pub(crate) cell_shift: u32,
+    /// Levels below the root: the root's side is `1 << (cell_shift + depth)`.
+    pub(crate) depth: u32,
+}
+
+/// Bodies in curve order with leaves and boxes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Quadtree {
+    grid: Grid,
+    /// (key, slot) packed into 64 bits; sorted.
+    sorted: Vec<u64>,
+    scratch: Vec<u64>,
+    leaves: Vec<Leaf>,
+    /// Slot in each lane, `NO_SLOT` in holes. Its length is a multiple of eight.
+    slot_of_lane: Vec<u32>,
+    /// `levels[0]` holds the bodies' boxes, each further level the bounds of eight blocks below; the last has one block.
+    levels: Vec<Vec<BoxBlock>>,
+}
+
+impl Quadtree {
+    /// Sorts `slots` (ascending) by the cells of their centres and finds the leaves. The boxes are empty until [`Self::set_boxes`].
+    ///
+    /// `centre_and_extent` gives a slot's centre and its larger half extent, raw units.
+    pub(crate) fn sort(
+        &mut self,
+        slots: &[u32],
+        rule: SplitRule,
+        centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
+    ) {
+        self.choose_grid(slots, rule.depth_max, &centre_and_extent);
+        let grid = self.grid;
+        self.sorted.clear();
+        self.sorted.extend(slots.iter().map(|&slot| {
+            let key = grid.key(centre_and_extent(slot).0);
+            u64::from(key) << 32 | u64::from(slot)
+        }));
+        radix_sort(&mut self.sorted, &mut self.scratch, grid.depth * 2);
+        self.find_leaves(rule);
+    }
+
+    /// The root covers the centres; the smallest cell is about as large as a body, but no finer than `depth_max` allows.
+    fn choose_grid(
+        &mut self,
+        slots: &[u32],
+        depth_max: u32,
+        centre_and_extent: &impl Fn(u32) -> ([i32; 2], i32),
+    ) {
+        let mut bounds = RawBox::EMPTY;
+        let mut extent_sum: u64 = 0;
+        for &slot in slots {
+            let (c, extent) = centre_and_extent(slot);
+            bounds = bounds.union(&RawBox { min: c, max: c });
+            extent_sum += extent as u64;
+        }
+        if slots.is_empty() {
+            self.grid = Grid::default();
+            return;
+        }
+        let side = (0..2).map(|a| bounds.max[a].abs_diff(bounds.min[a])).max().unwrap_or(0);
+        let body_side = (2 * extent_sum / slots.len() as u64).clamp(1, 1 << 30) as u32;
+        let root_shift = u32::BITS - side.leading_zeros();
+        let cell_shift = (u32::BITS - (body_side - 1).leading_zeros()).min(root_shift);
+        let depth = (root_shift - cell_shift).min(depth_max.min(DEPTH_LIMIT));
+        self.grid = Grid { origin: bounds.min, cell_shift: root_shift - depth, depth };
+    }
+
+    /// One pass over the sorted keys. A leaf that starts at `a` is the largest quadrant that (1) does not reach back
+    /// over its predecessor and (2) holds no more than the capacity, or lies at the depth limit.
+    fn find_leaves(&mut self, rule: SplitRule) {
+        let capacity = rule.leaf_capacity.max(1) as usize;
+        let depth_limit = self.grid.depth;
+        let sorted = &self.sorted;
+        let key = |i: usize| (sorted[i] >> 32) as u32;
+        self.leaves.clear();
+        self.slot_of_lane.clear();
+        let mut a = 0;
+        while a < sorted.len() {
+            let above = if a == 0 { 0 } else { shared_depth(key(a - 1), key(a), depth_limit) + 1 };
+            let room = if a + capacity < sorted.len() {
+                shared_depth(key(a), key(a + capacity), depth_limit) + 1
+            } else {
+                0
+            };
+            let depth = above.max(room).min(depth_limit);
+            let shift = 2 * (depth_limit - depth);
+            let mut end = a + 1;
+            while end < sorted.len() && key(end) >> shift == key(a) >> shift {
+                end += 1;
+            }
+            place_leaf(&mut self.slot_of_lane, end - a);
+            let lane = self.slot_of_lane.len() as u32;
+            self.leaves.push(Leaf { lane, count: (end - a) as u32, depth, key: key(a) });
+            self.slot_of_lane.extend(sorted[a..end].iter().map(|&s| s as u32));
+            a = end;
+        }
+        let lanes = self.slot_of_lane.len().next_multiple_of(LANES);
+        self.slot_of_lane.resize(lanes, NO_SLOT);
+    }
+
+    /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them.
+    pub(crate) fn set_boxes(&mut self, mut box_of: impl FnMut(usize, u32) -> RawBox) {
+        if self.levels.is_empty() {
+            self.levels.push(Vec::new());
+        }
+        let blocks = &mut self.levels[0];
+        blocks.clear();
+        for (b, slots) in self.slot_of_lane.chunks_exact(LANES).enumerate() {
+            let mut block = BoxBlock::EMPTY;
+            for (lane, &slot) in slots.iter().enumerate() {
+                if slot != NO_SLOT {
+                    block.set(lane, &box_of(b * LANES + lane, slot));
+                }
+            }
+            blocks.push(block);
+        }
+        self.rebuild_bounds();
+    }
+
+    /// Recomputes every level above the bodies.
+    pub(crate) fn rebuild_bounds(&mut self) {
+        let mut level = 0;
+        while self.levels[level].len() > 1 {
+            if self.levels.len() == level + 1 {
+                self.levels.push(Vec::new());
+            }
+            let (below, above) = self.levels.split_at_mut(level + 1);
+            let (below, above) = (&below[level], &mut above[0]);
+            above.clear();
+            above.extend(below.chunks(LANES).map(|children| {
+                let mut block = BoxBlock::EMPTY;
+                for (lane, child) in children.iter().enumerate() {
+                    block.set(lane, &child.bounds());
+                }
+                block
+            }));
+            level += 1;
+        }
+        self.levels.truncate(level + 1);
+    }
+
+    /// Adds single-child blocks on top until there are `height` levels, so that trees of different size can be joined.
+    pub(crate) fn raise_to(&mut self, height: usize) {
+        while self.levels.len() < height {
+            let mut block = BoxBlock::EMPTY;
+            if let Some(top) = self.levels.last().and_then(|level| level.first()) {
+                block.set(0, &top.bounds());
+            }
+            self.levels.push(alloc::vec![block]);
+        }
+    }
+
+    /// Replaces the box in one lane and widens the bounds above it (they are tight again after [`Self::rebuild_bounds`]).
+    pub(crate) fn replace_box(&mut self, lane: usize, b: &RawBox) {
+        let mut at = lane;
+        for (height, level) in self.levels.iter_mut().enumerate() {
+            let block = &mut level[at / LANES];
+            let widened = if height == 0 { *b } else { block.get(at % LANES).union(b) };
+            block.set(at % LANES, &widened);
+            at /= LANES;
+        }
+    }
+
+    /// Empties a lane: nothing finds its body any more. The bounds above stay as they are.
+    pub(crate) fn vacate(&mut self, lane: usize) {
+        self.slot_of_lane[lane] = NO_SLOT;
+        self.levels[0][lane / LANES].set(lane % LANES, &RawBox::EMPTY);
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.sorted.clear();
+        self.leaves.clear();
+        self.slot_of_lane.clear();
+        self.levels.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slot_of_lane.is_empty()
+    }
+
+    pub(crate) fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    pub(crate) fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    pub(crate) fn slot_of_lane(&self) -> &[u32] {
+        &self.slot_of_lane
+    }
+
+    pub(crate) fn levels(&self) -> &[Vec<BoxBlock>] {
+        &self.levels
+    }
+
+    /// Replaces the boxes of all bodies, in curve order, and makes the bounds above them tight.
+    pub(crate) fn update_boxes(&mut self, mut box_of: impl FnMut(usize, u32) -> RawBox) {
+        let Some(blocks) = self.levels.first_mut() else { return };
+        for (lane, &slot) in self.slot_of_lane.iter().enumerate() {
+            if slot != NO_SLOT {
+                blocks[lane / LANES].set(lane % LANES, &box_of(lane, slot));
+            }
+        }
+        self.rebuild_bounds();
+    }
+
+    /// Calls `found(lane, slot)` for each body whose box overlaps `area`, in curve order.
+    pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
+        if let Some(top) = self.levels.len().checked_sub(1)
+            && !self.is_empty()
+        {
+            self.visit_block(top, 0, area, found);
+        }
+    }
+
+    fn visit_block(&self, level: usize, block: usize, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
+        let boxes = &self.levels[level][block];
+        for lane in 0..LANES {
+            if boxes.get(lane).overlaps(area) {
+                let at = block * LANES + lane;
+                if level == 0 {
+                    found(at, self.slot_of_lane[at]);
+                } else {
+                    self.visit_block(level - 1, at, area, found);
+                }
+            }
+        }
+    }
+}
+
+/// Starts a new block when the leaf does not fit into what is left of the current one, so that small leaves stay whole.
+fn place_leaf(slot_of_lane: &mut Vec<u32>, count: usize) {
+    let used = slot_of_lane.len() % LANES;
+    if used != 0 && used + count > LANES {
+        let lanes = slot_of_lane.len().next_multiple_of(LANES);
+        slot_of_lane.resize(lanes, NO_SLOT);
+    }
+}
+
+/// Number of quadrants, from the root's children down, that two keys of `depth` levels share; `depth` when equal.
+fn shared_depth(a: u32, b: u32, depth: u32) -> u32 {
+    let differing_bits = u32::BITS - (a ^ b).leading_zeros();
+    depth - differing_bits.div_ceil(2)
+}
+
+impl Grid {
+    /// The curve key of the cell that holds a point: two bits per level. Points outside belong to the nearest cell.
+    pub(crate) fn key(&self, point: [i32; 2]) -> u32 {
+        let last = (1u32 << self.depth) - 1;
+        let cell = |axis: usize| {
+            let offset = i64::from(point[axis]) - i64::from(self.origin[axis]);
+            ((offset.max(0) as u64 >> self.cell_shift) as u32).min(last)
+        };
+        hilbert_key(cell(0), cell(1))
+    }
+
+    /// The square of the quadrant at `depth` that contains the cell of `key`: lower corner and side, raw units.
+    pub(crate) fn quadrant(&self, key: u32, depth: u32) -> ([i64; 2], i64) {
+        let (x, y) = hilbert_cell(key);
+        let below = self.depth - depth;
+        let corner =
+            |cell: u32, axis: usize| i64::from(self.origin[axis]) + (i64::from(cell >> below) << (below + self.cell_shift));
+        ([corner(x, 0), corner(y, 1)], 1i64 << (below + self.cell_shift))
+    }
+}
+
+/// Curve digit of a quadrant (x bit, y bit) for each of the four orientations of the curve.
+/// Orientation bit 0 swaps the axes, bit 1 inverts both. The construction is the usual one for the Hilbert curve.
+const DIGIT: [[u8; 4]; 4] = [[0, 1, 3, 2], [0, 3, 1, 2], [2, 3, 1, 0], [2, 1, 3, 0]];
+/// Change of orientation on entering the quadrant with that digit.
+const TURN: [u8; 4] = [1, 0, 0, 3];
+
+/// Four levels per look-up: `[orientation][x nibble << 4 | y nibble]` -> key byte << 2 | next orientation.
+static FOUR_LEVELS: [[u16; 256]; 4] = four_levels();
+
+const fn four_levels() -> [[u16; 256]; 4] {
+    let mut table = [[0; 256]; 4];
+    let mut entry = 0;
+    while entry < 1024 {
+        let (x, y) = ((entry >> 4) & 15, entry & 15);
+        let mut orientation = entry >> 8;
+        let mut key = 0;
+        let mut bit = 4;
+        while bit > 0 {
+            bit -= 1;
+            let quadrant = ((x >> bit) & 1) << 1 | ((y >> bit) & 1);
+            let digit = DIGIT[orientation][quadrant];
+            key = key << 2 | digit as u16;
+            orientation ^= TURN[digit as usize] as usize;
+        }
+        table[entry >> 8][entry & 255] = key << 2 | orientation as u16;
+        entry += 1;
+    }
+    table
+}
+
+/// Position of a cell along the Hilbert curve; coordinates below 2^16. Leading zero levels give leading zero digits,
+/// so the key of a grid of `d` levels fits `2 * d` bits.
+fn hilbert_key(x: u32, y: u32) -> u32 {
+    let mut key = 0;
+    let mut orientation = 0;
+    for shift in [12, 8, 4, 0] {
+        let entry = FOUR_LEVELS[orientation][((x >> shift & 15) << 4 | (y >> shift & 15)) as usize];
+        key = key << 8 | u32::from(entry >> 2);
+        orientation = usize::from(entry & 3);
+    }
+    key
+}
+
+/// The inverse of [`hilbert_key`].
+fn hilbert_cell(key: u32) -> (u32, u32) {
+    let (mut x, mut y) = (0, 0);
+    let mut orientation = 0usize;
+    for level in (0..16).rev() {
+        let digit = (key >> (2 * level) & 3) as u8;
+        let quadrant = DIGIT[orientation].iter().position(|&d| d == digit).unwrap_or(0) as u32;
+        x = x << 1 | quadrant >> 1;
+        y = y << 1 | quadrant & 1;
+        orientation ^= usize::from(TURN[usize::from(digit)]);
+    }
+    (x, y)
+}
+
+/// Bits per digit of the radix sort: the counters of one pass fit the first-level cache.
+const DIGIT_BITS: u32 = 11;
+
+/// Sorts by the upper 32 bits, of which only the lowest `key_bits` may be set; equal keys keep their order.
+fn radix_sort(items: &mut Vec<u64>, scratch: &mut Vec<u64>, key_bits: u32) {
+    scratch.clear();
+    scratch.resize(items.len(), 0);
+    let mut shift = 32;
+    while shift < 32 + key_bits {
+        let digit = |item: u64| (item >> shift) as usize & ((1 << DIGIT_BITS) - 1);
+        let mut starts = [0u32; 1 << DIGIT_BITS];
+        for &item in items.iter() {
+            starts[digit(item)] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += core::mem::replace(start, sum);
+        }
+        for &item in items.iter() {
+            let start = &mut starts[digit(item)];
+            scratch[*start as usize] = item;
+            *start += 1;
+        }
+        core::mem::swap(items, scratch);
+        shift += DIGIT_BITS;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn points(n: u32, spread: i32) -> Vec<[i32; 2]> {
+        let mut state = 12345u32;
+        let mut next = move || {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            ((state >> 8) as i32) % spread
+        };
+        (0..n).map(|_| [next(), next() / 3]).collect()
+    }
+
+    fn tree(points: &[[i32; 2]], rule: SplitRule, extent: i32) -> Quadtree {
+        let slots: Vec<u32> = (0..points.len() as u32).collect();
+        let mut tree = Quadtree::default();
+        tree.sort(&slots, rule, |s| (points[s as usize], extent));
+        tree.set_boxes(|_, s| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
+        tree
+    }
+
+    #[test]
+    fn the_curve_visits_neighbouring_cells() {
+        for key in 0..4095 {
+            let ((x, y), (u, v)) = (hilbert_cell(key), hilbert_cell(key + 1));
+            assert_eq!(x.abs_diff(u) + y.abs_diff(v), 1, "cells {key} and {} are neighbours", key + 1);
+            assert_eq!(hilbert_key(x, y), key);
+        }
+    }
+
+    #[test]
+    fn every_body_lies_in_its_leafs_quadrant_and_quadrants_split_above_capacity() {
+        for (n, spread, capacity, depth_max) in
+            [(2000, 1 << 26, 8, 15), (2000, 1 << 20, 3, 15), (500, 1 << 28, 16, 3), (300, 5, 4, 15)]
+        {
+            let points = points(n, spread);
+            let t = tree(&points, SplitRule { leaf_capacity: capacity, depth_max }, 1 << 15);
+            let mut seen = vec![false; n as usize];
+            for leaf in t.leaves() {
+                let (corner, side) = t.grid().quadrant(leaf.key, leaf.depth);
+                let lanes = leaf.lane as usize..(leaf.lane + leaf.count) as usize;
+                for &slot in &t.slot_of_lane()[lanes] {
+                    let p = points[slot as usize];
+                    for axis in 0..2 {
+                        let offset = i64::from(p[axis]) - corner[axis];
+                        assert!((0..side).contains(&offset), "body {slot} in leaf {leaf:?}");
+                    }
+                    assert!(!core::mem::replace(&mut seen[slot as usize], true), "each body once");
+                }
+                assert!(leaf.count <= capacity || leaf.depth == t.grid().depth, "{leaf:?} should have split");
+                if leaf.depth > 0 {
+                    let (corner, side) = t.grid().quadrant(leaf.key, leaf.depth - 1);
+                    let inside = |p: &[i32; 2]| (0..2).all(|a| (0..side).contains(&(i64::from(p[a]) - corner[a])));
+                    let parent = points.iter().filter(|p| inside(p)).count();
+                    assert!(parent > capacity as usize, "the parent of {leaf:?} need not have split");
+                }
+            }
+            assert!(seen.iter().all(|&s| s));
+        }
+    }
+
+    #[test]
+    fn a_point_full_of_bodies_is_one_leaf() {
+        let t = tree(&[[7, -9]; 100], SplitRule { leaf_capacity: 8, depth_max: 15 }, 1);
+        assert_eq!(t.leaves().len(), 1);
+        assert_eq!(t.leaves()[0].count, 100);
+    }
+
+    #[test]
+    fn visit_finds_what_brute_force_finds() {
+        let points = points(3000, 1 << 24);
+        let t = tree(&points, SplitRule { leaf_capacity: 8, depth_max: 15 }, 1 << 16);
+        for (i, p) in points.iter().enumerate().step_by(37) {
+            let area = RawBox { min: *p, max: [p[0] + (i as i32) * 2000, p[1] + (1 << 18)] };
+            let mut found = vec![];
+            t.visit(&area, &mut |_, slot| found.push(slot));
+            found.sort_unstable();
+            let expected: Vec<u32> = (0..points.len() as u32)
+                .filter(|&s| {
+                    let p = points[s as usize];
+                    RawBox { min: p, max: p }.grown(1 << 16).overlaps(&area)
+                })
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn radix_sort_is_stable() {
+        let mut items: Vec<u64> = (0..5000u64).map(|i| (i * 7919 % 1000) << 32 | i).collect();
+        let mut expected = items.clone();
+        expected.sort();
+        radix_sort(&mut items, &mut Vec::new(), 10);
+        assert_eq!(items, expected);
+    }
+}

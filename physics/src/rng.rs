@@ -1,0 +1,13 @@
+//! Random numbers.
+/// PCG32.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pcg32 {
+    state: u64,
+}
+impl Pcg32 {
+    /// Seeded.
+    #[must_use]
+    pub fn new(seed: u64, _stream: u64) -> Self {
+        Self { state: seed }
+    }
+}

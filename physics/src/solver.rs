@@ -1,0 +1,199 @@
+//! Solver: contact constraints in batches of eight lanes, solved by warm-started sequential impulses.
+//!
+//! A *contact* asks that the closing speed along its normal is at least a limit. Impulses are kept as changes of
+//! that closing speed (raw units per second), so masses only appear as each body's share of the change. Contacts of
+//! one batch touch eight different pairs of movable bodies, so the lanes are independent and the order inside a batch
+//! does not matter; the order of the batches defines the bits of the step, whatever instructions run them.
+//!
+//! Passes of one frame: warm start, `iterations` biased passes with over-relaxation (they also push overlapping
+//! bodies apart), positions move, one relaxing pass that takes the push-apart speed out again ("soft step" order,
+//! E. Catto, *Solver2D*, 2024).
+
+use alloc::vec::Vec;
+
+use crate::narrow_phase::{UNIT, UNIT_BITS};
+use crate::quadtree::LANES;
+
+/// A limit that no closing speed reaches: the contact does nothing.
+pub(crate) const NO_LIMIT: i32 = -(1 << 29);
+
+/// Greatest accumulated impulse of one contact, raw units per second of closing speed: twice the greatest
+/// relative speed, so it is never reached by bodies in range and keeps every product inside 64 bits.
+const IMPULSE_MAX: i32 = 1 << 28;
+
+/// What the solver needs to know about one contact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contact {
+    /// Working index of the first body.
+    pub(crate) a: u32,
+    /// Working index of the second body.
+    pub(crate) b: u32,
+    /// Unit normal from `a` to `b`, 30 fraction bits.
+    pub(crate) normal: [i32; 2],
+    /// Least separating speed in biased passes, raw units per second.
+    pub(crate) biased: i32,
+    /// Least separating speed in the relaxing pass.
+    pub(crate) relaxed: i32,
+    /// Impulse of the last frame.
+    pub(crate) impulse: i32,
+    /// Part of the speed change that `a` takes, 30 fraction bits; `b` takes the rest.
+    pub(crate) share_a: i32,
+}
+
+/// Eight contacts, field by field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Batch {
+    pub(crate) a: [u32; LANES],
+    pub(crate) b: [u32; LANES],
+    normal_x: [i32; LANES],
+    normal_y: [i32; LANES],
+    biased: [i32; LANES],
+    relaxed: [i32; LANES],
+    pub(crate) impulse: [i32; LANES],
+    share_a: [i32; LANES],
+}
+
+impl Batch {
+    /// Eight empty lanes that all name the working index `dummy`, a body that never moves.
+    pub(crate) fn empty(dummy: u32) -> Self {
+        Self {
+            a: [dummy; LANES],
+            b: [dummy; LANES],
+            normal_x: [0; LANES],
+            normal_y: [0; LANES],
+            biased: [NO_LIMIT; LANES],
+            relaxed: [NO_LIMIT; LANES],
+            impulse: [0; LANES],
+            share_a: [0; LANES],
+        }
+    }
+
+    pub(crate) fn set(&mut self, lane: usize, c: &Contact) {
+        (self.a[lane], self.b[lane]) = (c.a, c.b);
+        [self.normal_x[lane], self.normal_y[lane]] = c.normal;
+        (self.biased[lane], self.relaxed[lane]) = (c.biased, c.relaxed);
+        (self.impulse[lane], self.share_a[lane]) = (c.impulse, c.share_a);
+    }
+}
+
+impl Batch {
+    /// One lane as a contact.
+    pub(crate) fn get(&self, lane: usize) -> Contact {
+        Contact {
+            a: self.a[lane],
+            b: self.b[lane],
+            normal: [self.normal_x[lane], self.normal_y[lane]],
+            biased: self.biased[lane],
+            relaxed: self.relaxed[lane],
+            impulse: self.impulse[lane],
+            share_a: self.share_a[lane],
+        }
+    }
+}
+
+/// What one pass over the batches does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// Applies the impulses of the last frame.
+    WarmStart,
+    /// Drives each contact towards its biased limit, over-relaxed by a quarter.
+    Biased,
+    /// Drives each contact towards its relaxed limit.
+    Relax,
+}
+
+/// Velocity of a working body, raw units per second.
+pub(crate) type Velocity = [i32; 2];
+
+/// Solves every batch in order. Plain code; [`crate::simd`] instantiates it for wider registers.
+#[inline(always)]
+pub(crate) fn run_pass(batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
+    match pass {
+        Pass::WarmStart => batches.iter_mut().for_each(|b| warm_start(b, velocities)),
+        Pass::Biased => batches.iter_mut().for_each(|b| solve::<true>(b, velocities)),
+        Pass::Relax => batches.iter_mut().for_each(|b| solve::<false>(b, velocities)),
+    }
+}
+
+/// Product of a raw value and a 30-bit fraction, rounded to nearest. Factors are below 2^31 and 2^30, so it fits.
+#[inline(always)]
+fn scale(value: i32, fraction: i32) -> i32 {
+    ((i64::from(value) * i64::from(fraction) + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32
+}
+
+#[inline(always)]
+fn warm_start(batch: &mut Batch, velocities: &mut [Velocity]) {
+    let (va, vb) = load(batch, velocities);
+    let impulse = batch.impulse;
+    apply(batch, velocities, va, vb, impulse);
+}
+
+#[inline(always)]
+fn solve<const BIASED: bool>(batch: &mut Batch, velocities: &mut [Velocity]) {
+    let (va, vb) = load(batch, velocities);
+    let limit = if BIASED { &batch.biased } else { &batch.relaxed };
+    let mut change = [0; LANES];
+    for l in 0..LANES {
+        let dx = vb[0][l].wrapping_sub(va[0][l]);
+        let dy = vb[1][l].wrapping_sub(va[1][l]);
+        let along = i64::from(dx) * i64::from(batch.normal_x[l]) + i64::from(dy) * i64::from(batch.normal_y[l]);
+        let separating = ((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32;
+        let missing = limit[l].wrapping_sub(separating);
+        let step = if BIASED { missing.wrapping_add(missing >> 2) } else { missing };
+        let impulse = batch.impulse[l].wrapping_add(step).clamp(0, IMPULSE_MAX);
+        change[l] = impulse.wrapping_sub(batch.impulse[l]);
+        batch.impulse[l] = impulse;
+    }
+    apply(batch, velocities, va, vb, change);
+}
+
+/// Velocities of the eight pairs: `[axis][lane]` of the first and of the second bodies.
+#[inline(always)]
+fn load(batch: &Batch, velocities: &[Velocity]) -> ([[i32; LANES]; 2], [[i32; LANES]; 2]) {
+    let (mut va, mut vb) = ([[0; LANES]; 2], [[0; LANES]; 2]);
+    for l in 0..LANES {
+        let (a, b) = (velocities[batch.a[l] as usize], velocities[batch.b[l] as usize]);
+        (va[0][l], va[1][l]) = (a[0], a[1]);
+        (vb[0][l], vb[1][l]) = (b[0], b[1]);
+    }
+    (va, vb)
+}
+
+/// Adds an impulse along the normals and stores the velocities.
+///
+/// An immovable body's share is 0, so lanes that share one write back what they read.
+#[inline(always)]
+fn apply(
+    batch: &Batch,
+    velocities: &mut [Velocity],
+    mut va: [[i32; LANES]; 2],
+    mut vb: [[i32; LANES]; 2],
+    impulse: [i32; LANES],
+) {
+    for l in 0..LANES {
+        let px = scale(impulse[l], batch.normal_x[l]);
+        let py = scale(impulse[l], batch.normal_y[l]);
+        let (share_a, share_b) = (batch.share_a[l], UNIT - batch.share_a[l]);
+        va[0][l] = va[0][l].wrapping_sub(scale(px, share_a));
+        va[1][l] = va[1][l].wrapping_sub(scale(py, share_a));
+        vb[0][l] = vb[0][l].wrapping_add(scale(px, share_b));
+        vb[1][l] = vb[1][l].wrapping_add(scale(py, share_b));
+    }
+    for l in 0..LANES {
+        velocities[batch.a[l] as usize] = [va[0][l], va[1][l]];
+        velocities[batch.b[l] as usize] = [vb[0][l], vb[1][l]];
+    }
+}
+
+/// Adds `impulse` along `direction` to the two bodies of one contact.
+pub(crate) fn apply_impulse(contact: &Contact, direction: [i32; 2], impulse: i32, velocities: &mut [Velocity]) {
+    for axis in 0..2 {
+        let p = scale(impulse, direction[axis]);
+        let (a, b) = (scale(p, contact.share_a), scale(p, UNIT - contact.share_a));
+        let va = &mut velocities[contact.a as usize][axis];
+        *va = va.wrapping_sub(a);
+        let vb = &mut velocities[contact.b as usize][axis];
+        *vb = vb.wrapping_add(b);
+    }
+}

@@ -1,0 +1,243 @@
+//! Settings of a world: the builder that users fill in, and the validated form that the step reads.
+
+use crate::aabb::Aabb;
+use crate::body::{raw, raw2};
+use crate::num::{Fx, POSITION_MAX, SPEED_MAX};
+use crate::quadtree::{DEPTH_LIMIT, RawBox, SplitRule};
+use crate::vec2::Vec2;
+
+/// What happens to a body whose centre would leave the world's bounds. Nothing ever wraps around.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EdgePolicy {
+    /// The centre stops at the edge and the velocity across it becomes zero.
+    #[default]
+    Stop,
+    /// The centre stops at the edge and the velocity across it is reversed, times the body's restitution.
+    Bounce,
+}
+
+/// Settings of a world, with defaults that suit a real-time strategy game seen from above (bodies about one unit large).
+///
+/// ```
+/// use testudo_physics::{Fx, Vec2, World, WorldDef};
+/// let world = World::new(WorldDef::new().gravity(Vec2::from_ints(0, -10)).iterations(10)).unwrap();
+/// assert_eq!(world.body_count(), 0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorldDef {
+    pub(crate) gravity: Vec2,
+    pub(crate) bounds: Aabb,
+    pub(crate) edge: EdgePolicy,
+    pub(crate) iterations: u32,
+    pub(crate) relax_iterations: u32,
+    pub(crate) push_factor: Fx,
+    pub(crate) margin: Fx,
+    pub(crate) restitution_threshold: Fx,
+    pub(crate) max_speed: Fx,
+    pub(crate) sleep_speed: Fx,
+    pub(crate) sleep_frames: u32,
+    pub(crate) leaf_capacity: u32,
+    pub(crate) depth_max: u32,
+    pub(crate) seed: u64,
+    pub(crate) simd: bool,
+}
+
+impl Default for WorldDef {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WorldDef {
+    /// The defaults that each method documents.
+    #[must_use]
+    pub fn new() -> Self {
+        let edge = POSITION_MAX;
+        Self {
+            gravity: Vec2::ZERO,
+            bounds: Aabb { min: Vec2::new(-edge, -edge), max: Vec2::new(edge, edge) },
+            edge: EdgePolicy::Stop,
+            iterations: 7,
+            relax_iterations: 1,
+            push_factor: Fx::from_bits(13_107),
+            margin: Fx::from_bits(13_107),
+            restitution_threshold: Fx::from_bits(1 << 14),
+            max_speed: SPEED_MAX,
+            sleep_speed: Fx::from_bits(1 << 12),
+            sleep_frames: 20,
+            leaf_capacity: 8,
+            depth_max: DEPTH_LIMIT,
+            seed: 0,
+            simd: true,
+        }
+    }
+
+    /// Acceleration of every dynamic body, units/s^2, each axis within +-1,024. Default 0 (a world seen from above).
+    #[must_use]
+    pub fn gravity(self, gravity: Vec2) -> Self {
+        Self { gravity, ..self }
+    }
+
+    /// Where centres of bodies may be; within +-16,384 units, which is the default. See [`EdgePolicy`].
+    #[must_use]
+    pub fn bounds(self, bounds: Aabb) -> Self {
+        Self { bounds, ..self }
+    }
+
+    /// What happens at the bounds. Default [`EdgePolicy::Stop`].
+    #[must_use]
+    pub fn edge(self, edge: EdgePolicy) -> Self {
+        Self { edge, ..self }
+    }
+
+    /// Solver passes per step, 1..=64; more keep crowds and stacks firmer. Default 7.
+    #[must_use]
+    pub fn iterations(self, iterations: u32) -> Self {
+        Self { iterations, ..self }
+    }
+
+    /// Passes that take the push-apart speed out again after positions moved, 0..=16. Default 1.
+    #[must_use]
+    pub fn relax_iterations(self, relax_iterations: u32) -> Self {
+        Self { relax_iterations, ..self }
+    }
+
+    /// Part of an overlap that is pushed apart per frame, 0..=1. Default 0.2.
+    #[must_use]
+    pub fn push_factor(self, push_factor: Fx) -> Self {
+        Self { push_factor, ..self }
+    }
+
+    /// Speculative margin: bodies this close are solved before they touch, 0..=16 units. Default 0.2.
+    #[must_use]
+    pub fn margin(self, margin: Fx) -> Self {
+        Self { margin, ..self }
+    }
+
+    /// Closing speed below which restitution is ignored, so that resting contacts do not rattle; units/s, 0..=1,024. Default 0.25.
+    #[must_use]
+    pub fn restitution_threshold(self, speed: Fx) -> Self {
+        Self { restitution_threshold: speed, ..self }
+    }
+
+    /// Greatest speed per axis of any body, units/s, above 0 and at most 1,024, which is the default.
+    #[must_use]
+    pub fn max_speed(self, max_speed: Fx) -> Self {
+        Self { max_speed, ..self }
+    }
+
+    /// A body slower than this on both axes counts as still; units/s, 0..=1,024. Default 1/16.
+    #[must_use]
+    pub fn sleep_speed(self, speed: Fx) -> Self {
+        Self { sleep_speed: speed, ..self }
+    }
+
+    /// Frames that a body and what it touches must be still before it falls asleep, 0..=65,534; 0 = never. Default 20.
+    #[must_use]
+    pub fn sleep_frames(self, frames: u32) -> Self {
+        Self { sleep_frames: frames, ..self }
+    }
+
+    /// A quadrant of the tree with more bodies splits, 1..=64. Default 8.
+    #[must_use]
+    pub fn quadtree_leaf_capacity(self, bodies: u32) -> Self {
+        Self { leaf_capacity: bodies, ..self }
+    }
+
+    /// Levels of the tree below its root, 0..=15. Default 15. The smallest quadrant is never smaller than the average body.
+    #[must_use]
+    pub fn quadtree_depth_max(self, depth: u32) -> Self {
+        Self { depth_max: depth, ..self }
+    }
+
+    /// Seed of the world's random generator, see [`crate::World::rng`]. Default 0.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Whether faster instructions may be used when the machine has them. The bits are the same. Default true.
+    #[must_use]
+    pub fn simd(self, simd: bool) -> Self {
+        Self { simd, ..self }
+    }
+
+    /// The settings in raw units, or the first one that is out of range.
+    pub(crate) fn validate(&self) -> Result<Settings, WorldError> {
+        let limit = |setting: &'static str, ok: bool| if ok { Ok(()) } else { Err(WorldError::OutOfRange { setting }) };
+        let within = |v: Fx, min: Fx, max: Fx| v >= min && v <= max;
+        let b = &self.bounds;
+        limit("gravity", within(self.gravity.x.abs(), Fx::ZERO, SPEED_MAX) && within(self.gravity.y.abs(), Fx::ZERO, SPEED_MAX))?;
+        for (low, high) in [(b.min.x, b.max.x), (b.min.y, b.max.y)] {
+            limit("bounds", low >= -POSITION_MAX && high <= POSITION_MAX && low <= high)?;
+        }
+        limit("iterations", (1..=64).contains(&self.iterations))?;
+        limit("relax_iterations", self.relax_iterations <= 16)?;
+        limit("push_factor", within(self.push_factor, Fx::ZERO, Fx::ONE))?;
+        limit("margin", within(self.margin, Fx::ZERO, Fx::const_from_int(16)))?;
+        limit("restitution_threshold", within(self.restitution_threshold, Fx::ZERO, SPEED_MAX))?;
+        limit("max_speed", within(self.max_speed, Fx::DELTA, SPEED_MAX))?;
+        limit("sleep_speed", within(self.sleep_speed, Fx::ZERO, SPEED_MAX))?;
+        limit("sleep_frames", self.sleep_frames < u32::from(u16::MAX))?;
+        limit("quadtree_leaf_capacity", (1..=64).contains(&self.leaf_capacity))?;
+        limit("quadtree_depth_max", self.depth_max <= DEPTH_LIMIT)?;
+        Ok(Settings {
+            gravity: raw2(self.gravity),
+            bounds: RawBox { min: raw2(b.min), max: raw2(b.max) },
+            edge: self.edge,
+            iterations: self.iterations,
+            relax_iterations: self.relax_iterations,
+            push_factor: raw(self.push_factor),
+            margin: raw(self.margin),
+            restitution_threshold: raw(self.restitution_threshold),
+            max_speed: raw(self.max_speed),
+            sleep_speed: raw(self.sleep_speed),
+            sleep_frames: self.sleep_frames as u16,
+            split: SplitRule { leaf_capacity: self.leaf_capacity, depth_max: self.depth_max },
+        })
+    }
+}
+
+/// A setting of [`WorldDef`] that is out of its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorldError {
+    /// The named setting is outside the range that its builder method documents.
+    OutOfRange {
+        /// Name of the builder method.
+        setting: &'static str,
+    },
+}
+
+impl core::fmt::Display for WorldError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::OutOfRange { setting } => write!(f, "world setting `{setting}` is out of range; see WorldDef::{setting}"),
+        }
+    }
+}
+
+impl core::error::Error for WorldError {}
+
+/// Validated settings in raw units; part of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) gravity: [i32; 2],
+    pub(crate) bounds: RawBox,
+    pub(crate) edge: EdgePolicy,
+    pub(crate) iterations: u32,
+    pub(crate) relax_iterations: u32,
+    pub(crate) push_factor: i32,
+    pub(crate) margin: i32,
+    pub(crate) restitution_threshold: i32,
+    pub(crate) max_speed: i32,
+    pub(crate) sleep_speed: i32,
+    pub(crate) sleep_frames: u16,
+    pub(crate) split: SplitRule,
+}
+
+impl Settings {
+    /// Growth of each box, so that two boxes overlap when the gap is within the margin.
+    pub(crate) fn box_margin(&self) -> i32 {
+        (self.margin + 1) / 2
+    }
+}
