@@ -94,7 +94,8 @@ fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
     for i in 0..LANES {
         let mut row = 0u32;
         for j in 0..LANES {
-            let hit = (a.x0[i] <= b.x1[j]) & (b.x0[j] <= a.x1[i]) & (a.y0[i] <= b.y1[j]) & (b.y0[j] <= a.y1[i]);
+            let hit =
+                (a.x0[i] <= b.x1[j]) & (b.x0[j] <= a.x1[i]) & (a.y0[i] <= b.y1[j]) & (b.y0[j] <= a.y1[i]);
             row |= u32::from(hit) << j;
         }
         mask |= u64::from(row) << (i * LANES);

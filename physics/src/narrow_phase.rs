@@ -31,10 +31,7 @@ pub(crate) struct Manifold {
 pub(crate) fn manifold(a: &Shell, b: &Shell, margin: i32) -> Option<Manifold> {
     // Positions lie within +-2^30 and extents below 2^29, so every difference and sum here fits i32.
     let d = [b.position[0] - a.position[0], b.position[1] - a.position[1]];
-    let outside = [
-        d[0].abs() - (a.half[0] + b.half[0]),
-        d[1].abs() - (a.half[1] + b.half[1]),
-    ];
+    let outside = [d[0].abs() - (a.half[0] + b.half[0]), d[1].abs() - (a.half[1] + b.half[1])];
     let reach = a.radius + b.radius;
     let q = [outside[0].max(0), outside[1].max(0)];
     if q[0] > reach + margin || q[1] > reach + margin {
@@ -45,17 +42,18 @@ pub(crate) fn manifold(a: &Shell, b: &Shell, margin: i32) -> Option<Manifold> {
     }
     let (direction, length) = unit_and_length(q);
     let gap = length - reach;
-    (gap <= margin).then(|| Manifold {
-        normal: [direction[0] * d[0].signum(), direction[1] * d[1].signum()],
-        gap,
-    })
+    (gap <= margin)
+        .then(|| Manifold { normal: [direction[0] * d[0].signum(), direction[1] * d[1].signum()], gap })
 }
 
 /// The cores overlap (or the centres coincide): the way out is along the axis of least overlap.
 #[cold]
 fn inner_manifold(a: &Shell, b: &Shell, d: [i32; 2], outside: [i32; 2], reach: i32) -> Manifold {
     if d == [0, 0] {
-        return Manifold { normal: coincident_normal(a, b, outside), gap: outside[0].max(outside[1]) - reach };
+        return Manifold {
+            normal: coincident_normal(a, b, outside),
+            gap: outside[0].max(outside[1]) - reach,
+        };
     }
     // On a tie the axis with the larger offset; then x.
     let along_x = outside[0] > outside[1] || (outside[0] == outside[1] && d[0].abs() >= d[1].abs());

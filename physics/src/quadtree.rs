@@ -374,8 +374,9 @@ impl Grid {
     pub(crate) fn quadrant(&self, key: u32, depth: u32) -> ([i64; 2], i64) {
         let (x, y) = hilbert_cell(key);
         let below = self.depth - depth;
-        let corner =
-            |cell: u32, axis: usize| i64::from(self.origin[axis]) + (i64::from(cell >> below) << (below + self.cell_shift));
+        let corner = |cell: u32, axis: usize| {
+            i64::from(self.origin[axis]) + (i64::from(cell >> below) << (below + self.cell_shift))
+        };
         ([corner(x, 0), corner(y, 1)], 1i64 << (below + self.cell_shift))
     }
 }
@@ -518,7 +519,8 @@ mod tests {
                 assert!(leaf.count <= capacity || leaf.depth == t.grid().depth, "{leaf:?} should have split");
                 if leaf.depth > 0 {
                     let (corner, side) = t.grid().quadrant(leaf.key, leaf.depth - 1);
-                    let inside = |p: &[i32; 2]| (0..2).all(|a| (0..side).contains(&(i64::from(p[a]) - corner[a])));
+                    let inside =
+                        |p: &[i32; 2]| (0..2).all(|a| (0..side).contains(&(i64::from(p[a]) - corner[a])));
                     let parent = points.iter().filter(|p| inside(p)).count();
                     assert!(parent > capacity as usize, "the parent of {leaf:?} need not have split");
                 }

@@ -36,7 +36,8 @@ impl SensorOverlaps {
         self.found.sort_unstable();
         self.found.dedup();
         // A pair with a new body in an old slot is another pair: the old one ends, the new one begins.
-        let lasting = |pair: &SlotPair, other: &[SlotPair]| other.binary_search(pair).is_ok() && !reborn(*pair);
+        let lasting =
+            |pair: &SlotPair, other: &[SlotPair]| other.binary_search(pair).is_ok() && !reborn(*pair);
         self.began.extend(self.found.iter().filter(|pair| !lasting(pair, &self.overlaps)));
         self.ended.extend(self.overlaps.iter().filter(|pair| !lasting(pair, &self.found)));
         core::mem::swap(&mut self.overlaps, &mut self.found);

@@ -23,7 +23,10 @@ impl Path {
     /// The fastest path of this machine, or the plain one when `wanted` is false.
     pub(crate) fn detect(wanted: bool) -> Self {
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        if wanted && std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi2") {
+        if wanted
+            && std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("bmi2")
+        {
             return Self::Avx2;
         }
         let _ = wanted;

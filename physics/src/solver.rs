@@ -9,8 +9,6 @@
 //! bodies apart), positions move, one relaxing pass that takes the push-apart speed out again ("soft step" order,
 //! E. Catto, *Solver2D*, 2024).
 
-use alloc::vec::Vec;
-
 use crate::narrow_phase::{UNIT, UNIT_BITS};
 use crate::quadtree::LANES;
 
@@ -137,7 +135,8 @@ fn solve<const BIASED: bool>(batch: &mut Batch, velocities: &mut [Velocity]) {
     for l in 0..LANES {
         let dx = vb[0][l].wrapping_sub(va[0][l]);
         let dy = vb[1][l].wrapping_sub(va[1][l]);
-        let along = i64::from(dx) * i64::from(batch.normal_x[l]) + i64::from(dy) * i64::from(batch.normal_y[l]);
+        let along =
+            i64::from(dx) * i64::from(batch.normal_x[l]) + i64::from(dy) * i64::from(batch.normal_y[l]);
         let separating = ((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32;
         let missing = limit[l].wrapping_sub(separating);
         let step = if BIASED { missing.wrapping_add(missing >> 2) } else { missing };
@@ -187,7 +186,12 @@ fn apply(
 }
 
 /// Adds `impulse` along `direction` to the two bodies of one contact.
-pub(crate) fn apply_impulse(contact: &Contact, direction: [i32; 2], impulse: i32, velocities: &mut [Velocity]) {
+pub(crate) fn apply_impulse(
+    contact: &Contact,
+    direction: [i32; 2],
+    impulse: i32,
+    velocities: &mut [Velocity],
+) {
     for axis in 0..2 {
         let p = scale(impulse, direction[axis]);
         let (a, b) = (scale(p, contact.share_a), scale(p, UNIT - contact.share_a));

@@ -10,8 +10,8 @@ use crate::broad_phase::{IndexPair, Join, WINDOW};
 use crate::coloring::{Batches, Origin};
 use crate::contacts::{ContactCache, owner_and_other};
 use crate::friction::FrictionContact;
-use crate::num::isqrt_u64;
 use crate::narrow_phase::{Manifold, UNIT, UNIT_BITS, manifold};
+use crate::num::isqrt_u64;
 use crate::quadtree::{LANES, NO_SLOT, Quadtree, RawBox};
 use crate::resting::RestingTrees;
 use crate::sensors::SensorOverlaps;
@@ -118,7 +118,11 @@ impl Stepper {
             *any_flags |= body.flags;
             for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
                 if body.has(bit) {
-                    locked.push(Locked { body: lane as u32, axis, velocity: body.velocity[usize::from(axis)] });
+                    locked.push(Locked {
+                        body: lane as u32,
+                        axis,
+                        velocity: body.velocity[usize::from(axis)],
+                    });
                 }
             }
             body.bounds().grown(margin)
@@ -131,7 +135,13 @@ impl Stepper {
         if self.tree.is_empty() {
             return;
         }
-        let height = resting.each_tree().iter().map(|t| t.levels().len()).max().unwrap_or(0).max(self.tree.levels().len());
+        let height = resting
+            .each_tree()
+            .iter()
+            .map(|t| t.levels().len())
+            .max()
+            .unwrap_or(0)
+            .max(self.tree.levels().len());
         self.tree.raise_to(height);
         for tree in resting.trees(height) {
             if tree.is_empty() {
@@ -140,7 +150,8 @@ impl Stepper {
             let blocks = self.join.between(&self.tree, tree, self.path);
             self.pairs.clear();
             self.path.join(blocks, &self.tree.levels()[0], &tree.levels()[0], false, &mut self.pairs);
-            self.resting_pairs.extend(self.pairs.iter().map(|&(lane, r)| (lane, tree.slot_of_lane()[r as usize])));
+            self.resting_pairs
+                .extend(self.pairs.iter().map(|&(lane, r)| (lane, tree.slot_of_lane()[r as usize])));
         }
         self.resting_pairs.sort_unstable();
         self.working.resize(bodies.len(), NO_SLOT);
@@ -209,7 +220,8 @@ impl Stepper {
         let (owner, other) = (self.shells[owner as usize].slot, self.shells[other as usize].slot);
         let mut origin = Origin { cached: Origin::NEW, touching: manifold.gap <= 0 };
         let reborn = self.any_flags & flag::FRESH != 0
-            && (phase.bodies[owner as usize].has(flag::FRESH) || phase.bodies[other as usize].has(flag::FRESH));
+            && (phase.bodies[owner as usize].has(flag::FRESH)
+                || phase.bodies[other as usize].has(flag::FRESH));
         if !reborn && let Some((cached, impulse)) = phase.contacts.find(owner, other) {
             origin.cached = cached;
             contact.impulse &= impulse;
@@ -275,8 +287,7 @@ impl Stepper {
     /// that approaches without closing yet does nothing in this frame, so that no energy is lost before the impact.
     fn bounce(&self, contact: &mut Contact, restitution: i32, closing: i64, threshold: i32) {
         let (va, vb) = (self.velocities[contact.a as usize], self.velocities[contact.b as usize]);
-        let along: i64 =
-            (0..2).map(|x| i64::from(vb[x] - va[x]) * i64::from(contact.normal[x])).sum();
+        let along: i64 = (0..2).map(|x| i64::from(vb[x] - va[x]) * i64::from(contact.normal[x])).sum();
         let approach = -((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS);
         if approach <= 0 {
             contact.impulse = 0;

@@ -2,13 +2,12 @@
 
 use alloc::vec::Vec;
 
-use crate::body::{Body, BodyRef, Extra, flag, raw, raw2};
+use crate::body::{Body, BodyRef, Extra, flag};
 use crate::body_def::{BodyDef, BodyError};
 use crate::body_id::BodyId;
 use crate::contacts::ContactCache;
-use crate::filter::Filter;
 use crate::motion::{self, PerFrame};
-use crate::num::{FPS_MAX, Fx};
+use crate::num::FPS_MAX;
 use crate::ordered::Ordered;
 use crate::quadtree::RawBox;
 use crate::resting::RestingTrees;
@@ -16,7 +15,6 @@ use crate::rng::Pcg32;
 use crate::sensors::SensorOverlaps;
 use crate::simd::Path;
 use crate::step::{ContactPhase, Stepper};
-use crate::vec2::Vec2;
 use crate::world_def::{EdgePolicy, Settings, WorldDef, WorldError};
 
 /// A body that was removed after the last step; its contacts end in the next one.
@@ -100,7 +98,9 @@ pub enum StepError {
 impl core::fmt::Display for StepError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::FramesPerSecond { given } => write!(f, "frames per second must be 1..={FPS_MAX}, not {given}"),
+            Self::FramesPerSecond { given } => {
+                write!(f, "frames per second must be 1..={FPS_MAX}, not {given}")
+            }
         }
     }
 }
@@ -427,10 +427,7 @@ impl World {
         let new_body = |slot: u32| bodies[slot as usize].has(flag::FRESH);
         let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
         let unseen = |slot: u32| !bodies[slot as usize].has(flag::AWAKE | flag::DISABLED) && !gone(slot);
-        self.sensors.end_step(
-            |(a, b)| unseen(a) && unseen(b),
-            |(a, b)| new_body(a) || new_body(b),
-        );
+        self.sensors.end_step(|(a, b)| unseen(a) && unseen(b), |(a, b)| new_body(a) || new_body(b));
         self.name_events();
         for slot in self.fresh.drain(..) {
             self.bodies[slot as usize].set(flag::FRESH, false);
@@ -450,12 +447,13 @@ impl World {
             Err(_) => now(slot),
         };
         let event = |((a, user_a), (b, user_b))| ContactEvent { a, b, user_a, user_b };
-        let refill = |events: &mut Vec<ContactEvent>, pairs: &[(u32, u32)], past: bool| {
-            events.clear();
-            events.extend(pairs.iter().map(|&(a, b)| {
-                if past { event((before(a), before(b))) } else { event((now(a), now(b))) }
-            }));
-        };
+        let refill =
+            |events: &mut Vec<ContactEvent>, pairs: &[(u32, u32)], past: bool| {
+                events.clear();
+                events.extend(pairs.iter().map(|&(a, b)| {
+                    if past { event((before(a), before(b))) } else { event((now(a), now(b))) }
+                }));
+            };
         refill(&mut self.events.contacts_began, &self.contacts.began, false);
         refill(&mut self.events.contacts_ended, &self.contacts.ended, true);
         refill(&mut self.events.sensors_began, &self.sensors.began, false);
@@ -483,7 +481,8 @@ impl World {
                 motion::limit_speed(&mut body.velocity, extras[at].max_speed);
             }
             let still = body.velocity.iter().all(|v| v.abs() <= settings.sleep_speed);
-            body.still_frames = if still { calm.saturating_add(1).min(settings.sleep_frames.max(1)) } else { 0 };
+            body.still_frames =
+                if still { calm.saturating_add(1).min(settings.sleep_frames.max(1)) } else { 0 };
             body.bounds().grown(margin)
         });
     }

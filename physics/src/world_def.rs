@@ -164,10 +164,16 @@ impl WorldDef {
 
     /// The settings in raw units, or the first one that is out of range.
     pub(crate) fn validate(&self) -> Result<Settings, WorldError> {
-        let limit = |setting: &'static str, ok: bool| if ok { Ok(()) } else { Err(WorldError::OutOfRange { setting }) };
+        let limit = |setting: &'static str, ok: bool| {
+            if ok { Ok(()) } else { Err(WorldError::OutOfRange { setting }) }
+        };
         let within = |v: Fx, min: Fx, max: Fx| v >= min && v <= max;
         let b = &self.bounds;
-        limit("gravity", within(self.gravity.x.abs(), Fx::ZERO, SPEED_MAX) && within(self.gravity.y.abs(), Fx::ZERO, SPEED_MAX))?;
+        limit(
+            "gravity",
+            within(self.gravity.x.abs(), Fx::ZERO, SPEED_MAX)
+                && within(self.gravity.y.abs(), Fx::ZERO, SPEED_MAX),
+        )?;
         for (low, high) in [(b.min.x, b.max.x), (b.min.y, b.max.y)] {
             limit("bounds", low >= -POSITION_MAX && high <= POSITION_MAX && low <= high)?;
         }
@@ -211,7 +217,9 @@ pub enum WorldError {
 impl core::fmt::Display for WorldError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::OutOfRange { setting } => write!(f, "world setting `{setting}` is out of range; see WorldDef::{setting}"),
+            Self::OutOfRange { setting } => {
+                write!(f, "world setting `{setting}` is out of range; see WorldDef::{setting}")
+            }
         }
     }
 }
