@@ -98,13 +98,17 @@ impl Ordered {
         }
     }
 
-    /// The parts that a snapshot stores: generations by slot, vacant slots in the order of their next use
-    /// (last first), living slots in insertion order.
-    pub(crate) fn parts(&self) -> (impl Iterator<Item = u32> + '_, &[u32], impl Iterator<Item = u32> + '_) {
-        (self.slots.iter().map(|s| s.generation), &self.free, self.iter())
+    /// Vacant slots; the last one is used next.
+    pub(crate) fn vacant(&self) -> &[u32] {
+        &self.free
     }
 
-    /// Rebuilds the table from [`Self::parts`]. `None` unless `free` and `order` together name every slot exactly once.
+    /// The generation of a slot, vacant or not; 0 for a slot that was never used.
+    pub(crate) fn slot_generation(&self, index: u32) -> u32 {
+        self.slots.get(index as usize).map_or(0, |s| s.generation)
+    }
+
+    /// Rebuilds the table from the generations by slot, the vacant slots and the living ones in insertion order. `None` unless `free` and `order` together name every slot exactly once.
     pub(crate) fn from_parts(generations: &[u32], free: Vec<u32>, order: Vec<u32>) -> Option<Self> {
         if free.len() + order.len() != generations.len() {
             return None;
@@ -176,9 +180,8 @@ mod tests {
         let ids: Vec<_> = (0..6).map(|_| t.insert()).collect();
         t.remove(ids[2].0, 0);
         t.remove(ids[0].0, 0);
-        let (generations, free, order) = t.parts();
-        let (generations, free, order): (Vec<_>, Vec<_>, Vec<_>) =
-            (generations.collect(), free.to_vec(), order.collect());
+        let generations: Vec<u32> = (0..6).map(|i| t.slot_generation(i)).collect();
+        let (free, order) = (t.vacant().to_vec(), t.iter().collect::<Vec<_>>());
         let mut u = Ordered::from_parts(&generations, free.clone(), order.clone()).unwrap();
         assert_eq!(u.insert(), t.insert());
         assert!(Ordered::from_parts(&generations, free.clone(), [1, 1, 4, 5].to_vec()).is_none());

@@ -10,4 +10,9 @@ impl Pcg32 {
     pub fn new(seed: u64, _stream: u64) -> Self {
         Self { state: seed }
     }
+    /// State.
+    #[must_use]
+    pub fn state(&self) -> (u64, u64) {
+        (self.state, 1)
+    }
 }

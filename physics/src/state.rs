@@ -1,0 +1,321 @@
+//! The one walk over the state: hash and snapshot see the same bytes in the same order.
+//!
+//! All numbers are little-endian. Bodies follow each other in slot order; what has its usual value takes no space, and
+//! the flags tell what is there, so equal states have equal bytes and different ones differ.
+
+use alloc::vec::Vec;
+
+use crate::body::{Body, Extra, flag};
+use crate::filter::Filter;
+use crate::world::World;
+use crate::world_def::EdgePolicy;
+
+/// Takes the bytes of the walk.
+pub(crate) trait Sink {
+    fn put(&mut self, bytes: &[u8]);
+
+    fn put_u16(&mut self, v: u16) {
+        self.put(&v.to_le_bytes());
+    }
+
+    fn put_u32(&mut self, v: u32) {
+        self.put(&v.to_le_bytes());
+    }
+
+    fn put_u64(&mut self, v: u64) {
+        self.put(&v.to_le_bytes());
+    }
+
+    fn put_pair(&mut self, v: [i32; 2]) {
+        self.put_u64(u64::from(v[0] as u32) | u64::from(v[1] as u32) << 32);
+    }
+}
+
+impl Sink for Vec<u8> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// Hashes with XXH3 (64 bits) in large pieces.
+pub(crate) struct Hasher {
+    hash: xxhash_rust::xxh3::Xxh3,
+    buffer: [u8; 4096],
+    len: usize,
+}
+
+impl Hasher {
+    pub(crate) fn new() -> Self {
+        Self { hash: xxhash_rust::xxh3::Xxh3::new(), buffer: [0; 4096], len: 0 }
+    }
+
+    pub(crate) fn finish(mut self) -> u64 {
+        self.hash.update(&self.buffer[..self.len]);
+        self.hash.digest()
+    }
+}
+
+impl Sink for Hasher {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        if self.len + bytes.len() > self.buffer.len() {
+            self.hash.update(&self.buffer[..self.len]);
+            self.len = 0;
+        }
+        self.buffer[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+}
+
+/// A part of the state with a checksum of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Settings, frame counter, rate and random generator.
+    World,
+    /// Which slots live, their generations and the insertion order.
+    Order,
+    /// The bodies.
+    Bodies,
+    /// Cached contacts, of movers and of bodies at rest.
+    Contacts,
+    /// Overlaps with sensors, and bodies removed since the last step.
+    Sensors,
+}
+
+impl Part {
+    /// All parts, in the order of the walk.
+    pub const ALL: [Self; 5] = [Self::World, Self::Order, Self::Bodies, Self::Contacts, Self::Sensors];
+}
+
+/// Walks over one part.
+pub(crate) fn walk(world: &World, part: Part, sink: &mut impl Sink) {
+    match part {
+        Part::World => walk_world(world, sink),
+        Part::Order => walk_order(world, sink),
+        Part::Bodies => walk_bodies(world, sink),
+        Part::Contacts => walk_contacts(world, sink),
+        Part::Sensors => walk_sensors(world, sink),
+    }
+}
+
+fn walk_world(world: &World, sink: &mut impl Sink) {
+    let s = &world.settings;
+    sink.put_pair(s.gravity);
+    sink.put_pair(s.bounds.min);
+    sink.put_pair(s.bounds.max);
+    sink.put_u32(match s.edge {
+        EdgePolicy::Stop => 0,
+        EdgePolicy::Bounce => 1,
+    });
+    for v in [s.push_factor, s.margin, s.restitution_threshold, s.max_speed, s.sleep_speed] {
+        sink.put_u32(v as u32);
+    }
+    for v in [
+        s.iterations,
+        s.relax_iterations,
+        u32::from(s.sleep_frames),
+        s.split.leaf_capacity,
+        s.split.depth_max,
+    ] {
+        sink.put_u32(v);
+    }
+    sink.put_u64(world.seed);
+    sink.put_u64(world.frame);
+    sink.put_u32(world.fps);
+    let (state, stream) = world.rng.state();
+    sink.put_u64(state);
+    sink.put_u64(stream);
+}
+
+/// Whether the insertion order is the order of the slots, which then need not be listed.
+const IN_SLOT_ORDER: u32 = 0;
+const LISTED: u32 = 1;
+
+fn walk_order(world: &World, sink: &mut impl Sink) {
+    let order = &world.order;
+    sink.put_u32(order.slot_count() as u32);
+    sink.put_u32(order.vacant().len() as u32);
+    for &slot in order.vacant() {
+        sink.put_u32(slot);
+        sink.put_u32(order.slot_generation(slot));
+    }
+    if order.iter().is_sorted() {
+        sink.put_u32(IN_SLOT_ORDER);
+    } else {
+        sink.put_u32(LISTED);
+        for slot in order.iter() {
+            sink.put_u32(slot);
+        }
+    }
+}
+
+/// Which optional fields of a body follow; in the flags' word above the flags themselves.
+pub(crate) mod present {
+    pub(crate) const VELOCITY: u32 = 1 << 16;
+    pub(crate) const POSITION_REST: u32 = 1 << 17;
+    pub(crate) const ACCELERATION_REST: u32 = 1 << 18;
+    pub(crate) const FRICTION_REST: u32 = 1 << 19;
+    pub(crate) const STILL: u32 = 1 << 20;
+    pub(crate) const MASS: u32 = 1 << 21;
+    pub(crate) const RESTITUTION: u32 = 1 << 22;
+    pub(crate) const GROUND_FRICTION: u32 = 1 << 23;
+    pub(crate) const FILTER: u32 = 1 << 24;
+    pub(crate) const USER: u32 = 1 << 25;
+    pub(crate) const ACCELERATION: u32 = 1 << 26;
+    pub(crate) const FRICTION: u32 = 1 << 27;
+    pub(crate) const DAMPING: u32 = 1 << 28;
+    pub(crate) const MAX_SPEED: u32 = 1 << 29;
+    pub(crate) const GENERATION: u32 = 1 << 30;
+    pub(crate) const ALL: u32 = (1 << 31) - (1 << 16);
+}
+
+/// The mass that takes no space: 1 for dynamic bodies, 0 for the others.
+pub(crate) fn usual_mass(flags: u32) -> u32 {
+    if flags & flag::DYNAMIC != 0 { 1 << 16 } else { 0 }
+}
+
+fn walk_bodies(world: &World, sink: &mut impl Sink) {
+    for (slot, (body, extra)) in world.bodies.iter().zip(&world.extras).enumerate() {
+        if body.has(flag::ALIVE) {
+            let mut record = Record { bytes: [0; 128], len: 0 };
+            put_body(body, extra, world.order.slot_generation(slot as u32), &mut record);
+            sink.put(&record.bytes[..record.len]);
+        }
+    }
+}
+
+/// One body's bytes, gathered before they go on.
+struct Record {
+    bytes: [u8; 128],
+    len: usize,
+}
+
+impl Sink for Record {
+    #[inline(always)]
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+}
+
+#[inline]
+fn put_body(body: &Body, extra: &Extra, generation: u32, sink: &mut impl Sink) {
+    let bit = |bit: u32, there: bool| if there { bit } else { 0 };
+    let fields = bit(present::VELOCITY, body.velocity != [0; 2])
+        | bit(present::POSITION_REST, body.position_rest != [0; 2])
+        | bit(present::ACCELERATION_REST, body.acceleration_rest != [0; 2])
+        | bit(present::FRICTION_REST, body.friction_rest != 0)
+        | bit(present::STILL, body.still_frames != 0)
+        | bit(present::MASS, body.mass != usual_mass(body.flags))
+        | bit(present::RESTITUTION, body.restitution != 0)
+        | bit(present::GROUND_FRICTION, body.ground_friction != 0)
+        | bit(present::FILTER, body.filter != Filter::default())
+        | bit(present::USER, extra.user != 0)
+        | bit(present::ACCELERATION, extra.acceleration != [0; 2])
+        | bit(present::FRICTION, extra.friction != 0)
+        | bit(present::DAMPING, extra.damping != 0)
+        | bit(present::MAX_SPEED, extra.max_speed != i32::MAX)
+        | bit(present::GENERATION, generation != 0);
+    sink.put_u32(body.flags | fields);
+    sink.put_pair(body.position);
+    if body.has(flag::CIRCLE) {
+        sink.put_u32(body.radius as u32);
+    } else {
+        sink.put_pair(body.half);
+    }
+    let has = |bit: u32| fields & bit != 0;
+    if has(present::VELOCITY) {
+        sink.put_pair(body.velocity);
+    }
+    if has(present::POSITION_REST) {
+        put_rests(body.position_rest, sink);
+    }
+    if has(present::ACCELERATION_REST) {
+        put_rests(body.acceleration_rest, sink);
+    }
+    if has(present::FRICTION_REST) {
+        sink.put_u16(body.friction_rest);
+    }
+    if has(present::STILL) {
+        sink.put_u16(body.still_frames);
+    }
+    for (bit, value) in [
+        (present::MASS, body.mass),
+        (present::RESTITUTION, body.restitution as u32),
+        (present::GROUND_FRICTION, body.ground_friction as u32),
+        (present::FRICTION, extra.friction as u32),
+        (present::DAMPING, extra.damping as u32),
+        (present::MAX_SPEED, extra.max_speed as u32),
+        (present::GENERATION, generation),
+    ] {
+        if has(bit) {
+            sink.put_u32(value);
+        }
+    }
+    if has(present::FILTER) {
+        sink.put_u32(body.filter.layers);
+        sink.put_u32(body.filter.mask);
+    }
+    if has(present::USER) {
+        sink.put_u64(extra.user);
+    }
+    if has(present::ACCELERATION) {
+        sink.put_pair(extra.acceleration);
+    }
+}
+
+fn put_rests(rests: [u16; 2], sink: &mut impl Sink) {
+    sink.put_u32(u32::from(rests[0]) | u32::from(rests[1]) << 16);
+}
+
+fn walk_contacts(world: &World, sink: &mut impl Sink) {
+    let cache = &world.contacts;
+    sink.put_u32(cache.owners.len() as u32);
+    sink.put_u32(cache.contacts.len() as u32);
+    sink.put_u32(cache.resting.len() as u32);
+    for owner in &cache.owners {
+        sink.put_pair([owner.slot as i32, owner.count as i32]);
+    }
+    for contact in &cache.contacts {
+        sink.put_pair([contact.other as i32, contact.impulse]);
+    }
+    for contact in &cache.resting {
+        sink.put_pair([contact.owner as i32, contact.other as i32]);
+        sink.put_u32(contact.impulse as u32);
+    }
+}
+
+fn walk_sensors(world: &World, sink: &mut impl Sink) {
+    sink.put_u32(world.sensors.overlaps.len() as u32);
+    for &(a, b) in &world.sensors.overlaps {
+        sink.put_pair([a as i32, b as i32]);
+    }
+    sink.put_u32(world.removed.len() as u32);
+    for removed in &world.removed {
+        sink.put_pair([removed.slot as i32, removed.generation as i32]);
+        sink.put_u64(removed.user);
+    }
+}
+
+impl World {
+    /// 64-bit hash (XXH3) of the whole state: settings, bodies, order, contacts, overlaps, random generator, frame.
+    ///
+    /// Two worlds with the same checksum go on alike for the same calls. Costs about as much as copying the state once.
+    #[must_use]
+    pub fn checksum(&self) -> u64 {
+        let mut hasher = Hasher::new();
+        for part in Part::ALL {
+            walk(self, part, &mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// The checksum of one part of the state.
+    #[must_use]
+    pub fn part_checksum(&self, part: Part) -> u64 {
+        let mut hasher = Hasher::new();
+        walk(self, part, &mut hasher);
+        hasher.finish()
+    }
+}
