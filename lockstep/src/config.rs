@@ -34,6 +34,7 @@ pub struct SessionConfig {
     pub(crate) window: u32,
     pub(crate) spectators_max: u32,
     pub(crate) connect_timeout: Duration,
+    pub(crate) lobby_timeout: Option<Duration>,
     pub(crate) silence_timeout: Duration,
     pub(crate) waiting_notice: Duration,
     pub(crate) linger: Duration,
@@ -110,6 +111,7 @@ impl SessionConfig {
             window: 512,
             spectators_max: 16,
             connect_timeout: Duration::from_secs(10),
+            lobby_timeout: None,
             silence_timeout: Duration::from_secs(20),
             waiting_notice: Duration::from_millis(500),
             linger: Duration::from_secs(2),
@@ -189,9 +191,15 @@ impl SessionConfig {
         Self { spectators_max, ..self }
     }
 
-    /// Time until a peer that does not answer, or a match that does not start, is given up. Default 10 s.
+    /// Time until a peer that does not answer is given up. Default 10 s.
     pub fn connect_timeout(self, connect_timeout: Duration) -> Self {
         Self { connect_timeout, ..self }
+    }
+
+    /// Time that the host or relay waits until everybody is there. Default: the connect timeout; a host that waits for people
+    /// wants minutes.
+    pub fn lobby_timeout(self, lobby_timeout: Duration) -> Self {
+        Self { lobby_timeout: Some(lobby_timeout), ..self }
     }
 
     /// Silence after which a connected peer counts as lost. Default 20 s.

@@ -135,9 +135,13 @@ impl SimNet {
         content.extend_from_slice(bytes);
         if draws[3] < settings.corrupt_ppm && !content.is_empty() {
             self.stats.corrupted += 1;
-            for &flip in &flips[..1 + (flips[3] % 3) as usize] {
-                let bit = u64::from(flip) % (content.len() as u64 * 8);
-                content[(bit / 8) as usize] ^= 1 << (bit % 8);
+            let bits = content.len() as u64 * 8;
+            let chosen = [0, 1, 2].map(|i| u64::from(flips[i]) % bits);
+            for (i, &bit) in chosen[..1 + (flips[3] % 3) as usize].iter().enumerate() {
+                // A bit that is flipped twice would be whole again.
+                if !chosen[..i].contains(&bit) {
+                    content[(bit / 8) as usize] ^= 1 << (bit % 8);
+                }
             }
         }
         let mut arrival = now + settings.latency + Duration::from_micros(jitters[0]);

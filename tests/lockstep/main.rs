@@ -1,4 +1,8 @@
 //! The lockstep protocol: packets, sessions and whole matches on a simulated network.
 
+mod faults;
+mod handshake;
 mod matches;
 mod toy;
+mod udp;
+mod wire;

@@ -4,6 +4,8 @@
 //! that damaged packets and packets of another match are told apart from good ones before anything is read.
 
 mod handshake;
+#[cfg(test)]
+mod tests;
 mod turns;
 
 pub use handshake::{Bye, Echo, Hello, Lobby, Refuse, Welcome};

@@ -43,7 +43,12 @@ impl<A: Action> Session<A> {
         }
         match self.state {
             State::Lobby => {
-                consider(self.start_at.unwrap_or(self.since + self.config.connect_timeout));
+                if let Some(at) = self.start_at.or(self.lobby_deadline()) {
+                    consider(at);
+                }
+                for link in self.links.iter().filter(|link| link.is_connected()) {
+                    consider(link.last_heard + self.config.silence_timeout);
+                }
             }
             State::Running | State::Ending => {
                 let silence =
@@ -71,8 +76,31 @@ impl<A: Action> Session<A> {
         }
         if self.start_at.is_some_and(|at| self.now >= at) {
             self.start();
-        } else if self.now.since(self.since) >= self.config.connect_timeout {
+        } else if self.lobby_deadline().is_some_and(|at| self.now >= at) {
             self.fail(Failure::ConnectTimeout);
+        } else {
+            self.lobby_silence();
+        }
+    }
+
+    /// When this peer gives up before the start.
+    fn lobby_deadline(&self) -> Option<Instant> {
+        let waits = self.config.lobby_timeout.unwrap_or(self.config.connect_timeout);
+        let dials = self.links.iter().any(|link| link.phase == Phase::Dialing);
+        let dial_deadline = dials.then(|| self.since + self.config.connect_timeout);
+        let lobby_deadline = self.coordinates().then(|| self.since + waits);
+        [dial_deadline, lobby_deadline].into_iter().flatten().min()
+    }
+
+    /// The coordinator forgets silent peers, whose places are free again; the others give up when the coordinator is silent.
+    fn lobby_silence(&mut self) {
+        let timeout = self.config.silence_timeout;
+        let silent = |link: &Link, now: Instant| link.is_connected() && now.since(link.last_heard) >= timeout;
+        if self.accepts() {
+            let now = self.now;
+            self.links.retain(|link| !silent(link, now));
+        } else if let Some(link) = self.links.iter().find(|link| silent(link, self.now)) {
+            self.fail(Failure::ConnectionLost(link.peer));
         }
     }
 
@@ -87,7 +115,11 @@ impl<A: Action> Session<A> {
 
     fn everybody_is_ready(&self) -> bool {
         self.links_are_complete()
-            && self.links.iter().all(|link| !link.is_player() || (link.is_connected() && link.lobby.ready))
+            && self.links.iter().all(|link| {
+                let measured = link.lobby.ready && link.lobby.round_trip_min.is_some();
+                let present = measured && self.now.since(link.last_heard) < LOBBY_SILENCE;
+                !link.is_player() || (link.is_connected() && present)
+            })
     }
 
     /// Whether every link that this peer needs before the start is there.
@@ -115,7 +147,9 @@ impl<A: Action> Session<A> {
             }
             return;
         }
-        self.links.retain(|link| link.peer == peer || link.identity != Some(hello.identity));
+        if let Identity::Player(_) = hello.identity {
+            self.links.retain(|link| link.peer == peer || link.identity != Some(hello.identity));
+        }
         if self.link_index(peer).is_none() {
             let first = self.config.turns_ahead;
             self.links.push(Link::new(peer, Phase::Dialing, None, first, self.now));
@@ -234,6 +268,10 @@ impl<A: Action> Session<A> {
             }
             Bye::Left | Bye::Dropped if link.finished => {}
             Bye::Left if is_spectator => link.phase = Phase::Closed,
+            // The place is free again.
+            Bye::Left if self.state == State::Lobby && self.accepts() => {
+                self.links.remove(index);
+            }
             Bye::Left => self.fail(Failure::PeerLeft(peer)),
             Bye::Dropped => self.fail(Failure::Dropped),
         }

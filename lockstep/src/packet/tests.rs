@@ -1,0 +1,211 @@
+//! The codec against arbitrary packets and arbitrary bytes.
+
+use proptest::prelude::*;
+use smallvec::SmallVec;
+
+use super::*;
+use crate::entry::{EndReason, Entry, Extra, Payload};
+use crate::event::{Identity, Refusal};
+use crate::ids::PlayerId;
+
+const SESSION: u64 = 0x1234_5678_9abc_def0;
+
+fn identity() -> impl Strategy<Value = Identity> {
+    prop_oneof![
+        (0_u8..16).prop_map(|player| Identity::Player(PlayerId(player))),
+        Just(Identity::Spectator),
+        Just(Identity::Relay),
+    ]
+}
+
+fn refusal() -> impl Strategy<Value = Refusal> {
+    prop_oneof![
+        any::<u16>().prop_map(|expected| Refusal::Version { expected }),
+        any::<u64>().prop_map(|expected| Refusal::Config { expected }),
+        Just(Refusal::Taken),
+        Just(Refusal::Running),
+    ]
+}
+
+fn payload(format: PayloadFormat) -> BoxedStrategy<Payload> {
+    let sized = |bits: u32| {
+        prop::collection::vec(any::<u8>(), bits.div_ceil(8) as usize)
+            .prop_map(move |bytes| Payload::new(&bytes, bits))
+    };
+    match format {
+        PayloadFormat::Fixed(bits) => sized(bits).boxed(),
+        PayloadFormat::Variable(bits_max) => {
+            prop_oneof![Just(Payload::none()), (1..=bits_max).prop_flat_map(sized)].boxed()
+        }
+    }
+}
+
+fn extras() -> impl Strategy<Value = SmallVec<[Extra; 2]>> {
+    let checksum = prop::option::of(any::<u32>().prop_map(Extra::Checksum));
+    let pace = prop::option::of(
+        any::<(u16, u16)>().prop_map(|(network_ms, runtime_ms)| Extra::Pace { network_ms, runtime_ms }),
+    );
+    let pause = prop::option::of(any::<bool>().prop_map(Extra::Pause));
+    (checksum, pace, pause).prop_map(|(a, b, c)| [a, b, c].into_iter().flatten().collect())
+}
+
+fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {
+    let entry = (payload(format), extras()).prop_map(|(payload, extras)| Entry { payload, extras });
+    let runs = prop::collection::vec((entry, 1_usize..5), 1..6);
+    (runs, prop::option::of(prop_oneof![Just(EndReason::Left), Just(EndReason::Dropped)])).prop_map(
+        |(runs, end)| {
+            let mut entries: Vec<Entry> =
+                runs.into_iter().flat_map(|(entry, times)| vec![entry; times]).collect();
+            if let (Some(reason), Some(last)) = (end, entries.last_mut()) {
+                last.extras.retain(|extra| extra.kind() < 2);
+                last.extras.push(Extra::End(reason));
+            }
+            entries
+        },
+    )
+}
+
+fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
+    let streams = prop::collection::btree_map(0_u8..16, (any::<u16>(), stream(format)), 0..4);
+    let acks = prop::collection::vec(any::<u32>(), 0..=16);
+    (any::<u32>(), acks, any::<u32>(), streams).prop_map(|(base, acks, unconfirmed, streams)| {
+        let mut packet =
+            TurnsPacket { base, acks: acks.into(), unconfirmed, segments: SmallVec::new(), entries: vec![] };
+        for (player, (first, entries)) in streams {
+            let start = packet.entries.len() as u32;
+            packet.entries.extend(entries);
+            let entries = start..packet.entries.len() as u32;
+            packet.segments.push(Segment { player: PlayerId(player), first: u32::from(first), entries });
+        }
+        packet
+    })
+}
+
+fn packet(format: PayloadFormat) -> impl Strategy<Value = Packet> {
+    let echo = any::<(u32, u32)>().prop_map(|(sent_us, held_us)| Echo { sent_us, held_us });
+    let lobby = (any::<bool>(), any::<u32>(), prop::option::of(echo), prop::option::of(any::<u32>()));
+    prop_oneof![
+        (any::<u16>(), any::<u64>(), identity()).prop_map(|(version, config_hash, identity)| Packet::Hello(
+            Hello { version, config_hash, identity }
+        )),
+        identity().prop_map(|identity| Packet::Welcome(Welcome { identity })),
+        refusal().prop_map(|refusal| Packet::Refuse(Refuse { refusal })),
+        lobby.prop_map(|(ready, sent_us, echo, start_in_us)| {
+            Packet::Lobby(Lobby { ready, sent_us, echo, start_in_us })
+        }),
+        turns(format).prop_map(|packet| Packet::Turns(Box::new(packet))),
+        prop_oneof![Just(Bye::Finished), Just(Bye::Left), Just(Bye::Dropped)].prop_map(Packet::Bye),
+    ]
+}
+
+fn format() -> impl Strategy<Value = PayloadFormat> {
+    prop_oneof![(1_u32..40).prop_map(PayloadFormat::Fixed), (1_u32..80).prop_map(PayloadFormat::Variable)]
+}
+
+/// Encodes without the limit of size that the session keeps.
+fn body_of(packet: &Packet, format: PayloadFormat) -> Vec<u8> {
+    let (mut writer, mut out) = (BitWriter::new(), Vec::new());
+    packet.encode(SESSION, format, &mut writer, &mut out);
+    out
+}
+
+fn with_tag(body: &[u8]) -> Vec<u8> {
+    [body, &tag_of(body, SESSION)[..]].concat()
+}
+
+proptest! {
+    #[test]
+    fn decode_gives_back_what_was_encoded(
+        (format, packet) in format().prop_flat_map(|format| (Just(format), packet(format)))
+    ) {
+        let bytes = body_of(&packet, format);
+        prop_assert_eq!(Packet::decode(&bytes, SESSION, format), Ok(packet));
+    }
+
+    #[test]
+    fn arbitrary_bytes_decode_to_an_error_or_to_their_own_encoding(
+        format in format(),
+        kind in 0_u8..16,
+        mut body in prop::collection::vec(any::<u8>(), 1..200),
+    ) {
+        body[0] = (body[0] & 0xf0) | kind;
+        let bytes = with_tag(&body);
+        if let Ok(packet) = Packet::decode(&bytes, SESSION, format) {
+            prop_assert_eq!(body_of(&packet, format), bytes, "not canonical: {:?}", packet);
+        }
+    }
+
+    #[test]
+    fn mutated_packets_decode_to_an_error_or_to_their_own_encoding(
+        (format, packet) in format().prop_flat_map(|format| (Just(format), turns(format))),
+        flips in prop::collection::vec(any::<u16>(), 1..4),
+        cut in 0_usize..4,
+    ) {
+        let whole = body_of(&Packet::Turns(Box::new(packet)), format);
+        let mut body = whole[..whole.len() - TAG_BYTES].to_vec();
+        body.truncate(body.len().saturating_sub(cut).max(1));
+        for flip in flips {
+            let bit = usize::from(flip) % (body.len() * 8);
+            body[bit / 8] ^= 1 << (bit % 8);
+        }
+        let bytes = with_tag(&body);
+        if let Ok(packet) = Packet::decode(&bytes, SESSION, format) {
+            prop_assert_eq!(body_of(&packet, format), bytes, "not canonical: {:?}", packet);
+        }
+    }
+
+    #[test]
+    fn a_damaged_packet_is_told_by_its_tag(
+        (format, packet) in format().prop_flat_map(|format| (Just(format), packet(format))),
+        flip in any::<u16>(),
+    ) {
+        let mut bytes = body_of(&packet, format);
+        let bit = usize::from(flip) % (bytes.len() * 8);
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        prop_assert_eq!(Packet::decode(&bytes, SESSION, format), Err(DecodeError::WrongTag));
+    }
+
+    #[test]
+    fn the_plan_of_a_segment_bounds_its_bits(
+        (format, entries) in format().prop_flat_map(|format| (Just(format), stream(format))),
+        bits_max in 0_u32..2_000,
+    ) {
+        let plan = segment_cost(entries.iter(), format, bits_max);
+        prop_assert!(plan.count == 0 || plan.bits <= bits_max);
+        let mut packet = TurnsPacket { base: 5_000, ..TurnsPacket::default() };
+        let empty = { let mut writer = BitWriter::new(); packet.encode(format, &mut writer); writer.bit_count() };
+        packet.entries = entries;
+        packet.entries.truncate(plan.count as usize);
+        if plan.count > 0 {
+            packet.segments.push(Segment { player: PlayerId(0), first: 4_000, entries: 0..plan.count });
+            let mut writer = BitWriter::new();
+            packet.encode(format, &mut writer);
+            // The packet's own count of segments grows by two bits.
+            prop_assert!(writer.bit_count() - empty <= plan.bits + 2);
+        }
+    }
+}
+
+#[test]
+fn the_longest_input_packet_of_the_articles() {
+    // 120 inputs of 6 bits, no two neighbours alike.
+    let format = PayloadFormat::Fixed(6);
+    let entry = |n: u8| Entry { payload: Payload::new(&[n % 64], 6), extras: SmallVec::new() };
+    let mut packet =
+        TurnsPacket { base: 1_000, acks: [1_000, 998].into_iter().collect(), ..Default::default() };
+    let head = {
+        let mut writer = BitWriter::new();
+        packet.encode(format, &mut writer);
+        writer.bit_count()
+    };
+    packet.entries = (0..120).map(entry).collect();
+    packet.segments.push(Segment { player: PlayerId(0), first: 880, entries: 0..120 });
+    let mut writer = BitWriter::new();
+    packet.encode(format, &mut writer);
+    // Inputs 90 bytes, one bit each 15 bytes; the segment's own head is 4 + 1 + 11 + 1 bits and one count.
+    assert!(writer.bit_count() - head <= 8 * (90 + 15) + 19, "{} bits", writer.bit_count() - head);
+    // Idle: one bit each.
+    packet.entries = vec![entry(0); 120];
+    packet.encode(format, &mut writer);
+    assert!(writer.bit_count() - head <= 6 + 119 + 19, "{} bits", writer.bit_count() - head);
+}

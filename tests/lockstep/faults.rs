@@ -1,0 +1,142 @@
+//! What goes wrong: divergence, hostile and damaged packets, full queues.
+
+use crate::toy::{Order, bot, terrible, toy_match};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{
+    Driver, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, State, SubmitError,
+    Turn,
+};
+
+fn events_of<S: testudo_lockstep::Simulation>(driver: &mut Driver<S>) -> Vec<Event> {
+    std::iter::from_fn(|| driver.session_mut().poll_event()).collect()
+}
+
+#[test]
+fn a_divergence_names_turn_and_player_on_every_peer() {
+    for (link, frame) in [(LinkSettings::default(), 41), (terrible(), 44)] {
+        let config = SessionConfig::new(3).turns(40);
+        let mut game = toy_match(&config, 1, 5, link);
+        game.drivers_mut()[1].simulation_mut().corrupt_at = Some(frame);
+        let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
+            if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
+                session.submit(&order).unwrap();
+            }
+        });
+        assert!(over);
+        for driver in game.drivers_mut() {
+            assert_eq!(driver.session().state(), State::Finished, "the match goes on to its end");
+            let desyncs: Vec<_> = events_of(driver)
+                .into_iter()
+                .filter_map(|event| if let Event::Desync(mismatch) = event { Some(mismatch) } else { None })
+                .collect();
+            assert_eq!(desyncs.len(), 1, "reported once");
+            assert_eq!(desyncs[0].turn, Turn(10), "frames 41 to 44 are those of turn 10");
+            assert_eq!(desyncs[0].outlier(), Some(PlayerId(1)));
+            assert_eq!(desyncs[0].values.len(), 3);
+        }
+    }
+}
+
+#[test]
+fn an_undisturbed_match_reports_no_divergence() {
+    let mut game = toy_match(&SessionConfig::new(3).turns(40), 1, 5, terrible());
+    assert!(game.run(Instant::from_millis(600_000), |_, _, _, _| {}));
+    for driver in game.drivers_mut() {
+        assert!(!events_of(driver).iter().any(|event| matches!(event, Event::Desync(_) | Event::Failed(_))));
+    }
+}
+
+#[test]
+fn damaged_packets_are_counted_and_change_nothing() {
+    let clean = toy_match(&SessionConfig::new(2).turns(200), 0, 3, LinkSettings::default());
+    let dirty = LinkSettings { corrupt_ppm: 300_000, ..LinkSettings::default() };
+    let dirty = toy_match(&SessionConfig::new(2).turns(200), 0, 3, dirty);
+    let mut finals = Vec::new();
+    for mut game in [clean, dirty] {
+        let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
+            let player = session.player().unwrap();
+            session.submit(&Order::Shout(turn.0 * 2 + u32::from(player.0))).unwrap();
+        });
+        assert!(over);
+        while game.net().in_flight() > 0 {
+            game.step(&mut |_, _, _, _| {});
+        }
+        let malformed: u64 = game.drivers().iter().map(|d| d.session().stats().packets_malformed).sum();
+        assert_eq!(malformed, game.net().stats().corrupted, "every damaged packet is told apart");
+        finals.push(game.drivers().iter().map(|d| d.simulation().history).collect::<Vec<_>>());
+    }
+    assert_eq!(finals[0], finals[1]);
+    assert_eq!(finals[0][0], finals[0][1]);
+}
+
+#[test]
+fn packets_of_another_match_are_dropped() {
+    let now = Instant::ZERO;
+    let mut host = Session::<Order>::host(SessionConfig::new(2).session_id(1), now).unwrap();
+    let stray = SessionConfig::new(2).session_id(2);
+    let mut stray = Session::<Order>::join(stray, PlayerId(1), PeerId(0), now).unwrap();
+    let mut packet = Vec::new();
+    assert_eq!(stray.poll_transmit(now, &mut packet), Some(PeerId(0)));
+    host.handle_packet(now, PeerId(7), &packet);
+    assert_eq!((host.stats().packets_malformed, host.link_count()), (1, 0));
+    assert_eq!(host.poll_event(), None);
+}
+
+#[test]
+fn a_player_cannot_act_as_another() {
+    let mut game = toy_match(&SessionConfig::new(3).turns(1_000), 0, 1, LinkSettings::default());
+    game.run(Instant::from_millis(3_000), |_, _, _, _| {});
+    // Player 1's own packets, as if player 2 had sent them.
+    let now = game.now();
+    let later = now + testudo_lockstep::Duration::from_millis(500);
+    let mut packet = Vec::new();
+    while game.drivers_mut()[1].session_mut().poll_transmit(later, &mut packet).is_none() {}
+    let host = game.drivers_mut()[0].session_mut();
+    let before = host.stats();
+    host.handle_packet(now, PeerId(2), &packet);
+    let after = host.stats();
+    let carries_entries = after.entries_invalid > before.entries_invalid;
+    assert!(carries_entries || after.entries_received == before.entries_received);
+    assert_eq!(after.entries_received, before.entries_received);
+}
+
+#[test]
+fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
+    let config = SessionConfig::new(1).turns(60).queue_max(8);
+    let mut driver = Driver::new(crate::toy::Toy::default(), Session::single(config, Instant::ZERO).unwrap());
+    let mut accepted = Vec::new();
+    for number in 0..20 {
+        match driver.session_mut().submit(&Order::Shout(number)) {
+            Ok(()) => accepted.push(Order::Shout(number)),
+            Err(error) => assert_eq!(error, SubmitError::QueueFull { max: 8 }),
+        }
+    }
+    assert_eq!(accepted.len(), 8);
+    let mut now = Instant::ZERO;
+    while !driver.session().is_over() {
+        driver.advance(now);
+        now += testudo_lockstep::Duration::from_millis(7);
+    }
+    let ran: Vec<_> = driver.simulation().log.iter().map(|(_, _, order)| *order).collect();
+    assert_eq!(ran, accepted);
+    assert_eq!(driver.session_mut().submit(&Order::Shout(1)), Err(SubmitError::NotPlaying));
+}
+
+#[test]
+fn a_peer_that_falls_silent_is_waited_for_and_then_lost() {
+    let config = SessionConfig::new(2).turns(1_000);
+    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    game.run(Instant::from_millis(5_000), |_, _, _, _| {});
+    let dead = LinkSettings { loss_ppm: 1_000_000, ..LinkSettings::default() };
+    game.net_mut().set_default(dead);
+    assert!(game.run(Instant::from_millis(60_000), |_, _, _, _| {}));
+    for (index, driver) in game.drivers_mut().iter_mut().enumerate() {
+        let other = 1 - index as u32;
+        assert_eq!(driver.session().state(), State::Failed(Failure::ConnectionLost(PeerId(other))));
+        let events = events_of(driver);
+        let waiting = |event: &Event| matches!(event, Event::WaitingFor { players, .. } if players == &[PlayerId(other as u8)]);
+        assert_eq!(events.iter().filter(|event| waiting(event)).count(), 1, "{events:?}");
+        assert!(matches!(driver.session().identity(), Identity::Player(_)));
+        assert!(driver.session().stats().stalled_frames > 300, "20 s of 50 ms frames, less two turns");
+    }
+}

@@ -1,0 +1,99 @@
+//! Who is let in, and the common start.
+
+use crate::toy::{Order, Toy, toy_match};
+use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::{
+    Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal, Session, SessionConfig,
+    State, VirtualMatch,
+};
+
+fn pair(host: SessionConfig, client: SessionConfig, link: LinkSettings) -> VirtualMatch<Toy> {
+    let now = Instant::ZERO;
+    let sessions = [
+        Session::<Order>::host(host, now).unwrap(),
+        Session::<Order>::join(client, PlayerId(1), PeerId(0), now).unwrap(),
+    ];
+    let mut net = SimNet::new(1);
+    net.set_default(link);
+    VirtualMatch::new(sessions.map(|session| Driver::new(Toy::default(), session)).into(), net)
+}
+
+#[test]
+fn nobody_there_ends_in_the_connect_timeout() {
+    let config = SessionConfig::new(2).turns(10);
+    let dead = LinkSettings { loss_ppm: 1_000_000, ..LinkSettings::default() };
+    let mut game = pair(config.clone(), config, dead);
+    assert!(game.run(Instant::from_millis(11_000), |_, _, _, _| {}));
+    for driver in game.drivers() {
+        assert_eq!(driver.session().state(), State::Failed(Failure::ConnectTimeout));
+        assert_eq!(driver.frame().0, 0);
+    }
+}
+
+#[test]
+fn other_content_is_refused_before_the_first_turn() {
+    let config = SessionConfig::new(2).turns(10);
+    let mut game = pair(config.clone(), config.content_hash(5), LinkSettings::default());
+    game.run(Instant::from_millis(11_000), |_, _, _, _| {});
+    let client = game.drivers()[1].session().state();
+    assert!(matches!(client, State::Failed(Failure::Refused(Refusal::Config { .. }))), "{client:?}");
+    let host = game.drivers_mut()[0].session_mut();
+    assert!(matches!(host.poll_event(), Some(Event::Rejected { refusal: Refusal::Config { .. }, .. })));
+    assert_eq!(host.state(), State::Failed(Failure::ConnectTimeout), "nobody else came");
+}
+
+#[test]
+fn a_place_is_taken_once() {
+    let config = SessionConfig::new(3).turns(10);
+    let now = Instant::ZERO;
+    let join = || Session::<Order>::join(config.clone(), PlayerId(1), PeerId(0), now).unwrap();
+    let sessions = [Session::<Order>::host(config.clone(), now).unwrap(), join(), join()];
+    let drivers = sessions.map(|session| Driver::new(Toy::default(), session)).into();
+    let mut game = VirtualMatch::new(drivers, SimNet::new(1));
+    game.run(Instant::from_millis(1_000), |_, _, _, _| {});
+    assert_eq!(game.drivers()[2].session().state(), State::Failed(Failure::Refused(Refusal::Taken)));
+    assert_eq!(game.drivers()[1].session().state(), State::Lobby);
+}
+
+#[test]
+fn peers_start_together_within_the_sync_window() {
+    // Five frames of 20 ms in the article: at most 100 ms apart.
+    for seed in 0..20 {
+        let link = LinkSettings {
+            latency: Duration::from_millis(80),
+            jitter: Duration::from_millis(30),
+            loss_ppm: 50_000,
+            ..LinkSettings::default()
+        };
+        let mut game = toy_match(&SessionConfig::new(4).turns(20), 0, seed, link);
+        let mut begun = [None; 4];
+        while begun.iter().any(Option::is_none) {
+            game.step(&mut |_, _, _, _| {});
+            for (slot, driver) in begun.iter_mut().zip(game.drivers()) {
+                if slot.is_none() && driver.session().state() == State::Running {
+                    *slot = Some(game.now());
+                }
+            }
+            assert!(game.now() < Instant::from_millis(20_000), "seed {seed}");
+        }
+        let first = begun.iter().flatten().min().unwrap();
+        let last = begun.iter().flatten().max().unwrap();
+        assert!(last.since(*first) <= Duration::from_millis(100), "seed {seed}: {begun:?}");
+    }
+}
+
+#[test]
+fn spectators_watch_and_give_nothing() {
+    let mut game = toy_match(&SessionConfig::new(2).turns(30), 2, 4, LinkSettings::default());
+    let over = game.run(Instant::from_millis(60_000), |_, _, _, session| {
+        let result = session.submit(&Order::Push(3));
+        assert_eq!(result.is_ok(), matches!(session.identity(), Identity::Player(_)));
+    });
+    assert!(over);
+    let first = &game.drivers()[0].simulation().log;
+    for driver in game.drivers() {
+        assert_eq!(driver.session().state(), State::Finished, "{:?}", driver.session().stats());
+    }
+    assert_eq!(first.len(), 2 * 28);
+    assert!(game.drivers().iter().all(|driver| &driver.simulation().log == first));
+}

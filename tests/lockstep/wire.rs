@@ -1,0 +1,93 @@
+//! The bytes of every kind of packet, and `WIRE.md` that specifies them: code, golden bytes and document are held together here.
+
+use testudo_lockstep::packet::{
+    Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Refuse, Segment, TurnsPacket, Welcome,
+};
+use testudo_lockstep::{BitWriter, EndReason, Entry, Extra, Identity, Payload, PlayerId, Refusal};
+
+const SESSION: u64 = 0x1122_3344_5566_7788;
+const COMMAND: PayloadFormat = PayloadFormat::Variable(2_048);
+const INPUT: PayloadFormat = PayloadFormat::Fixed(6);
+
+fn entry(payload: Payload, extras: &[Extra]) -> Entry {
+    Entry { payload, extras: extras.iter().copied().collect() }
+}
+
+fn turns(base: u32, acks: &[u32], segments: &[(u8, u32, Vec<Entry>)]) -> Packet {
+    let mut packet = TurnsPacket { base, acks: acks.into(), ..TurnsPacket::default() };
+    for (player, first, entries) in segments {
+        let start = packet.entries.len() as u32;
+        packet.entries.extend(entries.iter().cloned());
+        let entries = start..packet.entries.len() as u32;
+        packet.segments.push(Segment { player: PlayerId(*player), first: *first, entries });
+    }
+    Packet::Turns(Box::new(packet))
+}
+
+/// One packet of each kind, and of each shape of the turns packet.
+fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
+    let idle = |checksum| entry(Payload::none(), &[Extra::Checksum(checksum)]);
+    let input = |bits| entry(Payload::new(&[bits], 6), &[]);
+    let order = Payload::new(&[0x5a, 0x01], 9);
+    let controls = [Extra::Pace { network_ms: 95, runtime_ms: 50 }, Extra::Pause(true)];
+    let hello =
+        Hello { version: 1, config_hash: 0x0102_0304_0506_0708, identity: Identity::Player(PlayerId(2)) };
+    let echo = Some(Echo { sent_us: 1_000, held_us: 2_000 });
+    vec![
+        ("hello", COMMAND, Packet::Hello(hello)),
+        ("welcome", COMMAND, Packet::Welcome(Welcome { identity: Identity::Relay })),
+        ("refuse", COMMAND, Packet::Refuse(Refuse { refusal: Refusal::Version { expected: 1 } })),
+        (
+            "lobby",
+            COMMAND,
+            Packet::Lobby(Lobby { ready: true, sent_us: 0x0a0b_0c0d, echo, start_in_us: Some(150_000) }),
+        ),
+        ("turns-acks", COMMAND, turns(12, &[12, 11, 12], &[])),
+        ("turns-idle", COMMAND, turns(12, &[12, 12], &[(0, 10, vec![idle(0xdead_beef), idle(0xcafe_f00d)])])),
+        (
+            "turns-order",
+            COMMAND,
+            turns(9, &[9, 9], &[(1, 8, vec![entry(order, &controls)]), (0, 7, vec![idle(1), idle(2)])]),
+        ),
+        (
+            "turns-input",
+            INPUT,
+            turns(70_000, &[70_000, 69_995], &[(0, 69_996, [5, 5, 9, 9].map(input).to_vec())]),
+        ),
+        (
+            "turns-end",
+            COMMAND,
+            turns(6, &[6, 4], &[(1, 3, vec![entry(Payload::none(), &[Extra::End(EndReason::Dropped)])])]),
+        ),
+        ("bye", COMMAND, Packet::Bye(Bye::Finished)),
+    ]
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+}
+
+fn listing() -> String {
+    let mut writer = BitWriter::new();
+    let mut bytes = Vec::new();
+    let mut lines = String::new();
+    for (name, format, packet) in examples() {
+        packet.encode(SESSION, format, &mut writer, &mut bytes);
+        assert_eq!(Packet::decode(&bytes, SESSION, format), Ok(packet), "{name}");
+        lines += &format!("{name:<12} {}\n", hex(&bytes));
+    }
+    lines
+}
+
+#[test]
+fn golden_bytes_of_every_packet() {
+    insta::assert_snapshot!(listing());
+}
+
+#[test]
+fn the_document_holds_the_golden_bytes() {
+    let document = include_str!("../../lockstep/WIRE.md");
+    for line in listing().lines() {
+        assert!(document.contains(line), "WIRE.md lacks this line (in its list of examples):\n{line}");
+    }
+}
