@@ -2,7 +2,7 @@
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkSettings;
-use testudo_lockstep::{Duration, Instant, SessionConfig, State, VirtualMatch};
+use testudo_lockstep::{Duration, Identity, Instant, SessionConfig, State, Topology, VirtualMatch};
 
 const SEED: u64 = 7;
 
@@ -53,4 +53,20 @@ fn perfect_and_terrible_networks_end_in_the_same_state() {
         }
     }
     assert!(finals.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn every_topology_plays_the_same_match_under_many_seeds() {
+    for seed in 0..60 {
+        let topology = [Topology::Host, Topology::Relay, Topology::Mesh][seed as usize % 3];
+        let players = 2 + (seed % 5) as u8;
+        let config = SessionConfig::new(players).turns(60).topology(topology).session_id(seed);
+        let game = play(&config, if topology == Topology::Mesh { 0 } else { 1 }, seed, terrible());
+        for driver in game.drivers() {
+            assert_eq!(driver.session().state(), State::Finished, "seed {seed}");
+            if driver.session().identity() != Identity::Relay {
+                assert_eq!(driver.simulation().log, expected_log(players, 60, 4), "seed {seed}");
+            }
+        }
+    }
 }
