@@ -1,1 +1,89 @@
-//! House rules as tests.
+//! House rules as tests: what a reviewer would otherwise have to say again and again.
+//!
+//! A rule is a function from a [`tree::Tree`] to findings; each finding says what to do instead. Here the rules run on
+//! this repository. Beside each rule a self-test plants a violation in a made-up tree, so a rule that went blind shows.
+
+mod determinism;
+mod documents;
+mod imports;
+mod layout;
+mod lexer;
+mod paths;
+mod tree;
+
+use tree::{Tree, assert_clean};
+
+#[test]
+fn physics_imports_in_order() {
+    let tree = Tree::of_repository();
+    assert_clean("physics imports only what stands above", &imports::physics_order(&tree, imports::PHYSICS_ORDER));
+}
+
+#[test]
+fn lockstep_has_no_import_cycles() {
+    let findings = imports::no_cycles(&Tree::of_repository(), "lockstep/src/");
+    assert_clean("lockstep's modules import each other without a cycle", &findings);
+}
+
+#[test]
+fn game_stands_alone() {
+    let findings = imports::game_stands_alone(&Tree::of_repository());
+    assert_clean("the game knows neither window, clock nor command line", &findings);
+}
+
+#[test]
+fn simulation_is_deterministic() {
+    let findings = determinism::simulation_is_deterministic(&Tree::of_repository());
+    assert_clean("nothing in the simulation differs between machines or runs", &findings);
+}
+
+#[test]
+fn state_has_fixed_widths() {
+    let findings = determinism::state_has_fixed_widths(&Tree::of_repository());
+    assert_clean("state has the same width on every machine", &findings);
+}
+
+#[test]
+fn files_are_short() {
+    assert_clean("a file is one noun", &layout::files_are_short(&Tree::of_repository()));
+}
+
+#[test]
+fn nothing_is_unfinished() {
+    assert_clean("what is here is finished", &layout::nothing_is_unfinished(&Tree::of_repository()));
+}
+
+#[test]
+fn programs_live_in_the_demo() {
+    let findings = layout::programs_live_in_the_demo(&Tree::of_repository());
+    assert_clean("programs live in the demo package", &findings);
+}
+
+#[test]
+fn members_share_lints() {
+    assert_clean("one set of lints", &layout::members_share_lints(&Tree::of_repository()));
+}
+
+#[test]
+fn documents_name_files_that_exist() {
+    let findings = documents::named_files_exist(&Tree::of_repository());
+    assert_clean("documents name what exists", &findings);
+}
+
+#[test]
+fn test_command_is_one() {
+    let findings = documents::test_command_is_one(&Tree::of_repository());
+    assert_clean("people and CI run the same tests", &findings);
+}
+
+#[test]
+fn versions_have_reasons() {
+    let findings = documents::versions_have_reasons(&Tree::of_repository());
+    assert_clean("a new version of behaviour has a reason in the changelog", &findings);
+}
+
+#[test]
+fn snapshots_have_owners() {
+    let findings = documents::snapshots_have_owners(&Tree::of_repository());
+    assert_clean("a golden file has a test", &findings);
+}

@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# The golden suite on foreign machines: same start, same actions, same bits.
+#
+#   tests/cross/run.sh                               the default targets
+#   tests/cross/run.sh s390x-unknown-linux-gnu ...   these
+#   CROSS_TESTS="physics" tests/cross/run.sh         only these test programs of the tests package
+#
+# A target that rustup has installed is used as it is. Where rustup has none, Debian's compiler builds the standard
+# library for it once. What is missing is installed with apt-get (as root or through sudo).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+DEFAULT_TARGETS=(s390x-unknown-linux-gnu wasm32-wasip1)
+# Foreign processors are emulated: few cases are enough to find a difference between machines, which golden values do.
+export PROPTEST_CASES="${PROPTEST_CASES:-8}" INSTA_UPDATE=no
+# insta would ask cargo where the workspace is; a foreign program cannot start cargo.
+export INSTA_WORKSPACE_ROOT=$PWD
+OUT="${CARGO_TARGET_DIR:-$PWD/target}/cross"
+mkdir -p "$OUT"
+
+say() { echo "cross: $*"; }
+
+# install PROGRAM_OR_FILE PACKAGE...: installs the packages unless the program or file is there.
+install() {
+  local wanted=$1
+  shift
+  if [[ -e $wanted ]] || command -v "$wanted" >/dev/null; then return; fi
+  say "installing $*"
+  local sudo=""
+  if ((EUID != 0)); then sudo=sudo; fi
+  if [[ ! -e $OUT/apt-updated ]]; then
+    $sudo apt-get update -qq
+    touch "$OUT/apt-updated"
+  fi
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$@" >"$OUT/apt.log" 2>&1 ||
+    { cat "$OUT/apt.log" >&2; return 1; }
+}
+
+# machine TARGET: linker, runner and flags of a target, as cargo's environment variables.
+machine() {
+  local target=$1 key gnu qemu
+  key=$(tr a-z- A-Z_ <<<"$target")
+  case $target in
+    s390x-unknown-linux-gnu) gnu=s390x-linux-gnu qemu=qemu-s390x ;;
+    aarch64-unknown-linux-gnu) gnu=aarch64-linux-gnu qemu=qemu-aarch64 ;;
+    powerpc-unknown-linux-gnu) gnu=powerpc-linux-gnu qemu=qemu-ppc ;;
+    armv7-unknown-linux-gnueabihf) gnu=arm-linux-gnueabihf qemu=qemu-arm ;;
+    i686-unknown-linux-gnu) gnu=i686-linux-gnu qemu="" ;;
+    wasm32-wasip1) gnu="" ;;
+    *) echo "cross: no recipe for target '$target'" >&2; exit 2 ;;
+  esac
+  if [[ $target == wasm32-wasip1 ]]; then
+    install node nodejs
+    export "CARGO_TARGET_${key}_RUNNER=node --no-warnings $PWD/tests/cross/wasi.mjs"
+    return
+  fi
+  local -A libc=([aarch64]=arm64 [arm]=armhf [i686]=i386)
+  local arch=${gnu%%-*}
+  install "$gnu-gcc" "gcc-$gnu" "libc6-dev-${libc[$arch]:-$arch}-cross"
+  export "CARGO_TARGET_${key}_LINKER=$gnu-gcc"
+  if [[ -n $qemu ]]; then
+    install "$qemu" qemu-user
+    export "CARGO_TARGET_${key}_RUNNER=$qemu -L /usr/$gnu"
+  else
+    # An i686 program runs on an x86-64 processor; only its loader and libraries are elsewhere.
+    export "CARGO_TARGET_${key}_RUNNER=/usr/$gnu/lib/ld-linux.so.2 --library-path /usr/$gnu/lib"
+  fi
+}
+
+# toolchain TARGET: sets CARGO and RUSTC to a toolchain that has the target's standard library.
+toolchain() {
+  local target=$1
+  if [[ -d $(rustc --print sysroot)/lib/rustlib/$target/lib ]]; then
+    CARGO=(cargo) RUSTC_FOREIGN=rustc
+    return
+  fi
+  install /usr/lib/rustlib/src/rust/library/std rustc-web cargo-web rust-web-src
+  CARGO=(env RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$OUT" /usr/bin/cargo) RUSTC_FOREIGN=/usr/bin/rustc
+  if [[ $target == wasm32-wasip1 ]]; then debian_wasi; fi
+  [[ -e $OUT/sysroot/lib/rustlib/$target/lib/.built ]] || build_std "$target"
+  export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$target")_RUSTFLAGS=--sysroot $OUT/sysroot ${FOREIGN_FLAGS[*]:-}"
+}
+
+# debian_wasi: Debian's C library and linker for WebAssembly; sets FOREIGN_FLAGS.
+debian_wasi() {
+  install /usr/lib/wasm32-wasi/crt1-command.o wasi-libc
+  install wasm-ld-22 lld-22
+  local lib=$OUT/sysroot/lib/rustlib/wasm32-wasip1/lib
+  mkdir -p "$lib"
+  ln -sfn /usr/lib/wasm32-wasi "$lib/self-contained"
+  # That C library lacks three functions which std names and the tests never need: wasi.mjs stands in for them.
+  FOREIGN_FLAGS=(-C linker=wasm-ld-22 -C link-arg=--allow-undefined -C link-arg=--export-if-defined=malloc)
+}
+
+# build_std TARGET: the standard library for a target, into a sysroot of our own.
+build_std() {
+  local target=$1 stub=$OUT/std-$1 lib=$OUT/sysroot/lib/rustlib/$1/lib
+  say "building the standard library for $target"
+  mkdir -p "$stub/src" "$lib"
+  printf '[package]\nname = "stub"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n' >"$stub/Cargo.toml"
+  : >"$stub/src/lib.rs"
+  # RUSTC_BOOTSTRAP: building std is an unstable feature of cargo. Nothing else here uses one.
+  (cd "$stub" && env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$stub/target" \
+    /usr/bin/cargo build --quiet --release --target "$target" \
+    -Zbuild-std=std,test,panic_unwind,panic_abort,proc_macro)
+  cp "$stub/target/$target"/release/deps/*.rlib "$lib/"
+  rm "$lib"/libstub-*.rlib
+  rm -r "$stub"
+  touch "$lib/.built"
+}
+
+# control TARGET: does the method see a difference where there must be one, and does the runner report failures?
+control() {
+  local target=$1 key here there name
+  key=$(tr a-z- A-Z_ <<<"$target")
+  local -n runner=CARGO_TARGET_${key}_RUNNER
+  local linker=CARGO_TARGET_${key}_LINKER flags=CARGO_TARGET_${key}_RUSTFLAGS
+  local program=$OUT/control-$target
+  rustc --edition 2024 -O -o "$OUT/control-host" tests/cross/control.rs
+  # shellcheck disable=SC2086 # the flags are words
+  "$RUSTC_FOREIGN" --edition 2024 -O --target "$target" ${!flags:-} ${!linker:+-C linker=${!linker}} \
+    -o "$program" tests/cross/control.rs
+  # shellcheck disable=SC2086
+  if $runner "$program" fail 2>/dev/null; then
+    echo "cross: $target: a failing program was reported as a success" >&2
+    return 1
+  fi
+  "$OUT/control-host" >"$OUT/control-host.txt"
+  # shellcheck disable=SC2086
+  $runner "$program" >"$OUT/control-$target.txt"
+  while read -r name here && read -r name there <&3; do
+    case "$name $([[ $here == "$there" ]] && echo equal || echo different)" in
+      same-*\ equal | differs-*\ different) say "$target: control $name as it must be: $here $there" ;;
+      differs-libm\ equal) say "$target: control $name happens to be equal: $here" ;;
+      *) echo "cross: $target: control $name is wrong: $here here, $there there" >&2; return 1 ;;
+    esac
+  done <"$OUT/control-host.txt" 3<"$OUT/control-$target.txt"
+}
+
+# test_programs: the test programs of the tests package that compare golden values.
+test_programs() {
+  if [[ -n ${CROSS_TESTS:-} ]]; then
+    echo "$CROSS_TESTS"
+    return
+  fi
+  # All but the house rules, which are about the text of this repository and not about a machine.
+  sed -n '/^\[\[test\]\]/,/^$/s/^name = "\(.*\)"/\1/p' tests/Cargo.toml | grep -v '^tidy$'
+}
+
+if (($# == 0)); then set -- "${DEFAULT_TARGETS[@]}"; fi
+mapfile -t programs < <(test_programs | tr ' ' '\n')
+((${#programs[@]} > 0)) || { echo "cross: no test programs to run" >&2; exit 1; }
+for target in "$@"; do
+  start=$SECONDS FOREIGN_FLAGS=()
+  machine "$target"
+  toolchain "$target"
+  control "$target"
+  say "$target: ready after $((SECONDS - start)) s"
+  # A panic ends a WebAssembly program at once, and with it output that the test harness holds back.
+  options=()
+  if [[ $target == wasm* ]]; then options=(--nocapture); fi
+  "${CARGO[@]}" test --locked -p testudo-tests --target "$target" "${programs[@]/#/--test=}" -- "${options[@]}"
+  say "$target: passed in $((SECONDS - start)) s"
+done

@@ -1,0 +1,197 @@
+//! What the documents claim: files that exist, commands that CI runs, versions that have a reason, snapshots with owners.
+
+use crate::lexer::{Kind, tokens};
+use crate::tree::{Finding, Tree};
+
+/// Documents whose links and file names must lead somewhere.
+const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"];
+
+/// The one command that tests everything: the README names it and `.ci/run` runs it.
+const TEST_COMMAND: &str = "cargo test --workspace";
+
+/// Endings that make a word in backticks the name of a file.
+const FILE_ENDINGS: [&str; 7] = [".rs", ".md", ".toml", ".sh", ".mjs", ".snap", ".lock"];
+
+/// Versions of behaviour: where the constant is and what it is called.
+const VERSIONS: [(&str, &str); 2] = [("physics/src/", "SIM_VERSION"), ("lockstep/src/", "PROTOCOL_VERSION")];
+
+/// Every link, folder and file that a document names exists.
+pub(crate) fn named_files_exist(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for document in DOCUMENTS {
+        let mut fenced = false;
+        for (place, line) in tree.text(document).unwrap_or_default().lines().enumerate() {
+            if line.trim_start().starts_with("```") {
+                fenced = !fenced;
+            }
+            let names = if fenced { Vec::new() } else { [links(line), file_names(line)].concat() };
+            for name in names {
+                let bare_file_name = !name.contains('/') && tree.has_file_named(name);
+                if !tree.exists(name) && !bare_file_name {
+                    findings.push(Finding {
+                        path: document.to_string(),
+                        line: place + 1,
+                        message: format!(
+                            "names `{name}`, which does not exist; write the path from the root of the repository, \
+                             or take it out if it is gone"
+                        ),
+                    });
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// Targets of `[text](target)` that lead into the repository.
+fn links(line: &str) -> Vec<&str> {
+    line.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+        .map(|target| target.split('#').next().unwrap_or_default())
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+        .collect()
+}
+
+/// Words in backticks that look like a file or a folder.
+fn file_names(line: &str) -> Vec<&str> {
+    let looks_like_path = |word: &&str| {
+        let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c));
+        let named = word.contains('/') || FILE_ENDINGS.iter().any(|ending| word.ends_with(ending));
+        plain && named && !word.starts_with(['/', '-']) && word.len() > 1 && !FILE_ENDINGS.contains(word)
+    };
+    line.split('`').skip(1).step_by(2).filter(looks_like_path).collect()
+}
+
+/// The README's test command is the one that CI runs.
+pub(crate) fn test_command_is_one(tree: &Tree) -> Vec<Finding> {
+    let lacking = ["README.md", ".ci/run"].into_iter().filter(|path| {
+        !tree.text(path).unwrap_or_default().lines().any(|line| {
+            let command = line.split(" #").next().unwrap_or_default().trim();
+            command == TEST_COMMAND
+        })
+    });
+    lacking
+        .map(|path| Finding {
+            path: path.into(),
+            line: 1,
+            message: format!("has no line `{TEST_COMMAND}`: what people are told to run and what CI runs must be one"),
+        })
+        .collect()
+}
+
+/// The changelog explains the versions that the code carries.
+pub(crate) fn versions_have_reasons(tree: &Tree) -> Vec<Finding> {
+    let changelog = tree.text("CHANGELOG.md").unwrap_or_default();
+    let mut findings = Vec::new();
+    for (src, name) in VERSIONS {
+        for (path, text) in tree.rust_files(src) {
+            let tokens = tokens(text);
+            let declared = tokens.windows(6).find(|window| {
+                window[0].is_name("const") && window[1].is_name(name) && window[5].kind == Kind::Integer
+            });
+            let Some(declared) = declared else { continue };
+            let version = format!("`{name}` {}", declared[5].text);
+            if !changelog.lines().any(|line| ends_word(line, &version)) {
+                findings.push(Finding {
+                    path: path.to_string(),
+                    line: declared[0].line,
+                    message: format!(
+                        "CHANGELOG.md says nothing about {version}; write there what changed and why (a line with \
+                         \"{version}\")"
+                    ),
+                });
+            }
+        }
+    }
+    findings
+}
+
+/// Whether the line contains the text and no digit follows it.
+fn ends_word(line: &str, text: &str) -> bool {
+    line.match_indices(text)
+        .any(|(at, _)| !line[at + text.len()..].starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Every golden file belongs to a test that is still there.
+pub(crate) fn snapshots_have_owners(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".snap")) {
+        let header = |key: &str| {
+            text.lines().take(8).find_map(|line| line.strip_prefix(key)).map(|value| value.trim().trim_matches('"'))
+        };
+        let owner = header("source:").unwrap_or_default();
+        let name = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".snap");
+        let name = name.rsplit("__").next().unwrap_or_default();
+        // Several unnamed snapshots of one test are numbered: `name-2`.
+        let unnumbered = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
+        let source = tree.text(owner).unwrap_or_default();
+        if source.is_empty() || ![name, unnumbered].iter().any(|name| source.contains(name)) {
+            findings.push(Finding {
+                path: path.to_string(),
+                line: 1,
+                message: format!(
+                    "no test owns this golden file: {owner:?} does not mention {name:?}; delete it, or name it in \
+                     the test that compares it"
+                ),
+            });
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TEST_COMMAND, named_files_exist, snapshots_have_owners, test_command_is_one, versions_have_reasons};
+    use crate::tree::{Tree, assert_found};
+
+    #[test]
+    fn names_without_a_file_are_found() {
+        let clean = "[code](physics/src/num.rs#sqrt), `physics/`, `num.rs`, [web](https://example.org/x), `a + b`
+`--json`, `cargo test`, `/dev/null`
+```bash
+cat gone/file.rs
+```";
+        let files = [("README.md", clean), ("physics/src/num.rs", "")];
+        assert_eq!(named_files_exist(&Tree::planted(&files)), []);
+        for planted in ["[x](gone.md)", "`physics/src/gone.rs`", "`gone.rs`", "`lockstep/`"] {
+            let text = format!("# Title\nsee {planted}");
+            let tree = Tree::planted(&[("ARCHITECTURE.md", &text), files[1]]);
+            assert_found(&named_files_exist(&tree), "ARCHITECTURE.md", 2, "does not exist");
+        }
+    }
+
+    #[test]
+    fn another_test_command_is_found() {
+        let readme = format!("```\n{TEST_COMMAND}   # everything\n```");
+        let clean = [("README.md", readme.as_str()), (".ci/run", TEST_COMMAND)];
+        assert_eq!(test_command_is_one(&Tree::planted(&clean)), []);
+        let broken = [clean[0], (".ci/run", "cargo test --workspace --exclude demo")];
+        assert_found(&test_command_is_one(&Tree::planted(&broken)), ".ci/run", 1, "must be one");
+    }
+
+    #[test]
+    fn versions_without_a_reason_are_found() {
+        let code = ("physics/src/world.rs", "\npub const SIM_VERSION: u32 = 2;");
+        let told = Tree::planted(&[code, ("CHANGELOG.md", "- `SIM_VERSION` 2: contacts are sorted")]);
+        assert_eq!(versions_have_reasons(&told), []);
+        let untold = Tree::planted(&[code, ("CHANGELOG.md", "- `SIM_VERSION` 1, `SIM_VERSION` 20")]);
+        assert_found(&versions_have_reasons(&untold), "physics/src/world.rs", 2, "`SIM_VERSION` 2");
+    }
+
+    #[test]
+    fn snapshots_without_an_owner_are_found() {
+        let snap = |name: &'static str| (name, "---\nsource: tests/physics/golden.rs\nexpression: x\n---\n1");
+        let test = ("tests/physics/golden.rs", "#[test] fn billiards() {} // insta: \"pyramid\"");
+        let clean = [
+            snap("tests/physics/snapshots/physics__golden__billiards.snap"),
+            snap("tests/physics/snapshots/physics__golden__billiards-2.snap"),
+            snap("tests/physics/snapshots/physics__golden__pyramid.snap"),
+            test,
+        ];
+        assert_eq!(snapshots_have_owners(&Tree::planted(&clean)), []);
+        let orphan = snap("tests/physics/snapshots/physics__golden__gone.snap");
+        assert_found(&snapshots_have_owners(&Tree::planted(&[orphan, test])), orphan.0, 1, "no test owns");
+        assert_found(&snapshots_have_owners(&Tree::planted(&[clean[0]])), clean[0].0, 1, "no test owns");
+    }
+}

@@ -1,0 +1,306 @@
+//! What may import what: an order in physics, no cycles in lockstep, a simulation in the demo that knows no window.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::lexer::tokens;
+use crate::paths::{module_of_file, paths};
+use crate::tree::{Finding, Tree};
+
+/// The modules of physics, lowest first. A module may import what stands above it here, so there are no cycles.
+pub(crate) const PHYSICS_ORDER: &[&str] = &[
+    "num",
+    "rng",
+    "rate",
+    "vec2",
+    "aabb",
+    "shape",
+    "ordered",
+    "material",
+    "filter",
+    "body",
+    "quadtree",
+    "broad_phase",
+    "narrow_phase",
+    "contacts",
+    "solver",
+    "world",
+    "query",
+    "snapshot",
+    "interpolate",
+    "debug_draw",
+];
+
+/// What the game's simulation must not know: it would draw, read the clock or parse the command line.
+const NOT_IN_GAME: [&str; 4] = ["macroquad", "clap", "indicatif", "rand"];
+
+/// One import between two modules of a crate.
+struct Import {
+    path: String,
+    line: usize,
+    from: String,
+    /// First segment after `crate`; `None` when the path names the root itself.
+    to: Option<String>,
+}
+
+/// Imports between the top modules of the crate in `src`; the root (`lib.rs`, `main.rs`) may import everything.
+fn imports(tree: &Tree, src: &str) -> Vec<Import> {
+    let mut found = Vec::new();
+    for (path, text) in tree.rust_files(src) {
+        let module = module_of_file(&path[src.len()..]);
+        let Some(&from) = module.first() else { continue };
+        for used in paths(&tokens(text)) {
+            let Some(target) = used.inside_crate(&module) else { continue };
+            let bare_keyword = used.segments.len() == 1;
+            if bare_keyword || target.first() == Some(&from) {
+                continue;
+            }
+            found.push(Import {
+                path: path.to_string(),
+                line: used.line,
+                from: from.to_string(),
+                to: target.first().filter(|name| **name != "*").map(ToString::to_string),
+            });
+        }
+    }
+    found
+}
+
+/// Names of the top modules of the crate in `src`.
+fn modules<'a>(tree: &'a Tree, src: &str) -> BTreeSet<&'a str> {
+    tree.rust_files(src)
+        .filter_map(|(path, _)| module_of_file(&path[src.len()..]).first().copied())
+        .collect()
+}
+
+fn through_the_root(import: &Import, src: &str) -> Finding {
+    let name = import.to.as_deref().unwrap_or("*");
+    Finding {
+        path: import.path.clone(),
+        line: import.line,
+        message: format!(
+            "`crate::{name}` goes through the crate's root and hides where it comes from; name the module that \
+             defines it (`crate::<module>::...`, a file or folder of {src})"
+        ),
+    }
+}
+
+/// Physics imports upward in `order` only, and every module stands in it.
+pub(crate) fn physics_order(tree: &Tree, order: &[&str]) -> Vec<Finding> {
+    let src = "physics/src/";
+    let place = |module: &str| order.iter().position(|listed| *listed == module);
+    let mut findings = Vec::new();
+    for module in modules(tree, src).into_iter().filter(|module| place(module).is_none()) {
+        findings.push(Finding {
+            path: format!("{src}{module}.rs"),
+            line: 1,
+            message: format!(
+                "module `{module}` has no place in the import order; add it to PHYSICS_ORDER in \
+                 tests/tidy/imports.rs, below everything that it imports"
+            ),
+        });
+    }
+    for import in imports(tree, src) {
+        let Some(to) = import.to.as_deref().and_then(|to| Some((to, place(to)?))) else {
+            findings.push(through_the_root(&import, src));
+            continue;
+        };
+        if place(&import.from).is_some_and(|from| to.1 > from) {
+            findings.push(Finding {
+                path: import.path,
+                line: import.line,
+                message: format!(
+                    "`{}` imports `{}`, which stands after it in PHYSICS_ORDER (tests/tidy/imports.rs); move the \
+                     shared part down into a lower module, or pass it in as an argument",
+                    import.from, to.0
+                ),
+            });
+        }
+    }
+    findings
+}
+
+/// Names in `order` that no file has any more.
+pub(crate) fn physics_order_is_current(tree: &Tree, order: &[&str]) -> Vec<Finding> {
+    let present = modules(tree, "physics/src/");
+    let gone = order.iter().filter(|module| !present.contains(**module));
+    gone.map(|module| Finding {
+        path: "tests/tidy/imports.rs".into(),
+        line: 1,
+        message: format!("PHYSICS_ORDER names `{module}`, which is no module of physics; take it out"),
+    })
+    .collect()
+}
+
+/// The top modules of a crate import each other without a cycle.
+pub(crate) fn no_cycles(tree: &Tree, src: &str) -> Vec<Finding> {
+    let known = modules(tree, src);
+    let mut findings = Vec::new();
+    let mut edges: BTreeMap<String, BTreeMap<String, (String, usize)>> = BTreeMap::new();
+    for import in imports(tree, src) {
+        match import.to.as_deref() {
+            Some(to) if known.contains(to) => {
+                edges
+                    .entry(import.from)
+                    .or_default()
+                    .entry(to.to_string())
+                    .or_insert((import.path, import.line));
+            }
+            _ => findings.push(through_the_root(&import, src)),
+        }
+    }
+    if let Some(cycle) = find_cycle(&edges) {
+        let steps: Vec<String> = cycle
+            .windows(2)
+            .map(|pair| {
+                let (path, line) = &edges[&pair[0]][&pair[1]];
+                format!("`{}` imports `{}` at {path}:{line}", pair[0], pair[1])
+            })
+            .collect();
+        let (path, line) = edges[&cycle[0]][&cycle[1]].clone();
+        let message = format!(
+            "import cycle: {}; move what both need into a module below both, or pass it in as an argument",
+            steps.join(", ")
+        );
+        findings.push(Finding { path, line, message });
+    }
+    findings
+}
+
+/// A cycle as a list that begins and ends with the same module.
+fn find_cycle<V>(edges: &BTreeMap<String, BTreeMap<String, V>>) -> Option<Vec<String>> {
+    let mut done = BTreeSet::new();
+    edges.keys().find_map(|start| walk(edges, &mut vec![start.clone()], &mut done))
+}
+
+fn walk<V>(
+    edges: &BTreeMap<String, BTreeMap<String, V>>,
+    trail: &mut Vec<String>,
+    done: &mut BTreeSet<String>,
+) -> Option<Vec<String>> {
+    let here = trail.last().expect("a trail is never empty").clone();
+    if done.contains(&here) {
+        return None;
+    }
+    for next in edges.get(&here).into_iter().flat_map(BTreeMap::keys) {
+        if let Some(start) = trail.iter().position(|module| module == next) {
+            let mut cycle = trail[start..].to_vec();
+            cycle.push(next.clone());
+            return Some(cycle);
+        }
+        trail.push(next.clone());
+        if let Some(cycle) = walk(edges, trail, done) {
+            return Some(cycle);
+        }
+        trail.pop();
+    }
+    done.insert(here);
+    None
+}
+
+/// The demo's game imports nothing of the rest of the demo, nor what draws or reads the command line.
+pub(crate) fn game_stands_alone(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for import in imports(tree, "demo/src/").into_iter().filter(|import| import.from == "game") {
+        let to = import.to.as_deref().unwrap_or("*");
+        findings.push(Finding {
+            message: format!(
+                "the game imports `crate::{to}`; demo/src/game is simulation only: hand it what it needs as an \
+                 argument, or move what it needs into demo/src/game"
+            ),
+            path: import.path,
+            line: import.line,
+        });
+    }
+    for (path, text) in tree.rust_files("demo/src/game") {
+        for used in paths(&tokens(text)) {
+            if used.segments.len() > 1 && NOT_IN_GAME.contains(&used.segments[0]) {
+                findings.push(Finding {
+                    path: path.to_string(),
+                    line: used.line,
+                    message: format!(
+                        "`{}` in demo/src/game, which is simulation only; drawing and options belong into \
+                         demo/src/view, demo/src/app and demo/src/cli",
+                        used.segments.join("::")
+                    ),
+                });
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{game_stands_alone, no_cycles, physics_order, physics_order_is_current};
+    use crate::tree::{Tree, assert_found};
+
+    const ORDER: [&str; 3] = ["low", "mid", "top"];
+
+    #[test]
+    fn order_allows_downward_imports_only() {
+        let clean = [
+            ("physics/src/lib.rs", "mod low; pub use crate::top::Top; use top::Other;"),
+            ("physics/src/low.rs", "//! see crate::top\nuse core::fmt; mod tests { use super::*; }"),
+            ("physics/src/mid.rs", "use crate::low::{A, B}; fn f() { crate::low::g(); }"),
+            ("physics/src/top/mod.rs", "mod part; use crate::{low, mid::C};"),
+            ("physics/src/top/part.rs", "use super::Top; use crate::mid::C; use super::super::low::A;"),
+        ];
+        assert_eq!(physics_order(&Tree::planted(&clean), &ORDER), []);
+        for planted in ["use crate::top::Top;", "fn f() { crate::top::g() }", "use super::{top::Top};"] {
+            let mut broken = clean;
+            let text = format!("use crate::low::A;\n{planted}");
+            broken[2].1 = &text;
+            assert_found(
+                &physics_order(&Tree::planted(&broken), &ORDER),
+                "physics/src/mid.rs",
+                2,
+                "`mid` imports `top`",
+            );
+        }
+    }
+
+    #[test]
+    fn order_refuses_the_way_round_through_the_root() {
+        for planted in ["use crate::Top;", "use crate::*;", "use super::Top;", "use super::*;"] {
+            let tree = Tree::planted(&[("physics/src/low.rs", planted)]);
+            assert_found(&physics_order(&tree, &ORDER), "physics/src/low.rs", 1, "name the module");
+        }
+    }
+
+    #[test]
+    fn order_knows_every_module_and_no_other() {
+        let tree = Tree::planted(&[("physics/src/low.rs", ""), ("physics/src/odd/a.rs", "")]);
+        assert_found(&physics_order(&tree, &ORDER), "physics/src/odd.rs", 1, "add it to PHYSICS_ORDER");
+        let gone = physics_order_is_current(&tree, &["low", "odd", "top"]);
+        assert_found(&gone, "tests/tidy/imports.rs", 1, "`top`, which is no module");
+    }
+
+    #[test]
+    fn cycles_are_found() {
+        let clean = [
+            ("lockstep/src/lib.rs", "pub use session::Session;"),
+            ("lockstep/src/turn.rs", "use crate::time::Turn;"),
+            ("lockstep/src/time.rs", "use std::fmt;"),
+            ("lockstep/src/session.rs", "use crate::{turn::TurnBuffer, time::Turn};"),
+        ];
+        assert_eq!(no_cycles(&Tree::planted(&clean), "lockstep/src/"), []);
+        let mut broken = clean;
+        broken[2].1 = "use std::fmt;\nfn f() { crate::session::g() }";
+        let findings = no_cycles(&Tree::planted(&broken), "lockstep/src/");
+        assert_found(&findings, "lockstep/src/session.rs", 1, "`time` imports `session` at lockstep/src/time.rs:2");
+        broken[2].1 = "use crate::Session;";
+        let findings = no_cycles(&Tree::planted(&broken), "lockstep/src/");
+        assert_found(&findings, "lockstep/src/time.rs", 1, "name the module");
+    }
+
+    #[test]
+    fn game_knows_only_itself_and_the_engines() {
+        let clean = "use testudo_physics::World; use crate::game::unit::Unit; use super::order::Order;";
+        let tree = Tree::planted(&[("demo/src/game/combat.rs", clean), ("demo/src/view.rs", "use crate::app::A;")]);
+        assert_eq!(game_stands_alone(&tree), []);
+        for planted in ["use crate::view::Color;", "use super::super::app::App;", "use macroquad::prelude::*;"] {
+            let tree = Tree::planted(&[("demo/src/game/combat.rs", planted)]);
+            assert_found(&game_stands_alone(&tree), "demo/src/game/combat.rs", 1, "simulation only");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Sizes of files, things left undone, and where programs may be.
+
+use crate::lexer::{test_module_lines, tokens};
+use crate::tree::{Finding, Tree};
+
+/// Longest file, its unit tests not counted.
+const LINES_MAX: usize = 600;
+
+/// The members of the workspace that are libraries.
+const LIBRARIES: [&str; 3] = ["physics", "lockstep", "tests"];
+
+/// Files are short enough to be read at once.
+pub(crate) fn files_are_short(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let product = ["physics/", "lockstep/", "demo/"];
+    for (path, text) in tree.rust_files("").filter(|(path, _)| product.iter().any(|p| path.starts_with(p))) {
+        if path.contains("/tests/") || path.ends_with("/tests.rs") {
+            continue;
+        }
+        let lines = text.lines().count() - test_module_lines(&tokens(text));
+        if lines > LINES_MAX {
+            findings.push(Finding {
+                path: path.to_string(),
+                line: LINES_MAX + 1,
+                message: format!(
+                    "{lines} lines without unit tests, {LINES_MAX} are allowed; a file is one noun: find the second \
+                     one in it and give it a file of its own"
+                ),
+            });
+        }
+    }
+    findings
+}
+
+/// Marks of unfinished work. Written in two halves, or this file would break its own rule.
+const UNFINISHED: [(&str, &str); 8] = [
+    (concat!("TO", "DO"), "finish it, or write down the limit in the docs of the item"),
+    (concat!("FIX", "ME"), "fix it, or write down the limit in the docs of the item"),
+    (concat!("XX", "X"), "say what is meant in a sentence"),
+    (concat!("unimpl", "emented!"), "return an error that says what is not supported"),
+    (concat!("to", "do!"), "return an error that says what is not supported"),
+    (concat!("#[ign", "ore"), "make the test fast and sure, or delete it: a test that never runs proves nothing"),
+    (concat!("/wo", "rk/"), "a path of one machine means nothing elsewhere; write it relative to the repository"),
+    (concat!("/ho", "me/"), "a path of one machine means nothing elsewhere; write it relative to the repository"),
+];
+
+/// Nothing is marked as unfinished, and no test is switched off.
+pub(crate) fn nothing_is_unfinished(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.texts() {
+        for (place, line) in text.lines().enumerate() {
+            for (mark, advice) in UNFINISHED {
+                if contains_word(line, mark) {
+                    findings.push(Finding {
+                        path: path.to_string(),
+                        line: place + 1,
+                        message: format!("`{mark}`: {advice}"),
+                    });
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// Whether the line has the mark, not as a part of a longer word.
+fn contains_word(line: &str, mark: &str) -> bool {
+    let is_word = |c: char| c == '_' || c.is_alphanumeric();
+    line.match_indices(mark).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + mark.len()..].chars().next();
+        let free_before = !before.is_some_and(is_word) || !mark.starts_with(is_word);
+        let free_after = !after.is_some_and(is_word) || !mark.ends_with(is_word);
+        free_before && free_after
+    })
+}
+
+/// Programs live in the demo, and plain cargo commands mean the whole workspace.
+pub(crate) fn programs_live_in_the_demo(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut report = |path: &str, line: usize, message: &str| {
+        findings.push(Finding { path: path.into(), line, message: message.into() });
+    };
+    for library in LIBRARIES {
+        let advice = "programs belong into the demo package, or `cargo run` would not know which one to start";
+        for (path, _) in tree.rust_files(&format!("{library}/src/")) {
+            let inside = &path[library.len() + "/src/".len()..];
+            if inside == "main.rs" || inside.starts_with("bin/") {
+                report(path, 1, advice);
+            }
+        }
+        let manifest = format!("{library}/Cargo.toml");
+        if let Some(line) = line_with(tree, &manifest, "[[bin]]") {
+            report(&manifest, line, advice);
+        }
+    }
+    if let Some(line) = line_with(tree, "Cargo.toml", "default-members") {
+        report("Cargo.toml", line, "take `default-members` out: plain `cargo test` must test every package");
+    }
+    if tree.text("demo/Cargo.toml").is_some() && line_with(tree, "demo/Cargo.toml", "default-run").is_none() {
+        report("demo/Cargo.toml", 1, "set `default-run`, so that `cargo run --release` alone plays the demo");
+    }
+    findings
+}
+
+/// Every member follows the workspace's lints.
+pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
+    let members = ["physics/Cargo.toml", "lockstep/Cargo.toml", "demo/Cargo.toml", "tests/Cargo.toml"];
+    let lacking = members.into_iter().filter(|path| {
+        tree.text(path).is_some_and(|text| !text.replace(' ', "").contains("[lints]\nworkspace=true"))
+    });
+    lacking
+        .map(|path| Finding {
+            path: path.into(),
+            line: 1,
+            message: "add `[lints]` with `workspace = true`: one set of lints for all packages".into(),
+        })
+        .collect()
+}
+
+fn line_with(tree: &Tree, path: &str, start: &str) -> Option<usize> {
+    let text = tree.text(path)?;
+    text.lines().position(|line| line.trim_start().starts_with(start)).map(|place| place + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LINES_MAX, UNFINISHED};
+    use super::{files_are_short, members_share_lints, nothing_is_unfinished, programs_live_in_the_demo};
+    use crate::tree::{Tree, assert_found};
+
+    #[test]
+    fn long_files_are_found_and_unit_tests_not_counted() {
+        let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "// check\n".repeat(300));
+        let full = "// line\n".repeat(LINES_MAX) + &tests;
+        assert_eq!(files_are_short(&Tree::planted(&[("physics/src/world.rs", &full)])), []);
+        assert_eq!(files_are_short(&Tree::planted(&[("tests/physics/main.rs", &full)])), []);
+        let longer = format!("// one more\n{full}");
+        let findings = files_are_short(&Tree::planted(&[("physics/src/world.rs", &longer)]));
+        assert_found(&findings, "physics/src/world.rs", LINES_MAX + 1, "601 lines");
+    }
+
+    #[test]
+    fn every_unfinished_mark_is_found() {
+        for (mark, advice) in UNFINISHED {
+            let text = format!("fn f() {{}}\n    // {mark} later");
+            let findings = nothing_is_unfinished(&Tree::planted(&[("lockstep/src/turn.rs", &text)]));
+            assert_found(&findings, "lockstep/src/turn.rs", 2, advice);
+        }
+        let part = format!("let mas{}s = {}_list;", concat!("TO", "DO"), concat!("TO", "DO"));
+        assert_eq!(nothing_is_unfinished(&Tree::planted(&[("a.rs", &part)])), []);
+    }
+
+    #[test]
+    fn programs_outside_the_demo_are_found() {
+        let demo = ("demo/Cargo.toml", "default-run = \"testudo\"\n[[bin]]");
+        let clean = [demo, ("demo/src/main.rs", ""), ("tests/peers/src/main.rs", ""), ("Cargo.toml", "[workspace]")];
+        assert_eq!(programs_live_in_the_demo(&Tree::planted(&clean)), []);
+        let planted = [
+            ("physics/src/main.rs", "", "demo package"),
+            ("lockstep/src/bin/tool.rs", "", "demo package"),
+            ("tests/Cargo.toml", "[[bin]]", "demo package"),
+            ("Cargo.toml", "default-members = [\"demo\"]", "plain `cargo test`"),
+            ("demo/Cargo.toml", "[package]", "default-run"),
+        ];
+        for (path, text, message) in planted {
+            let findings = programs_live_in_the_demo(&Tree::planted(&[(path, text)]));
+            assert_found(&findings, path, 1, message);
+        }
+    }
+
+    #[test]
+    fn lints_left_out_are_found() {
+        assert_eq!(members_share_lints(&Tree::planted(&[("demo/Cargo.toml", "[lints]\nworkspace = true")])), []);
+        let findings = members_share_lints(&Tree::planted(&[("demo/Cargo.toml", "[package]")]));
+        assert_found(&findings, "demo/Cargo.toml", 1, "one set of lints");
+    }
+}

@@ -1,0 +1,136 @@
+//! The files of the repository as values, so that a rule can be tried on a tree that never was on disk.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every file of the repository by its path from the root (with `/`), with its text where it is text.
+#[derive(Default)]
+pub(crate) struct Tree {
+    texts: BTreeMap<String, String>,
+    paths: BTreeSet<String>,
+}
+
+/// One broken rule: where it is, what is there, what to do instead.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    pub(crate) path: String,
+    pub(crate) line: usize,
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+/// Folders that hold no work of ours.
+const SKIPPED_FOLDERS: [&str; 3] = [".git", "target", "node_modules"];
+/// Endings of files that are read as text; everything else only counts as "it exists".
+const TEXT_ENDINGS: [&str; 9] = ["rs", "toml", "md", "snap", "sh", "js", "mjs", "html", "yml"];
+
+impl Tree {
+    /// Reads the repository that this test program was built in.
+    pub(crate) fn of_repository() -> Tree {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut tree = Tree::default();
+        tree.walk(&root, "");
+        assert!(
+            tree.text("Cargo.toml").is_some_and(|text| text.contains("[workspace]")),
+            "{} is not the root of the workspace",
+            root.display()
+        );
+        tree
+    }
+
+    /// A tree for a self-test.
+    pub(crate) fn planted(files: &[(&str, &str)]) -> Tree {
+        let mut tree = Tree::default();
+        for (path, text) in files {
+            tree.paths.insert((*path).to_string());
+            tree.texts.insert((*path).to_string(), (*text).to_string());
+        }
+        tree
+    }
+
+    fn walk(&mut self, folder: &Path, prefix: &str) {
+        let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        for entry in entries {
+            let entry = entry.expect("a readable folder entry");
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = format!("{prefix}{name}");
+            let kind = entry.file_type().expect("a known file type");
+            if kind.is_dir() {
+                if !SKIPPED_FOLDERS.contains(&name.as_str()) {
+                    self.walk(&entry.path(), &format!("{path}/"));
+                }
+            } else if kind.is_file() {
+                self.read(&entry.path(), path);
+            }
+        }
+    }
+
+    fn read(&mut self, file: &Path, path: String) {
+        let ending = path.rsplit('.').next().unwrap_or_default();
+        if TEXT_ENDINGS.contains(&ending) || path.starts_with(".ci/") {
+            let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{path}: {error}"));
+            self.texts.insert(path.clone(), text);
+        }
+        self.paths.insert(path);
+    }
+
+    /// Text of one file.
+    pub(crate) fn text(&self, path: &str) -> Option<&str> {
+        self.texts.get(path).map(String::as_str)
+    }
+
+    /// All text files, in the order of their paths.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// Rust files below a prefix.
+    pub(crate) fn rust_files(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
+        self.texts().filter(move |(path, _)| path.starts_with(prefix) && path.ends_with(".rs"))
+    }
+
+    /// Whether a file or a folder has this path.
+    pub(crate) fn exists(&self, path: &str) -> bool {
+        let path = path.trim_start_matches("./").trim_end_matches('/');
+        let folder = format!("{path}/");
+        path.is_empty()
+            || self.paths.contains(path)
+            || self.paths.range(folder.clone()..).next().is_some_and(|next| next.starts_with(&folder))
+    }
+
+    /// Whether any file in the tree has this name.
+    pub(crate) fn has_file_named(&self, name: &str) -> bool {
+        self.paths.iter().any(|path| path.rsplit('/').next() == Some(name))
+    }
+}
+
+/// Fails with every finding on a line of its own.
+#[track_caller]
+pub(crate) fn assert_clean(rule: &str, findings: &[Finding]) {
+    let lines: Vec<String> = findings.iter().map(|finding| format!("  {finding}")).collect();
+    assert!(findings.is_empty(), "house rule broken: {rule}\n{}\n", lines.join("\n"));
+}
+
+/// For self-tests: the rule found exactly one thing, in this file, and its message says this.
+#[track_caller]
+pub(crate) fn assert_found(findings: &[Finding], path: &str, line: usize, message_part: &str) {
+    assert_eq!(findings.len(), 1, "expected one finding: {findings:#?}");
+    let finding = &findings[0];
+    assert_eq!((finding.path.as_str(), finding.line), (path, line), "{finding}");
+    assert!(finding.message.contains(message_part), "{finding} does not say {message_part:?}");
+}
+
+#[test]
+fn folders_exist_through_their_files() {
+    let tree = Tree::planted(&[("a/b/c.rs", ""), ("a/b-d.rs", "")]);
+    assert!(tree.exists("a/") && tree.exists("a/b") && tree.exists("./a/b/c.rs") && tree.exists("a/b-d.rs"));
+    assert!(!tree.exists("a/b/c") && !tree.exists("b") && !tree.exists("a/b/d.rs"));
+    assert!(tree.has_file_named("c.rs") && !tree.has_file_named("b"));
+}
