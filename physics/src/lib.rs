@@ -4,6 +4,7 @@
 extern crate alloc;
 
 mod aabb;
+mod block_join;
 mod body;
 mod body_def;
 mod body_id;

@@ -30,7 +30,9 @@ pub(crate) struct RestingTrees {
     /// By slot.
     places: Vec<u32>,
     /// Living bodies in the old tree, and in the young one.
+    // not state: when trees are merged changes what a search costs, not what it returns
     old_count: usize,
+    // not state: as above
     young_count: usize,
     scratch: Vec<u32>,
 }

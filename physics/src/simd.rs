@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::broad_phase::{IndexPair, join_blocks};
+use crate::block_join::{IndexPair, join_blocks};
 use crate::quadtree::BoxBlock;
 use crate::solver::{Batch, Pass, Velocity, run_pass};
 
