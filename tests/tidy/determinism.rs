@@ -27,19 +27,16 @@ enum Ban {
 const ALLOWED: &[(&str, Ban, &str)] = &[
     ("lockstep/src/transport/", Ban::Clock, "sockets live here and are driven in real time"),
     ("lockstep/src/transport/", Ban::System, "sockets live here"),
-    ("physics/src/interpolate.rs", Ban::Float, "converts to f32 for drawing, after interpolating in integers"),
+    (
+        "physics/src/interpolate.rs",
+        Ban::Float,
+        "converts to f32 for drawing, after interpolating in integers",
+    ),
 ];
 
 impl Ban {
-    const ALL: [Ban; 7] = [
-        Ban::Float,
-        Ban::Clock,
-        Ban::Random,
-        Ban::Unordered,
-        Ban::Thread,
-        Ban::System,
-        Ban::NativeBytes,
-    ];
+    const ALL: [Ban; 7] =
+        [Ban::Float, Ban::Clock, Ban::Random, Ban::Unordered, Ban::Thread, Ban::System, Ban::NativeBytes];
 
     /// Names that are forbidden wherever they stand.
     fn names(self) -> &'static [&'static str] {
@@ -47,9 +44,16 @@ impl Ban {
             Ban::Float => &["f16", "f32", "f64", "f128"],
             Ban::Clock => &["SystemTime", "UNIX_EPOCH"],
             Ban::Random => &["thread_rng", "ThreadRng", "OsRng", "SysRng", "getrandom", "StdRng", "SmallRng"],
-            Ban::Unordered => {
-                &["HashMap", "HashSet", "hash_map", "hash_set", "hashbrown", "AHashMap", "FxHashMap", "FxHashSet"]
-            }
+            Ban::Unordered => &[
+                "HashMap",
+                "HashSet",
+                "hash_map",
+                "hash_set",
+                "hashbrown",
+                "AHashMap",
+                "FxHashMap",
+                "FxHashSet",
+            ],
             Ban::Thread => &["thread_local", "rayon", "crossbeam"],
             Ban::System => &["UdpSocket", "TcpStream", "TcpListener", "println", "eprintln"],
             Ban::NativeBytes => {
@@ -71,12 +75,24 @@ impl Ban {
 
     fn advice(self) -> &'static str {
         match self {
-            Ban::Float => "use `Fx` or integers with a documented unit; f32 belongs to views, reports and test oracles",
-            Ban::Clock => "take the time as an argument; clocks are read in demo/src/app and in lockstep's transports",
-            Ban::Random => "use the seeded generator that is part of the state, or take the randomness as an argument",
-            Ban::Unordered => "iterate in a defined order: a vector, `BTreeMap`, `IndexMap` or the `ordered` store",
-            Ban::Thread => "the result may not depend on threads; keep simulation and protocol single-threaded",
-            Ban::System => "hand bytes, time and settings in and out; files, sockets and printing live at the edge",
+            Ban::Float => {
+                "use `Fx` or integers with a documented unit; f32 belongs to views, reports and test oracles"
+            }
+            Ban::Clock => {
+                "take the time as an argument; clocks are read in demo/src/app and in lockstep's transports"
+            }
+            Ban::Random => {
+                "use the seeded generator that is part of the state, or take the randomness as an argument"
+            }
+            Ban::Unordered => {
+                "iterate in a defined order: a vector, `BTreeMap`, `IndexMap` or the `ordered` store"
+            }
+            Ban::Thread => {
+                "the result may not depend on threads; keep simulation and protocol single-threaded"
+            }
+            Ban::System => {
+                "hand bytes, time and settings in and out; files, sockets and printing live at the edge"
+            }
             Ban::NativeBytes => {
                 "write little-endian bytes with `to_le_bytes` and hash those, so that every machine agrees"
             }
@@ -180,7 +196,10 @@ fn fields_of(tokens: &[Token<'_>], at: usize) -> Option<std::ops::Range<usize>> 
 fn has_machine_width(tokens: &[Token<'_>], place: usize) -> bool {
     let token = &tokens[place];
     let name = token.kind == Kind::Name
-        && matches!(token.text, "usize" | "isize" | "Rc" | "Arc" | "NonNull" | "NonZeroUsize" | "AtomicUsize")
+        && matches!(
+            token.text,
+            "usize" | "isize" | "Rc" | "Arc" | "NonNull" | "NonZeroUsize" | "AtomicUsize"
+        )
         && !tokens[place - 1].is_name("as");
     let pointer = token.is_sign("*")
         && tokens.get(place + 1).is_some_and(|next| next.is_name("const") || next.is_name("mut"));
@@ -223,7 +242,8 @@ mod tests {
         ];
         for file in ["physics/src/world.rs", "lockstep/src/simnet/link.rs", "demo/src/game/unit.rs"] {
             for (line, advice) in planted {
-                let text = format!("//! f32 and HashMap are words here\n#[cfg(test)]\nmod tests {{ {line} }}");
+                let text =
+                    format!("//! f32 and HashMap are words here\n#[cfg(test)]\nmod tests {{ {line} }}");
                 let findings = simulation_is_deterministic(&Tree::planted(&[(file, &text)]));
                 assert_found(&findings, file, 3, advice);
             }
@@ -244,7 +264,8 @@ mod tests {
         for path in ["demo/src/view/mod.rs", "demo/src/app.rs", "tests/physics/oracle.rs"] {
             assert_eq!(simulation_is_deterministic(&Tree::planted(&[(path, text)])), []);
         }
-        let findings = simulation_is_deterministic(&Tree::planted(&[("lockstep/src/transport/udp.rs", text)]));
+        let findings =
+            simulation_is_deterministic(&Tree::planted(&[("lockstep/src/transport/udp.rs", text)]));
         assert_found(&findings, "lockstep/src/transport/udp.rs", 1, "`f32`");
         assert!(ALLOWED.iter().all(|(_, _, reason)| reason.len() > 10), "each exception gives its reason");
     }

@@ -75,7 +75,9 @@ pub(crate) fn test_command_is_one(tree: &Tree) -> Vec<Finding> {
         .map(|path| Finding {
             path: path.into(),
             line: 1,
-            message: format!("has no line `{TEST_COMMAND}`: what people are told to run and what CI runs must be one"),
+            message: format!(
+                "has no line `{TEST_COMMAND}`: what people are told to run and what CI runs must be one"
+            ),
         })
         .collect()
 }
@@ -109,8 +111,7 @@ pub(crate) fn versions_have_reasons(tree: &Tree) -> Vec<Finding> {
 
 /// Whether the line contains the text and no digit follows it.
 fn ends_word(line: &str, text: &str) -> bool {
-    line.match_indices(text)
-        .any(|(at, _)| !line[at + text.len()..].starts_with(|c: char| c.is_ascii_digit()))
+    line.match_indices(text).any(|(at, _)| !line[at + text.len()..].starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Every golden file belongs to a test that is still there.
@@ -118,7 +119,10 @@ pub(crate) fn snapshots_have_owners(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".snap")) {
         let header = |key: &str| {
-            text.lines().take(8).find_map(|line| line.strip_prefix(key)).map(|value| value.trim().trim_matches('"'))
+            text.lines()
+                .take(8)
+                .find_map(|line| line.strip_prefix(key))
+                .map(|value| value.trim().trim_matches('"'))
         };
         let owner = header("source:").unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".snap");
@@ -142,12 +146,15 @@ pub(crate) fn snapshots_have_owners(tree: &Tree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TEST_COMMAND, named_files_exist, snapshots_have_owners, test_command_is_one, versions_have_reasons};
+    use super::{
+        TEST_COMMAND, named_files_exist, snapshots_have_owners, test_command_is_one, versions_have_reasons,
+    };
     use crate::tree::{Tree, assert_found};
 
     #[test]
     fn names_without_a_file_are_found() {
-        let clean = "[code](physics/src/num.rs#sqrt), `physics/`, `num.rs`, [web](https://example.org/x), `a + b`
+        let clean =
+            "[code](physics/src/num.rs#sqrt), `physics/`, `num.rs`, [web](https://example.org/x), `a + b`
 `--json`, `cargo test`, `/dev/null`
 ```bash
 cat gone/file.rs

@@ -9,6 +9,8 @@ use crate::tree::{Finding, Tree};
 /// The modules of physics, lowest first. A module may import what stands above it here, so there are no cycles.
 pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "num",
+    "sqrt",
+    "angle",
     "rng",
     "rate",
     "vec2",
@@ -17,13 +19,26 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "ordered",
     "material",
     "filter",
-    "body",
+    "body_id",
+    "body_def",
     "quadtree",
-    "broad_phase",
+    "body",
     "narrow_phase",
-    "contacts",
+    "motion",
+    "resting",
+    "sweep",
+    "world_def",
+    "block_join",
     "solver",
+    "simd",
+    "broad_phase",
+    "coloring",
+    "contacts",
+    "friction",
+    "sensors",
+    "step",
     "world",
+    "setters",
     "query",
     "snapshot",
     "interpolate",
@@ -38,12 +53,14 @@ struct Import {
     path: String,
     line: usize,
     from: String,
-    /// First segment after `crate`; `None` when the path names the root itself.
-    to: Option<String>,
+    /// The module imported, or `*`, or a name that the root gives away without saying where from.
+    to: String,
 }
 
 /// Imports between the top modules of the crate in `src`; the root (`lib.rs`, `main.rs`) may import everything.
 fn imports(tree: &Tree, src: &str) -> Vec<Import> {
+    let known = modules(tree, src);
+    let exports = root_exports(tree, src, &known);
     let mut found = Vec::new();
     for (path, text) in tree.rust_files(src) {
         let module = module_of_file(&path[src.len()..]);
@@ -51,14 +68,16 @@ fn imports(tree: &Tree, src: &str) -> Vec<Import> {
         for used in paths(&tokens(text)) {
             let Some(target) = used.inside_crate(&module) else { continue };
             let bare_keyword = used.segments.len() == 1;
-            if bare_keyword || target.first() == Some(&from) {
+            let name = target.first().copied().unwrap_or("*");
+            let to = if known.contains(name) { name } else { exports.get(name).copied().unwrap_or(name) };
+            if bare_keyword || to == from {
                 continue;
             }
             found.push(Import {
                 path: path.to_string(),
                 line: used.line,
                 from: from.to_string(),
-                to: target.first().filter(|name| **name != "*").map(ToString::to_string),
+                to: to.to_string(),
             });
         }
     }
@@ -67,13 +86,27 @@ fn imports(tree: &Tree, src: &str) -> Vec<Import> {
 
 /// Names of the top modules of the crate in `src`.
 fn modules<'a>(tree: &'a Tree, src: &str) -> BTreeSet<&'a str> {
-    tree.rust_files(src)
-        .filter_map(|(path, _)| module_of_file(&path[src.len()..]).first().copied())
-        .collect()
+    tree.rust_files(src).filter_map(|(path, _)| module_of_file(&path[src.len()..]).first().copied()).collect()
+}
+
+/// Names that the root gives away with `use module::Name`, and the module each comes from.
+fn root_exports<'a>(tree: &'a Tree, src: &str, known: &BTreeSet<&'a str>) -> BTreeMap<&'a str, &'a str> {
+    let mut exports = BTreeMap::new();
+    for root in ["lib.rs", "main.rs"] {
+        for used in paths(&tokens(tree.text(&format!("{src}{root}")).unwrap_or_default())) {
+            let inside = used.inside_crate(&[]).unwrap_or(used.segments);
+            if let [module, .., name] = inside[..]
+                && known.contains(module)
+            {
+                exports.insert(name, module);
+            }
+        }
+    }
+    exports
 }
 
 fn through_the_root(import: &Import, src: &str) -> Finding {
-    let name = import.to.as_deref().unwrap_or("*");
+    let name = &import.to;
     Finding {
         path: import.path.clone(),
         line: import.line,
@@ -89,7 +122,8 @@ pub(crate) fn physics_order(tree: &Tree, order: &[&str]) -> Vec<Finding> {
     let src = "physics/src/";
     let place = |module: &str| order.iter().position(|listed| *listed == module);
     let mut findings = Vec::new();
-    for module in modules(tree, src).into_iter().filter(|module| place(module).is_none()) {
+    let known = modules(tree, src);
+    for module in known.iter().filter(|module| place(module).is_none()) {
         findings.push(Finding {
             path: format!("{src}{module}.rs"),
             line: 1,
@@ -100,18 +134,16 @@ pub(crate) fn physics_order(tree: &Tree, order: &[&str]) -> Vec<Finding> {
         });
     }
     for import in imports(tree, src) {
-        let Some(to) = import.to.as_deref().and_then(|to| Some((to, place(to)?))) else {
+        if !known.contains(import.to.as_str()) {
             findings.push(through_the_root(&import, src));
-            continue;
-        };
-        if place(&import.from).is_some_and(|from| to.1 > from) {
+        } else if place(&import.from) < place(&import.to) && place(&import.from).is_some() {
             findings.push(Finding {
                 path: import.path,
                 line: import.line,
                 message: format!(
                     "`{}` imports `{}`, which stands after it in PHYSICS_ORDER (tests/tidy/imports.rs); move the \
                      shared part down into a lower module, or pass it in as an argument",
-                    import.from, to.0
+                    import.from, import.to
                 ),
             });
         }
@@ -137,15 +169,11 @@ pub(crate) fn no_cycles(tree: &Tree, src: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut edges: BTreeMap<String, BTreeMap<String, (String, usize)>> = BTreeMap::new();
     for import in imports(tree, src) {
-        match import.to.as_deref() {
-            Some(to) if known.contains(to) => {
-                edges
-                    .entry(import.from)
-                    .or_default()
-                    .entry(to.to_string())
-                    .or_insert((import.path, import.line));
-            }
-            _ => findings.push(through_the_root(&import, src)),
+        if known.contains(import.to.as_str()) {
+            let imported = edges.entry(import.from).or_default();
+            imported.entry(import.to).or_insert((import.path, import.line));
+        } else {
+            findings.push(through_the_root(&import, src));
         }
     }
     if let Some(cycle) = find_cycle(&edges) {
@@ -201,11 +229,11 @@ fn walk<V>(
 pub(crate) fn game_stands_alone(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for import in imports(tree, "demo/src/").into_iter().filter(|import| import.from == "game") {
-        let to = import.to.as_deref().unwrap_or("*");
         findings.push(Finding {
             message: format!(
-                "the game imports `crate::{to}`; demo/src/game is simulation only: hand it what it needs as an \
-                 argument, or move what it needs into demo/src/game"
+                "the game imports `crate::{}`; demo/src/game is simulation only: hand it what it needs as an \
+                 argument, or move what it needs into demo/src/game",
+                import.to
             ),
             path: import.path,
             line: import.line,
@@ -246,7 +274,13 @@ mod tests {
             ("physics/src/top/part.rs", "use super::Top; use crate::mid::C; use super::super::low::A;"),
         ];
         assert_eq!(physics_order(&Tree::planted(&clean), &ORDER), []);
-        for planted in ["use crate::top::Top;", "fn f() { crate::top::g() }", "use super::{top::Top};"] {
+        let planted = [
+            "use crate::top::Top;",
+            "fn f() { crate::top::g() }",
+            "use super::{top::Top};",
+            "use crate::Top;",
+        ];
+        for planted in planted {
             let mut broken = clean;
             let text = format!("use crate::low::A;\n{planted}");
             broken[2].1 = &text;
@@ -261,7 +295,7 @@ mod tests {
 
     #[test]
     fn order_refuses_the_way_round_through_the_root() {
-        for planted in ["use crate::Top;", "use crate::*;", "use super::Top;", "use super::*;"] {
+        for planted in ["use crate::Lost;", "use crate::*;", "use super::Lost;", "use super::*;"] {
             let tree = Tree::planted(&[("physics/src/low.rs", planted)]);
             assert_found(&physics_order(&tree, &ORDER), "physics/src/low.rs", 1, "name the module");
         }
@@ -287,8 +321,16 @@ mod tests {
         let mut broken = clean;
         broken[2].1 = "use std::fmt;\nfn f() { crate::session::g() }";
         let findings = no_cycles(&Tree::planted(&broken), "lockstep/src/");
-        assert_found(&findings, "lockstep/src/session.rs", 1, "`time` imports `session` at lockstep/src/time.rs:2");
+        assert_found(
+            &findings,
+            "lockstep/src/session.rs",
+            1,
+            "`time` imports `session` at lockstep/src/time.rs:2",
+        );
         broken[2].1 = "use crate::Session;";
+        let findings = no_cycles(&Tree::planted(&broken), "lockstep/src/");
+        assert_found(&findings, "lockstep/src/session.rs", 1, "`time` imports `session`");
+        broken[2].1 = "use crate::Lost;";
         let findings = no_cycles(&Tree::planted(&broken), "lockstep/src/");
         assert_found(&findings, "lockstep/src/time.rs", 1, "name the module");
     }
@@ -296,9 +338,12 @@ mod tests {
     #[test]
     fn game_knows_only_itself_and_the_engines() {
         let clean = "use testudo_physics::World; use crate::game::unit::Unit; use super::order::Order;";
-        let tree = Tree::planted(&[("demo/src/game/combat.rs", clean), ("demo/src/view.rs", "use crate::app::A;")]);
+        let tree =
+            Tree::planted(&[("demo/src/game/combat.rs", clean), ("demo/src/view.rs", "use crate::app::A;")]);
         assert_eq!(game_stands_alone(&tree), []);
-        for planted in ["use crate::view::Color;", "use super::super::app::App;", "use macroquad::prelude::*;"] {
+        for planted in
+            ["use crate::view::Color;", "use super::super::app::App;", "use macroquad::prelude::*;"]
+        {
             let tree = Tree::planted(&[("demo/src/game/combat.rs", planted)]);
             assert_found(&game_stands_alone(&tree), "demo/src/game/combat.rs", 1, "simulation only");
         }

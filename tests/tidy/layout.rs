@@ -39,9 +39,18 @@ const UNFINISHED: [(&str, &str); 8] = [
     (concat!("XX", "X"), "say what is meant in a sentence"),
     (concat!("unimpl", "emented!"), "return an error that says what is not supported"),
     (concat!("to", "do!"), "return an error that says what is not supported"),
-    (concat!("#[ign", "ore"), "make the test fast and sure, or delete it: a test that never runs proves nothing"),
-    (concat!("/wo", "rk/"), "a path of one machine means nothing elsewhere; write it relative to the repository"),
-    (concat!("/ho", "me/"), "a path of one machine means nothing elsewhere; write it relative to the repository"),
+    (
+        concat!("#[ign", "ore"),
+        "make the test fast and sure, or delete it: a test that never runs proves nothing",
+    ),
+    (
+        concat!("/wo", "rk/"),
+        "a path of one machine means nothing elsewhere; write it relative to the repository",
+    ),
+    (
+        concat!("/ho", "me/"),
+        "a path of one machine means nothing elsewhere; write it relative to the repository",
+    ),
 ];
 
 /// Nothing is marked as unfinished, and no test is switched off.
@@ -82,7 +91,8 @@ pub(crate) fn programs_live_in_the_demo(tree: &Tree) -> Vec<Finding> {
         findings.push(Finding { path: path.into(), line, message: message.into() });
     };
     for library in LIBRARIES {
-        let advice = "programs belong into the demo package, or `cargo run` would not know which one to start";
+        let advice =
+            "programs belong into the demo package, or `cargo run` would not know which one to start";
         for (path, _) in tree.rust_files(&format!("{library}/src/")) {
             let inside = &path[library.len() + "/src/".len()..];
             if inside == "main.rs" || inside.starts_with("bin/") {
@@ -154,7 +164,8 @@ mod tests {
     #[test]
     fn programs_outside_the_demo_are_found() {
         let demo = ("demo/Cargo.toml", "default-run = \"testudo\"\n[[bin]]");
-        let clean = [demo, ("demo/src/main.rs", ""), ("tests/peers/src/main.rs", ""), ("Cargo.toml", "[workspace]")];
+        let clean =
+            [demo, ("demo/src/main.rs", ""), ("tests/peers/src/main.rs", ""), ("Cargo.toml", "[workspace]")];
         assert_eq!(programs_live_in_the_demo(&Tree::planted(&clean)), []);
         let planted = [
             ("physics/src/main.rs", "", "demo package"),
@@ -171,7 +182,10 @@ mod tests {
 
     #[test]
     fn lints_left_out_are_found() {
-        assert_eq!(members_share_lints(&Tree::planted(&[("demo/Cargo.toml", "[lints]\nworkspace = true")])), []);
+        assert_eq!(
+            members_share_lints(&Tree::planted(&[("demo/Cargo.toml", "[lints]\nworkspace = true")])),
+            []
+        );
         let findings = members_share_lints(&Tree::planted(&[("demo/Cargo.toml", "[package]")]));
         assert_found(&findings, "demo/Cargo.toml", 1, "one set of lints");
     }

@@ -189,9 +189,8 @@ fn quote(rest: &str) -> Option<(Kind, usize)> {
 }
 
 fn number(rest: &str, after_field_dot: bool) -> (Kind, usize) {
-    let digits = |from: usize| {
-        from + rest[from..].find(|c: char| !is_name_character(c)).unwrap_or(rest.len() - from)
-    };
+    let digits =
+        |from: usize| from + rest[from..].find(|c: char| !is_name_character(c)).unwrap_or(rest.len() - from);
     if after_field_dot {
         let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         return (Kind::Integer, length);
@@ -202,7 +201,9 @@ fn number(rest: &str, after_field_dot: bool) -> (Kind, usize) {
     }
     let mut float = rest[..end].contains(['e', 'E', 'f']) && !rest[..end].ends_with("size");
     let after = rest[end..].strip_prefix('.').map(|after| after.chars().next().unwrap_or(' '));
-    if let Some(next) = after.filter(|&next| next != '.' && (next.is_ascii_digit() || !is_name_character(next))) {
+    if let Some(next) =
+        after.filter(|&next| next != '.' && (next.is_ascii_digit() || !is_name_character(next)))
+    {
         float = true;
         end += 1;
         if next.is_ascii_digit() {
@@ -221,9 +222,7 @@ pub(crate) fn test_module_lines(tokens: &[Token<'_>]) -> usize {
     let mut at = 0;
     while at < tokens.len() {
         let head: Vec<&str> = tokens[at..].iter().take(10).map(|token| token.text).collect();
-        if head.len() == 10
-            && head[..8] == ["#", "[", "cfg", "(", "test", ")", "]", "mod"]
-            && head[9] == "{"
+        if head.len() == 10 && head[..8] == ["#", "[", "cfg", "(", "test", ")", "]", "mod"] && head[9] == "{"
         {
             let end = closing(tokens, at + 9);
             lines += tokens[end].line - tokens[at].line + 1;
@@ -270,7 +269,10 @@ mod tests {
     #[test]
     fn quotes_are_characters_or_lifetimes() {
         let source = "'a' '\\'' '\"' b'\\n' '\\u{1F600}' 'é' &'static f32 'outer: loop 'x";
-        assert_eq!(of_kind(source, Kind::Character), ["'a'", "'\\''", "'\"'", "b'\\n'", "'\\u{1F600}'", "'é'"]);
+        assert_eq!(
+            of_kind(source, Kind::Character),
+            ["'a'", "'\\''", "'\"'", "b'\\n'", "'\\u{1F600}'", "'é'"]
+        );
         assert_eq!(of_kind(source, Kind::Lifetime), ["'static", "'outer", "'x"]);
         assert_eq!(of_kind(source, Kind::Name), ["f32", "loop"]);
     }

@@ -16,7 +16,10 @@ use tree::{Tree, assert_clean};
 #[test]
 fn physics_imports_in_order() {
     let tree = Tree::of_repository();
-    assert_clean("physics imports only what stands above", &imports::physics_order(&tree, imports::PHYSICS_ORDER));
+    assert_clean(
+        "physics imports only what stands above",
+        &imports::physics_order(&tree, imports::PHYSICS_ORDER),
+    );
 }
 
 #[test]

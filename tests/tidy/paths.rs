@@ -34,9 +34,12 @@ impl<'a> Path<'a> {
     pub(crate) fn starts_with(&self, prefix: &[&str]) -> bool {
         let standard = |name: &str| matches!(name, "std" | "core" | "alloc");
         self.segments.len() >= prefix.len()
-            && self.segments.iter().zip(prefix).enumerate().all(|(place, (have, want))| {
-                have == want || (place == 0 && standard(have) && standard(want))
-            })
+            && self
+                .segments
+                .iter()
+                .zip(prefix)
+                .enumerate()
+                .all(|(place, (have, want))| have == want || (place == 0 && standard(have) && standard(want)))
     }
 }
 
