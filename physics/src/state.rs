@@ -42,6 +42,7 @@ impl Sink for Vec<u8> {
 pub(crate) struct Hasher {
     hash: xxhash_rust::xxh3::Xxh3,
     buffer: [u8; 4096],
+    // not state: how full the buffer is
     len: usize,
 }
 
@@ -188,6 +189,7 @@ fn walk_bodies(world: &World, sink: &mut impl Sink) {
 /// One body's bytes, gathered before they go on.
 struct Record {
     bytes: [u8; 128],
+    // not state: how full the buffer is
     len: usize,
 }
 

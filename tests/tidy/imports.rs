@@ -39,6 +39,7 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "step",
     "world",
     "setters",
+    "state",
     "query",
     "snapshot",
     "interpolate",
