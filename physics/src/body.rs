@@ -136,8 +136,8 @@ pub(crate) struct Extra {
 }
 
 impl Body {
-    /// The stored form of a validated definition.
-    pub(crate) fn new(def: &BodyDef) -> Self {
+    /// The stored form of a validated definition, in a world where no body is faster than `max_speed` per axis.
+    pub(crate) fn new(def: &BodyDef, max_speed: i32) -> Self {
         let (half, radius, circle) = match def.shape {
             Shape::Circle { radius } => ([0; 2], raw(radius), flag::CIRCLE),
             Shape::Rect { half_extents } => (raw2(half_extents), 0, 0),
@@ -150,7 +150,11 @@ impl Body {
         let bit = |set: bool, bit: u32| if set { bit } else { 0 };
         Self {
             position: raw2(def.position),
-            velocity: raw2(def.velocity),
+            velocity: if kind == 0 {
+                [0; 2]
+            } else {
+                raw2(def.velocity).map(|v| v.clamp(-max_speed, max_speed))
+            },
             half,
             radius,
             mass: if kind == flag::DYNAMIC { def.mass.to_bits() as u32 } else { 0 },

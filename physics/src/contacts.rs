@@ -195,7 +195,8 @@ impl ContactCache {
                 }
             }
             read += count as usize;
-            self.ranges[owner.slot as usize] = [start as u32, write as u32];
+            let range = if owner.count > 0 { [start as u32, write as u32] } else { [0; 2] };
+            self.ranges[owner.slot as usize] = range;
         }
         self.owners.retain(|o| o.count > 0);
         self.contacts.truncate(write);

@@ -108,6 +108,13 @@ impl Ordered {
         self.slots.get(index as usize).map_or(0, |s| s.generation)
     }
 
+    /// Gives a slot its generation while a table is rebuilt.
+    pub(crate) fn set_generation(&mut self, index: u32, generation: u32) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.generation = generation;
+        }
+    }
+
     /// Rebuilds the table from the generations by slot, the vacant slots and the living ones in insertion order. `None` unless `free` and `order` together name every slot exactly once.
     pub(crate) fn from_parts(generations: &[u32], free: Vec<u32>, order: Vec<u32>) -> Option<Self> {
         if free.len() + order.len() != generations.len() {

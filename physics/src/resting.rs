@@ -51,6 +51,13 @@ impl RestingTrees {
         }
     }
 
+    /// Adds a body that is not here yet, without sorting it in; [`Self::flush`] must follow.
+    pub(crate) fn insert_unsorted(&mut self, slot: u32) {
+        self.places.resize((slot as usize + 1).max(self.places.len()), ABSENT);
+        self.places[slot as usize] = PENDING;
+        self.pending.push(slot);
+    }
+
     /// Takes a body out. Nothing happens when it is not here.
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(place) = self.places.get_mut(slot as usize) else { return };

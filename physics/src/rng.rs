@@ -15,4 +15,9 @@ impl Pcg32 {
     pub fn state(&self) -> (u64, u64) {
         (self.state, 1)
     }
+    /// From state.
+    #[must_use]
+    pub fn from_state(state: u64, _stream: u64) -> Self {
+        Self { state }
+    }
 }

@@ -17,7 +17,7 @@ pub(crate) const NO_LIMIT: i32 = -(1 << 29);
 
 /// Greatest accumulated impulse of one contact, raw units per second of closing speed: twice the greatest
 /// relative speed, so it is never reached by bodies in range and keeps every product inside 64 bits.
-const IMPULSE_MAX: i32 = 1 << 28;
+pub(crate) const IMPULSE_MAX: i32 = 1 << 28;
 
 /// What the solver needs to know about one contact.
 #[derive(Clone, Copy, Debug)]

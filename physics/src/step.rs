@@ -360,6 +360,11 @@ impl Stepper {
         }
     }
 
+    /// Forgets all movers.
+    pub(crate) fn forget(&mut self) {
+        self.tree.clear();
+    }
+
     /// Empties the lane of a body that is no mover any more.
     pub(crate) fn vacate(&mut self, slot: u32) {
         if let Some(lane) = self.lane(slot) {

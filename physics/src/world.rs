@@ -52,7 +52,7 @@ pub struct World {
     /// Movers, ascending slots.
     pub(crate) active: Vec<u32>,
     /// Bodies that woke up or were created since the last step; may hold stale and repeated slots.
-    waking: Vec<u32>,
+    pub(crate) waking: Vec<u32>,
     /// Whether contacts among bodies at rest have to be looked at again.
     pub(crate) recheck_resting: bool,
     /// Bodies created since the last step.
@@ -155,7 +155,7 @@ impl World {
             self.extras.push(Extra::default());
             self.previous.push([0; 2]);
         }
-        self.bodies[slot] = Body::new(def);
+        self.bodies[slot] = Body::new(def, self.settings.max_speed);
         self.extras[slot] = Extra::new(def);
         self.previous[slot] = self.bodies[slot].position;
         self.fresh.push(index);
