@@ -42,6 +42,7 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "state",
     "query",
     "snapshot",
+    "validate",
     "interpolate",
     "debug_draw",
 ];
