@@ -3,9 +3,6 @@
 use crate::lexer::{Kind, tokens};
 use crate::tree::{Finding, Tree};
 
-/// Documents whose links and file names must lead somewhere.
-const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"];
-
 /// The one command that tests everything: the README names it and `.ci/run` runs it.
 const TEST_COMMAND: &str = "cargo test --workspace";
 
@@ -18,22 +15,24 @@ const VERSIONS: [(&str, &str); 2] = [("physics/src/", "SIM_VERSION"), ("lockstep
 /// Every link, folder and file that a document names exists.
 pub(crate) fn named_files_exist(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for document in DOCUMENTS {
+    for (document, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
+        let folder = document.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut fenced = false;
-        for (place, line) in tree.text(document).unwrap_or_default().lines().enumerate() {
+        for (place, line) in text.lines().enumerate() {
             if line.trim_start().starts_with("```") {
                 fenced = !fenced;
             }
             let names = if fenced { Vec::new() } else { [links(line), file_names(line)].concat() };
             for name in names {
                 let bare_file_name = !name.contains('/') && tree.has_file_named(name);
-                if !tree.exists(name) && !bare_file_name {
+                let beside = tree.exists(&format!("{folder}/{name}"));
+                if !tree.exists(name) && !beside && !bare_file_name {
                     findings.push(Finding {
                         path: document.to_string(),
                         line: place + 1,
                         message: format!(
-                            "names `{name}`, which does not exist; write the path from the root of the repository, \
-                             or take it out if it is gone"
+                            "names `{name}`, which does not exist; write the path from the root of the repository \
+                             or from this folder, or take it out if it is gone"
                         ),
                     });
                 }
@@ -159,7 +158,8 @@ mod tests {
 ```bash
 cat gone/file.rs
 ```";
-        let files = [("README.md", clean), ("physics/src/num.rs", "")];
+        let files =
+            [("README.md", clean), ("physics/src/num.rs", ""), ("physics/README.md", "`src/num.rs`, `src/`")];
         assert_eq!(named_files_exist(&Tree::planted(&files)), []);
         for planted in ["[x](gone.md)", "`physics/src/gone.rs`", "`gone.rs`", "`lockstep/`"] {
             let text = format!("# Title\nsee {planted}");

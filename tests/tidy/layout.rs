@@ -128,6 +128,62 @@ pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// Which package may not know which: manifest, forbidden package, why.
+const STRANGERS: [(&str, &str, &str); 4] = [
+    ("physics/Cargo.toml", "testudo-lockstep", "a game of one player needs no network"),
+    ("lockstep/Cargo.toml", "testudo-physics", "lockstep carries the actions of any deterministic game"),
+    (
+        "tests/Cargo.toml",
+        "testudo-demo",
+        "the tests must build for machines without a window; test the demo in demo/tests",
+    ),
+    ("physics/Cargo.toml", "rand =", "the engine's random numbers are state: physics/src/rng.rs"),
+];
+
+/// The engines do not know each other, and the tests not the demo.
+pub(crate) fn packages_know_only_what_they_need(tree: &Tree) -> Vec<Finding> {
+    let known = STRANGERS.into_iter().filter_map(|(path, stranger, why)| {
+        let line = line_with(tree, path, stranger)?;
+        Some(Finding { path: path.into(), line, message: format!("take `{stranger}` out: {why}") })
+    });
+    known.collect()
+}
+
+/// The only product file that may contain `unsafe`.
+const AUDITED: &str = "physics/src/simd.rs";
+
+/// Physics keeps its bans, and `unsafe` stands in one audited file.
+pub(crate) fn bans_hold(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for src in ["physics/src/", "lockstep/src/", "demo/src/"] {
+        for (path, text) in tree.rust_files(src).filter(|(path, _)| *path != AUDITED) {
+            findings.extend(tokens(text).iter().filter(|token| token.is_name("unsafe")).map(|token| {
+                Finding {
+                    path: path.into(),
+                    line: token.line,
+                    message: format!(
+                        "`unsafe` may stand in {AUDITED} only; find the safe way, or the audit has two places"
+                    ),
+                }
+            }));
+        }
+    }
+    let root = "physics/src/lib.rs";
+    for ban in ["unsafe_code", "clippy::float_arithmetic"] {
+        let denied = |line: &str| line.starts_with("#![deny(") && line.contains(ban);
+        if tree.text(root).is_some_and(|text| !text.lines().any(denied)) {
+            findings.push(Finding {
+                path: root.into(),
+                line: 1,
+                message: format!(
+                    "deny `{ban}` for the whole crate: `#![deny(unsafe_code, clippy::float_arithmetic)]`"
+                ),
+            });
+        }
+    }
+    findings
+}
+
 fn line_with(tree: &Tree, path: &str, start: &str) -> Option<usize> {
     let text = tree.text(path)?;
     text.lines().position(|line| line.trim_start().starts_with(start)).map(|place| place + 1)
@@ -136,7 +192,8 @@ fn line_with(tree: &Tree, path: &str, start: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::{LINES_MAX, UNFINISHED};
-    use super::{files_are_short, members_share_lints, nothing_is_unfinished, programs_live_in_the_demo};
+    use super::{bans_hold, files_are_short, members_share_lints, nothing_is_unfinished};
+    use super::{packages_know_only_what_they_need, programs_live_in_the_demo};
     use crate::tree::{Tree, assert_found};
 
     #[test]
@@ -188,5 +245,29 @@ mod tests {
         );
         let findings = members_share_lints(&Tree::planted(&[("demo/Cargo.toml", "[package]")]));
         assert_found(&findings, "demo/Cargo.toml", 1, "one set of lints");
+    }
+
+    #[test]
+    fn packages_that_know_too_much_are_found() {
+        let clean = [
+            ("tests/Cargo.toml", "testudo-physics.workspace = true"),
+            ("demo/Cargo.toml", "testudo-lockstep"),
+        ];
+        assert_eq!(packages_know_only_what_they_need(&Tree::planted(&clean)), []);
+        let planted = ("lockstep/Cargo.toml", "[dependencies]\ntestudo-physics.workspace = true");
+        let findings = packages_know_only_what_they_need(&Tree::planted(&[planted]));
+        assert_found(&findings, planted.0, 2, "any deterministic game");
+    }
+
+    #[test]
+    fn lifted_bans_are_found() {
+        let root = ("physics/src/lib.rs", "#![deny(unsafe_code, clippy::float_arithmetic)]");
+        let kernel = ("physics/src/simd.rs", "unsafe { f() }");
+        assert_eq!(bans_hold(&Tree::planted(&[root, kernel, ("lockstep/src/a.rs", "// unsafe")])), []);
+        let findings =
+            bans_hold(&Tree::planted(&[root, ("lockstep/src/a.rs", "\nfn f() { unsafe { g() } }")]));
+        assert_found(&findings, "lockstep/src/a.rs", 2, "the safe way");
+        let findings = bans_hold(&Tree::planted(&[("physics/src/lib.rs", "#![deny(unsafe_code)]")]));
+        assert_found(&findings, "physics/src/lib.rs", 1, "float_arithmetic");
     }
 }

@@ -68,6 +68,17 @@ fn members_share_lints() {
 }
 
 #[test]
+fn packages_know_only_what_they_need() {
+    let findings = layout::packages_know_only_what_they_need(&Tree::of_repository());
+    assert_clean("the engines do not know each other", &findings);
+}
+
+#[test]
+fn bans_hold() {
+    assert_clean("what physics denies stays denied", &layout::bans_hold(&Tree::of_repository()));
+}
+
+#[test]
 fn documents_name_files_that_exist() {
     let findings = documents::named_files_exist(&Tree::of_repository());
     assert_clean("documents name what exists", &findings);
