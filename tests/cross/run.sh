@@ -160,5 +160,8 @@ for target in "$@"; do
   options=()
   if [[ $target == wasm* ]]; then options=(--nocapture --skip udp::); fi
   "${CARGO[@]}" test --locked -p testudo-tests --target "$target" "${programs[@]/#/--test=}" -- "${options[@]}"
+  if [[ -z ${CROSS_TESTS:-} ]]; then
+    "${CARGO[@]}" test --locked -p testudo-physics -p testudo-lockstep --lib --target "$target" -- "${options[@]}"
+  fi
   say "$target: passed in $((SECONDS - start)) s"
 done
