@@ -202,6 +202,18 @@ impl World {
         self.order.len()
     }
 
+    /// The body that lives in a slot, or `None` when the slot is vacant. Handles name slots by [`BodyId::index`].
+    #[must_use]
+    pub fn body_in_slot(&self, index: u32) -> Option<BodyId> {
+        self.order.generation(index).map(|generation| BodyId { index, generation })
+    }
+
+    /// Number of contacts that touch now, those between bodies at rest included.
+    #[must_use]
+    pub fn contact_count(&self) -> u32 {
+        (self.contacts.contacts.len() + self.contacts.resting.len()) as u32
+    }
+
     /// Steps so far.
     #[must_use]
     pub fn frame(&self) -> u64 {
