@@ -30,6 +30,11 @@ pub(crate) fn validate<A: Action>(
     if same { Ok(()) } else { Err(DecodeError::NotCanonical) }
 }
 
+/// The payload of a player who does nothing in input mode.
+pub(crate) fn zeros(bits: u32) -> Payload {
+    Payload::new(&[0; crate::action::ACTION_BITS_MAX as usize / 8], bits)
+}
+
 /// Decodes the actions of a payload that has been validated.
 pub(crate) fn actions<A: Action>(payload: &Payload) -> impl Iterator<Item = A> + '_ {
     let mut reader = BitReader::with_bit_count(payload.bytes(), payload.bit_count());

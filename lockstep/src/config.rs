@@ -6,6 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::action::ACTION_BITS_MAX;
 use crate::ids::PLAYERS_MAX;
+use crate::pacing::{Pace, TurnPlan};
 use crate::packet::PROTOCOL_VERSION;
 use crate::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct SessionConfig {
     pub(crate) checksum_interval: u32,
     pub(crate) queue_max: u32,
     pub(crate) window: u32,
+    pub(crate) pace: Pace,
+    pub(crate) drop_after: Option<Duration>,
     pub(crate) spectators_max: u32,
     pub(crate) connect_timeout: Duration,
     pub(crate) lobby_timeout: Option<Duration>,
@@ -109,6 +112,8 @@ impl SessionConfig {
             checksum_interval: 1,
             queue_max: 64,
             window: 512,
+            pace: Pace::Fixed,
+            drop_after: Some(Duration::from_secs(20)),
             spectators_max: 16,
             connect_timeout: Duration::from_secs(10),
             lobby_timeout: None,
@@ -128,6 +133,26 @@ impl SessionConfig {
     /// Which links there are. Default [`Topology::Host`].
     pub fn topology(self, topology: Topology) -> Self {
         Self { topology, ..self }
+    }
+
+    /// How the length of turns is chosen. Default [`Pace::Fixed`].
+    pub fn pace(self, pace: Pace) -> Self {
+        Self { pace, ..self }
+    }
+
+    /// Everything as the articles have it, without their defects: see [`Pace::Article`].
+    pub fn article(players: u8) -> Self {
+        Self::new(players).pace(Pace::Article)
+    }
+
+    /// Stall after which the players whose entries are missing are dropped, and the others go on. Default 20 s.
+    pub fn drop_after(self, drop_after: Duration) -> Self {
+        Self { drop_after: Some(drop_after), ..self }
+    }
+
+    /// Nobody is ever dropped: a player who is lost ends the match for all, after the silence timeout.
+    pub fn without_drops(self) -> Self {
+        Self { drop_after: None, ..self }
     }
 
     /// Number that sets this match apart from others; packets of another session are dropped. The caller chooses it (at random for
@@ -239,6 +264,15 @@ impl SessionConfig {
         Duration::from_micros(1_000_000 / u64::from(self.frames_per_second.max(1)))
     }
 
+    /// The plan of the first turns.
+    pub(crate) fn first_plan(&self) -> TurnPlan {
+        TurnPlan {
+            frames_per_turn: self.frames_per_turn,
+            frames_per_second: self.frames_per_second,
+            pace_millihertz: self.frames_per_second * 1_000,
+        }
+    }
+
     /// Checks every range, and that an action of `action_bits` fits.
     pub(crate) fn check(&self, action_bits: u32) -> Result<(), ConfigError> {
         let ranges: [(&'static str, u32, u32, u32); 10] = [
@@ -268,7 +302,7 @@ impl SessionConfig {
 
     /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
     pub(crate) fn hash(&self, action_bits: u32) -> u64 {
-        let numbers: [u64; 13] = [
+        let numbers: [u64; 14] = [
             u64::from(PROTOCOL_VERSION),
             u64::from(self.players),
             self.topology as u64,
@@ -282,8 +316,9 @@ impl SessionConfig {
             u64::from(self.turn_bytes_max),
             u64::from(self.checksum_interval),
             u64::from(action_bits),
+            self.pace as u64,
         ];
-        let mut bytes = [0; 13 * 8];
+        let mut bytes = [0; 14 * 8];
         for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             chunk.copy_from_slice(&number.to_le_bytes());
         }

@@ -8,13 +8,14 @@ use crate::time::Instant;
 /// Most frames that one call of [`Driver::advance`] simulates.
 const FRAMES_PER_CALL_MAX: u32 = 4;
 
-/// Accumulated time is in micro-frames, so that 60 frames are exactly one second: one microsecond adds `frames_per_second`.
-const MICRO_FRAME: u64 = 1_000_000;
+/// One frame in the unit of accumulated time: a microsecond adds the pace in frames per 1,000 seconds, so that 60 frames are exactly
+/// one second.
+const FRAME: u64 = 1_000_000_000;
 
 /// What one call of [`Driver::advance`] did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Advance {
-    /// Frames simulated.
+    /// Frames that passed (of a paused turn too).
     pub frames: u32,
     /// Turns begun.
     pub turns: u32,
@@ -29,9 +30,9 @@ pub struct Driver<S: Simulation> {
     /// Frames left in the turn that has begun.
     frames_left: u32,
     frames: u32,
-    /// Time not simulated yet, in micro-frames.
+    /// Time not simulated yet, in parts of a frame.
     accumulated: u64,
-    /// Time for which the simulation has stood, in micro-frames, beyond the stalled frames that were counted.
+    /// Time for which the simulation has stood, in parts of a frame, beyond the stalled frames that were counted.
     stalled: Option<u64>,
     last: Option<Instant>,
 }
@@ -60,7 +61,7 @@ impl<S: Simulation> Driver<S> {
             return advance;
         }
         self.pass_time(now);
-        while self.accumulated >= MICRO_FRAME && advance.frames < FRAMES_PER_CALL_MAX {
+        while self.accumulated >= FRAME && advance.frames < FRAMES_PER_CALL_MAX {
             if self.frames_left == 0 {
                 if let TurnStatus::Ready(turn) = self.session.turn_status() {
                     at_turn(turn, &self.simulation, &mut self.session);
@@ -90,10 +91,10 @@ impl<S: Simulation> Driver<S> {
         let session = self.session.poll_timeout();
         let Some(last) = self.last.filter(|_| !self.session.is_over()) else { return session };
         let missing = match self.stalled {
-            Some(stalled) => MICRO_FRAME.saturating_sub(stalled),
-            None => MICRO_FRAME.saturating_sub(self.accumulated),
+            Some(stalled) => FRAME.saturating_sub(stalled),
+            None => FRAME.saturating_sub(self.accumulated),
         };
-        let rate = u64::from(self.session.frames_per_second());
+        let rate = u64::from(self.session.plan().pace_millihertz);
         let frame = last + crate::Duration::from_micros(missing.div_ceil(rate));
         if self.session.state() == crate::State::Ending {
             return session;
@@ -103,7 +104,7 @@ impl<S: Simulation> Driver<S> {
 
     /// How far the time between the last frame and the next has passed, in parts per million: for drawing between two states.
     pub fn alpha_ppm(&self) -> u32 {
-        self.accumulated.min(MICRO_FRAME) as u32
+        (self.accumulated.min(FRAME) / (FRAME / 1_000_000)) as u32
     }
 
     /// The simulation.
@@ -137,11 +138,11 @@ impl<S: Simulation> Driver<S> {
     }
 
     fn pass_time(&mut self, now: Instant) {
-        let rate = u64::from(self.session.frames_per_second());
+        let rate = u64::from(self.session.plan().pace_millihertz);
         // The first frame is due at once.
         let Some(last) = self.last else {
             self.last = Some(now);
-            self.accumulated = MICRO_FRAME;
+            self.accumulated = FRAME;
             return;
         };
         let passed = now.since(last).as_micros().saturating_mul(rate);
@@ -149,19 +150,19 @@ impl<S: Simulation> Driver<S> {
         self.accumulated = self.accumulated.saturating_add(passed);
         // The others wait for us after two turns, so older debt is not ours to pay.
         let turns = u64::from(self.session.config().turns_ahead + 1);
-        let most = turns * u64::from(self.session.frames_per_turn()) * MICRO_FRAME;
+        let most = turns * u64::from(self.session.plan().frames_per_turn) * FRAME;
         self.accumulated = self.accumulated.min(most);
         if let Some(stalled) = &mut self.stalled {
             *stalled = stalled.saturating_add(passed);
-            let frames = *stalled / MICRO_FRAME;
-            *stalled -= frames * MICRO_FRAME;
+            let frames = *stalled / FRAME;
+            *stalled -= frames * FRAME;
             self.session.note_stalled_frames(frames);
         }
     }
 
     fn start_turn(&mut self, turn: Turn) {
         self.stalled = None;
-        self.frames_left = self.session.frames_per_turn();
+        self.frames_left = self.session.plan().frames_per_turn;
         for player in self.session.turn_gone() {
             self.simulation.player_gone(player, turn);
         }
@@ -171,9 +172,11 @@ impl<S: Simulation> Driver<S> {
     }
 
     fn run_frame(&mut self, now: Instant) {
-        self.simulation.step(self.session.frames_per_second());
-        self.accumulated -= MICRO_FRAME;
-        self.frames += 1;
+        if !self.session.is_paused() {
+            self.simulation.step(self.session.plan().frames_per_second);
+            self.frames += 1;
+        }
+        self.accumulated -= FRAME;
         self.frames_left -= 1;
         if self.frames_left == 0 {
             self.session.end_turn(now, self.simulation.checksum());
@@ -182,7 +185,7 @@ impl<S: Simulation> Driver<S> {
 
     /// The frame counter holds; the turn begins as soon as it is ready, without a backlog of frames.
     fn stall(&mut self) {
-        self.accumulated = MICRO_FRAME;
+        self.accumulated = FRAME;
         if self.stalled.is_none() {
             self.stalled = Some(0);
             self.session.note_stalled_frames(1);

@@ -5,6 +5,8 @@ use core::fmt;
 use crate::checksum::Mismatch;
 use crate::entry::EndReason;
 use crate::ids::{PeerId, PlayerId, Turn};
+use crate::pacing::TurnPlan;
+use crate::time::Duration;
 
 /// Something the application may want to show or act on. Taken with [`crate::Session::poll_event`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +33,8 @@ pub enum Event {
         turn: Turn,
         /// Whose entries are missing.
         players: Vec<PlayerId>,
+        /// Time until they are dropped, if players are dropped at all ([`crate::Session::drop_in`] counts down).
+        drop_in: Option<Duration>,
     },
     /// The turn that was waited for has begun.
     WaitingOver {
@@ -48,6 +52,29 @@ pub enum Event {
         /// The first turn without the player.
         turn: Turn,
     },
+    /// From `turn` on the simulation stands still, or runs again.
+    Paused {
+        /// The turn.
+        turn: Turn,
+        /// Who asked for it.
+        player: PlayerId,
+        /// Whether it stands.
+        paused: bool,
+    },
+    /// Turns have another shape from `turn` on.
+    Plan {
+        /// The turn.
+        turn: Turn,
+        /// The new shape.
+        plan: TurnPlan,
+    },
+    /// The local player's session ends, and so many accepted actions have not run here.
+    Cancelled {
+        /// How many.
+        actions: u32,
+    },
+    /// A spectator is gone.
+    SpectatorGone(PeerId),
     /// All turns have run, and every peer has every entry and every checksum (or was silent for the linger time).
     Finished,
     /// The session has ended before its time.
@@ -155,4 +182,6 @@ pub struct Stats {
     pub stalled_frames: u64,
     /// Turns that have begun.
     pub turns_begun: u64,
+    /// Players whom this peer has dropped.
+    pub drops: u64,
 }

@@ -14,6 +14,7 @@ mod event;
 mod ids;
 mod link;
 mod outbox;
+mod pacing;
 pub mod packet;
 mod session;
 pub mod simnet;
@@ -32,11 +33,12 @@ pub use entry::{EndReason, Entry, Extra, Payload};
 pub use event::{Event, Failure, Identity, Refusal, Stats};
 pub use ids::{Frame, PLAYERS_MAX, PeerId, PlayerId, Turn};
 pub use outbox::SubmitError;
+pub use pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_plan};
 pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION};
-pub use session::{Session, State, TurnStatus};
+pub use session::{PlayerReport, Session, State, TurnStatus};
 pub use simulation::Simulation;
 pub use time::{Duration, Instant};
-pub use virtual_match::VirtualMatch;
+pub use virtual_match::{PeerClock, VirtualMatch};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -2,6 +2,7 @@
 
 use crate::event::Identity;
 use crate::ids::{PLAYERS_MAX, PeerId};
+use crate::packet::Bye;
 use crate::time::{Duration, Instant};
 
 /// Shortest time between two packets to one peer when fresh entries of others arrive in small lots.
@@ -62,8 +63,12 @@ pub(crate) struct Link {
     pub(crate) rotate: u8,
     /// A welcome is owed.
     pub(crate) owes_welcome: bool,
-    /// Copies of the last word that are still to be sent.
-    pub(crate) byes_left: u8,
+    /// The last word, and how many copies are still to be sent.
+    last_word: Option<(Bye, u8)>,
+    /// For each stream since when the remote lacks something that is here.
+    pub(crate) lacks_since: [Option<Instant>; PLAYERS_MAX as usize],
+    /// Mesh: what the remote says in [`crate::packet::TurnsPacket::frozen`].
+    pub(crate) frozen: u16,
 }
 
 impl Link {
@@ -90,7 +95,9 @@ impl Link {
             packets_at_once_left: 0,
             rotate: 0,
             owes_welcome: false,
-            byes_left: 0,
+            last_word: None,
+            lacks_since: [None; PLAYERS_MAX as usize],
+            frozen: 0,
         }
     }
 
@@ -113,12 +120,27 @@ impl Link {
     }
 
     /// Says goodbye with this link's next packets.
-    pub(crate) fn owe_bye(&mut self) {
-        self.byes_left = BYE_COPIES;
+    pub(crate) fn owe_bye(&mut self, bye: Bye) {
+        self.last_word = Some((bye, BYE_COPIES));
+    }
+
+    /// Whether the last word is still to be said.
+    pub(crate) fn owes_bye(&self) -> bool {
+        self.last_word.is_some()
+    }
+
+    /// One copy of the last word.
+    pub(crate) fn take_bye(&mut self) -> Option<Bye> {
+        let (bye, copies) = self.last_word?;
+        self.last_word = if copies > 1 { Some((bye, copies - 1)) } else { None };
+        Some(bye)
     }
 
     /// When the next packet is due, if packets go out every `tick`.
     pub(crate) fn due_at(&self, tick: Duration) -> Option<Instant> {
+        if self.owes_bye() {
+            return Some(Instant::ZERO);
+        }
         if self.phase == Phase::Closed {
             return None;
         }

@@ -57,13 +57,12 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(crate) fn new(config: &SessionConfig, action_bits: u32) -> Self {
-        let zeros = [0; crate::action::ACTION_BITS_MAX as usize / 8];
         Self {
             queue: VecDeque::with_capacity(4),
             queue_max: config.queue_max,
             per_turn_max: if config.input_mode { 1 } else { config.actions_per_turn_max },
             turn_bits_max: if config.input_mode { action_bits } else { config.turn_bytes_max * 8 },
-            repeated: config.input_mode.then(|| Payload::new(&zeros, action_bits)),
+            repeated: config.input_mode.then(|| crate::codec::zeros(action_bits)),
             scratch: BitWriter::new(),
             recoded: BitWriter::new(),
         }
@@ -118,6 +117,13 @@ impl Outbox {
             self.queue.pop_front();
         }
         Payload::new(self.scratch.bytes(), self.scratch.bit_count())
+    }
+
+    /// Gives up everything that waits; returns how many.
+    pub(crate) fn cancel(&mut self) -> u32 {
+        let cancelled = self.queue.len() as u32;
+        self.queue.clear();
+        cancelled
     }
 }
 

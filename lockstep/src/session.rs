@@ -5,6 +5,7 @@
 //! nothing; [`Session::poll_event`] until it gives nothing; sleep until [`Session::poll_timeout`] or the next packet.
 
 mod lobby;
+mod membership;
 mod receive;
 mod transmit;
 mod turns;
@@ -22,14 +23,20 @@ use crate::event::{Event, Failure, Identity, Refusal, Stats};
 use crate::ids::{PeerId, PlayerId, Turn};
 use crate::link::{Link, Phase};
 use crate::outbox::{Outbox, SubmitError};
-use crate::packet::{PayloadFormat, TurnsPacket};
+use crate::pacing::{Meter, Planner, TurnPlan};
+use crate::packet::{Bye, PayloadFormat, TurnsPacket};
 use crate::stream::Stream;
 use crate::time::{Duration, Instant};
 
+use membership::Delays;
+pub use membership::PlayerReport;
 pub use turns::TurnStatus;
 
 /// Most events that wait to be taken; the oldest are lost beyond it.
 const EVENTS_MAX: usize = 256;
+
+/// Time after a deadline at which the caller must have been suspended: many times the longest frame.
+const CLOCK_JUMP: Duration = Duration::from_secs(2);
 
 /// Most refusals that wait to be sent.
 const REFUSALS_MAX: usize = 16;
@@ -45,6 +52,8 @@ pub enum State {
     Ending,
     /// All peers have everything.
     Finished,
+    /// The local player has left in good order, and everybody who goes on knows.
+    Left,
     /// Ended before its time.
     Failed(Failure),
 }
@@ -75,6 +84,19 @@ pub struct Session<A> {
     ended_checksum: Option<u32>,
     waiting_since: Option<Instant>,
     waiting_reported: bool,
+    /// For how long and for whom this peer has waited.
+    delays: Delays,
+    planner: Planner,
+    meter: Meter,
+    paused: bool,
+    /// Goes with the next entry.
+    pause_request: Option<bool>,
+    /// The next entry is the local player's last one.
+    resigning: bool,
+    /// After the last entry the session ends.
+    leaving: bool,
+    /// Mesh: players of whom nothing more is taken from their own links.
+    frozen: u16,
     desync_reported: bool,
     events: VecDeque<Event>,
     stats: Stats,
@@ -126,6 +148,14 @@ impl<A: Action> Session<A> {
             ended_checksum: None,
             waiting_since: None,
             waiting_reported: false,
+            delays: Delays::default(),
+            planner: Planner::new(config.pace, config.first_plan(), config.turns_ahead),
+            meter: Meter::new(),
+            paused: false,
+            pause_request: None,
+            resigning: false,
+            leaving: false,
+            frozen: 0,
             desync_reported: false,
             events: VecDeque::new(),
             stats: Stats::default(),
@@ -185,7 +215,7 @@ impl<A: Action> Session<A> {
     pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
         let playing = self.player().is_some_and(|player| self.streams[player.index()].end().is_none())
             && matches!(self.state, State::Lobby | State::Running);
-        if !playing {
+        if !playing || self.resigning {
             return Err(SubmitError::NotPlaying);
         }
         self.outbox.submit(action)
@@ -205,7 +235,7 @@ impl<A: Action> Session<A> {
 
     /// Whether the session has finished or failed.
     pub fn is_over(&self) -> bool {
-        matches!(self.state, State::Finished | State::Failed(_))
+        matches!(self.state, State::Finished | State::Left | State::Failed(_))
     }
 
     /// The settings.
@@ -236,14 +266,14 @@ impl<A: Action> Session<A> {
         self.last_turn.map(Turn)
     }
 
-    /// Frames of the current turn.
-    pub fn frames_per_turn(&self) -> u32 {
-        self.config.frames_per_turn
+    /// The shape of the current turn.
+    pub fn plan(&self) -> TurnPlan {
+        self.planner.plan()
     }
 
-    /// Game frames per second.
-    pub fn frames_per_second(&self) -> u32 {
-        self.config.frames_per_second
+    /// Whether the simulation stands still in the current turn, by a player's request.
+    pub fn is_paused(&self) -> bool {
+        self.paused
     }
 
     /// Actions of the local player that wait for their turn.
@@ -322,16 +352,34 @@ impl<A: Action> Session<A> {
         tracing::warn!(turn = self.turn, %failure, "session failed");
         self.state = State::Failed(failure);
         for link in &mut self.links {
-            link.owe_bye();
+            link.owe_bye(Bye::Left);
         }
+        self.report_cancelled();
         self.emit(Event::Failed(failure));
+    }
+
+    /// Takes the time in. A jump of the clock (the machine was suspended) is not held against the others: it shifts their
+    /// deadlines.
+    fn pass_to(&mut self, now: Instant) {
+        let jump = now.since(self.now);
+        // A caller that sleeps until the next deadline is awake in time.
+        let overslept = || self.poll_timeout().is_some_and(|due| now.since(due) > CLOCK_JUMP);
+        if jump > CLOCK_JUMP && overslept() {
+            for link in &mut self.links {
+                link.last_heard = (link.last_heard + jump).min(now);
+            }
+            self.waiting_since = self.waiting_since.map(|since| (since + jump).min(now));
+            self.since = (self.since + jump).min(now);
+        }
+        self.now = self.now.max(now);
     }
 
     /// Time between two packets to a peer when nothing is fresh.
     fn tick(&self) -> Duration {
         match self.state {
             State::Lobby => Duration::from_millis(50),
-            _ => self.config.frame_length(),
+            // Rounded up: a frame that closes an entry sends it, and the tick has nothing to do.
+            _ => self.config.frame_length() + Duration::from_micros(1),
         }
     }
 }

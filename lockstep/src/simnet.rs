@@ -1,6 +1,6 @@
 //! A simulated network with virtual time: everything that happens on it follows from one seed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand_core::Rng;
 use rand_pcg::Pcg32;
@@ -9,6 +9,9 @@ use crate::time::{Duration, Instant};
 
 /// One million: probabilities are parts per million.
 pub const PPM: u32 = 1_000_000;
+
+/// Longest time that a packet waits for a link with limited bandwidth.
+const QUEUE_MAX: Duration = Duration::from_millis(500);
 
 /// How one direction of a link treats packets. The default is perfect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,6 +30,12 @@ pub struct LinkSettings {
     pub reorder_hold: Duration,
     /// Packets in which one to three bits are flipped, parts per million.
     pub corrupt_ppm: u32,
+    /// Packets that begin a burst of loss, parts per million: nothing gets through for [`LinkSettings::burst_length`].
+    pub burst_ppm: u32,
+    /// Length of a burst.
+    pub burst_length: Duration,
+    /// Bytes per second that the link carries; packets queue for up to half a second, then they are lost. 0 = no limit.
+    pub bytes_per_second: u32,
 }
 
 /// A packet that has arrived.
@@ -55,6 +64,12 @@ pub struct SimNetStats {
     pub reordered: u64,
     /// Packets with flipped bits.
     pub corrupted: u64,
+    /// Packets lost in bursts.
+    pub lost_in_bursts: u64,
+    /// Packets lost because the link's queue was full.
+    pub lost_in_queues: u64,
+    /// Packets lost between the two sides of a partition.
+    pub partitioned: u64,
 }
 
 /// The network between numbered nodes.
@@ -74,6 +89,8 @@ pub struct SimNet {
     seed: u64,
     default: LinkSettings,
     links: BTreeMap<(u32, u32), Line>,
+    /// One side of a partition.
+    island: BTreeSet<u32>,
     /// Packets on the way by (arrival, order of sending): the order of delivery is defined.
     on_the_way: BTreeMap<(Instant, u64), Delivery>,
     order: u64,
@@ -87,6 +104,10 @@ pub struct SimNet {
 struct Line {
     settings: Option<LinkSettings>,
     rng: Pcg32,
+    /// End of the burst of loss.
+    dark_until: Instant,
+    /// When everything that was sent so far has left.
+    free_at: Instant,
 }
 
 impl SimNet {
@@ -96,6 +117,7 @@ impl SimNet {
             seed,
             default: LinkSettings::default(),
             links: BTreeMap::new(),
+            island: BTreeSet::new(),
             on_the_way: BTreeMap::new(),
             order: 0,
             stats: SimNetStats::default(),
@@ -113,6 +135,11 @@ impl SimNet {
         self.line(from, to).settings = Some(settings);
     }
 
+    /// Cuts these nodes off from all others, from now on; packets on the way still arrive. An empty list heals.
+    pub fn set_partition(&mut self, island: &[u32]) {
+        self.island = island.iter().copied().collect();
+    }
+
     /// Puts a packet on its way at `now`.
     pub fn send(&mut self, now: Instant, from: u32, to: u32, bytes: &[u8]) {
         self.stats.sent += 1;
@@ -120,16 +147,36 @@ impl SimNet {
         let line = self.line(from, to);
         let settings = line.settings.unwrap_or(default);
         // Every packet takes the same draws whatever the settings are, so that one setting does not shift the others' luck.
-        let draws: [u32; 4] = core::array::from_fn(|_| below(&mut line.rng, PPM));
+        let draws: [u32; 5] = core::array::from_fn(|_| below(&mut line.rng, PPM));
         let jitters = [
             below64(&mut line.rng, settings.jitter.as_micros()),
             below64(&mut line.rng, settings.jitter.as_micros()),
         ];
         let flips: [u32; 4] = core::array::from_fn(|_| line.rng.next_u32());
-        if draws[0] < settings.loss_ppm {
-            self.stats.lost += 1;
+        if draws[4] < settings.burst_ppm && now >= line.dark_until {
+            line.dark_until = now + settings.burst_length;
+        }
+        let dark = now < line.dark_until;
+        let queued = line.free_at.since(now);
+        let full = settings.bytes_per_second > 0 && queued > QUEUE_MAX;
+        let sending = match settings.bytes_per_second {
+            0 => Duration::ZERO,
+            rate => Duration::from_micros((bytes.len() as u64 * 1_000_000).div_ceil(u64::from(rate))),
+        };
+        if !full {
+            line.free_at = now + queued + sending;
+        }
+        if self.island.contains(&from) != self.island.contains(&to) {
+            self.stats.partitioned += 1;
             return;
         }
+        if draws[0] < settings.loss_ppm || dark || full {
+            self.stats.lost += u64::from(!dark && !full);
+            self.stats.lost_in_bursts += u64::from(dark);
+            self.stats.lost_in_queues += u64::from(full && !dark);
+            return;
+        }
+        let travel = queued + sending + settings.latency;
         let mut content = self.spare.pop().unwrap_or_default();
         content.clear();
         content.extend_from_slice(bytes);
@@ -144,7 +191,7 @@ impl SimNet {
                 }
             }
         }
-        let mut arrival = now + settings.latency + Duration::from_micros(jitters[0]);
+        let mut arrival = now + travel + Duration::from_micros(jitters[0]);
         if draws[2] < settings.reorder_ppm {
             self.stats.reordered += 1;
             arrival += settings.reorder_hold;
@@ -152,7 +199,7 @@ impl SimNet {
         if draws[1] < settings.duplicate_ppm {
             self.stats.duplicated += 1;
             let copy = Delivery { from, to, bytes: content.clone() };
-            self.enqueue(now + settings.latency + Duration::from_micros(jitters[1]), copy);
+            self.enqueue(now + travel + Duration::from_micros(jitters[1]), copy);
         }
         self.enqueue(arrival, Delivery { from, to, bytes: content });
     }
@@ -197,7 +244,12 @@ impl SimNet {
     fn line(&mut self, from: u32, to: u32) -> &mut Line {
         let seed = self.seed;
         let stream = (u64::from(from) << 32) | u64::from(to);
-        self.links.entry((from, to)).or_insert_with(|| Line { settings: None, rng: Pcg32::new(seed, stream) })
+        self.links.entry((from, to)).or_insert_with(|| Line {
+            settings: None,
+            rng: Pcg32::new(seed, stream),
+            dark_until: Instant::ZERO,
+            free_at: Instant::ZERO,
+        })
     }
 }
 
@@ -238,6 +290,7 @@ mod tests {
             reorder_ppm: 100_000,
             reorder_hold: Duration::from_millis(30),
             corrupt_ppm: 10_000,
+            ..LinkSettings::default()
         };
         let (first, stats) = run(11, settings);
         assert_eq!(first, run(11, settings).0);
@@ -256,6 +309,41 @@ mod tests {
         let lossy = LinkSettings { loss_ppm: 300_000, ..jitter };
         let all = run(3, jitter).0;
         assert!(run(3, lossy).0.iter().all(|arrival| all.contains(arrival)));
+    }
+
+    #[test]
+    fn bursts_take_out_neighbours() {
+        let settings = LinkSettings {
+            burst_ppm: 10_000,
+            burst_length: Duration::from_millis(100),
+            ..LinkSettings::default()
+        };
+        let stats = run(5, settings).1;
+        // One packet per 10 ms: about 1 burst in 109 packets, 10 packets each.
+        assert!((700..1_150).contains(&stats.lost_in_bursts), "{stats:?}");
+        assert_eq!(stats.lost_in_bursts + stats.delivered, 10_000);
+    }
+
+    #[test]
+    fn a_narrow_link_delays_and_then_loses() {
+        // 400 bytes per second offered, 200 carried.
+        let settings = LinkSettings { bytes_per_second: 200, ..LinkSettings::default() };
+        let (arrivals, stats) = run(5, settings);
+        assert!((4_950..5_050).contains(&stats.delivered), "{stats:?}");
+        assert!(arrivals.windows(2).all(|pair| pair[1].0.since(pair[0].0) == Duration::from_millis(20)));
+    }
+
+    #[test]
+    fn a_partition_cuts_both_ways_until_it_heals() {
+        let mut net = SimNet::new(1);
+        net.set_partition(&[2, 3]);
+        for (from, to) in [(0, 2), (2, 0), (2, 3), (0, 1)] {
+            net.send(Instant::ZERO, from, to, b"x");
+        }
+        assert_eq!((net.in_flight(), net.stats().partitioned), (2, 2));
+        net.set_partition(&[]);
+        net.send(Instant::ZERO, 0, 2, b"x");
+        assert_eq!(net.in_flight(), 3);
     }
 
     #[test]

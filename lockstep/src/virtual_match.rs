@@ -3,22 +3,66 @@
 use crate::driver::Driver;
 use crate::ids::{PeerId, Turn};
 use crate::session::Session;
-use crate::simnet::SimNet;
+use crate::simnet::{Delivery, SimNet};
 use crate::simulation::Simulation;
 use crate::time::{Duration, Instant};
+
+/// Packets that wait for sleeping peers.
+const SOCKET_BUFFER: usize = 256;
+
+/// A peer's own clock against virtual time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PeerClock {
+    /// Where the peer's clock stood at the start.
+    pub offset: Duration,
+    /// How much faster (or slower) it runs, parts per million, -500,000..=500,000.
+    pub drift_ppm: i32,
+    /// The peer does nothing before this point of virtual time: a suspended machine. Packets wait.
+    pub asleep_until: Instant,
+}
+
+impl PeerClock {
+    /// The peer's time at a point of virtual time.
+    fn local(&self, now: Instant) -> Instant {
+        let rate = (1_000_000 + i64::from(self.drift_ppm)).clamp(500_000, 1_500_000) as u128;
+        let micros = u128::from(now.as_micros()) * rate / 1_000_000;
+        Instant::from_micros(micros as u64) + self.offset
+    }
+
+    /// The first point of virtual time at which the peer's clock shows this.
+    fn global(&self, local: Instant) -> Instant {
+        let rate = (1_000_000 + i64::from(self.drift_ppm)).clamp(500_000, 1_500_000) as u128;
+        let micros = u128::from(local.as_micros().saturating_sub(self.offset.as_micros())) * 1_000_000;
+        Instant::from_micros(micros.div_ceil(rate) as u64)
+    }
+}
 
 /// Peers on a [`SimNet`]. Node `n` is the peer with index `n`, and [`PeerId`]`(n)` for all others.
 pub struct VirtualMatch<S: Simulation> {
     drivers: Vec<Driver<S>>,
+    clocks: Vec<PeerClock>,
     net: SimNet,
     now: Instant,
     packet: Vec<u8>,
+    /// Packets for peers that are asleep.
+    waiting: Vec<Delivery>,
 }
 
 impl<S: Simulation> VirtualMatch<S> {
     /// A match that has not begun.
     pub fn new(drivers: Vec<Driver<S>>, net: SimNet) -> Self {
-        Self { drivers, net, now: Instant::ZERO, packet: Vec::new() }
+        let clocks = vec![PeerClock::default(); drivers.len()];
+        Self { drivers, clocks, net, now: Instant::ZERO, packet: Vec::new(), waiting: Vec::new() }
+    }
+
+    /// Gives a peer a clock of its own. Offset and drift belong before the start: a session's time never goes back.
+    pub fn set_clock(&mut self, peer: usize, clock: PeerClock) {
+        self.clocks[peer] = clock;
+    }
+
+    /// Suspends a peer until a point of virtual time.
+    pub fn put_to_sleep(&mut self, peer: usize, until: Instant) {
+        self.clocks[peer].asleep_until = until;
     }
 
     /// Runs until every session is over, or virtual time reaches `until`. Returns whether every session is over.
@@ -38,28 +82,52 @@ impl<S: Simulation> VirtualMatch<S> {
     /// Does everything that is to do at one point of virtual time, then moves to the next.
     pub fn step(&mut self, at_turn: &mut impl FnMut(usize, Turn, &S, &mut Session<S::Action>)) {
         let now = self.now;
-        while let Some(delivery) = self.net.receive(now) {
-            if let Some(driver) = self.drivers.get_mut(delivery.to as usize) {
-                driver.session_mut().handle_packet(now, PeerId(delivery.from), &delivery.bytes);
-            }
-            self.net.recycle(delivery.bytes);
-        }
+        self.deliver(now);
         let mut next: Option<Instant> = None;
-        for (index, driver) in self.drivers.iter_mut().enumerate() {
+        for (index, (driver, clock)) in self.drivers.iter_mut().zip(&self.clocks).enumerate() {
+            if now < clock.asleep_until {
+                next = earlier(next, Some(clock.asleep_until));
+                continue;
+            }
+            let local = clock.local(now);
             let mut advance = |driver: &mut Driver<S>| {
-                driver.advance_with(now, |turn, state, session| at_turn(index, turn, state, session))
+                driver.advance_with(local, |turn, state, session| at_turn(index, turn, state, session))
             };
             // A peer that is behind simulates in several calls, as it would over several rendered frames.
             while advance(driver).frames > 0 {}
-            while let Some(peer) = driver.session_mut().poll_transmit(now, &mut self.packet) {
+            while let Some(peer) = driver.session_mut().poll_transmit(local, &mut self.packet) {
                 self.net.send(now, index as u32, peer.0, &self.packet);
             }
-            next = earlier(next, driver.poll_timeout());
+            next = earlier(next, driver.poll_timeout().map(|at| clock.global(at)));
         }
         next = earlier(next, self.net.next_delivery());
         // Whatever is asked for, time goes on.
         let soonest = now + Duration::from_micros(1);
         self.now = next.unwrap_or(soonest).max(soonest);
+    }
+
+    /// Hands over what has arrived; what is for a sleeping peer waits as in a socket's buffer.
+    fn deliver(&mut self, now: Instant) {
+        for delivery in core::mem::take(&mut self.waiting) {
+            self.hand_over(now, delivery);
+        }
+        while let Some(delivery) = self.net.receive(now) {
+            self.hand_over(now, delivery);
+        }
+    }
+
+    fn hand_over(&mut self, now: Instant, delivery: Delivery) {
+        let Some(clock) = self.clocks.get(delivery.to as usize) else { return };
+        if now < clock.asleep_until {
+            if self.waiting.len() < SOCKET_BUFFER {
+                self.waiting.push(delivery);
+            }
+            return;
+        }
+        let local = clock.local(now);
+        let session = self.drivers[delivery.to as usize].session_mut();
+        session.handle_packet(local, PeerId(delivery.from), &delivery.bytes);
+        self.net.recycle(delivery.bytes);
     }
 
     /// Whether every session has finished or failed.

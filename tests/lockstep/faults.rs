@@ -124,7 +124,7 @@ fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
 
 #[test]
 fn a_peer_that_falls_silent_is_waited_for_and_then_lost() {
-    let config = SessionConfig::new(2).turns(1_000);
+    let config = SessionConfig::new(2).turns(1_000).without_drops();
     let mut game = toy_match(&config, 0, 1, LinkSettings::default());
     game.run(Instant::from_millis(5_000), |_, _, _, _| {});
     let dead = LinkSettings { loss_ppm: 1_000_000, ..LinkSettings::default() };

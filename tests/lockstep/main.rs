@@ -3,6 +3,8 @@
 mod faults;
 mod handshake;
 mod matches;
+mod membership;
+mod pace;
 mod toy;
 mod udp;
 mod wire;

@@ -102,6 +102,7 @@ pub(crate) fn terrible() -> LinkSettings {
         reorder_ppm: 100_000,
         reorder_hold: Duration::from_millis(80),
         corrupt_ppm: 10_000,
+        ..LinkSettings::default()
     }
 }
 

@@ -68,17 +68,25 @@ fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {
 fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
     let streams = prop::collection::btree_map(0_u8..16, (any::<u16>(), stream(format)), 0..4);
     let acks = prop::collection::vec(any::<u32>(), 0..=16);
-    (any::<u32>(), acks, any::<u32>(), streams).prop_map(|(base, acks, unconfirmed, streams)| {
-        let mut packet =
-            TurnsPacket { base, acks: acks.into(), unconfirmed, segments: SmallVec::new(), entries: vec![] };
-        for (player, (first, entries)) in streams {
-            let start = packet.entries.len() as u32;
-            packet.entries.extend(entries);
-            let entries = start..packet.entries.len() as u32;
-            packet.segments.push(Segment { player: PlayerId(player), first: u32::from(first), entries });
-        }
-        packet
-    })
+    (any::<u32>(), acks, any::<u32>(), any::<u16>(), streams).prop_map(
+        |(base, acks, unconfirmed, frozen, streams)| {
+            let mut packet = TurnsPacket {
+                base,
+                acks: acks.into(),
+                unconfirmed,
+                frozen,
+                segments: SmallVec::new(),
+                entries: vec![],
+            };
+            for (player, (first, entries)) in streams {
+                let start = packet.entries.len() as u32;
+                packet.entries.extend(entries);
+                let entries = start..packet.entries.len() as u32;
+                packet.segments.push(Segment { player: PlayerId(player), first: u32::from(first), entries });
+            }
+            packet
+        },
+    )
 }
 
 fn packet(format: PayloadFormat) -> impl Strategy<Value = Packet> {

@@ -41,6 +41,8 @@ pub struct TurnsPacket {
     pub acks: SmallVec<[u32; PLAYERS_MAX as usize]>,
     /// How many of the receiver's acknowledged entries are still lacking somewhere behind the sender.
     pub unconfirmed: u32,
+    /// Players of whom the sender takes nothing more from their own links, bit n for player n (only in a mesh, before a drop).
+    pub frozen: u16,
     /// Runs of entries, at most one per player, in any order.
     pub segments: SmallVec<[Segment; PLAYERS_MAX as usize]>,
     /// Entries of all segments, one after the other.
@@ -53,6 +55,7 @@ impl TurnsPacket {
         self.base = 0;
         self.acks.clear();
         self.unconfirmed = 0;
+        self.frozen = 0;
         self.segments.clear();
         self.entries.clear();
     }
@@ -72,6 +75,10 @@ impl TurnsPacket {
             previous = ack;
         }
         writer.write_golomb(self.unconfirmed, 0);
+        writer.write_bool(self.frozen != 0);
+        if self.frozen != 0 {
+            writer.write_bits(u64::from(self.frozen), 16);
+        }
         writer.write_golomb(self.segments.len() as u32, 0);
         for segment in &self.segments {
             let entries = self.entries_of(segment);
@@ -105,6 +112,12 @@ impl TurnsPacket {
             self.acks.push(previous);
         }
         self.unconfirmed = reader.read_golomb(0, u32::MAX)?;
+        if reader.read_bool()? {
+            self.frozen = reader.read_bits(16)? as u16;
+            if self.frozen == 0 {
+                return Err(DecodeError::NotCanonical);
+            }
+        }
         let segment_count = reader.read_golomb(0, u32::from(PLAYERS_MAX))?;
         for _ in 0..segment_count {
             self.read_segment(&mut reader, format)?;

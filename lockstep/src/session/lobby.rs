@@ -18,29 +18,37 @@ const LOBBY_SILENCE: Duration = Duration::from_secs(3);
 impl<A: Action> Session<A> {
     /// Lets time pass: start, time-outs, end of the match. Cheap; call it in every round.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.now = self.now.max(now);
+        self.pass_to(now);
         match self.state {
             State::Lobby => self.lobby_timeout(),
             State::Running => {
                 self.silence_timeout();
                 self.waiting_notice();
+                self.drop_silent();
+                self.check_left();
                 self.check_finished();
             }
             State::Ending => {
                 self.check_finished();
+                self.drop_silent();
                 self.silence_timeout();
             }
-            State::Finished | State::Failed(_) => {}
+            State::Finished | State::Left | State::Failed(_) => {}
         }
     }
 
     /// When [`Session::handle_timeout`] or [`Session::poll_transmit`] has something to do, if no packet arrives before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut at = self.links.iter().filter_map(|link| self.link_due_at(link)).min();
-        let mut consider = |candidate: Instant| at = Some(at.map_or(candidate, |at| at.min(candidate)));
         if !self.refusals.is_empty() {
-            consider(self.now);
+            at = Some(self.now);
         }
+        // What is overdue has been handled, as far as it can be now; the next packet or tick tries again.
+        let mut consider = |candidate: Instant| {
+            if candidate > self.now {
+                at = Some(at.map_or(candidate, |at| at.min(candidate)));
+            }
+        };
         match self.state {
             State::Lobby => {
                 if let Some(at) = self.start_at.or(self.lobby_deadline()) {
@@ -56,11 +64,16 @@ impl<A: Action> Session<A> {
                 for link in self.links.iter().filter(|link| link.is_connected() && !link.finished) {
                     consider(link.last_heard + silence);
                 }
-                if let Some(since) = self.waiting_since.filter(|_| !self.waiting_reported) {
-                    consider(since + self.config.waiting_notice);
+                if let Some(since) = self.waiting_since {
+                    if !self.waiting_reported {
+                        consider(since + self.config.waiting_notice);
+                    }
+                    if let Some(drop_after) = self.config.drop_after {
+                        consider(since + drop_after);
+                    }
                 }
             }
-            State::Finished | State::Failed(_) => {}
+            State::Finished | State::Left | State::Failed(_) => {}
         }
         at.map(|at| at.max(self.now))
     }
@@ -267,18 +280,22 @@ impl<A: Action> Session<A> {
                 self.check_finished();
             }
             Bye::Left | Bye::Dropped if link.finished => {}
-            Bye::Left if is_spectator => link.phase = Phase::Closed,
+            Bye::Left if is_spectator => {
+                link.phase = Phase::Closed;
+                self.emit(Event::SpectatorGone(peer));
+            }
             // The place is free again.
             Bye::Left if self.state == State::Lobby && self.accepts() => {
                 self.links.remove(index);
             }
-            Bye::Left => self.fail(Failure::PeerLeft(peer)),
+            Bye::Left => self.player_left(index),
             Bye::Dropped => self.fail(Failure::Dropped),
         }
     }
 
     fn silence_timeout(&mut self) {
         let timeout = self.config.silence_timeout;
+        let may_drop = self.may_drop();
         let silent = |link: &Link, now: Instant| {
             link.is_connected() && !link.finished && now.since(link.last_heard) >= timeout
         };
@@ -286,9 +303,21 @@ impl<A: Action> Session<A> {
             let link = &mut self.links[index];
             if silent(link, self.now) {
                 let peer = link.peer;
-                link.phase = Phase::Closed;
-                if link.identity != Some(Identity::Spectator) {
-                    self.fail(Failure::ConnectionLost(peer));
+                match link.identity {
+                    Some(Identity::Spectator) => {
+                        link.phase = Phase::Closed;
+                        self.emit(Event::SpectatorGone(peer));
+                    }
+                    // Dropped when the game stands because of it.
+                    Some(Identity::Player(player)) if may_drop => {
+                        if self.streams[player.index()].end().is_some() {
+                            link.phase = Phase::Closed;
+                        }
+                    }
+                    _ => {
+                        link.phase = Phase::Closed;
+                        self.fail(Failure::ConnectionLost(peer));
+                    }
                 }
             }
         }
@@ -301,8 +330,9 @@ impl<A: Action> Session<A> {
         }
         self.waiting_reported = true;
         let players = self.missing_players();
-        tracing::info!(turn = self.turn, ?players, "waiting");
-        self.emit(Event::WaitingFor { turn: Turn(self.turn), players });
+        let drop_in = self.config.drop_after.map(|drop_after| drop_after - self.config.waiting_notice);
+        tracing::info!(turn = self.turn, ?players, ?drop_in, "waiting");
+        self.emit(Event::WaitingFor { turn: Turn(self.turn), players, drop_in });
     }
 
     /// Players whose entry for the next turn is missing.
@@ -338,7 +368,7 @@ impl<A: Action> Session<A> {
         if relay_done || self.links.iter().all(confirmed) {
             self.state = State::Finished;
             for link in &mut self.links {
-                link.owe_bye();
+                link.owe_bye(Bye::Finished);
             }
             self.emit(Event::Finished);
         }

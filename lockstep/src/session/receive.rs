@@ -2,6 +2,7 @@
 
 use crate::action::Action;
 use crate::codec;
+use crate::entry::EndReason;
 use crate::event::{Failure, Identity};
 use crate::ids::PeerId;
 use crate::link::Phase;
@@ -12,7 +13,7 @@ use crate::time::Instant;
 impl<A: Action> Session<A> {
     /// Takes in a packet. Whatever the bytes are: a bad packet changes nothing but a counter of [`Session::stats`].
     pub fn handle_packet(&mut self, now: Instant, from: PeerId, bytes: &[u8]) {
-        self.now = self.now.max(now);
+        self.pass_to(now);
         match self.take_packet(from, bytes) {
             Ok(true) => {
                 self.stats.packets_received += 1;
@@ -38,6 +39,14 @@ impl<A: Action> Session<A> {
             return Ok(welcome);
         }
         let index = self.link_index(from);
+        if let Some(index) = index
+            && self.links[index].phase == Phase::Closed
+            && kind == Packet::TURNS
+        {
+            // A player who was dropped and does not know: says so again.
+            self.links[index].owe_bye(Bye::Dropped);
+            return Ok(false);
+        }
         let connected = index.filter(|&index| self.links[index].is_connected());
         match kind {
             Packet::WELCOME => {
@@ -156,6 +165,9 @@ impl<A: Action> Session<A> {
             link.confirmed = link.confirmed.max(link.acked[own].saturating_sub(turns.unconfirmed));
         }
         link.base = link.base.max(turns.base);
+        link.frozen = turns.frozen;
+        let confirmed = self.confirmed();
+        self.meter.confirmed(confirmed, self.now);
     }
 
     fn take_segment(&mut self, index: usize, turns: &TurnsPacket, segment: &packet::Segment) {
@@ -163,6 +175,10 @@ impl<A: Action> Session<A> {
         let entries = turns.entries_of(segment);
         let stream = &mut self.streams[player.index()];
         let position = if self.identity == Identity::Relay { stream.oldest() } else { self.turn };
+        if self.frozen & (1 << player.0) != 0 && self.links[index].identity == Some(Identity::Player(player))
+        {
+            return;
+        }
         let newest_allowed = position.saturating_add(self.config.window);
         if segment.first > stream.next() || self.identity == Identity::Player(player) {
             self.stats.entries_unexpected += entries.len() as u64;
@@ -175,6 +191,7 @@ impl<A: Action> Session<A> {
             return;
         }
         let mut taken = false;
+        let ended_before = stream.end().is_some();
         for (number, entry) in (segment.first..).zip(entries) {
             if number < stream.next() {
                 self.stats.entries_repeated += 1;
@@ -195,7 +212,11 @@ impl<A: Action> Session<A> {
         }
         if taken {
             stream.source = Some(self.links[index].peer);
+            let dropped = matches!(stream.end(), Some((_, EndReason::Dropped))) && !ended_before;
             self.mark_fresh(player, index);
+            if dropped {
+                self.close_link_of(player);
+            }
         }
     }
 

@@ -9,15 +9,18 @@ use crate::packet::{
     self, BODY_BITS_MAX, Bye, ENTRIES_MAX, Hello, PROTOCOL_VERSION, Refuse, Segment, Welcome,
 };
 use crate::session::{Session, State};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
+
+/// Time for which a peer of a mesh lacks another player's entries before those who have them send them too.
+const HELP_AFTER: Duration = Duration::from_millis(400);
 
 /// Bits of a turns packet before its segments, at their largest: kind, base, acknowledgements, counts.
-const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 9;
+const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 17 + 9;
 
 impl<A: Action> Session<A> {
     /// Writes the next packet that is due into `out` and tells whom it is for. Call until it gives nothing.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<PeerId> {
-        self.now = self.now.max(now);
+        self.pass_to(now);
         let peer = self.next_packet(out)?;
         self.stats.packets_sent += 1;
         self.stats.bytes_sent += out.len() as u64;
@@ -26,11 +29,7 @@ impl<A: Action> Session<A> {
 
     /// When the next packet to a link is due.
     pub(super) fn link_due_at(&self, link: &Link) -> Option<Instant> {
-        match self.state {
-            State::Finished | State::Failed(_) if link.byes_left == 0 => None,
-            State::Finished | State::Failed(_) => Some(Instant::ZERO),
-            _ => link.due_at(self.tick()),
-        }
+        if self.is_over() && !link.owes_bye() { None } else { link.due_at(self.tick()) }
     }
 
     fn next_packet(&mut self, out: &mut Vec<u8>) -> Option<PeerId> {
@@ -43,11 +42,10 @@ impl<A: Action> Session<A> {
         let index = self.links.iter().position(is_due)?;
         let mut more = false;
         match self.state {
-            State::Finished | State::Failed(_) => {
-                let finished = self.state == State::Finished;
-                self.links[index].byes_left -= 1;
-                if finished { Bye::Finished } else { Bye::Left }.encode(&mut self.writer);
+            _ if self.links[index].owes_bye() => {
+                self.links[index].take_bye().unwrap_or(Bye::Left).encode(&mut self.writer);
             }
+            State::Finished | State::Left | State::Failed(_) => return None,
             _ if self.links[index].phase == Phase::Dialing => {
                 let (config_hash, identity) = (self.config_hash, self.identity);
                 Hello { version: PROTOCOL_VERSION, config_hash, identity }.encode(&mut self.writer);
@@ -77,18 +75,18 @@ impl<A: Action> Session<A> {
         if let Some(Identity::Player(player)) = self.links[index].identity {
             turns.unconfirmed = self.unconfirmed(player);
         }
+        turns.frozen = self.frozen;
         let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX;
         let mut more = false;
         let players = self.config.players;
         let start = self.links[index].rotate % players;
         for step in 0..players {
             let player = PlayerId((start + step) % players);
-            let link = &self.links[index];
-            if !self.sends_stream(link, player) {
+            if !self.sends_stream(&self.links[index], player) && !self.helps_out(index, player) {
                 continue;
             }
             let stream = &self.streams[player.index()];
-            let first = link.acked[player.index()].max(stream.oldest());
+            let first = self.links[index].acked[player.index()].max(stream.oldest());
             let room = ENTRIES_MAX - turns.entries.len() as u32;
             let lacking = (first..stream.next()).map_while(|number| stream.get(number)).take(room as usize);
             let plan = packet::segment_cost(lacking, self.format, bits_left);
@@ -122,6 +120,23 @@ impl<A: Action> Session<A> {
         self.coordinates()
             && self.config.topology != Topology::Mesh
             && self.streams[player.index()].source != Some(link.peer)
+    }
+
+    /// Mesh: whether a peer has lacked a player's entries for so long that its own link to the player must be broken.
+    fn helps_out(&mut self, index: usize, player: PlayerId) -> bool {
+        if self.config.topology != Topology::Mesh {
+            return false;
+        }
+        let (now, here) = (self.now, self.streams[player.index()].next());
+        let link = &mut self.links[index];
+        if link.acked[player.index()] >= here {
+            link.lacks_since[player.index()] = None;
+            return false;
+        }
+        let since = *link.lacks_since[player.index()].get_or_insert(now);
+        // What a frozen player's own link cannot deliver any more comes from whoever has it, and so does the end.
+        let helps = self.frozen & (1 << player.0) != 0 || now.since(since) >= HELP_AFTER;
+        helps && link.identity != Some(Identity::Player(player))
     }
 
     /// How many of a player's entries that are here are still lacking at somebody whom this peer serves.

@@ -5,9 +5,10 @@ use smallvec::SmallVec;
 use crate::action::Action;
 use crate::checksum::fold_checksum;
 use crate::codec;
-use crate::entry::{Entry, Extra, Payload};
+use crate::entry::{EndReason, Entry, Extra, Payload};
 use crate::event::Event;
 use crate::ids::{PlayerId, Turn};
+use crate::pacing::Pace;
 use crate::session::{Session, State};
 use crate::time::Instant;
 
@@ -27,12 +28,15 @@ impl<A: Action> Session<A> {
     pub fn turn_status(&self) -> TurnStatus {
         match self.state {
             State::Lobby => TurnStatus::Waiting,
+            State::Running if self.leaving && self.player_ended() => TurnStatus::Over,
             State::Running if self.in_turn || self.is_relay() => TurnStatus::Waiting,
-            State::Running if self.streams.iter().all(|stream| stream.has(self.turn)) => {
+            State::Running
+                if self.streams.iter().all(|stream| stream.has(self.turn)) && self.is_confirmed() =>
+            {
                 TurnStatus::Ready(Turn(self.turn))
             }
             State::Running => TurnStatus::Waiting,
-            State::Ending | State::Finished | State::Failed(_) => TurnStatus::Over,
+            State::Ending | State::Finished | State::Left | State::Failed(_) => TurnStatus::Over,
         }
     }
 
@@ -40,21 +44,24 @@ impl<A: Action> Session<A> {
     /// Submit actions before this call to have them in that entry.
     #[must_use]
     pub fn begin_turn(&mut self, now: Instant) -> TurnStatus {
-        self.now = self.now.max(now);
+        self.pass_to(now);
         let status = self.turn_status();
         if let TurnStatus::Ready(turn) = status {
             if self.waiting_reported {
                 self.emit(Event::WaitingOver { turn });
             }
-            self.waiting_since = None;
+            if let Some(since) = self.waiting_since.take() {
+                self.delays.note(self.now.since(since));
+            }
             self.waiting_reported = false;
             self.turn += 1;
             self.in_turn = true;
             self.stats.turns_begun += 1;
             self.close_entry(false);
-            self.report_gone(turn);
-        } else if self.state == State::Running && !self.in_turn && self.waiting_since.is_none() {
-            self.waiting_since = Some(self.now);
+            self.apply_extras(turn);
+        } else if self.state == State::Running && status == TurnStatus::Waiting && !self.in_turn {
+            self.waiting_since.get_or_insert(self.now);
+            self.note_missing();
         }
         status
     }
@@ -77,9 +84,10 @@ impl<A: Action> Session<A> {
 
     /// Ends the turn that has begun. `checksum` is the hash of the state after the turn's last frame.
     pub fn end_turn(&mut self, now: Instant, checksum: u64) {
-        self.now = self.now.max(now);
+        self.pass_to(now);
         let Some(turn) = self.turn.checked_sub(1).filter(|_| self.in_turn) else { return };
         self.in_turn = false;
+        self.meter.turn_ended();
         self.ended_checksum = None;
         if self.checksums.covers(turn) {
             let folded = fold_checksum(checksum);
@@ -106,19 +114,31 @@ impl<A: Action> Session<A> {
     }
 
     /// Closes the local player's next entry. It carries the checksum of the turn that ended last.
-    fn close_entry(&mut self, is_last: bool) {
+    pub(super) fn close_entry(&mut self, is_last: bool) {
         let Some(player) = self.player() else { return };
         let stream = &mut self.streams[player.index()];
         if stream.end().is_some() {
             return;
         }
         // The entry after the last turn runs nowhere: it only carries the last checksum.
-        let payload = match (is_last, self.config.input_mode) {
+        let payload = match (is_last || self.resigning, self.config.input_mode) {
             (true, false) => Payload::none(),
             _ => self.outbox.close(),
         };
-        let extras: SmallVec<[Extra; 2]> =
+        let mut extras: SmallVec<[Extra; 2]> =
             self.ended_checksum.take().map(Extra::Checksum).into_iter().collect();
+        if self.config.pace != Pace::Fixed
+            && let Some((network_ms, runtime_ms)) = self.meter.take_report()
+        {
+            extras.push(Extra::Pace { network_ms, runtime_ms });
+        }
+        if self.resigning {
+            extras.push(Extra::End(EndReason::Left));
+        }
+        if let Some(paused) = self.pause_request.take() {
+            extras.push(Extra::Pause(paused));
+        }
+        self.meter.entry_closed(stream.next(), self.now);
         stream.push(Entry { payload, extras });
         for link in &mut self.links {
             link.mark_urgent();
@@ -130,14 +150,52 @@ impl<A: Action> Session<A> {
         self.last_turn.map(|last| last.saturating_add(self.config.turns_ahead).saturating_add(2))
     }
 
-    fn report_gone(&mut self, turn: Turn) {
-        for player in 0..self.config.players {
-            if let Some((last, reason)) = self.streams[usize::from(player)].end()
-                && last == turn.0
-            {
-                self.emit(Event::PlayerGone { player: PlayerId(player), reason, turn });
+    /// What rides along with the entries of the turn that begins takes effect, in player order.
+    fn apply_extras(&mut self, turn: Turn) {
+        let plan = self.planner.plan();
+        for player in (0..self.config.players).map(PlayerId) {
+            let Some(entry) = self.streams[player.index()].get(turn.0) else { continue };
+            for extra in entry.extras.clone() {
+                match extra {
+                    Extra::Checksum(_) => {}
+                    Extra::Pace { network_ms, runtime_ms } => {
+                        self.planner.note(player, network_ms, runtime_ms);
+                    }
+                    Extra::End(reason) => {
+                        self.planner.forget(player);
+                        self.emit(Event::PlayerGone { player, reason, turn });
+                    }
+                    Extra::Pause(paused) => {
+                        self.paused = paused;
+                        self.emit(Event::Paused { turn, player, paused });
+                    }
+                }
             }
         }
+        self.planner.begin_turn();
+        let new_plan = self.planner.plan();
+        if new_plan != plan {
+            self.emit(Event::Plan { turn, plan: new_plan });
+        }
+        self.log_turn(turn);
+    }
+
+    /// The performance log: one line per turn, and who sets the pace.
+    fn log_turn(&self, turn: Turn) {
+        let plan = self.planner.plan();
+        let (network_by, runtime_by) = self.planner.slowest();
+        tracing::debug!(
+            turn = turn.0,
+            frames = plan.frames_per_turn,
+            frames_per_second = plan.frames_per_second,
+            pace_millihertz = plan.pace_millihertz,
+            network_ms = self.planner.averages(network_by).0,
+            network_by = network_by.0,
+            runtime_ms = self.planner.averages(runtime_by).1,
+            runtime_by = runtime_by.0,
+            stalled_frames = self.stats.stalled_frames,
+            "turn"
+        );
     }
 
     /// Compares the checksums of all turns that are complete.

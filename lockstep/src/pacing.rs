@@ -1,0 +1,315 @@
+//! How long a turn is, and how fast frames run: rolling averages, and the plan that follows from them on every peer alike.
+//!
+//! Each player measures (network: from closing an entry to its last confirmation; runtime: slowest frame of a turn), sends the
+//! averages with its entries, and all peers apply them at the turn of that entry. Measurements are session state, never simulation state.
+
+use std::collections::VecDeque;
+
+use crate::ids::{PLAYERS_MAX, PlayerId};
+use crate::time::{Duration, Instant};
+
+/// How the pace of a session is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// Turn length and frame rate stay as set.
+    Fixed,
+    /// The simulation's step stays as set. Turns have as many frames as the path needs: two turns cover half the confirmation round trip and
+    /// one frame, in which a lost packet is repeated. If the slowest machine cannot keep up, everybody's frames take longer.
+    Adaptive,
+    /// As the article has it, without its defects: a turn waits for the confirmation of the own entry too, its length is twice the
+    /// network average and 1 ms, and frames per second follow the runtime average.
+    Article,
+}
+
+/// Shape of one turn, equal on all peers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TurnPlan {
+    /// Frames of the turn.
+    pub frames_per_turn: u32,
+    /// The step of the simulation is one second divided by this.
+    pub frames_per_second: u32,
+    /// Frames per 1,000 seconds of real time.
+    pub pace_millihertz: u32,
+}
+
+/// A rolling average that rises at once and falls by a tenth of the difference, in integers.
+///
+/// From the second part of the Unity lockstep articles: `(9 * average + sample) / 10`, rounded down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RollingAverage(u32);
+
+impl RollingAverage {
+    /// Takes in a sample; the unit is the caller's.
+    pub fn add(&mut self, sample: u32) {
+        let falling = (9 * u64::from(self.0) + u64::from(sample)) / 10;
+        self.0 = if sample > self.0 { sample } else { falling as u32 };
+    }
+
+    /// The average.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// The article's turn from a network average and a runtime average in milliseconds, with both defects of its arithmetic fixed.
+///
+/// - Its remainder rule stretched the frame by a millisecond and dropped the rest of the turn (network 95, frame 50: 3 x 51 = 153 ms where
+///   191 are needed). Here the number of frames is rounded up, so a turn is never shorter than the network needs.
+/// - Its frames per second came from truncated turns per second (204 ms: 4 x 4 = 16 instead of 19.6, so that the game ran 22 % fast). Here the
+///   step and the pace of frames are the same number, rounded down, so that game time is real time.
+pub fn article_plan(network_ms: u32, runtime_ms: u32) -> TurnPlan {
+    let frame_ms = runtime_ms.clamp(1, 1_000);
+    let frames_per_second = 1_000 / frame_ms;
+    let turn_ms = (u64::from(network_ms) * 2 + 1).max(u64::from(frame_ms));
+    let frames = (turn_ms * u64::from(frames_per_second)).div_ceil(1_000).clamp(1, 250);
+    TurnPlan { frames_per_turn: frames as u32, frames_per_second, pace_millihertz: frames_per_second * 1_000 }
+}
+
+/// The default turn: constant step, turns as long as the path needs.
+///
+/// `turns_ahead * turn >= network / 2 + one frame`; at most one second.
+pub fn adaptive_plan(network_ms: u32, runtime_ms: u32, frames_per_second: u32, turns_ahead: u32) -> TurnPlan {
+    let rate = u64::from(frames_per_second);
+    // One frame each in thousandths of a frame, so that nothing is rounded before the end.
+    let path = u64::from(network_ms) * rate / 2 + 1_000;
+    let frames = path.div_ceil(1_000 * u64::from(turns_ahead.max(1)));
+    let slowest = u32::try_from(1_000_000 / u64::from(runtime_ms.clamp(1, 1_000))).unwrap_or(u32::MAX);
+    TurnPlan {
+        frames_per_turn: frames.clamp(1, rate.clamp(1, 250)) as u32,
+        frames_per_second,
+        pace_millihertz: slowest.min(frames_per_second * 1_000),
+    }
+}
+
+/// Turns for which a shorter turn must have been possible before it is made shorter.
+const CALM_TURNS: u32 = 10;
+
+/// What all peers know of all players' averages, and the plan that follows: a pure function of the streams.
+#[derive(Clone, Debug)]
+pub(crate) struct Planner {
+    pace: Pace,
+    base: TurnPlan,
+    turns_ahead: u32,
+    plan: TurnPlan,
+    network_ms: [u16; PLAYERS_MAX as usize],
+    runtime_ms: [u16; PLAYERS_MAX as usize],
+    calm_turns: u32,
+}
+
+impl Planner {
+    pub(crate) fn new(pace: Pace, base: TurnPlan, turns_ahead: u32) -> Self {
+        let zero = [0; PLAYERS_MAX as usize];
+        Self { pace, base, turns_ahead, plan: base, network_ms: zero, runtime_ms: zero, calm_turns: 0 }
+    }
+
+    pub(crate) fn plan(&self) -> TurnPlan {
+        self.plan
+    }
+
+    /// A player's averages, from the entry of the turn that begins.
+    pub(crate) fn note(&mut self, player: PlayerId, network_ms: u16, runtime_ms: u16) {
+        self.network_ms[player.index()] = network_ms;
+        self.runtime_ms[player.index()] = runtime_ms;
+    }
+
+    /// A player is gone and holds nobody up any more.
+    pub(crate) fn forget(&mut self, player: PlayerId) {
+        self.note(player, 0, 0);
+    }
+
+    /// A player's averages as all peers know them: network and runtime in milliseconds.
+    pub(crate) fn averages(&self, player: PlayerId) -> (u16, u16) {
+        (self.network_ms[player.index()], self.runtime_ms[player.index()])
+    }
+
+    /// The players with the largest network and runtime averages.
+    pub(crate) fn slowest(&self) -> (PlayerId, PlayerId) {
+        (slowest_of(&self.network_ms), slowest_of(&self.runtime_ms))
+    }
+
+    /// The plan of the turn that begins. Longer at once, shorter after ten calm turns.
+    pub(crate) fn begin_turn(&mut self) {
+        let network = u32::from(self.network_ms.iter().copied().max().unwrap_or(0));
+        let runtime = u32::from(self.runtime_ms.iter().copied().max().unwrap_or(0));
+        // Before the first measurement there is nothing to follow.
+        if self.pace == Pace::Fixed || network == 0 {
+            return;
+        }
+        let wanted = match self.pace {
+            Pace::Article if runtime > 0 => article_plan(network, runtime),
+            Pace::Article => article_plan(network, 1_000 / self.base.frames_per_second.max(1)),
+            _ => adaptive_plan(network, runtime, self.base.frames_per_second, self.turns_ahead),
+        };
+        let slower = |plan: &TurnPlan| {
+            // Turn length as frames over pace, compared without division.
+            (u64::from(plan.frames_per_turn) * u64::from(self.plan.pace_millihertz))
+                > (u64::from(self.plan.frames_per_turn) * u64::from(plan.pace_millihertz))
+        };
+        if wanted == self.plan {
+            self.calm_turns = 0;
+        } else if slower(&wanted) || wanted.pace_millihertz < self.plan.pace_millihertz {
+            self.plan = wanted;
+            self.calm_turns = 0;
+        } else {
+            self.calm_turns += 1;
+            if self.calm_turns >= CALM_TURNS {
+                self.plan = wanted;
+                self.calm_turns = 0;
+            }
+        }
+    }
+}
+
+fn slowest_of(averages: &[u16; PLAYERS_MAX as usize]) -> PlayerId {
+    let mut slowest = 0;
+    for (player, average) in (0_u8..).zip(averages) {
+        if *average > averages[usize::from(slowest)] {
+            slowest = player;
+        }
+    }
+    PlayerId(slowest)
+}
+
+/// This player's own measurements.
+#[derive(Clone, Debug)]
+pub(crate) struct Meter {
+    /// Entries that are not confirmed by everybody yet and when they closed: the article's stopwatches.
+    stopwatches: VecDeque<(u32, Instant)>,
+    network_us: RollingAverage,
+    runtime_us: RollingAverage,
+    slowest_frame: Duration,
+    sent: (u16, u16),
+}
+
+/// Entries that are timed at once.
+const STOPWATCHES_MAX: usize = 16;
+
+impl Meter {
+    pub(crate) fn new() -> Self {
+        Self {
+            stopwatches: VecDeque::with_capacity(STOPWATCHES_MAX),
+            network_us: RollingAverage::default(),
+            runtime_us: RollingAverage::default(),
+            slowest_frame: Duration::ZERO,
+            sent: (0, 0),
+        }
+    }
+
+    /// An entry closes and goes out.
+    pub(crate) fn entry_closed(&mut self, number: u32, now: Instant) {
+        if self.stopwatches.len() < STOPWATCHES_MAX {
+            self.stopwatches.push_back((number, now));
+        }
+    }
+
+    /// Everybody has the entries below `confirmed`.
+    pub(crate) fn confirmed(&mut self, confirmed: u32, now: Instant) {
+        while let Some((_, closed)) = self.stopwatches.pop_front_if(|(number, _)| *number < confirmed) {
+            let micros = now.since(closed).as_micros();
+            self.network_us.add(u32::try_from(micros).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// How long a frame took, everything included.
+    pub(crate) fn frame_took(&mut self, span: Duration) {
+        self.slowest_frame = self.slowest_frame.max(span);
+    }
+
+    /// A turn is over.
+    pub(crate) fn turn_ended(&mut self) {
+        if self.slowest_frame > Duration::ZERO {
+            let micros = self.slowest_frame.as_micros();
+            self.runtime_us.add(u32::try_from(micros).unwrap_or(u32::MAX));
+        }
+        self.slowest_frame = Duration::ZERO;
+    }
+
+    /// The averages in milliseconds, if they differ enough from those sent last: any rise, a fall by an eighth.
+    pub(crate) fn take_report(&mut self) -> Option<(u16, u16)> {
+        let millis =
+            |average: RollingAverage| u16::try_from(average.get().div_ceil(1_000)).unwrap_or(u16::MAX);
+        let now = (millis(self.network_us), millis(self.runtime_us));
+        let differs = |now: u16, sent: u16| now > sent || u32::from(now) * 8 < u32::from(sent) * 7;
+        if !differs(now.0, self.sent.0) && !differs(now.1, self.sent.1) {
+            return None;
+        }
+        self.sent = now;
+        Some(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn averages_rise_at_once_and_fall_by_a_tenth() {
+        let mut average = RollingAverage::default();
+        let mut seen = Vec::new();
+        for sample in [100, 50, 50, 200, 0] {
+            average.add(sample);
+            seen.push(average.get());
+        }
+        assert_eq!(seen, [100, 95, 90, 200, 180]);
+        average.add(u32::MAX);
+        assert_eq!(average.get(), u32::MAX);
+    }
+
+    #[test]
+    fn a_turn_is_never_shorter_than_the_network_needs() {
+        // The article: 3 frames of 51 ms = 153 ms.
+        let plan = article_plan(95, 50);
+        assert_eq!((plan.frames_per_turn, plan.frames_per_second), (4, 20));
+        for network in 0..400 {
+            for runtime in 1..100 {
+                let plan = article_plan(network, runtime);
+                let turn_us =
+                    u64::from(plan.frames_per_turn) * 1_000_000_000 / u64::from(plan.pace_millihertz);
+                assert!(
+                    plan.frames_per_turn == 250 || turn_us >= u64::from(network) * 2_000 + 1_000,
+                    "{network} {runtime}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn game_time_is_real_time() {
+        // Turns of 204 ms = 4 frames of 51 ms: the article steps by 1/16 s and runs 22 % fast.
+        let plan = article_plan(101, 51);
+        assert_eq!(plan.frames_per_second, 19);
+        assert_eq!(plan.pace_millihertz, 19_000, "19 steps of 1/19 s in each second");
+        assert_eq!(plan.frames_per_turn, 4, "203 ms need 4 frames of 52.6 ms");
+    }
+
+    #[test]
+    fn two_turns_cover_the_path() {
+        // 300 ms round trip at 20 frames per second: (150 + 50) / 2 = 100 ms = 2 frames.
+        assert_eq!(adaptive_plan(300, 10, 20, 2).frames_per_turn, 2);
+        assert_eq!(adaptive_plan(1, 10, 20, 2).frames_per_turn, 1);
+        assert_eq!(adaptive_plan(60_000, 10, 20, 2).frames_per_turn, 20, "at most a second");
+        assert_eq!(adaptive_plan(300, 10, 20, 2).pace_millihertz, 20_000);
+        assert_eq!(adaptive_plan(300, 80, 20, 2).pace_millihertz, 12_500, "the slowest machine needs 80 ms");
+    }
+
+    #[test]
+    fn longer_at_once_shorter_after_ten_calm_turns() {
+        let base = TurnPlan { frames_per_turn: 4, frames_per_second: 20, pace_millihertz: 20_000 };
+        let mut planner = Planner::new(Pace::Adaptive, base, 2);
+        planner.note(PlayerId(1), 900, 0);
+        planner.begin_turn();
+        assert_eq!(planner.plan().frames_per_turn, 5);
+        assert_eq!(planner.slowest().0, PlayerId(1));
+        planner.note(PlayerId(1), 100, 0);
+        let lengths: Vec<u32> = (0..10)
+            .map(|_| {
+                planner.begin_turn();
+                planner.plan().frames_per_turn
+            })
+            .collect();
+        assert_eq!(lengths, [5, 5, 5, 5, 5, 5, 5, 5, 5, 1]);
+        planner.forget(PlayerId(1));
+        planner.begin_turn();
+        assert_eq!(planner.plan().frames_per_turn, 1, "nothing measured: stays");
+    }
+}

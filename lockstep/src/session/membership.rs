@@ -1,0 +1,327 @@
+//! Who takes part: pause, leaving, dropping those who do not answer, and who delays the game.
+
+use smallvec::SmallVec;
+
+use crate::action::Action;
+use crate::codec;
+use crate::config::Topology;
+use crate::entry::{EndReason, Entry, Extra, Payload};
+use crate::event::{Event, Failure, Identity};
+use crate::ids::{PLAYERS_MAX, PlayerId};
+use crate::link::{Link, Phase};
+use crate::pacing::Pace;
+use crate::packet::Bye;
+use crate::session::{Session, State};
+use crate::time::{Duration, Instant};
+
+/// How much a player has delayed the game, as this peer knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PlayerReport {
+    /// Rolling average of the player's confirmations, milliseconds; 0 if it was never told.
+    pub network_ms: u16,
+    /// Rolling average of the player's slowest frames, milliseconds; 0 if it was never told.
+    pub runtime_ms: u16,
+    /// Turns that waited for this player, who was the last or among the last.
+    pub delayed_turns: u32,
+    /// Time for which they waited.
+    pub delayed: Duration,
+}
+
+/// For whom this peer has waited.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Delays {
+    /// Bit n: the turn that does not begin lacks player n.
+    missing: u16,
+    turns: [u32; PLAYERS_MAX as usize],
+    time: [Duration; PLAYERS_MAX as usize],
+    /// The slowest stream's next entry: while it moves, nobody stands.
+    position: u32,
+}
+
+impl Delays {
+    /// The wait is over: it counts for those who were missing at its end.
+    pub(crate) fn note(&mut self, span: Duration) {
+        for player in 0..usize::from(PLAYERS_MAX) {
+            if self.missing & (1 << player) != 0 {
+                self.turns[player] += 1;
+                self.time[player] = self.time[player] + span;
+            }
+        }
+        self.missing = 0;
+    }
+}
+
+/// The players of a set of bits, in order.
+fn players_in(set: u16) -> impl Iterator<Item = PlayerId> {
+    (0..PLAYERS_MAX).map(PlayerId).filter(move |player| set & (1 << player.0) != 0)
+}
+
+impl<A: Action> Session<A> {
+    /// Asks for a pause, or for its end, with the next entry: the simulation of every peer stands from the same turn on. Turns go
+    /// on, and actions are taken and applied.
+    pub fn pause(&mut self, paused: bool) {
+        self.pause_request = Some(paused);
+    }
+
+    /// The local player gives no more actions from the next entry on. This peer goes on as one that watches, and forwards if it
+    /// is the host. Actions that wait are cancelled; returns how many.
+    pub fn resign(&mut self) -> u32 {
+        let cancelled = self.outbox.cancel();
+        if self.state == State::Running && !self.player_ended() {
+            self.resigning = true;
+            self.close_entry(false);
+        }
+        cancelled
+    }
+
+    /// Leaves in good order: as [`Session::resign`]; the session is over as soon as the others have the last entry. If the host
+    /// leaves, the match ends for all. Returns how many waiting actions are cancelled.
+    pub fn leave(&mut self) -> u32 {
+        let cancelled = self.resign();
+        self.leaving = true;
+        if self.state != State::Running || self.player().is_none() {
+            self.depart();
+        }
+        cancelled
+    }
+
+    /// Notes how long a frame took, drawing included. The slowest of a turn counts for the runtime average.
+    pub fn note_frame_time(&mut self, span: Duration) {
+        self.meter.frame_took(span);
+    }
+
+    /// What is known of a player's delays.
+    pub fn player_report(&self, player: PlayerId) -> PlayerReport {
+        if player.0 >= self.config.players {
+            return PlayerReport::default();
+        }
+        let (network_ms, runtime_ms) = self.planner.averages(player);
+        let (delayed_turns, delayed) = (self.delays.turns[player.index()], self.delays.time[player.index()]);
+        PlayerReport { network_ms, runtime_ms, delayed_turns, delayed }
+    }
+
+    /// Time until the players who are waited for are dropped. None if nobody is waited for, or nobody is ever dropped.
+    pub fn drop_in(&self) -> Option<Duration> {
+        let drop_at = self.waiting_since? + self.config.drop_after?;
+        Some(drop_at.since(self.now))
+    }
+
+    /// Our entries below this number are at every player's.
+    pub(super) fn confirmed(&self) -> u32 {
+        let counts = |link: &&Link| {
+            let coordinator = link.identity == Some(self.coordinator());
+            link.is_connected() && !link.finished && (link.is_player() || coordinator)
+        };
+        self.links.iter().filter(counts).map(|link| link.confirmed).min().unwrap_or(u32::MAX)
+    }
+
+    /// The strict gate of the article: our own entry for this turn is at every player's.
+    pub(super) fn is_confirmed(&self) -> bool {
+        let implied = self.turn < self.config.turns_ahead;
+        self.config.pace != Pace::Article || implied || self.player_ended() || self.confirmed() > self.turn
+    }
+
+    /// Whether the local player's stream has ended (or there is none).
+    pub(super) fn player_ended(&self) -> bool {
+        self.player().is_none_or(|player| self.streams[player.index()].end().is_some())
+    }
+
+    /// Whether this peer may drop somebody for whom the game stands too long: the host, the relay, or any peer of a mesh.
+    pub(super) fn may_drop(&self) -> bool {
+        self.config.drop_after.is_some() && self.accepts()
+    }
+
+    pub(super) fn note_missing(&mut self) {
+        let missing = (0..self.config.players).filter(|&p| !self.streams[usize::from(p)].has(self.turn));
+        self.delays.missing = missing.fold(0, |mask, player| mask | (1 << player));
+    }
+
+    /// Drops the players for whom the game has waited too long.
+    pub(super) fn drop_silent(&mut self) {
+        if !self.may_drop() {
+            return;
+        }
+        let follows_turns = self.state == State::Running && !self.is_relay();
+        let missing = self.blocking();
+        let position = self.slowest_next();
+        if !follows_turns && (missing == 0 || position != self.delays.position) {
+            self.waiting_since = None;
+        }
+        self.delays.position = position;
+        if missing == 0 {
+            return;
+        }
+        let since = *self.waiting_since.get_or_insert(self.now);
+        if self.now.since(since) < self.config.drop_after.unwrap_or_default() {
+            return;
+        }
+        if self.config.topology == Topology::Mesh {
+            self.freeze(missing);
+        } else {
+            self.end_streams(missing);
+        }
+    }
+
+    /// Next entry of the slowest stream that has not ended.
+    fn slowest_next(&self) -> u32 {
+        let live = self.streams.iter().filter(|stream| stream.end().is_none());
+        live.map(crate::stream::Stream::next).min().unwrap_or(u32::MAX)
+    }
+
+    /// Players without whose next entry nothing goes on, bit n for player n.
+    fn blocking(&self) -> u16 {
+        let own = self.player();
+        let live = || {
+            let others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
+            others.filter(|(_, stream)| stream.end().is_none())
+        };
+        let needed = match (self.state, self.is_relay()) {
+            // Nobody is more than the turns ahead in front of the slowest, and all who wait for the slowest are exactly that.
+            (State::Running, true) => {
+                let slowest = self.slowest_next();
+                let fastest = live().map(|(_, stream)| stream.next()).max().unwrap_or(0);
+                let stands = fastest.saturating_sub(slowest) >= self.config.turns_ahead.max(1);
+                if stands { slowest.saturating_add(1) } else { 0 }
+            }
+            (State::Running, false) if self.waiting_since.is_some() => self.turn.saturating_add(1),
+            (State::Ending, _) => self.final_next().unwrap_or(0),
+            _ => 0,
+        };
+        live().filter(|(_, stream)| stream.next() < needed).fold(0, |mask, (player, _)| mask | (1 << player))
+    }
+
+    /// Ends streams after what is here, for everybody who gets them from here.
+    fn end_streams(&mut self, players: u16) {
+        for player in players_in(players) {
+            let stream = &mut self.streams[player.index()];
+            if stream.end().is_some() {
+                continue;
+            }
+            let payload = if self.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
+            let extras: SmallVec<[Extra; 2]> = [Extra::End(EndReason::Dropped)].into_iter().collect();
+            tracing::warn!(player = player.0, turn = stream.next(), "dropped");
+            stream.push(Entry { payload, extras });
+            stream.source = None;
+            self.stats.drops += 1;
+            self.close_link_of(player);
+        }
+        for link in &mut self.links {
+            link.mark_urgent();
+        }
+        if let Some(since) = self.waiting_since.take() {
+            self.delays.missing = players;
+            self.delays.note(self.now.since(since));
+        }
+        self.settle_checksums();
+    }
+
+    /// The player has been dropped and is told so.
+    pub(super) fn close_link_of(&mut self, player: PlayerId) {
+        for link in self.links.iter_mut().filter(|link| link.identity == Some(Identity::Player(player))) {
+            link.phase = Phase::Closed;
+            link.owe_bye(Bye::Dropped);
+        }
+    }
+
+    /// Mesh: takes nothing more from these players' own links. When every survivor has done so and everything that any of them
+    /// has is here, the lowest of them ends the streams.
+    fn freeze(&mut self, missing: u16) {
+        // Whoever is silent as well cannot agree to anything.
+        let drop_after = self.config.drop_after.unwrap_or_default();
+        let silent = |link: &&Link| !link.finished && self.now.since(link.last_heard) >= drop_after;
+        let silent = self.links.iter().filter(silent).filter_map(|link| match link.identity {
+            Some(Identity::Player(player)) if self.streams[player.index()].end().is_none() => {
+                Some(1 << player.0)
+            }
+            _ => None,
+        });
+        let missing = silent.fold(missing, |mask, bit: u16| mask | bit);
+        self.frozen |= missing;
+        let live: u16 = (0..self.config.players)
+            .filter(|&player| self.streams[usize::from(player)].end().is_none())
+            .fold(0, |mask, player| mask | (1 << player));
+        let survivors = live & !self.frozen;
+        let (all, left) = (live.count_ones(), survivors.count_ones());
+        let has_lowest = live.trailing_zeros() == survivors.trailing_zeros();
+        if left * 2 < all || (left * 2 == all && !has_lowest) {
+            let lost = self.links.iter().find(|link| !link.finished).map(|link| link.peer);
+            self.fail(Failure::ConnectionLost(lost.unwrap_or_default()));
+            return;
+        }
+        if self.player().is_none_or(|own| u32::from(own.0) != survivors.trailing_zeros()) {
+            return;
+        }
+        let agrees = |player: PlayerId| {
+            let link = self.links.iter().find(|link| link.identity == Some(Identity::Player(player)));
+            link.is_some_and(|link| {
+                let has_no_more = |p: PlayerId| link.acked[p.index()] <= self.streams[p.index()].next();
+                link.is_connected()
+                    && link.frozen & missing == missing
+                    && players_in(missing).all(has_no_more)
+            })
+        };
+        let own = self.player();
+        if players_in(survivors).filter(|&player| own != Some(player)).all(agrees) {
+            self.end_streams(missing);
+        }
+    }
+
+    /// A player's last word has come before the end of the match.
+    pub(super) fn player_left(&mut self, index: usize) {
+        let (peer, identity) = (self.links[index].peer, self.links[index].identity);
+        match identity {
+            Some(Identity::Player(player)) if self.streams[player.index()].end().is_some() => {
+                self.links[index].phase = Phase::Closed;
+            }
+            // The process is gone: no need to wait for what cannot come. (In a mesh others may still have some of it.)
+            Some(Identity::Player(player)) if self.may_drop() => {
+                if self.config.topology != Topology::Mesh {
+                    self.end_streams(1 << player.0);
+                }
+            }
+            _ => self.fail(Failure::PeerLeft(peer)),
+        }
+    }
+
+    /// Whether the others have the local player's last entry, so that this peer may go.
+    pub(super) fn check_left(&mut self) {
+        if !self.leaving || !self.player_ended() {
+            return;
+        }
+        let Some(player) = self.player() else { return };
+        let next = self.streams[player.index()].next();
+        let has = |link: &Link, now: Instant| {
+            !link.is_connected()
+                || link.finished
+                || link.acked[player.index()] >= next
+                || now.since(link.last_heard) >= self.config.linger
+        };
+        if self.links.iter().all(|link| has(link, self.now)) {
+            self.depart();
+        }
+    }
+
+    fn depart(&mut self) {
+        if self.is_over() {
+            return;
+        }
+        self.state = State::Left;
+        for link in &mut self.links {
+            link.owe_bye(Bye::Left);
+        }
+        self.report_cancelled();
+    }
+
+    /// Reports accepted actions that have not run here and that this peer will not see run.
+    pub(super) fn report_cancelled(&mut self) {
+        let mut actions = self.outbox.cancel();
+        if let Some(player) = self.player() {
+            let stream = &self.streams[player.index()];
+            let entries = (self.turn..stream.next()).filter_map(|number| stream.get(number));
+            actions += entries.map(|entry| codec::actions::<A>(&entry.payload).count() as u32).sum::<u32>();
+        }
+        if actions > 0 && !self.config.input_mode {
+            self.emit(Event::Cancelled { actions });
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Players who leave, fall silent, pause or sleep: the others agree on the turn, and nothing is lost or run twice.
+
+use crate::toy::{Order, Toy, bot, terrible, toy_match};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{
+    Driver, Duration, EndReason, Event, Failure, Identity, Instant, PlayerId, SessionConfig, State, Topology,
+    VirtualMatch,
+};
+
+const SEED: u64 = 3;
+
+fn config(players: u8, topology: Topology) -> SessionConfig {
+    SessionConfig::new(players).turns(150).topology(topology).drop_after(Duration::from_secs(4))
+}
+
+fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
+    game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
+        if let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) {
+            // A player who has left gives no more.
+            let _ = session.submit(&order);
+        }
+    })
+}
+
+fn events_of(driver: &mut Driver<Toy>) -> Vec<Event> {
+    std::iter::from_fn(|| driver.session_mut().poll_event()).collect()
+}
+
+/// All survivors have finished with the same log, in which the one who is gone has the same tail.
+fn assert_survivors_agree(game: &mut VirtualMatch<Toy>, gone: u8, reason: EndReason, what: &str) {
+    let survivors = |driver: &&mut Driver<Toy>| match driver.session().identity() {
+        Identity::Player(player) => player.0 != gone,
+        Identity::Spectator => true,
+        Identity::Relay => false,
+    };
+    let mut first: Option<Toy> = None;
+    for driver in game.drivers_mut().iter_mut().filter(survivors) {
+        assert_eq!(driver.session().state(), State::Finished, "{what} {:?}", driver.session().stats());
+        let events = events_of(driver);
+        assert!(!events.iter().any(|event| matches!(event, Event::Desync(_))), "{what}: {events:?}");
+        let told = events.iter().filter(
+            |event| matches!(event, Event::PlayerGone { player, reason: why, .. } if player.0 == gone && *why == reason),
+        );
+        assert_eq!(told.count(), 1, "{what}: {events:?}");
+        let toy = driver.simulation().clone();
+        assert_eq!((toy.frames, toy.gone.len()), (600, 1), "{what}");
+        if let Some(first) = &first {
+            assert_eq!((&toy.log, &toy.gone), (&first.log, &first.gone), "{what}");
+        } else {
+            first = Some(toy);
+        }
+    }
+    let toy = first.unwrap();
+    let last_turn = toy.gone[0].1;
+    // Everything that the player gave in time has run, and nothing after the end.
+    let ran: Vec<_> = toy.log.iter().filter(|(_, player, _)| *player == gone).collect();
+    let expected = (2..last_turn).filter(|turn| bot(SEED, turn - 2, gone).is_some()).count();
+    assert_eq!(ran.len(), expected, "{what}: gone at {last_turn}");
+}
+
+#[test]
+fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        for (name, link) in [("perfect", LinkSettings::default()), ("terrible", terrible())] {
+            for seed in 0..6 {
+                let what = format!("{topology:?} {name} {seed}");
+                let spectators = u32::from(topology != Topology::Mesh);
+                let mut game = toy_match(&config(4, topology), spectators, seed, link);
+                run(&mut game, 8_000 + seed * 37);
+                game.net_mut().set_partition(&[2]);
+                if !run(&mut game, 600_000) {
+                    for driver in game.drivers() {
+                        eprintln!(
+                            "{:?} {:?} {:?} {:?}",
+                            driver.session().state(),
+                            driver.session().next_turn(),
+                            driver.session().missing_players(),
+                            driver.session().stats()
+                        );
+                    }
+                    panic!("{what}");
+                }
+                assert_survivors_agree(&mut game, 2, EndReason::Dropped, &what);
+                let lost = game.drivers()[2].session().state();
+                assert!(matches!(lost, State::Failed(Failure::ConnectionLost(_))), "{what}: {lost:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_partition_that_heals_in_time_costs_only_time() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        let mut game = toy_match(&config(3, topology), 0, 1, terrible());
+        run(&mut game, 8_000);
+        game.net_mut().set_partition(&[1]);
+        run(&mut game, 11_000);
+        game.net_mut().set_partition(&[]);
+        assert!(run(&mut game, 600_000));
+        let log = &game.drivers()[0].simulation().log;
+        for driver in game.drivers() {
+            assert_eq!(driver.session().state(), State::Finished, "{topology:?}");
+            assert_eq!(driver.session().stats().drops, 0);
+            assert!(driver.session().identity() == Identity::Relay || &driver.simulation().log == log);
+        }
+    }
+}
+
+#[test]
+fn after_a_split_the_hosts_side_goes_on() {
+    let mut game = toy_match(&config(4, Topology::Host), 0, 1, LinkSettings::default());
+    run(&mut game, 8_000);
+    game.net_mut().set_partition(&[2, 3]);
+    assert!(run(&mut game, 600_000));
+    let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
+    assert_eq!(states[..2], [State::Finished; 2]);
+    assert!(
+        states[2..].iter().all(|state| matches!(state, State::Failed(Failure::ConnectionLost(_)))),
+        "{states:?}"
+    );
+    assert_eq!(game.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
+}
+
+#[test]
+fn after_a_split_of_a_mesh_the_majority_goes_on_else_the_lowest() {
+    for (players, island, survivors) in [(5, vec![0, 1], vec![2, 3, 4]), (4, vec![1, 3], vec![0, 2])] {
+        let mut game = toy_match(&config(players, Topology::Mesh), 0, 1, terrible());
+        run(&mut game, 8_000);
+        game.net_mut().set_partition(&island);
+        assert!(run(&mut game, 600_000));
+        let log = &game.drivers()[survivors[0]].simulation().log;
+        for (index, driver) in game.drivers().iter().enumerate() {
+            if survivors.contains(&index) {
+                assert_eq!(driver.session().state(), State::Finished, "{index}");
+                assert_eq!(&driver.simulation().log, log);
+            } else {
+                assert!(
+                    matches!(driver.session().state(), State::Failed(Failure::ConnectionLost(_))),
+                    "{index}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_broken_link_of_a_mesh_is_bridged_by_the_others() {
+    let dead = LinkSettings { loss_ppm: 1_000_000, ..LinkSettings::default() };
+    let mut game = toy_match(&config(3, Topology::Mesh), 0, 1, LinkSettings::default());
+    run(&mut game, 5_000);
+    game.net_mut().set_link(1, 2, dead);
+    game.net_mut().set_link(2, 1, dead);
+    assert!(run(&mut game, 900_000));
+    for driver in game.drivers() {
+        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.session().stats().drops, 0);
+        assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
+    }
+}
+
+#[test]
+fn leaving_in_good_order() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        for seed in 0..6 {
+            let mut game = toy_match(&config(3, topology), 0, seed, terrible());
+            run(&mut game, 8_000);
+            let session = game.drivers_mut()[1].session_mut();
+            session.leave();
+            assert!(session.submit(&Order::Push(1)).is_err());
+            assert!(run(&mut game, 600_000), "{topology:?}");
+            let what = format!("{topology:?} {seed}");
+            assert_survivors_agree(&mut game, 1, EndReason::Left, &what);
+            assert_eq!(game.drivers()[1].session().state(), State::Left, "{what}");
+        }
+    }
+}
+
+#[test]
+fn resigning_goes_on_watching() {
+    let mut game = toy_match(&config(3, Topology::Host), 0, 1, terrible());
+    run(&mut game, 8_000);
+    // The host resigns and goes on forwarding.
+    game.drivers_mut()[0].session_mut().resign();
+    assert!(run(&mut game, 600_000));
+    let log = game.drivers()[0].simulation().log.clone();
+    for driver in game.drivers_mut() {
+        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.simulation().log, log);
+        assert!(!events_of(driver).iter().any(|event| matches!(event, Event::Desync(_))));
+    }
+}
+
+#[test]
+fn a_pause_stands_at_the_same_turn_everywhere() {
+    let mut game = toy_match(&config(3, Topology::Host), 1, 1, terrible());
+    run(&mut game, 8_000);
+    game.drivers_mut()[2].session_mut().pause(true);
+    run(&mut game, 12_000);
+    let frames: Vec<u32> = game.drivers().iter().map(|driver| driver.simulation().frames).collect();
+    assert!(game.drivers().iter().all(|driver| driver.session().is_paused()));
+    run(&mut game, 14_000);
+    assert!(frames.iter().all(|count| *count == frames[0]), "{frames:?}");
+    assert!(game.drivers().iter().all(|driver| driver.simulation().frames == frames[0]));
+    game.drivers_mut()[1].session_mut().pause(false);
+    assert!(run(&mut game, 600_000));
+    let first = game.drivers()[0].simulation().clone();
+    assert!(first.frames < 600);
+    for driver in game.drivers_mut() {
+        let (frames, log) = (driver.simulation().frames, driver.simulation().log.clone());
+        assert_eq!((frames, &log), (first.frames, &first.log));
+        let events = events_of(driver);
+        let pauses: Vec<_> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Paused { turn, player, paused } => Some((turn.0, player.0, *paused)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(pauses.len(), 2, "{events:?}");
+        assert_eq!((pauses[0].1, pauses[0].2), (2, true));
+        assert_eq!((pauses[1].1, pauses[1].2), (1, false));
+        assert_eq!(600 - frames, 4 * (pauses[1].0 - pauses[0].0));
+        assert!(!events.iter().any(|event| matches!(event, Event::Desync(_))));
+    }
+}
+
+#[test]
+fn a_suspended_machine_does_no_harm() {
+    // Two seconds asleep: the others wait, and nobody is dropped, on whichever side the machine is.
+    for sleeper in 0..3 {
+        let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::default());
+        run(&mut game, 8_000);
+        game.put_to_sleep(sleeper, Instant::from_millis(11_500));
+        assert!(run(&mut game, 600_000));
+        for driver in game.drivers() {
+            assert_eq!(driver.session().state(), State::Finished);
+            assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
+        }
+    }
+    // A minute asleep: dropped, and told so on waking.
+    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::default());
+    run(&mut game, 8_000);
+    game.put_to_sleep(1, Instant::from_millis(30_000));
+    assert!(run(&mut game, 600_000));
+    assert_eq!(game.drivers()[1].session().state(), State::Failed(Failure::Dropped));
+    assert_survivors_agree(&mut game, 1, EndReason::Dropped, "asleep");
+    let report = game.drivers()[0].session().player_report(PlayerId(1));
+    assert!(report.delayed >= Duration::from_secs(3) && report.delayed_turns > 0, "{report:?}");
+}

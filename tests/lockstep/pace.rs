@@ -1,0 +1,182 @@
+//! Input mode, and turns that follow the network.
+
+use crate::toy::{Toy, bot, terrible, toy_match};
+use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::{
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, Instant, Pace, PeerClock, PeerId,
+    PlayerId, Session, SessionConfig, Simulation, State, VirtualMatch,
+};
+
+/// Buttons of one frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Buttons(u8);
+
+impl Action for Buttons {
+    const MAX_BITS: u32 = 8;
+    fn encode(&self, out: &mut BitWriter) {
+        out.write_bits(u64::from(self.0), 8);
+    }
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self(input.read_bits(8)? as u8))
+    }
+}
+
+#[derive(Clone, Default)]
+struct Pad {
+    log: Vec<(u32, u8, u8)>,
+    frames: u32,
+    sum: u64,
+}
+
+impl Simulation for Pad {
+    type Action = Buttons;
+    fn apply(&mut self, player: PlayerId, action: &Buttons) {
+        self.log.push((self.frames, player.0, action.0));
+        self.sum = self.sum.rotate_left(7) ^ u64::from(action.0) ^ (u64::from(player.0) << 32);
+    }
+    fn step(&mut self, _: u32) {
+        self.frames += 1;
+        self.sum = self.sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+    }
+    fn checksum(&self) -> u64 {
+        self.sum
+    }
+}
+
+fn pad_match(link: LinkSettings, frames: u32, turns_ahead: u32) -> VirtualMatch<Pad> {
+    let config = SessionConfig::input(2, 60).turns(frames).turns_ahead(turns_ahead);
+    let now = Instant::ZERO;
+    let sessions = [
+        Session::host(config.clone(), now).unwrap(),
+        Session::join(config, PlayerId(1), PeerId(0), now).unwrap(),
+    ];
+    let mut net = SimNet::new(5);
+    net.set_default(link);
+    let mut game =
+        VirtualMatch::new(sessions.map(|session| Driver::new(Pad::default(), session)).into(), net);
+    let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
+        // A button changes every 20 frames.
+        let player = session.player().unwrap();
+        session.submit(&Buttons((turn.0 / 20) as u8 ^ player.0)).unwrap();
+    });
+    assert!(over);
+    game
+}
+
+#[test]
+fn input_mode_is_a_turn_of_one_frame() {
+    for link in [LinkSettings::default(), terrible()] {
+        let game = pad_match(link, 620, 2);
+        for driver in game.drivers() {
+            assert_eq!(driver.session().state(), State::Finished);
+            assert_eq!(driver.simulation().frames, 620);
+            // Every frame has an input of each player from the third on.
+            let expected: Vec<_> = (2..620_u32)
+                .flat_map(|frame| [0_u8, 1].map(|player| (frame, player, ((frame - 2) / 20) as u8 ^ player)))
+                .collect();
+            assert_eq!(driver.simulation().log, expected);
+        }
+    }
+}
+
+#[test]
+fn input_mode_costs_few_bytes() {
+    // 60 Hz, one way 50 ms, 8-bit input. The aim of 1,700 bytes per second includes 16 bytes of authentication per packet instead of
+    // the tag of 4, and a packet counter of 2.
+    let link = LinkSettings { latency: Duration::from_millis(50), ..LinkSettings::default() };
+    let game = pad_match(link, 3_600, 5);
+    let stats = game.drivers()[1].session().stats();
+    let seconds = 60;
+    let plain = stats.bytes_sent / seconds;
+    let sealed = (stats.bytes_sent + stats.packets_sent * 14) / seconds;
+    assert!(plain <= 900 && sealed <= 1_700, "{plain} {sealed} {stats:?}");
+}
+
+fn play(config: &SessionConfig, seed: u64, link: LinkSettings) -> VirtualMatch<Toy> {
+    let mut game = toy_match(config, 1, seed, link);
+    let over = game.run(Instant::from_millis(3_600_000), |_, turn, _, session| {
+        if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
+            session.submit(&order).unwrap();
+        }
+    });
+    assert!(over);
+    game
+}
+
+fn plans_of(driver: &mut Driver<Toy>) -> Vec<(u32, u32)> {
+    let mut plans = Vec::new();
+    while let Some(event) = driver.session_mut().poll_event() {
+        match event {
+            Event::Plan { turn, plan } => plans.push((turn.0, plan.frames_per_turn)),
+            Event::Desync(mismatch) => panic!("{mismatch:?}"),
+            _ => {}
+        }
+    }
+    plans
+}
+
+#[test]
+fn turns_follow_the_network_at_the_same_turn_everywhere() {
+    for pace in [Pace::Adaptive, Pace::Article] {
+        let mut game = play(&SessionConfig::new(3).turns(200).pace(pace), 2, terrible());
+        let plans = plans_of(&mut game.drivers_mut()[0]);
+        assert!(!plans.is_empty());
+        let log = game.drivers()[0].simulation().log.clone();
+        for driver in &mut game.drivers_mut()[1..] {
+            assert_eq!(plans_of(driver), plans, "{pace:?}");
+            assert_eq!(driver.simulation().log, log);
+        }
+    }
+}
+
+#[test]
+fn a_fast_network_has_short_turns_and_a_slow_one_does_not_stall() {
+    let link = |ms| LinkSettings { latency: Duration::from_millis(ms), ..LinkSettings::default() };
+    let config = SessionConfig::new(3).turns(200).pace(Pace::Adaptive);
+    let mut fast = play(&config, 1, link(5));
+    let plans = plans_of(&mut fast.drivers_mut()[0]);
+    assert!(plans.last().unwrap().1 <= 2, "{plans:?}");
+    // Client to client 500 ms: turns of 200 ms would stall, turns of 250 to 400 ms need not.
+    let slow = play(&config, 1, link(250));
+    let fixed = play(&SessionConfig::new(3).turns(200), 1, link(250));
+    let stalls = |game: &VirtualMatch<Toy>| {
+        game.drivers().iter().map(|driver| driver.session().stats().stalled_frames).max().unwrap()
+    };
+    assert!(stalls(&slow) < 20, "{}", stalls(&slow));
+    assert!(stalls(&fixed) > 200, "{}", stalls(&fixed));
+}
+
+#[test]
+fn the_slowest_machine_sets_the_pace_and_is_named() {
+    let config = SessionConfig::new(2).turns(100).pace(Pace::Adaptive);
+    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    let over = game.run(Instant::from_millis(600_000), |peer, _, _, session| {
+        session.note_frame_time(Duration::from_millis(if peer == 1 { 80 } else { 10 }));
+    });
+    assert!(over);
+    for driver in game.drivers() {
+        assert_eq!(driver.session().plan().pace_millihertz, 12_500);
+        assert_eq!(driver.session().plan().frames_per_second, 20, "the step stays");
+        assert_eq!(driver.session().player_report(PlayerId(1)).runtime_ms, 80);
+        assert_eq!(driver.session().player_report(PlayerId(0)).runtime_ms, 10);
+    }
+}
+
+#[test]
+fn clocks_that_drift_stay_together() {
+    let config = SessionConfig::new(3).turns(600).drop_after(Duration::from_secs(4));
+    let mut game =
+        toy_match(&config, 0, 1, LinkSettings { latency: Duration::from_millis(60), ..Default::default() });
+    for (peer, drift_ppm) in [(0, 0), (1, 20_000), (2, -20_000)] {
+        let offset = Duration::from_secs(1_000 * peer as u64);
+        game.set_clock(peer, PeerClock { offset, drift_ppm, ..PeerClock::default() });
+    }
+    assert!(game.run(Instant::from_millis(600_000), |_, _, _, _| {}));
+    for driver in game.drivers() {
+        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.frame().0, 2_400);
+    }
+    // The pace is that of the slowest clock: 120 s at 2 % less.
+    let seconds = game.now().as_micros() / 1_000_000;
+    assert!((121..=125).contains(&seconds), "{seconds}");
+}
