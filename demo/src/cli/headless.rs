@@ -101,6 +101,7 @@ pub fn config(game: &Match, topology: Topology) -> SessionConfig {
         .content_hash(content)
         // Drops are off: with the same seed the same match must come out whatever the network does.
         .silence_timeout(Duration::from_secs(3_600))
+        .without_drops()
 }
 
 /// The battle that follows from the options.
