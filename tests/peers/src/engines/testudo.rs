@@ -1,0 +1,110 @@
+//! Testudo with the defaults of `WorldDef`: one setting for all scenes.
+//!
+//! As for the others: no gravity, friction 0, mass 1, the scene's restitution; sleeping stays on. The speed below
+//! which restitution is ignored keeps its default, in the bouncing scene too.
+
+use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+use testudo_tests::scenes::{BodySpec, Form, Scene};
+
+use crate::engine::{Engine, Velocities};
+
+/// A world and the handles of its bodies.
+pub struct Testudo {
+    world: World,
+    bodies: Vec<BodyId>,
+    restitution: Fx,
+    frames_per_second: u32,
+}
+
+impl Testudo {
+    /// An empty world; `simd` allows instructions beyond the ordinary build's where the machine has them.
+    pub fn new(scene: &Scene, simd: bool) -> Self {
+        Self {
+            world: World::new(WorldDef::new().simd(simd)).expect("defaults are valid"),
+            bodies: Vec::with_capacity(scene.bodies.len()),
+            restitution: Fx::from_num(scene.restitution),
+            frames_per_second: scene.frames_per_second,
+        }
+    }
+}
+
+fn fx(raw: i32) -> Fx {
+    Fx::from_bits(i64::from(raw))
+}
+
+fn vector([x, y]: [i32; 2]) -> Vec2 {
+    Vec2::new(fx(x), fx(y))
+}
+
+fn floats(vector: Vec2) -> [f64; 2] {
+    [vector.x.to_num(), vector.y.to_num()]
+}
+
+impl Engine for Testudo {
+    fn add(&mut self, body: &BodySpec) {
+        let shape = match body.form {
+            Form::Disc { radius } => Shape::Circle { radius: fx(radius) },
+            Form::Box { half_extents } => Shape::Rect { half_extents: vector(half_extents) },
+        };
+        let def = if body.movable { BodyDef::dynamic(shape).mass(Fx::ONE) } else { BodyDef::fixed(shape) };
+        let def = def.position(vector(body.position)).velocity(vector(body.velocity));
+        let def = def.restitution(self.restitution).friction(Fx::ZERO);
+        self.bodies.push(self.world.create_body(&def).expect("scenes keep the limits"));
+    }
+
+    fn remove(&mut self, body: u32) {
+        self.world.remove_body(self.bodies[body as usize]).expect("callers name living bodies");
+    }
+
+    fn write_velocities(&mut self, velocities: &Velocities) {
+        for (&body, &velocity) in velocities.bodies.iter().zip(&velocities.fixed) {
+            self.world
+                .set_velocity(self.bodies[body as usize], vector(velocity))
+                .expect("callers name living bodies");
+        }
+    }
+
+    fn step(&mut self) {
+        self.world.step(self.frames_per_second).expect("scenes keep the limits");
+    }
+
+    fn position(&self, body: u32) -> [f64; 2] {
+        floats(self.world.body(self.bodies[body as usize]).expect("callers name living bodies").position())
+    }
+
+    fn velocity(&self, body: u32) -> [f64; 2] {
+        floats(self.world.body(self.bodies[body as usize]).expect("callers name living bodies").velocity())
+    }
+
+    fn can_query(&self) -> bool {
+        false
+    }
+
+    fn count_in_area(&mut self, _corners: [[i32; 2]; 2]) -> u32 {
+        unreachable!()
+    }
+
+    fn ray(&mut self, _origin: [i32; 2], _offset: [i32; 2]) -> Option<f64> {
+        unreachable!()
+    }
+
+    fn nearest_distance(&mut self, _point: [i32; 2]) -> f64 {
+        unreachable!()
+    }
+
+    fn checksum(&mut self) -> u64 {
+        self.world.checksum()
+    }
+
+    fn checksum_covers(&self) -> &'static str {
+        "whole state, contacts"
+    }
+
+    fn snapshot(&mut self, out: &mut Vec<u8>) {
+        self.world.snapshot(out);
+    }
+
+    fn restore(&mut self, bytes: &[u8]) {
+        self.world.restore(bytes).expect("bytes were written by this program");
+    }
+}

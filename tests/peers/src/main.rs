@@ -1,0 +1,146 @@
+//! Side-by-side benchmark: Testudo, rapier2d and Box2D on the same scenes. See `README.md`.
+
+mod engine;
+mod engines;
+mod measure;
+mod memory;
+mod oracle;
+mod plot;
+mod quality;
+mod queries;
+mod report;
+mod simulate;
+mod state;
+mod targets;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+use engine::{Contender, Settings};
+use report::{Conditions, Report};
+
+/// Runs Testudo, rapier2d and Box2D on the same scenes and compares speed and quality.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Only these scenes (repeatable); all by default.
+    #[arg(long, value_enum)]
+    scene: Vec<SceneName>,
+    /// Numbers of bodies instead of the usual ones (repeatable).
+    #[arg(long = "n", value_name = "BODIES", value_parser = clap::value_parser!(u32).range(50..=1_000_000))]
+    count: Vec<u32>,
+    /// Only these engines (repeatable).
+    #[arg(long, value_enum)]
+    only: Vec<Contender>,
+    /// Measured steps instead of the scene's own number.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    steps: Option<u32>,
+    /// Solver iterations of rapier2d and substeps of Box2D.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    peer_iterations: u32,
+    /// More sizes of the crowd, for the growth curves.
+    #[arg(long)]
+    growth: bool,
+    /// Write all results as JSON to this file; `-` for the standard output, instead of the tables.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Draw `bars.svg` and `growth.svg` into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    plot: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SceneName {
+    Crowd,
+    Gather,
+    Bounce,
+    Idle,
+    Churn,
+    Queries,
+    State,
+    Memory,
+}
+
+impl SceneName {
+    /// Numbers of bodies that are run by default.
+    fn counts(self, growth: bool) -> &'static [u32] {
+        match self {
+            SceneName::Crowd if growth => &[1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000],
+            SceneName::Crowd => &[1_000, 10_000, 50_000, 100_000],
+            SceneName::Idle => &[50_000],
+            SceneName::Memory => &[10_000, 50_000],
+            _ => &[10_000],
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if engines::box2d::has_assertions() {
+        eprintln!("Box2D was compiled with its assertions; a comparison would be unfair. See README.md.");
+        return ExitCode::FAILURE;
+    }
+    let mut report = run(&arguments);
+    if arguments.only.is_empty() {
+        report.targets = targets::targets(&report);
+    }
+    match finish(&arguments, &report) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Report {
+    let settings = Settings { peer_iterations: arguments.peer_iterations };
+    let all = Contender::value_variants();
+    let contenders = if arguments.only.is_empty() { all } else { &arguments.only };
+    let scenes = SceneName::value_variants().iter();
+    let mut report = Report {
+        conditions: Conditions::of(settings),
+        simulated: Vec::new(),
+        queries: Vec::new(),
+        state: Vec::new(),
+        memory: Vec::new(),
+        targets: Vec::new(),
+    };
+    for &scene in scenes.filter(|scene| arguments.scene.is_empty() || arguments.scene.contains(scene)) {
+        let counts =
+            if arguments.count.is_empty() { scene.counts(arguments.growth) } else { &arguments.count };
+        for &count in counts {
+            let name = scene.to_possible_value().expect("no scene is hidden").get_name().to_owned();
+            eprintln!("{name} {count} ...");
+            match scene {
+                SceneName::Queries => report.queries.extend(queries::query(count, contenders, settings)),
+                SceneName::State => report.state.extend(state::state(count, contenders, settings)),
+                SceneName::Memory => report.memory.extend(memory::memory(count, contenders, settings)),
+                _ => {
+                    // Nobody asks for a hundred thousand of the peers unless told to.
+                    let alone = count >= 100_000 && arguments.count.is_empty() && arguments.only.is_empty();
+                    let contenders = if alone { &all[..2] } else { contenders };
+                    let rows = simulate::simulate(&name, count, contenders, settings, arguments.steps);
+                    report.simulated.extend(rows);
+                }
+            }
+        }
+    }
+    report
+}
+
+fn finish(arguments: &Arguments, report: &Report) -> Result<(), Box<dyn std::error::Error>> {
+    let to_stdout = arguments.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if !to_stdout {
+        println!("{}", report.tables());
+    }
+    if let Some(path) = &arguments.json {
+        let text = serde_json::to_string_pretty(report)?;
+        if to_stdout { println!("{text}") } else { std::fs::write(path, text)? }
+    }
+    if let Some(folder) = &arguments.plot {
+        plot::plot(report, folder)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! Everything that one run of the program found, as tables and as JSON.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::engine::Settings;
+use crate::engines::box2d;
+use crate::memory::MemoryRow;
+use crate::queries::QueryRow;
+use crate::simulate::StepRow;
+use crate::state::StateRow;
+use crate::targets::{Outcome, Verdict};
+
+/// All results, with what a reader needs to judge them.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Where and how the program ran.
+    pub conditions: Conditions,
+    /// Stepped scenes.
+    pub simulated: Vec<StepRow>,
+    /// Queries.
+    pub queries: Vec<QueryRow>,
+    /// Checksum, snapshot, restore.
+    pub state: Vec<StateRow>,
+    /// Peak memory, each engine in a process of its own.
+    pub memory: Vec<MemoryRow>,
+    /// Targets and whether they were reached.
+    pub targets: Vec<Outcome>,
+}
+
+/// Machine, build and settings.
+#[derive(Clone, Debug, Serialize)]
+pub struct Conditions {
+    /// Model of the processor, as the system names it.
+    pub processor: String,
+    /// Architecture and system of the build.
+    pub build: String,
+    /// rapier2d: version and features.
+    pub rapier: String,
+    /// Box2D: version and compiler flags.
+    pub box2d: String,
+    /// Solver iterations of rapier2d and substeps of Box2D.
+    pub peer_iterations: u32,
+}
+
+impl Conditions {
+    /// Those of this program.
+    pub fn of(settings: Settings) -> Self {
+        let determinism =
+            if cfg!(feature = "determinism") { "enhanced-determinism" } else { "default features" };
+        let avx2 = if cfg!(feature = "box2d-avx2") { "AVX2" } else { "SSE2, as by default" };
+        Self {
+            processor: processor().unwrap_or_else(|| "unknown".to_owned()),
+            build: format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
+            rapier: format!("0.36.1, {determinism}"),
+            box2d: format!("{}, {}, {avx2}", box2d::version(), env!("PEERS_CFLAGS")),
+            peer_iterations: settings.peer_iterations,
+        }
+    }
+}
+
+fn processor() -> Option<String> {
+    let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = info.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+impl Report {
+    /// All tables in Markdown.
+    pub fn tables(&self) -> String {
+        let mut text = String::new();
+        let c = &self.conditions;
+        let _ = writeln!(text, "{} ({}); thread CPU time, one thread", c.processor, c.build);
+        let _ = writeln!(
+            text,
+            "rapier2d {}; Box2D {}; peers at {} iterations\n",
+            c.rapier, c.box2d, c.peer_iterations
+        );
+        let mut add = |title: &str, head: &[&str], rows: Vec<Vec<String>>| {
+            if !rows.is_empty() {
+                let _ = writeln!(text, "## {title}\n\n{}", markdown(head, &rows));
+            }
+        };
+        add(
+            "Steps",
+            &[
+                "scene", "bodies", "engine", "frame ms", "p99", "step ms", "write ms", "overlaps", "mean",
+                "p99", "max", "in boxes", "energy", "progress",
+            ],
+            self.simulated.iter().map(step_cells).collect(),
+        );
+        add(
+            "Queries, microseconds each; with a body created before each",
+            &[
+                "bodies",
+                "engine",
+                "area",
+                "ray",
+                "nearest",
+                "+area",
+                "+ray",
+                "+nearest",
+                "found",
+                "truth",
+                "missed",
+                "hits",
+                "ray error",
+                "nearest error",
+            ],
+            self.queries.iter().map(query_cells).collect(),
+        );
+        add(
+            "State",
+            &[
+                "bodies",
+                "engine",
+                "checksum us",
+                "covers",
+                "snapshot us",
+                "restore us",
+                "bytes/body",
+                "resumes exactly",
+            ],
+            self.state.iter().map(state_cells).collect(),
+        );
+        add(
+            "Peak memory, crowd",
+            &["bodies", "engine", "process MB", "engine MB"],
+            self.memory.iter().map(memory_cells).collect(),
+        );
+        add(
+            "Targets",
+            &["what", "measured", "must", "aim", "verdict", "note"],
+            self.targets.iter().map(target_cells).collect(),
+        );
+        text
+    }
+}
+
+fn step_cells(row: &StepRow) -> Vec<String> {
+    let optional =
+        |value: Option<f64>, digits| value.map_or(String::new(), |value| format!("{value:.digits$}"));
+    let o = &row.overlap;
+    vec![
+        row.scene.clone(),
+        row.count.to_string(),
+        row.engine.clone(),
+        format!("{:.3}", row.frame_ms.median),
+        format!("{:.3}", row.frame_ms.p99),
+        format!("{:.3}", row.step_ms.median),
+        format!("{:.3}", row.write_ms.median),
+        o.pairs.to_string(),
+        format!("{:.3}", o.mean),
+        format!("{:.3}", o.p99),
+        format!("{:.3}", o.max),
+        format!("{:.3}", o.box_max),
+        optional(row.energy_kept, 4),
+        optional(row.progress, 1),
+    ]
+}
+
+fn query_cells(row: &QueryRow) -> Vec<String> {
+    let (a, b) = (&row.plain, &row.with_creation);
+    let mut cells = vec![row.count.to_string(), row.engine.clone()];
+    for us in [a.area_us, a.ray_us, a.nearest_us, b.area_us, b.ray_us, b.nearest_us] {
+        cells.push(format!("{us:.2}"));
+    }
+    cells.extend([
+        format!("{:.1}", row.found_per_area),
+        format!("{:.1}", row.truly_in_area),
+        row.areas_short.to_string(),
+        format!("{:.0} %", row.ray_hits * 100.0),
+        format!("{:.4}", row.ray_error),
+        format!("{:.4}", row.nearest_error),
+    ]);
+    cells
+}
+
+fn state_cells(row: &StateRow) -> Vec<String> {
+    vec![
+        row.count.to_string(),
+        row.engine.clone(),
+        format!("{:.1}", row.checksum_us),
+        row.checksum_covers.clone(),
+        format!("{:.0}", row.snapshot_us),
+        format!("{:.0}", row.restore_us),
+        format!("{:.1}", row.bytes_per_body),
+        if row.resumes_exactly { "yes" } else { "no" }.to_owned(),
+    ]
+}
+
+fn memory_cells(row: &MemoryRow) -> Vec<String> {
+    let megabytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e6);
+    let own = row.peak_bytes - row.harness_bytes;
+    vec![row.count.to_string(), row.engine.clone(), megabytes(row.peak_bytes), megabytes(own)]
+}
+
+fn target_cells(outcome: &Outcome) -> Vec<String> {
+    let value = |value: f64| format!("{value:.2} {}", outcome.unit);
+    vec![
+        outcome.what.clone(),
+        outcome.measured.map_or("-".to_owned(), value),
+        value(outcome.must),
+        value(outcome.aim),
+        match outcome.verdict {
+            Verdict::Aim => "pass, aim reached",
+            Verdict::Pass => "pass",
+            Verdict::Short => "SHORT",
+            Verdict::NotMeasured => "not measured",
+        }
+        .to_owned(),
+        outcome.note.clone(),
+    ]
+}
+
+/// A Markdown table with aligned columns.
+fn markdown(head: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .chain([head[column].chars().count()])
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |cells: Vec<&str>| {
+        let padded: Vec<String> =
+            cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        format!("| {} |\n", padded.join(" | "))
+    };
+    let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
+    let mut text = line(head.to_vec()) + &line(rule.iter().map(String::as_str).collect());
+    for row in rows {
+        text += &line(row.iter().map(String::as_str).collect());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_aligned() {
+        let text = markdown(&["a", "long"], &[vec!["xyz".into(), "1".into()]]);
+        assert_eq!(text, "| a   | long |\n| --- | ---- |\n| xyz | 1    |\n");
+    }
+}
