@@ -79,6 +79,12 @@ read -r -a clients <<<"$(list client_checksums "$WORK/corrupt.out")"
 equal "client 0, 1, 3" "${clients[0]} ${clients[1]} ${clients[3]}" "$checksum $checksum $checksum"
 [[ ${clients[2]} != "$checksum" ]] || fail "client 2 was corrupted and has the checksum of the others"
 
+expected="turn 100 body 5 field position.x outlier 2"
+found="turn $(value turn "$WORK/corrupt.out") body $(value body "$WORK/corrupt.out")"
+found+=" field $(value field "$WORK/corrupt.out") outlier $(value outlier "$WORK/corrupt.out")"
+equal "the desync report" "$found" "$expected"
+check "... $found"
+
 check "three processes play over UDP and have the same checksum"
 "$RELEASE" host --bot --headless --players 3 --units 50 --turns 100 --seed 7 --json \
   >"$WORK/host.out" 2>"$WORK/host.err" &
