@@ -96,12 +96,21 @@ impl Tree {
         self.texts().filter(move |(path, _)| path.starts_with(prefix) && path.ends_with(".rs"))
     }
 
-    /// Whether a file or a folder has this path.
+    /// Whether a file or a folder has this path; `.` and `..` are followed.
     pub(crate) fn exists(&self, path: &str) -> bool {
-        let path = path.trim_start_matches("./").trim_end_matches('/');
+        let mut steps = Vec::new();
+        for step in path.split('/') {
+            match step {
+                "" | "." => {}
+                ".." if steps.pop().is_none() => return false,
+                ".." => {}
+                name => steps.push(name),
+            }
+        }
+        let path = steps.join("/");
         let folder = format!("{path}/");
         path.is_empty()
-            || self.paths.contains(path)
+            || self.paths.contains(&path)
             || self.paths.range(folder.clone()..).next().is_some_and(|next| next.starts_with(&folder))
     }
 
@@ -131,6 +140,7 @@ pub(crate) fn assert_found(findings: &[Finding], path: &str, line: usize, messag
 fn folders_exist_through_their_files() {
     let tree = Tree::planted(&[("a/b/c.rs", ""), ("a/b-d.rs", "")]);
     assert!(tree.exists("a/") && tree.exists("a/b") && tree.exists("./a/b/c.rs") && tree.exists("a/b-d.rs"));
+    assert!(tree.exists("a/b/../b-d.rs") && !tree.exists("../a") && !tree.exists("a/../c.rs"));
     assert!(!tree.exists("a/b/c") && !tree.exists("b") && !tree.exists("a/b/d.rs"));
     assert!(tree.has_file_named("c.rs") && !tree.has_file_named("b"));
 }
