@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-pub(crate) use crate::block_join::IndexPair;
+pub(crate) use crate::block_join::{ALL_PAIRS, CHILDREN_OF_ONE, IndexPair};
 use crate::quadtree::Quadtree;
 use crate::simd::Path;
 
@@ -29,7 +29,7 @@ impl Join {
         }
         for level in tree.levels().iter().skip(1).rev() {
             self.next.clear();
-            path.join(&self.pairs, level, level, true, &mut self.next);
+            path.join(&self.pairs, level, level, CHILDREN_OF_ONE, &mut self.next);
             core::mem::swap(&mut self.pairs, &mut self.next);
         }
         &self.pairs
@@ -44,7 +44,7 @@ impl Join {
         }
         for (level_a, level_b) in a.levels().iter().zip(b.levels()).skip(1).rev() {
             self.next.clear();
-            path.join(&self.pairs, level_a, level_b, false, &mut self.next);
+            path.join(&self.pairs, level_a, level_b, ALL_PAIRS, &mut self.next);
             core::mem::swap(&mut self.pairs, &mut self.next);
         }
         &self.pairs

@@ -22,6 +22,10 @@ struct Used {
 /// What the contact cache wants to know about a lane later on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Origin {
+    /// Working index of the contact's owner.
+    pub(crate) owner: u32,
+    /// Slot of the other body.
+    pub(crate) other: u32,
     /// Index of the cached contact it continues, or [`Origin::NEW`].
     pub(crate) cached: u32,
     /// Whether the surfaces touched before the step.
@@ -44,6 +48,7 @@ pub(crate) struct Batches {
     open: Vec<(u32, u32)>,
     dummy: u32,
     len: u32,
+    bodies: usize,
 }
 
 impl Batches {
@@ -54,8 +59,10 @@ impl Batches {
         self.used.clear();
         self.used.resize(bodies, Used::default());
         self.window = 0;
+        assert!((dummy as usize) < bodies);
         self.dummy = dummy;
         self.len = 0;
+        self.bodies = bodies;
         self.begin_window();
     }
 
@@ -69,6 +76,7 @@ impl Batches {
     /// Adds a contact to the batch of its colour; `movable` tells which of its bodies the solver can move.
     /// Returns its batch and lane. A body that has used up all colours of the window gets batches of a single contact.
     pub(crate) fn push(&mut self, contact: &Contact, origin: Origin, movable: [bool; 2]) -> (u32, u32) {
+        assert!((contact.a.max(contact.b) as usize) < self.bodies);
         let used = if movable[0] { self.used_by(contact.a) } else { 0 }
             | if movable[1] { self.used_by(contact.b) } else { 0 };
         let color = (!used).trailing_zeros();
@@ -107,6 +115,11 @@ impl Batches {
         self.batches.push(Batch::empty(self.dummy));
         self.origins.push([Origin::default(); LANES]);
         self.batches.len() as u32 - 1
+    }
+
+    /// Number of working bodies that the batches were made for: every index in them is below it.
+    pub(crate) fn bodies(&self) -> usize {
+        self.bodies
     }
 
     /// Number of contacts.

@@ -11,14 +11,35 @@ use alloc::vec::Vec;
 use crate::body::{Body, Shell, flag};
 use crate::coloring::{Batches, Origin};
 
-/// One cached contact, seen from its owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CachedContact {
-    /// Slot of the other body.
-    pub(crate) other: u32,
-    /// Impulse of the last frame, raw units per second of closing speed; not negative.
-    pub(crate) impulse: i32,
+/// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CachedContacts {
+    /// Slots of the other bodies.
+    pub(crate) others: Vec<u32>,
+    /// Impulses of the last frame, raw units per second of closing speed; not negative.
+    pub(crate) impulses: Vec<i32>,
 }
+
+impl CachedContacts {
+    pub(crate) fn len(&self) -> usize {
+        self.impulses.len()
+    }
+
+    fn resize(&mut self, len: usize) {
+        self.others.clear();
+        self.others.resize(len, 0);
+        self.impulses.clear();
+        self.impulses.resize(len, 0);
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.others.truncate(len);
+        self.impulses.truncate(len);
+    }
+}
+
+/// Entries that one look-up compares; as many follow the last contact while the list is searched.
+const LOOK_UP: usize = 8;
 
 /// A body that owns the next `count` contacts of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,13 +63,13 @@ pub(crate) type SlotPair = (u32, u32);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContactCache {
     pub(crate) owners: Vec<Owner>,
-    pub(crate) contacts: Vec<CachedContact>,
+    pub(crate) contacts: CachedContacts,
     /// Sorted by owner, then other.
     pub(crate) resting: Vec<RestingContact>,
     /// Start and end in `contacts` (or, during a step, `old_contacts`) by the owner's slot.
     ranges: Vec<[u32; 2]>,
     old_owners: Vec<Owner>,
-    old_contacts: Vec<CachedContact>,
+    old_contacts: CachedContacts,
     /// Resting contacts that take part in this step again; sorted.
     woken: Vec<RestingContact>,
     /// Whether a contact of the last frame (old, then woken) still touches.
@@ -64,6 +85,9 @@ impl ContactCache {
     pub(crate) fn begin_step(&mut self, slots: usize, rejoins: Option<impl Fn(&RestingContact) -> bool>) {
         core::mem::swap(&mut self.owners, &mut self.old_owners);
         core::mem::swap(&mut self.contacts, &mut self.old_contacts);
+        // Padding, so that every look-up may read as many as it likes.
+        let len = self.old_contacts.len();
+        self.old_contacts.others.resize(len + LOOK_UP, 0);
         self.ranges.resize(slots.max(self.ranges.len()), [0; 2]);
         self.woken.clear();
         if let Some(rejoins) = rejoins {
@@ -74,23 +98,44 @@ impl ContactCache {
         self.matched.resize(self.old_contacts.len() + self.woken.len(), false);
     }
 
-    /// Where the contact of the last frame is kept, and its impulse. `owner` is the likelier owner; a body that fell
-    /// asleep or woke up may have changed roles with the other one.
-    #[inline]
-    pub(crate) fn find(&self, owner: u32, other: u32) -> Option<(u32, i32)> {
-        self.find_owned(owner, other).or_else(|| self.find_owned(other, owner))
+    /// Where an owner's contacts of the last frame are.
+    pub(crate) fn range(&self, slot: u32) -> [u32; 2] {
+        self.ranges[slot as usize]
     }
 
-    #[inline]
-    fn find_owned(&self, owner: u32, other: u32) -> Option<(u32, i32)> {
-        let [start, end] = self.ranges[owner as usize];
-        let own = &self.old_contacts[start as usize..end as usize];
-        if let Some(i) = own.iter().position(|c| c.other == other) {
-            return Some((start + i as u32, own[i].impulse));
+    /// Where the contact of the last frame is kept, and its impulse. `owner` is the likelier owner, but a body that fell
+    /// asleep or woke up may have changed roles with the other one. `ranges` are those of the two.
+    #[inline(always)]
+    pub(crate) fn find(&self, owner: u32, other: u32, ranges: [[u32; 2]; 2]) -> Option<(u32, i32)> {
+        let at = self.position(ranges[0], other).or_else(|| self.position(ranges[1], owner));
+        match at {
+            Some(at) => Some((at as u32, self.old_contacts.impulses[at])),
+            None if self.woken.is_empty() => None,
+            None => self.find_woken(owner, other).or_else(|| self.find_woken(other, owner)),
         }
-        if self.woken.is_empty() {
+    }
+
+    #[inline(always)]
+    fn position(&self, [start, end]: [u32; 2], other: u32) -> Option<usize> {
+        let (start, count) = (start as usize, (end - start) as usize);
+        let near: &[u32; LOOK_UP] = self.old_contacts.others[start..].first_chunk()?;
+        let mut equal = 0u32;
+        for (l, &slot) in near.iter().enumerate() {
+            equal |= u32::from(slot == other) << l;
+        }
+        equal &= (1 << count.min(LOOK_UP)) - 1;
+        if equal != 0 {
+            return Some(start + equal.trailing_zeros() as usize);
+        }
+        if count <= LOOK_UP {
             return None;
         }
+        let far = &self.old_contacts.others[start + LOOK_UP..start + count];
+        far.iter().position(|&slot| slot == other).map(|i| start + LOOK_UP + i)
+    }
+
+    #[cold]
+    fn find_woken(&self, owner: u32, other: u32) -> Option<(u32, i32)> {
         let i = self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)).ok()?;
         Some(((self.old_contacts.len() + i) as u32, self.woken[i].impulse))
     }
@@ -103,12 +148,13 @@ impl ContactCache {
         self.began.clear();
         self.count_contacts(batches, shells);
         self.place_owners(shells);
-        self.place_contacts(batches, shells);
+        self.place_contacts(batches);
         self.began.sort_unstable();
         self.collect_ended();
     }
 
     /// Counts each owner's contacts and notes which are new.
+    #[inline(never)]
     fn count_contacts(&mut self, batches: &Batches, shells: &[Shell]) {
         self.places.clear();
         self.places.resize(shells.len(), 0);
@@ -116,10 +162,9 @@ impl ContactCache {
             if batch.impulse[lane] == 0 && !origin.touching {
                 continue;
             }
-            let (owner, other) = owner_and_other(shells, batch.a[lane], batch.b[lane]);
-            self.places[owner as usize] += 1;
+            self.places[origin.owner as usize] += 1;
             if origin.cached == Origin::NEW {
-                self.began.push(sorted_pair(shells[owner as usize].slot, shells[other as usize].slot));
+                self.began.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
             } else {
                 self.matched[origin.cached as usize] = true;
             }
@@ -127,6 +172,7 @@ impl ContactCache {
     }
 
     /// Gives each owner its range.
+    #[inline(never)]
     fn place_owners(&mut self, shells: &[Shell]) {
         self.owners.clear();
         let mut start = 0;
@@ -138,32 +184,33 @@ impl ContactCache {
                 start += count;
             }
         }
-        self.contacts.clear();
-        self.contacts.resize(start as usize, CachedContact { other: 0, impulse: 0 });
+        self.contacts.resize(start as usize);
     }
 
     /// Writes the contacts into their owners' ranges, in the order of solving.
-    fn place_contacts(&mut self, batches: &Batches, shells: &[Shell]) {
+    #[inline(never)]
+    fn place_contacts(&mut self, batches: &Batches) {
         for (batch, lane, origin) in batches.iter() {
             let impulse = batch.impulse[lane];
             if impulse == 0 && !origin.touching {
                 continue;
             }
-            let (owner, other) = owner_and_other(shells, batch.a[lane], batch.b[lane]);
-            let place = &mut self.places[owner as usize];
-            self.contacts[*place as usize] = CachedContact { other: shells[other as usize].slot, impulse };
+            let place = &mut self.places[origin.owner as usize];
+            self.contacts.others[*place as usize] = origin.other;
+            self.contacts.impulses[*place as usize] = impulse;
             *place += 1;
         }
     }
 
     /// Contacts of the last frame that were not matched have ended.
+    #[inline(never)]
     fn collect_ended(&mut self) {
         self.ended.clear();
         let mut i = 0;
         for owner in &self.old_owners {
             for _ in 0..owner.count {
                 if !self.matched[i] {
-                    self.ended.push(sorted_pair(owner.slot, self.old_contacts[i].other));
+                    self.ended.push(sorted_pair(owner.slot, self.old_contacts.others[i]));
                 }
                 i += 1;
             }
@@ -185,11 +232,12 @@ impl ContactCache {
             let count = core::mem::replace(&mut owner.count, 0);
             let start = write;
             for i in read..read + count as usize {
-                let CachedContact { other, impulse } = self.contacts[i];
+                let (other, impulse) = (self.contacts.others[i], self.contacts.impulses[i]);
                 if rests(owner.slot) && rests(other) {
                     self.resting.push(RestingContact { owner: owner.slot, other, impulse });
                 } else {
-                    self.contacts[write] = self.contacts[i];
+                    self.contacts.others[write] = other;
+                    self.contacts.impulses[write] = impulse;
                     write += 1;
                     owner.count += 1;
                 }
@@ -220,19 +268,15 @@ impl ContactCache {
     pub(crate) fn iter(&self) -> impl Iterator<Item = RestingContact> + '_ {
         let mut start = 0;
         let awake = self.owners.iter().flat_map(move |owner| {
-            let own = &self.contacts[start..start + owner.count as usize];
-            start += owner.count as usize;
-            own.iter().map(|c| RestingContact { owner: owner.slot, other: c.other, impulse: c.impulse })
+            let range = start..start + owner.count as usize;
+            start = range.end;
+            range.map(|i| {
+                let (other, impulse) = (self.contacts.others[i], self.contacts.impulses[i]);
+                RestingContact { owner: owner.slot, other, impulse }
+            })
         });
         awake.chain(self.resting.iter().copied())
     }
-}
-
-/// Working indices of a contact's owner and of the other body.
-pub(crate) fn owner_and_other(shells: &[Shell], a: u32, b: u32) -> (u32, u32) {
-    let (shell_a, shell_b) = (&shells[a as usize], &shells[b as usize]);
-    let a_owns = shell_a.mass != 0 && (shell_b.mass == 0 || shell_a.slot < shell_b.slot);
-    if a_owns { (a, b) } else { (b, a) }
 }
 
 /// The lower slot first.

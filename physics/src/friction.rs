@@ -26,7 +26,7 @@ impl FrictionContact {
     pub(crate) fn solve(&mut self, batches: &[Batch], velocities: &mut [Velocity]) {
         let contact = batches[self.batch as usize].get(self.lane as usize);
         let tangent = [-contact.normal[1], contact.normal[0]];
-        let (va, vb) = (velocities[contact.a as usize], velocities[contact.b as usize]);
+        let (va, vb) = (velocities[contact.a as usize].get(), velocities[contact.b as usize].get());
         let sliding: i64 = (0..2).map(|x| i64::from(vb[x].wrapping_sub(va[x])) * i64::from(tangent[x])).sum();
         let sliding = (sliding + (1 << (UNIT_BITS - 1))) >> UNIT_BITS;
         let most = (i64::from(contact.impulse) * i64::from(self.friction)) >> 16;

@@ -10,6 +10,7 @@ mod body_def;
 mod body_id;
 mod broad_phase;
 mod coloring;
+mod contact_phase;
 mod contacts;
 mod filter;
 mod friction;

@@ -10,6 +10,8 @@
 //!
 //! Source: the signed distance of a rounded box (I. Quilez, *2D distance functions*), in integers.
 
+use alloc::vec::Vec;
+
 use crate::body::Shell;
 
 /// Fraction bits of unit normals and mass shares inside the solver.
@@ -26,34 +28,57 @@ pub(crate) struct Manifold {
     pub(crate) gap: i32,
 }
 
+/// A pair of working bodies that touch or nearly touch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hit {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) normal: [i32; 2],
+    pub(crate) gap: i32,
+}
+
+/// The pairs that are at most `margin` raw units apart, in order.
+#[inline(always)]
+pub(crate) fn find_hits(pairs: &[(u32, u32)], shells: &[Shell], margin: i32, hits: &mut Vec<Hit>) {
+    // Written in any case and kept by moving on: whether a pair touches is hard to predict for a branch.
+    hits.resize(pairs.len(), Hit::default());
+    let mut count = 0;
+    for &(a, b) in pairs {
+        let (normal, gap) = separation(&shells[a as usize], &shells[b as usize]);
+        hits[count] = Hit { a, b, normal, gap };
+        count += usize::from(gap <= margin);
+    }
+    hits.truncate(count);
+}
+
 /// The manifold of two shapes that are at most `margin` raw units apart.
-#[inline]
 pub(crate) fn manifold(a: &Shell, b: &Shell, margin: i32) -> Option<Manifold> {
-    // Positions lie within +-2^30 and extents below 2^29, so every difference and sum here fits i32.
-    let d = [b.position[0] - a.position[0], b.position[1] - a.position[1]];
-    let outside = [d[0].abs() - (a.half[0] + b.half[0]), d[1].abs() - (a.half[1] + b.half[1])];
+    let (normal, gap) = separation(a, b);
+    (gap <= margin).then_some(Manifold { normal, gap })
+}
+
+/// Normal and gap of any two shapes.
+#[inline(always)]
+fn separation(a: &Shell, b: &Shell) -> ([i32; 2], i32) {
+    // Extents are below 2^29 and callers compare neighbours only, so every difference and sum here fits i32.
+    let d = [b.position[0].wrapping_sub(a.position[0]), b.position[1].wrapping_sub(a.position[1])];
+    let outside =
+        [d[0].wrapping_abs() - (a.half[0] + b.half[0]), d[1].wrapping_abs() - (a.half[1] + b.half[1])];
     let reach = a.radius + b.radius;
     let q = [outside[0].max(0), outside[1].max(0)];
-    if q[0] > reach + margin || q[1] > reach + margin {
-        return None;
-    }
     if (q[0] | q[1]) == 0 {
-        return Some(inner_manifold(a, b, d, outside, reach));
+        return inner_separation(a, b, d, outside, reach);
     }
-    let (direction, length) = unit_and_length(q);
-    let gap = length - reach;
-    (gap <= margin)
-        .then(|| Manifold { normal: [direction[0] * d[0].signum(), direction[1] * d[1].signum()], gap })
+    let (unit, length) = unit_and_length(q);
+    let signed = |axis: usize| if d[axis] < 0 { -unit[axis] } else { unit[axis] };
+    ([signed(0), signed(1)], length - reach)
 }
 
 /// The cores overlap (or the centres coincide): the way out is along the axis of least overlap.
 #[cold]
-fn inner_manifold(a: &Shell, b: &Shell, d: [i32; 2], outside: [i32; 2], reach: i32) -> Manifold {
+fn inner_separation(a: &Shell, b: &Shell, d: [i32; 2], outside: [i32; 2], reach: i32) -> ([i32; 2], i32) {
     if d == [0, 0] {
-        return Manifold {
-            normal: coincident_normal(a, b, outside),
-            gap: outside[0].max(outside[1]) - reach,
-        };
+        return (coincident_normal(a, b, outside), outside[0].max(outside[1]) - reach);
     }
     // On a tie the axis with the larger offset; then x.
     let along_x = outside[0] > outside[1] || (outside[0] == outside[1] && d[0].abs() >= d[1].abs());
@@ -62,7 +87,7 @@ fn inner_manifold(a: &Shell, b: &Shell, d: [i32; 2], outside: [i32; 2], reach: i
     // Centres level with each other along the axis: the lower slot goes to the negative side.
     let positive = d[axis] > 0 || (d[axis] == 0 && a.slot < b.slot);
     normal[axis] = if positive { UNIT } else { -UNIT };
-    Manifold { normal, gap: outside[axis] - reach }
+    (normal, outside[axis] - reach)
 }
 
 /// Coincident centres have no direction of their own. Boxes part along their least overlap; circles along one of
@@ -109,7 +134,7 @@ const fn reciprocal_roots() -> [u32; 96] {
 ///
 /// Reciprocal square root by table and two Newton steps on 32-bit factors: the components of the direction are
 /// within 2^-28 of the exact ones, the length within one raw unit.
-#[inline]
+#[inline(always)]
 pub(crate) fn unit_and_length(q: [i32; 2]) -> ([i32; 2], i32) {
     let (x, y) = (q[0] as u64, q[1] as u64);
     let square = x * x + y * y;

@@ -3,11 +3,19 @@
 //! The kernels are plain code over eight lanes. Here they are instantiated a second time with AVX2 enabled and chosen at
 //! run time. Integer arithmetic gives the same bits either way; the tests compare both.
 
+#![cfg_attr(all(feature = "std", target_arch = "x86_64"), allow(unsafe_code))]
+
 use alloc::vec::Vec;
 
 use crate::block_join::{IndexPair, join_blocks};
+use crate::body::Shell;
+use crate::coloring::Batches;
+use crate::narrow_phase::{Hit, find_hits};
 use crate::quadtree::BoxBlock;
-use crate::solver::{Batch, Pass, Velocity, run_pass};
+use crate::solver::{Pass, Velocity, run_pass};
+
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx2;
 
 /// Which instantiation of the kernels runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,47 +47,38 @@ impl Path {
         pairs: &[IndexPair],
         a: &[BoxBlock],
         b: &[BoxBlock],
-        same: bool,
+        keep_own: u64,
         out: &mut Vec<IndexPair>,
     ) {
         match self {
-            Self::Plain => join_blocks(pairs, a, b, same, out),
+            Self::Plain => join_blocks(pairs, a, b, keep_own, out),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
-            #[allow(unsafe_code)]
             // SAFETY: `detect` is the only source of `Avx2`, and it found the instructions.
-            Self::Avx2 => unsafe { avx2::join(pairs, a, b, same, out) },
+            Self::Avx2 => unsafe { avx2::join(pairs, a, b, keep_own, out) },
+        }
+    }
+
+    /// See [`find_hits`].
+    pub(crate) fn narrow(self, pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Vec<Hit>) {
+        match self {
+            Self::Plain => find_hits(pairs, shells, margin, hits),
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx2 => unsafe { avx2::narrow(pairs, shells, margin, hits) },
         }
     }
 
     /// See [`run_pass`].
-    pub(crate) fn solve(self, batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
+    ///
+    /// # Panics
+    /// If there are fewer velocities than the batches were made for, which is a bug of the step.
+    pub(crate) fn solve(self, batches: &mut Batches, velocities: &mut [Velocity], pass: Pass) {
+        assert!(velocities.len() >= batches.bodies());
         match self {
-            Self::Plain => run_pass(batches, velocities, pass),
+            Self::Plain => run_pass(batches.as_mut_slice(), velocities, pass),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
-            #[allow(unsafe_code)]
-            // SAFETY: as above.
-            Self::Avx2 => unsafe { avx2::solve(batches, velocities, pass) },
+            // SAFETY: as above; `Batches::push` has checked every index against `bodies()`.
+            Self::Avx2 => unsafe { avx2::solve(batches.as_mut_slice(), velocities, pass) },
         }
-    }
-}
-
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
-mod avx2 {
-    use super::*;
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    pub(super) fn join(
-        pairs: &[IndexPair],
-        a: &[BoxBlock],
-        b: &[BoxBlock],
-        same: bool,
-        out: &mut Vec<IndexPair>,
-    ) {
-        join_blocks(pairs, a, b, same, out);
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    pub(super) fn solve(batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
-        run_pass(batches, velocities, pass);
     }
 }

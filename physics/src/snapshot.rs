@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use crate::aabb::Aabb;
 use crate::body::{Body, Extra, flag, fx, vec2};
-use crate::contacts::{CachedContact, Owner, RestingContact};
+use crate::contacts::{Owner, RestingContact};
 use crate::filter::Filter;
 use crate::ordered::Ordered;
 use crate::rng::Pcg32;
@@ -280,7 +280,8 @@ impl World {
             cache.owners.push(Owner { slot: reader.u32()?, count: reader.u32()? });
         }
         for _ in 0..contacts {
-            cache.contacts.push(CachedContact { other: reader.u32()?, impulse: reader.i32()? });
+            cache.contacts.others.push(reader.u32()?);
+            cache.contacts.impulses.push(reader.i32()?);
         }
         for _ in 0..resting {
             let (owner, other) = (reader.u32()?, reader.u32()?);

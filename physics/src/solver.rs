@@ -44,12 +44,12 @@ pub(crate) struct Contact {
 pub(crate) struct Batch {
     pub(crate) a: [u32; LANES],
     pub(crate) b: [u32; LANES],
-    normal_x: [i32; LANES],
-    normal_y: [i32; LANES],
-    biased: [i32; LANES],
-    relaxed: [i32; LANES],
+    pub(crate) normal_x: [i32; LANES],
+    pub(crate) normal_y: [i32; LANES],
+    pub(crate) biased: [i32; LANES],
+    pub(crate) relaxed: [i32; LANES],
     pub(crate) impulse: [i32; LANES],
-    share_a: [i32; LANES],
+    pub(crate) share_a: [i32; LANES],
 }
 
 impl Batch {
@@ -101,16 +101,31 @@ pub(crate) enum Pass {
     Relax,
 }
 
-/// Velocity of a working body, raw units per second.
-pub(crate) type Velocity = [i32; 2];
+/// Velocity of a working body, raw units per second: x in the low half, y in the high one, so that a lane is one load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Velocity(u64);
+
+impl Velocity {
+    pub(crate) fn new(v: [i32; 2]) -> Self {
+        Self(u64::from(v[0] as u32) | u64::from(v[1] as u32) << 32)
+    }
+
+    pub(crate) fn get(self) -> [i32; 2] {
+        [self.0 as i32, (self.0 >> 32) as i32]
+    }
+}
 
 /// Solves every batch in order. Plain code; [`crate::simd`] instantiates it for wider registers.
 #[inline(always)]
 pub(crate) fn run_pass(batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
-    match pass {
-        Pass::WarmStart => batches.iter_mut().for_each(|b| warm_start(b, velocities)),
-        Pass::Biased => batches.iter_mut().for_each(|b| solve::<true>(b, velocities)),
-        Pass::Relax => batches.iter_mut().for_each(|b| solve::<false>(b, velocities)),
+    // Plain loops: a closure would be compiled without the wider instructions of the caller.
+    for batch in batches {
+        match pass {
+            Pass::WarmStart => warm_start(batch, velocities),
+            Pass::Biased => solve::<true>(batch, velocities),
+            Pass::Relax => solve::<false>(batch, velocities),
+        }
     }
 }
 
@@ -150,13 +165,33 @@ fn solve<const BIASED: bool>(batch: &mut Batch, velocities: &mut [Velocity]) {
 /// Velocities of the eight pairs: `[axis][lane]` of the first and of the second bodies.
 #[inline(always)]
 fn load(batch: &Batch, velocities: &[Velocity]) -> ([[i32; LANES]; 2], [[i32; LANES]; 2]) {
-    let (mut va, mut vb) = ([[0; LANES]; 2], [[0; LANES]; 2]);
+    (load_one(&batch.a, velocities), load_one(&batch.b, velocities))
+}
+
+/// One 64-bit load per lane, then wide shuffles.
+#[inline(always)]
+fn load_one(bodies: &[u32; LANES], velocities: &[Velocity]) -> [[i32; LANES]; 2] {
+    let mut packed = [0u64; LANES];
     for l in 0..LANES {
-        let (a, b) = (velocities[batch.a[l] as usize], velocities[batch.b[l] as usize]);
-        (va[0][l], va[1][l]) = (a[0], a[1]);
-        (vb[0][l], vb[1][l]) = (b[0], b[1]);
+        packed[l] = velocities[bodies[l] as usize].0;
     }
-    (va, vb)
+    let (mut x, mut y) = ([0; LANES], [0; LANES]);
+    for l in 0..LANES {
+        x[l] = packed[l] as i32;
+        y[l] = (packed[l] >> 32) as i32;
+    }
+    [x, y]
+}
+
+#[inline(always)]
+fn store_one(bodies: &[u32; LANES], velocities: &mut [Velocity], v: &[[i32; LANES]; 2]) {
+    let mut packed = [0u64; LANES];
+    for l in 0..LANES {
+        packed[l] = u64::from(v[0][l] as u32) | u64::from(v[1][l] as u32) << 32;
+    }
+    for l in 0..LANES {
+        velocities[bodies[l] as usize] = Velocity(packed[l]);
+    }
 }
 
 /// Adds an impulse along the normals and stores the velocities.
@@ -179,10 +214,8 @@ fn apply(
         vb[0][l] = vb[0][l].wrapping_add(scale(px, share_b));
         vb[1][l] = vb[1][l].wrapping_add(scale(py, share_b));
     }
-    for l in 0..LANES {
-        velocities[batch.a[l] as usize] = [va[0][l], va[1][l]];
-        velocities[batch.b[l] as usize] = [vb[0][l], vb[1][l]];
-    }
+    store_one(&batch.a, velocities, &va);
+    store_one(&batch.b, velocities, &vb);
 }
 
 /// Adds `impulse` along `direction` to the two bodies of one contact.
@@ -192,12 +225,12 @@ pub(crate) fn apply_impulse(
     impulse: i32,
     velocities: &mut [Velocity],
 ) {
+    let (mut va, mut vb) = (velocities[contact.a as usize].get(), velocities[contact.b as usize].get());
     for axis in 0..2 {
         let p = scale(impulse, direction[axis]);
-        let (a, b) = (scale(p, contact.share_a), scale(p, UNIT - contact.share_a));
-        let va = &mut velocities[contact.a as usize][axis];
-        *va = va.wrapping_sub(a);
-        let vb = &mut velocities[contact.b as usize][axis];
-        *vb = vb.wrapping_add(b);
+        va[axis] = va[axis].wrapping_sub(scale(p, contact.share_a));
+        vb[axis] = vb[axis].wrapping_add(scale(p, UNIT - contact.share_a));
     }
+    velocities[contact.a as usize] = Velocity::new(va);
+    velocities[contact.b as usize] = Velocity::new(vb);
 }

@@ -279,8 +279,8 @@ fn walk_contacts(world: &World, sink: &mut impl Sink) {
     for owner in &cache.owners {
         sink.put_pair([owner.slot as i32, owner.count as i32]);
     }
-    for contact in &cache.contacts {
-        sink.put_pair([contact.other as i32, contact.impulse]);
+    for (&other, &impulse) in cache.contacts.others.iter().zip(&cache.contacts.impulses) {
+        sink.put_pair([other as i32, impulse]);
     }
     for contact in &cache.resting {
         sink.put_pair([contact.owner as i32, contact.other as i32]);

@@ -73,20 +73,16 @@ impl World {
             ensure(self.is_named(owner.slot) && owner.count > 0, "the owner of a contact")?;
             ensure(!core::mem::replace(&mut seen[owner.slot as usize], true), "an owner listed twice")?;
             let end = start.saturating_add(owner.count as usize);
-            let own = cache
-                .contacts
-                .get(start..end)
-                .ok_or(SnapshotError::Invalid { what: "a count of contacts" })?;
+            ensure(end <= cache.contacts.len(), "a count of contacts")?;
             others.clear();
-            others.extend(own.iter().map(|c| c.other));
+            others.extend_from_slice(&cache.contacts.others[start..end]);
             others.sort_unstable();
             ensure(others.is_sorted_by(|a, b| a < b), "a contact listed twice")?;
-            for contact in own {
-                ensure(
-                    self.is_named(contact.other) && contact.other != owner.slot,
-                    "the other body of a contact",
-                )?;
-                ensure((0..=IMPULSE_MAX).contains(&contact.impulse), "an impulse out of range")?;
+            for &other in &others {
+                ensure(self.is_named(other) && other != owner.slot, "the other body of a contact")?;
+            }
+            for impulse in &cache.contacts.impulses[start..end] {
+                ensure((0..=IMPULSE_MAX).contains(impulse), "an impulse out of range")?;
             }
             start = end;
         }

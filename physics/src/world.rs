@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::body::{Body, BodyRef, Extra, flag};
 use crate::body_def::{BodyDef, BodyError};
 use crate::body_id::BodyId;
+use crate::contact_phase::ContactPhase;
 use crate::contacts::ContactCache;
 use crate::motion::{self, PerFrame};
 use crate::num::FPS_MAX;
@@ -14,7 +15,7 @@ use crate::resting::RestingTrees;
 use crate::rng::Pcg32;
 use crate::sensors::SensorOverlaps;
 use crate::simd::Path;
-use crate::step::{ContactPhase, Stepper};
+use crate::step::Stepper;
 use crate::world_def::{EdgePolicy, Settings, WorldDef, WorldError};
 
 /// A body that was removed after the last step; its contacts end in the next one.
@@ -352,6 +353,7 @@ impl World {
     }
 
     /// The remainders count in 1/fps; a new rate rescales them, sleeping bodies included.
+    #[inline(never)]
     fn change_rate(&mut self, fps: u32) {
         let old = core::mem::replace(&mut self.fps, fps);
         if old == fps || old == 0 {
@@ -366,6 +368,7 @@ impl World {
     }
 
     /// Bodies that woke up or are new leave the resting trees and join the movers.
+    #[inline(never)]
     fn gather_movers(&mut self) {
         let (split, margin) = (self.settings.split, self.settings.box_margin());
         let known = self.active.len();
@@ -383,6 +386,7 @@ impl World {
     }
 
     /// Gravity, forces and damping.
+    #[inline(never)]
     fn accelerate(&mut self, per_frame: PerFrame) {
         let gravity = self.settings.gravity;
         for &slot in &self.active {
@@ -404,6 +408,7 @@ impl World {
     }
 
     /// Broad phase, narrow phase, and the contacts of the last frame for the warm start.
+    #[inline(never)]
     fn find_contacts(&mut self, fps: u32) {
         let bodies = &self.bodies;
         let removed = &self.removed;
@@ -418,8 +423,8 @@ impl World {
             recheck.then_some(|c: &crate::contacts::RestingContact| !(stays(c.owner) && stays(c.other))),
         );
         self.sensors.begin_step();
-        self.stepper.gather(&self.active, bodies, &self.settings);
-        self.stepper.gather_resting(&mut self.resting, bodies);
+        self.stepper.gather(&self.active, bodies, &self.contacts, &self.settings);
+        self.stepper.gather_resting(&mut self.resting, bodies, &self.contacts);
         self.stepper.find_contacts(&mut ContactPhase {
             bodies,
             extras: &self.extras,
@@ -431,6 +436,7 @@ impl World {
     }
 
     /// Caches the solved contacts and makes the events.
+    #[inline(never)]
     fn keep_contacts(&mut self) {
         let (batches, shells) = self.stepper.solved();
         self.contacts.end_step(batches, shells);
@@ -448,6 +454,7 @@ impl World {
     }
 
     /// Turns pairs of slots into events with handles and user values.
+    #[inline(never)]
     fn name_events(&mut self) {
         let (order, extras, removed) = (&self.order, &self.extras, &self.removed);
         let now = |slot: u32| {
@@ -473,6 +480,7 @@ impl World {
     }
 
     /// Writes the solved velocities back and moves the bodies.
+    #[inline(never)]
     fn move_bodies(&mut self, per_frame: PerFrame) {
         self.scratch.clear();
         self.stepper.spread_stillness(&self.bodies, &mut self.scratch);
@@ -500,6 +508,7 @@ impl World {
     }
 
     /// Bodies that were still for long enough fall asleep; sleepers that were pushed wake up.
+    #[inline(never)]
     fn put_to_sleep(&mut self) {
         let limit = self.settings.sleep_frames;
         let sleeps = |body: &Body| {
