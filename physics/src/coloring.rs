@@ -47,8 +47,7 @@ pub(crate) struct Batches {
     /// The batch that each colour fills now and how many lanes it has.
     open: Vec<(u32, u32)>,
     dummy: u32,
-    len: u32,
-    bodies: usize,
+    bodies: u32,
 }
 
 impl Batches {
@@ -61,8 +60,7 @@ impl Batches {
         self.window = 0;
         assert!((dummy as usize) < bodies);
         self.dummy = dummy;
-        self.len = 0;
-        self.bodies = bodies;
+        self.bodies = bodies as u32;
         self.begin_window();
     }
 
@@ -76,7 +74,7 @@ impl Batches {
     /// Adds a contact to the batch of its colour; `movable` tells which of its bodies the solver can move.
     /// Returns its batch and lane. A body that has used up all colours of the window gets batches of a single contact.
     pub(crate) fn push(&mut self, contact: &Contact, origin: Origin, movable: [bool; 2]) -> (u32, u32) {
-        assert!((contact.a.max(contact.b) as usize) < self.bodies);
+        assert!(contact.a.max(contact.b) < self.bodies);
         let used = if movable[0] { self.used_by(contact.a) } else { 0 }
             | if movable[1] { self.used_by(contact.b) } else { 0 };
         let color = (!used).trailing_zeros();
@@ -93,7 +91,6 @@ impl Batches {
         };
         self.batches[place.0 as usize].set(place.1 as usize, contact);
         self.origins[place.0 as usize][place.1 as usize] = origin;
-        self.len += 1;
         place
     }
 
@@ -119,12 +116,7 @@ impl Batches {
 
     /// Number of working bodies that the batches were made for: every index in them is below it.
     pub(crate) fn bodies(&self) -> usize {
-        self.bodies
-    }
-
-    /// Number of contacts.
-    pub(crate) fn len(&self) -> u32 {
-        self.len
+        self.bodies as usize
     }
 
     /// The batches in the order of solving.

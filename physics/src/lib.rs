@@ -4,6 +4,7 @@
 extern crate alloc;
 
 mod aabb;
+mod advance;
 mod block_join;
 mod body;
 mod body_def;
@@ -48,5 +49,5 @@ pub use shape::Shape;
 pub use snapshot::{SIM_VERSION, SNAPSHOT_VERSION, SnapshotError};
 pub use state::Part;
 pub use vec2::Vec2;
-pub use world::{ContactEvent, StepError, World};
+pub use world::{ContactEvent, StepError, TouchingContact, World};
 pub use world_def::{EdgePolicy, WorldDef, WorldError};
