@@ -47,14 +47,18 @@ fn bars(report: &Report, path: &Path) -> PlotResult {
             None => groups.push(vec![row]),
         }
     }
-    groups.retain(|group| group.len() > 1);
+    let is_peer = |row: &&StepRow| !row.engine.starts_with("testudo");
+    groups.retain(|group| group.iter().any(is_peer) && !group.iter().all(is_peer));
     if groups.is_empty() {
         return Ok(());
     }
     let root = SVGBackend::new(path, (960, 440)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
-        .caption("Thread CPU time of a frame, part of the slowest engine's (lower is better)", (FONT, 18))
+        .caption(
+            "Thread CPU time of a frame by that of the slowest engine (lower is better; labels in ms)",
+            (FONT, 18),
+        )
         .margin(12)
         .x_label_area_size(34)
         .y_label_area_size(52)
@@ -67,6 +71,7 @@ fn bars(report: &Report, path: &Path) -> PlotResult {
         .configure_mesh()
         .disable_x_mesh()
         .disable_x_axis()
+        .light_line_style(TRANSPARENT)
         .y_labels(6)
         .y_label_formatter(&|part| format!("{:.0} %", part * 100.0))
         .draw()?;
