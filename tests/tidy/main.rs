@@ -9,6 +9,7 @@ mod imports;
 mod layout;
 mod lexer;
 mod paths;
+mod test_code;
 mod tree;
 
 use tree::{Tree, assert_clean};
@@ -44,6 +45,12 @@ fn simulation_is_deterministic() {
 fn state_has_fixed_widths() {
     let findings = determinism::state_has_fixed_widths(&Tree::of_repository());
     assert_clean("state has the same width on every machine", &findings);
+}
+
+#[test]
+fn tests_are_repeatable() {
+    let findings = test_code::tests_are_repeatable(&Tree::of_repository());
+    assert_clean("a test has the same outcome everywhere and always", &findings);
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! What a test may not do: wait, race for a port, or try other values each time.
+
+use crate::lexer::{Kind, tokens};
+use crate::paths::paths;
+use crate::tree::{Finding, Tree};
+
+/// Where tests of more than one part live. The benchmark measures time and is no test.
+const TESTS: [&str; 2] = ["tests/", "demo/tests/"];
+const NO_TESTS: [&str; 2] = ["tests/peers/", "tests/tidy/"];
+
+/// Randomness that nobody can repeat.
+const UNSEEDED: [&str; 5] = ["thread_rng", "ThreadRng", "OsRng", "SysRng", "from_os_rng"];
+
+/// Tests have the same outcome on a slow machine, beside another copy of themselves, and tomorrow.
+pub(crate) fn tests_are_repeatable(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let is_test = |path: &str| {
+        TESTS.iter().any(|p| path.starts_with(p)) && !NO_TESTS.iter().any(|p| path.starts_with(p))
+    };
+    for (path, text) in tree.rust_files("").filter(|(path, _)| is_test(path)) {
+        let tokens = tokens(text);
+        let mut report = |line: usize, message: String| {
+            findings.push(Finding { path: path.to_string(), line, message });
+        };
+        for used in paths(&tokens) {
+            if used.starts_with(&["std", "thread", "sleep"]) || used.starts_with(&["thread", "sleep"]) {
+                report(
+                    used.line,
+                    "`sleep` in a test; advance virtual time, or wait for what is to happen".into(),
+                );
+            }
+            if used.starts_with(&["std", "time", "SystemTime"]) || used.starts_with(&["rand", "random"]) {
+                let what = used.segments.join("::");
+                report(
+                    used.line,
+                    format!("`{what}` in a test; write a seed into the test and print it on failure"),
+                );
+            }
+        }
+        for token in &tokens {
+            if token.kind == Kind::Name && UNSEEDED.contains(&token.text) {
+                let message =
+                    format!("`{}` in a test; write a seed into the test and print it on failure", token.text);
+                report(token.line, message);
+            }
+            if token.kind == Kind::Text && has_fixed_port(token.text) {
+                report(token.line, "a fixed port; bind port 0 and ask the socket for its address".into());
+            }
+        }
+    }
+    findings
+}
+
+fn has_fixed_port(text: &str) -> bool {
+    ["127.0.0.1:", "[::1]:", "0.0.0.0:", "localhost:"].iter().any(|host| {
+        text.match_indices(host).any(|(at, _)| {
+            let port = text[at + host.len()..].chars().next();
+            port.is_some_and(|digit| digit.is_ascii_digit() && digit != '0')
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tests_are_repeatable;
+    use crate::tree::{Tree, assert_found};
+
+    #[test]
+    fn what_cannot_be_repeated_is_found() {
+        let clean =
+            "// thread::sleep\nfn f() { bind(\"127.0.0.1:0\"); put_to_sleep(1); let text = \"sleep\"; }";
+        assert_eq!(tests_are_repeatable(&Tree::planted(&[("tests/lockstep/udp.rs", clean)])), []);
+        let planted = [
+            ("fn f() { std::thread::sleep(d); }", "virtual time"),
+            ("use std::thread::{self, sleep};", "virtual time"),
+            ("fn f() { thread::sleep(d); }", "virtual time"),
+            ("fn f() { bind(\"127.0.0.1:7000\"); }", "bind port 0"),
+            ("fn f() { let rng = rand::random(); }", "a seed"),
+            ("fn f() { let rng = OsRng; }", "a seed"),
+        ];
+        for (line, message) in planted {
+            for path in ["tests/lockstep/udp.rs", "demo/tests/match.rs"] {
+                assert_found(&tests_are_repeatable(&Tree::planted(&[(path, line)])), path, 1, message);
+            }
+            assert_eq!(tests_are_repeatable(&Tree::planted(&[("tests/peers/src/main.rs", line)])), []);
+        }
+    }
+}
