@@ -182,7 +182,7 @@ impl World {
             if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
                 motion::apply_ground_friction(body, per_frame);
             }
-            if extras[at].max_speed != i32::MAX {
+            if body.has(flag::LIMITED) {
                 motion::limit_speed(&mut body.velocity, extras[at].max_speed);
             }
             let still = body.velocity.iter().all(|v| v.abs() <= settings.sleep_speed);

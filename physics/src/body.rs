@@ -93,8 +93,10 @@ pub(crate) mod flag {
     pub(crate) const FILTERED: u32 = 1 << 13;
     /// What the contact phase must look at apart from geometry.
     pub(crate) const SPECIAL: u32 = SENSOR | LOCK_X | LOCK_Y | ROUGH | FILTERED;
+    /// Has a speed limit of its own.
+    pub(crate) const LIMITED: u32 = 1 << 14;
     /// All defined bits.
-    pub(crate) const ALL: u32 = (1 << 14) - 1;
+    pub(crate) const ALL: u32 = (1 << 15) - 1;
 }
 
 /// What a step reads and writes of every mover: one cache line.
@@ -167,6 +169,7 @@ impl Body {
                 | bit(!def.enabled, flag::DISABLED)
                 | bit(def.lock_x, flag::LOCK_X)
                 | bit(def.lock_y, flag::LOCK_Y)
+                | bit(def.max_speed.is_some(), flag::LIMITED)
                 | bit(raw(def.material.damping) != 0, flag::DAMPED)
                 | bit(raw(def.material.friction) != 0, flag::ROUGH)
                 | bit(def.filter != Filter::default(), flag::FILTERED),

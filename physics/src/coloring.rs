@@ -129,11 +129,17 @@ impl Batches {
         &self.batches
     }
 
-    /// Each contact with its origin, in the order of solving; empty lanes are left out.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Batch, usize, Origin)> {
-        let dummy = self.dummy;
-        self.batches.iter().zip(&self.origins).flat_map(move |(batch, origins)| {
-            (0..LANES).filter(move |&l| batch.a[l] != dummy).map(move |l| (batch, l, origins[l]))
-        })
+    /// Hands on each contact (batch and lane) with its origin, in the order of solving. The lanes of a batch fill from the
+    /// first on, so the first empty one ends it.
+    #[inline(always)]
+    pub(crate) fn for_each(&self, mut with: impl FnMut(&Batch, usize, &Origin)) {
+        for (batch, origins) in self.batches.iter().zip(&self.origins) {
+            for (lane, origin) in origins.iter().enumerate() {
+                if batch.a[lane] == self.dummy {
+                    break;
+                }
+                with(batch, lane, origin);
+            }
+        }
     }
 }

@@ -158,17 +158,18 @@ impl ContactCache {
     fn count_contacts(&mut self, batches: &Batches, shells: &[Shell]) {
         self.places.clear();
         self.places.resize(shells.len(), 0);
-        for (batch, lane, origin) in batches.iter() {
+        let Self { places, began, matched, .. } = self;
+        batches.for_each(|batch, lane, origin| {
             if batch.impulse[lane] == 0 && !origin.touching {
-                continue;
+                return;
             }
-            self.places[origin.owner as usize] += 1;
+            places[origin.owner as usize] += 1;
             if origin.cached == Origin::NEW {
-                self.began.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
+                began.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
             } else {
-                self.matched[origin.cached as usize] = true;
+                matched[origin.cached as usize] = true;
             }
-        }
+        });
     }
 
     /// Gives each owner its range.
@@ -190,16 +191,17 @@ impl ContactCache {
     /// Writes the contacts into their owners' ranges, in the order of solving.
     #[inline(never)]
     fn place_contacts(&mut self, batches: &Batches) {
-        for (batch, lane, origin) in batches.iter() {
+        let Self { places, contacts, .. } = self;
+        batches.for_each(|batch, lane, origin| {
             let impulse = batch.impulse[lane];
             if impulse == 0 && !origin.touching {
-                continue;
+                return;
             }
-            let place = &mut self.places[origin.owner as usize];
-            self.contacts.others[*place as usize] = origin.other;
-            self.contacts.impulses[*place as usize] = impulse;
+            let place = &mut places[origin.owner as usize];
+            contacts.others[*place as usize] = origin.other;
+            contacts.impulses[*place as usize] = impulse;
             *place += 1;
-        }
+        });
     }
 
     /// Contacts of the last frame that were not matched have ended.

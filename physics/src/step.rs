@@ -96,38 +96,44 @@ impl Stepper {
     ) {
         let margin = settings.box_margin();
         self.tree.sort(active, settings.split, |slot| bodies[slot as usize].centre_and_extent());
-        let count = self.tree.slot_of_lane().len();
+        self.lanes.resize(bodies.len(), 0);
         self.shells.clear();
-        self.shells.resize(count + 1, Shell::HOLE);
         self.velocities.clear();
-        self.velocities.resize(count + 1, Velocity::default());
         self.still.clear();
-        self.still.resize(count + 1, AT_REST);
         self.cached.clear();
-        self.cached.resize(count + 1, [0; 2]);
         self.locked.clear();
         self.any_flags = 0;
-        self.lanes.resize(bodies.len(), 0);
-        let Self { tree, shells, velocities, still, cached, locked, any_flags, lanes, .. } = self;
+        let mut tree = core::mem::take(&mut self.tree);
         tree.set_boxes(|lane, slot| {
+            self.push_holes(lane);
             let body = &bodies[slot as usize];
-            lanes[slot as usize] = lane as u32;
-            shells[lane] = body.shell(slot);
-            velocities[lane] = Velocity::new(body.velocity);
-            still[lane] = body.still_frames;
-            cached[lane] = contacts.range(slot);
-            *any_flags |= body.flags;
+            self.lanes[slot as usize] = lane as u32;
+            self.shells.push(body.shell(slot));
+            self.velocities.push(Velocity::new(body.velocity));
+            self.still.push(body.still_frames);
+            self.cached.push(contacts.range(slot));
+            self.any_flags |= body.flags;
             for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
                 if body.has(bit) {
-                    locked.push(Locked {
-                        body: lane as u32,
-                        axis,
-                        velocity: body.velocity[usize::from(axis)],
-                    });
+                    let velocity = body.velocity[usize::from(axis)];
+                    self.locked.push(Locked { body: lane as u32, axis, velocity });
                 }
             }
             body.bounds().grown(margin)
         });
+        // One more: the dummy body of empty lanes in batches.
+        self.push_holes(tree.slot_of_lane().len() + 1);
+        self.tree = tree;
+    }
+
+    /// Fills the working arrays up to `len` with lanes without a body.
+    fn push_holes(&mut self, len: usize) {
+        while self.shells.len() < len {
+            self.shells.push(Shell::HOLE);
+            self.velocities.push(Velocity::default());
+            self.still.push(AT_REST);
+            self.cached.push([0; 2]);
+        }
     }
 
     /// Finds the bodies at rest near the movers and appends each once to the working arrays.
@@ -221,23 +227,21 @@ impl Stepper {
         if self.still.iter().all(|&s| s == 0) {
             return;
         }
-        for (batch, lane, _) in self.batches.iter() {
-            if batch.impulse[lane] == 0 {
-                continue;
+        let Self { batches, still, calm, shells, .. } = self;
+        batches.for_each(|batch, lane, _| {
+            let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
+            let (still_a, still_b) = (still[a], still[b]);
+            if batch.impulse[lane] == 0 || (still_a | still_b) == 0 {
+                return;
             }
-            for (me, other) in [(batch.a[lane], batch.b[lane]), (batch.b[lane], batch.a[lane])] {
-                let (mine, theirs) = (self.still[me as usize], self.still[other as usize]);
+            for (me, mine, theirs) in [(a, still_a, still_b), (b, still_b, still_a)] {
                 if mine != AT_REST {
-                    let calm = &mut self.calm[me as usize];
-                    *calm = (*calm).min(theirs);
-                } else if theirs == 0 {
-                    let slot = self.shells[me as usize].slot;
-                    if bodies[slot as usize].has(flag::DYNAMIC) {
-                        wake.push(slot);
-                    }
+                    calm[me] = calm[me].min(theirs);
+                } else if theirs == 0 && bodies[shells[me].slot as usize].has(flag::DYNAMIC) {
+                    wake.push(shells[me].slot);
                 }
             }
-        }
+        });
     }
 
     /// Forgets all movers.
