@@ -1,7 +1,8 @@
-//! The Testudo demo: a small real-time strategy battle over deterministic lockstep.
+//! The Testudo demo: a small battle of armies over deterministic lockstep.
 //!
-//! `game` is the simulation and knows nothing of clocks, files or windows; `cli` owns those.
+//! `game` is the simulation and knows neither clock nor network; `bots` play it; `app` runs matches; `cli` is the command line.
 
+mod app;
 mod bots;
 mod cli;
 mod game;

@@ -1,191 +1,212 @@
-//! Arguments and their ranges. What is out of range is refused, not clamped.
+//! Options, their units and ranges. What is out of range is refused, not clamped.
 
 use std::net::SocketAddr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Deterministic lockstep: a battle that runs bit for bit the same on every machine.
+use crate::app::TURNS_MAX;
+use crate::game::{ARMIES_MAX, BodyField, UNITS_MAX};
+
+/// Deterministic lockstep: everybody's machine simulates the whole battle, only orders cross the network.
+///
+/// Without a command, a short match of two players over a simulated link is played and explained.
+/// Exit codes: 0 everything agreed; 1 a disagreement, or the match or the network failed; 2 bad usage.
 #[derive(Debug, Parser)]
-#[command(name = "testudo", version, about, long_about = None)]
-pub struct Arguments {
-    /// What to do; without a command a short skirmish is played and explained.
+#[command(name = "testudo", version, disable_help_subcommand = true)]
+pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub(crate) command: Option<Command>,
+    /// Print one JSON object on standard output and nothing else there
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
 }
 
-/// Commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Two players' clients over a simulated link, with a summary (the default).
+pub(crate) enum Command {
+    /// Two players' clients over a simulated link (what happens without a command)
     Skirmish,
-    /// A whole match with bots over a simulated network, in virtual time, as fast as it goes.
+    /// A whole match with bots over a simulated network, in virtual time, as fast as it goes
     Headless(Headless),
-    /// Host a match over UDP and play as player 0.
+    /// Host a match over UDP and play as player 0
     Host(Host),
-    /// Join a match over UDP.
+    /// Join a match over UDP
     Join(Join),
-    /// Anything else.
     #[command(external_subcommand)]
-    Later(Vec<String>),
+    Other(Vec<String>),
 }
 
-/// What every kind of match has.
+/// What is played.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Match {
-    /// Players, 1 to 16.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
-    pub players: u8,
-    /// Units per player, 1 to 100000.
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub units: u32,
-    /// Turns of 200 ms, 1 to 1000000.
-    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub turns: u32,
-    /// Seed of the field, the bots and the network.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+pub(crate) struct Match {
+    /// Number of players, 1..16
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=i64::from(ARMIES_MAX)))]
+    pub(crate) players: u8,
+    /// Units of each player, 1..100000
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=i64::from(UNITS_MAX)))]
+    pub(crate) units: u32,
+    /// Length of the match in turns (of 200 ms with a fixed pace), 1..1000000
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=i64::from(TURNS_MAX)))]
+    pub(crate) turns: u32,
+    /// Decides the field, the bots and the luck of simulated packets
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
-/// How the simulated network treats packets.
+#[derive(Debug, Args)]
+pub(crate) struct Headless {
+    #[command(flatten)]
+    pub(crate) game: Match,
+    #[command(flatten)]
+    pub(crate) link: Link,
+    /// Length of turns: constant, or what the network needs
+    #[arg(long, value_enum, default_value_t = PaceArg::Adaptive)]
+    pub(crate) pace: PaceArg,
+    /// Links: all to player 0, or everybody to everybody
+    #[arg(long, value_enum, default_value_t = TopologyArg::Star)]
+    pub(crate) topology: TopologyArg,
+    #[command(flatten)]
+    pub(crate) corrupt: Corrupt,
+    #[command(flatten)]
+    pub(crate) later: Later,
+}
+
+/// The simulated network: every link, in both directions.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Network {
-    /// Time on the way, one direction, ms, 0 to 10000.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
-    pub latency_ms: u64,
-    /// Added to the latency of each packet, evenly between 0 and this, ms, 0 to 10000.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
-    pub jitter_ms: u64,
-    /// Probability that a packet is lost, 0 to 1.
-    #[arg(long, default_value = "0", value_parser = parts_per_million)]
-    pub loss: u32,
-    /// Probability that a packet arrives twice, 0 to 1.
-    #[arg(long, default_value = "0", value_parser = parts_per_million)]
-    pub duplicate: u32,
-    /// Probability that a packet is overtaken by later ones, 0 to 1.
-    #[arg(long, default_value = "0", value_parser = parts_per_million)]
-    pub reorder: u32,
+pub(crate) struct Link {
+    /// Time on the way, one direction, in ms, 0..10000
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
+    pub(crate) latency_ms: u64,
+    /// Added to each packet's latency, evenly between 0 and this, in ms, 0..10000
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
+    pub(crate) jitter_ms: u64,
+    /// Probability that a packet is lost, 0..1
+    #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
+    pub(crate) loss: u32,
+    /// Probability that a packet arrives twice, 0..1
+    #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
+    pub(crate) duplicate: u32,
+    /// Probability that a packet is held back, so that later ones overtake it, 0..1
+    #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
+    pub(crate) reorder: u32,
 }
 
-/// Options of `headless`.
-#[derive(Clone, Debug, Args)]
-pub struct Headless {
-    /// The match.
+/// Breaking one client's copy on purpose.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Fault injection (all five together)")]
+pub(crate) struct Corrupt {
+    /// Turn after whose last frame the bit is flipped, from 0
+    #[arg(long, value_name = "T", requires_all = ["corrupt_player", "corrupt_body", "corrupt_field", "corrupt_bit"])]
+    pub(crate) corrupt_turn: Option<u32>,
+    /// Player whose copy is changed, from 0
+    #[arg(long, value_name = "P", requires = "corrupt_turn")]
+    pub(crate) corrupt_player: Option<u8>,
+    /// Slot index of a living body
+    #[arg(long, value_name = "B", requires = "corrupt_turn")]
+    pub(crate) corrupt_body: Option<u32>,
+    /// Field of the body
+    #[arg(long, value_enum, requires = "corrupt_turn")]
+    pub(crate) corrupt_field: Option<FieldArg>,
+    /// Bit of the raw value, 0 (least significant)..31
+    #[arg(long, value_name = "K", requires = "corrupt_turn", value_parser = clap::value_parser!(u32).range(0..=31))]
+    pub(crate) corrupt_bit: Option<u32>,
+}
+
+/// Options that are known and do not work yet.
+#[derive(Debug, Args)]
+pub(crate) struct Later {
+    #[arg(long, hide = true)]
+    pub(crate) spectators: Option<String>,
+    #[arg(long, hide = true)]
+    pub(crate) replay: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Host {
+    /// Address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) bind: SocketAddr,
     #[command(flatten)]
-    pub game: Match,
-    /// The network.
+    pub(crate) game: Match,
     #[command(flatten)]
-    pub network: Network,
-    /// Turn length: fixed (200 ms). Adaptive pacing comes later.
-    #[arg(long, value_enum, default_value_t = Pace::Fixed)]
-    pub pace: Pace,
-    /// Links: a star around player 0, or everybody with everybody.
-    #[arg(long, value_enum, default_value_t = Links::Star)]
-    pub topology: Links,
-    /// Print one JSON object instead of a summary.
+    pub(crate) seat: Seat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Join {
+    /// What the host printed: its address
+    #[arg(value_name = "STRING")]
+    pub(crate) host: SocketAddr,
+    #[command(flatten)]
+    pub(crate) seat: Seat,
+}
+
+/// Who plays.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Seat {
+    /// A bot plays instead of a person
     #[arg(long)]
-    pub json: bool,
-    /// Flip a bit in one client's copy of a body, to see the desync found.
-    #[command(flatten)]
-    pub corrupt: Corrupt,
+    pub(crate) bot: bool,
+    /// No window
+    #[arg(long)]
+    pub(crate) headless: bool,
 }
 
-/// Fault injection.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct Corrupt {
-    /// Turn after whose last frame the bit is flipped.
-    #[arg(long, requires_all = ["corrupt_player", "corrupt_body", "corrupt_field", "corrupt_bit"])]
-    pub corrupt_turn: Option<u32>,
-    /// Client whose copy is changed.
-    #[arg(long, requires = "corrupt_turn")]
-    pub corrupt_player: Option<u8>,
-    /// Slot index of a living body.
-    #[arg(long, requires = "corrupt_turn")]
-    pub corrupt_body: Option<u32>,
-    /// Field of the body.
-    #[arg(long, requires = "corrupt_turn", value_enum)]
-    pub corrupt_field: Option<Field>,
-    /// Bit, 0 = least significant, 0 to 31.
-    #[arg(long, requires = "corrupt_turn", value_parser = clap::value_parser!(u32).range(0..=31))]
-    pub corrupt_bit: Option<u32>,
-}
-
-/// How long turns are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Pace {
-    /// 200 ms, whatever the network does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum PaceArg {
     Fixed,
+    Adaptive,
 }
 
-/// Which links there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Links {
-    /// Everybody has a link to player 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum TopologyArg {
     Star,
-    /// Everybody has a link to everybody.
     Mesh,
 }
 
-/// A field that fault injection can change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Field {
-    /// Horizontal position.
-    #[value(name = "position.x")]
-    PositionX,
-    /// Vertical position.
-    #[value(name = "position.y")]
-    PositionY,
-    /// Horizontal velocity.
-    #[value(name = "velocity.x")]
-    VelocityX,
-    /// Vertical velocity.
-    #[value(name = "velocity.y")]
-    VelocityY,
+/// A field by the name that reports use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FieldArg(pub(crate) BodyField);
+
+impl ValueEnum for FieldArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [FieldArg; 4] = {
+            let [a, b, c, d] = BodyField::ALL;
+            [FieldArg(a), FieldArg(b), FieldArg(c), FieldArg(d)]
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.name()))
+    }
 }
 
-/// Options of `host`.
-#[derive(Clone, Debug, Args)]
-pub struct Host {
-    /// Where to listen; port 0 takes a free one.
-    #[arg(long, default_value = "127.0.0.1:0")]
-    pub bind: SocketAddr,
-    /// The match; the host is player 0.
-    #[command(flatten)]
-    pub game: Match,
-    /// How it is played.
-    #[command(flatten)]
-    pub seat: Seat,
+/// A probability in parts per million.
+fn probability(text: &str) -> Result<u32, String> {
+    match text.parse::<f64>() {
+        Ok(p) if (0.0..=1.0).contains(&p) => Ok((p * 1e6).round() as u32),
+        _ => Err("a probability is a number from 0 to 1".into()),
+    }
 }
 
-/// Options of `join`.
-#[derive(Clone, Debug, Args)]
-pub struct Join {
-    /// What the host printed for a free place.
-    pub invitation: String,
-    /// How it is played.
-    #[command(flatten)]
-    pub seat: Seat,
-}
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
 
-/// Who plays, and what is shown.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct Seat {
-    /// A bot plays.
-    #[arg(long)]
-    pub bot: bool,
-    /// No window.
-    #[arg(long)]
-    pub headless: bool,
-    /// Print one JSON object instead of a summary.
-    #[arg(long)]
-    pub json: bool,
-}
+    use super::*;
 
-/// A probability from 0 to 1 in parts per million.
-fn parts_per_million(text: &str) -> Result<u32, String> {
-    let p: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
-    if (0.0..=1.0).contains(&p) {
-        Ok((p * 1e6).round() as u32)
-    } else {
-        Err("a probability lies between 0 and 1".to_owned())
+    #[test]
+    fn the_parser_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn probabilities_are_parts_per_million() {
+        assert_eq!(probability("0.2"), Ok(200_000));
+        assert_eq!(probability("1"), Ok(1_000_000));
+        assert_eq!(probability("0.0000014"), Ok(1));
+        for wrong in ["1.5", "-0.1", "NaN", "inf", "", "much"] {
+            assert!(probability(wrong).is_err(), "{wrong}");
+        }
     }
 }

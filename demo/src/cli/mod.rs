@@ -1,10 +1,6 @@
 //! The command line: what the program was asked for, and how it ends.
-//!
-//! Exit codes: 0 = done and everything agreed; 1 = a disagreement, or the match or the network failed; 2 = bad usage.
 
 mod args;
-mod client;
-mod fault;
 mod headless;
 mod network;
 mod report;
@@ -14,41 +10,49 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use args::{Arguments, Command};
+use crate::app::MatchError;
+use crate::cli::args::{Arguments, Command};
+use crate::cli::report::Report;
 
-/// Why a command did not succeed: one sentence, and the exit code.
+/// Commands that the documents name and that this version does not have.
+const LATER: [&str; 8] = ["cubes", "relay", "replay", "verify", "desync", "soak", "netbench", "bench"];
+
+/// Why there is no result: one sentence, and the exit code.
 #[derive(Debug)]
-pub struct Failed {
+struct Failed {
     code: u8,
     sentence: String,
 }
 
 impl Failed {
-    /// Bad usage: exit code 2.
-    pub fn usage(sentence: impl Into<String>) -> Self {
+    /// Bad usage or unreadable input.
+    fn usage(sentence: impl Into<String>) -> Self {
         Self { code: 2, sentence: sentence.into() }
     }
+}
 
-    /// The run or the network failed: exit code 1.
-    pub fn run(sentence: impl Into<String>) -> Self {
-        Self { code: 1, sentence: sentence.into() }
+impl From<MatchError> for Failed {
+    fn from(error: MatchError) -> Self {
+        Self { code: if error.is_usage() { 2 } else { 1 }, sentence: error.to_string() }
     }
 }
 
 /// Reads the arguments, runs the command, reports.
-pub fn run() -> ExitCode {
-    let json = std::env::args().any(|a| a == "--json");
+pub(crate) fn run() -> ExitCode {
+    // Errors of the parser itself have to know, too.
+    let json = std::env::args_os().any(|argument| argument == "--json");
     let result = match Arguments::try_parse() {
         Ok(arguments) => execute(&arguments),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            // A closed pipe is no reason to fail.
+            // A reader that has seen enough may close the pipe.
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
-        Err(error) => Err(Failed::usage(first_line(&error.to_string()))),
+        Err(error) => Err(Failed::usage(one_line(&error.to_string()))),
     };
     match result {
-        Ok(agreed) => ExitCode::from(if agreed { 0 } else { 1 }),
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
         Err(failed) => {
             if json {
                 println!("{}", serde_json::json!({ "error": failed.sentence }));
@@ -59,29 +63,56 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Runs the command. `Ok(false)` = it completed and found a disagreement.
+/// Tells whether everything agreed.
 fn execute(arguments: &Arguments) -> Result<bool, Failed> {
+    let json = arguments.json;
     match &arguments.command {
-        None | Some(Command::Skirmish) => headless::skirmish(),
-        Some(Command::Headless(options)) => headless::run(options),
-        Some(Command::Host(options)) => network::host(options),
-        Some(Command::Join(options)) => network::join(options),
-        Some(Command::Later(words)) => {
-            let name = words.first().map_or("this command", String::as_str);
-            Err(Failed::usage(match name {
-                "cubes" | "relay" | "replay" | "verify" | "desync" | "soak" | "netbench" | "bench" => {
-                    format!("'{name}' does not exist yet in this version; see --help for what does")
-                }
-                _ => format!("there is no command '{name}'; see --help"),
+        None | Some(Command::Skirmish) => headless::skirmish(json),
+        Some(Command::Headless(options)) => headless::headless(options, json),
+        Some(Command::Host(options)) => network::run_host(options, json),
+        Some(Command::Join(options)) => network::run_join(options, json),
+        Some(Command::Other(words)) => {
+            let name = words.first().map_or("", String::as_str);
+            Err(Failed::usage(if LATER.contains(&name) {
+                format!("the command '{name}' does not exist in this version yet")
+            } else {
+                format!("unknown command '{name}'; see --help")
             }))
         }
     }
 }
 
-/// The parser explains at length; one line is enough.
-fn first_line(message: &str) -> String {
-    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or("bad usage").trim_start_matches("error: ");
-    let missing: Vec<&str> = if first.ends_with(':') { lines.take(1).collect() } else { Vec::new() };
-    format!("{first} {}", missing.join(" ")).trim_end().to_owned()
+/// Prints the result on standard output. `network` says in words over what was played.
+fn print(report: &Report, json: bool, network: &str) {
+    if json {
+        match serde_json::to_string_pretty(report) {
+            Ok(text) => println!("{text}"),
+            Err(error) => println!("{}", serde_json::json!({ "error": error.to_string() })),
+        }
+    } else {
+        print!("{}", report.summary(network));
+    }
+}
+
+/// The parser explains at length; the first paragraph says what is wrong.
+fn one_line(message: &str) -> String {
+    let paragraph = message.lines().map(str::trim).take_while(|line| !line.is_empty());
+    let line = paragraph.collect::<Vec<_>>().join(" ");
+    line.trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_parser_become_one_line() {
+        for arguments in
+            [&["testudo", "join"][..], &["testudo", "headless", "--players", "0"], &["testudo", "--x"]]
+        {
+            let error = Arguments::try_parse_from(arguments).unwrap_err();
+            let line = one_line(&error.to_string());
+            assert!(line.len() > 20 && !line.contains('\n') && !line.contains("Usage"), "{line}");
+        }
+    }
 }

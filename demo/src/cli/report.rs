@@ -1,84 +1,228 @@
 //! What a match looked like: the JSON object, and the summary for people.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
-use super::fault::Desync;
+use crate::app::{Desync, Outcome};
 
-/// Result of a match. The names of the fields are the keys of `--json`.
+/// The keys of `--json`. Keys that make no sense for a command are left out.
 #[derive(Debug, Serialize)]
-pub struct Report {
-    pub players: u8,
-    pub turns: u32,
-    pub frames: u32,
-    pub seed: u64,
-    pub final_checksum: String,
-    pub checksums_agree: bool,
-    pub first_divergent_turn: Option<u32>,
-    pub client_checksums: Vec<String>,
-    pub client_steps: Vec<u32>,
-    pub stalled_frames: u64,
-    pub stalled_fraction: f64,
-    pub turn_ms_mean: f64,
-    pub delivered_fraction: f64,
-    pub bytes_per_second_per_player: f64,
-    pub host_bytes_per_second: f64,
-    pub step_ms_median: f64,
-    pub step_ms_p99: f64,
-    pub bodies: u32,
-    pub contacts_mean: f64,
+pub(crate) struct Report {
+    players: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub desync: Option<Desync>,
+    player: Option<u8>,
+    units: u32,
+    turns: u32,
+    frames: u32,
+    seed: u64,
+    final_checksum: String,
+    pub(crate) checksums_agree: bool,
+    first_divergent_turn: Option<u32>,
+    client_checksums: Vec<String>,
+    client_steps: Vec<u32>,
+    /// Frames in which a client stood, over all clients in this process.
+    stalled_frames: u64,
+    /// Their part of all frames, simulated or stood.
+    stalled_fraction: f64,
+    turn_ms_mean: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivered_fraction: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_per_second_per_player: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_bytes_per_second: Option<f64>,
+    step_ms_median: f64,
+    step_ms_p99: f64,
+    bodies: u32,
+    contacts_mean: f64,
+    kills: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    desync: Option<DesyncReport>,
 }
 
-/// 16 hex digits.
-pub fn hex(checksum: u64) -> String {
-    format!("{checksum:016x}")
-}
-
-/// Median and 99th percentile of microseconds, in milliseconds.
-pub fn step_times(step_us: &mut [u32]) -> (f64, f64) {
-    step_us.sort_unstable();
-    let at =
-        |percent: usize| step_us.get(step_us.len() * percent / 100).map_or(0.0, |&us| f64::from(us) / 1e3);
-    (at(50), at(99))
+#[derive(Debug, Serialize)]
+struct DesyncReport {
+    turn: u32,
+    frame: u32,
+    body: Option<u32>,
+    field: Option<&'static str>,
+    values: Vec<Option<i32>>,
+    outlier: Option<u8>,
 }
 
 impl Report {
-    /// One JSON object.
-    pub fn print_json(&self) {
-        match serde_json::to_string_pretty(self) {
-            Ok(text) => println!("{text}"),
-            Err(error) => println!("{{\"error\": \"{error}\"}}"),
+    /// `is_star`: player 0's client forwards for the others.
+    pub(crate) fn new(outcome: &Outcome, is_star: bool) -> Self {
+        let setup = outcome.terms.setup;
+        let clients = &outcome.clients;
+        let checksums: Vec<u64> = clients.iter().map(|client| client.checksum).collect();
+        let seconds = outcome.duration.as_micros() as f64 / 1e6;
+        let per_second = |bytes: u64| if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 };
+        let stalled: u64 = clients.iter().map(|client| client.stalled_frames).sum();
+        let simulated: u64 = clients.iter().map(|client| u64::from(client.steps)).sum();
+        let first_player = outcome.player.unwrap_or(0);
+        let hosts = usize::from(is_star && first_player == 0);
+        let (host, guests) = clients.split_at(hosts.min(clients.len()));
+        let sent: u64 = guests.iter().map(|client| client.bytes_sent).sum();
+        let (step_ms_median, step_ms_p99) = percentiles_ms(&outcome.step_nanos);
+        Self {
+            players: setup.players,
+            player: outcome.player,
+            units: setup.units,
+            turns: outcome.terms.turns,
+            frames: clients.first().map_or(0, |client| client.steps),
+            seed: setup.seed,
+            final_checksum: checksums.first().map_or(String::new(), |&checksum| hex(checksum)),
+            checksums_agree: outcome.divergent_turn.is_none()
+                && checksums.windows(2).all(|pair| pair[0] == pair[1]),
+            first_divergent_turn: outcome.divergent_turn,
+            client_checksums: checksums.iter().map(|&checksum| hex(checksum)).collect(),
+            client_steps: clients.iter().map(|client| client.steps).collect(),
+            stalled_frames: stalled,
+            stalled_fraction: stalled as f64 / (stalled + simulated).max(1) as f64,
+            turn_ms_mean: seconds * 1e3 / f64::from(outcome.terms.turns),
+            delivered_fraction: outcome
+                .packets
+                .map(|(sent, lost)| if sent == 0 { 1.0 } else { (sent - lost) as f64 / sent as f64 }),
+            bytes_per_second_per_player: (!guests.is_empty() || setup.players == 1)
+                .then(|| per_second(sent) / guests.len().max(1) as f64),
+            host_bytes_per_second: host.first().map(|host| per_second(host.bytes_sent)),
+            step_ms_median,
+            step_ms_p99,
+            bodies: outcome.bodies,
+            contacts_mean: outcome.contacts_mean,
+            kills: outcome.kills.clone(),
+            desync: outcome.desync.as_ref().map(DesyncReport::new),
         }
     }
 
-    /// A few lines for people. `link` describes the network in words.
-    pub fn print_summary(&self, link: &str) {
+    /// A few lines for people who have not read the code. `network` says in words over what was played.
+    pub(crate) fn summary(&self, network: &str) -> String {
+        let mut out = String::new();
         let seconds = f64::from(self.turns) * self.turn_ms_mean / 1e3;
-        println!();
-        println!(
-            "Match over: {} turns ({} frames, {seconds:.0} s of game) on {link}",
-            self.turns, self.frames
+        let line = |out: &mut String, name: &str, text: String| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "  {name:<11}{text}");
+        };
+        let _ = writeln!(out, "Match over, {network}.");
+        let units = u64::from(self.players) * u64::from(self.units);
+        let armies = if self.players == 1 { "1 army".into() } else { format!("{} armies", self.players) };
+        line(&mut out, "battle", format!("{armies}, {units} units; {}", beaten(&self.kills)));
+        line(
+            &mut out,
+            "length",
+            format!("{} turns, {} frames, {seconds:.1} s of game time", self.turns, self.frames),
         );
-        println!("  players         {}, each simulating all {} bodies on its own", self.players, self.bodies);
-        if self.checksums_agree {
-            println!("  checksums       all equal in every turn; the last one is {}", self.final_checksum);
-        } else {
-            let turn = self.first_divergent_turn.map_or(String::new(), |t| format!(" from turn {t} on"));
-            println!("  checksums       DIFFERENT{turn}: {}", self.client_checksums.join(", "));
+        line(&mut out, "checksums", self.verdict());
+        if let Some(desync) = &self.desync {
+            line(&mut out, "diagnosis", desync.sentence());
         }
-        println!(
-            "  stalls          {} frames ({:.1} %) in which a player had to wait for the network",
-            self.stalled_frames,
-            self.stalled_fraction * 100.0
+        line(
+            &mut out,
+            "stalls",
+            match self.stalled_frames {
+                0 => "none: every turn's orders were there in time".into(),
+                frames => format!(
+                    "{frames} frames ({:.1} %) in which somebody waited for orders",
+                    self.stalled_fraction * 100.0
+                ),
+            },
         );
-        println!(
-            "  traffic         {:.0} bytes per second and player (host: {:.0}), however many units there are",
-            self.bytes_per_second_per_player, self.host_bytes_per_second
+        line(&mut out, "traffic", self.traffic());
+        line(
+            &mut out,
+            "step",
+            format!(
+                "{:.2} ms for a frame of {} bodies ({:.2} ms at the 99th percentile); real time needs less than 50",
+                self.step_ms_median, self.bodies, self.step_ms_p99
+            ),
         );
-        println!(
-            "  one step        {:.2} ms (99 % below {:.2} ms), with {:.0} contacts on average",
-            self.step_ms_median, self.step_ms_p99, self.contacts_mean
-        );
+        out
+    }
+
+    fn verdict(&self) -> String {
+        let clients = self.client_checksums.len();
+        match self.first_divergent_turn {
+            Some(turn) => format!("DIFFERENT from turn {turn} on: {}", self.client_checksums.join(", ")),
+            None if !self.checksums_agree => format!("DIFFERENT: {}", self.client_checksums.join(", ")),
+            None if clients == 1 && self.player.is_some() && self.players > 1 => {
+                format!("{}; equal to the other players' in every turn", self.final_checksum)
+            }
+            None if clients == 1 => self.final_checksum.clone(),
+            None => format!("{}; all {clients} clients agreed in every turn", self.final_checksum),
+        }
+    }
+
+    fn traffic(&self) -> String {
+        let host = self.host_bytes_per_second.map(|rate| format!("{rate:.0} bytes/s sent by the host"));
+        let guests = self.bytes_per_second_per_player.map(|rate| match self.player {
+            Some(_) => format!("{rate:.0} bytes/s sent"),
+            None => format!("{rate:.0} bytes/s sent by each player"),
+        });
+        let parts: Vec<String> = guests.into_iter().chain(host).collect();
+        format!("{}; orders only, so more units cost nothing", parts.join(", "))
+    }
+}
+
+impl DesyncReport {
+    fn new(desync: &Desync) -> Self {
+        let body = desync.body.as_ref();
+        Self {
+            turn: desync.turn,
+            frame: desync.frame,
+            body: body.map(|body| body.slot),
+            field: body.map(|body| body.field.name()),
+            values: body.map(|body| body.values.clone()).unwrap_or_default(),
+            outlier: desync.outlier,
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let who = self.outlier.map_or(String::new(), |player| format!(" in player {player}'s copy"));
+        match (self.body, self.field) {
+            (Some(body), Some(field)) => {
+                format!("frame {}: {field} of body {body} differs{who}: {:?}", self.frame, self.values)
+            }
+            _ => format!("frame {}: something other than a body's place or speed differs{who}", self.frame),
+        }
+    }
+}
+
+fn beaten(kills: &[u32]) -> String {
+    match kills {
+        [_] => "nobody to fight".into(),
+        _ => {
+            let counts: Vec<String> = kills.iter().map(u32::to_string).collect();
+            format!("enemies beaten by each: {}", counts.join(", "))
+        }
+    }
+}
+
+fn hex(checksum: u64) -> String {
+    format!("{checksum:016x}")
+}
+
+/// Median and 99th percentile (nearest rank) in milliseconds.
+fn percentiles_ms(nanos: &[u32]) -> (f64, f64) {
+    let mut sorted = nanos.to_vec();
+    sorted.sort_unstable();
+    let at = |percent: usize| {
+        let rank = (sorted.len() * percent).div_ceil(100).max(1);
+        sorted.get(rank - 1).map_or(0.0, |&nanos| f64::from(nanos) / 1e6)
+    };
+    (at(50), at(99))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_nearest_ranks() {
+        let hundred: Vec<u32> = (1..=100).rev().map(|n| n * 1_000_000).collect();
+        assert_eq!(percentiles_ms(&hundred), (50.0, 99.0));
+        assert_eq!(percentiles_ms(&[3_000_000]), (3.0, 3.0));
+        assert_eq!(percentiles_ms(&[]), (0.0, 0.0));
     }
 }

@@ -1,89 +1,142 @@
-//! The field: how large it is, where the armies start, and the buildings between them.
+//! The field: its size, where armies stand at first, what lies around.
+//!
+//! Everything here is a pure function of the [`Setup`], so it is no state.
 
-use testudo_physics::{Aabb, BodyDef, Fx, Pcg32, Shape, Vec2, World, WorldDef, WorldError};
+use crate::game::dice::Dice;
+use crate::game::point::{Point, UNIT};
+use crate::game::setup::Setup;
 
-use super::Setup;
+/// Distance between neighbours in a formation, raw: a unit and a quarter, so that discs of radius 1/2 have air between them.
+pub(crate) const SPACING: i32 = UNIT + UNIT / 4;
 
-/// Distance between units at the start, in quarter units of length.
-const SPACING_QUARTERS: i64 = 5;
+/// Free ground between the formations of neighbours, units.
+const GAP: i32 = 16;
 
-/// The first quarter of sixteen directions, 1,024 = one.
-const DIRECTIONS: [[i64; 2]; 4] = [[1024, 0], [946, 392], [724, 724], [392, 946]];
+/// From the centre to the front of each of two armies, units: five seconds of march.
+const APPROACH: i32 = 20;
 
-/// Measures of the field in whole units of length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
-    setup: Setup,
-    /// Units in one row of an army's block.
-    row: u32,
-    /// Distance of the bases from the centre.
-    pub radius: i64,
-    /// Half side of the square that nobody leaves.
-    pub half_side: i64,
+/// Ground behind an army, units: its keep and room to walk around it.
+const REAR: i32 = 14;
+
+/// Half extents of a keep, raw.
+pub(crate) const KEEP_HALF: i32 = 2 * UNIT;
+
+/// Radius of a boulder, raw.
+pub(crate) const BOULDER_RADIUS: i32 = UNIT * 3 / 4;
+
+/// Boulders on every field. They can be pushed but not destroyed.
+const BOULDERS: u32 = 16;
+
+/// Where an army starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Base {
+    /// Middle of the formation.
+    pub(crate) centre: Point,
+    /// The axis that leads to the middle of the field, one of (+-1, 0), (0, +-1).
+    forward: (i32, i32),
+    /// Middle of the keep, behind the formation.
+    pub(crate) keep: Point,
+}
+
+/// An immovable rectangle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rock {
+    pub(crate) centre: Point,
+    /// Half extents, raw.
+    pub(crate) half: Point,
+}
+
+/// The ground of one match.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Field {
+    /// Half of the side of the square, raw. Centres of bodies stay within it.
+    pub(crate) half: i32,
+    /// Ranks and files of a full army.
+    pub(crate) files: u32,
+    pub(crate) bases: Vec<Base>,
+    pub(crate) rocks: Vec<Rock>,
+    pub(crate) boulders: Vec<Point>,
 }
 
 impl Field {
-    /// A field that is large enough for everybody to start without touching.
-    pub fn new(setup: Setup) -> Self {
-        let row = setup.units.isqrt() + u32::from(setup.units.isqrt().pow(2) < setup.units);
-        let block = i64::from(row) * SPACING_QUARTERS / 4 + 2;
-        let radius = (block + 12).max(block * i64::from(setup.players) / 3 + 8);
-        Self { setup, row, radius, half_side: radius + block + 16 }
-    }
-
-    /// The empty world of this field.
-    pub fn world(&self, seed: u64) -> Result<World, WorldError> {
-        let edge = Fx::from_num(self.half_side);
-        let bounds = Aabb { min: Vec2::new(-edge, -edge), max: Vec2::new(edge, edge) };
-        World::new(WorldDef::new().bounds(bounds).seed(seed))
-    }
-
-    /// Where a player's base is, whole units of length.
-    pub fn base(&self, player: u8) -> [i64; 2] {
-        let step = usize::from(player) * 16 / usize::from(self.setup.players.max(1));
-        let [x, y] = DIRECTIONS[step % 4];
-        let [x, y] = match step / 4 {
-            0 => [x, y],
-            1 => [-y, x],
-            2 => [-x, -y],
-            _ => [y, -x],
+    /// The field for a setup whose ranges have been checked.
+    pub(crate) fn new(setup: &Setup) -> Self {
+        let files = files_for(setup.units);
+        // Largest: 317 files of 1.25 units.
+        let army = files as i32 * SPACING / UNIT + 1;
+        let ring = match i32::from(setup.players) {
+            ..=2 => army / 2 + APPROACH,
+            // Neighbours on the square ring are at least 4 / players of its half side apart on one axis.
+            players => (army / 2 + APPROACH).max(players * (army + GAP) / 4),
         };
-        [x * self.radius / 1024, y * self.radius / 1024]
-    }
-
-    /// Where a player's unit starts and returns: a square block around the base.
-    pub fn place(&self, player: u8, number: u32) -> Vec2 {
-        let base = self.base(player);
-        let (column, line) = (i64::from(number % self.row), i64::from(number / self.row));
-        let offset = i64::from(self.row - 1) * SPACING_QUARTERS / 2;
-        let quarters = [column, line].map(|i| i * SPACING_QUARTERS - offset);
-        let coordinate = |axis: usize| Fx::from_bits((base[axis] << 16) + (quarters[axis] << 14));
-        Vec2::new(coordinate(0), coordinate(1))
-    }
-
-    /// Puts up buildings in the middle of the field, none of them overlapping.
-    pub fn build_obstacles(&self, world: &mut World) {
-        let mut rng = Pcg32::new(self.setup.seed, 1);
-        let reach = (self.radius * 5 / 8).max(4) as u32;
-        let wanted = (self.radius / 4).clamp(4, 400);
-        let mut built: Vec<([i64; 2], [i64; 2])> = Vec::new();
-        for _ in 0..wanted * 2 {
-            let centre = [0, 1].map(|_| i64::from(rng.below(2 * reach + 1)) - i64::from(reach));
-            let half = [0, 1].map(|_| i64::from(1 + rng.below(3)));
-            // Two units stay free between buildings, so that armies pass.
-            let apart = |&(c, h): &([i64; 2], [i64; 2])| {
-                (0..2).any(|axis| (centre[axis] - c[axis]).abs() > half[axis] + h[axis] + 2)
-            };
-            let inside = centre[0] * centre[0] + centre[1] * centre[1] <= i64::from(reach) * i64::from(reach);
-            if inside && built.iter().all(apart) && (built.len() as i64) < wanted {
-                built.push((centre, half));
-                let vec = |v: [i64; 2]| Vec2::new(Fx::from_num(v[0]), Fx::from_num(v[1]));
-                let building = BodyDef::fixed(Shape::Rect { half_extents: vec(half) }).position(vec(centre));
-                let placed = world.create_body(&building);
-                debug_assert!(placed.is_ok());
-            }
+        let bases = (0..setup.players).map(|player| base(player, setup.players, ring, army)).collect();
+        let free = ring - army / 2 - 4;
+        let mut dice = Dice::new(setup.seed ^ 0x6669_656c_6421);
+        let breadth = if setup.players <= 2 { free.max(army / 2) } else { free };
+        Self {
+            half: (ring + army / 2 + REAR) * UNIT,
+            files,
+            bases,
+            rocks: rocks(&mut dice, free, breadth),
+            boulders: boulders(&mut dice, free, breadth),
         }
     }
+
+    /// Place number `rank * files + file` of an army's formation about a middle, its front towards the middle of the field.
+    pub(crate) fn place(&self, army: u8, middle: Point, number: u32, files: u32) -> Point {
+        let (fx, fy) = self.bases[usize::from(army)].forward;
+        // Twice the distance from the middle of the formation, in places.
+        let across = 2 * (number % files) as i32 - (files as i32 - 1);
+        let back = 2 * (number / files) as i32 - (files as i32 - 1);
+        let half = SPACING / 2;
+        middle
+            .offset((-fx * back - fy * across) * half, (-fy * back + fx * across) * half)
+            .clamped(self.half - UNIT)
+    }
+}
+
+/// Files of a square formation of so many units.
+pub(crate) fn files_for(units: u32) -> u32 {
+    let root = units.isqrt();
+    (if root * root < units { root + 1 } else { root }).max(1)
+}
+
+/// Places the bases at equal distances along a square with half side `ring`, beginning in the middle of its left side.
+fn base(player: u8, players: u8, ring: i32, army: i32) -> Base {
+    // The way along the square in 1/1024 of its half side: four sides of 2,048.
+    let way = 8 * 1_024 * i32::from(player) / i32::from(players);
+    let (x, y, forward) = match way {
+        ..1_024 => (-1_024, -way, (1, 0)),
+        ..3_072 => (way - 2_048, -1_024, (0, 1)),
+        ..5_120 => (1_024, way - 4_096, (-1, 0)),
+        ..7_168 => (6_144 - way, 1_024, (0, -1)),
+        _ => (-1_024, 8_192 - way, (1, 0)),
+    };
+    let raw = |part: i32| ring * part * (UNIT / 1_024);
+    let centre = Point { x: raw(x), y: raw(y) };
+    let behind = (army / 2 + 5) * UNIT;
+    Base { centre, forward, keep: centre.offset(-forward.0 * behind, -forward.1 * behind) }
+}
+
+/// Pairs of rocks in mirror places, so that no side has an advantage.
+fn rocks(dice: &mut Dice, depth: i32, breadth: i32) -> Vec<Rock> {
+    let pairs = (breadth / 10).clamp(2, 12);
+    let mut rocks = Vec::new();
+    for _ in 0..pairs {
+        let centre = random_place(dice, depth, breadth);
+        let half = Point { x: dice.between(UNIT, UNIT * 5 / 2), y: dice.between(UNIT, UNIT * 5 / 2) };
+        rocks.push(Rock { centre, half });
+        rocks.push(Rock { centre: Point { x: -centre.x, y: -centre.y }, half });
+    }
+    rocks
+}
+
+fn boulders(dice: &mut Dice, depth: i32, breadth: i32) -> Vec<Point> {
+    (0..BOULDERS).map(|_| random_place(dice, depth, breadth)).collect()
+}
+
+fn random_place(dice: &mut Dice, depth: i32, breadth: i32) -> Point {
+    Point { x: dice.between(-depth * UNIT, depth * UNIT), y: dice.between(-breadth * UNIT, breadth * UNIT) }
 }
 
 #[cfg(test)]
@@ -91,19 +144,59 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_army_starts_inside_and_apart() {
-        for (players, units) in [(1, 1), (2, 200), (4, 200), (16, 1), (16, 1000), (3, 100_000), (16, 100_000)]
-        {
-            let field = Field::new(Setup { players, units, seed: 1 });
-            assert!(field.half_side < 16_384, "{players} x {units} does not fit the world");
-            let block = i64::from(field.row) * SPACING_QUARTERS / 4;
-            for a in 0..players {
-                for b in 0..a {
-                    let (p, q) = (field.base(a), field.base(b));
-                    let apart = (0..2).any(|axis| (p[axis] - q[axis]).abs() > block);
-                    assert!(apart, "armies {a} and {b} of {players} x {units} overlap");
+    fn every_setup_fits_the_world_and_armies_do_not_overlap() {
+        for players in 1..=16_u8 {
+            for units in [1, 2, 5, 200, 5_000, 100_000] {
+                let field = Field::new(&Setup { players, units, seed: 3 });
+                assert!(field.half <= 16_384 * UNIT, "{players} x {units}");
+                let army = field.files as i32 * SPACING;
+                for (n, a) in field.bases.iter().enumerate() {
+                    let keep = a.keep.x.abs().max(a.keep.y.abs());
+                    assert!(keep + KEEP_HALF < field.half, "{players} x {units}: keep {n}");
+                    for b in &field.bases[..n] {
+                        let apart = (a.centre.x - b.centre.x).abs().max((a.centre.y - b.centre.y).abs());
+                        assert!(apart >= army + 8 * UNIT, "{players} x {units}: {apart} for {army}");
+                    }
+                    let free = |rock: &Rock| {
+                        let dx = (rock.centre.x - a.centre.x).abs() - rock.half.x;
+                        let dy = (rock.centre.y - a.centre.y).abs() - rock.half.y;
+                        dx.max(dy) >= army / 2
+                    };
+                    assert!(field.rocks.iter().all(free), "{players} x {units}: a rock in army {n}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn places_of_a_formation_are_apart_and_the_front_looks_to_the_middle() {
+        let setup = Setup { players: 4, units: 30, seed: 3 };
+        let field = Field::new(&setup);
+        for army in 0..4 {
+            let centre = field.bases[usize::from(army)].centre;
+            let places: Vec<Point> =
+                (0..30).map(|number| field.place(army, centre, number, field.files)).collect();
+            for (n, a) in places.iter().enumerate() {
+                let far = |b: &Point| a.distance_squared(*b) >= crate::game::point::squared(SPACING);
+                assert!(places[..n].iter().all(far), "army {army}: place {n} is taken");
+            }
+            let from_middle = |place: &Point| place.distance_squared(Point::ZERO);
+            assert!(from_middle(&places[2]) < from_middle(&places[26]), "army {army} stands backwards");
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_what_lies_around() {
+        let field = |seed| Field::new(&Setup { players: 2, units: 50, seed });
+        assert_eq!(field(1), field(1));
+        assert_ne!(field(1).rocks, field(2).rocks);
+    }
+
+    #[test]
+    fn a_square_has_room_for_all() {
+        for units in [1, 2, 3, 4, 5, 99, 100, 101, 100_000] {
+            let files = files_for(units);
+            assert!(files * files >= units && (files - 1) * (files - 1) < units, "{units}: {files}");
         }
     }
 }

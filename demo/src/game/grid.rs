@@ -1,57 +1,184 @@
-//! A uniform grid over the living units: who is near a place. Rebuilt when it is used; not state.
+//! Who is near: a uniform grid of the living units, filled anew in every frame.
 
-/// Side of a cell, as a power of two in raw units: 8 units of length.
-const CELL_SHIFT: u32 = 19;
+use crate::game::point::{Point, squared};
 
-/// One unit in the grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    cell: (i32, i32),
+/// Side of a cell: 4 units, 2^18 raw.
+const CELL_SHIFT: u32 = 18;
+
+/// One unit as the grid knows it.
+#[derive(Clone, Copy, Debug)]
+struct Resident {
+    place: Point,
     unit: u32,
-    player: u8,
-    place: [i32; 2],
+    army: u8,
 }
 
-/// Units sorted by cell, then number.
+/// Units by cell, in ascending order within each.
+// not state: a pure function of the places of units, filled anew in every frame
 #[derive(Clone, Debug, Default)]
-pub struct Grid {
-    entries: Vec<Entry>,
+pub(crate) struct Grid {
+    /// Half of the field's side, raw.
+    half: i32,
+    /// Cells along one side.
+    columns: i32,
+    /// Where each cell begins in `residents`; one more than cells.
+    starts: Vec<u32>,
+    /// Bit `n`: army `n` is in the cell.
+    armies: Vec<u16>,
+    residents: Vec<Resident>,
+    arrivals: Vec<Resident>,
 }
 
 impl Grid {
-    /// Takes the units in: number, player, position in raw units.
-    pub fn fill(&mut self, units: impl Iterator<Item = (u32, u8, [i32; 2])>) {
-        self.entries.clear();
-        self.entries.extend(units.map(|(unit, player, place)| Entry {
-            cell: cell(place),
-            unit,
-            player,
-            place,
-        }));
-        self.entries.sort_unstable();
+    /// An empty grid for places within +-`half` on both axes.
+    pub(crate) fn new(half: i32) -> Self {
+        let columns = ((2 * i64::from(half)) >> CELL_SHIFT) as i32 + 1;
+        let cells = columns as usize * columns as usize;
+        Self { half, columns, starts: vec![0; cells + 1], armies: vec![0; cells], ..Self::default() }
     }
 
-    /// The nearest unit of another player within about one cell of `place`; on a tie the one with the lower number.
-    pub fn nearest_enemy(&self, player: u8, place: [i32; 2], within: i64) -> Option<u32> {
-        let (x, y) = cell(place);
-        let mut best: Option<(i64, u32)> = None;
-        for column in x - 1..=x + 1 {
-            let from = self.entries.partition_point(|e| e.cell < (column, y - 1));
-            for e in self.entries[from..].iter().take_while(|e| e.cell <= (column, y + 1)) {
-                if e.player == player {
-                    continue;
-                }
-                let [dx, dy] = [0, 1].map(|axis| i64::from(e.place[axis]) - i64::from(place[axis]));
-                let candidate = (dx * dx + dy * dy, e.unit);
-                if candidate.0 <= within * within && best.is_none_or(|b| candidate < b) {
-                    best = Some(candidate);
+    /// Empties the grid for a new frame.
+    pub(crate) fn clear(&mut self) {
+        self.arrivals.clear();
+    }
+
+    /// Adds a unit; units come in ascending order.
+    pub(crate) fn add(&mut self, unit: u32, army: u8, place: Point) {
+        self.arrivals.push(Resident { place, unit, army });
+    }
+
+    /// Sorts the units into cells (a stable counting sort).
+    pub(crate) fn settle(&mut self) {
+        let Some(&first) = self.arrivals.first() else {
+            self.starts.fill(0);
+            self.armies.fill(0);
+            self.residents.clear();
+            return;
+        };
+        self.starts.fill(0);
+        self.armies.fill(0);
+        for resident in &self.arrivals {
+            let cell = cell(self.half, self.columns, resident.place);
+            self.starts[cell] += 1;
+            self.armies[cell] |= 1 << resident.army;
+        }
+        // Ends of the cells; filling from the back turns them into beginnings.
+        let mut sum = 0;
+        for start in &mut self.starts {
+            sum += *start;
+            *start = sum;
+        }
+        self.residents.clear();
+        self.residents.resize(self.arrivals.len(), first);
+        for resident in self.arrivals.iter().rev() {
+            let start = &mut self.starts[cell(self.half, self.columns, resident.place)];
+            *start -= 1;
+            self.residents[*start as usize] = *resident;
+        }
+    }
+
+    /// The nearest unit of another army within `radius` (raw, at most 2^30); of equally near ones that with the lowest number.
+    pub(crate) fn nearest_enemy(&self, from: Point, army: u8, radius: i32) -> Option<u32> {
+        let others = !(1_u16 << army);
+        let [column, row] = [from.x, from.y].map(|part| coordinate(self.half, self.columns, part));
+        let mut best: Option<(u64, u32)> = None;
+        let mut reach = squared(radius);
+        for ring in 0..=(radius >> CELL_SHIFT) + 1 {
+            // Whoever is beyond this ring is further away than its inner cells are wide.
+            if let Some((distance, _)) = best
+                && distance < squared((ring - 1).max(0) << CELL_SHIFT)
+            {
+                break;
+            }
+            for y in (row - ring).max(0)..=(row + ring).min(self.columns - 1) {
+                let whole_row = (y - row).abs() == ring;
+                let step = if whole_row { 1 } else { 2 * ring };
+                let mut x = column - ring;
+                while x <= column + ring {
+                    if (0..self.columns).contains(&x) {
+                        let cell = (y * self.columns + x) as usize;
+                        if self.armies[cell] & others != 0 {
+                            self.scan(cell, army, from, &mut reach, &mut best);
+                        }
+                    }
+                    x += step.max(1);
                 }
             }
         }
         best.map(|(_, unit)| unit)
     }
+
+    fn scan(&self, cell: usize, army: u8, from: Point, reach: &mut u64, best: &mut Option<(u64, u32)>) {
+        let residents = self.starts[cell] as usize..self.starts[cell + 1] as usize;
+        for resident in self.residents[residents].iter().filter(|resident| resident.army != army) {
+            let candidate = (from.distance_squared(resident.place), resident.unit);
+            if candidate.0 <= *reach && best.is_none_or(|best| candidate < best) {
+                *best = Some(candidate);
+                *reach = candidate.0;
+            }
+        }
+    }
 }
 
-fn cell(place: [i32; 2]) -> (i32, i32) {
-    (place[0] >> CELL_SHIFT, place[1] >> CELL_SHIFT)
+fn coordinate(half: i32, columns: i32, part: i32) -> i32 {
+    let cell = (i64::from(part) + i64::from(half)) >> CELL_SHIFT;
+    cell.clamp(0, i64::from(columns) - 1) as i32
+}
+
+fn cell(half: i32, columns: i32, place: Point) -> usize {
+    (coordinate(half, columns, place.y) * columns + coordinate(half, columns, place.x)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::dice::Dice;
+    use crate::game::point::UNIT;
+
+    /// The same question to every unit, without a grid.
+    fn nearest_by_hand(units: &[(u8, Point)], from: Point, army: u8, radius: i32) -> Option<u32> {
+        let near = |(unit, &(other, place)): (usize, &(u8, Point))| {
+            let distance = from.distance_squared(place);
+            (other != army && distance <= squared(radius)).then_some((distance, unit as u32))
+        };
+        units.iter().enumerate().filter_map(near).min().map(|(_, unit)| unit)
+    }
+
+    #[test]
+    fn the_nearest_enemy_is_the_one_that_a_search_of_all_finds() {
+        let mut dice = Dice::new(9);
+        let (mut found, mut nobody) = (0, 0);
+        for round in 0..60 {
+            let half = dice.between(3, 70) * UNIT;
+            let count = dice.between(0, 150) as u32;
+            let mut place = || Point { x: dice.between(-half, half), y: dice.between(-half, half) };
+            let units: Vec<(u8, Point)> = (0..count).map(|n| ((n % 3) as u8, place())).collect();
+            let mut grid = Grid::new(half);
+            for (unit, &(army, place)) in (0..).zip(&units) {
+                grid.add(unit, army, place);
+            }
+            grid.settle();
+            for radius in [UNIT / 2, 5 * UNIT, 11 * UNIT, 300 * UNIT] {
+                for &(army, from) in &units {
+                    let expected = nearest_by_hand(&units, from, army, radius);
+                    assert_eq!(grid.nearest_enemy(from, army, radius), expected, "round {round}");
+                    if expected.is_some() { found += 1 } else { nobody += 1 }
+                }
+            }
+        }
+        assert!(found > 1_000 && nobody > 1_000, "{found} found, {nobody} not: not interesting");
+    }
+
+    #[test]
+    fn equally_near_enemies_are_taken_by_number() {
+        let mut grid = Grid::new(20 * UNIT);
+        for (unit, x) in [(4, 5), (7, -5), (9, 5)] {
+            grid.add(unit, 1, Point::from_units(x, 0));
+        }
+        grid.settle();
+        assert_eq!(grid.nearest_enemy(Point::ZERO, 0, 9 * UNIT), Some(4));
+        grid.clear();
+        grid.settle();
+        assert_eq!(grid.nearest_enemy(Point::ZERO, 0, 9 * UNIT), None);
+    }
 }

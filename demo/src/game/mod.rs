@@ -1,167 +1,245 @@
-//! The battle: armies of units that march, push and fight. Integers only; the same orders give the same bits everywhere.
+//! The battle: a deterministic simulation in integers. It draws nothing, reads no clock and knows no network.
 //!
-//! One frame is a list of phases ([`Battle::step`]): look for enemies, decide where to go, fight, let the physics move
-//! everybody, bury the dead and send reinforcements. Views read `&Battle`; only orders change it.
+//! Armies of discs march, push and fight on a field with rocks and boulders. Who falls is replaced by a reinforcement from the
+//! army's keep. Everything that happens follows from the [`Setup`] and the players' [`Order`]s.
 
+mod army;
 mod checksum;
 mod combat;
+mod command;
+mod dice;
+mod fault;
 mod field;
 mod grid;
+mod march;
 mod order;
+mod point;
+mod rate;
+mod setup;
 mod unit;
 
-use testudo_lockstep::{PlayerId, Simulation};
-use testudo_physics::{BodyId, World, WorldError};
+#[cfg(test)]
+mod tests;
 
-pub use field::Field;
-pub use order::{Order, Selection};
-pub use unit::Unit;
+use testudo_lockstep::{PlayerId, Simulation, Turn};
+use testudo_physics::{Aabb, BodyDef, Shape, World, WorldDef};
 
+use army::Army;
+pub(crate) use dice::Dice;
+pub(crate) use fault::{BodyField, BodyState, FaultError};
+use field::{BOULDER_RADIUS, Field, KEEP_HALF};
 use grid::Grid;
+pub(crate) use order::{Area, Command, Order, Place, Ranges, Selection};
+pub(crate) use point::{Point, UNIT};
+use rate::Rate;
+pub(crate) use setup::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
+pub(crate) use unit::guards;
+use unit::{Kind, Task, Unit};
 
-/// Control groups that every army is divided into at the start.
-pub const GROUPS: u8 = 4;
+/// Control groups that every army has from the start.
+pub(crate) const LEFT_WING: u8 = 1;
+/// The other half of the guards.
+pub(crate) const RIGHT_WING: u8 = 2;
+/// All archers.
+pub(crate) const ARCHERS: u8 = 3;
 
-/// How a battle begins. Everything in it must be equal on all peers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Setup {
-    /// Armies, 1..=16.
-    pub players: u8,
-    /// Units of each army, 1..=100,000.
-    pub units: u32,
-    /// Seed of the field and of all chance in the battle.
-    pub seed: u64,
-}
+/// Weight and grip of boulders: heavy enough to need several units.
+const BOULDER_MASS: i32 = 6 * UNIT;
+const BOULDER_FRICTION: i32 = 4 * UNIT;
 
-/// What an army has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Army {
-    /// Enemy units destroyed.
-    pub kills: u64,
-    /// Own units lost.
-    pub losses: u64,
-    /// Whether its player has left; its units then hold their ground.
-    pub gone: bool,
-}
+/// User value of bodies that are no units.
+const NO_UNIT: u64 = u64::MAX;
 
-/// The whole state of a battle.
-#[derive(Clone, Debug)]
-pub struct Battle {
+/// A match in progress.
+#[derive(Clone)]
+pub(crate) struct Game {
     setup: Setup,
     field: Field,
     world: World,
-    /// All units, army by army; a unit keeps its number for the whole battle, dead or alive.
-    units: Vec<Unit>,
+    /// Frames simulated so far.
+    frame: u64,
+    dice: Dice,
     armies: Vec<Army>,
-    frame: u32,
-    // Scratch, not state.
-    grid: Grid,
-    hits: Vec<combat::Hit>,
+    /// Unit `index` of army `n` is number `n * setup.units + index`, alive or not.
+    units: Vec<Unit>,
+    /// Hash of the checksums of all frames before the last one.
+    history: u64,
+    /// Hash of the state after the last frame.
+    frame_checksum: u64,
+    scratch: Scratch,
 }
 
-impl Battle {
-    /// Lays out the field and the armies.
+/// Buffers of one frame.
+// not state: written anew before they are read in every frame
+#[derive(Clone)]
+struct Scratch {
+    /// By unit number; only those of living units mean something.
+    places: Vec<Point>,
+    grid: Grid,
+    dead: Vec<u32>,
+    chosen: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+impl Game {
+    /// A match before its first frame.
     ///
     /// # Errors
-    /// Only when the physics refuses its settings, which no setup in range brings about.
-    pub fn new(setup: Setup) -> Result<Self, WorldError> {
-        let field = Field::new(setup);
-        let mut world = field.world(setup.seed)?;
-        field.build_obstacles(&mut world);
-        let mut units = Vec::with_capacity(usize::from(setup.players) * setup.units as usize);
-        for player in 0..setup.players {
-            for number in 0..setup.units {
-                let mut unit = Unit::new(player, group_of(number, setup.units));
-                let id = units.len() as u32;
-                unit.body = unit::spawn(&mut world, id, player, field.place(player, number));
-                units.push(unit);
-            }
+    /// A setting out of range.
+    pub(crate) fn new(setup: Setup) -> Result<Self, SetupError> {
+        setup.check()?;
+        let field = Field::new(&setup);
+        let corner = Point { x: field.half, y: field.half };
+        let bounds = Aabb { min: Point { x: -corner.x, y: -corner.y }.to_vec2(), max: corner.to_vec2() };
+        let count = u32::from(setup.players) * setup.units;
+        let mut game = Self {
+            world: World::new(WorldDef::new().bounds(bounds).seed(setup.seed))?,
+            frame: 0,
+            dice: Dice::new(setup.seed),
+            armies: vec![Army::default(); usize::from(setup.players)],
+            units: (0..count).map(|number| recruit(&setup, &field, number)).collect(),
+            history: 0,
+            frame_checksum: 0,
+            scratch: Scratch {
+                places: vec![Point::ZERO; count as usize],
+                grid: Grid::new(field.half),
+                dead: Vec::new(),
+                chosen: Vec::new(),
+                bytes: Vec::new(),
+            },
+            setup,
+            field,
+        };
+        game.furnish()?;
+        for number in 0..count {
+            game.enlist(number)?;
         }
-        let armies = vec![Army::default(); usize::from(setup.players)];
-        let (grid, hits) = (Grid::default(), Vec::new());
-        Ok(Self { setup, field, world, units, armies, frame: 0, grid, hits })
+        game.frame_checksum = game.hash_state();
+        Ok(game)
     }
 
-    /// How the battle began.
-    pub fn setup(&self) -> Setup {
-        self.setup
+    /// Boulders, rocks and keeps.
+    fn furnish(&mut self) -> Result<(), SetupError> {
+        let raw = march::raw;
+        for boulder in &self.field.boulders {
+            let body = BodyDef::dynamic(Shape::Circle { radius: raw(BOULDER_RADIUS) })
+                .position(boulder.to_vec2())
+                .mass(raw(BOULDER_MASS))
+                .ground_friction(raw(BOULDER_FRICTION));
+            self.world.create_body(&body.user(NO_UNIT))?;
+        }
+        let keep = Point { x: KEEP_HALF, y: KEEP_HALF };
+        let keeps = self.field.bases.iter().map(|base| (base.keep, keep));
+        for (centre, half) in self.field.rocks.iter().map(|rock| (rock.centre, rock.half)).chain(keeps) {
+            let body = BodyDef::fixed(Shape::Rect { half_extents: half.to_vec2() });
+            self.world.create_body(&body.position(centre.to_vec2()).user(NO_UNIT))?;
+        }
+        Ok(())
     }
 
-    /// The field's measures and the armies' bases.
-    pub fn field(&self) -> &Field {
-        &self.field
+    /// What the match started from.
+    pub(crate) fn setup(&self) -> &Setup {
+        &self.setup
     }
 
-    /// The physical world, to read.
-    pub fn world(&self) -> &World {
+    /// The bodies, their contacts and the events of the last frame.
+    pub(crate) fn world(&self) -> &World {
         &self.world
     }
 
-    /// The physical world, to change it: fault injection only.
-    pub fn world_mut(&mut self) -> &mut World {
-        &mut self.world
+    /// Hash of the state after the last frame alone.
+    pub(crate) fn frame_checksum(&self) -> u64 {
+        self.frame_checksum
     }
 
-    /// All units by number; army `p` has `p * units .. (p + 1) * units`.
-    pub fn units(&self) -> &[Unit] {
-        &self.units
+    /// Enemies that an army has beaten, and units that it has lost.
+    pub(crate) fn score(&self, army: u8) -> (u32, u32) {
+        self.armies.get(usize::from(army)).map_or((0, 0), |army| (army.kills, army.losses))
     }
 
-    /// The armies by player.
-    pub fn armies(&self) -> &[Army] {
-        &self.armies
+    /// Where an army formed up at first, and where its reinforcements arrive.
+    pub(crate) fn base(&self, army: u8) -> Option<Point> {
+        self.field.bases.get(usize::from(army)).map(|base| base.centre)
     }
 
-    /// Frames so far.
-    pub fn frame(&self) -> u32 {
-        self.frame
+    /// Half of the side of the formation that a full army stands in, raw.
+    pub(crate) fn formation_half(&self) -> i32 {
+        self.field.files as i32 * field::SPACING / 2
     }
 
-    /// The unit that a body belongs to, or `None` for buildings.
-    pub fn unit_of_body(&self, id: BodyId) -> Option<u32> {
-        let user = self.world.body(id)?.user();
-        user.checked_sub(1).map(|unit| unit as u32)
+    /// Living units of an army and the middle of their places; none if nobody lives.
+    pub(crate) fn middle(&self, army: u8) -> Option<(u32, Point)> {
+        let first = (u32::from(army) * self.setup.units) as usize;
+        let units = self.units.get(first..first + self.setup.units as usize)?;
+        let (mut count, mut x, mut y) = (0_u32, 0_i64, 0_i64);
+        for place in units.iter().filter_map(|unit| self.world.body(unit.body?)).map(|body| body.position()) {
+            count += 1;
+            x += place.x.to_bits();
+            y += place.y.to_bits();
+        }
+        let mean = |sum: i64| (sum / i64::from(count)) as i32;
+        (count > 0).then(|| (count, Point { x: mean(x), y: mean(y) }))
     }
 
-    /// Numbers of a player's units.
-    fn own_units(&self, player: u8) -> std::ops::Range<usize> {
-        let count = self.setup.units as usize;
-        usize::from(player) * count..(usize::from(player) + 1) * count
+    /// Where a living unit is now.
+    fn place_of(&self, unit: u32) -> Option<Point> {
+        let body = self.world.body(self.units.get(unit as usize)?.body?)?;
+        Some(Point::from_vec2(body.position()))
     }
 }
 
-/// The control group that a unit starts in: quarters of the army.
-fn group_of(number: u32, units: u32) -> u8 {
-    (u64::from(number) * u64::from(GROUPS) / u64::from(units)) as u8
-}
-
-impl Simulation for Battle {
+impl Simulation for Game {
     type Action = Order;
 
     fn apply(&mut self, player: PlayerId, order: &Order) {
-        if player.0 < self.setup.players {
-            self.carry_out(player.0, order);
-        }
+        self.obey(player.0, order);
     }
 
     fn step(&mut self, frames_per_second: u32) {
-        self.look_for_enemies();
-        self.march();
+        self.history = checksum::extend(self.history, self.frame_checksum);
+        self.survey();
+        self.look_around();
         self.fight(frames_per_second);
-        // The rate is one of the session's settings, which were validated in the same range.
+        self.bury();
+        self.march(frames_per_second);
+        self.reinforce(frames_per_second);
         let stepped = self.world.step(frames_per_second);
-        debug_assert!(stepped.is_ok());
-        self.bury_and_reinforce(frames_per_second);
-        self.frame = self.frame.wrapping_add(1);
+        debug_assert!(stepped.is_ok(), "{stepped:?}");
+        self.frame += 1;
+        self.frame_checksum = self.hash_state();
     }
 
+    /// Covers every frame so far, so a turn's checksum covers all its frames, and a difference never heals.
     fn checksum(&self) -> u64 {
-        checksum::of(self)
+        checksum::extend(self.history, self.frame_checksum)
     }
 
-    fn player_gone(&mut self, player: PlayerId, _turn: testudo_lockstep::Turn) {
-        if let Some(army) = self.armies.get_mut(usize::from(player.0)) {
-            army.gone = true;
+    /// The army stays and holds its ground.
+    fn player_gone(&mut self, player: PlayerId, _: Turn) {
+        if let Some(army) = self.armies.get_mut(player.index()) {
+            army.is_gone = true;
+            self.obey(player.0, &Order { units: Selection::All, command: Command::Stop });
         }
+    }
+}
+
+/// A unit that is not in the world yet.
+fn recruit(setup: &Setup, field: &Field, number: u32) -> Unit {
+    let index = number % setup.units;
+    let kind = Kind::of(index, setup.units);
+    let group = match kind {
+        Kind::Archer => ARCHERS,
+        Kind::Guard if index % field.files < field.files.div_ceil(2) => LEFT_WING,
+        Kind::Guard => RIGHT_WING,
+    };
+    Unit {
+        army: (number / setup.units) as u8,
+        kind,
+        groups: 1 << group,
+        body: None,
+        hit_points: 0,
+        blows: Rate::default(),
+        task: Task::Hold,
+        target: None,
     }
 }

@@ -1,186 +1,350 @@
-//! Orders: what players tell their armies. They name a control group, an area or a range of numbers, so an order for
-//! 5,000 units is as small as one for five.
+//! What players tell their armies, and its bits.
+//!
+//! An order names a control group, an area or a few ranges of unit numbers, so it is as small for 5,000 units as for five.
 
+use smallvec::SmallVec;
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError};
 
-use super::unit::Task;
-use super::{Battle, Unit};
+use crate::game::point::{Point, UNIT};
+use crate::game::setup::UNITS_MAX;
 
-/// Which of a player's units an order is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selection {
-    /// A control group, 0..=15.
+/// Control groups of an army.
+pub(crate) const GROUPS: u8 = 10;
+
+/// Most ranges of one order. A selection in more pieces is given as a control group or an area.
+pub(crate) const RANGES_MAX: usize = 8;
+
+/// Places in orders are in quarters of a unit within +-16,384 units.
+const QUARTERS: i32 = 4;
+const PLACE_MAX: i32 = 16_384 * QUARTERS;
+const PLACE_BITS: u32 = 18;
+
+/// Exp-Golomb order of unit numbers and counts: short below 100.
+const NUMBER_ORDER: u32 = 5;
+
+/// An order to units of one's own army. Units that are gone, groups that are empty and areas without units are no faults:
+/// the order does nothing for them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Order {
+    pub(crate) units: Selection,
+    pub(crate) command: Command,
+}
+
+/// Whom an order is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Selection {
+    /// The whole army.
+    All,
+    /// A control group, 0..[`GROUPS`].
     Group(u8),
-    /// All units inside a rectangle: two corners in whole units of length.
-    Area {
-        /// Lower corner.
-        min: [i16; 2],
-        /// Upper corner.
-        max: [i16; 2],
-    },
-    /// Units by their number within the army; both ends belong to it.
-    Range {
-        /// First number, below 2^17.
-        first: u32,
-        /// Last number, below 2^17.
-        last: u32,
-    },
+    /// Units in a rectangle.
+    Area(Area),
+    /// Units by their numbers in the army.
+    Units(Ranges),
 }
 
-/// What a player tells some of their units. Units that are dead and selections that name nobody are left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Go to a place without looking left or right.
-    Move {
-        /// Who.
-        who: Selection,
-        /// Where to, whole units of length.
-        to: [i16; 2],
-    },
-    /// Go to a place and fight on the way.
-    AttackMove {
-        /// Who.
-        who: Selection,
-        /// Where to, whole units of length.
-        to: [i16; 2],
-    },
-    /// Stand and fight what comes close.
-    Stop {
-        /// Who.
-        who: Selection,
-    },
+/// What to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Command {
+    /// Stay and attack who comes in sight.
+    Stop,
+    /// Go there without looking around.
+    Move(Place),
+    /// Go there and attack who comes in sight.
+    Attack(Place),
+    /// Be the control group, 0..[`GROUPS`]; who was it before is not any more.
+    Assign(u8),
 }
 
-const NUMBER_BITS: u32 = 17;
+/// A place as orders carry it: quarters of a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    x: i32,
+    y: i32,
+}
 
-impl Action for Order {
-    /// Kind, the longest selection (an area), a place.
-    const MAX_BITS: u32 = 2 + (2 + 64) + 32;
+/// A rectangle, both corners included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Area {
+    min: Place,
+    max: Place,
+}
 
-    fn encode(&self, out: &mut BitWriter) {
-        let (kind, who, to) = match self {
-            Self::Move { who, to } => (0, who, Some(to)),
-            Self::AttackMove { who, to } => (1, who, Some(to)),
-            Self::Stop { who } => (2, who, None),
-        };
-        out.write_bits(kind, 2);
-        match who {
-            Selection::Group(group) => {
-                out.write_bits(0, 2);
-                out.write_bits(u64::from(*group), 4);
-            }
-            Selection::Area { min, max } => {
-                out.write_bits(1, 2);
-                write_place(out, *min);
-                write_place(out, *max);
-            }
-            Selection::Range { first, last } => {
-                out.write_bits(2, 2);
-                out.write_bits(u64::from(*first), NUMBER_BITS);
-                out.write_bits(u64::from(*last), NUMBER_BITS);
-            }
-        }
-        if let Some(to) = to {
-            write_place(out, *to);
+/// Ascending ranges of unit numbers with gaps between them; at least one, at most [`RANGES_MAX`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Ranges(SmallVec<[UnitRange; 2]>);
+
+/// `count` units from number `first` on; within 0..[`UNITS_MAX`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct UnitRange {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+impl Place {
+    /// The nearest place that an order can name.
+    pub(crate) fn near(point: Point) -> Self {
+        let quarter = UNIT / QUARTERS;
+        let round =
+            |raw: i32| raw.saturating_add(quarter / 2).div_euclid(quarter).clamp(-PLACE_MAX, PLACE_MAX);
+        Self { x: round(point.x), y: round(point.y) }
+    }
+
+    pub(crate) fn point(self) -> Point {
+        Point { x: self.x * (UNIT / QUARTERS), y: self.y * (UNIT / QUARTERS) }
+    }
+
+    fn encode(self, out: &mut BitWriter) {
+        for part in [self.x, self.y] {
+            out.write_bits((part + PLACE_MAX) as u64, PLACE_BITS);
         }
     }
 
     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let kind = input.read_max(2, 2)?;
-        let who = match input.read_max(2, 2)? {
-            0 => Selection::Group(input.read_bits(4)? as u8),
-            1 => Selection::Area { min: read_place(input)?, max: read_place(input)? },
-            _ => Selection::Range {
-                first: input.read_bits(NUMBER_BITS)? as u32,
-                last: input.read_bits(NUMBER_BITS)? as u32,
-            },
-        };
-        Ok(match kind {
-            0 => Self::Move { who, to: read_place(input)? },
-            1 => Self::AttackMove { who, to: read_place(input)? },
-            _ => Self::Stop { who },
-        })
+        let mut part = || Ok(input.read_max(PLACE_BITS, 2 * PLACE_MAX as u64)? as i32 - PLACE_MAX);
+        Ok(Self { x: part()?, y: part()? })
     }
 }
 
-fn write_place(out: &mut BitWriter, place: [i16; 2]) {
-    for coordinate in place {
-        out.write_bits(u64::from(coordinate as u16), 16);
+impl Area {
+    /// The rectangle between two corners, in any order.
+    pub(crate) fn between(a: Point, b: Point) -> Self {
+        let low = Point { x: a.x.min(b.x), y: a.y.min(b.y) };
+        let high = Point { x: a.x.max(b.x), y: a.y.max(b.y) };
+        Self { min: Place::near(low), max: Place::near(high) }
+    }
+
+    pub(crate) fn contains(&self, point: Point) -> bool {
+        let (min, max) = (self.min.point(), self.max.point());
+        (min.x..=max.x).contains(&point.x) && (min.y..=max.y).contains(&point.y)
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let area = Self { min: Place::decode(input)?, max: Place::decode(input)? };
+        if area.min.x > area.max.x || area.min.y > area.max.y {
+            return Err(DecodeError::NotCanonical);
+        }
+        Ok(area)
     }
 }
 
-fn read_place(input: &mut BitReader<'_>) -> Result<[i16; 2], DecodeError> {
-    Ok([input.read_bits(16)? as u16 as i16, input.read_bits(16)? as u16 as i16])
+impl Ranges {
+    /// One range, cut off at the largest army; none if nothing is left.
+    pub(crate) fn one(first: u32, count: u32) -> Option<Self> {
+        let count = count.min(UNITS_MAX.saturating_sub(first));
+        (count > 0).then(|| Self(SmallVec::from_slice(&[UnitRange { first, count }])))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &UnitRange> {
+        self.0.iter()
+    }
+
+    fn encode(&self, out: &mut BitWriter) {
+        out.write_bits(self.0.len() as u64 - 1, 3);
+        let mut free = 0;
+        for range in &self.0 {
+            out.write_golomb(range.first - free, NUMBER_ORDER);
+            out.write_golomb(range.count - 1, NUMBER_ORDER);
+            // At least one unit lies between two ranges, or they would be one.
+            free = range.first + range.count + 1;
+        }
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let ranges = input.read_bits(3)? + 1;
+        let mut free = 0;
+        let mut decoded = SmallVec::new();
+        for _ in 0..ranges {
+            let first = free + input.read_golomb(NUMBER_ORDER, UNITS_MAX)?;
+            let count = 1 + input.read_golomb(NUMBER_ORDER, UNITS_MAX)?;
+            if first + count > UNITS_MAX {
+                return Err(DecodeError::OutOfRange {
+                    value: u64::from(first + count),
+                    max: u64::from(UNITS_MAX),
+                });
+            }
+            decoded.push(UnitRange { first, count });
+            free = first + count + 1;
+        }
+        Ok(Self(decoded))
+    }
 }
 
-impl Battle {
-    /// Gives the selected units of a player their new task.
-    pub(super) fn carry_out(&mut self, player: u8, order: &Order) {
-        let (Order::Move { who, .. } | Order::AttackMove { who, .. } | Order::Stop { who }) = order;
-        let own = self.own_units(player);
-        let first = own.start;
-        let selected = |battle: &Self, index: usize| {
-            let unit = &battle.units[index];
-            unit.body.is_some() && battle.is_selected(unit, (index - first) as u32, who)
-        };
-        let count = own.clone().filter(|&i| selected(self, i)).count();
-        // A crowd cannot stand on one point: it has arrived when it fills a disc about it.
-        let within = (count.isqrt() * 3 / 4 + 1).min(usize::from(u16::MAX)) as u16;
-        let task = match *order {
-            Order::Move { to, .. } => Task::Move { to, within },
-            Order::AttackMove { to, .. } => Task::AttackMove { to, within },
-            Order::Stop { .. } => Task::Hold,
-        };
-        for index in own {
-            if selected(self, index) {
-                let unit = &mut self.units[index];
-                (unit.task, unit.target) = (task, None);
+fn encode_group(group: u8, out: &mut BitWriter) {
+    out.write_bits(u64::from(group), 4);
+}
+
+fn decode_group(input: &mut BitReader<'_>) -> Result<u8, DecodeError> {
+    Ok(input.read_max(4, u64::from(GROUPS) - 1)? as u8)
+}
+
+impl Action for Order {
+    /// Three bits of command, two of selection, three of count, eight ranges of two numbers of at most 28 bits, a place.
+    const MAX_BITS: u32 = 3 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 2 * PLACE_BITS;
+
+    fn encode(&self, out: &mut BitWriter) {
+        match self.command {
+            Command::Stop => out.write_bits(0, 3),
+            Command::Move(place) => {
+                out.write_bits(1, 3);
+                place.encode(out);
+            }
+            Command::Attack(place) => {
+                out.write_bits(2, 3);
+                place.encode(out);
+            }
+            Command::Assign(group) => {
+                out.write_bits(3, 3);
+                encode_group(group, out);
+            }
+        }
+        match &self.units {
+            Selection::All => out.write_bits(0, 2),
+            Selection::Group(group) => {
+                out.write_bits(1, 2);
+                encode_group(*group, out);
+            }
+            Selection::Area(area) => {
+                out.write_bits(2, 2);
+                area.min.encode(out);
+                area.max.encode(out);
+            }
+            Selection::Units(ranges) => {
+                out.write_bits(3, 2);
+                ranges.encode(out);
             }
         }
     }
 
-    fn is_selected(&self, unit: &Unit, number: u32, who: &Selection) -> bool {
-        match *who {
-            Selection::Group(group) => unit.group == group,
-            Selection::Range { first, last } => (first..=last).contains(&number),
-            Selection::Area { min, max } => {
-                unit.body.and_then(|id| self.world.body(id)).is_some_and(|body| {
-                    let p = body.position();
-                    let inside = |v: testudo_physics::Fx, axis: usize| {
-                        let raw = v.to_bits();
-                        (i64::from(min[axis]) << 16..=i64::from(max[axis]) << 16).contains(&raw)
-                    };
-                    inside(p.x, 0) && inside(p.y, 1)
-                })
-            }
-        }
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let command = match input.read_bits(3)? {
+            0 => Command::Stop,
+            1 => Command::Move(Place::decode(input)?),
+            2 => Command::Attack(Place::decode(input)?),
+            3 => Command::Assign(decode_group(input)?),
+            kind => return Err(DecodeError::UnknownKind(kind as u8)),
+        };
+        let units = match input.read_bits(2)? {
+            0 => Selection::All,
+            1 => Selection::Group(decode_group(input)?),
+            2 => Selection::Area(Area::decode(input)?),
+            _ => Selection::Units(Ranges::decode(input)?),
+        };
+        Ok(Self { units, command })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::dice::Dice;
+
+    fn bits_of(order: &Order) -> BitWriter {
+        let mut out = BitWriter::new();
+        order.encode(&mut out);
+        assert!(out.bit_count() <= Order::MAX_BITS, "{} bits: {order:?}", out.bit_count());
+        out
+    }
+
+    fn ranges(list: &[(u32, u32)]) -> Selection {
+        Selection::Units(Ranges(list.iter().map(|&(first, count)| UnitRange { first, count }).collect()))
+    }
+
+    fn samples() -> Vec<Order> {
+        let place = Place::near(Point::from_units(-16_384, 16_384));
+        let corner = Point::from_units(-5, 7);
+        let worst: Vec<(u32, u32)> = (0..8).map(|n| (n * 12_500, 12_499)).collect();
+        let selections = [
+            Selection::All,
+            Selection::Group(9),
+            Selection::Area(Area::between(corner, Point::ZERO)),
+            ranges(&[(0, 1)]),
+            ranges(&[(3, 5), (9, 1), (11, 4_000)]),
+            ranges(&worst),
+            ranges(&[(0, UNITS_MAX)]),
+        ];
+        let commands = [Command::Stop, Command::Move(place), Command::Attack(place), Command::Assign(0)];
+        let all =
+            commands.into_iter().flat_map(|command| selections.clone().map(|units| Order { units, command }));
+        all.collect()
+    }
 
     #[test]
-    fn orders_survive_the_wire_and_stay_small() {
-        let selections = [
-            Selection::Group(3),
-            Selection::Area { min: [-5, -6], max: [i16::MAX, i16::MIN] },
-            Selection::Range { first: 0, last: 99_999 },
-        ];
-        for who in selections {
-            for order in [
-                Order::Move { who, to: [-1, 2] },
-                Order::AttackMove { who, to: [i16::MIN, 0] },
-                Order::Stop { who },
-            ] {
-                let mut out = BitWriter::new();
-                order.encode(&mut out);
-                assert!(out.bit_count() <= Order::MAX_BITS);
-                let mut input = BitReader::with_bit_count(out.bytes(), out.bit_count());
-                assert_eq!(Order::decode(&mut input), Ok(order));
-                assert_eq!(input.bits_left(), 0);
+    fn every_order_comes_back() {
+        for order in samples() {
+            let out = bits_of(&order);
+            let mut input = BitReader::with_bit_count(out.bytes(), out.bit_count());
+            assert_eq!(Order::decode(&mut input), Ok(order));
+            assert_eq!(input.bits_left(), 0);
+        }
+    }
+
+    #[test]
+    fn an_order_for_5000_units_is_as_small_as_one_for_five() {
+        let command = Command::Attack(Place::near(Point::ZERO));
+        for units in [Selection::Group(3), Selection::Area(Area::between(Point::ZERO, Point::ZERO))] {
+            assert!(bits_of(&Order { units, command }).bit_count() <= 15 * 8);
+        }
+        let five = bits_of(&Order { units: ranges(&[(0, 5)]), command }).bit_count();
+        let many = bits_of(&Order { units: ranges(&[(0, 5_000)]), command }).bit_count();
+        assert!(many <= five + 16, "{many} bits instead of {five}");
+    }
+
+    /// Whatever the bits are: an order that encodes to the same bits again, or an error.
+    #[test]
+    fn random_bits_decode_canonically_or_not_at_all() {
+        let mut dice = Dice::new(5);
+        let mut decoded = 0;
+        for round in 0..20_000 {
+            let bytes: Vec<u8> = (0..dice.between(0, 70)).map(|_| dice.between(0, 255) as u8).collect();
+            let mut input = BitReader::new(&bytes);
+            let all = input.bits_left();
+            let Ok(order) = Order::decode(&mut input) else { continue };
+            decoded += 1;
+            let used = all - input.bits_left();
+            let out = bits_of(&order);
+            assert_eq!(out.bit_count(), used, "round {round}: {order:?}");
+            let mut first = BitReader::with_bit_count(&bytes, used);
+            let mut again = BitReader::with_bit_count(out.bytes(), used);
+            for _ in 0..used {
+                assert_eq!(first.read_bool(), again.read_bool(), "round {round}: {order:?}");
             }
         }
+        assert!(decoded > 1_000, "only {decoded} of 20,000 decoded: the test is not interesting");
+    }
+
+    #[test]
+    fn orders_out_of_range_are_refused() {
+        let mut out = BitWriter::new();
+        out.write_bits(0, 3);
+        out.write_bits(1, 2);
+        out.write_bits(10, 4);
+        let decode =
+            |out: &BitWriter| Order::decode(&mut BitReader::with_bit_count(out.bytes(), out.bit_count()));
+        assert_eq!(decode(&out), Err(DecodeError::OutOfRange { value: 10, max: 9 }));
+        out.clear();
+        out.write_bits(7, 3);
+        assert_eq!(decode(&out), Err(DecodeError::UnknownKind(7)));
+        out.clear();
+        out.write_bits(0, 3);
+        out.write_bits(3, 2);
+        out.write_bits(0, 3);
+        out.write_golomb(UNITS_MAX, NUMBER_ORDER);
+        out.write_golomb(0, NUMBER_ORDER);
+        assert!(matches!(decode(&out), Err(DecodeError::OutOfRange { .. })));
+    }
+
+    #[test]
+    fn places_round_to_the_nearest_quarter() {
+        let quarter = UNIT / 4;
+        for (raw, quarters) in
+            [(0, 0), (quarter / 2 - 1, 0), (quarter / 2, 1), (-quarter / 2, 0), (-quarter / 2 - 1, -1)]
+        {
+            assert_eq!(Place::near(Point { x: raw, y: 0 }).x, quarters, "{raw}");
+        }
+        assert_eq!(
+            Place::near(Point { x: i32::MAX, y: i32::MIN }).point(),
+            Point { x: 16_384 * UNIT, y: -16_384 * UNIT }
+        );
     }
 }

@@ -1,85 +1,108 @@
-//! Units: what they are told, and how they come to the field.
+//! Units: what they are, what they do at the moment.
 
-use testudo_physics::{BodyDef, BodyId, Filter, Fx, Shape, Vec2, World};
+use testudo_physics::BodyId;
 
-/// Radius of a unit, units of length.
-pub const RADIUS: Fx = Fx::from_bits(1 << 15);
-/// Marching speed, raw units per second: 3 units/s.
-pub const SPEED: i64 = 3 << 16;
-/// Hit points of a fresh unit.
-pub const HIT_POINTS: i32 = 100;
-/// Damage per second that a unit deals to the enemy it fights.
-pub const DAMAGE_PER_SECOND: u32 = 24;
-/// Ground friction of a unit that nobody drives, units/s^2: it stops within a fraction of a second.
-const GROUND_FRICTION: Fx = Fx::const_from_int(12);
+use crate::game::point::{Point, UNIT};
+use crate::game::rate::Rate;
 
-/// What a unit was told to do. Places are whole units of length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Task {
-    /// Stand, and fight what comes close.
-    #[default]
-    Hold,
-    /// Go there and look neither left nor right.
-    Move {
-        /// Where to.
-        to: [i16; 2],
-        /// Close enough: distance at which the unit has arrived.
-        within: u16,
-    },
-    /// Go there and fight what comes into sight on the way.
-    AttackMove {
-        /// Where to.
-        to: [i16; 2],
-        /// Close enough.
-        within: u16,
-    },
+/// Radius of a unit, raw.
+pub(crate) const UNIT_RADIUS: i32 = UNIT / 2;
+
+/// What a unit is. It follows from its number: the first three quarters of an army are guards, the others archers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// Fights hand to hand.
+    Guard,
+    /// Shoots from the second rank.
+    Archer,
 }
 
-/// One unit, alive or waiting to return as a reinforcement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unit {
-    /// Player it belongs to.
-    pub player: u8,
-    /// Control group.
-    pub group: u8,
-    /// What it was told.
-    pub task: Task,
-    /// Its body, while it lives.
-    pub body: Option<BodyId>,
-    /// Hit points left; at 0 it dies at the end of the frame.
-    pub hit_points: i32,
-    /// Number of the enemy it fights, if any.
-    pub target: Option<u32>,
-    /// Frames until it returns, while it is dead.
-    pub returns_in: u32,
-    /// Damage carried over: remainder of damage per second / frames per second, below the frames per second.
-    pub damage_rest: u32,
+/// Properties of a kind. Lengths and speeds are raw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stats {
+    pub(crate) hit_points: i32,
+    /// Hit points that an attack takes, per second.
+    pub(crate) damage_per_second: u32,
+    /// Attack range from centre to centre.
+    pub(crate) range: i32,
+    /// Distance at which enemies are noticed.
+    pub(crate) sight: i32,
+    /// Walking speed per second.
+    pub(crate) speed: i32,
+    /// Mass in 1/65,536.
+    pub(crate) mass: i32,
 }
 
-impl Unit {
-    /// A fresh unit without a body.
-    pub fn new(player: u8, group: u8) -> Self {
-        Self {
-            player,
-            group,
-            task: Task::Hold,
-            body: None,
-            hit_points: HIT_POINTS,
-            target: None,
-            returns_in: 0,
-            damage_rest: 0,
+const GUARD: Stats = Stats {
+    hit_points: 120,
+    damage_per_second: 20,
+    range: UNIT * 3 / 2,
+    sight: 9 * UNIT,
+    speed: 4 * UNIT,
+    mass: 2 * UNIT,
+};
+
+const ARCHER: Stats = Stats {
+    hit_points: 60,
+    damage_per_second: 9,
+    range: 8 * UNIT,
+    sight: 11 * UNIT,
+    speed: UNIT * 9 / 2,
+    mass: UNIT,
+};
+
+impl Kind {
+    /// What unit number `index` of an army of `units` is.
+    pub(crate) fn of(index: u32, units: u32) -> Self {
+        if index < guards(units) { Self::Guard } else { Self::Archer }
+    }
+
+    pub(crate) const fn stats(self) -> &'static Stats {
+        match self {
+            Self::Guard => &GUARD,
+            Self::Archer => &ARCHER,
         }
     }
 }
 
-/// Puts a unit's body on the field. The user value is the unit's number plus one; buildings have 0.
-pub fn spawn(world: &mut World, unit: u32, player: u8, place: Vec2) -> Option<BodyId> {
-    let def = BodyDef::dynamic(Shape::Circle { radius: RADIUS })
-        .position(place)
-        .ground_friction(GROUND_FRICTION)
-        .user(u64::from(unit) + 1)
-        .filter(Filter::default());
-    let body = world.create_body(&def);
-    debug_assert!(body.is_ok(), "player {player}'s unit {unit} at {place:?}: {body:?}");
-    body.ok()
+/// Guards in an army of `units`; they are its first units.
+pub(crate) fn guards(units: u32) -> u32 {
+    units - units / 4
+}
+
+/// What a unit was told to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Task {
+    /// Stays, attacks who comes in sight.
+    #[default]
+    Hold,
+    /// Goes there and does not look around.
+    March(Point),
+    /// Goes there, attacks who comes in sight.
+    Attack(Point),
+}
+
+/// One place in an army. When the unit falls, a reinforcement takes its place and its control groups.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Unit {
+    /// The army: the player who commands it.
+    pub(crate) army: u8,
+    pub(crate) kind: Kind,
+    /// Bit `n`: member of control group `n`.
+    pub(crate) groups: u16,
+    /// The body in the world; none while the place waits for a reinforcement.
+    pub(crate) body: Option<BodyId>,
+    /// At most 0 only between a blow and the end of its frame.
+    pub(crate) hit_points: i32,
+    /// Carries the fractions of its blows.
+    pub(crate) blows: Rate,
+    pub(crate) task: Task,
+    /// The enemy that it fights: a unit number of the match.
+    pub(crate) target: Option<u32>,
+}
+
+impl Unit {
+    pub(crate) fn is_alive(&self) -> bool {
+        self.body.is_some()
+    }
 }

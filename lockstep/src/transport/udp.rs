@@ -86,7 +86,21 @@ impl UdpTransport {
     /// # Errors
     /// A broken socket.
     pub fn pump<A: Action>(&mut self, session: &mut Session<A>, now: Instant) -> io::Result<()> {
-        self.receive_all(session, now)?;
+        self.pump_with(session, now, |_| None)
+    }
+
+    /// As [`UdpTransport::pump`]. `answer` is shown each packet of an unknown address first: what it gives is sent back there,
+    /// and the session does not see the packet (a place for what happens before a session, such as a lobby).
+    ///
+    /// # Errors
+    /// A broken socket.
+    pub fn pump_with<A: Action>(
+        &mut self,
+        session: &mut Session<A>,
+        now: Instant,
+        answer: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+    ) -> io::Result<()> {
+        self.receive_all(session, now, answer)?;
         session.handle_timeout(now);
         while let Some(peer) = session.poll_transmit(now, &mut self.outgoing) {
             if let Some(&address) = self.addresses.get(&peer) {
@@ -102,7 +116,12 @@ impl UdpTransport {
         self.stats
     }
 
-    fn receive_all<A: Action>(&mut self, session: &mut Session<A>, now: Instant) -> io::Result<()> {
+    fn receive_all<A: Action>(
+        &mut self,
+        session: &mut Session<A>,
+        now: Instant,
+        mut answer: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+    ) -> io::Result<()> {
         for _ in 0..RECEIVE_MAX {
             let (length, address) = match self.socket.recv_from(&mut self.buffer) {
                 Ok(received) => received,
@@ -115,6 +134,12 @@ impl UdpTransport {
                 Err(error) => return Err(error),
             };
             let known = self.peers.contains_key(&address);
+            if !known && let Some(reply) = answer(&self.buffer[..length]) {
+                self.outgoing.clear();
+                self.outgoing.extend_from_slice(&reply);
+                self.send(address)?;
+                continue;
+            }
             if !known && (!session.is_open() || self.peers.len() >= STRANGERS_MAX + session.link_count()) {
                 self.stats.unknown_dropped += 1;
                 continue;

@@ -1,0 +1,186 @@
+//! One peer's copy of the match, watched: how long its steps take, what its checksums are, and a fault on request.
+
+use std::cell::{Ref, RefCell};
+use std::collections::VecDeque;
+
+use testudo_lockstep::{PlayerId, Simulation, Turn};
+
+use crate::app::clock::Clock;
+use crate::game::{BodyField, BodyState, FaultError, Game, Order};
+
+/// A bit to flip in one peer's copy: after the last frame of a turn, before that frame's checksum is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fault {
+    pub(crate) turn: u32,
+    /// Whose copy.
+    pub(crate) player: u8,
+    /// Slot index of the body.
+    pub(crate) slot: u32,
+    pub(crate) field: BodyField,
+    /// 0 = least significant, at most 31.
+    pub(crate) bit: u32,
+}
+
+/// What a client remembers of a turn until all clients have been compared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TurnRecord {
+    /// Checksum of each frame of the turn, alone.
+    pub(crate) frames: Vec<u64>,
+    /// Checksum of the match up to the end of the turn.
+    pub(crate) checksum: u64,
+    /// Checksum of the copy that goes on without the fault, if there is one: a witness where two clients have no majority.
+    pub(crate) witness: Option<u64>,
+    /// Bodies after the turn, in ascending order of slots.
+    pub(crate) bodies: Vec<BodyState>,
+}
+
+/// A [`Game`] with instruments.
+pub(crate) struct Client {
+    /// A turn ends with the call of [`Simulation::checksum`]; that is where records are made and bits are flipped.
+    watched: RefCell<Watched>,
+    steps: u32,
+    step_nanos: Vec<u32>,
+    contacts: u64,
+}
+
+struct Watched {
+    game: Game,
+    /// The copy as it was before the fault and went on without it. The bot looks at this one: it stands for a player, and
+    /// what players order must not depend on which copies are broken.
+    whole: Option<Box<Game>>,
+    fault: Option<Fault>,
+    refused: Option<FaultError>,
+    /// Number of the turn that runs.
+    turn: u32,
+    /// Checksums of the frames of the turn so far.
+    frames: Vec<u64>,
+    keeps_records: bool,
+    records: VecDeque<TurnRecord>,
+}
+
+impl Client {
+    /// `keeps_records`: somebody will take the turns' records and compare them.
+    pub(crate) fn new(game: Game, fault: Option<Fault>, keeps_records: bool) -> Self {
+        let watched = Watched {
+            game,
+            whole: None,
+            fault,
+            refused: None,
+            turn: 0,
+            frames: Vec::new(),
+            keeps_records,
+            records: VecDeque::new(),
+        };
+        Self { watched: RefCell::new(watched), steps: 0, step_nanos: Vec::new(), contacts: 0 }
+    }
+
+    /// This peer's copy.
+    pub(crate) fn game(&self) -> Ref<'_, Game> {
+        Ref::map(self.watched.borrow(), |watched| &watched.game)
+    }
+
+    /// The state that this peer's player sees.
+    pub(crate) fn seen(&self) -> Ref<'_, Game> {
+        Ref::map(self.watched.borrow(), |watched| watched.whole.as_deref().unwrap_or(&watched.game))
+    }
+
+    /// Why the fault could not be brought about.
+    pub(crate) fn refused(&self) -> Option<FaultError> {
+        self.watched.borrow().refused
+    }
+
+    /// Frames simulated by this client.
+    pub(crate) fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Nanoseconds of every step.
+    pub(crate) fn step_nanos(&self) -> &[u32] {
+        &self.step_nanos
+    }
+
+    /// Contacts after each frame, added up.
+    pub(crate) fn contacts(&self) -> u64 {
+        self.contacts
+    }
+
+    /// Turns that wait for the comparison.
+    pub(crate) fn has_record(&self) -> bool {
+        !self.watched.borrow().records.is_empty()
+    }
+
+    /// Takes the record of the oldest turn.
+    pub(crate) fn take_record(&mut self) -> Option<TurnRecord> {
+        self.watched.get_mut().records.pop_front()
+    }
+}
+
+impl Simulation for Client {
+    type Action = Order;
+
+    fn apply(&mut self, player: PlayerId, order: &Order) {
+        let watched = self.watched.get_mut();
+        watched.game.apply(player, order);
+        if let Some(whole) = &mut watched.whole {
+            whole.apply(player, order);
+        }
+    }
+
+    fn step(&mut self, frames_per_second: u32) {
+        let watched = self.watched.get_mut();
+        let clock = Clock::start();
+        watched.game.step(frames_per_second);
+        self.step_nanos.push(clock.elapsed_nanos());
+        self.steps += 1;
+        self.contacts += u64::from(watched.game.world().contact_count());
+        if let Some(whole) = &mut watched.whole {
+            whole.step(frames_per_second);
+        }
+        if watched.keeps_records {
+            watched.frames.push(watched.game.frame_checksum());
+        }
+    }
+
+    fn checksum(&self) -> u64 {
+        let mut watched = self.watched.borrow_mut();
+        watched.end_turn();
+        watched.game.checksum()
+    }
+
+    fn player_gone(&mut self, player: PlayerId, turn: Turn) {
+        let watched = self.watched.get_mut();
+        watched.game.player_gone(player, turn);
+        if let Some(whole) = &mut watched.whole {
+            whole.player_gone(player, turn);
+        }
+    }
+}
+
+impl Watched {
+    fn end_turn(&mut self) {
+        if let Some(fault) = self.fault.take_if(|fault| fault.turn == self.turn) {
+            self.suffer(&fault);
+        }
+        self.turn += 1;
+        if self.keeps_records {
+            let witness = self.whole.as_ref().map(|whole| whole.checksum());
+            let mut record = TurnRecord { checksum: self.game.checksum(), witness, ..TurnRecord::default() };
+            core::mem::swap(&mut record.frames, &mut self.frames);
+            self.game.dump(&mut record.bodies);
+            self.records.push_back(record);
+        }
+    }
+
+    fn suffer(&mut self, fault: &Fault) {
+        let whole = self.game.clone();
+        match self.game.corrupt(fault.slot, fault.field, fault.bit) {
+            Ok(()) => {
+                self.whole = Some(Box::new(whole));
+                if let Some(last) = self.frames.last_mut() {
+                    *last = self.game.frame_checksum();
+                }
+            }
+            Err(error) => self.refused = Some(error),
+        }
+    }
+}

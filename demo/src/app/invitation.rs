@@ -1,0 +1,291 @@
+//! Before a session can start, who joins asks the host's address what is played and which place is free.
+//!
+//! Both packets have the same length, so nobody can use a host to multiply traffic; nothing is sealed yet. All numbers are
+//! little-endian.
+
+use core::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+
+use testudo_lockstep::{Duration, Instant, PROTOCOL_VERSION, PlayerId};
+
+use crate::app::clock::Clock;
+use crate::app::{TURNS_MAX, Terms};
+use crate::game::Setup;
+
+/// Length of question and answer.
+pub(crate) const BYTES: usize = 64;
+
+const ASK: [u8; 8] = *b"testudo?";
+const ANSWER: [u8; 8] = *b"testudo!";
+
+/// Time after which nobody is there.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Time between two questions.
+const ASK_AGAIN: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// Time that a place is kept for somebody who asked and has not connected.
+const KEPT: Duration = Duration::from_secs(5);
+
+/// What is played, and where the newcomer sits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Invitation {
+    pub(crate) player: u8,
+    pub(crate) session_id: u64,
+    pub(crate) terms: Terms,
+}
+
+/// A host's answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Answer {
+    Come(Invitation),
+    /// Every place is taken.
+    Full,
+    /// The host speaks this protocol version.
+    Version(u16),
+}
+
+/// Why there is no invitation.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// Nobody has answered.
+    NoAnswer { host: SocketAddr },
+    /// Every place is taken.
+    Full { host: SocketAddr },
+    /// The host speaks another protocol version.
+    Version { theirs: u16 },
+    /// The socket broke.
+    Socket(std::io::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoAnswer { host } => {
+                write!(f, "nobody at {host} has answered for {} s", TIMEOUT.as_millis() / 1_000)
+            }
+            Self::Full { host } => write!(f, "every place at {host} is taken"),
+            Self::Version { theirs } => {
+                write!(f, "the host speaks protocol version {theirs}, this program {PROTOCOL_VERSION}")
+            }
+            Self::Socket(error) => write!(f, "the network failed: {error}"),
+        }
+    }
+}
+
+/// A number that nobody else is likely to have chosen.
+pub(crate) fn random_number() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Asks a host for an invitation, again and again until it answers.
+pub(crate) fn ask(host: SocketAddr) -> Result<Invitation, Error> {
+    let local: SocketAddr = if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
+    let socket = UdpSocket::bind(local).map_err(Error::Socket)?;
+    socket.set_read_timeout(Some(ASK_AGAIN)).map_err(Error::Socket)?;
+    let nonce = random_number();
+    let clock = Clock::start();
+    let mut buffer = [0; BYTES + 1];
+    while clock.elapsed() < TIMEOUT {
+        match socket.send_to(&question(nonce), host).and_then(|_| socket.recv_from(&mut buffer)) {
+            Ok((length, from)) if from == host => match read_answer(&buffer[..length], nonce) {
+                Some(Answer::Come(invitation)) => return Ok(invitation),
+                Some(Answer::Full) => return Err(Error::Full { host }),
+                Some(Answer::Version(theirs)) => return Err(Error::Version { theirs }),
+                None => {}
+            },
+            Ok(_) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            // "Nobody listens there" comes at once and may change.
+            Err(_) => std::thread::sleep(ASK_AGAIN),
+        }
+    }
+    Err(Error::NoAnswer { host })
+}
+
+/// Who sits where, as far as the host has given places away.
+#[derive(Debug)]
+pub(crate) struct Places {
+    terms: Terms,
+    session_id: u64,
+    /// Places of players 1, 2, ...
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// Who asked for it last, and when.
+    offered: Option<(u64, Instant)>,
+    connected: bool,
+}
+
+impl Places {
+    pub(crate) fn new(terms: Terms, session_id: u64) -> Self {
+        let places = vec![Place::default(); usize::from(terms.setup.players) - 1];
+        Self { terms, session_id, places }
+    }
+
+    /// Notes that a player's session is connected.
+    pub(crate) fn connected(&mut self, player: PlayerId) {
+        if let Some(place) = player.index().checked_sub(1).and_then(|index| self.places.get_mut(index)) {
+            place.connected = true;
+        }
+    }
+
+    /// Answers a question; nothing if the bytes are none.
+    pub(crate) fn answer(&mut self, bytes: &[u8], now: Instant) -> Option<[u8; BYTES]> {
+        let (nonce, version) = read_question(bytes)?;
+        let answer = match self.offer(nonce, now) {
+            _ if version != PROTOCOL_VERSION => Answer::Version(PROTOCOL_VERSION),
+            Some(player) => {
+                Answer::Come(Invitation { player, session_id: self.session_id, terms: self.terms })
+            }
+            None => Answer::Full,
+        };
+        Some(answer_bytes(nonce, &answer))
+    }
+
+    /// Who asks twice keeps the place. Free places go first; a place that was given away long ago and whose player may have
+    /// gone is offered again: if the player is still there, the session refuses the newcomer.
+    fn offer(&mut self, nonce: u64, now: Instant) -> Option<u8> {
+        let since = |place: &Place| place.offered.map(|(_, at)| at);
+        let same = self.places.iter().position(|place| place.offered.is_some_and(|(who, _)| who == nonce));
+        let stale = |place: &Place| since(place).is_none_or(|at| now.since(at) >= KEPT);
+        let oldest = || {
+            let stale = self.places.iter().enumerate().filter(|(_, place)| stale(place));
+            stale.min_by_key(|(_, place)| (place.connected, since(place))).map(|(index, _)| index)
+        };
+        let index = same.or_else(oldest)?;
+        self.places[index].offered = Some((nonce, now));
+        u8::try_from(index + 1).ok()
+    }
+}
+
+fn question(nonce: u64) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    bytes[..8].copy_from_slice(&ASK);
+    bytes[8..16].copy_from_slice(&nonce.to_le_bytes());
+    bytes[16..18].copy_from_slice(&PROTOCOL_VERSION.to_le_bytes());
+    bytes
+}
+
+fn read_question(bytes: &[u8]) -> Option<(u64, u16)> {
+    let bytes: &[u8; BYTES] = bytes.try_into().ok()?;
+    (bytes[..8] == ASK).then_some(())?;
+    Some((u64::from_le_bytes(part(bytes, 8)), u16::from_le_bytes(part(bytes, 16))))
+}
+
+fn answer_bytes(nonce: u64, answer: &Answer) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    bytes[..8].copy_from_slice(&ANSWER);
+    bytes[8..16].copy_from_slice(&nonce.to_le_bytes());
+    match answer {
+        Answer::Full => bytes[16] = 1,
+        Answer::Version(version) => {
+            bytes[16] = 2;
+            bytes[18..20].copy_from_slice(&version.to_le_bytes());
+        }
+        Answer::Come(invitation) => {
+            let Setup { players, units, seed } = invitation.terms.setup;
+            bytes[17] = invitation.player;
+            bytes[20] = players;
+            bytes[24..28].copy_from_slice(&units.to_le_bytes());
+            bytes[28..32].copy_from_slice(&invitation.terms.turns.to_le_bytes());
+            bytes[32..40].copy_from_slice(&seed.to_le_bytes());
+            bytes[40..48].copy_from_slice(&invitation.session_id.to_le_bytes());
+        }
+    }
+    bytes
+}
+
+/// The answer to the question with this number; everything in it is in range.
+fn read_answer(bytes: &[u8], nonce: u64) -> Option<Answer> {
+    let bytes: &[u8; BYTES] = bytes.try_into().ok()?;
+    (bytes[..8] == ANSWER && u64::from_le_bytes(part(bytes, 8)) == nonce).then_some(())?;
+    match bytes[16] {
+        0 => {
+            let setup = Setup {
+                players: bytes[20],
+                units: u32::from_le_bytes(part(bytes, 24)),
+                seed: u64::from_le_bytes(part(bytes, 32)),
+            };
+            let terms = Terms { setup, turns: u32::from_le_bytes(part(bytes, 28)) };
+            let session_id = u64::from_le_bytes(part(bytes, 40));
+            let invitation = Invitation { player: bytes[17], session_id, terms };
+            let in_range = setup.check().is_ok()
+                && (1..=TURNS_MAX).contains(&terms.turns)
+                && (1..setup.players).contains(&invitation.player);
+            in_range.then_some(Answer::Come(invitation))
+        }
+        1 => Some(Answer::Full),
+        2 => Some(Answer::Version(u16::from_le_bytes(part(bytes, 18)))),
+        _ => None,
+    }
+}
+
+fn part<const N: usize>(bytes: &[u8; BYTES], at: usize) -> [u8; N] {
+    core::array::from_fn(|index| bytes[at + index])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms() -> Terms {
+        Terms { setup: Setup { players: 3, units: 5_000, seed: 0x0102_0304_0506_0708 }, turns: 100 }
+    }
+
+    fn place(places: &mut Places, nonce: u64, ms: u64) -> Option<u8> {
+        let answer = places.answer(&question(nonce), Instant::from_millis(ms))?;
+        match read_answer(&answer, nonce)? {
+            Answer::Come(invitation) => Some(invitation.player),
+            Answer::Full | Answer::Version(_) => None,
+        }
+    }
+
+    #[test]
+    fn an_invitation_says_all_that_a_session_needs() {
+        let mut places = Places::new(terms(), 99);
+        let answer = places.answer(&question(7), Instant::ZERO).unwrap();
+        let invitation = Invitation { player: 1, session_id: 99, terms: terms() };
+        assert_eq!(read_answer(&answer, 7), Some(Answer::Come(invitation)));
+        assert_eq!(read_answer(&answer, 8), None, "an answer to somebody else's question");
+    }
+
+    #[test]
+    fn places_are_kept_for_who_asked_and_free_again_when_nobody_comes() {
+        let mut places = Places::new(terms(), 99);
+        assert_eq!(place(&mut places, 7, 0), Some(1));
+        assert_eq!(place(&mut places, 8, 10), Some(2));
+        assert_eq!(place(&mut places, 7, 20), Some(1), "who asks twice keeps the place");
+        assert_eq!(place(&mut places, 9, 30), None, "full");
+        places.connected(PlayerId(1));
+        assert_eq!(place(&mut places, 9, 5_100), Some(2), "player 2 has never connected");
+        assert_eq!(
+            place(&mut places, 10, 5_200),
+            Some(1),
+            "the session knows whether player 1 is still there"
+        );
+    }
+
+    #[test]
+    fn whatever_arrives_is_an_answer_or_nothing() {
+        let mut places = Places::new(terms(), 99);
+        let good = places.answer(&question(7), Instant::ZERO).unwrap();
+        for length in 0..BYTES {
+            assert_eq!(read_answer(&good[..length], 7), None);
+            assert_eq!(places.answer(&question(7)[..length], Instant::ZERO), None);
+        }
+        for (at, value) in [(16, 3), (17, 0), (17, 3), (20, 0), (20, 17), (27, 1), (31, 255)] {
+            let mut bytes = good;
+            bytes[at] = value;
+            assert_eq!(read_answer(&bytes, 7), None, "byte {at} = {value}");
+        }
+        let mut other = question(7);
+        other[16] ^= 1;
+        let answer = places.answer(&other, Instant::ZERO).unwrap();
+        assert_eq!(read_answer(&answer, 7), Some(Answer::Version(PROTOCOL_VERSION)));
+    }
+}

@@ -1,0 +1,41 @@
+//! Running matches: the only part of the demo that reads the clock or touches the network. It prints nothing.
+
+mod client;
+mod clock;
+mod diagnosis;
+mod invitation;
+mod network;
+mod outcome;
+mod simulated;
+
+use testudo_lockstep::{Pace, SessionConfig, Topology};
+
+pub(crate) use client::Fault;
+pub(crate) use diagnosis::Desync;
+pub(crate) use network::{News, host, join};
+pub(crate) use outcome::{MatchError, Outcome};
+pub(crate) use simulated::{SimulatedMatch, play};
+
+use crate::game::Setup;
+
+/// What all peers of a match agree on before it starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Terms {
+    pub(crate) setup: Setup,
+    /// Turns of the match, 1..=[`TURNS_MAX`].
+    pub(crate) turns: u32,
+}
+
+/// Longest match: more than two days.
+pub(crate) const TURNS_MAX: u32 = 1_000_000;
+
+/// Settings of the sessions of a match. Nobody is ever dropped: a match that cannot be completed by all ends for all.
+fn session_config(terms: &Terms, session_id: u64) -> SessionConfig {
+    SessionConfig::new(terms.setup.players)
+        .turns(terms.turns)
+        .content_hash(terms.setup.content_hash())
+        .session_id(session_id)
+        .topology(Topology::Host)
+        .pace(Pace::Fixed)
+        .without_drops()
+}

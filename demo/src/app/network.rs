@@ -1,0 +1,143 @@
+//! A match between processes over UDP, in real time.
+
+use std::net::SocketAddr;
+
+use testudo_lockstep::transport::udp::UdpTransport;
+use testudo_lockstep::{Driver, Duration, Event, Identity, PlayerId, Session, State};
+
+use crate::app::client::Client;
+use crate::app::clock::Clock;
+use crate::app::invitation::{self, Places};
+use crate::app::outcome::{ClientOutcome, MatchError, Outcome};
+use crate::app::simulated::play_bot;
+use crate::app::{Terms, session_config};
+use crate::game::Game;
+
+/// Time that a host waits for its guests.
+const LOBBY: Duration = Duration::from_secs(300);
+
+/// Longest pause between two looks at the socket.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+
+/// What happens while a match is prepared and played.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum News {
+    /// The host listens here.
+    Listening(SocketAddr),
+    /// What will be played, and as whom.
+    Seated { terms: Terms, player: u8 },
+    /// A player has come.
+    Joined(PlayerId),
+    /// A turn has begun.
+    Turn(u32),
+    /// The match stands and waits for these players.
+    WaitingFor(Vec<PlayerId>),
+}
+
+/// Hosts a match as player 0, played by a bot.
+pub(crate) fn host(
+    terms: &Terms,
+    bind: SocketAddr,
+    mut tell: impl FnMut(News),
+) -> Result<Outcome, MatchError> {
+    let game = Game::new(terms.setup)?;
+    let udp = UdpTransport::bind(bind).map_err(|error| MatchError::Bind { address: bind, error })?;
+    let address = udp.local_address().map_err(MatchError::Socket)?;
+    let session_id = invitation::random_number();
+    let clock = Clock::start();
+    let config = session_config(terms, session_id).lobby_timeout(LOBBY);
+    let session = Session::host(config, clock.now())?;
+    tell(News::Listening(address));
+    tell(News::Seated { terms: *terms, player: 0 });
+    let places = Some(Places::new(*terms, session_id));
+    Seat { clock, udp, driver: Driver::new(Client::new(game, None, false), session), places }
+        .play(terms, tell)
+}
+
+/// Joins the match at an address with a bot.
+pub(crate) fn join(host: SocketAddr, mut tell: impl FnMut(News)) -> Result<Outcome, MatchError> {
+    let invitation = invitation::ask(host).map_err(MatchError::Invitation)?;
+    let terms = invitation.terms;
+    tell(News::Seated { terms, player: invitation.player });
+    let game = Game::new(terms.setup)?;
+    let local: SocketAddr = if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
+    let mut udp = UdpTransport::bind(local).map_err(|error| MatchError::Bind { address: local, error })?;
+    let clock = Clock::start();
+    let config = session_config(&terms, invitation.session_id);
+    let session = Session::join(config, PlayerId(invitation.player), udp.peer(host), clock.now())?;
+    let driver = Driver::new(Client::new(game, None, false), session);
+    Seat { clock, udp, driver, places: None }.play(&terms, tell)
+}
+
+/// This process's part of a match.
+struct Seat {
+    clock: Clock,
+    udp: UdpTransport,
+    driver: Driver<Client>,
+    /// A host's places.
+    places: Option<Places>,
+}
+
+impl Seat {
+    fn play(mut self, terms: &Terms, mut tell: impl FnMut(News)) -> Result<Outcome, MatchError> {
+        let player = self.driver.session().player().unwrap_or_default();
+        let mut divergent_turn = None;
+        let mut began = None;
+        let mut ended = None;
+        while !self.driver.session().is_over() {
+            self.pump()?;
+            self.driver.advance_with(self.clock.now(), |turn, client, session| {
+                tell(News::Turn(turn.0));
+                play_bot(client, player, turn, session);
+            });
+            self.pump()?;
+            while let Some(event) = self.driver.session_mut().poll_event() {
+                match event {
+                    Event::Started => began = Some(self.clock.now()),
+                    Event::Desync(mismatch) => divergent_turn = divergent_turn.or(Some(mismatch.turn.0)),
+                    Event::Connected { identity: Identity::Player(other), .. } => {
+                        self.places.iter_mut().for_each(|places| places.connected(other));
+                        tell(News::Joined(other));
+                    }
+                    Event::WaitingFor { players, .. } => tell(News::WaitingFor(players)),
+                    _ => {}
+                }
+            }
+            let session = self.driver.session();
+            if ended.is_none() && matches!(session.state(), State::Ending | State::Finished) {
+                ended = Some((self.clock.now(), session.stats().bytes_sent));
+            }
+            self.rest();
+        }
+        // The last word, so that the others need not wait for it.
+        self.pump()?;
+        let session = self.driver.session();
+        if let Some(error) = MatchError::of_state(session.state(), session.next_turn().0) {
+            return Err(error);
+        }
+        let (end, bytes) = ended.unwrap_or((self.clock.now(), session.stats().bytes_sent));
+        let client = self.driver.simulation();
+        let clients = [(client, ClientOutcome::of(client, session, bytes))];
+        let mut outcome = Outcome::new(*terms, &clients, end.since(began.unwrap_or(end)));
+        outcome.player = Some(player.0);
+        outcome.divergent_turn = divergent_turn;
+        Ok(outcome)
+    }
+
+    fn pump(&mut self) -> Result<(), MatchError> {
+        let Self { clock, udp, driver, places } = self;
+        let now = clock.now();
+        let answer = |bytes: &[u8]| places.as_mut()?.answer(bytes, now).map(|answer| answer.to_vec());
+        udp.pump_with(driver.session_mut(), now, answer).map_err(MatchError::Socket)
+    }
+
+    /// Sleeps until something is due, but not for long: a packet may come.
+    fn rest(&self) {
+        let now = self.clock.now();
+        let due = self
+            .driver
+            .poll_timeout()
+            .map_or(PAUSE, |at| std::time::Duration::from_micros(at.since(now).as_micros()));
+        std::thread::sleep(due.min(PAUSE));
+    }
+}

@@ -1,0 +1,133 @@
+//! Breaking one peer's copy on purpose, and looking into a copy to find out what broke.
+
+use core::fmt;
+
+use testudo_physics::{BodyRef, POSITION_MAX, SPEED_MAX};
+
+use crate::game::Game;
+use crate::game::point::Point;
+
+/// A number of a body that can be corrupted and compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BodyField {
+    PositionX,
+    PositionY,
+    VelocityX,
+    VelocityY,
+}
+
+/// Position and velocity of a body, raw integers with 16 fraction bits, in the order of [`BodyField::ALL`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct BodyState {
+    pub(crate) slot: u32,
+    pub(crate) values: [i32; 4],
+}
+
+/// Why a bit was not flipped. The state is unchanged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FaultError {
+    /// There is no living body with this slot index.
+    NoBody { slot: u32 },
+    /// The flipped value would be outside of the field's range.
+    OutOfRange { field: BodyField, value: i32, max: i32 },
+    /// The field of this body cannot change: an immovable body has no velocity.
+    Immovable { slot: u32, field: BodyField },
+}
+
+impl BodyField {
+    pub(crate) const ALL: [Self; 4] = [Self::PositionX, Self::PositionY, Self::VelocityX, Self::VelocityY];
+
+    /// The name on the command line and in reports.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::PositionX => "position.x",
+            Self::PositionY => "position.y",
+            Self::VelocityX => "velocity.x",
+            Self::VelocityY => "velocity.y",
+        }
+    }
+
+    fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Largest absolute raw value.
+    fn max(self) -> i32 {
+        let max = match self {
+            Self::PositionX | Self::PositionY => POSITION_MAX,
+            Self::VelocityX | Self::VelocityY => SPEED_MAX,
+        };
+        max.to_bits() as i32
+    }
+}
+
+impl BodyState {
+    /// The raw value of a field.
+    pub(crate) fn value(&self, field: BodyField) -> i32 {
+        self.values[field.index()]
+    }
+
+    fn of(body: &BodyRef<'_>) -> Self {
+        let (position, velocity) = (Point::from_vec2(body.position()), Point::from_vec2(body.velocity()));
+        Self { slot: body.id().index(), values: [position.x, position.y, velocity.x, velocity.y] }
+    }
+}
+
+impl Game {
+    /// Flips bit `bit` (0 = least significant, at most 31) of a field of the living body with slot index `slot`, and takes
+    /// the checksum of the frame anew.
+    ///
+    /// # Errors
+    /// [`FaultError`]; nothing has changed then.
+    pub(crate) fn corrupt(&mut self, slot: u32, field: BodyField, bit: u32) -> Result<(), FaultError> {
+        let found = self.world.body_in_slot(slot).and_then(|id| self.world.body(id));
+        let Some(body) = found else { return Err(FaultError::NoBody { slot }) };
+        let (id, mut state) = (body.id(), BodyState::of(&body));
+        let value = &mut state.values[field.index()];
+        *value ^= 1 << (bit & 31);
+        let (wanted, max) = (*value, field.max());
+        if wanted.unsigned_abs() > max.unsigned_abs() {
+            return Err(FaultError::OutOfRange { field, value: wanted, max });
+        }
+        let [x, y, vx, vy] = state.values;
+        let set = match field {
+            BodyField::PositionX | BodyField::PositionY => {
+                self.world.set_position(id, Point { x, y }.to_vec2())
+            }
+            BodyField::VelocityX | BodyField::VelocityY => {
+                self.world.set_velocity(id, Point { x: vx, y: vy }.to_vec2())
+            }
+        };
+        let now = self.world.body(id).map(|body| BodyState::of(&body).values[field.index()]);
+        if set.is_err() || now != Some(wanted) {
+            return Err(FaultError::Immovable { slot, field });
+        }
+        self.frame_checksum = self.hash_state();
+        Ok(())
+    }
+
+    /// Position and velocity of every body in ascending order of slots.
+    pub(crate) fn dump(&self, out: &mut Vec<BodyState>) {
+        out.clear();
+        out.extend(self.world.bodies().map(|body| BodyState::of(&body)));
+        out.sort_unstable_by_key(|state| state.slot);
+    }
+}
+
+impl fmt::Display for FaultError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoBody { slot } => write!(f, "there is no living body with index {slot} at that turn"),
+            Self::OutOfRange { field, value, max } => write!(
+                f,
+                "flipping that bit makes {} {value}, outside of its range of +-{max} (raw, 16 fraction bits)",
+                field.name()
+            ),
+            Self::Immovable { slot, field } => {
+                write!(f, "body {slot} is immovable and has no {}", field.name())
+            }
+        }
+    }
+}
+
+impl std::error::Error for FaultError {}

@@ -1,0 +1,86 @@
+//! Places and velocities as raw integers.
+
+use testudo_physics::{Fx, Vec2};
+
+/// Raw value of one unit of length, or of one unit per second: 16 fraction bits.
+pub(crate) const UNIT: i32 = 1 << 16;
+
+/// A place (raw units) or a velocity (raw units per second). Places on a field lie within +-2^30.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Point {
+    pub(crate) x: i32,
+    pub(crate) y: i32,
+}
+
+impl Point {
+    pub(crate) const ZERO: Self = Self { x: 0, y: 0 };
+
+    /// From whole units.
+    #[cfg(test)]
+    pub(crate) const fn from_units(x: i32, y: i32) -> Self {
+        Self { x: x * UNIT, y: y * UNIT }
+    }
+
+    /// The world's positions and velocities fit 32 bits by their documented ranges.
+    pub(crate) fn from_vec2(v: Vec2) -> Self {
+        Self { x: v.x.to_bits() as i32, y: v.y.to_bits() as i32 }
+    }
+
+    pub(crate) fn to_vec2(self) -> Vec2 {
+        Vec2::new(Fx::from_bits(i64::from(self.x)), Fx::from_bits(i64::from(self.y)))
+    }
+
+    /// Moves by an offset; stops at the ends of the number range.
+    pub(crate) fn offset(self, x: i32, y: i32) -> Self {
+        Self { x: self.x.saturating_add(x), y: self.y.saturating_add(y) }
+    }
+
+    /// Each component held within +-`limit`.
+    pub(crate) fn clamped(self, limit: i32) -> Self {
+        Self { x: self.x.clamp(-limit, limit), y: self.y.clamp(-limit, limit) }
+    }
+
+    /// Square of the distance, raw units squared. Exact: each difference is below 2^32, the sum below 2^63 on a field.
+    pub(crate) fn distance_squared(self, other: Self) -> u64 {
+        let (dx, dy) = (i64::from(other.x) - i64::from(self.x), i64::from(other.y) - i64::from(self.y));
+        dx.unsigned_abs().pow(2).saturating_add(dy.unsigned_abs().pow(2))
+    }
+
+    /// The vector of the given length (raw) from here towards `to`, rounded toward zero; zero if both are the same place.
+    pub(crate) fn towards(self, to: Self, length: i32) -> Self {
+        let distance = self.distance_squared(to).isqrt() as i64;
+        if distance == 0 {
+            return Self::ZERO;
+        }
+        // |difference| < 2^32 and length < 2^31, so the product fits.
+        let part =
+            |from: i32, to: i32| ((i64::from(to) - i64::from(from)) * i64::from(length) / distance) as i32;
+        Self { x: part(self.x, to.x), y: part(self.y, to.y) }
+    }
+}
+
+/// Square of a raw length.
+pub(crate) const fn squared(length: i32) -> u64 {
+    length.unsigned_abs() as u64 * length.unsigned_abs() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn towards_has_the_length_asked_for() {
+        let from = Point::from_units(-3, 2);
+        assert_eq!(from.towards(Point::from_units(0, 6), 10 * UNIT), Point::from_units(6, 8));
+        assert_eq!(from.towards(from, 10 * UNIT), Point::ZERO);
+        let far = Point::from_units(-16_384, -16_384);
+        let speed = far.towards(Point::from_units(16_384, 16_384), 1_024 * UNIT);
+        assert!(speed.x > 724 * UNIT && speed.x < 725 * UNIT, "{speed:?}");
+    }
+
+    #[test]
+    fn the_longest_distance_does_not_overflow() {
+        let (a, b) = (Point::from_units(-16_384, -16_384), Point::from_units(16_384, 16_384 - 1));
+        assert_eq!(a.distance_squared(b), (1_u64 << 62) + (1_u64 << 16) * (1 << 16) * 32_767 * 32_767);
+    }
+}

@@ -1,0 +1,108 @@
+//! What a match starts from. Everything else follows from it.
+
+use core::fmt;
+
+use testudo_physics::{BodyError, SIM_VERSION, WorldError};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Most armies on one field.
+pub(crate) const ARMIES_MAX: u8 = 16;
+
+/// Most units of one army.
+pub(crate) const UNITS_MAX: u32 = 100_000;
+
+/// Version of the rules: with another one, the same orders lead to another battle.
+const RULES_VERSION: u32 = 1;
+
+/// The start of a match; all peers need the same one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Setup {
+    /// Armies, 1..=[`ARMIES_MAX`]. Player `n` commands army `n`.
+    pub(crate) players: u8,
+    /// Units of each army, 1..=[`UNITS_MAX`].
+    pub(crate) units: u32,
+    /// Decides where obstacles are, how strong each unit is and what bots do.
+    pub(crate) seed: u64,
+}
+
+/// Why there is no match with these settings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum SetupError {
+    /// A number is outside `1..=max`.
+    OutOfRange { setting: &'static str, value: u32, max: u32 },
+    /// The physics refused the world.
+    World(WorldError),
+    /// The physics refused a body.
+    Body(BodyError),
+}
+
+impl Setup {
+    pub(crate) fn check(&self) -> Result<(), SetupError> {
+        let ranges =
+            [("players", u32::from(self.players), u32::from(ARMIES_MAX)), ("units", self.units, UNITS_MAX)];
+        for (setting, value, max) in ranges {
+            if !(1..=max).contains(&value) {
+                return Err(SetupError::OutOfRange { setting, value, max });
+            }
+        }
+        Ok(())
+    }
+
+    /// What must be equal before two peers may play, beside the session's own settings.
+    pub(crate) fn content_hash(&self) -> u64 {
+        let mut bytes = [0; 24];
+        bytes[..4].copy_from_slice(&SIM_VERSION.to_le_bytes());
+        bytes[4..8].copy_from_slice(&RULES_VERSION.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.units.to_le_bytes());
+        bytes[12] = self.players;
+        bytes[16..].copy_from_slice(&self.seed.to_le_bytes());
+        xxh3_64(&bytes)
+    }
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange { setting, value, max } => {
+                write!(f, "{setting} is {value}, allowed are 1 to {max}")
+            }
+            Self::World(error) => write!(f, "{error}"),
+            Self::Body(error) => write!(f, "the physics refused a body: {error:?}"),
+        }
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+impl From<WorldError> for SetupError {
+    fn from(error: WorldError) -> Self {
+        Self::World(error)
+    }
+}
+
+impl From<BodyError> for SetupError {
+    fn from(error: BodyError) -> Self {
+        Self::Body(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_named() {
+        let setup = Setup { players: 17, units: 1, seed: 0 };
+        let error = SetupError::OutOfRange { setting: "players", value: 17, max: 16 };
+        assert_eq!(setup.check(), Err(error));
+        assert!(Setup { players: 1, units: 0, seed: 0 }.check().is_err());
+        assert!(Setup { players: 16, units: 100_000, seed: 0 }.check().is_ok());
+    }
+
+    #[test]
+    fn every_setting_counts_in_the_hash() {
+        let base = Setup { players: 2, units: 10, seed: 7 };
+        let others = [Setup { players: 3, ..base }, Setup { units: 11, ..base }, Setup { seed: 8, ..base }];
+        assert!(others.iter().all(|other| other.content_hash() != base.content_hash()));
+    }
+}

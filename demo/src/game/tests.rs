@@ -1,0 +1,252 @@
+//! Whole battles, small ones.
+
+use testudo_lockstep::{PlayerId, Simulation, Turn};
+
+use super::*;
+
+const FPS: u32 = 20;
+
+fn game(players: u8, units: u32) -> Game {
+    Game::new(Setup { players, units, seed: 7 }).unwrap()
+}
+
+fn order(units: Selection, command: Command) -> Order {
+    Order { units, command }
+}
+
+fn attack_centre(game: &mut Game) {
+    for player in 0..game.setup.players {
+        let command = Command::Attack(Place::near(Point::ZERO));
+        game.apply(PlayerId(player), &order(Selection::All, command));
+    }
+}
+
+fn run(game: &mut Game, frames: u32) {
+    for _ in 0..frames {
+        game.step(FPS);
+    }
+}
+
+#[test]
+fn the_same_orders_give_the_same_bits_and_another_seed_others() {
+    let checksum = |seed| {
+        let mut game = Game::new(Setup { players: 3, units: 30, seed }).unwrap();
+        attack_centre(&mut game);
+        run(&mut game, 200);
+        game.checksum()
+    };
+    assert_eq!(checksum(7), checksum(7));
+    assert_ne!(checksum(7), checksum(8));
+}
+
+#[test]
+fn armies_meet_fight_and_never_run_out() {
+    let mut game = game(2, 60);
+    attack_centre(&mut game);
+    let mut first_kill = None;
+    for frame in 0..1_200 {
+        if frame % 100 == 0 {
+            attack_centre(&mut game);
+        }
+        game.step(FPS);
+        for army in 0..2 {
+            assert!(game.middle(army).is_some_and(|(living, _)| living >= 15), "army {army} at {frame}");
+        }
+        if first_kill.is_none() && game.score(0).0 > 0 {
+            first_kill = Some(frame);
+        }
+    }
+    assert!(first_kill.is_some_and(|frame| (40..400).contains(&frame)), "first kill: {first_kill:?}");
+    let (kills, losses) = game.score(0);
+    assert!(kills > 30 && losses > 30, "{kills} kills, {losses} losses in a minute");
+    assert_eq!((losses, kills), game.score(1), "what one army loses the other has beaten");
+}
+
+#[test]
+fn bodies_are_the_living_and_what_lies_around_and_stay_on_the_field() {
+    let mut game = game(4, 25);
+    let around = game.field.boulders.len() + game.field.rocks.len() + game.field.bases.len();
+    attack_centre(&mut game);
+    for _ in 0..600 {
+        game.step(FPS);
+        let living = game.units.iter().filter(|unit| unit.is_alive()).count();
+        assert_eq!(game.world.body_count() as usize, around + living);
+        for army in &game.armies {
+            assert!(army.fallen.len() <= 25);
+        }
+    }
+    assert!(game.armies.iter().any(|army| army.losses > 0), "nobody fell: the test is not interesting");
+    for body in game.world.bodies() {
+        let place = Point::from_vec2(body.position());
+        assert_eq!(place, place.clamped(game.field.half));
+    }
+}
+
+#[test]
+fn marching_units_arrive_in_formation() {
+    let mut game = game(1, 16);
+    let goal = Point::from_units(-8, 12);
+    game.apply(PlayerId(0), &order(Selection::All, Command::Move(Place::near(goal))));
+    run(&mut game, 400);
+    let (living, middle) = game.middle(0).unwrap();
+    assert_eq!(living, 16);
+    assert!(middle.distance_squared(goal) < point::squared(2 * UNIT), "{middle:?}");
+}
+
+#[test]
+fn a_stop_stops_and_a_group_follows_its_orders_alone() {
+    let mut game = game(1, 16);
+    let start = game.middle(0).unwrap().1;
+    let left = Selection::Group(LEFT_WING);
+    game.apply(PlayerId(0), &order(left.clone(), Command::Move(Place::near(Point::from_units(60, 0)))));
+    run(&mut game, 20);
+    let tasks = |game: &Game| game.units.iter().filter(|unit| unit.task != Task::Hold).count();
+    assert_eq!(tasks(&game), game.units.iter().filter(|unit| unit.groups == 1 << LEFT_WING).count());
+    assert!(game.middle(0).unwrap().1.distance_squared(start) > point::squared(UNIT));
+    game.apply(PlayerId(0), &order(left, Command::Stop));
+    assert_eq!(tasks(&game), 0);
+    run(&mut game, 60);
+    let stopped = game.middle(0);
+    run(&mut game, 20);
+    assert_eq!(game.middle(0), stopped);
+}
+
+#[test]
+fn control_groups_are_assigned_and_replaced() {
+    let mut game = game(2, 10);
+    let some = Selection::Units(Ranges::one(2, 3).unwrap());
+    game.apply(PlayerId(1), &order(some, Command::Assign(5)));
+    let members = |game: &Game| -> Vec<usize> {
+        (0..20).filter(|unit| game.units[*unit].groups & 1 << 5 != 0).collect()
+    };
+    assert_eq!(members(&game), [12, 13, 14]);
+    let others = Selection::Units(Ranges::one(9, 1).unwrap());
+    game.apply(PlayerId(1), &order(others, Command::Assign(5)));
+    assert_eq!(members(&game), [19]);
+}
+
+#[test]
+fn an_area_means_the_own_units_in_it() {
+    let mut game = game(2, 20);
+    let base = game.base(0).unwrap();
+    let whole_field =
+        Area::between(base.offset(-500 * UNIT, -500 * UNIT), base.offset(500 * UNIT, 500 * UNIT));
+    game.apply(PlayerId(0), &order(Selection::Area(whole_field), Command::Assign(7)));
+    assert!((0..40).all(|unit| (game.units[unit].groups & 1 << 7 != 0) == (unit < 20)));
+}
+
+/// Whoever is not there is not there for all peers alike.
+#[test]
+fn orders_to_nobody_change_nothing() {
+    let mut game = game(2, 10);
+    run(&mut game, 3);
+    let before = game.hash_state();
+    let far = Point::from_units(-16_384, -16_384);
+    let nobody = [
+        Selection::Group(0),
+        Selection::Group(200),
+        Selection::Area(Area::between(far, far)),
+        Selection::Units(Ranges::one(10, 90_000).unwrap()),
+    ];
+    for units in nobody {
+        for command in
+            [Command::Stop, Command::Move(Place::near(far)), Command::Assign(4), Command::Assign(99)]
+        {
+            game.apply(PlayerId(1), &order(units.clone(), command));
+        }
+    }
+    for player in [2, 15, 255] {
+        game.apply(PlayerId(player), &order(Selection::All, Command::Attack(Place::near(Point::ZERO))));
+        game.apply(PlayerId(player), &order(Selection::All, Command::Assign(1)));
+    }
+    assert_eq!(game.hash_state(), before);
+}
+
+/// A change to the state that nobody broke, for the test below.
+type Change = (&'static str, fn(&mut Game));
+
+#[test]
+fn the_hash_sees_every_part_of_the_state() {
+    let mut game = game(2, 10);
+    attack_centre(&mut game);
+    run(&mut game, 50);
+    let changes: [Change; 16] = [
+        ("frame", |game| game.frame += 1),
+        ("dice", |game| game.dice = Dice::new(u64::from(game.dice.between(1, 1_000).unsigned_abs()))),
+        ("kills", |game| game.armies[1].kills += 1),
+        ("losses", |game| game.armies[0].losses += 1),
+        ("gone", |game| game.player_gone(PlayerId(1), Turn(3))),
+        ("fallen", |game| game.armies[0].fallen.push_back(3)),
+        ("muster", |game| {
+            game.armies[0].fallen.push_back(3);
+            game.armies[0].muster(10, FPS);
+            game.armies[0].fallen.pop_back();
+        }),
+        ("groups", |game| game.units[19].groups ^= 1),
+        ("hit points", |game| game.units[3].hit_points -= 1),
+        ("blows", |game| game.units[3].blows = Rate::default()),
+        ("task", |game| game.units[3].task = Task::March(Point::ZERO)),
+        ("other task", |game| game.units[3].task = Task::Attack(Point::ZERO)),
+        ("goal", |game| game.units[3].task = Task::March(Point::from_units(0, 1))),
+        ("target", |game| game.units[3].target = Some(0)),
+        ("body", |game| game.units[3].body = None),
+        ("world", |game| game.world.step(FPS).unwrap()),
+    ];
+    let mut hashes = vec![("nothing", game.hash_state())];
+    for (name, change) in changes {
+        let mut changed = game.clone();
+        change(&mut changed);
+        let hash = changed.hash_state();
+        if let Some((other, _)) = hashes.iter().find(|(_, known)| *known == hash) {
+            panic!("a change of {name} has the same hash as one of {other}");
+        }
+        hashes.push((name, hash));
+    }
+}
+
+#[test]
+fn a_corrupted_bit_is_seen_and_never_forgotten() {
+    let mut whole = game(2, 10);
+    run(&mut whole, 5);
+    for field in BodyField::ALL {
+        let mut broken = whole.clone();
+        broken.corrupt(3, field, 0).unwrap();
+        assert_ne!(broken.checksum(), whole.checksum(), "{field:?}");
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        whole.dump(&mut a);
+        broken.dump(&mut b);
+        let differing: Vec<u32> = a.iter().zip(&b).filter(|(a, b)| a != b).map(|(a, _)| a.slot).collect();
+        assert_eq!(differing, [3], "{field:?}");
+        let mut whole = whole.clone();
+        run(&mut whole, 40);
+        run(&mut broken, 40);
+        assert_ne!(broken.checksum(), whole.checksum(), "{field:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_corrupted_is_refused_and_unchanged() {
+    let mut game = game(2, 10);
+    let before = game.checksum();
+    assert_eq!(game.corrupt(9_999, BodyField::PositionX, 0), Err(FaultError::NoBody { slot: 9_999 }));
+    let refused = game.corrupt(0, BodyField::PositionX, 30);
+    assert!(
+        matches!(refused, Err(FaultError::OutOfRange { field: BodyField::PositionX, .. })),
+        "{refused:?}"
+    );
+    let rock = game.field.boulders.len() as u32;
+    let field = BodyField::VelocityY;
+    assert_eq!(game.corrupt(rock, field, 4), Err(FaultError::Immovable { slot: rock, field }));
+    assert_eq!(game.checksum(), before);
+    assert_eq!(game.hash_state(), game.frame_checksum());
+}
+
+#[test]
+fn every_size_has_a_field() {
+    for (players, units) in [(1, 1), (2, 1), (16, 3), (3, 400)] {
+        let mut game = game(players, units);
+        attack_centre(&mut game);
+        run(&mut game, 10);
+        assert!(game.checksum() != 0);
+    }
+}
