@@ -105,7 +105,9 @@ impl Seat {
             }
             let session = self.driver.session();
             if ended.is_none() && matches!(session.state(), State::Ending | State::Finished) {
-                ended = Some((self.clock.now(), session.stats().bytes_sent));
+                // A frame is simulated when its time begins.
+                let end = self.clock.now() + session.config().frame_length();
+                ended = Some((end, session.stats().bytes_sent));
             }
             self.rest();
         }

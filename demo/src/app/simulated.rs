@@ -46,7 +46,7 @@ struct Running {
     virtual_match: VirtualMatch<Client>,
     /// When the first client began turn 0.
     began: Option<Instant>,
-    /// When the last client ended the last turn, and what each had sent by then.
+    /// When the last frame of the last turn was over everywhere, and what each had sent by then.
     ended: Option<(Instant, Vec<u64>)>,
     /// Turns in which all copies have been compared, and their frames.
     compared: u32,
@@ -131,7 +131,8 @@ impl Running {
         if self.ended.is_none() && self.compared == self.terms.turns {
             let drivers = self.virtual_match.drivers();
             let bytes = drivers.iter().map(|driver| driver.session().stats().bytes_sent).collect();
-            self.ended = Some((now, bytes));
+            // A frame is simulated when its time begins.
+            self.ended = Some((now + drivers[0].session().config().frame_length(), bytes));
         }
     }
 

@@ -184,7 +184,9 @@ fn the_hash_sees_every_part_of_the_state() {
         }),
         ("groups", |game| game.units[19].groups ^= 1),
         ("hit points", |game| game.units[3].hit_points -= 1),
-        ("blows", |game| game.units[3].blows = Rate::default()),
+        ("blows", |game| {
+            game.units[3].blows.take(1, FPS);
+        }),
         ("task", |game| game.units[3].task = Task::March(Point::ZERO)),
         ("other task", |game| game.units[3].task = Task::Attack(Point::ZERO)),
         ("goal", |game| game.units[3].task = Task::March(Point::from_units(0, 1))),

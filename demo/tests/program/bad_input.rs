@@ -1,0 +1,100 @@
+//! Bad usage: one clear line, exit code 2, no panic.
+
+use crate::run::{run, run_json};
+
+/// Arguments, and a word that the line has to contain.
+const REFUSED: [(&str, &str); 26] = [
+    ("headless --players 0", "--players"),
+    ("headless --players 17", "--players"),
+    ("headless --units 0", "--units"),
+    ("headless --units 100001", "--units"),
+    ("headless --turns 0", "--turns"),
+    ("headless --turns 1000001", "--turns"),
+    ("headless --seed -1", "-1"),
+    ("headless --latency-ms 10001", "--latency-ms"),
+    ("headless --jitter-ms 10001", "--jitter-ms"),
+    ("headless --loss 1.5", "--loss"),
+    ("headless --loss NaN", "--loss"),
+    ("headless --duplicate -0.1", "-0"),
+    ("headless --pace sometimes", "--pace"),
+    ("headless --no-such-option", "--no-such-option"),
+    ("headless --replay file", "--replay"),
+    ("headless --spectators 2", "--spectators"),
+    ("headless --corrupt-turn 1", "--corrupt-player"),
+    ("host", "--bot"),
+    ("host --bot --headless --bind nowhere", "--bind"),
+    ("host --bot --headless --players 0", "--players"),
+    ("join", "STRING"),
+    ("join nowhere --bot --headless", "nowhere"),
+    ("join 127.0.0.1:9", "--bot"),
+    ("no-such-command", "no-such-command"),
+    ("bench", "bench"),
+    ("soak --games 3", "soak"),
+];
+
+#[test]
+fn bad_usage_is_refused_in_one_line() {
+    for (arguments, word) in REFUSED {
+        let ended = run(arguments);
+        assert_eq!(ended.code, 2, "{arguments}: {ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{arguments}: {ended:?}");
+        assert!(ended.stderr.contains(word), "{arguments}: {ended:?}");
+        assert_eq!(ended.stdout, "", "{arguments}");
+    }
+}
+
+#[test]
+fn bad_usage_with_json_is_an_object() {
+    for arguments in ["headless --players 0", "bench", "join", "host"] {
+        let report = run_json(arguments, 2);
+        let error = report["error"].as_str().expect("a sentence");
+        assert!(!error.contains('\n'), "{error}");
+        assert_eq!(report.as_object().map(serde_json::Map::len), Some(1));
+    }
+}
+
+#[test]
+fn faults_that_cannot_be_are_refused() {
+    let refused = [
+        (
+            "--corrupt-turn 10 --corrupt-player 0 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 0",
+            "turn",
+        ),
+        (
+            "--corrupt-turn 0 --corrupt-player 2 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 0",
+            "player",
+        ),
+        (
+            "--corrupt-turn 0 --corrupt-player 0 --corrupt-body 999 --corrupt-field position.x --corrupt-bit 0",
+            "body",
+        ),
+        ("--corrupt-turn 0 --corrupt-player 0 --corrupt-body 0 --corrupt-field mass --corrupt-bit 0", "mass"),
+        (
+            "--corrupt-turn 0 --corrupt-player 0 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 32",
+            "bit",
+        ),
+        (
+            "--corrupt-turn 0 --corrupt-player 0 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 31",
+            "range",
+        ),
+        (
+            "--corrupt-turn 0 --corrupt-player 0 --corrupt-body 0 --corrupt-field velocity.y --corrupt-bit 30",
+            "range",
+        ),
+    ];
+    for (fault, word) in refused {
+        let ended = run(&format!("headless --units 10 --turns 10 {fault}"));
+        assert_eq!(ended.code, 2, "{fault}: {ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{fault}: {ended:?}");
+        assert!(ended.stderr.contains(word), "{fault}: {ended:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for arguments in ["--help", "--version", "headless --help", "host --help", "join --help"] {
+        let ended = run(arguments);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments}");
+        assert!(!ended.stdout.is_empty(), "{arguments}");
+    }
+}

@@ -1,0 +1,124 @@
+//! `headless`: whole matches over simulated networks.
+
+use serde_json::Value;
+
+use crate::run::{run, run_json};
+
+const MATCH: &str = "headless --players 3 --units 24 --turns 60 --seed 7 --pace fixed";
+const TERRIBLE: &str = "--latency-ms 150 --jitter-ms 60 --loss 0.2 --duplicate 0.05 --reorder 0.1";
+
+fn strings(value: &Value) -> Vec<&str> {
+    value.as_array().expect("an array").iter().map(|item| item.as_str().expect("strings")).collect()
+}
+
+#[test]
+fn every_promised_key_is_there() {
+    let report = run_json(MATCH, 0);
+    let keys = "players turns frames seed final_checksum checksums_agree first_divergent_turn stalled_frames
+        stalled_fraction turn_ms_mean delivered_fraction bytes_per_second_per_player host_bytes_per_second step_ms_median
+        step_ms_p99 bodies contacts_mean client_checksums client_steps";
+    for key in keys.split_whitespace() {
+        assert!(report.get(key).is_some(), "no key {key} in {report}");
+    }
+    let checksum = report["final_checksum"].as_str().unwrap();
+    assert!(checksum.len() == 16 && u64::from_str_radix(checksum, 16).is_ok(), "{checksum}");
+    assert_eq!(report["checksums_agree"], true);
+    assert_eq!(report["first_divergent_turn"], Value::Null);
+    assert_eq!(strings(&report["client_checksums"]), [checksum; 3]);
+    assert_eq!(report["client_steps"], serde_json::json!([240, 240, 240]), "each client simulates by itself");
+    assert_eq!(
+        (&report["players"], &report["turns"], &report["frames"]),
+        (&3.into(), &60.into(), &240.into())
+    );
+    assert_eq!(report["turn_ms_mean"], 200.0);
+    assert_eq!(report["stalled_frames"], 0, "nothing stalls on a perfect link");
+    assert!(report["contacts_mean"].as_f64().unwrap() > 1.0, "nobody met: {report}");
+    assert!(report["bodies"].as_u64().unwrap() > 72);
+    assert_eq!(report.get("desync"), None);
+}
+
+#[test]
+fn the_network_changes_how_long_it_takes_but_not_what_happens() {
+    let perfect = run_json(MATCH, 0);
+    let again = run_json(MATCH, 0);
+    let terrible = run_json(&format!("{MATCH} {TERRIBLE}"), 0);
+    let mesh = run_json(&format!("{MATCH} {TERRIBLE} --topology mesh"), 0);
+    for other in [&again, &terrible, &mesh] {
+        assert_eq!(other["final_checksum"], perfect["final_checksum"]);
+        assert_eq!(other["checksums_agree"], true);
+    }
+    assert!(terrible["stalled_frames"].as_u64() > Some(0), "the terrible network did no harm");
+    assert!(terrible["delivered_fraction"].as_f64() < Some(0.9));
+    let other_seed = run_json(&MATCH.replace("--seed 7", "--seed 8"), 0);
+    assert_ne!(other_seed["final_checksum"], perfect["final_checksum"]);
+}
+
+#[test]
+fn an_adaptive_pace_agrees_too() {
+    let report = run_json(&format!("{MATCH} {TERRIBLE}").replace("--pace fixed", "--pace adaptive"), 0);
+    assert_eq!(report["checksums_agree"], true);
+    let steps = report["client_steps"].as_array().unwrap();
+    assert!(steps.iter().all(|client| *client == report["frames"]), "{steps:?}");
+}
+
+/// The orders that a corrupted client's bot gives must not change what happens to the others.
+#[test]
+fn a_corrupted_client_differs_alone_and_is_found() {
+    let whole = run_json(MATCH, 0);
+    let fault = "--corrupt-turn 20 --corrupt-player 1 --corrupt-body 5 --corrupt-bit 3 --corrupt-field";
+    for field in ["position.x", "position.y", "velocity.x", "velocity.y"] {
+        let broken = run_json(&format!("{MATCH} {TERRIBLE} {fault} {field}"), 1);
+        assert_eq!(broken["checksums_agree"], false);
+        assert_eq!(broken["first_divergent_turn"], 20);
+        assert_eq!(broken["final_checksum"], whole["final_checksum"], "player 0 is not touched by {field}");
+        let (broken_sums, whole_sums) = (&broken["client_checksums"], &whole["client_checksums"]);
+        assert_eq!(broken_sums[0], whole_sums[0], "{field}");
+        assert_ne!(broken_sums[1], whole_sums[1], "{field}");
+        assert_eq!(broken_sums[2], whole_sums[2], "{field}");
+        assert_eq!(broken["client_steps"], whole["client_steps"], "the run goes on to the end");
+        let desync = &broken["desync"];
+        assert_eq!((&desync["turn"], &desync["frame"]), (&20.into(), &83.into()), "{desync}");
+        assert_eq!((&desync["body"], &desync["field"]), (&5.into(), &field.into()), "{desync}");
+        assert_eq!(desync["outlier"], 1);
+        let values: Vec<i64> =
+            desync["values"].as_array().unwrap().iter().map(|v| v.as_i64().unwrap()).collect();
+        assert_eq!(values[0], values[2], "{desync}");
+        assert_eq!(values[0] ^ values[1], 1 << 3, "{desync}");
+    }
+}
+
+#[test]
+fn between_two_clients_the_broken_one_is_found_too() {
+    let broken = run_json(
+        "headless --units 10 --turns 20 --pace fixed
+         --corrupt-turn 19 --corrupt-player 0 --corrupt-body 0 --corrupt-field velocity.y --corrupt-bit 0",
+        1,
+    );
+    assert_eq!((&broken["desync"]["outlier"], &broken["first_divergent_turn"]), (&0.into(), &19.into()));
+    assert_ne!(broken["client_checksums"][0], broken["client_checksums"][1]);
+}
+
+#[test]
+fn any_number_of_players_has_a_match() {
+    for (players, units) in [(1, 1), (1, 50), (16, 4)] {
+        let report = run_json(&format!("headless --players {players} --units {units} --turns 10"), 0);
+        assert_eq!(report["checksums_agree"], true);
+        assert_eq!(report["client_checksums"].as_array().map(Vec::len), Some(players));
+    }
+}
+
+#[test]
+fn a_match_that_cannot_start_gives_up() {
+    let report = run_json("headless --loss 1", 1);
+    assert!(report["error"].as_str().is_some_and(|error| error.contains("did not start")), "{report}");
+}
+
+#[test]
+fn without_arguments_a_match_is_played_and_explained() {
+    let ended = run("");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for word in ["turns", "frames", "checksums", "agreed", "stalls", "bytes/s", "step", "Try next"] {
+        assert!(ended.stdout.contains(word), "'{word}' is missing:\n{}", ended.stdout);
+    }
+    assert_eq!(run_json("", 0)["checksums_agree"], true);
+}

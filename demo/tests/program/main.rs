@@ -1,0 +1,6 @@
+//! The program as a person starts it: what it prints, and how it ends.
+
+mod bad_input;
+mod headless;
+mod network;
+mod run;

@@ -1,0 +1,106 @@
+//! `host` and `join`: separate processes over UDP on loopback, free ports only.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::process::{Child, ChildStderr, Stdio};
+
+use serde_json::Value;
+
+use crate::run::{program, run, run_json};
+
+/// A process that does not outlive its test.
+struct Process {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Process {
+    fn start(arguments: &str) -> Self {
+        let mut command = program(&format!("{arguments} --bot --headless --json"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let stderr = BufReader::new(child.stderr.take().expect("piped"));
+        Self { child, stderr }
+    }
+
+    /// The next join string that a host prints, and for which place.
+    fn invitation(&mut self) -> (u32, String) {
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).expect("a line");
+        let rest = line.strip_prefix("join ").unwrap_or_else(|| panic!("no invitation: {line:?}"));
+        let (place, string) = rest.trim_end().split_once(": ").expect("join P: STRING");
+        (place.parse().expect("a number"), string.to_owned())
+    }
+
+    /// Exit code and JSON object.
+    fn end(mut self) -> (i32, Value) {
+        let mut stdout = String::new();
+        self.child.stdout.take().expect("piped").read_to_string(&mut stdout).expect("UTF-8");
+        let code = self.child.wait().expect("it ends").code().unwrap_or(-1);
+        let report = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout:?}"));
+        (code, report)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Fails when the process has ended, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn three_processes_play_the_match_that_one_process_plays() {
+    let game = "--players 3 --units 12 --turns 10 --seed 5";
+    let mut host = Process::start(&format!("host {game}"));
+    let invitations = [host.invitation(), host.invitation()];
+    assert_eq!([invitations[0].0, invitations[1].0], [1, 2], "one line for each free place");
+    let joined: Vec<Process> =
+        invitations.iter().map(|(_, string)| Process::start(&format!("join {string}"))).collect();
+    let (code, hosted) = host.end();
+    assert_eq!(code, 0, "{hosted}");
+    let alone = run_json(&format!("headless --pace fixed {game}"), 0);
+    assert_eq!(hosted["final_checksum"], alone["final_checksum"]);
+    assert_eq!((&hosted["player"], &hosted["frames"]), (&0.into(), &40.into()));
+    let mut players = Vec::new();
+    for process in joined {
+        let (code, report) = process.end();
+        assert_eq!(code, 0, "{report}");
+        assert_eq!(report["final_checksum"], hosted["final_checksum"]);
+        assert_eq!((&report["checksums_agree"], &report["turns"]), (&true.into(), &10.into()));
+        assert_eq!((&report["seed"], &report["players"]), (&5.into(), &3.into()), "the host's settings");
+        players.push(report["player"].as_u64());
+    }
+    players.sort_unstable();
+    assert_eq!(players, [Some(1), Some(2)]);
+}
+
+#[test]
+fn whoever_finds_no_place_is_told_so() {
+    let mut host = Process::start("host --players 2 --units 2 --turns 5");
+    let (_, string) = host.invitation();
+    let guests = [0, 1].map(|_| Process::start(&format!("join {string}")));
+    let mut codes = guests.map(|guest| {
+        let (code, report) = guest.end();
+        assert!(code == 0 || report["error"].is_string(), "{report}");
+        code
+    });
+    codes.sort_unstable();
+    assert_eq!(codes, [0, 1], "one plays, the other does not");
+    assert_eq!(host.end().0, 0);
+}
+
+#[test]
+fn a_match_alone_needs_nobody() {
+    let (code, report) = Process::start("host --players 1 --units 3 --turns 3").end();
+    assert_eq!((code, &report["checksums_agree"]), (0, &true.into()));
+}
+
+#[test]
+fn a_taken_port_is_an_error_of_the_network() {
+    let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("bound");
+    let ended = run(&format!("host --bot --headless --bind {address}"));
+    assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
+    assert!(ended.stderr.contains(&address.to_string()), "{ended:?}");
+}
