@@ -26,7 +26,7 @@ const REFUSED: [(&str, &str); 26] = [
     ("host --bot --headless --players 0", "--players"),
     ("join", "STRING"),
     ("join nowhere --bot --headless", "nowhere"),
-    ("join 127.0.0.1:9", "--bot"),
+    ("join 127.0.0.1:0", "--bot"),
     ("no-such-command", "no-such-command"),
     ("bench", "bench"),
     ("soak --games 3", "soak"),

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Ended {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 /// The program with arguments separated by spaces, in an environment without a display.
-pub fn program(arguments: &str) -> Command {
+pub(crate) fn program(arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_testudo"));
     command.args(arguments.split_whitespace()).stdin(Stdio::null());
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
@@ -21,7 +21,7 @@ pub fn program(arguments: &str) -> Command {
 }
 
 /// Runs the program to its end.
-pub fn run(arguments: &str) -> Ended {
+pub(crate) fn run(arguments: &str) -> Ended {
     let output = program(arguments).output().expect("the program starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
     let ended = Ended {
@@ -34,7 +34,7 @@ pub fn run(arguments: &str) -> Ended {
 }
 
 /// Runs the program with `--json`; the exit code has to be `code`, and standard output has to be one JSON object.
-pub fn run_json(arguments: &str, code: i32) -> Value {
+pub(crate) fn run_json(arguments: &str, code: i32) -> Value {
     let ended = run(&format!("{arguments} --json"));
     assert_eq!(ended.code, code, "{arguments}: {ended:?}");
     let value: Value = serde_json::from_str(&ended.stdout).expect("standard output is one JSON value");
