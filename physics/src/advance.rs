@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::body::{Body, flag};
+use crate::body::{Body, Extra, flag};
 use crate::body_id::BodyId;
 use crate::contact_phase::ContactPhase;
 use crate::contacts::RestingContact;
@@ -84,6 +84,7 @@ impl World {
                 ];
                 extra.acceleration = [0; 2];
                 body.set(flag::FORCED, false);
+                body.set(flag::EXTRA, *extra != Extra::USUAL);
                 motion::accelerate(body, sum, per_frame, self.settings.max_speed);
             }
             if body.has(flag::DAMPED) {

@@ -95,8 +95,10 @@ pub(crate) mod flag {
     pub(crate) const SPECIAL: u32 = SENSOR | LOCK_X | LOCK_Y | ROUGH | FILTERED;
     /// Has a speed limit of its own.
     pub(crate) const LIMITED: u32 = 1 << 14;
+    /// A field of [`super::Extra`] has another value than usual.
+    pub(crate) const EXTRA: u32 = 1 << 15;
     /// All defined bits.
-    pub(crate) const ALL: u32 = (1 << 15) - 1;
+    pub(crate) const ALL: u32 = (1 << 16) - 1;
 }
 
 /// What a step reads and writes of every mover: one cache line.
@@ -220,6 +222,10 @@ impl Body {
 }
 
 impl Extra {
+    /// What takes no space and no time.
+    pub(crate) const USUAL: Self =
+        Self { user: 0, acceleration: [0; 2], friction: 0, damping: 0, max_speed: i32::MAX };
+
     pub(crate) fn new(def: &BodyDef) -> Self {
         Self {
             user: def.user,

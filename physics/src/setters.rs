@@ -79,6 +79,7 @@ impl World {
                 (i64::from(sum[x]) + change[x]).clamp(-i64::from(i32::MAX), i64::from(i32::MAX)) as i32
             });
             body.set(flag::FORCED, true);
+            self.note_extra(slot);
             self.wake(id.index());
         }
         Ok(())
@@ -91,6 +92,7 @@ impl World {
     pub fn set_user(&mut self, id: BodyId, user: u64) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         self.extras[slot].user = user;
+        self.note_extra(slot);
         Ok(())
     }
 
@@ -149,6 +151,7 @@ impl World {
         extra.damping = raw(material.damping);
         body.set(flag::ROUGH, extra.friction != 0);
         body.set(flag::DAMPED, extra.damping != 0);
+        self.note_extra(slot);
         self.changed(slot);
         Ok(())
     }

@@ -276,13 +276,10 @@ impl World {
     fn read_contacts(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
         let (owners, contacts, resting) = (reader.count(8)?, reader.count(8)?, reader.count(8)?);
         let cache = &mut self.contacts;
-        for _ in 0..owners {
-            cache.owners.push(Owner { slot: reader.u32()?, count: reader.u32()? });
-        }
-        for _ in 0..contacts {
-            cache.contacts.others.push(reader.u32()?);
-            cache.contacts.impulses.push(reader.i32()?);
-        }
+        let (slots, counts) = (reader.take(owners * 4)?, reader.take(owners * 4)?);
+        cache.owners.extend(numbers(slots).zip(numbers(counts)).map(|(slot, count)| Owner { slot, count }));
+        cache.contacts.others.extend(numbers(reader.take(contacts * 4)?));
+        cache.contacts.impulses.extend(numbers(reader.take(contacts * 4)?).map(|impulse| impulse as i32));
         for _ in 0..resting {
             let (owner, other) = (reader.u32()?, reader.u32()?);
             cache.resting.push(RestingContact { owner, other, impulse: reader.i32()? });
@@ -307,7 +304,7 @@ impl World {
         self.previous = self.bodies.iter().map(|b| b.position).collect();
         self.stepper.forget();
         self.recheck_resting = true;
-        let (split, margin) = (self.settings.split, self.settings.box_margin());
+        // Bodies wait outside of the trees until the next step; until then queries look at them one by one.
         for (slot, body) in self.bodies.iter().enumerate() {
             let slot = slot as u32;
             if body.has(flag::FRESH) {
@@ -320,8 +317,12 @@ impl World {
                 }
             }
         }
-        self.resting.flush(&self.bodies, split, margin);
     }
+}
+
+/// Little-endian numbers of 32 bits; a rest of less than four bytes is left out.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    bytes.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk))
 }
 
 /// One body as `put_body` wrote it.

@@ -5,6 +5,8 @@
 
 use alloc::vec::Vec;
 
+use xxhash_rust::xxh3::Xxh3;
+
 use crate::body::{Body, Extra, flag};
 use crate::filter::Filter;
 use crate::world::World;
@@ -26,6 +28,19 @@ pub(crate) trait Sink {
         self.put(&v.to_le_bytes());
     }
 
+    /// Many numbers at once.
+    fn put_all(&mut self, numbers: impl ExactSizeIterator<Item = u32>) {
+        let mut block = [[0u8; 4]; 256];
+        let mut numbers = numbers;
+        while numbers.len() > 0 {
+            let count = numbers.len().min(block.len());
+            for (bytes, number) in block[..count].iter_mut().zip(&mut numbers) {
+                *bytes = number.to_le_bytes();
+            }
+            self.put(block[..count].as_flattened());
+        }
+    }
+
     fn put_pair(&mut self, v: [i32; 2]) {
         self.put_u64(u64::from(v[0] as u32) | u64::from(v[1] as u32) << 32);
     }
@@ -40,7 +55,7 @@ impl Sink for Vec<u8> {
 
 /// Hashes with XXH3 (64 bits) in large pieces.
 pub(crate) struct Hasher {
-    hash: xxhash_rust::xxh3::Xxh3,
+    hash: Xxh3,
     buffer: [u8; 4096],
     // not state: how full the buffer is
     len: usize,
@@ -48,7 +63,14 @@ pub(crate) struct Hasher {
 
 impl Hasher {
     pub(crate) fn new() -> Self {
-        Self { hash: xxhash_rust::xxh3::Xxh3::new(), buffer: [0; 4096], len: 0 }
+        Self { hash: Xxh3::new(), buffer: [0; 4096], len: 0 }
+    }
+
+    /// The hash itself, with everything so far taken in.
+    fn flushed(&mut self) -> &mut Xxh3 {
+        self.hash.update(&self.buffer[..self.len]);
+        self.len = 0;
+        &mut self.hash
     }
 
     pub(crate) fn finish(mut self) -> u64 {
@@ -177,9 +199,10 @@ pub(crate) fn usual_mass(flags: u32) -> u32 {
 }
 
 fn walk_bodies(world: &World, sink: &mut impl Sink) {
+    let mut record = Record { bytes: [0; 128], len: 0 };
     for (slot, (body, extra)) in world.bodies.iter().zip(&world.extras).enumerate() {
         if body.has(flag::ALIVE) {
-            let mut record = Record { bytes: [0; 128], len: 0 };
+            record.len = 0;
             put_body(body, extra, world.order.slot_generation(slot as u32), &mut record);
             sink.put(&record.bytes[..record.len]);
         }
@@ -276,12 +299,10 @@ fn walk_contacts(world: &World, sink: &mut impl Sink) {
     sink.put_u32(cache.owners.len() as u32);
     sink.put_u32(cache.contacts.len() as u32);
     sink.put_u32(cache.resting.len() as u32);
-    for owner in &cache.owners {
-        sink.put_pair([owner.slot as i32, owner.count as i32]);
-    }
-    for (&other, &impulse) in cache.contacts.others.iter().zip(&cache.contacts.impulses) {
-        sink.put_pair([other as i32, impulse]);
-    }
+    sink.put_all(cache.owners.iter().map(|owner| owner.slot));
+    sink.put_all(cache.owners.iter().map(|owner| owner.count));
+    sink.put_all(cache.contacts.others.iter().copied());
+    sink.put_all(cache.contacts.impulses.iter().map(|&impulse| impulse as u32));
     for contact in &cache.resting {
         sink.put_pair([contact.owner as i32, contact.other as i32]);
         sink.put_u32(contact.impulse as u32);
@@ -300,6 +321,72 @@ fn walk_sensors(world: &World, sink: &mut impl Sink) {
     }
 }
 
+/// Bytes of one body in the hash.
+const BODY_BYTES: usize = 64;
+/// Bodies that are laid out before they are hashed.
+const BODIES_AT_ONCE: usize = 64;
+
+/// The same fields as [`walk_bodies`], in fixed places and with vacant slots as zeros: four times as fast to hash.
+fn hash_bodies(world: &World, hasher: &mut Xxh3) {
+    let mut block = [[0u8; BODY_BYTES]; BODIES_AT_ONCE];
+    for bodies in world.bodies.chunks(BODIES_AT_ONCE) {
+        for (bytes, body) in block.iter_mut().zip(bodies) {
+            *bytes = body_bytes(body);
+        }
+        hasher.update(block[..bodies.len()].as_flattened());
+    }
+    for (slot, (body, extra)) in world.bodies.iter().zip(&world.extras).enumerate() {
+        if body.has(flag::EXTRA) {
+            hasher.update(&extra_bytes(slot as u32, extra));
+        }
+    }
+}
+
+#[inline(always)]
+fn body_bytes(body: &Body) -> [u8; BODY_BYTES] {
+    let words = [
+        body.position[0] as u32,
+        body.position[1] as u32,
+        body.velocity[0] as u32,
+        body.velocity[1] as u32,
+        body.half[0] as u32,
+        body.half[1] as u32,
+        body.radius as u32,
+        body.mass,
+        body.restitution as u32,
+        body.flags,
+        u32::from(body.position_rest[0]) | u32::from(body.position_rest[1]) << 16,
+        u32::from(body.acceleration_rest[0]) | u32::from(body.acceleration_rest[1]) << 16,
+        u32::from(body.friction_rest) | u32::from(body.still_frames) << 16,
+        body.ground_friction as u32,
+        body.filter.layers,
+        body.filter.mask,
+    ];
+    let mut bytes = [0; BODY_BYTES];
+    for (bytes, word) in bytes.chunks_exact_mut(4).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
+fn extra_bytes(slot: u32, extra: &Extra) -> [u8; 32] {
+    let words = [
+        slot,
+        extra.user as u32,
+        (extra.user >> 32) as u32,
+        extra.acceleration[0] as u32,
+        extra.acceleration[1] as u32,
+        extra.friction as u32,
+        extra.damping as u32,
+        extra.max_speed as u32,
+    ];
+    let mut bytes = [0; 32];
+    for (bytes, word) in bytes.chunks_exact_mut(4).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
 impl World {
     /// 64-bit hash (XXH3) of the whole state: settings, bodies, order, contacts, overlaps, random generator, frame.
     ///
@@ -308,7 +395,7 @@ impl World {
     pub fn checksum(&self) -> u64 {
         let mut hasher = Hasher::new();
         for part in Part::ALL {
-            walk(self, part, &mut hasher);
+            hash_part(self, part, &mut hasher);
         }
         hasher.finish()
     }
@@ -317,7 +404,17 @@ impl World {
     #[must_use]
     pub fn part_checksum(&self, part: Part) -> u64 {
         let mut hasher = Hasher::new();
-        walk(self, part, &mut hasher);
+        hash_part(self, part, &mut hasher);
         hasher.finish()
+    }
+}
+
+fn hash_part(world: &World, part: Part, hasher: &mut Hasher) {
+    match part {
+        Part::Bodies => {
+            hasher.put_all((0..world.bodies.len() as u32).map(|slot| world.order.slot_generation(slot)));
+            hash_bodies(world, hasher.flushed());
+        }
+        _ => walk(world, part, hasher),
     }
 }

@@ -123,6 +123,7 @@ fn validate_flags(body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
     ensure(!moving || (movable && is(flag::AWAKE | flag::DISABLED)), "a velocity of a body at rest")?;
     ensure(is(flag::DAMPED) == (extra.damping != 0), "the damping flag")?;
     ensure(is(flag::LIMITED) == (extra.max_speed != i32::MAX), "the speed limit's flag")?;
+    ensure(is(flag::EXTRA) == (*extra != Extra::USUAL), "the flag of unusual fields")?;
     ensure(is(flag::ROUGH) == (extra.friction != 0), "the friction flag")?;
     ensure(is(flag::FILTERED) == (body.filter != Filter::default()), "the filter flag")?;
     let mass = i64::from(body.mass);

@@ -166,6 +166,7 @@ impl World {
         }
         self.bodies[slot] = Body::new(def, self.settings.max_speed);
         self.extras[slot] = Extra::new(def);
+        self.note_extra(slot);
         self.previous[slot] = self.bodies[slot].position;
         self.fresh.push(index);
         if def.enabled {
@@ -275,6 +276,12 @@ impl World {
             body: &self.bodies[index as usize],
             extra: &self.extras[index as usize],
         }
+    }
+
+    /// Keeps the flag that tells whether a body's extra fields have to be looked at.
+    pub(crate) fn note_extra(&mut self, slot: usize) {
+        let unusual = self.extras[slot] != Extra::USUAL;
+        self.bodies[slot].set(flag::EXTRA, unusual);
     }
 
     /// The slot behind a handle.
