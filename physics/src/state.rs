@@ -324,48 +324,51 @@ fn walk_sensors(world: &World, sink: &mut impl Sink) {
 /// Bytes of one body in the hash.
 const BODY_BYTES: usize = 64;
 /// Bodies that are laid out before they are hashed.
-const BODIES_AT_ONCE: usize = 64;
+const BODIES_AT_ONCE: usize = 32;
 
 /// The same fields as [`walk_bodies`], in fixed places and with vacant slots as zeros: four times as fast to hash.
 fn hash_bodies(world: &World, hasher: &mut Xxh3) {
     let mut block = [[0u8; BODY_BYTES]; BODIES_AT_ONCE];
+    let mut flags = 0;
     for bodies in world.bodies.chunks(BODIES_AT_ONCE) {
         for (bytes, body) in block.iter_mut().zip(bodies) {
             *bytes = body_bytes(body);
+            flags |= body.flags;
         }
         hasher.update(block[..bodies.len()].as_flattened());
     }
-    for (slot, (body, extra)) in world.bodies.iter().zip(&world.extras).enumerate() {
-        if body.has(flag::EXTRA) {
-            hasher.update(&extra_bytes(slot as u32, extra));
+    if flags & flag::EXTRA != 0 {
+        for (slot, (body, extra)) in world.bodies.iter().zip(&world.extras).enumerate() {
+            if body.has(flag::EXTRA) {
+                hasher.update(&extra_bytes(slot as u32, extra));
+            }
         }
     }
 }
 
+/// Field by field in the order of the struct, so that a little-endian machine copies it in four wide pieces.
 #[inline(always)]
 fn body_bytes(body: &Body) -> [u8; BODY_BYTES] {
-    let words = [
-        body.position[0] as u32,
-        body.position[1] as u32,
-        body.velocity[0] as u32,
-        body.velocity[1] as u32,
-        body.half[0] as u32,
-        body.half[1] as u32,
-        body.radius as u32,
-        body.mass,
-        body.restitution as u32,
-        body.flags,
-        u32::from(body.position_rest[0]) | u32::from(body.position_rest[1]) << 16,
-        u32::from(body.acceleration_rest[0]) | u32::from(body.acceleration_rest[1]) << 16,
-        u32::from(body.friction_rest) | u32::from(body.still_frames) << 16,
-        body.ground_friction as u32,
-        body.filter.layers,
-        body.filter.mask,
-    ];
     let mut bytes = [0; BODY_BYTES];
-    for (bytes, word) in bytes.chunks_exact_mut(4).zip(words) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
+    bytes[0..4].copy_from_slice(&body.position[0].to_le_bytes());
+    bytes[4..8].copy_from_slice(&body.position[1].to_le_bytes());
+    bytes[8..12].copy_from_slice(&body.velocity[0].to_le_bytes());
+    bytes[12..16].copy_from_slice(&body.velocity[1].to_le_bytes());
+    bytes[16..20].copy_from_slice(&body.half[0].to_le_bytes());
+    bytes[20..24].copy_from_slice(&body.half[1].to_le_bytes());
+    bytes[24..28].copy_from_slice(&body.radius.to_le_bytes());
+    bytes[28..32].copy_from_slice(&body.mass.to_le_bytes());
+    bytes[32..36].copy_from_slice(&body.restitution.to_le_bytes());
+    bytes[36..40].copy_from_slice(&body.flags.to_le_bytes());
+    bytes[40..42].copy_from_slice(&body.position_rest[0].to_le_bytes());
+    bytes[42..44].copy_from_slice(&body.position_rest[1].to_le_bytes());
+    bytes[44..46].copy_from_slice(&body.acceleration_rest[0].to_le_bytes());
+    bytes[46..48].copy_from_slice(&body.acceleration_rest[1].to_le_bytes());
+    bytes[48..50].copy_from_slice(&body.friction_rest.to_le_bytes());
+    bytes[50..52].copy_from_slice(&body.still_frames.to_le_bytes());
+    bytes[52..56].copy_from_slice(&body.ground_friction.to_le_bytes());
+    bytes[56..60].copy_from_slice(&body.filter.layers.to_le_bytes());
+    bytes[60..64].copy_from_slice(&body.filter.mask.to_le_bytes());
     bytes
 }
 
