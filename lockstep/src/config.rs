@@ -36,6 +36,7 @@ pub struct SessionConfig {
     pub(crate) pace: Pace,
     pub(crate) drop_after: Option<Duration>,
     pub(crate) spectators_max: u32,
+    pub(crate) spectators_min: u32,
     pub(crate) connect_timeout: Duration,
     pub(crate) lobby_timeout: Option<Duration>,
     pub(crate) silence_timeout: Duration,
@@ -115,6 +116,7 @@ impl SessionConfig {
             pace: Pace::Fixed,
             drop_after: Some(Duration::from_secs(20)),
             spectators_max: 16,
+            spectators_min: 0,
             connect_timeout: Duration::from_secs(10),
             lobby_timeout: None,
             silence_timeout: Duration::from_secs(20),
@@ -214,6 +216,11 @@ impl SessionConfig {
     /// Most spectators that a host or relay accepts, 0..=256. Default 16.
     pub fn spectators_max(self, spectators_max: u32) -> Self {
         Self { spectators_max, ..self }
+    }
+
+    /// Spectators without whom the host or relay does not start. Default 0.
+    pub fn spectators_min(self, spectators_min: u32) -> Self {
+        Self { spectators_min, ..self }
     }
 
     /// Time until a peer that does not answer is given up. Default 10 s.

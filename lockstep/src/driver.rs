@@ -1,6 +1,7 @@
 //! The loop around a session and a simulation: accumulated time becomes frames, frames become turns.
 
 use crate::ids::{Frame, Turn};
+use crate::playout::Playout;
 use crate::session::{Session, TurnStatus};
 use crate::simulation::Simulation;
 use crate::time::Instant;
@@ -35,12 +36,39 @@ pub struct Driver<S: Simulation> {
     /// Time for which the simulation has stood, in parts of a frame, beyond the stalled frames that were counted.
     stalled: Option<u64>,
     last: Option<Instant>,
+    playout: Option<Playout>,
+    /// Frames that passed, those of paused turns too.
+    passed: u32,
+    /// Frames of which the playout buffer has taken note.
+    noted: u32,
 }
 
 impl<S: Simulation> Driver<S> {
     /// Puts a simulation in its state before frame 0 together with its session.
     pub fn new(simulation: S, session: Session<S::Action>) -> Self {
-        Self { simulation, session, frames_left: 0, frames: 0, accumulated: 0, stalled: None, last: None }
+        Self {
+            simulation,
+            session,
+            frames_left: 0,
+            frames: 0,
+            accumulated: 0,
+            stalled: None,
+            last: None,
+            playout: None,
+            passed: 0,
+            noted: 0,
+        }
+    }
+
+    /// Plays a one-way stream: frames run when the buffer says that they are due. For spectators.
+    #[must_use]
+    pub fn with_playout(self, playout: Playout) -> Self {
+        Self { playout: Some(playout), ..self }
+    }
+
+    /// The playout buffer, if there is one.
+    pub fn playout(&self) -> Option<&Playout> {
+        self.playout.as_ref()
     }
 
     /// Lets time pass up to `now`: simulates the frames that are due, at most four.
@@ -95,7 +123,12 @@ impl<S: Simulation> Driver<S> {
             None => FRAME.saturating_sub(self.accumulated),
         };
         let rate = u64::from(self.session.plan().pace_millihertz);
-        let frame = last + crate::Duration::from_micros(missing.div_ceil(rate));
+        let mut frame = last + crate::Duration::from_micros(missing.div_ceil(rate));
+        if let (Some(playout), None) = (&self.playout, self.stalled) {
+            frame = playout
+                .due_at(self.passed)
+                .map_or(frame, |due| due.max(last + crate::Duration::from_micros(1)));
+        }
         if self.session.state() == crate::State::Ending {
             return session;
         }
@@ -143,6 +176,7 @@ impl<S: Simulation> Driver<S> {
         let Some(last) = self.last else {
             self.last = Some(now);
             self.accumulated = FRAME;
+            self.follow_playout(now);
             return;
         };
         let passed = now.since(last).as_micros().saturating_mul(rate);
@@ -152,12 +186,26 @@ impl<S: Simulation> Driver<S> {
         let turns = u64::from(self.session.config().turns_ahead + 1);
         let most = turns * u64::from(self.session.plan().frames_per_turn) * FRAME;
         self.accumulated = self.accumulated.min(most);
+        self.follow_playout(now);
         if let Some(stalled) = &mut self.stalled {
             *stalled = stalled.saturating_add(passed);
             let frames = *stalled / FRAME;
             *stalled -= frames * FRAME;
             self.session.note_stalled_frames(frames);
         }
+    }
+
+    /// With a playout buffer it is the buffer that says how many frames are due.
+    fn follow_playout(&mut self, now: Instant) {
+        let Some(playout) = &mut self.playout else { return };
+        let here =
+            self.passed + self.frames_left + self.session.turns_ready() * self.session.plan().frames_per_turn;
+        while self.noted < here {
+            playout.note_arrival(self.noted, now);
+            self.noted += 1;
+        }
+        let behind = playout.frames_due(now).saturating_sub(self.passed);
+        self.accumulated = u64::from(behind) * FRAME;
     }
 
     fn start_turn(&mut self, turn: Turn) {
@@ -176,6 +224,7 @@ impl<S: Simulation> Driver<S> {
             self.simulation.step(self.session.plan().frames_per_second);
             self.frames += 1;
         }
+        self.passed += 1;
         self.accumulated -= FRAME;
         self.frames_left -= 1;
         if self.frames_left == 0 {

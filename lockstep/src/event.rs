@@ -68,7 +68,7 @@ pub enum Event {
         /// The new shape.
         plan: TurnPlan,
     },
-    /// The local player's session ends, and so many accepted actions have not run here.
+    /// The local player's session ends, and so many accepted actions may run nowhere: they waited, or the others had not confirmed them.
     Cancelled {
         /// How many.
         actions: u32,

@@ -1,7 +1,7 @@
 //! One remote: handshake, what it has, when it was heard, when it is sent to next.
 
 use crate::event::Identity;
-use crate::ids::{PLAYERS_MAX, PeerId};
+use crate::ids::{PLAYERS_MAX, PeerId, PlayerId};
 use crate::packet::Bye;
 use crate::time::{Duration, Instant};
 
@@ -59,8 +59,8 @@ pub(crate) struct Link {
     /// The own entry of a new turn: send at once.
     urgent: bool,
     packets_at_once_left: u8,
-    /// Where the next packet starts in the list of streams, when not all fit.
-    pub(crate) rotate: u8,
+    /// Where the next packet at the same time goes on in each stream, when not everything fits one.
+    cursor: [u32; PLAYERS_MAX as usize],
     /// A welcome is owed.
     pub(crate) owes_welcome: bool,
     /// The last word, and how many copies are still to be sent.
@@ -93,7 +93,7 @@ impl Link {
             fresh: false,
             urgent: false,
             packets_at_once_left: 0,
-            rotate: 0,
+            cursor: [0; PLAYERS_MAX as usize],
             owes_welcome: false,
             last_word: None,
             lacks_since: [None; PLAYERS_MAX as usize],
@@ -149,6 +149,17 @@ impl Link {
             return Some(last);
         }
         Some(last + if self.fresh { tick.min(GAP_MIN) } else { tick })
+    }
+
+    /// The first entry of a stream that the next packet carries.
+    pub(crate) fn first_to_send(&self, player: PlayerId) -> u32 {
+        let acked = self.acked[player.index()];
+        if self.packets_at_once_left > 0 { self.cursor[player.index()].max(acked) } else { acked }
+    }
+
+    /// Notes up to where a packet carries a stream.
+    pub(crate) fn note_carried(&mut self, player: PlayerId, next: u32) {
+        self.cursor[player.index()] = next;
     }
 
     /// Notes that a packet goes out; `more` tells that not everything fitted.

@@ -103,7 +103,7 @@ impl<S: Simulation> VirtualMatch<S> {
         next = earlier(next, self.net.next_delivery());
         // Whatever is asked for, time goes on.
         let soonest = now + Duration::from_micros(1);
-        self.now = next.unwrap_or(soonest).max(soonest);
+        self.now = next.unwrap_or(now + Duration::from_secs(1)).max(soonest);
     }
 
     /// Hands over what has arrived; what is for a sleeping peer waits as in a socket's buffer.

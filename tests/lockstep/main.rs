@@ -1,10 +1,13 @@
 //! The lockstep protocol: packets, sessions and whole matches on a simulated network.
 
+mod allocation;
 mod faults;
 mod handshake;
 mod matches;
 mod membership;
 mod pace;
+mod playout;
+mod random_operations;
 mod toy;
 mod udp;
 mod wire;

@@ -101,7 +101,7 @@ impl<A: Action> Session<A> {
         let waits = self.config.lobby_timeout.unwrap_or(self.config.connect_timeout);
         let dials = self.links.iter().any(|link| link.phase == Phase::Dialing);
         let dial_deadline = dials.then(|| self.since + self.config.connect_timeout);
-        let lobby_deadline = self.coordinates().then(|| self.since + waits);
+        let lobby_deadline = self.accepts().then(|| self.since + waits);
         [dial_deadline, lobby_deadline].into_iter().flatten().min()
     }
 
@@ -127,11 +127,13 @@ impl<A: Action> Session<A> {
     }
 
     fn everybody_is_ready(&self) -> bool {
+        let watching = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Spectator);
         self.links_are_complete()
+            && self.links.iter().filter(watching).count() as u64 >= u64::from(self.config.spectators_min)
             && self.links.iter().all(|link| {
                 let measured = link.lobby.ready && link.lobby.round_trip_min.is_some();
                 let present = measured && self.now.since(link.last_heard) < LOBBY_SILENCE;
-                !link.is_player() || (link.is_connected() && present)
+                !(link.is_player() || self.config.spectators_min > 0) || (link.is_connected() && present)
             })
     }
 
@@ -272,11 +274,16 @@ impl<A: Action> Session<A> {
     }
 
     pub(super) fn handle_bye(&mut self, index: usize, bye: Bye) {
+        let from_coordinator = self.links[index].identity == Some(self.coordinator());
         let link = &mut self.links[index];
         let (peer, is_spectator) = (link.peer, link.identity == Some(Identity::Spectator));
         match bye {
             Bye::Finished => {
                 link.finished = true;
+                // What is missing here can come from nobody else.
+                if from_coordinator && !self.accepts() && !self.has_everything() {
+                    self.fail(Failure::ConnectionLost(peer));
+                }
                 self.check_finished();
             }
             Bye::Left | Bye::Dropped if link.finished => {}
@@ -285,9 +292,10 @@ impl<A: Action> Session<A> {
                 self.emit(Event::SpectatorGone(peer));
             }
             // The place is free again.
-            Bye::Left if self.state == State::Lobby && self.accepts() => {
+            Bye::Left if self.state == State::Lobby && self.accepts() && !from_coordinator => {
                 self.links.remove(index);
             }
+            Bye::Left if self.state == State::Lobby => self.fail(Failure::PeerLeft(peer)),
             Bye::Left => self.player_left(index),
             Bye::Dropped => self.fail(Failure::Dropped),
         }
@@ -308,10 +316,11 @@ impl<A: Action> Session<A> {
                         link.phase = Phase::Closed;
                         self.emit(Event::SpectatorGone(peer));
                     }
-                    // Dropped when the game stands because of it.
                     Some(Identity::Player(player)) if may_drop => {
                         if self.streams[player.index()].end().is_some() {
                             link.phase = Phase::Closed;
+                        } else if self.config.topology != Topology::Mesh {
+                            self.end_streams(1 << player.0);
                         }
                     }
                     _ => {
@@ -337,21 +346,31 @@ impl<A: Action> Session<A> {
 
     /// Players whose entry for the next turn is missing.
     pub fn missing_players(&self) -> Vec<PlayerId> {
-        let missing = (0_u8..).zip(&self.streams).filter(|(_, stream)| !stream.has(self.turn));
-        missing.map(|(player, _)| PlayerId(player)).collect()
+        crate::session::membership::players_in(self.missing()).collect()
     }
 
     /// Whether this peer has every entry of the match and has compared every checksum.
     pub(super) fn is_complete(&self) -> bool {
+        (self.state == State::Ending || self.is_relay()) && self.has_everything()
+    }
+
+    /// Whether every entry of the match that others make is here.
+    fn has_everything(&self) -> bool {
+        let own = self.player().filter(|_| self.state == State::Running).map(PlayerId::index);
         let Some(next) = self.final_next() else { return false };
-        (self.state == State::Ending || self.is_relay())
-            && self.streams.iter().all(|stream| stream.end().is_some() || stream.next() >= next)
+        let mut others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
+        others.all(|(_, stream)| stream.end().is_some() || stream.next() >= next)
     }
 
     pub(super) fn check_finished(&mut self) {
         let relay_done = self.is_relay()
             && self.state == State::Running
-            && self.links.iter().all(|link| !link.is_player() || link.finished);
+            && self.links.iter().all(|link| !link.is_player() || link.finished || !link.is_connected());
+        if relay_done && !self.links.iter().any(|link| link.finished) {
+            let last = self.links.first().map_or_else(Default::default, |link| link.peer);
+            self.fail(Failure::ConnectionLost(last));
+            return;
+        }
         if !relay_done && !self.is_complete() {
             return;
         }
@@ -367,7 +386,7 @@ impl<A: Action> Session<A> {
         };
         if relay_done || self.links.iter().all(confirmed) {
             self.state = State::Finished;
-            for link in &mut self.links {
+            for link in self.links.iter_mut().filter(|link| link.phase != Phase::Closed) {
                 link.owe_bye(Bye::Finished);
             }
             self.emit(Event::Finished);

@@ -12,7 +12,7 @@ use crate::link::{Link, Phase};
 use crate::pacing::Pace;
 use crate::packet::Bye;
 use crate::session::{Session, State};
-use crate::time::{Duration, Instant};
+use crate::time::Duration;
 
 /// How much a player has delayed the game, as this peer knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,7 +52,7 @@ impl Delays {
 }
 
 /// The players of a set of bits, in order.
-fn players_in(set: u16) -> impl Iterator<Item = PlayerId> {
+pub(super) fn players_in(set: u16) -> impl Iterator<Item = PlayerId> {
     (0..PLAYERS_MAX).map(PlayerId).filter(move |player| set & (1 << player.0) != 0)
 }
 
@@ -132,8 +132,16 @@ impl<A: Action> Session<A> {
     }
 
     pub(super) fn note_missing(&mut self) {
-        let missing = (0..self.config.players).filter(|&p| !self.streams[usize::from(p)].has(self.turn));
-        self.delays.missing = missing.fold(0, |mask, player| mask | (1 << player));
+        self.delays.missing = self.missing();
+    }
+
+    /// Players whose entry for the next turn is missing, bit n for player n. Never the local one: that entry closes in time.
+    pub(super) fn missing(&self) -> u16 {
+        let own = self.player();
+        (0_u8..).zip(&self.streams).fold(0, |missing, (player, stream)| {
+            let here = stream.has(self.turn) || own == Some(PlayerId(player));
+            missing | (u16::from(!here) << player)
+        })
     }
 
     /// Drops the players for whom the game has waited too long.
@@ -152,6 +160,12 @@ impl<A: Action> Session<A> {
             return;
         }
         let since = *self.waiting_since.get_or_insert(self.now);
+        // Whom the lowest player gives up, the others give up too: all must give up the same.
+        let told = self.given_up_by_leader();
+        if told & !self.frozen != 0 {
+            self.freeze(told);
+            return;
+        }
         if self.now.since(since) < self.config.drop_after.unwrap_or_default() {
             return;
         }
@@ -191,7 +205,7 @@ impl<A: Action> Session<A> {
     }
 
     /// Ends streams after what is here, for everybody who gets them from here.
-    fn end_streams(&mut self, players: u16) {
+    pub(super) fn end_streams(&mut self, players: u16) {
         for player in players_in(players) {
             let stream = &mut self.streams[player.index()];
             if stream.end().is_some() {
@@ -226,20 +240,20 @@ impl<A: Action> Session<A> {
     /// Mesh: takes nothing more from these players' own links. When every survivor has done so and everything that any of them
     /// has is here, the lowest of them ends the streams.
     fn freeze(&mut self, missing: u16) {
-        // Whoever is silent as well cannot agree to anything.
+        // Whoever is silent as well, or has no link to here, cannot agree to anything.
         let drop_after = self.config.drop_after.unwrap_or_default();
-        let silent = |link: &&Link| !link.finished && self.now.since(link.last_heard) >= drop_after;
-        let silent = self.links.iter().filter(silent).filter_map(|link| match link.identity {
-            Some(Identity::Player(player)) if self.streams[player.index()].end().is_none() => {
-                Some(1 << player.0)
-            }
-            _ => None,
-        });
-        let missing = silent.fold(missing, |mask, bit: u16| mask | bit);
-        self.frozen |= missing;
-        let live: u16 = (0..self.config.players)
-            .filter(|&player| self.streams[usize::from(player)].end().is_none())
-            .fold(0, |mask, player| mask | (1 << player));
+        let reachable = |player: PlayerId| {
+            let mut links = self.links.iter().filter(|link| link.identity == Some(Identity::Player(player)));
+            links.any(|link| {
+                link.is_connected() && (link.finished || self.now.since(link.last_heard) < drop_after)
+            })
+        };
+        let own = self.player();
+        let silent = players_in(self.live()).filter(|&player| own != Some(player) && !reachable(player));
+        self.frozen |= silent.fold(missing, |mask, player| mask | (1 << player.0));
+        let live = self.live();
+        // Once given up, always given up.
+        let missing = self.frozen & live;
         let survivors = live & !self.frozen;
         let (all, left) = (live.count_ones(), survivors.count_ones());
         let has_lowest = live.trailing_zeros() == survivors.trailing_zeros();
@@ -266,10 +280,27 @@ impl<A: Action> Session<A> {
         }
     }
 
+    /// Players whose streams have not ended, bit n for player n.
+    fn live(&self) -> u16 {
+        let live =
+            (0..self.config.players).filter(|&player| self.streams[usize::from(player)].end().is_none());
+        live.fold(0, |mask, player| mask | (1 << player))
+    }
+
+    /// Mesh: whom the lowest player that is not given up here has given up, but for this peer.
+    fn given_up_by_leader(&self) -> u16 {
+        let own = self.player().map_or(0, |own| 1 << own.0);
+        let leader = (self.live() & !self.frozen).trailing_zeros() as u8;
+        let link = self.links.iter().find(|link| link.identity == Some(Identity::Player(PlayerId(leader))));
+        link.filter(|link| link.is_connected()).map_or(0, |link| link.frozen & self.live() & !own)
+    }
+
     /// A player's last word has come before the end of the match.
     pub(super) fn player_left(&mut self, index: usize) {
         let (peer, identity) = (self.links[index].peer, self.links[index].identity);
         match identity {
+            // Without the middle of the star nobody hears anybody.
+            _ if !self.accepts() => self.fail(Failure::PeerLeft(peer)),
             Some(Identity::Player(player)) if self.streams[player.index()].end().is_some() => {
                 self.links[index].phase = Phase::Closed;
             }
@@ -290,14 +321,15 @@ impl<A: Action> Session<A> {
         }
         let Some(player) = self.player() else { return };
         let next = self.streams[player.index()].next();
-        let has = |link: &Link, now: Instant| {
-            !link.is_connected()
-                || link.finished
-                || link.acked[player.index()] >= next
-                || now.since(link.last_heard) >= self.config.linger
-        };
-        if self.links.iter().all(|link| has(link, self.now)) {
-            self.depart();
+        let lacks = |link: &&Link| link.is_connected() && !link.finished && link.acked[player.index()] < next;
+        let silent = |link: &Link| self.now.since(link.last_heard) >= self.config.linger;
+        if self.links.iter().filter(lacks).any(|link| !silent(link)) {
+            return;
+        }
+        match self.links.iter().find(lacks).map(|link| link.peer) {
+            None => self.depart(),
+            // Gone, but not in good order: nobody has confirmed it.
+            Some(peer) => self.fail(Failure::ConnectionLost(peer)),
         }
     }
 
@@ -312,12 +344,15 @@ impl<A: Action> Session<A> {
         self.report_cancelled();
     }
 
-    /// Reports accepted actions that have not run here and that this peer will not see run.
+    /// Reports accepted actions that may run nowhere: those that wait, and those in entries that somebody has not confirmed.
     pub(super) fn report_cancelled(&mut self) {
         let mut actions = self.outbox.cancel();
         if let Some(player) = self.player() {
             let stream = &self.streams[player.index()];
-            let entries = (self.turn..stream.next()).filter_map(|number| stream.get(number));
+            let counts = |link: &&Link| link.is_player() || link.identity == Some(self.coordinator());
+            let acks = self.links.iter().filter(counts).map(|link| link.acked[player.index()]);
+            let safe = acks.min().unwrap_or(self.turn);
+            let entries = (safe..stream.next()).filter_map(|number| stream.get(number));
             actions += entries.map(|entry| codec::actions::<A>(&entry.payload).count() as u32).sum::<u32>();
         }
         if actions > 0 && !self.config.input_mode {

@@ -78,15 +78,12 @@ impl<A: Action> Session<A> {
         turns.frozen = self.frozen;
         let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX;
         let mut more = false;
-        let players = self.config.players;
-        let start = self.links[index].rotate % players;
-        for step in 0..players {
-            let player = PlayerId((start + step) % players);
+        for player in (0..self.config.players).map(PlayerId) {
             if !self.sends_stream(&self.links[index], player) && !self.helps_out(index, player) {
                 continue;
             }
             let stream = &self.streams[player.index()];
-            let first = self.links[index].acked[player.index()].max(stream.oldest());
+            let first = self.links[index].first_to_send(player).max(stream.oldest());
             let room = ENTRIES_MAX - turns.entries.len() as u32;
             let lacking = (first..stream.next()).map_while(|number| stream.get(number)).take(room as usize);
             let plan = packet::segment_cost(lacking, self.format, bits_left);
@@ -97,12 +94,8 @@ impl<A: Action> Session<A> {
                 turns.segments.push(Segment { player, first, entries: at..at + plan.count });
                 bits_left -= plan.bits;
             }
-            if first + plan.count < stream.next() {
-                if !more {
-                    self.links[index].rotate = player.0;
-                }
-                more = true;
-            }
+            more |= first + plan.count < stream.next();
+            self.links[index].note_carried(player, first + plan.count);
         }
         turns.encode(self.format, &mut self.writer);
         self.scratch = turns;

@@ -8,7 +8,9 @@ use crate::codec;
 use crate::entry::{EndReason, Entry, Extra, Payload};
 use crate::event::Event;
 use crate::ids::{PlayerId, Turn};
+use crate::link::Phase;
 use crate::pacing::Pace;
+use crate::packet::Bye;
 use crate::session::{Session, State};
 use crate::time::Instant;
 
@@ -30,14 +32,23 @@ impl<A: Action> Session<A> {
             State::Lobby => TurnStatus::Waiting,
             State::Running if self.leaving && self.player_ended() => TurnStatus::Over,
             State::Running if self.in_turn || self.is_relay() => TurnStatus::Waiting,
-            State::Running
-                if self.streams.iter().all(|stream| stream.has(self.turn)) && self.is_confirmed() =>
-            {
+            State::Running if self.missing() == 0 && self.is_confirmed() => {
                 TurnStatus::Ready(Turn(self.turn))
             }
             State::Running => TurnStatus::Waiting,
             State::Ending | State::Finished | State::Left | State::Failed(_) => TurnStatus::Over,
         }
+    }
+
+    /// How many turns from the next one on have all entries here.
+    pub fn turns_ready(&self) -> u32 {
+        // The own entry closes when the turn that it needs begins.
+        let own = self.player().map(PlayerId::index);
+        let others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
+        let live = others.map(|(_, stream)| stream).filter(|stream| stream.end().is_none());
+        let next = live.map(crate::stream::Stream::next).min().unwrap_or(self.turn.saturating_add(1));
+        let end = self.last_turn.map_or(u32::MAX, |last| last.saturating_add(1));
+        next.min(end).saturating_sub(self.turn).min(self.config.window)
     }
 
     /// Begins the next turn if it is ready: the local player's entry for the turn `turns_ahead` later closes now.
@@ -219,8 +230,21 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Forgets entries that have run and that every link has confirmed.
+    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations are further behind than the window can
+    /// only be one that watches (the others wait for players): it is lost.
     pub(super) fn forget_old(&mut self) {
+        for index in 0..self.links.len() {
+            let link = &self.links[index];
+            let window = self.config.window;
+            let behind =
+                |(ack, stream): (&u32, &crate::stream::Stream)| stream.next().saturating_sub(*ack) > window;
+            if link.is_connected() && link.acked.iter().zip(&self.streams).any(behind) {
+                let peer = link.peer;
+                self.links[index].phase = Phase::Closed;
+                self.links[index].owe_bye(Bye::Dropped);
+                self.emit(Event::SpectatorGone(peer));
+            }
+        }
         let run = if self.is_relay() { u32::MAX } else { self.turn.saturating_sub(1) };
         for (index, stream) in self.streams.iter_mut().enumerate() {
             let confirmed =

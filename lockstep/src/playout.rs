@@ -1,0 +1,248 @@
+//! The playout delay buffer of one-way streams: spectators, demonstrations, replays over the network.
+//!
+//! The first arrival fixes the local clock: frame n is due at `anchor + n * period + delay`. What arrives later than that is late, and the
+//! simulation waits; what arrives in a bunch is caught up by at most four frames per call (see [`crate::Driver::with_playout`]).
+//! Symmetric peers need no such buffer: their two turns ahead are one.
+
+use crate::time::{Duration, Instant};
+
+/// How long the delay is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlayoutMode {
+    /// Always this long. The articles use 100 ms.
+    Fixed(Duration),
+    /// As short as a share of late frames, in parts per million, allows. Follows the drift of the clocks. Playback runs up to 3 %
+    /// faster or slower to get there.
+    Adaptive {
+        /// Late frames that are accepted, parts per million. 1,000 is a good value.
+        late_ppm: u32,
+        /// The delay before anything has been measured.
+        start: Duration,
+    },
+}
+
+/// When frames are due.
+#[derive(Clone, Debug)]
+pub struct Playout {
+    mode: PlayoutMode,
+    pace_millihertz: u32,
+    /// When frame 0 would be due without delay; fixed by the first arrival.
+    anchor: Option<Instant>,
+    /// Current delay against the anchor, microseconds; negative if the first arrival was itself late.
+    delay_us: i64,
+    target_us: i64,
+    last: Instant,
+    offsets: Histogram,
+    arrived: u64,
+    late: u64,
+}
+
+/// Playback speed changes by at most this share of real time: 3 %.
+const SLEW_PPM: i64 = 30_000;
+
+/// Arrivals between two looks at the histogram.
+const ADAPT_EVERY: u64 = 16;
+
+/// Arrivals before the histogram is trusted.
+const ADAPT_AFTER: u64 = 256;
+
+impl Playout {
+    /// A buffer for frames at a pace in frames per 1,000 seconds.
+    pub fn new(mode: PlayoutMode, pace_millihertz: u32) -> Self {
+        let start = match mode {
+            PlayoutMode::Fixed(delay) | PlayoutMode::Adaptive { start: delay, .. } => delay,
+        };
+        let delay_us = start.as_micros() as i64;
+        Self {
+            mode,
+            pace_millihertz: pace_millihertz.max(1),
+            anchor: None,
+            delay_us,
+            target_us: delay_us,
+            last: Instant::ZERO,
+            offsets: Histogram::new(),
+            arrived: 0,
+            late: 0,
+        }
+    }
+
+    /// Fixes the clock: frame 0 counts as arrived at this time. Without this the first arrival does it.
+    pub fn set_anchor(&mut self, at: Instant) {
+        self.anchor = Some(at);
+        self.last = at;
+    }
+
+    /// Takes note that a frame can be simulated from now on. Call once per frame, in order.
+    pub fn note_arrival(&mut self, frame: u32, now: Instant) {
+        self.pass_to(now);
+        let nominal = self.nominal_us(frame);
+        if self.anchor.is_none() {
+            self.set_anchor(Instant::from_micros(now.as_micros().saturating_sub(nominal)));
+        }
+        let anchor = self.anchor.unwrap_or(now);
+        let offset_us = now.as_micros() as i64 - anchor.as_micros() as i64 - nominal as i64;
+        self.arrived += 1;
+        self.late += u64::from(offset_us > self.delay_us);
+        if let PlayoutMode::Adaptive { late_ppm, .. } = self.mode {
+            self.offsets.add(offset_us);
+            if self.arrived >= ADAPT_AFTER && self.arrived.is_multiple_of(ADAPT_EVERY) {
+                self.target_us = self.offsets.quantile_from_above(late_ppm);
+            }
+        }
+    }
+
+    /// How many frames are due at `now`, counted from frame 0.
+    pub fn frames_due(&mut self, now: Instant) -> u32 {
+        self.pass_to(now);
+        let Some(anchor) = self.anchor else { return 0 };
+        let passed = now.as_micros() as i64 - anchor.as_micros() as i64 - self.delay_us;
+        if passed < 0 {
+            return 0;
+        }
+        let frames = passed as u128 * u128::from(self.pace_millihertz) / 1_000_000_000;
+        u32::try_from(frames + 1).unwrap_or(u32::MAX)
+    }
+
+    /// When a frame is due, if nothing changes until then.
+    pub fn due_at(&self, frame: u32) -> Option<Instant> {
+        let at = self.anchor?.as_micros() as i64 + self.nominal_us(frame) as i64 + self.delay_us;
+        Some(Instant::from_micros(at.max(0) as u64))
+    }
+
+    /// The current delay behind the first arrival's clock, in microseconds.
+    pub fn delay_us(&self) -> i64 {
+        self.delay_us
+    }
+
+    /// Frames that have arrived, and how many of them too late.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.arrived, self.late)
+    }
+
+    /// Microseconds from frame 0 to this frame, rounded up: a frame is never due too early.
+    fn nominal_us(&self, frame: u32) -> u64 {
+        (u64::from(frame) * 1_000_000_000).div_ceil(u64::from(self.pace_millihertz))
+    }
+
+    /// Moves the delay toward its target, slowly.
+    fn pass_to(&mut self, now: Instant) {
+        let passed = now.since(self.last).as_micros() as i64;
+        let most = passed.saturating_mul(SLEW_PPM) / 1_000_000;
+        if most > 0 && self.anchor.is_some() {
+            self.delay_us += (self.target_us - self.delay_us).clamp(-most, most);
+            self.last = now;
+        }
+    }
+}
+
+/// Offsets of arrivals above the smallest recent one, in bins of a millisecond; old ones fade.
+///
+/// The smallest recent offset follows the drift of the clocks and changes of the path within seconds; the spread above it changes slowly.
+#[derive(Clone, Debug)]
+struct Histogram {
+    bins: Vec<u32>,
+    total: u64,
+    since_fading: u32,
+    /// Smallest offset of this window of arrivals and of the one before.
+    smallest_us: [i64; 2],
+    in_window: u32,
+}
+
+/// Width of what the histogram sees: four seconds.
+const BINS: usize = 4_096;
+
+/// Weight of a fresh arrival.
+const WEIGHT: u32 = 1 << 10;
+
+/// Arrivals after which everything fades by an eighth.
+const FADE_EVERY: u32 = 2_048;
+
+/// Arrivals over which the smallest offset is taken: some four seconds of input.
+const WINDOW: u32 = 256;
+
+impl Histogram {
+    fn new() -> Self {
+        Self { bins: Vec::new(), total: 0, since_fading: 0, smallest_us: [i64::MAX; 2], in_window: 0 }
+    }
+
+    fn base_us(&self) -> i64 {
+        self.smallest_us[0].min(self.smallest_us[1])
+    }
+
+    fn add(&mut self, offset_us: i64) {
+        if self.bins.is_empty() {
+            self.bins = vec![0; BINS];
+        }
+        self.in_window += 1;
+        if self.in_window > WINDOW {
+            self.smallest_us = [i64::MAX, self.smallest_us[0]];
+            self.in_window = 1;
+        }
+        self.smallest_us[0] = self.smallest_us[0].min(offset_us);
+        let index = ((offset_us - self.base_us()) / 1_000).clamp(0, BINS as i64 - 1) as usize;
+        self.bins[index] = self.bins[index].saturating_add(WEIGHT);
+        self.total += u64::from(WEIGHT);
+        self.since_fading += 1;
+        if self.since_fading == FADE_EVERY {
+            self.since_fading = 0;
+            for bin in &mut self.bins {
+                *bin -= *bin / 8;
+            }
+            self.total = self.bins.iter().map(|&bin| u64::from(bin)).sum();
+        }
+    }
+
+    /// The smallest offset above which at most this share lies, microseconds.
+    fn quantile_from_above(&self, ppm: u32) -> i64 {
+        let allowed = self.total * u64::from(ppm) / 1_000_000;
+        let mut above = 0;
+        for (index, &bin) in self.bins.iter().enumerate().rev() {
+            above += u64::from(bin);
+            if above > allowed {
+                return self.base_us() + (index as i64 + 1) * 1_000;
+            }
+        }
+        self.base_us()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS_100: PlayoutMode = PlayoutMode::Fixed(Duration::from_millis(100));
+
+    #[test]
+    fn frames_are_due_100_ms_after_the_first_arrival() {
+        let mut playout = Playout::new(MS_100, 60_000);
+        assert_eq!(playout.frames_due(Instant::from_millis(500)), 0, "nothing has arrived");
+        playout.note_arrival(0, Instant::from_millis(1_000));
+        assert_eq!(playout.frames_due(Instant::from_micros(1_099_999)), 0);
+        assert_eq!(playout.frames_due(Instant::from_micros(1_100_000)), 1);
+        assert_eq!(playout.frames_due(Instant::from_micros(1_116_666)), 1);
+        assert_eq!(playout.frames_due(Instant::from_micros(1_116_667)), 2);
+        assert_eq!(playout.frames_due(Instant::from_millis(2_100)), 61, "60 frames are one second");
+        assert_eq!(playout.due_at(60), Some(Instant::from_millis(2_100)));
+    }
+
+    #[test]
+    fn exactly_on_time_is_in_time() {
+        let mut playout = Playout::new(MS_100, 10_000);
+        playout.note_arrival(0, Instant::from_millis(0));
+        playout.note_arrival(1, Instant::from_millis(200));
+        assert_eq!(playout.counts(), (2, 0));
+        playout.note_arrival(2, Instant::from_micros(300_001));
+        assert_eq!(playout.counts(), (3, 1));
+    }
+
+    #[test]
+    fn the_spread_is_kept_while_the_clocks_drift() {
+        let mut histogram = Histogram::new();
+        for step in 0..200_000_i64 {
+            // Two parts per thousand of drift, a spread of 0 to 50 ms.
+            histogram.add(step * 33 + (step * 7_919 % 50_000));
+        }
+        let newest = 200_000 * 33 + 50_000;
+        assert!((newest - histogram.quantile_from_above(1_000)).abs() < 20_000);
+    }
+}

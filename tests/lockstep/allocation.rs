@@ -1,0 +1,116 @@
+//! Steady state does not allocate: counted by the allocator of this test program, for this thread only.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use crate::toy::{Order, bot, toy_match};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{Instant, PeerId, Session, SessionConfig, TurnStatus};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: passes everything on to the system's allocator unchanged; the counter is a plain cell without a destructor.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Runs sessions hand to hand; returns how often they allocate in `turns` turns after a start.
+fn allocations_in(players: u8, turns: u32) -> u64 {
+    let now = Instant::ZERO;
+    let config = SessionConfig::new(players);
+    let mut sessions = vec![Session::<Order>::host(config.clone(), now).unwrap()];
+    for player in 1..players {
+        sessions
+            .push(Session::join(config.clone(), testudo_lockstep::PlayerId(player), PeerId(0), now).unwrap());
+    }
+    let mut packets: Vec<Vec<u8>> = vec![Vec::with_capacity(1_500); 8];
+    let mut before = None;
+    for frame in 0.. {
+        let now = Instant::from_millis(frame * 50);
+        if sessions.iter().all(|session| session.next_turn().0 == 100) {
+            before.get_or_insert(ALLOCATIONS.get());
+        }
+        if sessions[0].next_turn().0 >= 100 + turns {
+            break;
+        }
+        for session in &mut sessions {
+            session.handle_timeout(now);
+            if frame % 4 != 0 {
+                continue;
+            }
+            if let (TurnStatus::Ready(turn), Some(player)) = (session.turn_status(), session.player())
+                && let Some(order) = bot(1, turn.0, player.0)
+            {
+                session.submit(&order).unwrap();
+            }
+            if let TurnStatus::Ready(turn) = session.begin_turn(now) {
+                let actions = session.turn_actions().count() as u64;
+                session.end_turn(now, u64::from(turn.0) + actions);
+            }
+        }
+        // Twice: what the host forwards arrives in the same frame.
+        for _ in 0..2 {
+            for from in 0..sessions.len() {
+                let mut slot = 0;
+                let mut to = [PeerId(0); 8];
+                while let Some(peer) = sessions[from].poll_transmit(now, &mut packets[slot]) {
+                    to[slot] = peer;
+                    slot += 1;
+                    assert!(slot < packets.len());
+                }
+                for (packet, peer) in packets[..slot].iter().zip(to) {
+                    let sender = PeerId(from as u32);
+                    sessions[peer.0 as usize].handle_packet(now, sender, packet);
+                }
+            }
+        }
+        if frame < 300 {
+            sessions.iter_mut().for_each(|session| while session.poll_event().is_some() {});
+        }
+        assert!(frame < 20_000);
+    }
+    ALLOCATIONS.get() - before.expect("all sessions pass turn 100 together")
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = ALLOCATIONS.get();
+    drop(Box::new(5));
+    assert!(ALLOCATIONS.get() > before);
+}
+
+#[test]
+fn a_running_session_does_not_allocate() {
+    assert_eq!(allocations_in(3, 500), 0);
+}
+
+#[test]
+fn memory_is_bounded_while_a_peer_is_away() {
+    let config = SessionConfig::new(2).without_drops();
+    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    game.run(Instant::from_millis(5_000), |_, _, _, _| {});
+    game.net_mut().set_partition(&[1]);
+    // Ten seconds of stall, frame for frame: the virtual match itself allocates for packets, which are lost at once here.
+    game.run(Instant::from_millis(7_000), |_, _, _, _| {});
+    let before = ALLOCATIONS.get();
+    game.run(Instant::from_millis(15_000), |_, _, _, _| {});
+    assert!(ALLOCATIONS.get() - before < 10, "{}", ALLOCATIONS.get() - before);
+}

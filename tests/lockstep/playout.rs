@@ -1,0 +1,152 @@
+//! One-way streams: the playout delay buffer against the optimum, and a spectator two seconds away.
+
+use crate::toy::{Toy, bot};
+use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::{
+    Driver, Duration, Identity, Instant, PeerId, Playout, PlayoutMode, Session, SessionConfig, State,
+    VirtualMatch,
+};
+
+/// A player and one spectator with a playout buffer, 60 turns of one frame per second.
+fn watched(link: LinkSettings, turns: u32, mode: PlayoutMode) -> VirtualMatch<Toy> {
+    let config = SessionConfig::new(1)
+        .frames_per_second(60)
+        .frames_per_turn(1)
+        .turns_ahead(0)
+        .turns(turns)
+        .spectators_min(1)
+        .connect_timeout(Duration::from_secs(60));
+    let now = Instant::ZERO;
+    let player = Session::host(config.clone(), now).unwrap();
+    let mut spectator = Session::new(config, Identity::Spectator, now).unwrap();
+    spectator.connect(PeerId(0));
+    let mut net = SimNet::new(3);
+    net.set_default(link);
+    let drivers = vec![
+        Driver::new(Toy::default(), player),
+        Driver::new(Toy::default(), spectator).with_playout(Playout::new(mode, 60_000)),
+    ];
+    VirtualMatch::new(drivers, net)
+}
+
+#[test]
+fn a_simulation_two_seconds_later_never_diverges() {
+    let link = LinkSettings { latency: Duration::from_secs(2), loss_ppm: 250_000, ..LinkSettings::default() };
+    let mut game = watched(link, 3_000, PlayoutMode::Fixed(Duration::from_millis(100)));
+    let over = game.run(Instant::from_millis(200_000), |_, turn, _, session| {
+        if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
+            session.submit(&order).unwrap();
+        }
+    });
+    assert!(over, "{:?}", game.now());
+    let [player, spectator] = game.drivers() else { panic!() };
+    assert_eq!((player.session().state(), spectator.session().state()), (State::Finished, State::Finished));
+    assert_eq!(player.simulation().log, spectator.simulation().log);
+    assert_eq!(player.session().stats().stalled_frames, 0, "who plays does not wait for who watches");
+    let (arrived, late) = spectator.playout().unwrap().counts();
+    assert_eq!(arrived, 3_000);
+    assert!(late <= 3, "six intervals of slack: optimum 6e-5, {late} late");
+}
+
+/// Sends one packet per frame that carries everything up to its own number, and counts late frames.
+fn late_fraction(loss_ppm: u32, slack_intervals: u32, frames: u32, seed: u64) -> (u64, u64) {
+    let interval_us = 10_000;
+    let slack = Duration::from_micros(interval_us * u64::from(slack_intervals));
+    let mut playout = Playout::new(PlayoutMode::Fixed(slack), 100_000);
+    let mut net = SimNet::new(seed);
+    let latency = Duration::from_millis(50);
+    net.set_default(LinkSettings { latency, loss_ppm, ..LinkSettings::default() });
+    playout.set_anchor(Instant::ZERO + latency);
+    let mut next = 0;
+    // The last frames get more packets after them, so that none is cut off.
+    for frame in 0..frames + 50 {
+        let now = Instant::from_micros(u64::from(frame) * interval_us);
+        net.send(now, 0, 1, &frame.min(frames - 1).to_le_bytes());
+        let arrived = now + Duration::from_micros(interval_us - 1);
+        while let Some(at) = net.next_delivery().filter(|at| *at <= arrived) {
+            let bytes = net.receive(at).unwrap().bytes;
+            let newest = u32::from_le_bytes(bytes[..4].try_into().unwrap());
+            net.recycle(bytes);
+            while next <= newest {
+                playout.note_arrival(next, at);
+                next += 1;
+            }
+        }
+    }
+    playout.counts()
+}
+
+#[test]
+fn the_late_fraction_meets_the_optimum() {
+    let frames = 1_000_000_u32;
+    for loss_ppm in [50_000, 250_000] {
+        for slack in 1..=3 {
+            let (arrived, late) = late_fraction(loss_ppm, slack, frames, 11);
+            assert_eq!(arrived, u64::from(frames));
+            let p = f64::from(loss_ppm) / 1e6;
+            let optimum = p.powi(slack as i32 + 1);
+            let measured = late as f64 / arrived as f64;
+            // Late frames come in runs of 1 / (1 - p); 3.29 standard deviations are the 99.9 % interval.
+            let deviation = (optimum * (1.0 - optimum) / f64::from(frames) * (1.0 + p) / (1.0 - p)).sqrt();
+            eprintln!("loss {p} slack {slack}: late {measured:.6}, optimum {optimum:.6}");
+            assert!((measured - optimum).abs() <= 3.29 * deviation, "{measured} {optimum} {deviation}");
+        }
+    }
+}
+
+#[test]
+fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
+    // Offsets of 0 to 60 ms, uniform: 0.1 % are above 59.94 ms.
+    let link = LinkSettings {
+        latency: Duration::from_millis(40),
+        jitter: Duration::from_millis(60),
+        ..LinkSettings::default()
+    };
+    let mode = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(150) };
+    let mut playout = Playout::new(mode, 60_000);
+    let mut net = SimNet::new(2);
+    net.set_default(link);
+    let mut settled = (0, 0);
+    for frame in 0..60_000_u32 {
+        let now = Instant::from_micros(u64::from(frame) * 1_000_000 / 60);
+        net.send(now, 0, 1, &frame.to_le_bytes());
+        while let Some(at) = net.next_delivery().filter(|at| *at <= now) {
+            let bytes = net.receive(at).unwrap().bytes;
+            // Each packet for itself, so that the optimum is known.
+            playout.note_arrival(u32::from_le_bytes(bytes[..4].try_into().unwrap()), at);
+        }
+        if frame == 20_000 {
+            settled = playout.counts();
+        }
+    }
+    let (arrived, late) = playout.counts();
+    let late_ppm = (late - settled.1) * 1_000_000 / (arrived - settled.0);
+    assert!(late_ppm <= 2_000, "{late_ppm}");
+    // The anchor is the first arrival, itself somewhere in the jitter.
+    let due = playout.due_at(0).unwrap().as_micros() as i64;
+    let smallest = 40_000 + 59_940;
+    assert!((due - smallest).abs() <= 16_667, "due {due}, smallest {smallest}");
+}
+
+#[test]
+fn an_adaptive_spectator_follows_a_drifting_clock() {
+    let link = LinkSettings {
+        latency: Duration::from_millis(40),
+        jitter: Duration::from_millis(20),
+        loss_ppm: 20_000,
+        ..LinkSettings::default()
+    };
+    let mode = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(100) };
+    let mut game = watched(link, 30_000, mode);
+    // 500 parts per million over 500 s: 250 ms, more than the whole delay.
+    for drift_ppm in [500, -500] {
+        let clock = testudo_lockstep::PeerClock { drift_ppm, ..Default::default() };
+        game.set_clock(1, clock);
+        assert!(game.run(Instant::from_millis(700_000), |_, _, _, _| {}), "{drift_ppm}");
+        let spectator = &game.drivers()[1];
+        assert_eq!(spectator.session().state(), State::Finished);
+        let (arrived, late) = spectator.playout().unwrap().counts();
+        assert!(late * 1_000_000 / arrived <= 5_000, "drift {drift_ppm}: {late} of {arrived}");
+        game = watched(link, 30_000, mode);
+    }
+}
