@@ -41,7 +41,7 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
         sessions
             .push(Session::join(config.clone(), testudo_lockstep::PlayerId(player), PeerId(0), now).unwrap());
     }
-    let mut packets: Vec<Vec<u8>> = vec![Vec::with_capacity(1_500); 8];
+    let mut packets: Vec<Vec<u8>> = (0..8).map(|_| Vec::with_capacity(1_500)).collect();
     let mut before = None;
     for frame in 0.. {
         let now = Instant::from_millis(frame * 50);
