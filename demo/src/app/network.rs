@@ -1,6 +1,6 @@
 //! A match between processes over UDP, in real time.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{Driver, Duration, Event, Identity, PlayerId, Session, State};
@@ -47,11 +47,32 @@ pub(crate) fn host(
     let clock = Clock::start();
     let config = session_config(terms, session_id).lobby_timeout(LOBBY);
     let session = Session::host(config, clock.now())?;
-    tell(News::Listening(address));
+    tell(News::Listening(reachable(address)));
     tell(News::Seated { terms: *terms, player: 0 });
     let places = Some(Places::new(*terms, session_id));
     Seat { clock, udp, driver: Driver::new(Client::new(game, None, false), session), places }
         .play(terms, tell)
+}
+
+/// An address that others can use: of a socket that listens on all addresses of the machine, the one that leads outside.
+fn reachable(bound: SocketAddr) -> SocketAddr {
+    if !bound.ip().is_unspecified() {
+        return bound;
+    }
+    let (any, outside): (SocketAddr, SocketAddr) = match bound {
+        SocketAddr::V4(_) => ((Ipv4Addr::UNSPECIFIED, 0).into(), (Ipv4Addr::new(192, 0, 2, 1), 9).into()),
+        SocketAddr::V6(_) => {
+            ((Ipv6Addr::UNSPECIFIED, 0).into(), (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1), 9).into())
+        }
+    };
+    let loopback =
+        if bound.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { IpAddr::from(Ipv6Addr::LOCALHOST) };
+    // Connecting a UDP socket sends nothing; it only chooses the local address. The other one is reserved for documents.
+    let chosen = UdpSocket::bind(any).and_then(|socket| {
+        socket.connect(outside)?;
+        socket.local_addr()
+    });
+    SocketAddr::new(chosen.map_or(loopback, |address| address.ip()), bound.port())
 }
 
 /// Joins the match at an address with a bot.

@@ -20,7 +20,7 @@ const SLOW: i32 = UNIT / 2;
 const ARRIVAL: i32 = UNIT / 2;
 
 /// Speed per distance near the goal, 1/s: four units per second at one unit of distance.
-const APPROACH: u64 = 4;
+const APPROACH: i32 = 4;
 
 impl Game {
     /// Every living unit accelerates towards what it wants.
@@ -62,8 +62,11 @@ impl Game {
             self.units[number as usize].task = Task::Hold;
             return Point::ZERO;
         }
-        let speed = (distance.isqrt() * APPROACH).min(speed.unsigned_abs().into());
-        place.towards(goal, speed as i32)
+        if distance >= squared(speed / APPROACH) {
+            return place.towards(goal, speed);
+        }
+        // Below full speed: the way itself, times a constant.
+        Point { x: (goal.x - place.x) * APPROACH, y: (goal.y - place.y) * APPROACH }
     }
 
     /// Puts a unit at full strength into the world, at its place in the army's first formation.

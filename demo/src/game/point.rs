@@ -1,6 +1,6 @@
 //! Places and velocities as raw integers.
 
-use testudo_physics::{Fx, Vec2};
+use testudo_physics::{Fx, Vec2, isqrt_u64};
 
 /// Raw value of one unit of length, or of one unit per second: 16 fraction bits.
 pub(crate) const UNIT: i32 = 1 << 16;
@@ -48,7 +48,7 @@ impl Point {
 
     /// The vector of the given length (raw) from here towards `to`, rounded toward zero; zero if both are the same place.
     pub(crate) fn towards(self, to: Self, length: i32) -> Self {
-        let distance = self.distance_squared(to).isqrt() as i64;
+        let distance = isqrt_u64(self.distance_squared(to)) as i64;
         if distance == 0 {
             return Self::ZERO;
         }
