@@ -75,6 +75,20 @@ impl BoxBlock {
         RawBox { min: [self.x0[lane], self.y0[lane]], max: [self.x1[lane], self.y1[lane]] }
     }
 
+    /// The lanes whose boxes overlap `area`, one bit each. Empty lanes never do: `area` must not span all of `i32`.
+    #[inline]
+    pub(crate) fn overlapping(&self, area: &RawBox) -> u32 {
+        let mut lanes = 0;
+        for lane in 0..LANES {
+            let hit = (self.x0[lane] <= area.max[0])
+                & (self.x1[lane] >= area.min[0])
+                & (self.y0[lane] <= area.max[1])
+                & (self.y1[lane] >= area.min[1]);
+            lanes |= u32::from(hit) << lane;
+        }
+        lanes
+    }
+
     /// The box around all lanes.
     pub(crate) fn bounds(&self) -> RawBox {
         let mut b = self.get(0);
@@ -330,15 +344,14 @@ impl Quadtree {
     }
 
     fn visit_block(&self, level: usize, block: usize, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
-        let boxes = &self.levels[level][block];
-        for lane in 0..LANES {
-            if boxes.get(lane).overlaps(area) {
-                let at = block * LANES + lane;
-                if level == 0 {
-                    found(at, self.slot_of_lane[at]);
-                } else {
-                    self.visit_block(level - 1, at, area, found);
-                }
+        let mut lanes = self.levels[level][block].overlapping(area);
+        while lanes != 0 {
+            let at = block * LANES + lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            if level == 0 {
+                found(at, self.slot_of_lane[at]);
+            } else {
+                self.visit_block(level - 1, at, area, found);
             }
         }
     }

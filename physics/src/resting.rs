@@ -14,6 +14,8 @@ use crate::quadtree::{Quadtree, RawBox, SplitRule};
 const ABSENT: u32 = u32::MAX;
 /// Waiting to be put into the young tree.
 const PENDING: u32 = u32::MAX - 1;
+/// Left while it was waiting: in no tree, but still listed among those that wait.
+const GONE: u32 = u32::MAX - 2;
 /// Set for a lane of the young tree.
 const YOUNG: u32 = 1 << 31;
 
@@ -25,7 +27,7 @@ const PENDING_MAX: usize = 64;
 pub(crate) struct RestingTrees {
     old: Quadtree,
     young: Quadtree,
-    /// Slots that wait; an entry counts only while its place is `PENDING`.
+    /// Slots that wait, each once; an entry counts while its place is `PENDING`, not when it is `GONE`.
     pending: Vec<u32>,
     /// By slot.
     places: Vec<u32>,
@@ -41,11 +43,12 @@ impl RestingTrees {
     /// Adds a body; `bodies` holds its geometry.
     pub(crate) fn insert(&mut self, slot: u32, bodies: &[Body], rule: SplitRule, margin: i32) {
         self.places.resize(bodies.len().max(self.places.len()), ABSENT);
-        if self.places[slot as usize] != ABSENT {
-            return;
+        match self.places[slot as usize] {
+            ABSENT => self.pending.push(slot),
+            GONE => {}
+            _ => return,
         }
         self.places[slot as usize] = PENDING;
-        self.pending.push(slot);
         if self.pending.len() > PENDING_MAX + (self.old_count + self.young_count) / 8 {
             self.flush(bodies, rule, margin);
         }
@@ -62,7 +65,8 @@ impl RestingTrees {
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(place) = self.places.get_mut(slot as usize) else { return };
         match core::mem::replace(place, ABSENT) {
-            ABSENT | PENDING => {}
+            ABSENT => {}
+            PENDING | GONE => *place = GONE,
             lane if lane & YOUNG != 0 => {
                 self.young.vacate((lane & !YOUNG) as usize);
                 self.young_count -= 1;
@@ -76,13 +80,13 @@ impl RestingTrees {
 
     /// Whether a body is here.
     pub(crate) fn contains(&self, slot: u32) -> bool {
-        self.places.get(slot as usize).is_some_and(|&place| place != ABSENT)
+        self.places.get(slot as usize).is_some_and(|&place| place != ABSENT && place != GONE)
     }
 
     /// Follows a body that was moved by hand.
     pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
         match self.places.get(slot as usize).copied().unwrap_or(ABSENT) {
-            ABSENT | PENDING => {}
+            ABSENT | PENDING | GONE => {}
             lane if lane & YOUNG != 0 => self.young.replace_box((lane & !YOUNG) as usize, bounds),
             lane => self.old.replace_box(lane as usize, bounds),
         }
@@ -92,9 +96,7 @@ impl RestingTrees {
     pub(crate) fn flush(&mut self, bodies: &[Body], rule: SplitRule, margin: i32) {
         self.scratch.clear();
         for slot in self.pending.drain(..) {
-            // A slot may have left and come back; the first of its entries counts.
-            if self.places[slot as usize] == PENDING {
-                self.places[slot as usize] = ABSENT;
+            if core::mem::replace(&mut self.places[slot as usize], ABSENT) == PENDING {
                 self.scratch.push(slot);
             }
         }
@@ -136,15 +138,47 @@ impl RestingTrees {
     pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
         self.old.visit(area, &mut |_, slot| found(slot));
         self.young.visit(area, &mut |_, slot| found(slot));
-        for &slot in &self.pending {
-            if self.places[slot as usize] == PENDING {
-                found(slot);
-            }
-        }
+        self.waiting().for_each(found);
     }
 
-    /// The trees themselves, for debug drawing.
+    /// Bodies that wait to be put into a tree, each once.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+        self.pending.iter().copied().filter(|&slot| self.places[slot as usize] == PENDING)
+    }
+
+    /// The trees themselves, for queries and debug drawing.
     pub(crate) fn each_tree(&self) -> [&Quadtree; 2] {
         [&self.old, &self.young]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn a_slot_that_leaves_and_comes_back_while_waiting_is_found_once() {
+        let bodies = vec![Body::default(); 3];
+        let rule = SplitRule { leaf_capacity: 8, depth_max: 15 };
+        let mut trees = RestingTrees::default();
+        let found = |trees: &RestingTrees| {
+            let mut found = vec![];
+            trees.visit(&RawBox { min: [-1; 2], max: [1; 2] }, &mut |slot| found.push(slot));
+            found
+        };
+        for slot in [1, 2] {
+            trees.insert(slot, &bodies, rule, 0);
+        }
+        trees.remove(1);
+        assert!(!trees.contains(1));
+        assert_eq!(found(&trees), [2]);
+        trees.insert(1, &bodies, rule, 0);
+        assert_eq!(found(&trees), [1, 2]);
+        trees.remove(2);
+        trees.flush(&bodies, rule, 0);
+        assert_eq!(found(&trees), [1]);
+        trees.insert(2, &bodies, rule, 0);
+        assert_eq!(found(&trees), [1, 2]);
     }
 }
