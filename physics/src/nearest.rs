@@ -1,0 +1,132 @@
+//! The nearest bodies to a point.
+
+use alloc::vec::Vec;
+
+use crate::body_id::BodyId;
+use crate::num::{Fx, isqrt_u64};
+use crate::quadtree::RawBox;
+use crate::query::{EDGE, QueryError, query_point};
+use crate::query_filter::QueryFilter;
+use crate::rounded_box::RoundedBox;
+use crate::search::{Candidates, Search};
+use crate::vec2::Vec2;
+use crate::world::World;
+
+/// More than any distance between a point of a query and a body, raw units; with an extent added it still fits 32 bits.
+const FAR: u64 = (1 << 32) - (1 << 29);
+
+impl World {
+    /// The `k` bodies nearest to a point that are at most `max_distance` units away, with their distances in units.
+    ///
+    /// The distance is the one to the body's shape, rounded down to 1/65,536: 0 when the point lies inside. `out` is emptied
+    /// first and holds the nearest body first; equal distances in ascending order of slots ([`BodyId::index`]). A negative
+    /// `max_distance` finds nothing; `Fx::MAX` sets no limit. Meant for small `k`: each body found costs up to `k` moves.
+    ///
+    /// # Errors
+    /// [`QueryError::Point`] when a component of `point` is beyond +-20,480 units.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// let unit = BodyDef::dynamic(Shape::Circle { radius: Fx::ONE });
+    /// let near = world.create_body(&unit.position(Vec2::from_ints(3, 4))).unwrap();
+    /// let far = world.create_body(&unit.position(Vec2::from_ints(20, 0))).unwrap();
+    /// let mut found = Vec::new();
+    /// world.nearest(Vec2::ZERO, 2, Fx::from_num(100), &QueryFilter::new(), &mut found).unwrap();
+    /// assert_eq!(found, [(near, Fx::from_num(4)), (far, Fx::from_num(19))]);
+    /// ```
+    pub fn nearest(
+        &self,
+        point: Vec2,
+        k: u32,
+        max_distance: Fx,
+        filter: &QueryFilter,
+        out: &mut Vec<(BodyId, Fx)>,
+    ) -> Result<(), QueryError> {
+        out.clear();
+        let point = query_point(point, "point")?;
+        if k == 0 || max_distance < Fx::ZERO {
+            return Ok(());
+        }
+        let mut nearest = Nearest {
+            world: self,
+            candidates: Candidates::new(self, filter),
+            point,
+            k: k as usize,
+            reach: 0,
+            area: RawBox::EMPTY,
+            out,
+        };
+        nearest.set_reach(max_distance.to_bits() as u64);
+        self.search(&mut nearest);
+        Ok(())
+    }
+}
+
+/// The measure of a search for the nearest is the square of the distance.
+struct Nearest<'a> {
+    world: &'a World,
+    candidates: Candidates<'a>,
+    point: [i32; 2],
+    // not state: lives for one query
+    k: usize,
+    /// Greatest distance of interest, raw units.
+    reach: u64,
+    /// What lies within reach.
+    area: RawBox,
+    out: &'a mut Vec<(BodyId, Fx)>,
+}
+
+impl Nearest<'_> {
+    fn set_reach(&mut self, reach: u64) {
+        self.reach = reach.min(FAR);
+        let side = |sign: i64| {
+            self.point.map(|c| (i64::from(c) + sign * self.reach as i64).clamp(-EDGE, EDGE) as i32)
+        };
+        self.area = RawBox { min: side(-1), max: side(1) };
+    }
+}
+
+impl Search for Nearest<'_> {
+    fn area(&self) -> &RawBox {
+        &self.area
+    }
+
+    fn least(&self, bounds: &RawBox) -> Option<u64> {
+        let [x, y] = [0, 1].map(|axis| {
+            let p = i64::from(self.point[axis]);
+            let outside = (i64::from(bounds.min[axis]) - p).max(p - i64::from(bounds.max[axis]));
+            outside.max(0) as u64
+        });
+        let square = x * x + y * y;
+        self.reaches(square).then_some(square)
+    }
+
+    fn reaches(&self, square: u64) -> bool {
+        // Rounded down, the distance is within reach.
+        square < (self.reach + 1) * (self.reach + 1)
+    }
+
+    fn visit(&mut self, slot: u32) {
+        let Some(body) = self.candidates.get(slot) else { return };
+        let outline = RoundedBox::of(body);
+        let square = outline.core_distance_squared(self.point);
+        let radius = outline.radius as u64;
+        let limit = self.reach + radius + 1;
+        if square >= limit * limit {
+            return;
+        }
+        let distance = Fx::from_bits(isqrt_u64(square).saturating_sub(radius) as i64);
+        let at = self.out.partition_point(|&(id, d)| (d, id.index) < (distance, slot));
+        if at == self.k {
+            return;
+        }
+        if self.out.len() == self.k {
+            self.out.pop();
+        }
+        self.out.insert(at, (self.world.body_id(slot), distance));
+        if self.out.len() == self.k {
+            self.set_reach(self.out[self.k - 1].1.to_bits() as u64);
+        }
+    }
+}

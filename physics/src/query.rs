@@ -1,0 +1,127 @@
+//! Bodies in an area and at a point. Rays are in [`crate::ray`], the nearest bodies in [`crate::nearest`].
+//!
+//! Queries see the world as it is between two steps: bodies that were created, moved, enabled or removed since the last step
+//! count at once. Answers come in a defined order and depend on the state alone, so every peer gets the same ones. A query
+//! allocates nothing but the growth of the buffer that the caller hands in.
+
+use alloc::vec::Vec;
+
+use crate::aabb::Aabb;
+use crate::body_id::BodyId;
+use crate::num::Fx;
+use crate::quadtree::RawBox;
+use crate::query_filter::QueryFilter;
+use crate::rounded_box::{REACH, RoundedBox};
+use crate::search::Candidates;
+use crate::vec2::Vec2;
+use crate::world::World;
+
+/// Greatest absolute value of a component of a point in a query, units: no body reaches further, since positions end at
+/// +-16,384 and extents at 4,096.
+pub const QUERY_MAX: Fx = Fx::from_bits(REACH as i64);
+
+/// Why a query was refused. The buffer of the caller is empty then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryError {
+    /// A component of the named point is beyond +-20,480 units ([`QUERY_MAX`]).
+    Point {
+        /// Name of the argument.
+        argument: &'static str,
+    },
+    /// A radius outside of 0..=4,096 units.
+    Radius,
+}
+
+impl core::fmt::Display for QueryError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Point { argument } => {
+                write!(f, "`{argument}` of a query is beyond +-{QUERY_MAX} units")
+            }
+            Self::Radius => write!(f, "the radius of a query must be 0..={} units", crate::num::EXTENT_MAX),
+        }
+    }
+}
+
+impl core::error::Error for QueryError {}
+
+/// A point in raw units, or the error that names the argument.
+pub(crate) fn query_point(point: Vec2, argument: &'static str) -> Result<[i32; 2], QueryError> {
+    let inside = |c: Fx| (-QUERY_MAX..=QUERY_MAX).contains(&c);
+    if inside(point.x) && inside(point.y) {
+        Ok(crate::body::raw2(point))
+    } else {
+        Err(QueryError::Point { argument })
+    }
+}
+
+/// An area in raw units; `None` when it is empty. Nothing lies where it is cut off.
+fn raw_area(area: Aabb) -> Option<RawBox> {
+    let cut = |v: Vec2| [v.x, v.y].map(|c| c.to_bits().clamp(-EDGE, EDGE) as i32);
+    let (min, max) = (cut(area.min), cut(area.max));
+    let empty = area.min.x > area.max.x || area.min.y > area.max.y;
+    (!empty).then_some(RawBox { min, max })
+}
+
+/// Beyond every body, raw units, but not the whole of `i32`: boxes of empty lanes lie at its ends.
+pub(crate) const EDGE: i64 = i32::MAX as i64 - 1;
+
+impl World {
+    /// The bodies whose bounding boxes overlap an area, in ascending order of their slots ([`BodyId::index`]).
+    ///
+    /// `out` is emptied first. Touching counts as overlapping. Every area is valid: one whose `min` is above its `max` is empty.
+    ///
+    /// ```
+    /// use testudo_physics::{Aabb, BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// let unit = BodyDef::dynamic(Shape::Circle { radius: Fx::ONE });
+    /// let a = world.create_body(&unit.position(Vec2::from_ints(3, 3))).unwrap();
+    /// let b = world.create_body(&unit.position(Vec2::from_ints(9, 9))).unwrap();
+    /// let mut selected = Vec::new();
+    /// let area = Aabb { min: Vec2::from_ints(0, 0), max: Vec2::from_ints(8, 8) };
+    /// world.query_area(area, &QueryFilter::new(), &mut selected);
+    /// assert_eq!(selected, [a, b]);
+    /// // The second disc's box reaches into the area, the disc itself does not.
+    /// world.query_area_exact(area, &QueryFilter::new(), &mut selected);
+    /// assert_eq!(selected, [a]);
+    /// ```
+    pub fn query_area(&self, area: Aabb, filter: &QueryFilter, out: &mut Vec<BodyId>) {
+        self.query_box(area, filter, out, |_, _| true);
+    }
+
+    /// The bodies whose shapes overlap an area; otherwise as [`Self::query_area`]. Exact: no rounding takes place.
+    pub fn query_area_exact(&self, area: Aabb, filter: &QueryFilter, out: &mut Vec<BodyId>) {
+        self.query_box(area, filter, out, |outline, area| outline.meets(area));
+    }
+
+    /// The bodies whose shapes contain a point, surfaces included, in ascending order of their slots. Exact.
+    ///
+    /// `out` is emptied first. Every point is valid; nothing lies beyond +-[`QUERY_MAX`].
+    pub fn query_point(&self, point: Vec2, filter: &QueryFilter, out: &mut Vec<BodyId>) {
+        let area = Aabb { min: point, max: point };
+        self.query_box(area, filter, out, |outline, area| outline.meets(area));
+    }
+
+    fn query_box(
+        &self,
+        area: Aabb,
+        filter: &QueryFilter,
+        out: &mut Vec<BodyId>,
+        meets: impl Fn(&RoundedBox, &RawBox) -> bool,
+    ) {
+        out.clear();
+        let Some(area) = raw_area(area) else { return };
+        let candidates = Candidates::new(self, filter);
+        let mut found = |slot: u32| {
+            if let Some(body) = candidates.get(slot)
+                && body.bounds().overlaps(&area)
+                && meets(&RoundedBox::of(body), &area)
+            {
+                out.push(self.body_id(slot));
+            }
+        };
+        self.stepper.tree.visit(&area, &mut |_, slot| found(slot));
+        self.resting.visit(&area, &mut found);
+        out.sort_unstable_by_key(|id| id.index);
+    }
+}
