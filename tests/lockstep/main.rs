@@ -3,6 +3,7 @@
 mod allocation;
 mod faults;
 mod handshake;
+mod hostile;
 mod matches;
 mod membership;
 mod pace;

@@ -1,0 +1,119 @@
+//! Well-formed packets of a peer that does not keep to the rules: counted, and nothing changes.
+
+use crate::toy::{Order, bot, toy_match};
+use testudo_lockstep::packet::{Bye, Packet, PayloadFormat, Segment, TurnsPacket};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{
+    Action, BitWriter, Duration, EndReason, Entry, Extra, Instant, Payload, PeerId, PlayerId, SessionConfig,
+    State, Stats,
+};
+
+const FORMAT: PayloadFormat = PayloadFormat::Variable(2_048);
+
+fn entry(payload: Payload) -> Entry {
+    Entry { payload, ..Entry::default() }
+}
+
+fn order(number: u32) -> Payload {
+    let mut bits = BitWriter::new();
+    Order::Shout(number).encode(&mut bits);
+    Payload::new(bits.bytes(), bits.bit_count())
+}
+
+fn bytes_of(packet: &Packet) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    packet.encode(0, FORMAT, &mut BitWriter::new(), &mut bytes);
+    bytes
+}
+
+fn turns(player: u8, first: u32, entries: Vec<Entry>) -> TurnsPacket {
+    let segment = Segment { player: PlayerId(player), first, entries: 0..entries.len() as u32 };
+    TurnsPacket {
+        base: first,
+        acks: [0, 0, 0].into_iter().collect(),
+        segments: [segment].into_iter().collect(),
+        entries,
+        ..TurnsPacket::default()
+    }
+}
+
+/// What only counts, taken out: the rest must not have changed.
+fn without_counters(stats: Stats) -> Stats {
+    Stats {
+        packets_received: 0,
+        bytes_received: 0,
+        packets_unexpected: 0,
+        packets_malformed: 0,
+        entries_repeated: 0,
+        entries_unexpected: 0,
+        entries_invalid: 0,
+        ..stats
+    }
+}
+
+#[test]
+fn broken_rules_are_counted_and_change_nothing() {
+    let two_orders = {
+        let mut bits = BitWriter::new();
+        Order::Shout(1).encode(&mut bits);
+        Order::Shout(2).encode(&mut bits);
+        Payload::new(bits.bytes(), bits.bit_count())
+    };
+    let mut end = entry(order(1));
+    end.extras.push(Extra::End(EndReason::Left));
+    // Player 1's own next entry is filled in below: `None` stands for it.
+    let cases: Vec<(&str, u8, Option<u32>, Vec<Entry>)> = vec![
+        ("another player's entry", 2, None, vec![entry(order(7))]),
+        ("the host's own entry", 0, None, vec![entry(order(7))]),
+        ("a player who does not exist", 9, None, vec![entry(order(7))]),
+        ("a gap", 1, Some(2_000_000), vec![entry(order(7))]),
+        ("more actions than a turn may have", 1, None, vec![entry(two_orders)]),
+        ("an action that is cut short", 1, None, vec![entry(Payload::new(&[1, 2], 12))]),
+        ("an action with a tail", 1, None, vec![entry(Payload::new(&[1, 2, 3, 4, 5], 40))]),
+        ("a last entry with an action", 1, None, vec![end]),
+        ("an old entry again, with other content", 1, Some(3), vec![entry(order(7))]),
+    ];
+    let mut game = toy_match(&SessionConfig::new(3).turns(100), 0, 1, LinkSettings::default());
+    let mut play = |game: &mut testudo_lockstep::VirtualMatch<crate::toy::Toy>, until: Instant| {
+        game.run(until, |_, turn, _, session| {
+            if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
+                session.submit(&order).unwrap();
+            }
+        })
+    };
+    play(&mut game, Instant::from_millis(4_000));
+    for (what, player, first, entries) in cases {
+        let now = game.now();
+        let host = game.drivers_mut()[0].session_mut();
+        // All streams are as far as the turn that begins next and two more.
+        let next = host.next_turn().0 + 2;
+        let before = host.stats();
+        host.handle_packet(
+            now,
+            PeerId(1),
+            &bytes_of(&Packet::Turns(Box::new(turns(player, first.unwrap_or(next), entries)))),
+        );
+        let after = host.stats();
+        assert_ne!(before, after, "{what}: counted");
+        assert_eq!(without_counters(before), without_counters(after), "{what}: {after:?}");
+        play(&mut game, now + Duration::from_millis(300));
+    }
+    // Acknowledgement of what was never sent, and from somebody who is not in the match.
+    let now = game.now();
+    let mut acks = turns(1, 3, vec![entry(order(7))]);
+    acks.acks = [4_000_000, 4_000_000, 4_000_000].into_iter().collect();
+    acks.frozen = 0xffff;
+    acks.unconfirmed = u32::MAX;
+    let host = game.drivers_mut()[0].session_mut();
+    let before = host.stats();
+    host.handle_packet(now, PeerId(1), &bytes_of(&Packet::Turns(Box::new(acks))));
+    assert_eq!(host.stats().entries_unexpected, before.entries_unexpected + 3);
+    host.handle_packet(now, PeerId(77), &bytes_of(&Packet::Bye(Bye::Dropped)));
+    assert_eq!(host.stats().packets_unexpected, before.packets_unexpected + 1);
+    assert!(play(&mut game, Instant::from_millis(600_000)));
+    for driver in game.drivers() {
+        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
+        assert!(!driver.simulation().log.iter().any(|(_, _, order)| *order == Order::Shout(7)));
+    }
+}
