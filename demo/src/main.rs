@@ -3,6 +3,7 @@
 //! `game` is the simulation and knows neither clock nor network; `bots` play it; `app` runs matches; `cli` is the command line.
 
 mod app;
+mod bench;
 mod bots;
 mod cli;
 mod game;

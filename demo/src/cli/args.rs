@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Host(Host),
     /// Join a match over UDP
     Join(Join),
+    /// Measure the physics on its standard scenes: speed, overlaps, memory, snapshots
+    Bench(Bench),
     #[command(external_subcommand)]
     Other(Vec<String>),
 }
@@ -118,6 +120,13 @@ pub(crate) struct Later {
     pub(crate) spectators: Option<String>,
     #[arg(long, hide = true)]
     pub(crate) replay: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// Only instructions that every machine of this kind has; the results are the same, bit for bit
+    #[arg(long)]
+    pub(crate) portable: bool,
 }
 
 #[derive(Debug, Args)]

@@ -11,11 +11,12 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::app::MatchError;
+use crate::bench;
 use crate::cli::args::{Arguments, Command};
 use crate::cli::report::Report;
 
 /// Commands that the documents name and that this version does not have.
-const LATER: [&str; 8] = ["cubes", "relay", "replay", "verify", "desync", "soak", "netbench", "bench"];
+const LATER: [&str; 7] = ["cubes", "relay", "replay", "verify", "desync", "soak", "netbench"];
 
 /// Why there is no result: one sentence, and the exit code.
 #[derive(Debug)]
@@ -71,6 +72,10 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Headless(options)) => headless::headless(options, json),
         Some(Command::Host(options)) => network::run_host(options, json),
         Some(Command::Join(options)) => network::run_join(options, json),
+        Some(Command::Bench(options)) => {
+            bench::print(&bench::run(options.portable), json);
+            Ok(true)
+        }
         Some(Command::Other(words)) => {
             let name = words.first().map_or("", String::as_str);
             Err(Failed::usage(if LATER.contains(&name) {

@@ -28,7 +28,6 @@ const REFUSED: [(&str, &str); 26] = [
     ("join nowhere --bot --headless", "nowhere"),
     ("join 127.0.0.1:0", "--bot"),
     ("no-such-command", "no-such-command"),
-    ("bench", "bench"),
     ("soak --games 3", "soak"),
 ];
 
@@ -45,7 +44,7 @@ fn bad_usage_is_refused_in_one_line() {
 
 #[test]
 fn bad_usage_with_json_is_an_object() {
-    for arguments in ["headless --players 0", "bench", "join", "host"] {
+    for arguments in ["headless --players 0", "soak", "join", "host"] {
         let report = run_json(arguments, 2);
         let error = report["error"].as_str().expect("a sentence");
         assert!(!error.contains('\n'), "{error}");
