@@ -24,7 +24,7 @@ pub(crate) fn sweep(mover: &Shell, motion: [i32; 2], obstacle: &Shell) -> Option
             moved.position[axis] += ((i64::from(motion[axis]) * at) >> UNIT_BITS) as i32;
         }
         // No margin cuts the distance off: the gap is wanted however large it is.
-        let Some(m) = manifold(&moved, obstacle, i32::MAX / 4) else { return None };
+        let m = manifold(&moved, obstacle, i32::MAX / 4)?;
         let inward: i64 = (0..2).map(|x| (i64::from(motion[x]) * i64::from(m.normal[x])) >> UNIT_BITS).sum();
         if m.gap <= TOUCHING {
             return (inward > 0).then_some(at as i32);

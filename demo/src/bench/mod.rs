@@ -41,8 +41,11 @@ pub(crate) struct SceneResult {
     pub(crate) peak_memory_bytes: Option<u64>,
 }
 
+/// Name, movable bodies, and how the scene is made.
+type Entry = (&'static str, u32, fn(u32) -> Scene);
+
 /// Scenes in the order in which they run: the one whose memory is quoted comes first.
-const SCENES: [(&str, u32, fn(u32) -> Scene); 8] = [
+const SCENES: [Entry; 8] = [
     ("crowd", 10_000, scenes::crowd),
     ("crowd", 1_000, scenes::crowd),
     ("crowd", 50_000, scenes::crowd),
