@@ -28,6 +28,7 @@ pub struct SessionConfig {
     pub(crate) turns_ahead: u32,
     pub(crate) turns: Option<u32>,
     pub(crate) input_mode: bool,
+    pub(crate) rotate_players: bool,
     pub(crate) actions_per_turn_max: u32,
     pub(crate) turn_bytes_max: u32,
     pub(crate) checksum_interval: u32,
@@ -108,6 +109,7 @@ impl SessionConfig {
             turns_ahead: 2,
             turns: None,
             input_mode: false,
+            rotate_players: false,
             actions_per_turn_max: 1,
             turn_bytes_max: 256,
             checksum_interval: 1,
@@ -186,6 +188,11 @@ impl SessionConfig {
     /// Length of the match in turns, 1..=4,000,000,000; without it the match goes on until [`crate::Session::end_match`].
     pub fn turns(self, turns: u32) -> Self {
         Self { turns: Some(turns), ..self }
+    }
+
+    /// For fairness: the player whose actions run first changes with every turn. Default false: player 0 is always first.
+    pub fn rotate_players(self, rotate_players: bool) -> Self {
+        Self { rotate_players, ..self }
     }
 
     /// Most actions of one player in one turn, 1..=255. Default 1. More are queued for later turns.
@@ -309,7 +316,7 @@ impl SessionConfig {
 
     /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
     pub(crate) fn hash(&self, action_bits: u32) -> u64 {
-        let numbers: [u64; 14] = [
+        let numbers: [u64; 15] = [
             u64::from(PROTOCOL_VERSION),
             u64::from(self.players),
             self.topology as u64,
@@ -324,8 +331,9 @@ impl SessionConfig {
             u64::from(self.checksum_interval),
             u64::from(action_bits),
             self.pace as u64,
+            u64::from(self.rotate_players),
         ];
-        let mut bytes = [0; 14 * 8];
+        let mut bytes = [0; 15 * 8];
         for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             chunk.copy_from_slice(&number.to_le_bytes());
         }

@@ -52,6 +52,12 @@ pub enum EndReason {
     Dropped,
 }
 
+/// Slowest speed of a match, percent of real time.
+pub const SPEED_MIN: u8 = 10;
+
+/// Fastest speed of a match, percent of real time.
+pub const SPEED_MAX: u8 = 250;
+
 /// What rides along with an entry. Each kind at most once, in ascending order of kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extra {
@@ -69,6 +75,8 @@ pub enum Extra {
     End(EndReason),
     /// Kind 3: from this turn on the simulation stands still (true) or runs again (false).
     Pause(bool),
+    /// Kind 4: from this turn on frames pass at this speed, percent of real time, 10..=250. The simulation's step stays.
+    Speed(u8),
 }
 
 impl Extra {
@@ -79,6 +87,7 @@ impl Extra {
             Self::Pace { .. } => 1,
             Self::End(_) => 2,
             Self::Pause(_) => 3,
+            Self::Speed(_) => 4,
         }
     }
 }

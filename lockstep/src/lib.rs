@@ -31,7 +31,7 @@ pub use bits::{BitReader, BitWriter, DecodeError};
 pub use checksum::{Mismatch, fold_checksum};
 pub use config::{ConfigError, SessionConfig, Topology};
 pub use driver::{Advance, Driver};
-pub use entry::{EndReason, Entry, Extra, Payload};
+pub use entry::{EndReason, Entry, Extra, Payload, SPEED_MAX, SPEED_MIN};
 pub use event::{Event, Failure, Identity, Refusal, Stats};
 pub use frame_objects::{FrameObject, FrameObjects};
 pub use ids::{Frame, PLAYERS_MAX, PeerId, PlayerId, Turn};

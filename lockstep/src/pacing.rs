@@ -91,6 +91,8 @@ pub(crate) struct Planner {
     base: TurnPlan,
     turns_ahead: u32,
     plan: TurnPlan,
+    /// Percent of real time, by agreement of the players.
+    speed: u8,
     network_ms: [u16; PLAYERS_MAX as usize],
     runtime_ms: [u16; PLAYERS_MAX as usize],
     calm_turns: u32,
@@ -99,11 +101,26 @@ pub(crate) struct Planner {
 impl Planner {
     pub(crate) fn new(pace: Pace, base: TurnPlan, turns_ahead: u32) -> Self {
         let zero = [0; PLAYERS_MAX as usize];
-        Self { pace, base, turns_ahead, plan: base, network_ms: zero, runtime_ms: zero, calm_turns: 0 }
+        Self {
+            pace,
+            base,
+            turns_ahead,
+            plan: base,
+            speed: 100,
+            network_ms: zero,
+            runtime_ms: zero,
+            calm_turns: 0,
+        }
     }
 
     pub(crate) fn plan(&self) -> TurnPlan {
-        self.plan
+        let pace = u64::from(self.plan.pace_millihertz) * u64::from(self.speed) / 100;
+        TurnPlan { pace_millihertz: u32::try_from(pace.max(1)).unwrap_or(u32::MAX), ..self.plan }
+    }
+
+    /// From the turn that begins on frames pass at this percentage of real time.
+    pub(crate) fn set_speed(&mut self, percent: u8) {
+        self.speed = percent;
     }
 
     /// A player's averages, from the entry of the turn that begins.

@@ -91,6 +91,8 @@ pub struct Session<A> {
     paused: bool,
     /// Goes with the next entry.
     pause_request: Option<bool>,
+    /// Goes with the next entry.
+    speed_request: Option<u8>,
     /// The next entry is the local player's last one.
     resigning: bool,
     /// After the last entry the session ends.
@@ -153,6 +155,7 @@ impl<A: Action> Session<A> {
             meter: Meter::new(),
             paused: false,
             pause_request: None,
+            speed_request: None,
             resigning: false,
             leaving: false,
             frozen: 0,

@@ -180,3 +180,77 @@ fn clocks_that_drift_stay_together() {
     let seconds = game.now().as_micros() / 1_000_000;
     assert!((121..=125).contains(&seconds), "{seconds}");
 }
+
+#[test]
+fn speed_changes_at_one_turn_and_not_the_course_of_the_game() {
+    let config = SessionConfig::new(3).turns(100);
+    let run = |speed: Option<u8>| {
+        let mut game = toy_match(&config, 0, 1, terrible());
+        game.run(Instant::from_millis(5_000), |_, turn, _, session| {
+            if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
+                session.submit(&order).unwrap();
+            }
+        });
+        if let Some(percent) = speed {
+            game.drivers_mut()[2].session_mut().set_speed(percent);
+        }
+        let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
+            if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
+                session.submit(&order).unwrap();
+            }
+        });
+        assert!(over);
+        let plans: Vec<_> = game
+            .drivers_mut()
+            .iter_mut()
+            .map(|driver| {
+                std::iter::from_fn(|| driver.session_mut().poll_event())
+                    .filter(|event| matches!(event, Event::Plan { .. }))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        assert!(
+            plans.iter().all(|plan| plan == &plans[0] && plan.len() == usize::from(speed.is_some())),
+            "{plans:?}"
+        );
+        (game.drivers()[0].simulation().log.clone(), game.now())
+    };
+    let (normal, fast, slow) = (run(None), run(Some(200)), run(Some(50)));
+    assert_eq!((&normal.0, &normal.0), (&fast.0, &slow.0));
+    assert!(fast.1 < normal.1 && normal.1 < slow.1, "{:?} {:?} {:?}", fast.1, normal.1, slow.1);
+}
+
+#[test]
+fn players_take_turns_in_being_first() {
+    let config = SessionConfig::new(3).turns(12).rotate_players(true);
+    let mut game = toy_match(&config, 0, 1, terrible());
+    let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
+        session.submit(&crate::toy::Order::Shout(turn.0)).unwrap();
+    });
+    assert!(over);
+    for driver in game.drivers() {
+        let players: Vec<u8> = driver.simulation().log.iter().map(|(_, player, _)| *player).collect();
+        assert_eq!(players[..9], [2, 0, 1, 0, 1, 2, 1, 2, 0], "turns 2, 3 and 4");
+    }
+}
+
+#[test]
+fn the_articles_gate_runs_nothing_that_others_lack() {
+    for (pace, runs_on) in [(Pace::Article, false), (Pace::Fixed, true)] {
+        let config = SessionConfig::new(2).turns(100).pace(pace).without_drops();
+        let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+        let shout = |game: &mut VirtualMatch<Toy>, until| {
+            game.run(Instant::from_millis(until), |_, turn, _, session| {
+                let _ = session.submit(&crate::toy::Order::Shout(turn.0));
+            });
+        };
+        shout(&mut game, 5_000);
+        // What player 1 sends is lost; what it receives is not.
+        game.net_mut().set_link(1, 0, LinkSettings { loss_ppm: 1_000_000, ..LinkSettings::default() });
+        shout(&mut game, 8_000);
+        let of_player_1 = |peer: usize| {
+            game.drivers()[peer].simulation().log.iter().filter(|(_, player, _)| *player == 1).count()
+        };
+        assert_eq!(of_player_1(1) > of_player_1(0), runs_on, "{pace:?}");
+    }
+}

@@ -59,6 +59,11 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
             COMMAND,
             turns(6, &[6, 4], &[(1, 3, vec![entry(Payload::none(), &[Extra::End(EndReason::Dropped)])])]),
         ),
+        (
+            "turns-speed",
+            COMMAND,
+            turns(6, &[6, 6], &[(0, 5, vec![entry(Payload::none(), &[Extra::Speed(150)])])]),
+        ),
         ("bye", COMMAND, Packet::Bye(Bye::Finished)),
     ]
 }

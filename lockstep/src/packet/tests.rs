@@ -46,7 +46,8 @@ fn extras() -> impl Strategy<Value = SmallVec<[Extra; 2]>> {
         any::<(u16, u16)>().prop_map(|(network_ms, runtime_ms)| Extra::Pace { network_ms, runtime_ms }),
     );
     let pause = prop::option::of(any::<bool>().prop_map(Extra::Pause));
-    (checksum, pace, pause).prop_map(|(a, b, c)| [a, b, c].into_iter().flatten().collect())
+    let speed = prop::option::of((10_u8..=250).prop_map(Extra::Speed));
+    (checksum, pace, pause, speed).prop_map(|(a, b, c, d)| [a, b, c, d].into_iter().flatten().collect())
 }
 
 fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {

@@ -5,7 +5,7 @@ use core::ops::Range;
 use smallvec::SmallVec;
 
 use crate::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
-use crate::entry::{EndReason, Entry, Extra, Payload};
+use crate::entry::{EndReason, Entry, Extra, Payload, SPEED_MAX, SPEED_MIN};
 use crate::ids::{PLAYERS_MAX, PlayerId};
 use crate::packet::{PACKET_BYTES_MAX, Packet, PayloadFormat, TAG_BYTES, begin};
 
@@ -225,6 +225,7 @@ fn write_extra(writer: &mut BitWriter, extra: Extra) {
         }
         Extra::End(reason) => writer.write_bits(end_reason_number(reason), 3),
         Extra::Pause(paused) => writer.write_bool(paused),
+        Extra::Speed(percent) => writer.write_bits(u64::from(percent), 8),
     }
 }
 
@@ -269,6 +270,13 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
             _ => EndReason::Dropped,
         }),
         3 => Extra::Pause(reader.read_bool()?),
+        4 => {
+            let percent = reader.read_max(8, u64::from(SPEED_MAX))?;
+            if percent < u64::from(SPEED_MIN) {
+                return Err(DecodeError::OutOfRange { value: percent, max: u64::from(SPEED_MAX) });
+            }
+            Extra::Speed(percent as u8)
+        }
         unknown => return Err(DecodeError::UnknownKind(unknown)),
     })
 }
@@ -328,5 +336,6 @@ fn extra_bits(extra: Extra) -> u32 {
         Extra::Checksum(_) | Extra::Pace { .. } => 32,
         Extra::End(_) => 3,
         Extra::Pause(_) => 1,
+        Extra::Speed(_) => 8,
     }
 }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::action::Action;
 use crate::codec;
 use crate::config::Topology;
-use crate::entry::{EndReason, Entry, Extra, Payload};
+use crate::entry::{EndReason, Entry, Extra, Payload, SPEED_MAX, SPEED_MIN};
 use crate::event::{Event, Failure, Identity};
 use crate::ids::{PLAYERS_MAX, PlayerId};
 use crate::link::{Link, Phase};
@@ -61,6 +61,12 @@ impl<A: Action> Session<A> {
     /// on, and actions are taken and applied.
     pub fn pause(&mut self, paused: bool) {
         self.pause_request = Some(paused);
+    }
+
+    /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250: frames of every peer pass faster or slower
+    /// from the same turn on. The simulation's step stays, so the course of the game is the same.
+    pub fn set_speed(&mut self, percent: u8) {
+        self.speed_request = Some(percent.clamp(SPEED_MIN, SPEED_MAX));
     }
 
     /// The local player gives no more actions from the next entry on. This peer goes on as one that watches, and forwards if it

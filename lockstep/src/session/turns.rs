@@ -80,7 +80,10 @@ impl<A: Action> Session<A> {
     /// The actions of the turn that has begun: players in order, each player's actions in the order in which they were given.
     pub fn turn_actions(&self) -> impl Iterator<Item = (PlayerId, A)> + '_ {
         let turn = self.turn.wrapping_sub(1);
-        (0_u8..).zip(&self.streams).flat_map(move |(player, stream)| {
+        let players = self.config.players;
+        let first = if self.config.rotate_players { (turn % u32::from(players)) as u8 } else { 0 };
+        (0..players).map(move |place| (first + place) % players).flat_map(move |player| {
+            let stream = &self.streams[usize::from(player)];
             let payload = stream.get(turn).filter(|entry| entry.end().is_none()).map(|entry| &entry.payload);
             payload.into_iter().flat_map(codec::actions::<A>).map(move |action| (PlayerId(player), action))
         })
@@ -149,6 +152,9 @@ impl<A: Action> Session<A> {
         if let Some(paused) = self.pause_request.take() {
             extras.push(Extra::Pause(paused));
         }
+        if let Some(percent) = self.speed_request.take() {
+            extras.push(Extra::Speed(percent));
+        }
         self.meter.entry_closed(stream.next(), self.now);
         stream.push(Entry { payload, extras });
         for link in &mut self.links {
@@ -176,6 +182,7 @@ impl<A: Action> Session<A> {
                         self.planner.forget(player);
                         self.emit(Event::PlayerGone { player, reason, turn });
                     }
+                    Extra::Speed(percent) => self.planner.set_speed(percent),
                     Extra::Pause(paused) => {
                         self.paused = paused;
                         self.emit(Event::Paused { turn, player, paused });
