@@ -1,19 +1,37 @@
-//! Filters.
-/// Collision layers.
+//! Which bodies see each other.
+
+/// Collision layers: a body is in some of 32 layers and collides with the layers of its mask.
+///
+/// Two bodies collide when each is in a layer of the other's mask. By default every body is in layer 0 and collides with
+/// all layers.
+///
+/// ```
+/// use testudo_physics::Filter;
+/// const UNITS: u32 = 1 << 0;
+/// const GHOSTS: u32 = 1 << 1;
+/// const WALLS: u32 = 1 << 2;
+/// let unit = Filter { layers: UNITS, mask: UNITS | WALLS };
+/// let ghost = Filter { layers: GHOSTS, mask: WALLS };
+/// let wall = Filter { layers: WALLS, ..Filter::default() };
+/// assert!(unit.accepts(&unit) && unit.accepts(&wall) && ghost.accepts(&wall));
+/// assert!(!unit.accepts(&ghost) && !ghost.accepts(&unit));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Filter {
-    /// Layers of the body.
+    /// The layers that the body is in, one bit each. Without any it collides with nothing.
     pub layers: u32,
-    /// Layers it collides with.
+    /// The layers that the body collides with, one bit each.
     pub mask: u32,
 }
+
 impl Default for Filter {
     fn default() -> Self {
         Self { layers: 1, mask: u32::MAX }
     }
 }
+
 impl Filter {
-    /// Whether both agree.
+    /// Whether two bodies with these filters collide. It does not matter which one is asked.
     #[must_use]
     pub const fn accepts(&self, other: &Self) -> bool {
         self.layers & other.mask != 0 && other.layers & self.mask != 0

@@ -1,11 +1,11 @@
 //! Changing bodies between steps. Every call either takes effect in the next step or returns an error and changes nothing.
 
 use crate::body::{flag, raw, raw2};
-use crate::body_def::BodyError;
+use crate::body_def::{BodyError, check_axes, check_mass, check_material, check_shape};
 use crate::body_id::BodyId;
 use crate::filter::Filter;
 use crate::material::Material;
-use crate::num::{EXTENT_MAX, EXTENT_MIN, FRICTION_MAX, Fx, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX};
+use crate::num::{Fx, POSITION_MAX, SPEED_MAX};
 use crate::shape::Shape;
 use crate::vec2::Vec2;
 use crate::world::World;
@@ -17,7 +17,7 @@ impl World {
     /// # Errors
     /// Stale handle, or a component beyond +-1,024.
     pub fn set_velocity(&mut self, id: BodyId, velocity: Vec2) -> Result<(), BodyError> {
-        within("velocity", velocity, SPEED_MAX)?;
+        check_axes("velocity", velocity, SPEED_MAX)?;
         let slot = self.slot(id)?;
         self.put_velocity(slot, raw2(velocity));
         Ok(())
@@ -28,7 +28,7 @@ impl World {
     /// # Errors
     /// Stale handle, or a component beyond +-16,384.
     pub fn set_position(&mut self, id: BodyId, position: Vec2) -> Result<(), BodyError> {
-        within("position", position, POSITION_MAX)?;
+        check_axes("position", position, POSITION_MAX)?;
         let slot = self.slot(id)?;
         let takes_part = !self.bodies[slot].has(flag::DISABLED);
         if takes_part {
@@ -52,7 +52,7 @@ impl World {
     /// # Errors
     /// Stale handle, or a component beyond +-16,777,216 (units times mass per second).
     pub fn apply_impulse(&mut self, id: BodyId, impulse: Vec2) -> Result<(), BodyError> {
-        within("impulse", impulse, IMPULSE_MAX)?;
+        check_axes("impulse", impulse, IMPULSE_MAX)?;
         let slot = self.slot(id)?;
         let body = &self.bodies[slot];
         if body.has(flag::DYNAMIC) {
@@ -69,7 +69,7 @@ impl World {
     /// # Errors
     /// Stale handle, or a component beyond +-16,777,216 (units times mass per second squared).
     pub fn apply_force(&mut self, id: BodyId, force: Vec2) -> Result<(), BodyError> {
-        within("force", force, IMPULSE_MAX)?;
+        check_axes("force", force, IMPULSE_MAX)?;
         let slot = self.slot(id)?;
         let body = &mut self.bodies[slot];
         if body.has(flag::DYNAMIC) && force != Vec2::ZERO {
@@ -125,7 +125,7 @@ impl World {
     /// # Errors
     /// Stale handle, or a mass outside of 1/256..=16,384.
     pub fn set_mass(&mut self, id: BodyId, mass: Fx) -> Result<(), BodyError> {
-        between("mass", mass, MASS_MIN, MASS_MAX)?;
+        check_mass(mass)?;
         let slot = self.slot(id)?;
         if self.bodies[slot].has(flag::DYNAMIC) {
             self.bodies[slot].mass = mass.to_bits() as u32;
@@ -139,10 +139,7 @@ impl World {
     /// # Errors
     /// Stale handle, or a value out of the range that [`Material`] documents.
     pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
-        between("restitution", material.restitution, Fx::ZERO, Fx::ONE)?;
-        between("friction", material.friction, Fx::ZERO, FRICTION_MAX)?;
-        between("ground_friction", material.ground_friction, Fx::ZERO, SPEED_MAX)?;
-        between("damping", material.damping, Fx::ZERO, SPEED_MAX)?;
+        check_material(material)?;
         let slot = self.slot(id)?;
         let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
         body.restitution = raw(material.restitution);
@@ -161,16 +158,10 @@ impl World {
     /// # Errors
     /// Stale handle, or an extent outside of 1/1,024..=4,096.
     pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), BodyError> {
+        check_shape(shape)?;
         let (half, radius, circle) = match shape {
-            Shape::Circle { radius } => {
-                between("radius", radius, EXTENT_MIN, EXTENT_MAX)?;
-                ([0; 2], raw(radius), true)
-            }
-            Shape::Rect { half_extents } => {
-                between("half_extents", half_extents.x, EXTENT_MIN, EXTENT_MAX)?;
-                between("half_extents", half_extents.y, EXTENT_MIN, EXTENT_MAX)?;
-                (raw2(half_extents), 0, false)
-            }
+            Shape::Circle { radius } => ([0; 2], raw(radius), true),
+            Shape::Rect { half_extents } => (raw2(half_extents), 0, false),
         };
         let slot = self.slot(id)?;
         let takes_part = !self.bodies[slot].has(flag::DISABLED);
@@ -250,13 +241,4 @@ fn raw_over_mass(v: Vec2, mass: u32) -> [i64; 2] {
         let half = if numerator < 0 { -mass / 2 } else { mass / 2 };
         (numerator + half) / mass
     })
-}
-
-fn within(field: &'static str, v: Vec2, max: Fx) -> Result<(), BodyError> {
-    between(field, v.x, -max, max)?;
-    between(field, v.y, -max, max)
-}
-
-fn between(field: &'static str, v: Fx, min: Fx, max: Fx) -> Result<(), BodyError> {
-    if v >= min && v <= max { Ok(()) } else { Err(BodyError::OutOfRange { field }) }
 }
