@@ -261,6 +261,11 @@ impl SessionConfig {
         self.players
     }
 
+    /// Whole turns between giving an action and running it.
+    pub fn turns_between(&self) -> u32 {
+        self.turns_ahead
+    }
+
     /// Which links there are.
     pub fn links(&self) -> Topology {
         self.topology

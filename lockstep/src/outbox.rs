@@ -7,6 +7,7 @@ use crate::action::Action;
 use crate::bits::BitWriter;
 use crate::config::SessionConfig;
 use crate::entry::Payload;
+use crate::ids::Turn;
 
 /// Why an action was not accepted. It will not run anywhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +26,11 @@ pub enum SubmitError {
     },
     /// The encoded action does not decode to something that encodes to the same bits.
     NotCanonical,
+    /// The match ends before the action could run.
+    TooLate {
+        /// The last turn of the match.
+        last_turn: Turn,
+    },
     /// This peer has no player, or the player's stream has ended.
     NotPlaying,
 }
@@ -35,6 +41,7 @@ impl fmt::Display for SubmitError {
             Self::QueueFull { max } => write!(f, "{max} actions are waiting already"),
             Self::WrongSize { bits, max } => write!(f, "the action has {bits} bits, allowed are {max}"),
             Self::NotCanonical => write!(f, "the action does not survive encoding and decoding"),
+            Self::TooLate { last_turn } => write!(f, "the match ends before, with turn {last_turn}"),
             Self::NotPlaying => write!(f, "this peer has no player in the match"),
         }
     }
@@ -87,6 +94,11 @@ impl Outbox {
         }
         self.queue.push_back(payload);
         Ok(())
+    }
+
+    /// How many entries close before one that can carry an action given now; more if the budget of bytes makes them wait.
+    pub(crate) fn entries_before(&self) -> u32 {
+        self.queue.len() as u32 / self.per_turn_max
     }
 
     /// Actions that wait.

@@ -213,13 +213,20 @@ impl<A: Action> Session<A> {
     /// Gives an action of the local player. It is encoded now and goes with the next entry that closes and has room.
     ///
     /// # Errors
-    /// The action was not accepted and runs nowhere: the queue is full, the action does not encode as its type promises, or
-    /// this peer does not play.
+    /// The action was not accepted and runs nowhere: the queue is full, the action does not encode as its type promises, the
+    /// match ends before it could run, or this peer does not play.
     pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
-        let playing = self.player().is_some_and(|player| self.streams[player.index()].end().is_none())
-            && matches!(self.state, State::Lobby | State::Running);
-        if !playing || self.resigning {
+        let playing = self.player().filter(|_| matches!(self.state, State::Lobby | State::Running));
+        let Some(stream) = playing.map(|player| &self.streams[player.index()]) else {
             return Err(SubmitError::NotPlaying);
+        };
+        if stream.end().is_some() || self.resigning {
+            return Err(SubmitError::NotPlaying);
+        }
+        if let Some(last) = self.last_turn
+            && stream.next().saturating_add(self.outbox.entries_before()) > last
+        {
+            return Err(SubmitError::TooLate { last_turn: Turn(last) });
         }
         self.outbox.submit(action)
     }

@@ -59,7 +59,7 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
             if let (TurnStatus::Ready(turn), Some(player)) = (session.turn_status(), session.player())
                 && let Some(order) = bot(1, turn.0, player.0)
             {
-                session.submit(&order).unwrap();
+                crate::toy::give(session, &order);
             }
             if let TurnStatus::Ready(turn) = session.begin_turn(now) {
                 let actions = session.turn_actions().count() as u64;

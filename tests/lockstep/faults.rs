@@ -19,7 +19,7 @@ fn a_divergence_names_turn_and_player_on_every_peer() {
         game.drivers_mut()[1].simulation_mut().corrupt_at = Some(frame);
         let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
             if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-                session.submit(&order).unwrap();
+                crate::toy::give(session, &order);
             }
         });
         assert!(over);
@@ -55,7 +55,7 @@ fn damaged_packets_are_counted_and_change_nothing() {
     for mut game in [clean, dirty] {
         let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
             let player = session.player().unwrap();
-            session.submit(&Order::Shout(turn.0 * 2 + u32::from(player.0))).unwrap();
+            crate::toy::give(session, &Order::Shout(turn.0 * 2 + u32::from(player.0)));
         });
         assert!(over);
         while game.net().in_flight() > 0 {

@@ -2,7 +2,9 @@
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkSettings;
-use testudo_lockstep::{Duration, Identity, Instant, SessionConfig, State, Topology, VirtualMatch};
+use testudo_lockstep::{
+    Duration, Event, Identity, Instant, SessionConfig, State, Topology, Turn, VirtualMatch,
+};
 
 const SEED: u64 = 7;
 
@@ -12,7 +14,7 @@ fn play(config: &SessionConfig, spectators: u32, seed: u64, link: LinkSettings) 
         if let Some(player) = session.player()
             && let Some(order) = bot(SEED, turn.0, player.0)
         {
-            session.submit(&order).unwrap();
+            crate::toy::give(session, &order);
         }
     });
     assert!(
@@ -68,5 +70,30 @@ fn every_topology_plays_the_same_match_under_many_seeds() {
                 assert_eq!(driver.simulation().log, expected_log(players, 60, 4), "seed {seed}");
             }
         }
+    }
+}
+
+#[test]
+fn a_decided_game_ends_at_the_same_turn_and_reports_what_never_ran() {
+    let mut game = toy_match(&SessionConfig::new(3), 1, 2, terrible());
+    let over = game.run(Instant::from_millis(600_000), |_, turn, state, session| {
+        if session.player().is_some() {
+            crate::toy::give(session, &Order::Shout(turn.0));
+        }
+        // Decided by the state: everybody sees it at the start of turn 20.
+        if state.log.len() >= 54 {
+            session.end_match();
+        }
+    });
+    assert!(over);
+    for driver in game.drivers_mut() {
+        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!((driver.session().last_turn(), driver.frame().0), (Some(Turn(20)), 84));
+        assert_eq!(driver.simulation().log.len(), 3 * 19, "turns 2 to 20");
+        let is_player = driver.session().player().is_some();
+        let events: Vec<_> = std::iter::from_fn(|| driver.session_mut().poll_event()).collect();
+        // Given in turns 0 to 20, run up to turn 20: two entries are left over.
+        let cancelled = events.contains(&Event::Cancelled { actions: 2 });
+        assert_eq!(cancelled, is_player, "{events:?}");
     }
 }

@@ -57,7 +57,7 @@ fn pad_match(link: LinkSettings, frames: u32, turns_ahead: u32) -> VirtualMatch<
     let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
         // A button changes every 20 frames.
         let player = session.player().unwrap();
-        session.submit(&Buttons((turn.0 / 20) as u8 ^ player.0)).unwrap();
+        crate::toy::give(session, &Buttons((turn.0 / 20) as u8 ^ player.0));
     });
     assert!(over);
     game
@@ -96,7 +96,7 @@ fn play(config: &SessionConfig, seed: u64, link: LinkSettings) -> VirtualMatch<T
     let mut game = toy_match(config, 1, seed, link);
     let over = game.run(Instant::from_millis(3_600_000), |_, turn, _, session| {
         if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-            session.submit(&order).unwrap();
+            crate::toy::give(session, &order);
         }
     });
     assert!(over);
@@ -188,7 +188,7 @@ fn speed_changes_at_one_turn_and_not_the_course_of_the_game() {
         let mut game = toy_match(&config, 0, 1, terrible());
         game.run(Instant::from_millis(5_000), |_, turn, _, session| {
             if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-                session.submit(&order).unwrap();
+                crate::toy::give(session, &order);
             }
         });
         if let Some(percent) = speed {
@@ -196,7 +196,7 @@ fn speed_changes_at_one_turn_and_not_the_course_of_the_game() {
         }
         let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
             if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
-                session.submit(&order).unwrap();
+                crate::toy::give(session, &order);
             }
         });
         assert!(over);
@@ -225,7 +225,7 @@ fn players_take_turns_in_being_first() {
     let config = SessionConfig::new(3).turns(12).rotate_players(true);
     let mut game = toy_match(&config, 0, 1, terrible());
     let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
-        session.submit(&crate::toy::Order::Shout(turn.0)).unwrap();
+        crate::toy::give(session, &crate::toy::Order::Shout(turn.0));
     });
     assert!(over);
     for driver in game.drivers() {

@@ -54,7 +54,13 @@ impl Given {
         match session.submit(&Order::Shout(self.next)) {
             Ok(()) => self.accepted[peer].push(self.next),
             Err(error) => {
-                assert!(matches!(error, SubmitError::QueueFull { .. } | SubmitError::NotPlaying), "{error}")
+                assert!(
+                    matches!(
+                        error,
+                        SubmitError::QueueFull { .. } | SubmitError::NotPlaying | SubmitError::TooLate { .. }
+                    ),
+                    "{error}"
+                )
             }
         }
     }

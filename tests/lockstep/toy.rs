@@ -4,7 +4,7 @@
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, PeerId, PlayerId,
-    Session, SessionConfig, Simulation, Topology, VirtualMatch,
+    Session, SessionConfig, Simulation, SubmitError, Topology, VirtualMatch,
 };
 
 /// Move something by a signed amount, or shout a number.
@@ -155,5 +155,16 @@ pub(crate) fn bot(seed: u64, turn: u32, player: u8) -> Option<Order> {
         0 => None,
         1 => Some(Order::Shout((draw >> 32) as u32)),
         _ => Some(Order::Push((draw >> 40) as u16 as i16)),
+    }
+}
+
+/// Gives an action that must be accepted, unless the match ends before it could run.
+pub(crate) fn give<A: Action>(session: &mut Session<A>, action: &A) {
+    match session.submit(action) {
+        Ok(()) => {}
+        Err(SubmitError::TooLate { last_turn }) => {
+            assert!(session.next_turn().0 + session.config().turns_between() > last_turn.0);
+        }
+        Err(error) => panic!("{error}"),
     }
 }

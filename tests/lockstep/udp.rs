@@ -33,7 +33,7 @@ fn three_peers_finish_a_match_and_strangers_are_dropped() {
             socket.pump(driver.session_mut(), now).unwrap();
             driver.advance_with(now, |turn, _, session| {
                 if let Some(order) = session.player().and_then(|player| bot(3, turn.0, player.0)) {
-                    session.submit(&order).unwrap();
+                    crate::toy::give(session, &order);
                 }
             });
             socket.pump(driver.session_mut(), now).unwrap();

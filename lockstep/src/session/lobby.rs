@@ -389,6 +389,7 @@ impl<A: Action> Session<A> {
             for link in self.links.iter_mut().filter(|link| link.phase != Phase::Closed) {
                 link.owe_bye(Bye::Finished);
             }
+            self.report_cancelled();
             self.emit(Event::Finished);
         }
     }

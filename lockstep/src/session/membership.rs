@@ -358,6 +358,8 @@ impl<A: Action> Session<A> {
             let counts = |link: &&Link| link.is_player() || link.identity == Some(self.coordinator());
             let acks = self.links.iter().filter(counts).map(|link| link.acked[player.index()]);
             let safe = acks.min().unwrap_or(self.turn);
+            // Beyond the last turn nothing runs, whoever has it.
+            let safe = safe.min(self.last_turn.map_or(u32::MAX, |last| last.saturating_add(1)));
             let entries = (safe..stream.next()).filter_map(|number| stream.get(number));
             actions += entries.map(|entry| codec::actions::<A>(&entry.payload).count() as u32).sum::<u32>();
         }
