@@ -70,7 +70,6 @@ pub fn query(count: u32, contenders: &[Contender], settings: Settings) -> Vec<Qu
     let mut runs: Vec<Run> = contenders
         .iter()
         .map(|&contender| Run::new(contender, create(contender, &scene, settings), &scene, &queries))
-        .filter(|run| run.engine.can_query())
         .collect();
     for _ in 0..ROUNDS {
         for run in &mut runs {
@@ -105,7 +104,7 @@ impl<'a> Run<'a> {
     fn ask(engine: &mut dyn Engine, queries: &Queries, kind: usize, index: usize) {
         match kind {
             0 => {
-                std::hint::black_box(engine.count_in_area(queries.areas[index]));
+                std::hint::black_box(engine.select_area(queries.areas[index]));
             }
             1 => {
                 let [origin, offset] = queries.rays[index];
@@ -172,7 +171,7 @@ impl<'a> Run<'a> {
             .collect();
         let share = 1.0 / f64::from(QUERIES);
         for &area in &self.queries.areas {
-            let (found, truth) = (self.engine.count_in_area(area), oracle::count_in_area(&bodies, area));
+            let (found, truth) = (self.engine.select_area(area), oracle::count_in_area(&bodies, area));
             row.found_per_area += f64::from(found) * share;
             row.truly_in_area += f64::from(truth) * share;
             row.areas_short += u32::from(found < truth);

@@ -22,6 +22,7 @@ pub struct Box2d {
     time_step: f32,
     substeps: c_int,
     packed: Vec<u8>,
+    found: Vec<b2ShapeId>,
 }
 
 impl Box2d {
@@ -44,6 +45,7 @@ impl Box2d {
             time_step: 1.0 / scene.frames_per_second as f32,
             substeps: settings.peer_iterations as c_int,
             packed: Vec::new(),
+            found: Vec::new(),
         }
     }
 
@@ -90,9 +92,9 @@ fn vector(raw: [i32; 2]) -> b2Vec2 {
     b2Vec2 { x: float(raw[0]), y: float(raw[1]) }
 }
 
-unsafe extern "C" fn count(_: b2ShapeId, context: *mut c_void) -> bool {
-    // SAFETY: every caller passes a `u32` as context.
-    unsafe { *context.cast::<u32>() += 1 };
+unsafe extern "C" fn collect(shape: b2ShapeId, context: *mut c_void) -> bool {
+    // SAFETY: every caller passes a list of shapes as context.
+    unsafe { (*context.cast::<Vec<b2ShapeId>>()).push(shape) };
     true
 }
 
@@ -175,10 +177,12 @@ impl Engine for Box2d {
         [f64::from(velocity.x), f64::from(velocity.y)]
     }
 
-    fn count_in_area(&mut self, corners: [[i32; 2]; 2]) -> u32 {
-        let mut found = 0_u32;
-        self.overlapping(vector(corners[0]), vector(corners[1]), Some(count), (&raw mut found).cast());
-        found
+    fn select_area(&mut self, corners: [[i32; 2]; 2]) -> u32 {
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        self.overlapping(vector(corners[0]), vector(corners[1]), Some(collect), (&raw mut found).cast());
+        self.found = found;
+        self.found.len() as u32
     }
 
     fn ray(&mut self, origin: [i32; 2], offset: [i32; 2]) -> Option<f64> {

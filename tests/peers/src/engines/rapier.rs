@@ -17,6 +17,7 @@ pub struct Rapier {
     restitution: f32,
     unpublished: Vec<ColliderHandle>,
     packed: Vec<u8>,
+    found: Vec<ColliderHandle>,
 }
 
 impl Rapier {
@@ -31,6 +32,7 @@ impl Rapier {
             restitution: scene.restitution as f32,
             unpublished: Vec::new(),
             packed: Vec::new(),
+            found: Vec::new(),
         }
     }
 
@@ -88,9 +90,13 @@ impl Engine for Rapier {
         [f64::from(velocity.x), f64::from(velocity.y)]
     }
 
-    fn count_in_area(&mut self, corners: [[i32; 2]; 2]) -> u32 {
+    fn select_area(&mut self, corners: [[i32; 2]; 2]) -> u32 {
         let area = Aabb::new(vector(corners[0]), vector(corners[1]));
-        self.query().intersect_aabb_conservative(area).count() as u32
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        found.extend(self.query().intersect_aabb_conservative(area).map(|(handle, _)| handle));
+        self.found = found;
+        self.found.len() as u32
     }
 
     fn ray(&mut self, origin: [i32; 2], offset: [i32; 2]) -> Option<f64> {

@@ -3,7 +3,7 @@
 //! As for the others: no gravity, friction 0, mass 1, the scene's restitution; sleeping stays on. The speed below
 //! which restitution is ignored keeps its default, in the bouncing scene too.
 
-use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{Aabb, BodyDef, BodyId, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
 use testudo_tests::scenes::{BodySpec, Form, Scene};
 
 use crate::engine::{Engine, Velocities};
@@ -14,6 +14,8 @@ pub struct Testudo {
     bodies: Vec<BodyId>,
     restitution: Fx,
     frames_per_second: u32,
+    found: Vec<BodyId>,
+    nearest: Vec<(BodyId, Fx)>,
 }
 
 impl Testudo {
@@ -24,6 +26,8 @@ impl Testudo {
             bodies: Vec::with_capacity(scene.bodies.len()),
             restitution: Fx::from_num(scene.restitution),
             frames_per_second: scene.frames_per_second,
+            found: Vec::new(),
+            nearest: Vec::new(),
         }
     }
 }
@@ -76,20 +80,23 @@ impl Engine for Testudo {
         floats(self.world.body(self.bodies[body as usize]).expect("callers name living bodies").velocity())
     }
 
-    fn can_query(&self) -> bool {
-        false
+    fn select_area(&mut self, [min, max]: [[i32; 2]; 2]) -> u32 {
+        let area = Aabb { min: vector(min), max: vector(max) };
+        self.world.query_area(area, &QueryFilter::new(), &mut self.found);
+        self.found.len() as u32
     }
 
-    fn count_in_area(&mut self, _corners: [[i32; 2]; 2]) -> u32 {
-        unreachable!()
+    fn ray(&mut self, origin: [i32; 2], offset: [i32; 2]) -> Option<f64> {
+        let (origin, end) = (vector(origin), vector([origin[0] + offset[0], origin[1] + offset[1]]));
+        let hit = self.world.ray_cast(origin, end, &QueryFilter::new()).expect("scenes keep the limits");
+        hit.map(|hit| hit.distance.to_num())
     }
 
-    fn ray(&mut self, _origin: [i32; 2], _offset: [i32; 2]) -> Option<f64> {
-        unreachable!()
-    }
-
-    fn nearest_distance(&mut self, _point: [i32; 2]) -> f64 {
-        unreachable!()
+    fn nearest_distance(&mut self, point: [i32; 2]) -> f64 {
+        self.world
+            .nearest(vector(point), 1, Fx::MAX, &QueryFilter::new(), &mut self.nearest)
+            .expect("scenes keep the limits");
+        self.nearest[0].1.to_num()
     }
 
     fn checksum(&mut self) -> u64 {
