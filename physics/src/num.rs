@@ -123,7 +123,7 @@ const fn saturate(raw: i128) -> Fx {
 /// ```
 /// use testudo_physics::isqrt_u64;
 /// assert_eq!(isqrt_u64(99), 9);
-/// assert_eq!(isqrt_u64(u64::MAX), u32::MAX.into());
+/// assert_eq!(isqrt_u64(u64::MAX), u64::from(u32::MAX));
 /// ```
 #[must_use]
 pub const fn isqrt_u64(value: u64) -> u64 {
