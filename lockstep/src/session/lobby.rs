@@ -344,9 +344,9 @@ impl<A: Action> Session<A> {
         self.emit(Event::WaitingFor { turn: Turn(self.turn), players, drop_in });
     }
 
-    /// Players whose entry for the next turn is missing.
+    /// Players for whom the next turn waits: their entry is missing, or (strict gate) they have not confirmed ours.
     pub fn missing_players(&self) -> Vec<PlayerId> {
-        crate::session::membership::players_in(self.missing()).collect()
+        crate::session::membership::players_in(self.waits_for()).collect()
     }
 
     /// Whether this peer has every entry of the match and has compared every checksum.

@@ -114,17 +114,33 @@ impl<A: Action> Session<A> {
 
     /// Our entries below this number are at every player's.
     pub(super) fn confirmed(&self) -> u32 {
-        let counts = |link: &&Link| {
-            let coordinator = link.identity == Some(self.coordinator());
-            link.is_connected() && !link.finished && (link.is_player() || coordinator)
-        };
-        self.links.iter().filter(counts).map(|link| link.confirmed).min().unwrap_or(u32::MAX)
+        self.confirming_links().map(|link| link.confirmed).min().unwrap_or(u32::MAX)
     }
 
-    /// The strict gate of the article: our own entry for this turn is at every player's.
-    pub(super) fn is_confirmed(&self) -> bool {
+    fn confirming_links(&self) -> impl Iterator<Item = &Link> {
+        self.links.iter().filter(|link| {
+            let coordinator = link.identity == Some(self.coordinator());
+            link.is_connected() && !link.finished && (link.is_player() || coordinator)
+        })
+    }
+
+    /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Those who are
+    /// reached through the middle of a star count as its bit (the relay: as player 0's).
+    fn unconfirming(&self) -> u16 {
         let implied = self.turn < self.config.turns_ahead;
-        self.config.pace != Pace::Article || implied || self.player_ended() || self.confirmed() > self.turn
+        if self.config.pace != Pace::Article || implied || self.player_ended() {
+            return 0;
+        }
+        let lacking = self.confirming_links().filter(|link| link.confirmed <= self.turn);
+        lacking.fold(0, |mask, link| match link.identity {
+            Some(Identity::Player(player)) => mask | (1 << player.0),
+            _ => mask | 1,
+        })
+    }
+
+    /// Players for whom the next turn waits, bit n for player n.
+    pub(super) fn waits_for(&self) -> u16 {
+        self.missing() | self.unconfirming()
     }
 
     /// Whether the local player's stream has ended (or there is none).
@@ -138,7 +154,7 @@ impl<A: Action> Session<A> {
     }
 
     pub(super) fn note_missing(&mut self) {
-        self.delays.missing = self.missing();
+        self.delays.missing = self.waits_for();
     }
 
     /// Players whose entry for the next turn is missing, bit n for player n. Never the local one: that entry closes in time.
@@ -207,7 +223,11 @@ impl<A: Action> Session<A> {
             (State::Ending, _) => self.final_next().unwrap_or(0),
             _ => 0,
         };
-        live().filter(|(_, stream)| stream.next() < needed).fold(0, |mask, (player, _)| mask | (1 << player))
+        let waits = self.state == State::Running && self.waiting_since.is_some() && !self.in_turn;
+        let unconfirming = if waits { self.unconfirming() } else { 0 };
+        live()
+            .filter(|(player, stream)| stream.next() < needed || unconfirming & (1 << player) != 0)
+            .fold(0, |mask, (player, _)| mask | (1 << player))
     }
 
     /// Ends streams after what is here, for everybody who gets them from here.

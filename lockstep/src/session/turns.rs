@@ -32,9 +32,7 @@ impl<A: Action> Session<A> {
             State::Lobby => TurnStatus::Waiting,
             State::Running if self.leaving && self.player_ended() => TurnStatus::Over,
             State::Running if self.in_turn || self.is_relay() => TurnStatus::Waiting,
-            State::Running if self.missing() == 0 && self.is_confirmed() => {
-                TurnStatus::Ready(Turn(self.turn))
-            }
+            State::Running if self.waits_for() == 0 => TurnStatus::Ready(Turn(self.turn)),
             State::Running => TurnStatus::Waiting,
             State::Ending | State::Finished | State::Left | State::Failed(_) => TurnStatus::Over,
         }
