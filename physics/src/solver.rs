@@ -77,6 +77,7 @@ impl Batch {
 
 impl Batch {
     /// One lane as a contact.
+    #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Contact {
         Contact {
             a: self.a[lane],
@@ -116,15 +117,28 @@ impl Velocity {
     }
 }
 
-/// Solves every batch in order. Plain code; [`crate::simd`] instantiates it for wider registers.
-#[inline(always)]
+/// Solves every batch in order, lane by lane: scalar 64-bit products are the fastest that every machine has.
+/// [`crate::simd`] has wider ways to the same bits.
 pub(crate) fn run_pass(batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
-    // Plain loops: a closure would be compiled without the wider instructions of the caller.
     for batch in batches {
         match pass {
-            Pass::WarmStart => warm_start(batch, velocities),
-            Pass::Biased => solve::<true>(batch, velocities),
-            Pass::Relax => solve::<false>(batch, velocities),
+            Pass::WarmStart => {
+                for l in 0..LANES {
+                    batch.apply(l, batch.impulse[l], velocities);
+                }
+            }
+            Pass::Biased => {
+                for l in 0..LANES {
+                    let missing = batch.missing(l, batch.biased[l], velocities);
+                    batch.push(l, missing.wrapping_add(missing >> 2), velocities);
+                }
+            }
+            Pass::Relax => {
+                for l in 0..LANES {
+                    let missing = batch.missing(l, batch.relaxed[l], velocities);
+                    batch.push(l, missing, velocities);
+                }
+            }
         }
     }
 }
@@ -135,90 +149,36 @@ fn scale(value: i32, fraction: i32) -> i32 {
     ((i64::from(value) * i64::from(fraction) + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32
 }
 
-#[inline(always)]
-fn warm_start(batch: &mut Batch, velocities: &mut [Velocity]) {
-    let (va, vb) = load(batch, velocities);
-    let impulse = batch.impulse;
-    apply(batch, velocities, va, vb, impulse);
-}
+impl Batch {
+    /// By how much a lane's separating speed falls short of `limit`; negative when it is faster.
+    #[inline(always)]
+    fn missing(&self, l: usize, limit: i32, velocities: &[Velocity]) -> i32 {
+        let (va, vb) = (velocities[self.a[l] as usize].get(), velocities[self.b[l] as usize].get());
+        let d = [vb[0].wrapping_sub(va[0]), vb[1].wrapping_sub(va[1])];
+        let along = i64::from(d[0]) * i64::from(self.normal_x[l]) + i64::from(d[1]) * i64::from(self.normal_y[l]);
+        limit.wrapping_sub(((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32)
+    }
 
-#[inline(always)]
-fn solve<const BIASED: bool>(batch: &mut Batch, velocities: &mut [Velocity]) {
-    let (va, vb) = load(batch, velocities);
-    let limit = if BIASED { &batch.biased } else { &batch.relaxed };
-    let mut change = [0; LANES];
-    for l in 0..LANES {
-        let dx = vb[0][l].wrapping_sub(va[0][l]);
-        let dy = vb[1][l].wrapping_sub(va[1][l]);
-        let along =
-            i64::from(dx) * i64::from(batch.normal_x[l]) + i64::from(dy) * i64::from(batch.normal_y[l]);
-        let separating = ((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32;
-        let missing = limit[l].wrapping_sub(separating);
-        let step = if BIASED { missing.wrapping_add(missing >> 2) } else { missing };
-        let impulse = batch.impulse[l].wrapping_add(step).clamp(0, IMPULSE_MAX);
-        change[l] = impulse.wrapping_sub(batch.impulse[l]);
-        batch.impulse[l] = impulse;
+    /// Adds `step` to a lane's accumulated impulse, which never pulls, and applies the difference.
+    #[inline(always)]
+    fn push(&mut self, l: usize, step: i32, velocities: &mut [Velocity]) {
+        let impulse = self.impulse[l].wrapping_add(step).clamp(0, IMPULSE_MAX);
+        let change = impulse.wrapping_sub(self.impulse[l]);
+        self.impulse[l] = impulse;
+        if change != 0 {
+            self.apply(l, change, velocities);
+        }
     }
-    apply(batch, velocities, va, vb, change);
-}
 
-/// Velocities of the eight pairs: `[axis][lane]` of the first and of the second bodies.
-#[inline(always)]
-fn load(batch: &Batch, velocities: &[Velocity]) -> ([[i32; LANES]; 2], [[i32; LANES]; 2]) {
-    (load_one(&batch.a, velocities), load_one(&batch.b, velocities))
-}
-
-/// One 64-bit load per lane, then wide shuffles.
-#[inline(always)]
-fn load_one(bodies: &[u32; LANES], velocities: &[Velocity]) -> [[i32; LANES]; 2] {
-    let mut packed = [0u64; LANES];
-    for l in 0..LANES {
-        packed[l] = velocities[bodies[l] as usize].0;
+    /// Adds an impulse along a lane's normal. An immovable body's share is 0, so it keeps its velocity.
+    #[inline(always)]
+    fn apply(&self, l: usize, impulse: i32, velocities: &mut [Velocity]) {
+        apply_impulse(&self.get(l), [self.normal_x[l], self.normal_y[l]], impulse, velocities);
     }
-    let (mut x, mut y) = ([0; LANES], [0; LANES]);
-    for l in 0..LANES {
-        x[l] = packed[l] as i32;
-        y[l] = (packed[l] >> 32) as i32;
-    }
-    [x, y]
-}
-
-#[inline(always)]
-fn store_one(bodies: &[u32; LANES], velocities: &mut [Velocity], v: &[[i32; LANES]; 2]) {
-    let mut packed = [0u64; LANES];
-    for l in 0..LANES {
-        packed[l] = u64::from(v[0][l] as u32) | u64::from(v[1][l] as u32) << 32;
-    }
-    for l in 0..LANES {
-        velocities[bodies[l] as usize] = Velocity(packed[l]);
-    }
-}
-
-/// Adds an impulse along the normals and stores the velocities.
-///
-/// An immovable body's share is 0, so lanes that share one write back what they read.
-#[inline(always)]
-fn apply(
-    batch: &Batch,
-    velocities: &mut [Velocity],
-    mut va: [[i32; LANES]; 2],
-    mut vb: [[i32; LANES]; 2],
-    impulse: [i32; LANES],
-) {
-    for l in 0..LANES {
-        let px = scale(impulse[l], batch.normal_x[l]);
-        let py = scale(impulse[l], batch.normal_y[l]);
-        let (share_a, share_b) = (batch.share_a[l], UNIT - batch.share_a[l]);
-        va[0][l] = va[0][l].wrapping_sub(scale(px, share_a));
-        va[1][l] = va[1][l].wrapping_sub(scale(py, share_a));
-        vb[0][l] = vb[0][l].wrapping_add(scale(px, share_b));
-        vb[1][l] = vb[1][l].wrapping_add(scale(py, share_b));
-    }
-    store_one(&batch.a, velocities, &va);
-    store_one(&batch.b, velocities, &vb);
 }
 
 /// Adds `impulse` along `direction` to the two bodies of one contact.
+#[inline(always)]
 pub(crate) fn apply_impulse(
     contact: &Contact,
     direction: [i32; 2],
