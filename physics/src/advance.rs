@@ -28,6 +28,7 @@ impl World {
         self.change_rate(frames_per_second);
         self.gather_movers();
         self.accelerate(per_frame);
+        self.wake_sleepers(per_frame);
         self.find_contacts(frames_per_second);
         self.stepper.solve(&self.settings);
         self.keep_contacts();
@@ -74,23 +75,41 @@ impl World {
     #[inline(never)]
     fn accelerate(&mut self, per_frame: PerFrame) {
         let gravity = self.settings.gravity;
+        let max_speed = self.settings.max_speed;
         for &slot in &self.active {
             let (body, extra) = (&mut self.bodies[slot as usize], &mut self.extras[slot as usize]);
-            if body.has(flag::FORCED) || (gravity != [0, 0] && body.has(flag::DYNAMIC)) {
-                let g = if body.has(flag::DYNAMIC) { gravity } else { [0, 0] };
-                let sum = [
-                    g[0].saturating_add(extra.acceleration[0]).clamp(-ACCELERATION_MAX, ACCELERATION_MAX),
-                    g[1].saturating_add(extra.acceleration[1]).clamp(-ACCELERATION_MAX, ACCELERATION_MAX),
-                ];
-                extra.acceleration = [0; 2];
-                body.set(flag::FORCED, false);
-                body.set(flag::EXTRA, *extra != Extra::USUAL);
-                motion::accelerate(body, sum, per_frame, self.settings.max_speed);
-            }
-            if body.has(flag::DAMPED) {
-                motion::damp(body, extra.damping, per_frame);
+            accelerate_one(body, extra, gravity, max_speed, per_frame);
+        }
+    }
+
+    /// Gathers the movers. Sleepers that a moving body is about to touch wake up first, so that they give way at once.
+    fn wake_sleepers(&mut self, per_frame: PerFrame) {
+        self.gather();
+        let mut near = core::mem::take(&mut self.scratch);
+        self.stepper.sleepers_near_movers(&self.bodies, &mut near);
+        for &slot in &near {
+            let (body, extra) = (&mut self.bodies[slot as usize], &mut self.extras[slot as usize]);
+            if !body.has(flag::AWAKE) {
+                body.set(flag::AWAKE, true);
+                // Not moving yet: it wakes its own neighbours only when it does.
+                body.still_frames = 1;
+                accelerate_one(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
+                self.resting.remove(slot);
+                self.active.push(slot);
+                self.recheck_resting = true;
             }
         }
+        if !near.is_empty() {
+            self.active.sort_unstable();
+            self.gather();
+        }
+        self.scratch = near;
+    }
+
+    /// Sorts the movers along the curve and finds the bodies at rest near them.
+    fn gather(&mut self) {
+        self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings);
+        self.stepper.find_resting_pairs(&mut self.resting);
     }
 
     /// Broad phase, narrow phase, and the contacts of the last frame for the warm start.
@@ -109,8 +128,7 @@ impl World {
             recheck.then_some(|c: &RestingContact| !(stays(c.owner) && stays(c.other))),
         );
         self.sensors.begin_step();
-        self.stepper.gather(&self.active, bodies, &self.contacts, &self.settings);
-        self.stepper.gather_resting(&mut self.resting, bodies, &self.contacts);
+        self.stepper.append_resting(bodies, &self.contacts);
         self.stepper.find_contacts(&mut ContactPhase {
             bodies,
             extras: &self.extras,
@@ -168,8 +186,7 @@ impl World {
     /// Writes the solved velocities back and moves the bodies.
     #[inline(never)]
     fn move_bodies(&mut self, per_frame: PerFrame) {
-        self.scratch.clear();
-        self.stepper.spread_stillness(&self.bodies, &mut self.scratch);
+        self.stepper.spread_stillness();
         let Self { stepper, bodies, extras, previous, settings, resting, .. } = self;
         let margin = settings.box_margin();
         stepper.for_each_mover(|slot, moving, kept, calm| {
@@ -193,7 +210,7 @@ impl World {
         });
     }
 
-    /// Bodies that were still for long enough fall asleep; sleepers that were pushed wake up.
+    /// Bodies that were still for long enough fall asleep.
     #[inline(never)]
     fn put_to_sleep(&mut self) {
         let limit = self.settings.sleep_frames;
@@ -219,16 +236,35 @@ impl World {
         if fell > 0 {
             self.contacts.retire(&self.bodies);
         }
-        let mut pushed = core::mem::take(&mut self.scratch);
-        for slot in pushed.drain(..) {
-            self.wake(slot);
-        }
-        self.scratch = pushed;
     }
 }
 
 /// Greatest acceleration per axis, raw units/s^2; larger sums are cut off.
 const ACCELERATION_MAX: i32 = (1 << 30) - 1;
+
+/// Gravity, forces and damping of one body.
+fn accelerate_one(
+    body: &mut Body,
+    extra: &mut Extra,
+    gravity: [i32; 2],
+    max_speed: i32,
+    per_frame: PerFrame,
+) {
+    let falls = body.has(flag::DYNAMIC) && gravity != [0, 0];
+    if body.has(flag::FORCED) || falls {
+        let g = if falls { gravity } else { [0, 0] };
+        let sum = [0, 1].map(|axis| {
+            g[axis].saturating_add(extra.acceleration[axis]).clamp(-ACCELERATION_MAX, ACCELERATION_MAX)
+        });
+        extra.acceleration = [0; 2];
+        body.set(flag::FORCED, false);
+        body.set(flag::EXTRA, *extra != Extra::USUAL);
+        motion::accelerate(body, sum, per_frame, max_speed);
+    }
+    if body.has(flag::DAMPED) {
+        motion::damp(body, extra.damping, per_frame);
+    }
+}
 
 /// How far a velocity moves a body in this frame; the rest is carried in the body.
 fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_speed: i32) -> [i32; 2] {

@@ -169,17 +169,16 @@ fn bounce(
     let along: i64 = (0..2).map(|x| i64::from(vb[x] - va[x]) * i64::from(contact.normal[x])).sum();
     let approach = -((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS);
     let closing = i64::from(gap.max(0)) * i64::from(phase.fps);
-    if approach <= 0 {
+    if gap > 0 && approach <= closing {
         contact.impulse = 0;
+        (contact.biased, contact.relaxed) = (NO_LIMIT, NO_LIMIT);
     } else if approach > i64::from(phase.settings.restitution_threshold) {
         contact.impulse = 0;
-        if approach > closing {
-            let leave = ((approach * i64::from(restitution)) >> 16) as i32;
-            contact.biased = contact.biased.max(leave);
-            contact.relaxed = leave;
-        } else {
-            (contact.biased, contact.relaxed) = (NO_LIMIT, NO_LIMIT);
-        }
+        let leave = ((approach * i64::from(restitution)) >> 16) as i32;
+        contact.biased = contact.biased.max(leave);
+        contact.relaxed = leave;
+    } else if approach <= 0 {
+        contact.impulse = 0;
     }
 }
 

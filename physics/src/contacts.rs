@@ -100,7 +100,7 @@ impl ContactCache {
 
     /// Where an owner's contacts of the last frame are.
     pub(crate) fn range(&self, slot: u32) -> [u32; 2] {
-        self.ranges[slot as usize]
+        self.ranges.get(slot as usize).copied().unwrap_or_default()
     }
 
     /// Where the contact of the last frame is kept, and its impulse. `owner` is the likelier owner, but a body that fell

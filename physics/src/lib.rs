@@ -56,7 +56,7 @@ pub use ray::{RayHit, SweepHit};
 pub use rng::Pcg32;
 pub use shape::Shape;
 pub use snapshot::{SIM_VERSION, SNAPSHOT_VERSION, SnapshotError};
-pub use state::Part;
+pub use state::{Part, hash_bytes};
 pub use vec2::Vec2;
 pub use world::{ContactEvent, StepError, TouchingContact, World};
 pub use world_def::{EdgePolicy, WorldDef, WorldError};

@@ -155,7 +155,8 @@ impl Batch {
     fn missing(&self, l: usize, limit: i32, velocities: &[Velocity]) -> i32 {
         let (va, vb) = (velocities[self.a[l] as usize].get(), velocities[self.b[l] as usize].get());
         let d = [vb[0].wrapping_sub(va[0]), vb[1].wrapping_sub(va[1])];
-        let along = i64::from(d[0]) * i64::from(self.normal_x[l]) + i64::from(d[1]) * i64::from(self.normal_y[l]);
+        let along =
+            i64::from(d[0]) * i64::from(self.normal_x[l]) + i64::from(d[1]) * i64::from(self.normal_y[l]);
         limit.wrapping_sub(((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32)
     }
 

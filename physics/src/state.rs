@@ -91,6 +91,16 @@ impl Sink for Hasher {
     }
 }
 
+/// XXH3, 64 bits: the hash that checksums and snapshots use, for games that hash their own state the same way.
+///
+/// ```
+/// assert_eq!(testudo_physics::hash_bytes(b""), 0x2d06_8005_38d3_94c2);
+/// ```
+#[must_use]
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytes)
+}
+
 /// A part of the state with a checksum of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {

@@ -136,25 +136,15 @@ impl Stepper {
         }
     }
 
-    /// Finds the bodies at rest near the movers and appends each once to the working arrays.
+    /// Finds the pairs of a mover and a body at rest whose boxes overlap.
     #[inline(never)]
-    pub(crate) fn gather_resting(
-        &mut self,
-        resting: &mut RestingTrees,
-        bodies: &[Body],
-        contacts: &ContactCache,
-    ) {
+    pub(crate) fn find_resting_pairs(&mut self, resting: &mut RestingTrees) {
         self.resting_pairs.clear();
         if self.tree.is_empty() {
             return;
         }
-        let height = resting
-            .each_tree()
-            .iter()
-            .map(|t| t.levels().len())
-            .max()
-            .unwrap_or(0)
-            .max(self.tree.levels().len());
+        let heights = resting.each_tree().map(|tree| tree.levels().len());
+        let height = heights.into_iter().max().unwrap_or(0).max(self.tree.levels().len());
         self.tree.raise_to(height);
         for tree in resting.trees(height) {
             if tree.is_empty() {
@@ -167,6 +157,24 @@ impl Stepper {
                 .extend(self.pairs.iter().map(|&(lane, r)| (lane, tree.slot_of_lane()[r as usize])));
         }
         self.resting_pairs.sort_unstable();
+    }
+
+    /// The sleepers that a moving body is about to touch; a slot may be listed twice.
+    pub(crate) fn sleepers_near_movers(&self, bodies: &[Body], out: &mut Vec<u32>) {
+        out.clear();
+        for &(lane, slot) in &self.resting_pairs {
+            let sleeper = &bodies[slot as usize];
+            if self.still[lane as usize] == 0 && sleeper.has(flag::DYNAMIC) {
+                let mover = &bodies[self.shells[lane as usize].slot as usize];
+                if mover.interacts_with(sleeper) && (mover.flags | sleeper.flags) & flag::SENSOR == 0 {
+                    out.push(slot);
+                }
+            }
+        }
+    }
+
+    /// Appends each body at rest near a mover once to the working arrays.
+    pub(crate) fn append_resting(&mut self, bodies: &[Body], contacts: &ContactCache) {
         self.working.resize(bodies.len(), NO_SLOT);
         for &(_, slot) in &self.resting_pairs {
             if self.working[slot as usize] == NO_SLOT {
@@ -217,29 +225,21 @@ impl Stepper {
         tree.update_boxes(|lane, slot| with(slot, moving[lane].get(), velocities[lane].get(), calm[lane]));
     }
 
-    /// The least stillness of each body and its touching neighbours, and the sleepers (`wake`) that a moving body pushes.
-    ///
-    /// A body sleeps only together with what it touches, so a heap falls asleep as one.
+    /// The least stillness of each body and its touching neighbours. A body sleeps only together with what it touches, so
+    /// a heap falls asleep as one.
     #[inline(never)]
-    pub(crate) fn spread_stillness(&mut self, bodies: &[Body], wake: &mut Vec<u32>) {
+    pub(crate) fn spread_stillness(&mut self) {
         self.calm.clear();
         self.calm.extend_from_slice(&self.still);
-        if self.still.iter().all(|&s| s == 0) {
+        if self.still.iter().all(|&s| s == 0 || s == AT_REST) {
             return;
         }
-        let Self { batches, still, calm, shells, .. } = self;
+        let Self { batches, still, calm, .. } = self;
         batches.for_each(|batch, lane, _| {
             let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
-            let (still_a, still_b) = (still[a], still[b]);
-            if batch.impulse[lane] == 0 || (still_a | still_b) == 0 {
-                return;
-            }
-            for (me, mine, theirs) in [(a, still_a, still_b), (b, still_b, still_a)] {
-                if mine != AT_REST {
-                    calm[me] = calm[me].min(theirs);
-                } else if theirs == 0 && bodies[shells[me].slot as usize].has(flag::DYNAMIC) {
-                    wake.push(shells[me].slot);
-                }
+            if batch.impulse[lane] != 0 {
+                calm[a] = calm[a].min(still[b]);
+                calm[b] = calm[b].min(still[a]);
             }
         });
     }

@@ -1,0 +1,246 @@
+//! Golden scenes: every machine must come to these very bits. Each scene also asserts something that is true whatever
+//! the golden value says.
+
+use std::fmt::Write;
+
+use testudo_physics::{BodyDef, BodyId, EdgePolicy, Fx, Vec2, World, WorldDef};
+
+use crate::build::{
+    Chance, add, at, circle, deepest_overlap, energy, milli, momentum, position, rect, run, velocity, world,
+};
+
+/// Checksum, sizes and a few positions together: a failure says at once what kind it is.
+fn portrait(world: &World, watched: &[BodyId]) -> String {
+    let mut snapshot = Vec::new();
+    world.snapshot(&mut snapshot);
+    let mut text = format!(
+        "checksum {:016x}\nframe {}, bodies {}, contacts {}, snapshot {} bytes\n",
+        world.checksum(),
+        world.frame(),
+        world.body_count(),
+        world.contact_count(),
+        snapshot.len()
+    );
+    for &id in watched {
+        match world.body(id) {
+            Some(b) => {
+                let awake = if b.is_awake() { "awake" } else { "asleep" };
+                let (p, v) = (b.position(), b.velocity());
+                writeln!(text, "body {} at ({}, {}) moving ({}, {}), {awake}", id.index(), p.x, p.y, v.x, v.y)
+            }
+            None => writeln!(text, "body {} is gone", id.index()),
+        }
+        .expect("writing to a string");
+    }
+    text
+}
+
+/// The same scene without faster instructions must agree at every step.
+fn run_both(world: &mut World, steps: u32, fps: u32, mut drive: impl FnMut(&mut World)) {
+    let mut bytes = Vec::new();
+    world.snapshot(&mut bytes);
+    let mut plain = World::new(WorldDef::new().simd(false)).expect("defaults");
+    plain.restore(&bytes).expect("own bytes");
+    for step in 0..steps {
+        drive(world);
+        drive(&mut plain);
+        run(world, 1, fps);
+        run(&mut plain, 1, fps);
+        assert_eq!(world.checksum(), plain.checksum(), "step {step}");
+    }
+}
+
+#[test]
+fn crowd_through_a_gap() {
+    let mut w = world(WorldDef::new());
+    add(&mut w, BodyDef::fixed(rect(1000, 20_000)).position(at(10_000, 22_000)));
+    add(&mut w, BodyDef::fixed(rect(1000, 20_000)).position(at(10_000, -22_000)));
+    let units: Vec<BodyId> = (0..300)
+        .map(|i| {
+            let place = at(-20_000 + i % 20 * 1250, i / 20 * 1250 - 9_000);
+            add(&mut w, BodyDef::dynamic(circle(500)).position(place))
+        })
+        .collect();
+    run_both(&mut w, 400, 20, |w| {
+        for &unit in &units {
+            let p = w.body(unit).expect("alive").position();
+            // To the gap, then through it.
+            let y = if p.x < milli(9_000) { -p.y.signum() * milli(1_500) } else { Fx::ZERO };
+            w.set_velocity(unit, Vec2::new(milli(3_000), y)).expect("in range");
+        }
+    });
+    let through = units.iter().filter(|&&id| position(&w, id)[0] > 11 << 16).count();
+    assert!(through > 100, "only {through} units came through the gap of 4 units");
+    assert!(deepest_overlap(&w) < 0.45f64.mul_add(65_536.0, 0.0) as i64, "overlap {}", deepest_overlap(&w));
+    insta::assert_snapshot!(portrait(&w, &[units[0], units[150], units[299]]));
+}
+
+#[test]
+fn billiards_break() {
+    let mut w = world(WorldDef::new());
+    for (x, y, hx, hy) in [(0, 26, 51, 1), (0, -26, 51, 1), (51, 0, 1, 26), (-51, 0, 1, 26)] {
+        add(
+            &mut w,
+            BodyDef::fixed(rect(hx * 1000, hy * 1000)).position(at(x * 1000, y * 1000)).restitution(Fx::ONE),
+        );
+    }
+    let ball = |x: i64, y: i64| BodyDef::dynamic(circle(1000)).position(at(x, y)).restitution(Fx::ONE);
+    let cue = add(&mut w, ball(-30_000, 13).velocity(at(40_000, 0)));
+    let mut rack = Vec::new();
+    for row in 0..5i64 {
+        for i in 0..=row {
+            rack.push(add(&mut w, ball(row * 1760, (2 * i - row) * 1020)));
+        }
+    }
+    let before = energy(&w);
+    run_both(&mut w, 600, 60, |_| {});
+    let kept = energy(&w) * 1000 / before;
+    assert!((980..=1005).contains(&kept), "energy kept: {kept} per mille");
+    let moved = rack.iter().filter(|&&id| velocity(&w, id) != [0, 0]).count();
+    assert!(moved >= 12, "only {moved} balls move");
+    insta::assert_snapshot!(portrait(&w, &[cue, rack[0], rack[14]]));
+}
+
+#[test]
+fn stack_pushed_by_a_crowd() {
+    let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)).iterations(12));
+    add(&mut w, BodyDef::fixed(rect(60_000, 1000)).position(at(0, -1000)).friction(milli(600)));
+    let boxes: Vec<BodyId> = (0..8)
+        .map(|i| {
+            add(&mut w, BodyDef::dynamic(rect(500, 500)).position(at(0, 505 + i * 1010)).friction(milli(600)))
+        })
+        .collect();
+    run(&mut w, 120, 60);
+    let top = position(&w, boxes[7])[1];
+    assert!((top - (15 << 15)).abs() < 1 << 14, "the stack settled at its height: {top}");
+    let crowd: Vec<BodyId> = (0..6)
+        .map(|i| {
+            add(&mut w, BodyDef::dynamic(circle(400)).position(at(-6_000 - i * 900, 400)).mass(milli(4_000)))
+        })
+        .collect();
+    run_both(&mut w, 240, 60, |w| {
+        for &unit in &crowd {
+            w.apply_force(unit, Vec2::from_ints(30, 0)).expect("in range");
+        }
+    });
+    assert!(position(&w, boxes[0])[0] > 1 << 16, "the lowest box was pushed away");
+    assert!(
+        w.bodies().all(|b| b.position().y > milli(-300) || b.mass() == Fx::ZERO),
+        "nobody sinks into the floor"
+    );
+    insta::assert_snapshot!(portrait(&w, &[boxes[0], boxes[7], crowd[5]]));
+}
+
+#[test]
+fn mass_ratios_of_one_to_a_thousand() {
+    let mut w = world(WorldDef::new());
+    let pair = |w: &mut World, y: i64, light: i64, heavy: i64| {
+        let a = add(
+            w,
+            BodyDef::dynamic(circle(500)).position(at(0, y)).mass(milli(heavy)).velocity(at(5_000, 0)),
+        );
+        let b = add(w, BodyDef::dynamic(circle(500)).position(at(4_000, y)).mass(milli(light)));
+        [a, b]
+    };
+    let pairs = [
+        pair(&mut w, 0, 1000, 1000),
+        pair(&mut w, 5_000, 1000, 1_000_000),
+        pair(&mut w, 10_000, 1_000_000, 1000),
+        pair(&mut w, 15_000, 30, 12_000_000),
+    ];
+    let before = momentum(&w);
+    run_both(&mut w, 120, 60, |_| {});
+    let after = momentum(&w);
+    // Stated bound: a raw unit of velocity of the heavier body per pass and contact; here 9 passes and some 8 frames.
+    let bound = 72 * (12_000 << 16);
+    assert!((after[0] - before[0]).abs() <= bound, "momentum {before:?} became {after:?}");
+    assert_eq!(velocity(&w, pairs[0][0]), velocity(&w, pairs[0][1]), "an inelastic pair goes on together");
+    assert!(velocity(&w, pairs[1][1])[0] > 49 * (5 << 16) / 50, "the heavy one hardly notices");
+    assert!(velocity(&w, pairs[2][0])[0] < (5 << 16) / 50, "the light one stops");
+    insta::assert_snapshot!(portrait(&w, pairs.as_flattened()));
+}
+
+#[test]
+fn removal_during_contact() {
+    let mut w = world(WorldDef::new());
+    let row: Vec<BodyId> = (0..40)
+        .map(|i| add(&mut w, BodyDef::dynamic(circle(500)).position(at(i * 950, i % 3 * 40)).user(i as u64)))
+        .collect();
+    run(&mut w, 1, 20);
+    assert!(w.contact_count() >= 39, "{}", w.contact_count());
+    for &id in row.iter().skip(1).step_by(3) {
+        w.remove_body(id).expect("alive");
+    }
+    let newcomer = add(&mut w, BodyDef::dynamic(circle(500)).position(at(0, 3_000)));
+    assert_ne!(newcomer.generation(), 0, "a slot is used again");
+    run(&mut w, 1, 20);
+    let gone = w.contacts_ended().iter().filter(|e| w.body(e.a).is_none() || w.body(e.b).is_none()).count();
+    assert!(gone >= 13, "each removed body ends its contacts under its own handle: {gone}");
+    run_both(&mut w, 100, 20, |_| {});
+    insta::assert_snapshot!(portrait(&w, &[row[0], row[1], row[39], newcomer]));
+}
+
+#[test]
+fn huge_and_tiny_bodies() {
+    let mut w = world(WorldDef::new());
+    let moon = add(&mut w, BodyDef::dynamic(circle(400_000)).mass(milli(9_000_000)).velocity(at(2_000, 0)));
+    let wall = add(&mut w, BodyDef::fixed(rect(50_000, 4_000_000)).position(at(900_000, 0)));
+    let mut chance = Chance::new(5);
+    let dust: Vec<BodyId> = (0..500)
+        .map(|_| {
+            let place = at(chance.between(401_000, 420_000), chance.between(-9_000, 9_000));
+            add(&mut w, BodyDef::dynamic(circle(chance.between(2, 60))).position(place).mass(milli(10)))
+        })
+        .collect();
+    run_both(&mut w, 150, 30, |_| {});
+    let swept = dust.iter().filter(|&&id| velocity(&w, id)[0] > 1 << 16).count();
+    assert!(swept > 50, "the moon sweeps the dust along: {swept}");
+    let inside = dust.iter().filter(|&&id| {
+        let (p, m) = (position(&w, id), position(&w, moon));
+        let [dx, dy] = [p[0] - m[0], p[1] - m[1]];
+        (dx * dx + dy * dy).isqrt() < 399 << 16
+    });
+    assert_eq!(inside.count(), 0, "no dust inside the moon");
+    insta::assert_snapshot!(portrait(&w, &[moon, wall, dust[0], dust[499]]));
+}
+
+#[test]
+fn worlds_edge() {
+    let bounds = testudo_physics::Aabb { min: Vec2::from_ints(-10, -10), max: Vec2::from_ints(10, 10) };
+    let mut watched = Vec::new();
+    for (edge, expected) in [(EdgePolicy::Stop, 0), (EdgePolicy::Bounce, -(4 << 16))] {
+        let mut w = world(WorldDef::new().bounds(bounds).edge(edge));
+        let runner = BodyDef::dynamic(circle(500)).velocity(at(8_000, 0)).restitution(milli(500));
+        let id = add(&mut w, runner);
+        run_both(&mut w, 30, 20, |_| {});
+        assert_eq!(velocity(&w, id)[0], expected, "{edge:?}");
+        assert!(position(&w, id)[0] <= 10 << 16);
+        watched.push(portrait(&w, &[id]));
+    }
+    insta::assert_snapshot!(watched.join("\n"));
+}
+
+#[test]
+fn sensors_and_a_moving_platform() {
+    let mut w = world(WorldDef::new());
+    let zone = add(&mut w, BodyDef::fixed(rect(2_000, 2_000)).position(at(8_000, 0)).sensor(true).user(7));
+    let platform = add(&mut w, BodyDef::kinematic(rect(500, 3_000)).velocity(at(2_000, 0)).user(8));
+    let cargo = add(&mut w, BodyDef::dynamic(circle(400)).position(at(1_500, 0)).user(9));
+    let (mut entered, mut left) = (Vec::new(), Vec::new());
+    run_both(&mut w, 200, 20, |_| {});
+    // Once more from the start of the crossing for the events, which belong to single steps.
+    w.set_position(platform, at(3_000, 0)).expect("in range");
+    w.set_position(cargo, at(4_500, 0)).expect("in range");
+    for step in 0..140 {
+        run(&mut w, 1, 20);
+        entered.extend(w.sensors_began().iter().map(|e| (step, e.user_a, e.user_b)));
+        left.extend(w.sensors_ended().iter().map(|e| (step, e.user_a, e.user_b)));
+    }
+    assert!(entered.iter().any(|e| e.1 == 7 && e.2 == 9) && left.iter().any(|e| e.1 == 7 && e.2 == 9));
+    assert_eq!(velocity(&w, platform), [2 << 16, 0], "nothing slows a kinematic body");
+    assert!(position(&w, cargo)[0] > position(&w, platform)[0], "the platform pushes its cargo");
+    insta::assert_snapshot!(format!(
+        "{}entered {entered:?}\nleft {left:?}\n",
+        portrait(&w, &[zone, platform, cargo])
+    ));
+}

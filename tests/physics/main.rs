@@ -1,0 +1,12 @@
+//! The physics engine as a whole: golden scenes, laws of motion, saved states, bad input.
+//!
+//! A golden value changes only with a reason in `CHANGELOG.md` and a new `SIM_VERSION`. `BREAKAGES.md` beside this file
+//! lists deliberate breakages and the test that catches each.
+
+mod build;
+mod elastic;
+mod golden;
+mod input;
+mod laws;
+mod operations;
+mod walls;

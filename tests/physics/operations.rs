@@ -1,0 +1,152 @@
+//! Random lists of operations: a world that was saved and read back goes on like the one that was not.
+
+use testudo_physics::{BodyDef, BodyId, Fx, Part, Vec2, World, WorldDef};
+
+use crate::build::{Chance, add, at, circle, rect, world};
+
+const RATES: [u32; 5] = [20, 20, 20, 60, 30];
+
+fn random_body(chance: &mut Chance) -> BodyDef {
+    let shape = if chance.below(2) == 0 {
+        circle(chance.between(300, 1_000))
+    } else {
+        rect(chance.between(300, 1_200), chance.between(300, 1_200))
+    };
+    let def = match chance.below(4) {
+        0 => BodyDef::fixed(shape),
+        1 => BodyDef::kinematic(shape),
+        _ => BodyDef::dynamic(shape).mass(Fx::from_bits(chance.between(1 << 8, 1 << 20))),
+    };
+    def.position(at(chance.between(-10_000, 10_000), chance.between(-10_000, 10_000)))
+        .velocity(at(chance.between(-3_000, 3_000), chance.between(-3_000, 3_000)))
+        .ground_friction(Fx::from_bits(chance.between(0, 3 << 16)))
+        .damping(Fx::from_bits(chance.between(0, 1 << 14)))
+        .restitution(Fx::from_bits(chance.between(0, 1 << 16)))
+        .friction(Fx::from_bits(chance.between(0, 1 << 16) * i64::from(chance.below(2))))
+        .sensor(chance.below(10) == 0)
+        .lock_axes(chance.below(10) == 0, chance.below(10) == 0)
+        .user(u64::from(chance.below(3)))
+}
+
+/// One random change. A stale handle is part of the game: it must be an error and change nothing.
+fn operate(w: &mut World, ids: &mut Vec<BodyId>, chance: &mut Chance) {
+    if ids.is_empty() || chance.below(2) == 0 {
+        ids.push(add(w, random_body(chance)));
+        return;
+    }
+    let at_index = chance.below(ids.len() as u32) as usize;
+    let id = ids[at_index];
+    let push = Vec2::from_ints(chance.between(-50, 50) as i32, chance.between(-50, 50) as i32);
+    match chance.below(10) {
+        0 | 1 => {
+            ids.swap_remove(at_index);
+            w.remove_body(id).expect("alive");
+            assert!(w.remove_body(id).is_err() && w.set_velocity(id, push).is_err() && w.body(id).is_none());
+        }
+        2 => w.set_velocity(id, push).expect("in range"),
+        3 => w.set_position(id, at(chance.between(-10_000, 10_000), 0)).expect("in range"),
+        4 => w.set_enabled(id, chance.below(2) == 0).expect("alive"),
+        5 => w.apply_force(id, push).expect("in range"),
+        6 => w.apply_impulse(id, push).expect("in range"),
+        7 => w.set_shape(id, circle(chance.between(200, 900))).expect("in range"),
+        8 => w.set_sensor(id, chance.below(2) == 0).expect("alive"),
+        _ => w.set_mass(id, Fx::from_bits(chance.between(1 << 8, 1 << 20))).expect("in range"),
+    }
+}
+
+fn same(a: &World, b: &World, context: &str) {
+    assert_eq!(a.contacts_began(), b.contacts_began(), "{context}");
+    assert_eq!(a.contacts_ended(), b.contacts_ended(), "{context}");
+    assert_eq!(a.sensors_began(), b.sensors_began(), "{context}");
+    assert_eq!(a.sensors_ended(), b.sensors_ended(), "{context}");
+    for part in Part::ALL {
+        assert_eq!(a.part_checksum(part), b.part_checksum(part), "{context}: {part:?}");
+    }
+}
+
+#[test]
+fn saved_and_restored_worlds_go_on_alike() {
+    let mut slept = 0;
+    for seed in 0..40 {
+        let mut chance = Chance::new(seed);
+        let mut w = world(WorldDef::new().sleep_frames(5));
+        let mut ids = Vec::new();
+        let (mut began, mut ended, mut overlaps) = (0, 0, 0i64);
+        for step in 0..120 {
+            for _ in 0..chance.below(9) {
+                operate(&mut w, &mut ids, &mut chance);
+            }
+            let mut bytes = Vec::new();
+            w.snapshot(&mut bytes);
+            let context = format!("seed {seed}, step {step}");
+            let mut read = World::from_bytes(&bytes).unwrap_or_else(|e| panic!("{context}: {e}"));
+            let mut again = Vec::new();
+            read.snapshot(&mut again);
+            assert_eq!(bytes, again, "{context}: bytes of the same state");
+            let mut back = world(WorldDef::new().simd(false));
+            back.restore(&bytes).expect("own bytes");
+            let fps = RATES[chance.below(5) as usize];
+            for w in [&mut w, &mut read, &mut back] {
+                w.step(fps).expect("in range");
+            }
+            same(&w, &read, &context);
+            same(&w, &back, &context);
+            assert_eq!(w.validate(), Ok(()), "{context}");
+            began += w.contacts_began().len();
+            ended += w.contacts_ended().len();
+            overlaps += w.sensors_began().len() as i64 - w.sensors_ended().len() as i64;
+            slept += w.bodies().filter(|b| !b.is_awake()).count();
+            if step % 3 == 0 {
+                w = read;
+            }
+        }
+        for id in ids {
+            w.remove_body(id).expect("alive");
+        }
+        w.step(20).expect("in range");
+        ended += w.contacts_ended().len();
+        overlaps -= w.sensors_ended().len() as i64;
+        assert_eq!((began, overlaps), (ended, 0), "seed {seed}: everything that begins ends");
+        assert!(began > 300, "seed {seed}: only {began} contacts");
+    }
+    assert!(slept > 1000, "bodies slept");
+}
+
+#[test]
+fn damaged_bytes_never_panic_and_never_make_an_inconsistent_world() {
+    let mut chance = Chance::new(99);
+    let mut w = world(WorldDef::new().sleep_frames(5));
+    let mut ids = Vec::new();
+    for _ in 0..60 {
+        for _ in 0..4 {
+            operate(&mut w, &mut ids, &mut chance);
+        }
+        w.step(20).expect("in range");
+    }
+    operate(&mut w, &mut ids, &mut chance);
+    let mut bytes = Vec::new();
+    w.snapshot(&mut bytes);
+    for length in 0..bytes.len() {
+        assert!(World::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
+    }
+    let mut accepted = 0;
+    for _ in 0..6_000 {
+        let mut damaged = bytes.clone();
+        for _ in 0..=chance.below(3) {
+            let at = chance.below(damaged.len() as u32 - 8) as usize;
+            damaged[at] ^= 1 << chance.below(8);
+        }
+        // A forger can compute the checksum, too.
+        let end = damaged.len() - 8;
+        let hash = testudo_physics::hash_bytes(&damaged[..end]);
+        damaged[end..].copy_from_slice(&hash.to_le_bytes());
+        if let Ok(mut world) = World::from_bytes(&damaged) {
+            accepted += 1;
+            for _ in 0..4 {
+                world.step(20).expect("in range");
+                assert_eq!(world.validate(), Ok(()));
+            }
+        }
+    }
+    assert!(accepted > 500, "many flips are other valid worlds: {accepted}");
+}
