@@ -5,6 +5,7 @@ extern crate alloc;
 
 mod aabb;
 mod advance;
+mod angle;
 mod block_join;
 mod body;
 mod body_def;
@@ -44,6 +45,7 @@ mod world;
 mod world_def;
 
 pub use aabb::Aabb;
+pub use angle::Angle;
 pub use body::BodyRef;
 pub use body_def::{BodyDef, BodyError, BodyKind};
 pub use body_id::BodyId;
