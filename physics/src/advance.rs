@@ -11,6 +11,7 @@ use crate::narrow_phase::scale_down;
 use crate::num::FPS_MAX;
 use crate::quadtree::RawBox;
 use crate::resting::RestingTrees;
+use crate::simd::prefetch;
 use crate::sweep::sweep;
 use crate::world::{ContactEvent, StepError, World};
 use crate::world_def::{EdgePolicy, Settings};
@@ -189,13 +190,14 @@ impl World {
         self.stepper.spread_stillness();
         let Self { stepper, bodies, extras, previous, settings, resting, .. } = self;
         let margin = settings.box_margin();
-        stepper.for_each_mover(|slot, moving, kept, calm| {
-            let at = slot as usize;
+        stepper.for_each_mover(|mover| {
+            prefetch(bodies, mover.soon);
+            let at = mover.slot as usize;
             previous[at] = bodies[at].position;
-            let step = displacement(&mut bodies[at], moving, per_frame, settings.max_speed);
-            let step = clip_to_walls(slot, step, bodies, resting);
+            let step = displacement(&mut bodies[at], mover.moving, per_frame, settings.max_speed);
+            let step = clip_to_walls(mover.slot, step, bodies, resting);
             let body = &mut bodies[at];
-            body.velocity = kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
+            body.velocity = mover.kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
             advance(body, step, settings);
             if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
                 motion::apply_ground_friction(body, per_frame);
@@ -205,7 +207,7 @@ impl World {
             }
             let still = body.velocity.iter().all(|v| v.abs() <= settings.sleep_speed);
             body.still_frames =
-                if still { calm.saturating_add(1).min(settings.sleep_frames.max(1)) } else { 0 };
+                if still { mover.calm.saturating_add(1).min(settings.sleep_frames.max(1)) } else { 0 };
             body.bounds().grown(margin)
         });
     }

@@ -226,8 +226,9 @@ impl Quadtree {
         self.slot_of_lane.resize(lanes, NO_SLOT);
     }
 
-    /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them.
-    pub(crate) fn set_boxes(&mut self, mut box_of: impl FnMut(usize, u32) -> RawBox) {
+    /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them. `box_of` gets the lane, its slot,
+    /// and the slot that comes a few lanes later, to be asked for ahead of time.
+    pub(crate) fn set_boxes(&mut self, mut box_of: impl FnMut(usize, u32, u32) -> RawBox) {
         if self.levels.is_empty() {
             self.levels.push(Vec::new());
         }
@@ -235,9 +236,10 @@ impl Quadtree {
         blocks.clear();
         for (b, slots) in self.slot_of_lane.chunks_exact(LANES).enumerate() {
             let mut block = BoxBlock::EMPTY;
-            for (lane, &slot) in slots.iter().enumerate() {
+            for (l, &slot) in slots.iter().enumerate() {
                 if slot != NO_SLOT {
-                    block.set(lane, &box_of(b * LANES + lane, slot));
+                    let lane = b * LANES + l;
+                    block.set(l, &box_of(lane, slot, slot_ahead(&self.slot_of_lane, lane)));
                 }
             }
             blocks.push(block);
@@ -324,11 +326,12 @@ impl Quadtree {
     }
 
     /// Replaces the boxes of all bodies, in curve order, and makes the bounds above them tight.
-    pub(crate) fn update_boxes(&mut self, mut box_of: impl FnMut(usize, u32) -> RawBox) {
+    pub(crate) fn update_boxes(&mut self, mut box_of: impl FnMut(usize, u32, u32) -> RawBox) {
         let Some(blocks) = self.levels.first_mut() else { return };
         for (lane, &slot) in self.slot_of_lane.iter().enumerate() {
             if slot != NO_SLOT {
-                blocks[lane / LANES].set(lane % LANES, &box_of(lane, slot));
+                let b = box_of(lane, slot, slot_ahead(&self.slot_of_lane, lane));
+                blocks[lane / LANES].set(lane % LANES, &b);
             }
         }
         self.rebuild_bounds();
@@ -355,6 +358,12 @@ impl Quadtree {
             }
         }
     }
+}
+
+/// The slot some lanes after `lane`: far enough for memory to answer, near enough not to be forgotten.
+#[inline(always)]
+fn slot_ahead(slot_of_lane: &[u32], lane: usize) -> u32 {
+    slot_of_lane.get(lane + 12).copied().unwrap_or(NO_SLOT)
 }
 
 /// Starts a new block when the leaf does not fit into what is left of the current one, so that small leaves stay whole.
@@ -497,7 +506,7 @@ mod tests {
         let slots: Vec<u32> = (0..points.len() as u32).collect();
         let mut tree = Quadtree::default();
         tree.sort(&slots, rule, |s| (points[s as usize], extent));
-        tree.set_boxes(|_, s| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
+        tree.set_boxes(|_, s, _| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
         tree
     }
 

@@ -17,6 +17,18 @@ use crate::solver::{Pass, Velocity, run_pass};
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
 
+/// Asks for an element that will be read soon: bodies stand by slot, the step visits them along the curve.
+#[inline(always)]
+pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if let Some(element) = elements.get(index as usize) {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint about an address that is valid.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(element).cast()) }
+    }
+    let _ = (elements, index);
+}
+
 /// Which instantiation of the kernels runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Path {

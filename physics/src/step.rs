@@ -14,7 +14,7 @@ use crate::friction::FrictionContact;
 use crate::narrow_phase::Hit;
 use crate::quadtree::{NO_SLOT, Quadtree, RawBox};
 use crate::resting::RestingTrees;
-use crate::simd::Path;
+use crate::simd::{Path, prefetch};
 use crate::solver::{Pass, Velocity};
 use crate::world_def::Settings;
 
@@ -27,6 +27,20 @@ struct Locked {
     body: u32,
     axis: u8,
     velocity: i32,
+}
+
+/// A mover after the solver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mover {
+    pub(crate) slot: u32,
+    /// Slot of a mover that comes soon after.
+    pub(crate) soon: u32,
+    /// The velocity that moves its position.
+    pub(crate) moving: [i32; 2],
+    /// The velocity that it keeps.
+    pub(crate) kept: [i32; 2],
+    /// The least stillness among its touching neighbours and itself.
+    pub(crate) calm: u16,
 }
 
 /// Scratch of a step; kept between steps so that a steady one does not allocate. The tree also serves queries.
@@ -104,7 +118,8 @@ impl Stepper {
         self.locked.clear();
         self.any_flags = 0;
         let mut tree = core::mem::take(&mut self.tree);
-        tree.set_boxes(|lane, slot| {
+        tree.set_boxes(|lane, slot, soon| {
+            prefetch(bodies, soon);
             self.push_holes(lane);
             let body = &bodies[slot as usize];
             self.lanes[slot as usize] = lane as u32;
@@ -219,10 +234,18 @@ impl Stepper {
         }
     }
 
-    /// Hands each mover (lane, slot) its solved velocities: the one that moves its position, and the one it keeps.
-    pub(crate) fn for_each_mover(&mut self, mut with: impl FnMut(u32, [i32; 2], [i32; 2], u16) -> RawBox) {
+    /// Hands on each mover with its solved velocities and takes its new box.
+    pub(crate) fn for_each_mover(&mut self, mut with: impl FnMut(Mover) -> RawBox) {
         let Self { tree, moving, velocities, calm, .. } = self;
-        tree.update_boxes(|lane, slot| with(slot, moving[lane].get(), velocities[lane].get(), calm[lane]));
+        tree.update_boxes(|lane, slot, soon| {
+            with(Mover {
+                slot,
+                soon,
+                moving: moving[lane].get(),
+                kept: velocities[lane].get(),
+                calm: calm[lane],
+            })
+        });
     }
 
     /// The least stillness of each body and its touching neighbours. A body sleeps only together with what it touches, so
