@@ -179,6 +179,7 @@ impl World {
                 }));
             };
         refill(&mut self.events.contacts_began, &self.contacts.began, false);
+        refill(&mut self.events.contacts_stayed, &self.contacts.stayed, false);
         refill(&mut self.events.contacts_ended, &self.contacts.ended, true);
         refill(&mut self.events.sensors_began, &self.sensors.began, false);
         refill(&mut self.events.sensors_ended, &self.sensors.ended, true);

@@ -28,7 +28,7 @@ pub(crate) struct Origin {
     pub(crate) other: u32,
     /// Index of the cached contact it continues, or [`Origin::NEW`].
     pub(crate) cached: u32,
-    /// Whether the surfaces touched before the step.
+    /// Whether the surfaces touched before the step, or have not parted yet.
     pub(crate) touching: bool,
 }
 

@@ -17,6 +17,10 @@ use crate::world_def::Settings;
 /// Greatest speed at which overlapping bodies are pushed apart, raw units per second.
 const PUSH_MAX: i64 = 256 << 16;
 
+/// A contact ends only when the surfaces are further apart than this, so that bodies that move together do not flicker
+/// between touching and not: 1/64 unit, raw.
+const PARTING_GAP: i32 = 1 << 10;
+
 /// What the contact phase reads and writes besides the working arrays.
 pub(crate) struct ContactPhase<'a> {
     pub(crate) bodies: &'a [Body],
@@ -134,6 +138,7 @@ impl Stepper {
             let ranges = [self.cached[owner as usize], self.cached[other as usize]];
             if let Some((cached, impulse)) = phase.contacts.find(own_slot, other_slot, ranges) {
                 origin.cached = cached;
+                origin.touching = hit.gap <= PARTING_GAP;
                 contact.impulse = impulse;
             }
         }

@@ -77,6 +77,9 @@ pub(crate) struct ContactCache {
     /// Contacts per owner by working index, then where the owner's next contact goes.
     places: Vec<u32>,
     pub(crate) began: Vec<SlotPair>,
+    /// Contacts that went on; only listed when `lists_stayed`.
+    pub(crate) stayed: Vec<SlotPair>,
+    pub(crate) lists_stayed: bool,
     pub(crate) ended: Vec<SlotPair>,
 }
 
@@ -146,10 +149,12 @@ impl ContactCache {
             self.ranges[owner.slot as usize] = [0; 2];
         }
         self.began.clear();
+        self.stayed.clear();
         self.count_contacts(batches, shells);
         self.place_owners(shells);
         self.place_contacts(batches);
         self.began.sort_unstable();
+        self.stayed.sort_unstable();
         self.collect_ended();
     }
 
@@ -158,7 +163,7 @@ impl ContactCache {
     fn count_contacts(&mut self, batches: &Batches, shells: &[Shell]) {
         self.places.clear();
         self.places.resize(shells.len(), 0);
-        let Self { places, began, matched, .. } = self;
+        let Self { places, began, stayed, lists_stayed, matched, .. } = self;
         batches.for_each(|batch, lane, origin| {
             if batch.impulse[lane] == 0 && !origin.touching {
                 return;
@@ -168,6 +173,9 @@ impl ContactCache {
                 began.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
             } else {
                 matched[origin.cached as usize] = true;
+                if *lists_stayed {
+                    stayed.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
+                }
             }
         });
     }
@@ -263,6 +271,7 @@ impl ContactCache {
             start += owner.count;
         }
         self.began.clear();
+        self.stayed.clear();
         self.ended.clear();
     }
 

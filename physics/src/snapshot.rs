@@ -88,6 +88,7 @@ impl World {
         let mut reader = open(bytes)?;
         let mut world = World::with_settings(self.settings, self.seed, self.stepper.path);
         world.read(&mut reader)?;
+        world.contacts.lists_stayed = self.contacts.lists_stayed;
         // The buffers of the step hold nothing that lasts; the trees are filled anew.
         core::mem::swap(&mut world.stepper, &mut self.stepper);
         world.derive();

@@ -89,6 +89,7 @@ pub struct TouchingContact {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
     pub(crate) contacts_began: Vec<ContactEvent>,
+    pub(crate) contacts_stayed: Vec<ContactEvent>,
     pub(crate) contacts_ended: Vec<ContactEvent>,
     pub(crate) sensors_began: Vec<ContactEvent>,
     pub(crate) sensors_ended: Vec<ContactEvent>,
@@ -250,6 +251,18 @@ impl World {
     #[must_use]
     pub fn contacts_ended(&self) -> &[ContactEvent] {
         &self.events.contacts_ended
+    }
+
+    /// Movers' contacts that began earlier and went on in the last step; empty unless [`World::list_stayed_contacts`] asked
+    /// for them. Contacts between bodies that sleep are not listed; [`World::contacts`] has them.
+    #[must_use]
+    pub fn contacts_stayed(&self) -> &[ContactEvent] {
+        &self.events.contacts_stayed
+    }
+
+    /// Whether [`World::contacts_stayed`] is filled from the next step on. Off at first: a crowd has many. No part of the state.
+    pub fn list_stayed_contacts(&mut self, list: bool) {
+        self.contacts.lists_stayed = list;
     }
 
     /// Overlaps with sensors that began in the last step.
