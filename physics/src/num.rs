@@ -46,8 +46,7 @@ const _: () = assert!(2 * POSITION_MAX.to_bits() <= 1 << 31);
 /// ```
 #[must_use]
 pub const fn mul_nearest(a: Fx, b: Fx) -> Fx {
-    let product = a.to_bits() as i128 * b.to_bits() as i128;
-    saturate((product + (1 << 15) - (product < 0) as i128) >> 16)
+    round_product(a.to_bits() as i128 * b.to_bits() as i128)
 }
 
 /// `a * b`, rounded down; saturates. Inside the range it is what [`Fx`]'s `*` gives.
@@ -104,8 +103,19 @@ pub const fn sqrt(value: Fx) -> Fx {
     Fx::from_bits(if square >> 64 == 0 { isqrt_u64(square as u64) as i64 } else { square.isqrt() as i64 })
 }
 
+/// The number nearest to a product or sum of products of raw values, which has 32 fraction bits; ties away from zero.
+pub(crate) const fn round_product(product: i128) -> Fx {
+    saturate(product.saturating_add((1 << 15) - (product < 0) as i128) >> 16)
+}
+
+/// `a / b` in plain integers, rounded to nearest, ties away from zero. `b` is positive and below 2^126, as is `|a|`.
+pub(crate) const fn div_nearest(a: i128, b: i128) -> i128 {
+    let half = if a < 0 { -(b / 2) } else { b / 2 };
+    (a + half) / b
+}
+
 /// The nearest number to a raw value of any size.
-const fn saturate(raw: i128) -> Fx {
+pub(crate) const fn saturate(raw: i128) -> Fx {
     if raw > i64::MAX as i128 {
         Fx::MAX
     } else if raw < i64::MIN as i128 {
