@@ -59,9 +59,11 @@ fn same(a: &World, b: &World, context: &str) {
     assert_eq!(a.contacts_ended(), b.contacts_ended(), "{context}");
     assert_eq!(a.sensors_began(), b.sensors_began(), "{context}");
     assert_eq!(a.sensors_ended(), b.sensors_ended(), "{context}");
+    assert_eq!(a.first_difference(b).map(|d| d.to_string()), None, "{context}");
     for part in Part::ALL {
-        assert_eq!(a.part_checksum(part), b.part_checksum(part), "{context}: {part:?}");
+        assert_eq!(a.part_checksum(part), b.part_checksum(part), "{context}: {part}");
     }
+    assert_eq!(a.checksum(), b.checksum(), "{context}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "body_def",
     "quadtree",
     "body",
+    "body_field",
     "rounded_box",
     "query_filter",
     "narrow_phase",
@@ -50,6 +51,7 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "ray",
     "snapshot",
     "validate",
+    "diff",
     "interpolate",
     "debug_draw",
 ];
