@@ -243,6 +243,8 @@ pub struct BodyRef<'a> {
     pub(crate) id: BodyId,
     pub(crate) body: &'a Body,
     pub(crate) extra: &'a Extra,
+    /// Raw position before the last step.
+    pub(crate) previous: [i32; 2],
 }
 
 impl BodyRef<'_> {

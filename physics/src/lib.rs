@@ -18,6 +18,7 @@ mod contacts;
 mod diff;
 mod filter;
 mod friction;
+mod interpolate;
 mod material;
 mod motion;
 mod narrow_phase;

@@ -198,8 +198,7 @@ impl World {
     /// The body behind a handle, or `None` when it is gone.
     #[must_use]
     pub fn body(&self, id: BodyId) -> Option<BodyRef<'_>> {
-        let slot = self.slot(id).ok()?;
-        Some(BodyRef { id, body: &self.bodies[slot], extra: &self.extras[slot] })
+        self.slot(id).ok().map(|_| self.body_ref(id.index))
     }
 
     /// All bodies, oldest first.
@@ -284,10 +283,12 @@ impl World {
 
     pub(crate) fn body_ref(&self, index: u32) -> BodyRef<'_> {
         let generation = self.order.generation(index).unwrap_or(0);
+        let slot = index as usize;
         BodyRef {
             id: BodyId { index, generation },
-            body: &self.bodies[index as usize],
-            extra: &self.extras[index as usize],
+            body: &self.bodies[slot],
+            extra: &self.extras[slot],
+            previous: self.previous[slot],
         }
     }
 
@@ -332,6 +333,7 @@ impl World {
         body.still_frames = 0;
         if !body.has(flag::AWAKE) {
             body.set(flag::AWAKE, true);
+            self.previous[slot as usize] = body.position;
             self.waking.push(slot);
             self.recheck_resting = true;
         }
