@@ -238,6 +238,17 @@ impl Extra {
 }
 
 /// A body as users read it. Values are copies of the state between two steps.
+///
+/// ```
+/// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+/// let mut world = World::new(WorldDef::new())?;
+/// for x in 0..3 {
+///     world.create_body(&BodyDef::fixed(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(x, 0)))?;
+/// }
+/// let widest = world.bodies().map(|body| body.aabb()).reduce(|a, b| a.union(&b));
+/// assert_eq!(widest.unwrap().max, Vec2::from_ints(3, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct BodyRef<'a> {
     pub(crate) id: BodyId,

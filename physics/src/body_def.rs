@@ -8,6 +8,17 @@ use crate::shape::Shape;
 use crate::vec2::Vec2;
 
 /// What moves a body.
+///
+/// ```
+/// use testudo_physics::{BodyDef, BodyKind, Fx, Shape, Vec2, World, WorldDef};
+/// let mut world = World::new(WorldDef::new().gravity(Vec2::from_ints(0, -10)))?;
+/// let mut drop = |kind| world.create_body(&BodyDef::new(kind, Shape::circle(Fx::ONE)).sensor(true));
+/// let (ground, lift, stone) = (drop(BodyKind::Static)?, drop(BodyKind::Kinematic)?, drop(BodyKind::Dynamic)?);
+/// world.step(20)?;
+/// let velocity = |id| world.body(id).unwrap().velocity().y;
+/// assert_eq!([ground, lift, stone].map(velocity), [Fx::ZERO, Fx::ZERO, Fx::lit("-0.5")]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BodyKind {
     /// Nothing; the others bounce off. Its velocity is zero.
@@ -202,6 +213,13 @@ impl BodyDef {
 }
 
 /// Why a call about a body was refused; the world is unchanged.
+///
+/// ```
+/// use testudo_physics::{BodyDef, BodyError, Fx, MASS_MAX, MASS_MIN, Shape};
+/// let weightless = BodyDef::dynamic(Shape::circle(Fx::ONE)).mass(Fx::ZERO).validate();
+/// let expected = BodyError::OutOfRange { field: "mass", value: Fx::ZERO, min: MASS_MIN, max: MASS_MAX };
+/// assert_eq!(weightless, Err(expected));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyError {
     /// The body behind the handle was removed, or never was in this world.

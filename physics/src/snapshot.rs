@@ -26,6 +26,16 @@ pub const SNAPSHOT_VERSION: u32 = 1;
 pub const SIM_VERSION: u32 = 1;
 
 /// Why bytes are no snapshot of this version, or describe no consistent world.
+///
+/// ```
+/// use testudo_physics::{SnapshotError, World, WorldDef};
+/// let mut bytes = Vec::new();
+/// World::new(WorldDef::new()).unwrap().snapshot(&mut bytes);
+/// assert!(World::from_bytes(&bytes).is_ok());
+/// bytes[20] ^= 1;
+/// assert_eq!(World::from_bytes(&bytes).unwrap_err(), SnapshotError::Damaged);
+/// assert_eq!(World::from_bytes(b"hello").unwrap_err(), SnapshotError::NotASnapshot);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotError {
     /// The bytes do not begin like a snapshot.

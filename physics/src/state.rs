@@ -102,6 +102,16 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
 }
 
 /// A part of the state with a checksum of its own.
+///
+/// ```
+/// use testudo_physics::{BodyDef, Fx, Part, Shape, World, WorldDef};
+/// let mut world = World::new(WorldDef::new()).unwrap();
+/// world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE))).unwrap();
+/// let mut other = world.clone();
+/// other.rng().next_u32();
+/// let differs = |part: &Part| world.part_checksum(*part) != other.part_checksum(*part);
+/// assert!(Part::ALL.iter().filter(|part| differs(part)).eq([&Part::World]));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Settings, frame counter, rate and random generator.

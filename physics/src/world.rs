@@ -25,7 +25,19 @@ pub(crate) struct Removed {
 
 /// A 2D world of circles and axis-aligned rectangles in fixed-point arithmetic.
 ///
-/// The same calls in the same order give the same bits on every machine. See the crate documentation for an example.
+/// The same calls in the same order give the same bits on every machine.
+///
+/// ```
+/// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+/// let mut world = World::new(WorldDef::new())?;
+/// let ball = BodyDef::dynamic(Shape::circle(Fx::ONE)).velocity(Vec2::from_ints(3, 0));
+/// let id = world.create_body(&ball)?;
+/// for _ in 0..40 {
+///     world.step(20)?; // two seconds
+/// }
+/// assert_eq!(world.body(id).unwrap().position(), Vec2::from_ints(6, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct World {
     pub(crate) settings: Settings,
@@ -62,6 +74,21 @@ pub struct World {
 }
 
 /// A contact or overlap of two bodies that began or ended in the last step. `a` has the lower slot.
+///
+/// ```
+/// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+/// let mut world = World::new(WorldDef::new())?;
+/// let disc = BodyDef::dynamic(Shape::circle(Fx::ONE));
+/// world.create_body(&disc.velocity(Vec2::from_ints(4, 0)).user(7))?;
+/// world.create_body(&disc.position(Vec2::from_ints(3, 0)).user(8))?;
+/// let mut hits = Vec::new();
+/// for _ in 0..20 {
+///     world.step(20)?;
+///     hits.extend(world.contacts_began().iter().map(|hit| (hit.user_a, hit.user_b)));
+/// }
+/// assert_eq!(hits, [(7, 8)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactEvent {
     /// The body with the lower slot index.
@@ -75,6 +102,18 @@ pub struct ContactEvent {
 }
 
 /// Two bodies that touch now. `a` has the lower slot.
+///
+/// ```
+/// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+/// let mut world = World::new(WorldDef::new().gravity(Vec2::from_ints(0, -10)))?;
+/// let ground = world.create_body(&BodyDef::fixed(Shape::rect(Fx::from_num(9), Fx::ONE)))?;
+/// let stone = BodyDef::dynamic(Shape::circle(Fx::ONE)).position(Vec2::from_ints(0, 2));
+/// let stone = world.create_body(&stone)?;
+/// world.step(60)?;
+/// let touching: Vec<_> = world.contacts().map(|contact| (contact.a, contact.b)).collect();
+/// assert_eq!(touching, [(ground, stone)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TouchingContact {
     /// The body with the lower slot index.
@@ -96,6 +135,13 @@ pub(crate) struct Events {
 }
 
 /// Why a step was refused; the world is unchanged.
+///
+/// ```
+/// use testudo_physics::{StepError, World, WorldDef};
+/// let mut world = World::new(WorldDef::new()).unwrap();
+/// assert_eq!(world.step(0), Err(StepError::FramesPerSecond { given: 0 }));
+/// assert_eq!(world.frame(), 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepError {
     /// Frames per second must lie in 1..=1,000.

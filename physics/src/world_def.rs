@@ -7,6 +7,19 @@ use crate::quadtree::{DEPTH_LIMIT, RawBox, SplitRule};
 use crate::vec2::Vec2;
 
 /// What happens to a body whose centre would leave the world's bounds. Nothing ever wraps around.
+///
+/// ```
+/// use testudo_physics::{Aabb, BodyDef, EdgePolicy, Fx, Shape, Vec2, World, WorldDef};
+/// let bounds = Aabb::from_center_half(Vec2::ZERO, Vec2::from_ints(5, 5));
+/// let mut world = World::new(WorldDef::new().bounds(bounds).edge(EdgePolicy::Bounce))?;
+/// let ball = BodyDef::dynamic(Shape::circle(Fx::ONE)).restitution(Fx::lit("0.5"));
+/// let ball = world.create_body(&ball.velocity(Vec2::from_ints(10, 0)))?;
+/// for _ in 0..20 {
+///     world.step(20)?;
+/// }
+/// assert_eq!(world.body(ball).unwrap().velocity(), Vec2::from_ints(-5, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EdgePolicy {
     /// The centre stops at the edge and the velocity across it becomes zero.
@@ -205,6 +218,12 @@ impl WorldDef {
 }
 
 /// A setting of [`WorldDef`] that is out of its range.
+///
+/// ```
+/// use testudo_physics::{World, WorldDef, WorldError};
+/// let refused = World::new(WorldDef::new().iterations(0)).unwrap_err();
+/// assert_eq!(refused, WorldError::OutOfRange { setting: "iterations" });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorldError {
     /// The named setting is outside the range that its builder method documents.
