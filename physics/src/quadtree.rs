@@ -13,6 +13,9 @@ use alloc::vec::Vec;
 /// Bodies per block and children per block above.
 pub(crate) const LANES: usize = 8;
 
+/// How far ahead of the curve bodies are asked for: far enough for memory to answer, near enough not to be forgotten.
+const BLOCKS_AHEAD: usize = 2;
+
 /// A lane without a body.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
 
@@ -226,23 +229,31 @@ impl Quadtree {
         self.slot_of_lane.resize(lanes, NO_SLOT);
     }
 
-    /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them. `box_of` gets the lane, its slot,
-    /// and the slot that comes a few lanes later, to be asked for ahead of time.
-    pub(crate) fn set_boxes(&mut self, mut box_of: impl FnMut(usize, u32, u32) -> RawBox) {
+    /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them.
+    pub(crate) fn set_boxes(&mut self, mut box_of: impl FnMut(usize, u32) -> RawBox) {
+        self.set_blocks(|first, slots, _| {
+            let mut block = BoxBlock::EMPTY;
+            for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+                block.set(l, &box_of(first + l, slot));
+            }
+            block
+        });
+    }
+
+    /// The same, a block at a time: `block_of` gets the first lane, the slots of its eight lanes, and those of a later
+    /// block, to be asked for ahead of time.
+    pub(crate) fn set_blocks(
+        &mut self,
+        mut block_of: impl FnMut(usize, &[u32; LANES], &[u32; LANES]) -> BoxBlock,
+    ) {
         if self.levels.is_empty() {
             self.levels.push(Vec::new());
         }
-        let blocks = &mut self.levels[0];
+        let (slots, blocks) = (self.slot_of_lane.as_chunks().0, &mut self.levels[0]);
         blocks.clear();
-        for (b, slots) in self.slot_of_lane.chunks_exact(LANES).enumerate() {
-            let mut block = BoxBlock::EMPTY;
-            for (l, &slot) in slots.iter().enumerate() {
-                if slot != NO_SLOT {
-                    let lane = b * LANES + l;
-                    block.set(l, &box_of(lane, slot, slot_ahead(&self.slot_of_lane, lane)));
-                }
-            }
-            blocks.push(block);
+        for (b, own) in slots.iter().enumerate() {
+            let ahead = slots.get(b + BLOCKS_AHEAD).unwrap_or(own);
+            blocks.push(block_of(b * LANES, own, ahead));
         }
         self.rebuild_bounds();
     }
@@ -362,10 +373,10 @@ impl Quadtree {
     }
 }
 
-/// The slot some lanes after `lane`: far enough for memory to answer, near enough not to be forgotten.
+/// The slot some lanes after `lane`.
 #[inline(always)]
 fn slot_ahead(slot_of_lane: &[u32], lane: usize) -> u32 {
-    slot_of_lane.get(lane + 12).copied().unwrap_or(NO_SLOT)
+    slot_of_lane.get(lane + BLOCKS_AHEAD * LANES).copied().unwrap_or(NO_SLOT)
 }
 
 /// Starts a new block when the leaf does not fit into what is left of the current one, so that small leaves stay whole.
@@ -510,7 +521,7 @@ mod tests {
         let slots: Vec<u32> = (0..points.len() as u32).collect();
         let mut tree = Quadtree::default();
         tree.sort(&slots, rule, |s| (points[s as usize], extent));
-        tree.set_boxes(|_, s, _| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
+        tree.set_boxes(|_, s| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
         tree
     }
 

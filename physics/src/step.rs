@@ -12,7 +12,7 @@ use crate::coloring::Batches;
 use crate::contacts::ContactCache;
 use crate::friction::FrictionContact;
 use crate::narrow_phase::Hit;
-use crate::quadtree::{NO_SLOT, Quadtree, RawBox};
+use crate::quadtree::{BoxBlock, LANES, NO_SLOT, Quadtree, RawBox};
 use crate::resting::RestingTrees;
 use crate::simd::{Path, prefetch};
 use crate::solver::{Pass, Velocity};
@@ -118,36 +118,58 @@ impl Stepper {
         self.locked.clear();
         self.any_flags = 0;
         let mut tree = core::mem::take(&mut self.tree);
-        tree.set_boxes(|lane, slot, soon| {
-            prefetch(bodies, soon);
-            self.push_holes(lane);
-            let body = &bodies[slot as usize];
-            self.lanes[slot as usize] = lane as u32;
-            self.shells.push(body.shell(slot));
-            self.velocities.push(Velocity::new(body.velocity));
-            self.still.push(body.still_frames);
-            self.cached.push(contacts.range(slot));
-            self.any_flags |= body.flags;
-            for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
-                if body.has(bit) {
-                    let velocity = body.velocity[usize::from(axis)];
-                    self.locked.push(Locked { body: lane as u32, axis, velocity });
-                }
-            }
-            body.bounds().grown(margin)
+        tree.set_blocks(|first, slots, ahead| {
+            ahead.iter().for_each(|&slot| prefetch(bodies, slot));
+            self.gather_block(first, slots, bodies, contacts, margin)
         });
         // One more: the dummy body of empty lanes in batches.
-        self.push_holes(tree.slot_of_lane().len() + 1);
+        self.shells.push(Shell::HOLE);
+        self.velocities.push(Velocity::default());
+        self.still.push(AT_REST);
+        self.cached.push([0; 2]);
         self.tree = tree;
     }
 
-    /// Fills the working arrays up to `len` with lanes without a body.
-    fn push_holes(&mut self, len: usize) {
-        while self.shells.len() < len {
-            self.shells.push(Shell::HOLE);
-            self.velocities.push(Velocity::default());
-            self.still.push(AT_REST);
-            self.cached.push([0; 2]);
+    /// Appends eight lanes to the working arrays and returns their boxes.
+    fn gather_block(
+        &mut self,
+        first: usize,
+        slots: &[u32; LANES],
+        bodies: &[Body],
+        contacts: &ContactCache,
+        margin: i32,
+    ) -> BoxBlock {
+        let mut block = BoxBlock::EMPTY;
+        let mut shells = [Shell::HOLE; LANES];
+        let mut velocities = [Velocity::default(); LANES];
+        let mut still = [AT_REST; LANES];
+        let mut cached = [[0; 2]; LANES];
+        for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+            let body = &bodies[slot as usize];
+            self.lanes[slot as usize] = (first + l) as u32;
+            shells[l] = body.shell(slot);
+            velocities[l] = Velocity::new(body.velocity);
+            still[l] = body.still_frames;
+            cached[l] = contacts.range(slot);
+            self.any_flags |= body.flags;
+            if body.has(flag::LOCK_X | flag::LOCK_Y) {
+                self.note_locks((first + l) as u32, body);
+            }
+            block.set(l, &shells[l].bounds().grown(margin));
+        }
+        self.shells.extend_from_slice(&shells);
+        self.velocities.extend_from_slice(&velocities);
+        self.still.extend_from_slice(&still);
+        self.cached.extend_from_slice(&cached);
+        block
+    }
+
+    #[cold]
+    fn note_locks(&mut self, lane: u32, body: &Body) {
+        for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
+            if body.has(bit) {
+                self.locked.push(Locked { body: lane, axis, velocity: body.velocity[usize::from(axis)] });
+            }
         }
     }
 
