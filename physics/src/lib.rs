@@ -70,6 +70,7 @@ mod solver;
 mod state;
 mod step;
 mod sweep;
+mod tree_search;
 mod validate;
 mod vec2;
 mod world;

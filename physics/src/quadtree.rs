@@ -16,6 +16,9 @@ pub(crate) const LANES: usize = 8;
 /// How far ahead of the curve bodies are asked for: far enough for memory to answer, near enough not to be forgotten.
 const BLOCKS_AHEAD: usize = 2;
 
+/// More levels of blocks than 2^32 bodies need.
+pub(crate) const LEVELS_MAX: usize = 12;
+
 /// A lane without a body.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
 
@@ -79,17 +82,19 @@ impl BoxBlock {
     }
 
     /// The lanes whose boxes overlap `area`, one bit each. Empty lanes never do: `area` must not span all of `i32`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn overlapping(&self, area: &RawBox) -> u32 {
-        let mut lanes = 0;
-        for lane in 0..LANES {
-            let hit = (self.x0[lane] <= area.max[0])
-                & (self.x1[lane] >= area.min[0])
-                & (self.y0[lane] <= area.max[1])
-                & (self.y1[lane] >= area.min[1]);
-            lanes |= u32::from(hit) << lane;
+        let mut apart = [0i32; LANES];
+        for (lane, apart) in apart.iter_mut().enumerate() {
+            *apart = -i32::from(self.x0[lane] > area.max[0])
+                | -i32::from(self.x1[lane] < area.min[0])
+                | -i32::from(self.y0[lane] > area.max[1])
+                | -i32::from(self.y1[lane] < area.min[1]);
         }
-        lanes
+        // A compiler that sees both halves at once takes lanes apart and compares half of them one by one: twice the time.
+        let apart = core::hint::black_box(apart);
+        let lanes = apart.iter().enumerate().fold(0, |lanes, (lane, apart)| lanes | apart & 1 << lane);
+        !lanes as u32 & ((1 << LANES) - 1)
     }
 
     /// The box around all lanes.
@@ -352,24 +357,42 @@ impl Quadtree {
 
     /// Calls `found(lane, slot)` for each body whose box overlaps `area`, in curve order.
     pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
-        if let Some(top) = self.levels.len().checked_sub(1)
-            && !self.is_empty()
-        {
-            self.visit_block(top, 0, area, found);
-        }
+        self.visit_by(BoxBlock::overlapping, area, found);
     }
 
-    fn visit_block(&self, level: usize, block: usize, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
-        let mut lanes = self.levels[level][block].overlapping(area);
-        while lanes != 0 {
-            let at = block * LANES + lanes.trailing_zeros() as usize;
-            lanes &= lanes - 1;
+    /// [`Self::visit`] with another implementation of [`BoxBlock::overlapping`].
+    #[inline(always)]
+    pub(crate) fn visit_by(
+        &self,
+        overlapping: impl Fn(&BoxBlock, &RawBox) -> u32,
+        area: &RawBox,
+        found: &mut impl FnMut(usize, u32),
+    ) {
+        let Some(top) = self.top() else { return };
+        // From the top down to the block at hand: its lanes that are still to be looked at, and its number, by level.
+        let mut open = [(0u32, 0); LEVELS_MAX];
+        let mut level = top;
+        open[top] = (overlapping(&self.levels[top][0], area), 0);
+        while level <= top {
+            let (lanes, block) = &mut open[level];
+            if *lanes == 0 {
+                level += 1;
+                continue;
+            }
+            let at = *block * LANES + lanes.trailing_zeros() as usize;
+            *lanes &= *lanes - 1;
             if level == 0 {
                 found(at, self.slot_of_lane[at]);
             } else {
-                self.visit_block(level - 1, at, area, found);
+                level -= 1;
+                open[level] = (overlapping(&self.levels[level][at], area), at);
             }
         }
+    }
+
+    /// The lowest level of a single block: those above it, if any, were added by [`Self::raise_to`].
+    pub(crate) fn top(&self) -> Option<usize> {
+        if self.is_empty() { None } else { self.levels.iter().position(|level| level.len() == 1) }
     }
 }
 

@@ -64,7 +64,7 @@ fn raw_area(area: Aabb) -> Option<RawBox> {
 }
 
 /// Beyond every body, raw units, but not the whole of `i32`: boxes of empty lanes lie at its ends.
-pub(crate) const EDGE: i64 = i32::MAX as i64 - 1;
+const EDGE: i64 = i32::MAX as i64 - 1;
 
 impl World {
     /// The bodies whose bounding boxes overlap an area, in ascending order of their slots ([`BodyId::index`]).
@@ -111,17 +111,22 @@ impl World {
     ) {
         out.clear();
         let Some(area) = raw_area(area) else { return };
-        let candidates = Candidates::new(self, filter);
-        let mut found = |slot: u32| {
-            if let Some(body) = candidates.get(slot)
-                && body.bounds().overlaps(&area)
-                && meets(&RoundedBox::of(body), &area)
-            {
-                out.push(self.body_id(slot));
-            }
-        };
-        self.stepper.tree.visit(&area, &mut |_, slot| found(slot));
-        self.resting.visit(&area, &mut found);
+        // First everybody whose inflated box overlaps, then a closer look at them in ascending order.
+        let path = self.stepper.path;
+        let mut found = |_, index| out.push(BodyId { index, generation: 0 });
+        path.visit(&self.stepper.tree, &area, &mut found);
+        for tree in self.resting.each_tree() {
+            path.visit(tree, &area, &mut found);
+        }
+        out.extend(self.resting.waiting().map(|index| BodyId { index, generation: 0 }));
         out.sort_unstable_by_key(|id| id.index);
+        let candidates = Candidates::new(self, filter);
+        out.retain_mut(|id| {
+            let slot = id.index;
+            id.generation = self.order.slot_generation(slot);
+            candidates
+                .get(slot)
+                .is_some_and(|body| body.bounds().overlaps(&area) && meets(&RoundedBox::of(body), &area))
+        });
     }
 }

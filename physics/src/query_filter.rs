@@ -4,6 +4,7 @@ use crate::body::{Body, flag};
 use crate::body_def::BodyKind;
 use crate::body_id::BodyId;
 use crate::filter::Filter;
+use crate::quadtree::NO_SLOT;
 
 /// Which bodies a query is about. The default is every body but sensors. Disabled bodies are never found.
 ///
@@ -90,17 +91,40 @@ impl QueryFilter {
         Self { exclude: Some(id), ..self }
     }
 
-    /// Whether a body passes, its handle aside.
+    /// The filter in the form that is tested; `excluded` is the slot behind `exclude`.
+    pub(crate) fn prepare(&self, excluded: Option<u32>) -> Prepared {
+        let mut kinds = 0;
+        for bits in 0..=KIND_BITS {
+            let kind = match bits & (flag::DYNAMIC | flag::KINEMATIC) {
+                0 => self.statics,
+                flag::KINEMATIC => self.kinematics,
+                _ => self.dynamics,
+            };
+            let sensor = if bits & flag::SENSOR != 0 { self.sensors } else { self.solids };
+            kinds |= u32::from(kind && sensor) << bits;
+        }
+        Prepared { kinds, filter: self.filter, excluded: excluded.unwrap_or(NO_SLOT) }
+    }
+}
+
+/// Flags that say what kind of body it is: the lowest three.
+const KIND_BITS: u32 = flag::DYNAMIC | flag::KINEMATIC | flag::SENSOR;
+const _: () = assert!(KIND_BITS == 7);
+
+/// A query's filter in the form that is tested.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prepared {
+    /// One bit for each combination of [`KIND_BITS`].
+    kinds: u32,
+    filter: Option<Filter>,
+    excluded: u32,
+}
+
+impl Prepared {
+    /// Whether a body passes.
     #[inline]
-    pub(crate) fn accepts(&self, body: &Body) -> bool {
-        let kind = if body.has(flag::DYNAMIC) {
-            self.dynamics
-        } else if body.has(flag::KINEMATIC) {
-            self.kinematics
-        } else {
-            self.statics
-        };
-        let sensor = if body.has(flag::SENSOR) { self.sensors } else { self.solids };
-        kind && sensor && self.filter.is_none_or(|filter| filter.accepts(&body.filter))
+    pub(crate) fn accepts(&self, slot: u32, body: &Body) -> bool {
+        let kind = self.kinds >> (body.flags & KIND_BITS) & 1 != 0;
+        kind && slot != self.excluded && self.filter.is_none_or(|filter| filter.accepts(&body.filter))
     }
 }

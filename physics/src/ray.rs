@@ -11,16 +11,17 @@ use alloc::vec::Vec;
 use crate::body::{raw, vec2};
 use crate::body_id::BodyId;
 use crate::num::{EXTENT_MAX, Fx};
-use crate::quadtree::RawBox;
+use crate::quadtree::{BoxBlock, LANES};
 use crate::query::{QueryError, query_point};
 use crate::query_filter::QueryFilter;
 use crate::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side, normal};
-use crate::search::{Candidates, Search};
+use crate::search::Candidates;
+use crate::tree_search::Search;
 use crate::vec2::Vec2;
 use crate::world::World;
 
 /// How far beyond the best hit another one may lie and still be as near once both are rounded, raw units.
-const SLACK: i32 = 8;
+const SLACK: u32 = 8;
 
 /// Where a ray meets a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,8 +81,8 @@ impl World {
         end: Vec2,
         filter: &QueryFilter,
     ) -> Result<Option<RayHit>, QueryError> {
-        let path = Path::new(query_point(origin, "origin")?, query_point(end, "end")?, 0);
-        Ok(path.first(self, filter).map(|met| path.ray_hit(self, &met)))
+        let way = Way::new(query_point(origin, "origin")?, query_point(end, "end")?, 0);
+        Ok(way.first(self, filter).map(|met| way.ray_hit(self, &met)))
     }
 
     /// All bodies that the ray from `origin` to `end` meets, by distance, equal distances in ascending order of slots.
@@ -97,10 +98,9 @@ impl World {
         out: &mut Vec<RayHit>,
     ) -> Result<(), QueryError> {
         out.clear();
-        let path = Path::new(query_point(origin, "origin")?, query_point(end, "end")?, 0);
+        let way = Way::new(query_point(origin, "origin")?, query_point(end, "end")?, 0);
         let candidates = Candidates::new(self, filter);
-        let area = path.area(1 << FRACTION_BITS, 0);
-        self.search(&mut All { path: &path, area, world: self, candidates, out });
+        self.search(&mut All { way: &way, world: self, candidates, out });
         out.sort_unstable_by_key(|hit| (hit.distance, hit.body.index));
         Ok(())
     }
@@ -135,24 +135,30 @@ impl World {
         if !(Fx::ZERO..=EXTENT_MAX).contains(&radius) {
             return Err(QueryError::Radius);
         }
-        let path = Path::new(from, to, raw(radius));
-        Ok(path.first(self, filter).map(|met| path.sweep_hit(self, &met)))
+        let way = Way::new(from, to, raw(radius));
+        Ok(way.first(self, filter).map(|met| way.sweep_hit(self, &met)))
     }
 }
 
 /// The way of a circle.
-struct Path {
+struct Way {
     segment: Segment,
     /// Length of the segment, raw units.
     length: u64,
     /// Radius of the circle; 0 for a ray.
     radius: i32,
-    /// The axis along which the segment is longer.
-    // not state: lives for one query
-    axis: usize,
+    /// The segment is longer along y than along x.
+    steep: bool,
+    /// All ones for an axis (the longer one first) along which the segment goes down. Coordinates are turned around then, by
+    /// complement, so that it always goes up.
+    flip: [i32; 2],
+    /// Where the segment begins on the longer axis and on the other, turned around where `flip` says so.
+    origin: [i32; 2],
+    /// Way on the other axis per way on the longer one, 32 fraction bits, rounded down; just below one for a diagonal.
+    slope: u32,
 }
 
-/// A body that a path meets.
+/// A body that a way meets.
 #[derive(Clone, Copy)]
 struct Met {
     /// Raw units, rounded down.
@@ -161,43 +167,62 @@ struct Met {
     cast: Cast,
 }
 
-impl Path {
+impl Way {
     fn new(from: [i32; 2], to: [i32; 2], radius: i32) -> Self {
         let segment = Segment::new(from, to);
-        let axis = usize::from(segment.delta[1].abs() > segment.delta[0].abs());
-        Self { segment, length: segment.length(), radius, axis }
+        let [x, y] = segment.delta;
+        let steep = y.abs() > x.abs();
+        let axes = if steep { [1, 0] } else { [0, 1] };
+        let [along, across] = axes.map(|axis: usize| segment.delta[axis].unsigned_abs());
+        let slope = (across << 32).checked_div(along).unwrap_or(0);
+        let flip = axes.map(|axis: usize| if segment.delta[axis] < 0 { -1 } else { 0 });
+        Self {
+            segment,
+            length: segment.length(),
+            radius,
+            steep,
+            flip,
+            origin: [from[axes[0]] ^ flip[0], from[axes[1]] ^ flip[1]],
+            slope: slope.min(u64::from(u32::MAX)) as u32,
+        }
     }
 
-    /// The box around the way up to `place`.
-    fn area(&self, place: u64, slack: i32) -> RawBox {
-        let (from, to) = (self.segment.from, self.segment.point(place));
-        RawBox {
-            min: [from[0].min(to[0]), from[1].min(to[1])],
-            max: [from[0].max(to[0]), from[1].max(to[1])],
-        }
-        .grown(self.radius + slack)
+    /// Length of the segment along the longer axis, raw units.
+    fn whole(&self) -> u32 {
+        self.segment.delta.map(i64::unsigned_abs).into_iter().max().unwrap_or(0) as u32
     }
 
-    /// How far along the longer axis the way enters a box at the earliest, raw units; `None` when it passes by. The box
-    /// overlaps the box around the way already, so that only the line through it has to be looked at.
-    #[inline]
-    fn least(&self, bounds: &RawBox) -> Option<u64> {
-        // Everything seen from the segment's begin. Below 2^31.5 each, as is the segment: products fit, sums do not.
-        let [x, y] = [0, 1].map(|axis| {
-            let origin = i64::from(self.segment.from[axis]);
-            let radius = i64::from(self.radius);
-            let low = i64::from(bounds.min[axis]) - radius - origin;
-            [low, i64::from(bounds.max[axis]) + radius - origin]
-        });
-        let [dx, dy] = self.segment.delta;
-        let (right, down) = (usize::from(dx >= 0), usize::from(dy < 0));
-        // All four corners on one side of the line.
-        if dx * y[right] < dy * x[down] || dx * y[1 - right] > dy * x[1 - down] {
-            return None;
+    /// How far along the longer axis the way enters each box at the earliest, raw units; `u32::MAX` when it passes by or
+    /// enters only beyond `reach`.
+    #[inline(always)]
+    fn least(&self, boxes: &BoxBlock, reach: u32) -> [u32; LANES] {
+        let (x, y) = ([&boxes.x0, &boxes.x1], [&boxes.y0, &boxes.y1]);
+        let [along, across] = if self.steep { [y, x] } else { [x, y] };
+        let turned = |sides: [_; 2], flip: i32| if flip == 0 { sides } else { [sides[1], sides[0]] };
+        let [low, high]: [&[i32; LANES]; 2] = turned(along, self.flip[0]);
+        let [bottom, top]: [&[i32; LANES]; 2] = turned(across, self.flip[1]);
+        let [begin, base] = self.origin;
+        let end = begin.wrapping_add_unsigned(reach);
+        let rise = |to: i32| {
+            let way = to.wrapping_sub(begin) as u32;
+            base.wrapping_add(((u64::from(way) * u64::from(self.slope)) >> 32) as i32)
+        };
+        // Compilers take these eight lanes at once as long as there is nothing but arithmetic. Lanes whose slab is not
+        // reached compute nonsense on the way, hence the wrapping.
+        let mut entries = [0u32; LANES];
+        for lane in 0..LANES {
+            // The part of the way in the box's slab along the longer axis, and how high it is at both ends.
+            let near = (low[lane] ^ self.flip[0]).wrapping_sub(self.radius).max(begin);
+            let far = (high[lane] ^ self.flip[0]).wrapping_add(self.radius).min(end);
+            let lowest = (bottom[lane] ^ self.flip[1]).wrapping_sub(self.radius);
+            let highest = (top[lane] ^ self.flip[1]).wrapping_add(self.radius);
+            // A rise is too low by less than three: it is rounded down, so is the slope, and a diagonal's slope is cut.
+            let misses = -i32::from(near > far)
+                | -i32::from(rise(near) > highest)
+                | -i32::from(lowest > rise(far).wrapping_add(3));
+            entries[lane] = near.wrapping_sub(begin) as u32 | misses as u32;
         }
-        let along = if self.axis == 0 { x } else { y };
-        let entry = if self.segment.delta[self.axis] >= 0 { along[0] } else { -along[1] };
-        Some(entry.max(0) as u64)
+        entries
     }
 
     fn meet(&self, slot: u32, candidates: &Candidates<'_>) -> Option<Met> {
@@ -207,13 +232,8 @@ impl Path {
     }
 
     fn first(&self, world: &World, filter: &QueryFilter) -> Option<Met> {
-        let mut first = First {
-            path: self,
-            candidates: Candidates::new(world, filter),
-            area: self.area(1 << FRACTION_BITS, 0),
-            reach: self.segment.delta[self.axis].unsigned_abs(),
-            best: None,
-        };
+        let mut first =
+            First { way: self, candidates: Candidates::new(world, filter), reach: self.whole(), best: None };
         world.search(&mut first);
         first.best
     }
@@ -269,66 +289,62 @@ fn vector(v: [i64; 2]) -> Vec2 {
     Vec2::new(Fx::from_bits(v[0]), Fx::from_bits(v[1]))
 }
 
-/// The search for the first body on a path; the measure is the way along the longer axis.
+/// The search for the first body on a way; the measure is the way along the longer axis.
 struct First<'a> {
-    path: &'a Path,
+    way: &'a Way,
     candidates: Candidates<'a>,
-    area: RawBox,
-    reach: u64,
+    /// How far along the longer axis a better one may lie, raw units.
+    reach: u32,
     best: Option<Met>,
 }
 
 impl Search for First<'_> {
-    fn area(&self) -> &RawBox {
-        &self.area
+    #[inline(always)]
+    fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
+        self.way.least(boxes, self.reach)
     }
 
-    fn least(&self, bounds: &RawBox) -> Option<u64> {
-        self.path.least(bounds)
+    #[inline(always)]
+    fn reach(&self) -> u32 {
+        self.reach
     }
 
-    fn reaches(&self, way: u64) -> bool {
-        way <= self.reach
-    }
-
+    #[inline(always)]
     fn visit(&mut self, slot: u32) {
-        let Some(met) = self.path.meet(slot, &self.candidates) else { return };
+        let Some(met) = self.way.meet(slot, &self.candidates) else { return };
         if self.best.is_some_and(|best| (best.distance, best.slot) < (met.distance, met.slot)) {
             return;
         }
         self.best = Some(met);
-        self.area = self.path.area(met.cast.place, SLACK);
-        let axis = self.path.axis;
-        let (from, to) = (self.path.segment.from, self.path.segment.point(met.cast.place));
-        self.reach = u64::from(from[axis].abs_diff(to[axis])) + SLACK as u64;
+        let (from, to) = (self.way.segment.from, self.way.segment.point(met.cast.place));
+        let axis = usize::from(self.way.steep);
+        self.reach = self.reach.min(from[axis].abs_diff(to[axis]) + SLACK);
     }
 }
 
-/// The search for every body on a path.
+/// The search for every body on a way.
 struct All<'a> {
-    path: &'a Path,
-    area: RawBox,
+    way: &'a Way,
     world: &'a World,
     candidates: Candidates<'a>,
     out: &'a mut Vec<RayHit>,
 }
 
 impl Search for All<'_> {
-    fn area(&self) -> &RawBox {
-        &self.area
+    #[inline(always)]
+    fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
+        self.way.least(boxes, self.way.whole())
     }
 
-    fn least(&self, bounds: &RawBox) -> Option<u64> {
-        self.path.least(bounds)
+    #[inline(always)]
+    fn reach(&self) -> u32 {
+        self.way.whole()
     }
 
-    fn reaches(&self, _way: u64) -> bool {
-        true
-    }
-
+    #[inline(always)]
     fn visit(&mut self, slot: u32) {
-        if let Some(met) = self.path.meet(slot, &self.candidates) {
-            self.out.push(self.path.ray_hit(self.world, &met));
+        if let Some(met) = self.way.meet(slot, &self.candidates) {
+            self.out.push(self.way.ray_hit(self.world, &met));
         }
     }
 }

@@ -11,8 +11,9 @@ use crate::block_join::{IndexPair, join_blocks};
 use crate::body::Shell;
 use crate::coloring::Batches;
 use crate::narrow_phase::{Hit, find_hits};
-use crate::quadtree::BoxBlock;
+use crate::quadtree::{BoxBlock, Quadtree, RawBox};
 use crate::solver::{Pass, Velocity, run_pass};
+use crate::tree_search::Search;
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
@@ -77,6 +78,26 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Avx2 => unsafe { avx2::narrow(pairs, shells, margin, hits) },
+        }
+    }
+
+    /// See [`Quadtree::search`].
+    pub(crate) fn search(self, tree: &Quadtree, search: &mut impl Search) {
+        match self {
+            Self::Plain => tree.search(search),
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx2 => unsafe { avx2::search(tree, search) },
+        }
+    }
+
+    /// See [`Quadtree::visit`].
+    pub(crate) fn visit(self, tree: &Quadtree, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
+        match self {
+            Self::Plain => tree.visit(area, found),
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx2 => unsafe { avx2::visit(tree, area, found) },
         }
     }
 

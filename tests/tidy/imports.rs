@@ -22,6 +22,7 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "body_id",
     "body_def",
     "quadtree",
+    "tree_search",
     "body",
     "body_field",
     "rounded_box",

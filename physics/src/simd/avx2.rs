@@ -10,8 +10,9 @@ use alloc::vec::Vec;
 use crate::block_join::{IndexPair, push_pairs};
 use crate::body::Shell;
 use crate::narrow_phase::{Hit, UNIT, UNIT_BITS, find_hits};
-use crate::quadtree::{BoxBlock, LANES};
+use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
+use crate::tree_search::Search;
 
 /// Shift that takes a product with a unit factor back to raw units.
 const SHIFT: i32 = UNIT_BITS as i32;
@@ -33,6 +34,28 @@ pub(super) fn join(
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Vec<Hit>) {
     find_hits(pairs, shells, margin, hits);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
+    tree.search(search);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+pub(super) fn visit(tree: &Quadtree, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
+    tree.visit_by(|boxes, area| overlapping(boxes, area), area, found);
+}
+
+/// See [`BoxBlock::overlapping`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn overlapping(boxes: &BoxBlock, area: &RawBox) -> u32 {
+    let right = _mm256_cmpgt_epi32(load8(&boxes.x0), _mm256_set1_epi32(area.max[0]));
+    let left = _mm256_cmpgt_epi32(_mm256_set1_epi32(area.min[0]), load8(&boxes.x1));
+    let above = _mm256_cmpgt_epi32(load8(&boxes.y0), _mm256_set1_epi32(area.max[1]));
+    let below = _mm256_cmpgt_epi32(_mm256_set1_epi32(area.min[1]), load8(&boxes.y1));
+    let apart = _mm256_or_si256(_mm256_or_si256(right, left), _mm256_or_si256(above, below));
+    !_mm256_movemask_ps(_mm256_castsi256_ps(apart)) as u32 & 0xff
 }
 
 /// See [`crate::block_join::overlaps`]: one row of eight bits per lane of `a`.
