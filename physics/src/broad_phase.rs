@@ -50,3 +50,6 @@ impl Join {
         &self.pairs
     }
 }
+
+#[cfg(test)]
+mod tests;
