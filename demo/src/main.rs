@@ -7,6 +7,7 @@ mod bench;
 mod bots;
 mod cli;
 mod game;
+mod soak;
 
 use std::process::ExitCode;
 

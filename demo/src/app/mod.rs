@@ -7,6 +7,7 @@ mod invitation;
 mod network;
 mod outcome;
 mod simulated;
+mod soak;
 
 use testudo_lockstep::{Pace, SessionConfig, Topology};
 
@@ -16,6 +17,7 @@ pub(crate) use diagnosis::Desync;
 pub(crate) use network::{News, host, join};
 pub(crate) use outcome::{MatchError, Outcome};
 pub(crate) use simulated::{SimulatedMatch, play};
+pub(crate) use soak::{SoakOutcome, soak};
 
 use crate::game::Setup;
 

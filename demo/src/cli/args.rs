@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Join(Join),
     /// Measure the physics on its standard scenes: speed, overlaps, memory, snapshots
     Bench(Bench),
+    /// Many random matches under random network conditions, every turn of every client checked
+    Soak(Soak),
     #[command(external_subcommand)]
     Other(Vec<String>),
 }
@@ -147,6 +149,19 @@ pub(crate) struct Join {
     pub(crate) host: SocketAddr,
     #[command(flatten)]
     pub(crate) seat: Seat,
+}
+
+/// Everything else about each game is drawn from its seed: 2 to 16 players with at least 20 units each, star, relay or mesh, at least
+/// 100 turns, latency, jitter, loss, bursts, duplicates, reordering, damage, narrow links, bad clocks, storms, partitions, suspended
+/// machines, pauses, and players who leave or are lost.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Soak {
+    /// Number of games, 1..1000000
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) games: u64,
+    /// Seed of the first game; the next ones have the numbers after it, so that each can be played alone
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// Who plays.

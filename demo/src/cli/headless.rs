@@ -78,16 +78,16 @@ Try next:
 
 /// Plays with a progress bar on standard error.
 fn run(spec: &SimulatedMatch) -> Result<Report, Failed> {
-    let bar = progress_bar(spec.terms.turns);
+    let bar = progress_bar("turn", spec.terms.turns.into());
     let outcome = play(spec, |turn| bar.set_position(turn.into()));
     bar.finish_and_clear();
     Ok(Report::new(&outcome?, spec.topology == Topology::Host))
 }
 
 /// A bar on standard error; nothing if that is not a terminal.
-pub(crate) fn progress_bar(turns: u32) -> ProgressBar {
-    let bar = ProgressBar::new(turns.into());
-    if let Ok(style) = ProgressStyle::with_template("turn {pos}/{len} [{bar:40}] {msg}") {
+pub(crate) fn progress_bar(what: &'static str, length: u64) -> ProgressBar {
+    let bar = ProgressBar::new(length).with_prefix(what);
+    if let Ok(style) = ProgressStyle::with_template("{prefix} {pos}/{len} [{bar:40}] {msg}") {
         bar.set_style(style.progress_chars("=> "));
     }
     bar

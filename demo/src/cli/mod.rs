@@ -4,6 +4,7 @@ mod args;
 mod headless;
 mod network;
 mod report;
+mod soak;
 
 use std::process::ExitCode;
 
@@ -16,7 +17,7 @@ use crate::cli::args::{Arguments, Command};
 use crate::cli::report::Report;
 
 /// Commands that the documents name and that this version does not have.
-const LATER: [&str; 7] = ["cubes", "relay", "replay", "verify", "desync", "soak", "netbench"];
+const LATER: [&str; 6] = ["cubes", "relay", "replay", "verify", "desync", "netbench"];
 
 /// Why there is no result: one sentence, and the exit code.
 #[derive(Debug)]
@@ -76,6 +77,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
             bench::print(&bench::run(options.portable), json);
             Ok(true)
         }
+        Some(Command::Soak(options)) => soak::run_soak(options, json),
         Some(Command::Other(words)) => {
             let name = words.first().map_or("", String::as_str);
             Err(Failed::usage(if LATER.contains(&name) {
@@ -90,12 +92,16 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
 /// Prints the result on standard output. `network` says in words over what was played.
 fn print(report: &Report, json: bool, network: &str) {
     if json {
-        match serde_json::to_string_pretty(report) {
-            Ok(text) => println!("{text}"),
-            Err(error) => println!("{}", serde_json::json!({ "error": error.to_string() })),
-        }
+        print_json(report);
     } else {
         print!("{}", report.summary(network));
+    }
+}
+
+fn print_json(report: &impl serde::Serialize) {
+    match serde_json::to_string_pretty(report) {
+        Ok(text) => println!("{text}"),
+        Err(error) => println!("{}", serde_json::json!({ "error": error.to_string() })),
     }
 }
 

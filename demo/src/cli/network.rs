@@ -11,7 +11,7 @@ use crate::cli::{Failed, print};
 pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     check_seat(&options.seat)?;
     let terms = terms(&options.game);
-    let bar = progress_bar(terms.turns);
+    let bar = progress_bar("turn", terms.turns.into());
     let outcome = host(&terms, options.bind, |news| {
         if let News::Listening(address) = news {
             for player in 1..terms.setup.players {
@@ -28,7 +28,7 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
 
 pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
     check_seat(&options.seat)?;
-    let bar = progress_bar(0);
+    let bar = progress_bar("turn", 0);
     let outcome = join(options.host, |news| show(&bar, news));
     bar.finish_and_clear();
     let report = Report::new(&outcome?, true);

@@ -1,0 +1,61 @@
+//! Many games at once, on all cores. What comes out does not depend on how many there are.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::app::clock::Clock;
+use crate::soak::{GameReport, Plan, PlanError, play};
+
+/// A game, and how long it took on its core.
+#[derive(Clone, Debug)]
+pub(crate) struct PlayedGame {
+    pub(crate) report: GameReport,
+    pub(crate) wall_micros: u64,
+}
+
+/// All games of a soak, in order of their seeds.
+#[derive(Clone, Debug)]
+pub(crate) struct SoakOutcome {
+    pub(crate) games: Vec<PlayedGame>,
+    pub(crate) wall_micros: u64,
+    pub(crate) threads: usize,
+}
+
+/// Plays the games of the seeds `seed`, `seed + 1`, ... `progress` hears of each game that is over, from any thread.
+///
+/// # Errors
+/// A plan out of range.
+pub(crate) fn soak(
+    games: u64,
+    seed: u64,
+    progress: impl Fn(&GameReport) + Sync,
+) -> Result<SoakOutcome, PlanError> {
+    let clock = Clock::start();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicU64::new(0);
+    let results = Mutex::new(BTreeMap::new());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= games {
+                return;
+            }
+            let clock = Clock::start();
+            let result = play(&Plan::of(seed.wrapping_add(number)))
+                .map(|report| PlayedGame { report, wall_micros: clock.elapsed().as_micros() });
+            if let Ok(game) = &result {
+                progress(&game.report);
+            }
+            results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(number, result);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(work);
+        }
+    });
+    let results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let games = results.into_values().collect::<Result<Vec<_>, _>>()?;
+    Ok(SoakOutcome { games, wall_micros: clock.elapsed().as_micros(), threads })
+}

@@ -1,0 +1,209 @@
+//! `soak`: many random matches, and what came of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use testudo_lockstep::Topology;
+
+use crate::app::{SoakOutcome, soak};
+use crate::cli::Failed;
+use crate::cli::args::Soak;
+use crate::cli::headless::progress_bar;
+use crate::soak::{Faults, Finding, GameReport};
+
+/// The keys of `--json`.
+#[derive(Debug, Default, Serialize)]
+struct SoakReport {
+    games: u64,
+    turns_total: u64,
+    contacts_total: u64,
+    faults: FaultCounts,
+    mismatches: u64,
+    stalls_unrecovered: u64,
+    drops_agreed: u64,
+    rejoins: u64,
+    simulated_seconds: f64,
+    wall_seconds: f64,
+    failing_seeds: Vec<u64>,
+    #[serde(skip)]
+    compared: u64,
+    #[serde(skip)]
+    orders: u64,
+    #[serde(skip)]
+    stalled_frames: u64,
+}
+
+/// Packets, but that partitions, drops, rejoins and pauses count once each.
+#[derive(Debug, Default, Serialize)]
+struct FaultCounts {
+    loss: u64,
+    duplicate: u64,
+    reorder: u64,
+    partition: u64,
+    corruption: u64,
+    drop: u64,
+    rejoin: u64,
+    pause: u64,
+}
+
+/// Games of one kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Class {
+    games: u64,
+    turns: u64,
+    simulated_micros: u64,
+    wall_micros: u64,
+}
+
+pub(crate) fn run_soak(options: &Soak, json: bool) -> Result<bool, Failed> {
+    let bar = progress_bar("game", options.games);
+    let outcome = soak(options.games, options.seed, |game| {
+        bar.suspend(|| explain(game));
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let outcome =
+        outcome.map_err(|error| Failed { code: 1, sentence: format!("a game did not begin: {error:?}") })?;
+    let report = SoakReport::new(&outcome);
+    if json {
+        super::print_json(&report);
+    } else {
+        print!("{}{}", report.summary(), classes(&outcome));
+    }
+    Ok(report.failing_seeds.is_empty())
+}
+
+/// Says on standard error what a game did wrong, and how to play it alone.
+fn explain(game: &GameReport) {
+    if game.findings.is_empty() {
+        return;
+    }
+    eprintln!("seed {} failed; it alone: testudo soak --games 1 --seed {}", game.seed, game.seed);
+    for finding in &game.findings {
+        eprintln!("  {finding}");
+    }
+}
+
+impl SoakReport {
+    fn new(outcome: &SoakOutcome) -> Self {
+        let mut report = Self { wall_seconds: seconds(outcome.wall_micros), ..Self::default() };
+        let mut simulated_micros = 0;
+        for game in outcome.games.iter().map(|game| &game.report) {
+            let count = |kind: fn(&Finding) -> bool| game.findings.iter().filter(|f| kind(f)).count() as u64;
+            let unagreed = count(|finding| matches!(finding, Finding::Mismatch(_)));
+            report.games += 1;
+            report.turns_total += u64::from(game.turns);
+            report.contacts_total += game.contacts;
+            report.faults.add(&game.faults);
+            report.mismatches += unagreed;
+            report.stalls_unrecovered += count(|finding| matches!(finding, Finding::Unrecovered(_)));
+            report.drops_agreed += if unagreed == 0 { game.faults.drop } else { 0 };
+            report.rejoins += game.faults.rejoin;
+            report.compared += game.compared;
+            report.orders += game.orders;
+            report.stalled_frames += game.stalled_frames;
+            simulated_micros += game.simulated.as_micros();
+            if !game.findings.is_empty() {
+                report.failing_seeds.push(game.seed);
+            }
+        }
+        report.simulated_seconds = seconds(simulated_micros);
+        report
+    }
+
+    fn summary(&self) -> String {
+        let mut out = String::new();
+        let mut line = |name: &str, text: String| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "  {name:<12}{text}");
+        };
+        let verdict = match self.failing_seeds.len() {
+            0 => "none: every client of every game ran the same turns and the same orders".into(),
+            _ => format!(
+                "{} mismatches, {} clients that did not come through; seeds {:?}",
+                self.mismatches, self.stalls_unrecovered, self.failing_seeds
+            ),
+        };
+        let faults = &self.faults;
+        line(
+            "games",
+            format!("{} ({} turns, {} contacts began)", self.games, self.turns_total, self.contacts_total),
+        );
+        line("failures", verdict);
+        line("checked", format!("{} checksums of turns, {} orders", self.compared, self.orders));
+        line(
+            "packets",
+            format!(
+                "{} lost, {} doubled, {} overtaken, {} damaged",
+                faults.loss, faults.duplicate, faults.reorder, faults.corruption
+            ),
+        );
+        line(
+            "match",
+            format!(
+                "{} partitions, {} players dropped, {} pauses, {} frames of waiting",
+                faults.partition, faults.drop, faults.pause, self.stalled_frames
+            ),
+        );
+        line(
+            "time",
+            format!(
+                "{:.0} s simulated in {:.1} s: {:.0} times real time",
+                self.simulated_seconds,
+                self.wall_seconds,
+                self.simulated_seconds / self.wall_seconds.max(1e-6)
+            ),
+        );
+        format!("Soak over.\n{out}")
+    }
+}
+
+impl FaultCounts {
+    fn add(&mut self, faults: &Faults) {
+        self.loss += faults.loss;
+        self.duplicate += faults.duplicate;
+        self.reorder += faults.reorder;
+        self.partition += faults.partition;
+        self.corruption += faults.corruption;
+        self.drop += faults.drop;
+        self.rejoin += faults.rejoin;
+        self.pause += faults.pause;
+    }
+}
+
+/// How much faster than real time games run, by topology and number of players, on one core.
+fn classes(outcome: &SoakOutcome) -> String {
+    let mut classes: BTreeMap<(&str, &str), Class> = BTreeMap::new();
+    for game in &outcome.games {
+        let topology = match game.report.topology {
+            Topology::Host => "star",
+            Topology::Relay => "relay",
+            Topology::Mesh => "mesh",
+        };
+        let players = match game.report.players {
+            ..=2 => " 2",
+            3 => " 3",
+            4 => " 4",
+            5..=8 => " 5-8",
+            _ => " 9-16",
+        };
+        let class = classes.entry((topology, players)).or_default();
+        class.games += 1;
+        class.turns += u64::from(game.report.turns);
+        class.simulated_micros += game.report.simulated.as_micros();
+        class.wall_micros += game.wall_micros;
+    }
+    let mut out =
+        format!("\n  links  players  games   turns  times real time on one core of {}\n", outcome.threads);
+    for ((topology, players), class) in classes {
+        let ratio = class.simulated_micros as f64 / class.wall_micros.max(1) as f64;
+        let (games, turns) = (class.games, class.turns);
+        let _ = writeln!(out, "  {topology:<6} {players:<7} {games:>6} {turns:>7}  {ratio:>8.0}");
+    }
+    out
+}
+
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}

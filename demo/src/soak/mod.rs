@@ -1,0 +1,15 @@
+//! Soak: random matches under random conditions, every turn of every client checked from outside.
+//!
+//! A game is a pure function of its seed: the [`Plan`] says who plays over which network and what goes wrong when, [`play`] does it in
+//! virtual time, and the verdict compares what each client really ran with a ledger that the harness keeps by itself. Nothing here
+//! trusts the checksums that the sessions exchange.
+
+mod fighter;
+mod ledger;
+mod plan;
+mod play;
+mod verdict;
+
+pub(crate) use plan::Plan;
+pub(crate) use play::{Faults, GameReport, PlanError, play};
+pub(crate) use verdict::Finding;

@@ -1,0 +1,315 @@
+//! What a game is like: everything is drawn from the seed before the first packet is sent.
+
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{Duration, Instant, Pace, PeerClock, SessionConfig, Topology};
+
+use crate::game::{Dice, Setup};
+
+/// Sets the plan's random numbers apart from the game's.
+const PLAN: u64 = 0x736f_616b_2070_6c61;
+
+/// Turns until an order runs.
+pub(crate) const TURNS_AHEAD: u32 = 2;
+
+/// Time between the beginnings of two episodes, with room for the longest one to end.
+const EPISODE: i32 = 5_000;
+
+/// A part of the match in which something goes wrong, and whatever it is, is over before the drop time: everybody recovers.
+const SPELL_MS: (i32, i32) = (200, 3_000);
+
+/// Something that happens at a time counted from the first turn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Deed {
+    pub(crate) at: Duration,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum What {
+    /// All links that have no settings of their own, from now on.
+    Weather(LinkSettings),
+    /// These nodes are cut off from all others.
+    Cut(Vec<u32>),
+    Heal,
+    /// A node's machine is suspended.
+    Sleep(u32, Duration),
+    Pause(u8, bool),
+    Leave(u8),
+    Resign(u8),
+}
+
+/// One game.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    pub(crate) setup: Setup,
+    pub(crate) turns: u32,
+    pub(crate) topology: Topology,
+    pub(crate) spectators: u32,
+    pub(crate) pace: Pace,
+    pub(crate) frames_per_second: u32,
+    pub(crate) frames_per_turn: u32,
+    /// Most orders of a player in one turn.
+    pub(crate) orders_per_turn: u32,
+    /// Every so many turns a player gives several orders at once, so that they have to wait.
+    pub(crate) burst_every: u32,
+    pub(crate) drop_after: Duration,
+    pub(crate) weather: LinkSettings,
+    /// Links that are unlike the others: from, to.
+    pub(crate) odd_links: Vec<(u32, u32, LinkSettings)>,
+    /// By node.
+    pub(crate) clocks: Vec<PeerClock>,
+    /// In order of time.
+    pub(crate) deeds: Vec<Deed>,
+    /// Players who are cut off or suspended for longer than the others wait.
+    pub(crate) doomed: Vec<u8>,
+    /// Players who leave or resign by themselves.
+    pub(crate) leavers: Vec<u8>,
+}
+
+impl Plan {
+    /// The game of a seed.
+    pub(crate) fn of(seed: u64) -> Self {
+        let mut dice = Dice::new(seed ^ PLAN);
+        let players = match dice.between(0, 9) {
+            0..=1 => 2,
+            2 => 3,
+            3..=5 => 4,
+            6..=7 => dice.between(5, 8),
+            _ => dice.between(9, 16),
+        } as u8;
+        let topology = [Topology::Host, Topology::Relay, Topology::Mesh][dice.between(0, 2) as usize];
+        let watched = topology != Topology::Mesh && dice.between(0, 7) == 0;
+        let units = dice.between(20, if players <= 4 { 24 } else { 20 }) as u32;
+        let pace = [Pace::Fixed, Pace::Fixed, Pace::Adaptive, Pace::Article][dice.between(0, 3) as usize];
+        let frames_per_second = [10, 20, 20, 30][dice.between(0, 3) as usize];
+        let mut plan = Self {
+            seed,
+            setup: Setup { players, units, seed },
+            turns: dice.between(100, 120) as u32,
+            topology,
+            spectators: u32::from(watched),
+            pace,
+            frames_per_second,
+            // 100 to 300 ms.
+            frames_per_turn: (frames_per_second * dice.between(100, 300) as u32 / 1_000).max(1),
+            orders_per_turn: dice.between(1, 3) as u32,
+            burst_every: dice.between(5, 40) as u32,
+            drop_after: millis(dice.between(4_000, 8_000)),
+            weather: weather(&mut dice),
+            odd_links: Vec::new(),
+            clocks: Vec::new(),
+            deeds: Vec::new(),
+            doomed: Vec::new(),
+            leavers: Vec::new(),
+        };
+        plan.clocks = (0..plan.nodes()).map(|_| clock(&mut dice)).collect();
+        for _ in 0..dice.between(0, 2) {
+            let (from, to) = (plan.node(&mut dice), plan.node(&mut dice));
+            plan.odd_links.push((from, to, weather(&mut dice)));
+        }
+        let episodes = dice.between(0, 3);
+        for number in 0..episodes {
+            plan.add_episode(number, &mut dice);
+        }
+        if dice.between(0, 2) == 0 {
+            plan.add_doom(episodes, &mut dice);
+        }
+        plan
+    }
+
+    /// Settings of all sessions.
+    pub(crate) fn config(&self) -> SessionConfig {
+        SessionConfig::new(self.setup.players)
+            .topology(self.topology)
+            .turns(self.turns)
+            .turns_ahead(TURNS_AHEAD)
+            .frames_per_second(self.frames_per_second)
+            .frames_per_turn(self.frames_per_turn)
+            .pace(self.pace)
+            .actions_per_turn_max(self.orders_per_turn)
+            .spectators_min(self.spectators)
+            .drop_after(self.drop_after)
+            .connect_timeout(Duration::from_secs(30))
+            .content_hash(self.setup.content_hash())
+            .session_id(self.seed)
+    }
+
+    /// Players, then the relay, then spectators.
+    pub(crate) fn nodes(&self) -> u32 {
+        u32::from(self.setup.players) + u32::from(self.topology == Topology::Relay) + self.spectators
+    }
+
+    /// The node in the middle of a star.
+    pub(crate) fn centre(&self) -> u32 {
+        if self.topology == Topology::Relay { u32::from(self.setup.players) } else { 0 }
+    }
+
+    /// Whether a player goes away by its own will.
+    pub(crate) fn leaves(&self, player: u8) -> bool {
+        self.deeds.iter().any(|deed| deed.what == What::Leave(player))
+    }
+
+    fn node(&self, dice: &mut Dice) -> u32 {
+        dice.between(0, self.nodes() as i32 - 1) as u32
+    }
+
+    fn player(&self, dice: &mut Dice) -> u8 {
+        dice.between(0, i32::from(self.setup.players) - 1) as u8
+    }
+
+    fn add(&mut self, at_ms: i32, what: What) {
+        self.deeds.push(Deed { at: millis(at_ms), what });
+    }
+
+    fn add_episode(&mut self, number: i32, dice: &mut Dice) {
+        let start = number * EPISODE + dice.between(500, 1_500);
+        let spell = dice.between(SPELL_MS.0, SPELL_MS.1);
+        match dice.between(0, 6) {
+            0 => {
+                let island = (0..self.nodes()).filter(|_| dice.between(0, 2) == 0).collect();
+                self.add(start, What::Cut(island));
+                self.add(start + spell, What::Heal);
+            }
+            1 => {
+                let node = self.node(dice);
+                self.add(start, What::Sleep(node, millis(spell)));
+            }
+            2..=3 => {
+                let (first, second) = (self.player(dice), self.player(dice));
+                self.add(start, What::Pause(first, true));
+                self.add(start + spell, What::Pause(second, false));
+            }
+            4..=5 => {
+                let fair = self.weather;
+                let storm =
+                    LinkSettings { loss_ppm: dice.between(400_000, 1_000_000) as u32, ..weather(dice) };
+                self.add(start, What::Weather(storm));
+                self.add(start + spell, What::Weather(fair));
+            }
+            _ => self.add_leaver(start, dice),
+        }
+    }
+
+    /// The host of a star forwards for all: if it leaves, the match ends.
+    fn add_leaver(&mut self, start: i32, dice: &mut Dice) {
+        let player = self.player(dice);
+        let resigns = dice.between(0, 1) == 0;
+        let is_host = self.topology == Topology::Host && player == 0;
+        if !self.leavers.is_empty() || (is_host && !resigns) {
+            return;
+        }
+        self.leavers.push(player);
+        self.add(start, if resigns { What::Resign(player) } else { What::Leave(player) });
+    }
+
+    /// Some players are lost for good. Whoever has to go on is with the middle of the star, or in the majority of a mesh.
+    fn add_doom(&mut self, number: i32, dice: &mut Dice) {
+        let players = self.setup.players;
+        let most = match self.topology {
+            Topology::Mesh => (players - 1 - self.leavers.len() as u8) / 2,
+            Topology::Host | Topology::Relay => (players / 2).max(1),
+        };
+        let can_go =
+            |player: &u8| !self.leavers.contains(player) && (self.topology != Topology::Host || *player != 0);
+        let mut choice: Vec<u8> = (0..players).filter(can_go).collect();
+        let count = dice.between(1, i32::from(most.max(1))).min(i32::from(most)).min(choice.len() as i32);
+        for _ in 0..count {
+            let chosen = dice.between(0, choice.len() as i32 - 1) as usize;
+            self.doomed.push(choice.remove(chosen));
+        }
+        if self.doomed.is_empty() {
+            return;
+        }
+        self.doomed.sort_unstable();
+        let start = number * EPISODE + dice.between(500, 3_000);
+        if dice.between(0, 2) == 0 {
+            for player in self.doomed.clone() {
+                self.add(start, What::Sleep(player.into(), Duration::from_secs(45)));
+            }
+        } else {
+            let island = self.doomed.iter().map(|&player| player.into()).collect();
+            self.add(start, What::Cut(island));
+        }
+    }
+}
+
+/// A machine's clock: quartz, and now and then a bad one.
+fn clock(dice: &mut Dice) -> PeerClock {
+    let worst = if dice.between(0, 9) == 0 { 20_000 } else { 200 };
+    PeerClock {
+        offset: millis(dice.between(0, 1_000_000)),
+        drift_ppm: dice.between(-worst, worst),
+        asleep_until: Instant::ZERO,
+    }
+}
+
+/// From a local network to a bad night in a train.
+fn weather(dice: &mut Dice) -> LinkSettings {
+    // Largest: latency and jitter in ms, loss, duplicates and reordering in percent, corruption and bursts in per mille.
+    let [latency, jitter, loss, repeats, flips, bursts] = match dice.between(0, 3) {
+        0 => [2, 1, 0, 0, 0, 0],
+        1 => [40, 10, 2, 1, 1, 1],
+        2 => [120, 60, 10, 5, 10, 5],
+        _ => [250, 150, 25, 10, 20, 10],
+    };
+    let narrow = dice.between(0, 4) == 0;
+    LinkSettings {
+        latency: Duration::from_micros(dice.between(0, latency * 1_000) as u64),
+        jitter: Duration::from_micros(dice.between(0, jitter * 1_000) as u64),
+        loss_ppm: dice.between(0, loss * 10_000) as u32,
+        duplicate_ppm: dice.between(0, repeats * 10_000) as u32,
+        reorder_ppm: dice.between(0, repeats * 20_000) as u32,
+        reorder_hold: millis(dice.between(1, 200)),
+        corrupt_ppm: dice.between(0, flips * 1_000) as u32,
+        burst_ppm: dice.between(0, bursts * 1_000) as u32,
+        burst_length: millis(dice.between(50, 600)),
+        bytes_per_second: if narrow { dice.between(24_000, 100_000) as u32 } else { 0 },
+    }
+}
+
+fn millis(ms: i32) -> Duration {
+    Duration::from_millis(ms.max(0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_is_a_plan() {
+        assert_eq!(format!("{:?}", Plan::of(7)), format!("{:?}", Plan::of(7)));
+        assert_ne!(format!("{:?}", Plan::of(7)), format!("{:?}", Plan::of(8)));
+    }
+
+    #[test]
+    fn plans_are_valid_and_of_every_kind() {
+        let plans: Vec<Plan> = (0..2_000).map(Plan::of).collect();
+        for plan in &plans {
+            assert!(plan.setup.check().is_ok() && plan.setup.units >= 20 && plan.turns >= 100, "{plan:?}");
+            assert!((2..=16).contains(&plan.setup.players), "{plan:?}");
+            assert!(plan.deeds.windows(2).all(|pair| pair[0].at <= pair[1].at), "{:?}", plan.deeds);
+            let lost = plan.doomed.len();
+            assert!(lost < usize::from(plan.setup.players), "somebody goes on: {plan:?}");
+            assert!(plan.topology != Topology::Host || !plan.doomed.contains(&0), "{plan:?}");
+            let majority = 2 * lost < usize::from(plan.setup.players) - plan.leavers.len();
+            assert!(plan.topology != Topology::Mesh || lost == 0 || majority, "{plan:?}");
+        }
+        for players in 2..=16 {
+            for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+                let found = |plan: &&Plan| plan.setup.players == players && plan.topology == topology;
+                assert!(plans.iter().any(|plan| found(&plan)), "{players} {topology:?}");
+            }
+        }
+        let deeds = || plans.iter().flat_map(|plan| &plan.deeds).map(|deed| &deed.what);
+        let kinds: [fn(&What) -> bool; 6] = [
+            |what| matches!(what, What::Weather(_)),
+            |what| matches!(what, What::Cut(_)),
+            |what| matches!(what, What::Sleep(..)),
+            |what| matches!(what, What::Pause(..)),
+            |what| matches!(what, What::Leave(_)),
+            |what| matches!(what, What::Resign(_)),
+        ];
+        assert!(kinds.iter().all(|is_kind| deeds().any(is_kind)));
+    }
+}

@@ -1,0 +1,273 @@
+//! Whether everybody ran the same: a comparison from outside of what the clients remember.
+
+use core::fmt;
+
+use testudo_lockstep::State;
+
+use crate::soak::fighter::{Ran, Trace};
+use crate::soak::ledger::Ledger;
+
+/// What a session reported.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct News {
+    pub(crate) desync: bool,
+    /// Players who were dropped, and the first turn without them.
+    pub(crate) dropped: Vec<(u8, u32)>,
+    /// Players who left or resigned, and the first turn without them.
+    pub(crate) left: Vec<(u8, u32)>,
+    /// Pauses that began.
+    pub(crate) pauses: u64,
+}
+
+/// A client after the match.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) name: String,
+    pub(crate) state: State,
+    /// Nothing happened to it that could excuse an early end.
+    pub(crate) has_to_finish: bool,
+    pub(crate) news: News,
+    pub(crate) trace: Trace,
+}
+
+/// What a game did wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Finding {
+    /// Clients differ, an order was lost or ran twice, or a drop was not agreed.
+    Mismatch(String),
+    /// A client that should have come through did not.
+    Unrecovered(String),
+    /// The game proved nothing: its armies never touched.
+    Void,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Verdict {
+    /// The client with which the others were compared: the first that has finished.
+    pub(crate) reference: Option<usize>,
+    pub(crate) findings: Vec<Finding>,
+    /// Checksums that were compared.
+    pub(crate) compared: u64,
+    /// Orders that the reference had to run.
+    pub(crate) orders: u64,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mismatch(text) => write!(f, "mismatch: {text}"),
+            Self::Unrecovered(text) => write!(f, "not recovered: {text}"),
+            Self::Void => write!(f, "the armies never touched"),
+        }
+    }
+}
+
+/// Judges a match of so many turns.
+pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict {
+    let mut findings = Vec::new();
+    for client in clients.iter().filter(|client| client.has_to_finish) {
+        let ran = client.trace.checksums.len();
+        if client.state != State::Finished || ran != turns as usize {
+            let text = format!("{} ran {ran} of {turns} turns and is {:?}", client.name, client.state);
+            findings.push(Finding::Unrecovered(text));
+        }
+    }
+    let finished = |client: &Client| client.state == State::Finished;
+    let Some(reference) = clients.iter().position(finished) else {
+        findings.push(Finding::Unrecovered("nobody finished".into()));
+        return Verdict { reference: None, findings, compared: 0, orders: 0 };
+    };
+    let whole = &clients[reference].trace;
+    if whole.contacts == 0 {
+        findings.push(Finding::Void);
+    }
+    let expected = ledger.expected(&whole.gone);
+    let mut compared = 0;
+    for client in clients {
+        let limit = comparable(client, whole, &mut findings);
+        compared += limit as u64;
+        let here = client.trace.checksums.iter().zip(&whole.checksums).take(limit);
+        if let Some(turn) = here.into_iter().position(|(a, b)| a != b) {
+            findings.push(Finding::Mismatch(format!("{} differs from turn {turn} on", client.name)));
+        }
+        compare_orders(client, &expected, limit as u32, &mut findings);
+        if client.news.desync && finished(client) {
+            findings.push(Finding::Mismatch(format!("{} was told of a desync", client.name)));
+        }
+    }
+    Verdict { reference: Some(reference), findings, compared, orders: expected.len() as u64 }
+}
+
+/// The turns of a client that have to be as the reference's: all, but that whoever has been dropped may have run turns in which the
+/// survivors go on without it or its companions.
+fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> usize {
+    let gone = &client.trace.gone;
+    let ran = client.trace.checksums.len().min(whole.checksums.len());
+    let unknown = |here: &[(u8, u32)], there: &[(u8, u32)]| {
+        here.iter().copied().filter(|gone| !there.contains(gone)).collect::<Vec<_>>()
+    };
+    let (more, fewer) = (unknown(gone, &whole.gone), unknown(&whole.gone, gone));
+    let news: Vec<(u8, u32)> = client.news.dropped.iter().chain(&client.news.left).copied().collect();
+    let is_survivor = client.state == State::Finished;
+    if !more.is_empty() || (is_survivor && !fewer.is_empty()) {
+        let text = format!("{} knows {gone:?} to be gone, others {:?}", client.name, whole.gone);
+        findings.push(Finding::Mismatch(text));
+    }
+    if !unknown(&news, gone).is_empty() || !unknown(gone, &news).is_empty() {
+        let text = format!("{} was told {news:?} and ran {gone:?}", client.name);
+        findings.push(Finding::Mismatch(text));
+    }
+    if is_survivor {
+        return ran;
+    }
+    fewer.iter().map(|(_, turn)| *turn as usize).min().unwrap_or(ran).min(ran)
+}
+
+/// Nothing lost, nothing twice, nothing in another turn or order.
+fn compare_orders(client: &Client, expected: &[Ran], limit: u32, findings: &mut Vec<Finding>) {
+    let mut ran = client.trace.orders.iter().filter(|ran| ran.turn < limit);
+    let mut due = expected.iter().filter(|ran| ran.turn < limit);
+    loop {
+        let text = match (ran.next(), due.next()) {
+            (None, None) => return,
+            (Some(ran), Some(due)) if ran == due => continue,
+            (Some(ran), Some(due)) => format!("ran {ran:?} where {due:?} was due"),
+            (Some(ran), None) => format!("ran {ran:?}, which was not due"),
+            (None, Some(due)) => format!("did not run {due:?}"),
+        };
+        findings.push(Finding::Mismatch(format!("{} {text}", client.name)));
+        return;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::{Failure, PeerId};
+
+    use super::*;
+    use crate::game::{Command, Order, Selection};
+
+    const TURNS: u32 = 6;
+
+    fn order(group: u8) -> Order {
+        Order { units: Selection::Group(group), command: Command::Stop }
+    }
+
+    /// Two players give an order in each turn.
+    fn ledger() -> Ledger {
+        let mut ledger = Ledger::new(3, TURNS, 2, 1);
+        for turn in 0..TURNS {
+            for player in 0..2 {
+                ledger.accept(player, order(turn as u8));
+                ledger.close(player, turn);
+            }
+        }
+        ledger
+    }
+
+    /// Three clients that ran everything as they should.
+    fn clients() -> Vec<Client> {
+        let trace = Trace {
+            checksums: (0..u64::from(TURNS)).map(|turn| turn * 77).collect(),
+            orders: ledger().expected(&[]),
+            gone: Vec::new(),
+            contacts: 3,
+        };
+        let client = |player| Client {
+            name: format!("player {player}"),
+            state: State::Finished,
+            has_to_finish: true,
+            news: News::default(),
+            trace: trace.clone(),
+        };
+        (0..3).map(client).collect()
+    }
+
+    fn findings(change: impl Fn(&mut Vec<Client>)) -> Vec<String> {
+        let mut clients = clients();
+        change(&mut clients);
+        judge(&clients, &ledger(), TURNS).findings.iter().map(Finding::to_string).collect()
+    }
+
+    fn is_found(change: impl Fn(&mut Vec<Client>), word: &str) {
+        let found = findings(change);
+        assert!(found.iter().any(|finding| finding.contains(word)), "'{word}' not in {found:?}");
+    }
+
+    #[test]
+    fn a_good_match_is_good() {
+        let verdict = judge(&clients(), &ledger(), TURNS);
+        assert_eq!((verdict.findings, verdict.reference), (vec![], Some(0)));
+        assert_eq!((verdict.compared, verdict.orders), (18, 8));
+    }
+
+    #[test]
+    fn a_different_turn_is_found_in_any_client() {
+        for client in 0..3 {
+            is_found(|clients| clients[client].trace.checksums[4] ^= 1, "differs from turn 4 on");
+        }
+    }
+
+    #[test]
+    fn lost_doubled_and_moved_orders_are_found() {
+        is_found(|clients| drop(clients[1].trace.orders.remove(2)), "was due");
+        is_found(|clients| drop(clients[1].trace.orders.pop()), "did not run");
+        is_found(
+            |clients| {
+                let again = clients[2].trace.orders[7].clone();
+                clients[2].trace.orders.push(again);
+            },
+            "was not due",
+        );
+        is_found(|clients| clients[0].trace.orders[0].turn += 1, "was due");
+        is_found(|clients| clients[0].trace.orders.swap(0, 1), "was due");
+        // Lost everywhere alike: only the ledger knows.
+        is_found(|clients| clients.iter_mut().for_each(|c| drop(c.trace.orders.remove(3))), "was due");
+    }
+
+    #[test]
+    fn drops_that_are_not_agreed_are_found() {
+        let gone = |client: &mut Client, turn| {
+            client.trace.gone.push((2, turn));
+            client.news.dropped.push((2, turn));
+        };
+        let agreed = findings(|clients| clients.iter_mut().for_each(|client| gone(client, 4)));
+        assert_eq!(agreed, Vec::<String>::new());
+        is_found(|clients| gone(&mut clients[1], 4), "to be gone");
+        is_found(
+            |clients| {
+                gone(&mut clients[0], 4);
+                gone(&mut clients[1], 5);
+                gone(&mut clients[2], 4);
+            },
+            "to be gone",
+        );
+        is_found(|clients| clients[1].news.dropped.push((2, 4)), "was told");
+    }
+
+    #[test]
+    fn whoever_was_dropped_may_differ_after_the_drop_only() {
+        let dropped_at = |turn, different: usize| {
+            findings(|clients| {
+                for client in &mut clients[..2] {
+                    client.trace.gone.push((2, turn));
+                    client.news.dropped.push((2, turn));
+                }
+                clients[2].state = State::Failed(Failure::ConnectionLost(PeerId(0)));
+                clients[2].has_to_finish = false;
+                clients[2].trace.checksums[different] ^= 1;
+            })
+        };
+        assert_eq!(dropped_at(4, 4), Vec::<String>::new());
+        assert_eq!(dropped_at(4, 3).len(), 1);
+    }
+
+    #[test]
+    fn who_does_not_come_through_is_found() {
+        is_found(|clients| clients[2].state = State::Failed(Failure::Dropped), "not recovered");
+        is_found(|clients| clients[2].state = State::Running, "not recovered");
+        is_found(|clients| clients.iter_mut().for_each(|c| c.state = State::Ending), "nobody finished");
+        is_found(|clients| clients[1].news.desync = true, "desync");
+        is_found(|clients| clients[0].trace.contacts = 0, "never touched");
+    }
+}
