@@ -10,7 +10,7 @@ use crate::app::{SoakOutcome, soak};
 use crate::cli::Failed;
 use crate::cli::args::Soak;
 use crate::cli::headless::progress_bar;
-use crate::soak::{Faults, Finding, GameReport};
+use crate::soak::{Faults, Finding, GameReport, Plan};
 
 /// The keys of `--json`.
 #[derive(Debug, Default, Serialize)]
@@ -83,6 +83,7 @@ fn explain(game: &GameReport) {
     for finding in &game.findings {
         eprintln!("  {finding}");
     }
+    eprintln!("  {:?}", Plan::of(game.seed));
 }
 
 impl SoakReport {

@@ -82,7 +82,8 @@ impl Plan {
         let watched = topology != Topology::Mesh && dice.between(0, 7) == 0;
         let units = dice.between(20, if players <= 4 { 24 } else { 20 }) as u32;
         let pace = [Pace::Fixed, Pace::Fixed, Pace::Adaptive, Pace::Article][dice.between(0, 3) as usize];
-        let frames_per_second = [10, 20, 20, 30][dice.between(0, 3) as usize];
+        // Mostly coarse frames: what is tested is what happens between them.
+        let frames_per_second = [10, 10, 10, 20, 30][dice.between(0, 4) as usize];
         let mut plan = Self {
             seed,
             setup: Setup { players, units, seed },

@@ -3,7 +3,7 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 25] = [
+const REFUSED: [(&str, &str); 29] = [
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
     ("headless --units 0", "--units"),
@@ -28,7 +28,11 @@ const REFUSED: [(&str, &str); 25] = [
     ("join nowhere --bot --headless", "nowhere"),
     ("join 127.0.0.1:0", "--bot"),
     ("no-such-command", "no-such-command"),
-    ("soak --games 3", "soak"),
+    ("soak --games 0", "--games"),
+    ("soak --games 1000001", "--games"),
+    ("soak --games many", "--games"),
+    ("soak --seed -1", "-1"),
+    ("soak --players 4", "--players"),
 ];
 
 #[test]
@@ -91,7 +95,7 @@ fn faults_that_cannot_be_are_refused() {
 
 #[test]
 fn help_and_version_are_no_errors() {
-    for arguments in ["--help", "--version", "headless --help", "host --help", "join --help"] {
+    for arguments in ["--help", "--version", "headless --help", "host --help", "join --help", "soak --help"] {
         let ended = run(arguments);
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments}");
         assert!(!ended.stdout.is_empty(), "{arguments}");

@@ -4,3 +4,4 @@ mod bad_input;
 mod headless;
 mod network;
 mod run;
+mod soak;
