@@ -121,6 +121,26 @@ fn after_a_split_the_hosts_side_goes_on() {
     assert_eq!(game.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
 }
 
+/// A player who needs nobody's entries reaches the end alone, and must not take that for the end of the match.
+#[test]
+fn who_ends_alone_is_told_that_the_others_went_on() {
+    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::default());
+    run(&mut game, 4_000);
+    for player in [0, 2] {
+        game.drivers_mut()[player].session_mut().resign();
+    }
+    // Less than the silence timeout before the end.
+    run(&mut game, 20_000);
+    game.net_mut().set_partition(&[1]);
+    assert!(run(&mut game, 600_000));
+    let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
+    assert_eq!([states[0], states[2]], [State::Finished; 2]);
+    assert!(matches!(states[1], State::Failed(Failure::ConnectionLost(_))), "{states:?}");
+    assert!(game.drivers()[0].simulation().gone.iter().any(|(player, _)| *player == 1));
+    let events = events_of(&mut game.drivers_mut()[1]);
+    assert!(events.iter().any(|event| matches!(event, Event::Cancelled { .. })), "{events:?}");
+}
+
 #[test]
 fn after_a_split_of_a_mesh_the_majority_goes_on_else_the_lowest() {
     for (players, island, survivors) in [(5, vec![0, 1], vec![2, 3, 4]), (4, vec![1, 3], vec![0, 2])] {

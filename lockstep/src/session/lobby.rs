@@ -362,6 +362,14 @@ impl<A: Action> Session<A> {
         others.all(|(_, stream)| stream.end().is_some() || stream.next() >= next)
     }
 
+    /// Whether the middle of the star lacks actions that have run here: as long as it does, it may have gone on without them.
+    fn may_be_dropped_by(&self, link: &Link) -> bool {
+        let Some(player) = self.player().filter(|_| !self.accepts()) else { return false };
+        let stream = &self.streams[player.index()];
+        let needed = stream.end().map_or(self.turn, |(last, _)| self.turn.min(last + 1));
+        link.acked[player.index()] < needed
+    }
+
     pub(super) fn check_finished(&mut self) {
         let relay_done = self.is_relay()
             && self.state == State::Running
@@ -377,9 +385,10 @@ impl<A: Action> Session<A> {
         let next = self.final_next().unwrap_or(0);
         let now = self.now;
         let confirmed = |link: &Link| {
+            let silent = now.since(link.last_heard) >= self.config.linger;
             !link.is_connected()
                 || link.finished
-                || now.since(link.last_heard) >= self.config.linger
+                || (silent && !self.may_be_dropped_by(link))
                 || self.streams.iter().enumerate().all(|(index, stream)| {
                     link.acked[index] >= stream.end().map_or(next, |(last, _)| (last + 1).min(next))
                 })
