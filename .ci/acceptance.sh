@@ -110,6 +110,17 @@ equal "join 1" "$(value final_checksum "$WORK/join1.out")" "$udp"
 equal "join 2" "$(value final_checksum "$WORK/join2.out")" "$udp"
 check "... $udp"
 
+check "random matches over random networks: nobody differs, everybody recovers"
+start=$SECONDS
+run soak 0 "$RELEASE" soak --games 60 --seed 1 --json
+for key in mismatches stalls_unrecovered; do equal "soak $key" "$(value $key "$WORK/soak.out")" 0; done
+equal "soak failing_seeds" "$(list failing_seeds "$WORK/soak.out")" ""
+for key in loss duplicate reorder partition corruption drop pause; do
+  (($(value $key "$WORK/soak.out") > 0)) || fail "60 games without any $key"
+done
+(($(value turns_total "$WORK/soak.out") >= 6000)) || fail "games are shorter than 100 turns"
+check "... $(value turns_total "$WORK/soak.out") turns in $((SECONDS - start)) s"
+
 # refused CODE COMMAND...: one clear line, no panic.
 refused() {
   local code=$1

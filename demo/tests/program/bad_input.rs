@@ -48,7 +48,7 @@ fn bad_usage_is_refused_in_one_line() {
 
 #[test]
 fn bad_usage_with_json_is_an_object() {
-    for arguments in ["headless --players 0", "soak", "join", "host"] {
+    for arguments in ["headless --players 0", "soak --games 0", "join", "host"] {
         let report = run_json(arguments, 2);
         let error = report["error"].as_str().expect("a sentence");
         assert!(!error.contains('\n'), "{error}");
