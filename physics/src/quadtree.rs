@@ -325,12 +325,10 @@ impl Quadtree {
         self.slot_of_lane.is_empty()
     }
 
-    #[cfg(test)]
     pub(crate) fn grid(&self) -> Grid {
         self.grid
     }
 
-    #[cfg(test)]
     pub(crate) fn leaves(&self) -> &[Leaf] {
         &self.leaves
     }
@@ -429,7 +427,6 @@ impl Grid {
     }
 
     /// The square of the quadrant at `depth` that contains the cell of `key`: lower corner and side, raw units.
-    #[cfg(test)]
     pub(crate) fn quadrant(&self, key: u32, depth: u32) -> ([i64; 2], i64) {
         let (x, y) = hilbert_cell(key);
         let below = self.depth - depth;
@@ -484,7 +481,6 @@ fn hilbert_key(x: u32, y: u32) -> u32 {
 }
 
 /// The inverse of [`hilbert_key`].
-#[cfg(test)]
 fn hilbert_cell(key: u32) -> (u32, u32) {
     let (mut x, mut y) = (0, 0);
     let mut orientation = 0usize;

@@ -1,0 +1,181 @@
+//! Debug drawing: what the engine sees, handed to a small trait. Everything in simulation units; nothing here draws.
+
+use crate::aabb::Aabb;
+use crate::body::BodyRef;
+use crate::num::{Fx, POSITION_MAX};
+use crate::quadtree::{NO_SLOT, Quadtree};
+use crate::shape::Shape;
+use crate::vec2::Vec2;
+use crate::world::{TouchingContact, World};
+
+/// What a renderer implements to see a world. Every method has an empty default, so it implements what it can draw.
+///
+/// ```
+/// use testudo_physics::{BodyDef, BodyRef, DebugDraw, DebugDrawOptions, Fx, Shape, Vec2, World, WorldDef};
+/// #[derive(Default)]
+/// struct Lines(Vec<String>);
+/// impl DebugDraw for Lines {
+///     fn shape(&mut self, body: BodyRef<'_>, shape: Shape, centre: Vec2) {
+///         self.0.push(format!("body {} at {centre:?}: {shape:?}", body.id().index()));
+///     }
+/// }
+/// let mut world = World::new(WorldDef::new())?;
+/// world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE)))?;
+/// let mut lines = Lines::default();
+/// world.debug_draw(&mut lines, DebugDrawOptions::default());
+/// assert_eq!(lines.0.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait DebugDraw {
+    /// A body's shape about its centre.
+    fn shape(&mut self, body: BodyRef<'_>, shape: Shape, centre: Vec2) {
+        let _ = (body, shape, centre);
+    }
+
+    /// The box around a body.
+    fn aabb(&mut self, body: BodyRef<'_>, aabb: Aabb) {
+        let _ = (body, aabb);
+    }
+
+    /// A leaf of a quadtree: its quadrant, cut off at the edge of the positions' range, the quadrants above it, and how many bodies it holds.
+    fn tree_cell(&mut self, quadrant: Aabb, depth: u32, bodies: u32) {
+        let _ = (quadrant, depth, bodies);
+    }
+
+    /// Two bodies that touch, with their centres.
+    fn contact(&mut self, contact: TouchingContact, from: Vec2, to: Vec2) {
+        let _ = (contact, from, to);
+    }
+
+    /// A moving body's velocity, units per second.
+    fn velocity(&mut self, body: BodyRef<'_>, centre: Vec2, velocity: Vec2) {
+        let _ = (body, centre, velocity);
+    }
+}
+
+/// What [`World::debug_draw`] hands on. By default everything but the boxes and the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DebugDrawOptions {
+    /// Shapes of all enabled bodies, oldest first.
+    pub shapes: bool,
+    /// Boxes around them.
+    pub aabbs: bool,
+    /// Leaves of the movers' tree as of the last step, then of the trees of bodies at rest.
+    pub tree_cells: bool,
+    /// Contacts.
+    pub contacts: bool,
+    /// Velocities other than zero.
+    pub velocities: bool,
+}
+
+impl Default for DebugDrawOptions {
+    fn default() -> Self {
+        Self { shapes: true, aabbs: false, tree_cells: false, contacts: true, velocities: true }
+    }
+}
+
+impl World {
+    /// Hands what the engine sees to a renderer. Changes nothing.
+    pub fn debug_draw(&self, draw: &mut impl DebugDraw, options: DebugDrawOptions) {
+        for body in self.bodies().filter(BodyRef::is_enabled) {
+            if options.shapes {
+                draw.shape(body, body.shape(), body.position());
+            }
+            if options.aabbs {
+                draw.aabb(body, body.aabb());
+            }
+            if options.velocities && body.velocity() != Vec2::ZERO {
+                draw.velocity(body, body.position(), body.velocity());
+            }
+        }
+        if options.tree_cells {
+            let [old, young] = self.resting.each_tree();
+            for tree in [&self.stepper.tree, old, young] {
+                draw_cells(tree, draw);
+            }
+        }
+        if options.contacts {
+            for contact in self.contacts() {
+                let centre = |id| self.body(id).map_or(Vec2::ZERO, |body| body.position());
+                draw.contact(contact, centre(contact.a), centre(contact.b));
+            }
+        }
+    }
+}
+
+fn draw_cells(tree: &Quadtree, draw: &mut impl DebugDraw) {
+    let edge = POSITION_MAX.to_bits();
+    let held = |raw: i64| Fx::from_bits(raw.clamp(-edge, edge));
+    for leaf in tree.leaves() {
+        let lanes = leaf.lane as usize..(leaf.lane + leaf.count) as usize;
+        // Bodies that left since the tree was built have left their lanes.
+        let bodies = tree.slot_of_lane()[lanes].iter().filter(|&&slot| slot != NO_SLOT).count();
+        if bodies == 0 {
+            continue;
+        }
+        let (corner, side) = tree.grid().quadrant(leaf.key, leaf.depth);
+        let min = Vec2::new(held(corner[0]), held(corner[1]));
+        let max = Vec2::new(held(corner[0] + side), held(corner[1] + side));
+        draw.tree_cell(Aabb { min, max }, leaf.depth, bodies as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::{fx, vec2};
+    use crate::body_def::BodyDef;
+    use crate::world_def::WorldDef;
+
+    #[derive(Default)]
+    struct Count {
+        shapes: u32,
+        boxes: u32,
+        velocities: u32,
+        contacts: u32,
+        in_cells: u32,
+        cells: alloc::vec::Vec<Aabb>,
+    }
+
+    impl DebugDraw for Count {
+        fn shape(&mut self, _: BodyRef<'_>, _: Shape, _: Vec2) {
+            self.shapes += 1;
+        }
+        fn aabb(&mut self, _: BodyRef<'_>, _: Aabb) {
+            self.boxes += 1;
+        }
+        fn tree_cell(&mut self, quadrant: Aabb, _: u32, bodies: u32) {
+            self.in_cells += bodies;
+            self.cells.push(quadrant);
+        }
+        fn contact(&mut self, _: TouchingContact, from: Vec2, to: Vec2) {
+            assert_ne!(from, to);
+            self.contacts += 1;
+        }
+        fn velocity(&mut self, _: BodyRef<'_>, _: Vec2, velocity: Vec2) {
+            assert_ne!(velocity, Vec2::ZERO);
+            self.velocities += 1;
+        }
+    }
+
+    #[test]
+    fn everything_is_drawn_once() {
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let ball = BodyDef::dynamic(Shape::Circle { radius: fx(1 << 15) });
+        for i in 0..100 {
+            world.create_body(&ball.position(vec2([(i % 10) << 16, (i / 10) << 16]))).unwrap();
+        }
+        let away = BodyDef::dynamic(Shape::Circle { radius: fx(1 << 15) }).velocity(vec2([1 << 16, 0]));
+        world.create_body(&away.position(vec2([90 << 16, 0]))).unwrap();
+        world.step(20).unwrap();
+        let mut count = Count::default();
+        let all = DebugDrawOptions { aabbs: true, tree_cells: true, ..DebugDrawOptions::default() };
+        world.debug_draw(&mut count, all);
+        assert_eq!((count.shapes, count.boxes, count.in_cells), (101, 101, 101));
+        assert!(count.velocities >= 1 && count.contacts > 50);
+        let before = count.cells.len();
+        count.cells.sort_by_key(|cell| (cell.min.x, cell.min.y));
+        count.cells.dedup();
+        assert_eq!(count.cells.len(), before, "no quadrant is a leaf twice");
+    }
+}
