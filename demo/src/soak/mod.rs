@@ -1,6 +1,6 @@
 //! Soak: random matches under random conditions, every turn of every client checked from outside.
 //!
-//! A game is a pure function of its seed: the [`Plan`] says who plays over which network and what goes wrong when, [`play`] does it in
+//! A game is a pure function of its seed: the [`Plan`] says who plays over which network and what goes wrong when, [`play()`] does it in
 //! virtual time, and the verdict compares what each client really ran with a ledger that the harness keeps by itself. Nothing here
 //! trusts the checksums that the sessions exchange.
 
