@@ -74,6 +74,11 @@ impl Checksums {
         }
     }
 
+    /// The match is resumed at this turn; earlier ones are settled.
+    pub(crate) fn resume_at(&mut self, turn: u32) {
+        self.oldest = turn / self.interval;
+    }
+
     /// Names the last turn of the match.
     pub(crate) fn set_last_turn(&mut self, turn: u32) {
         self.last_turn = Some(turn);

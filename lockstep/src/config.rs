@@ -5,9 +5,10 @@ use core::fmt;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::action::ACTION_BITS_MAX;
-use crate::ids::PLAYERS_MAX;
+use crate::ids::{PLAYERS_MAX, PlayerId};
 use crate::pacing::{Pace, TurnPlan};
 use crate::packet::PROTOCOL_VERSION;
+use crate::saved::SavedMatch;
 use crate::time::Duration;
 
 /// Settings of a session, built from defaults.
@@ -43,6 +44,7 @@ pub struct SessionConfig {
     pub(crate) silence_timeout: Duration,
     pub(crate) waiting_notice: Duration,
     pub(crate) linger: Duration,
+    pub(crate) resume: Option<Box<SavedMatch>>,
 }
 
 /// Which links a session has.
@@ -77,6 +79,10 @@ pub enum ConfigError {
         /// Bits that the settings allow.
         max: u32,
     },
+    /// The saved match was played with other settings, other content or another type of action.
+    OtherMatch,
+    /// The saved match cannot be gone on from: it lacks entries, or holds some that nobody could have given.
+    UnsoundSave,
 }
 
 impl fmt::Display for ConfigError {
@@ -88,6 +94,8 @@ impl fmt::Display for ConfigError {
             Self::ActionTooLarge { bits, max } => {
                 write!(f, "an action has up to {bits} bits, allowed are {max}")
             }
+            Self::OtherMatch => write!(f, "the saved match has other settings or content"),
+            Self::UnsoundSave => write!(f, "the saved match cannot be resumed: its entries make no sense"),
         }
     }
 }
@@ -124,6 +132,7 @@ impl SessionConfig {
             silence_timeout: Duration::from_secs(20),
             waiting_notice: Duration::from_millis(500),
             linger: Duration::from_secs(2),
+            resume: None,
         }
     }
 
@@ -256,6 +265,34 @@ impl SessionConfig {
         Self { linger, ..self }
     }
 
+    /// Goes on from a saved match: the first turn is the saved one. All peers, a relay too, must have the same saved match (the
+    /// handshake compares it), the settings of the match that was saved, and the simulation in the state that was saved with it.
+    /// Players whose stream had ended do not come back; one may come as a spectator.
+    pub fn resume(self, saved: SavedMatch) -> Self {
+        Self { resume: Some(Box::new(saved)), ..self }
+    }
+
+    /// The turn that runs first: 0, or the saved one.
+    pub(crate) fn first_turn(&self) -> u32 {
+        self.resume.as_ref().map_or(0, |saved| saved.turn)
+    }
+
+    /// The lowest player whose stream had not ended before the first turn.
+    pub(crate) fn first_live_player(&self) -> PlayerId {
+        let mut players = (0..self.players).map(PlayerId);
+        players.find(|&player| !self.is_gone(player)).unwrap_or_default()
+    }
+
+    /// Whether the player's stream had ended before the first turn.
+    pub(crate) fn is_gone(&self, player: PlayerId) -> bool {
+        self.resume.as_ref().is_some_and(|saved| saved.ended(player).is_some())
+    }
+
+    /// Number of the first entry that is not here from the beginning.
+    pub(crate) fn first_entry(&self) -> u32 {
+        self.first_turn().saturating_add(self.turns_ahead)
+    }
+
     /// Number of players.
     pub fn player_count(&self) -> u8 {
         self.players
@@ -319,8 +356,17 @@ impl SessionConfig {
         Ok(())
     }
 
-    /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
+    /// What the handshake compares: the settings, and the saved match if one is resumed.
     pub(crate) fn hash(&self, action_bits: u32) -> u64 {
+        let settings = self.settings_hash(action_bits);
+        let Some(saved) = &self.resume else { return settings };
+        let mut bytes = saved.to_bytes();
+        bytes.extend_from_slice(&settings.to_le_bytes());
+        xxh3_64(&bytes)
+    }
+
+    /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
+    pub(crate) fn settings_hash(&self, action_bits: u32) -> u64 {
         let numbers: [u64; 15] = [
             u64::from(PROTOCOL_VERSION),
             u64::from(self.players),

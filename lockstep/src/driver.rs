@@ -211,6 +211,9 @@ impl<S: Simulation> Driver<S> {
     fn start_turn(&mut self, turn: Turn) {
         self.stalled = None;
         self.frames_left = self.session.plan().frames_per_turn;
+        if self.session.turn_saves() {
+            self.simulation.save_point(turn);
+        }
         for player in self.session.turn_gone() {
             self.simulation.player_gone(player, turn);
         }

@@ -77,6 +77,8 @@ pub enum Extra {
     Pause(bool),
     /// Kind 4: from this turn on frames pass at this speed, percent of real time, 10..=250. The simulation's step stays.
     Speed(u8),
+    /// Kind 5: the match is saved as it stands before this turn.
+    Save,
 }
 
 impl Extra {
@@ -88,6 +90,7 @@ impl Extra {
             Self::End(_) => 2,
             Self::Pause(_) => 3,
             Self::Speed(_) => 4,
+            Self::Save => 5,
         }
     }
 }

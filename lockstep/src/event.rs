@@ -61,6 +61,18 @@ pub enum Event {
         /// Whether it stands.
         paused: bool,
     },
+    /// A player asked for a save: the state before `turn` is the one to keep ([`crate::Simulation::save_point`] was called with it).
+    SavePoint {
+        /// The turn that runs first when the match is resumed.
+        turn: Turn,
+        /// Who asked for it.
+        player: PlayerId,
+    },
+    /// The saved match is complete: [`crate::Session::take_saved`] gives it.
+    Saved {
+        /// The turn of its save point.
+        turn: Turn,
+    },
     /// Turns have another shape from `turn` on.
     Plan {
         /// The turn.

@@ -75,6 +75,13 @@ impl Outbox {
         }
     }
 
+    /// Input mode: the input that is held when a match is resumed.
+    pub(crate) fn hold(&mut self, input: &Payload) {
+        if let Some(repeated) = &mut self.repeated {
+            *repeated = input.clone();
+        }
+    }
+
     /// Encodes and queues an action.
     pub(crate) fn submit<A: Action>(&mut self, action: &A) -> Result<(), SubmitError> {
         if self.queue.len() as u32 >= self.queue_max {

@@ -116,6 +116,17 @@ impl Planner {
         }
     }
 
+    /// Goes on with the shape and speed of a saved match; measurements begin anew.
+    pub(crate) fn resume(&mut self, plan: TurnPlan, speed: u8) {
+        self.plan = plan;
+        self.speed = speed;
+    }
+
+    /// The shape of turns and the speed apart, to be saved.
+    pub(crate) fn to_save(&self) -> (TurnPlan, u8) {
+        (self.plan, self.speed)
+    }
+
     pub(crate) fn plan(&self) -> TurnPlan {
         let pace = u64::from(self.plan.pace_millihertz) * u64::from(self.speed) / 100;
         TurnPlan { pace_millihertz: u32::try_from(pace.max(1)).unwrap_or(u32::MAX), ..self.plan }

@@ -7,6 +7,7 @@
 mod lobby;
 mod membership;
 mod receive;
+mod save;
 mod transmit;
 mod turns;
 
@@ -30,6 +31,7 @@ use crate::time::{Duration, Instant};
 
 use membership::Delays;
 pub use membership::PlayerReport;
+use save::Saving;
 pub use turns::TurnStatus;
 
 /// Most events that wait to be taken; the oldest are lost beyond it.
@@ -89,6 +91,7 @@ pub struct Session<A> {
     planner: Planner,
     meter: Meter,
     paused: bool,
+    saving: Saving,
     /// Goes with the next entry.
     pause_request: Option<bool>,
     /// Goes with the next entry.
@@ -126,12 +129,15 @@ impl<A: Action> Session<A> {
         } else {
             PayloadFormat::Variable(config.turn_bytes_max * 8)
         };
+        if let Some(saved) = &config.resume {
+            save::check::<A>(saved, &config, format)?;
+        }
         let last_turn = config.turns.map(|turns| turns - 1);
         let mut checksums = Checksums::new(config.players, config.checksum_interval, config.window);
         if let Some(last) = last_turn {
             checksums.set_last_turn(last);
         }
-        Ok(Self {
+        let mut session = Self {
             format,
             config_hash: config.hash(A::MAX_BITS),
             identity,
@@ -139,7 +145,7 @@ impl<A: Action> Session<A> {
             now,
             since: now,
             start_at: None,
-            streams: (0..config.players).map(|_| Stream::new(config.turns_ahead)).collect(),
+            streams: (0..config.players).map(|_| Stream::new(config.first_entry())).collect(),
             links: Vec::new(),
             refusals: VecDeque::new(),
             outbox: Outbox::new(&config, A::MAX_BITS),
@@ -155,6 +161,7 @@ impl<A: Action> Session<A> {
             meter: Meter::new(),
             paused: false,
             pause_request: None,
+            saving: Saving::default(),
             speed_request: None,
             resigning: false,
             leaving: false,
@@ -167,7 +174,9 @@ impl<A: Action> Session<A> {
             recoded: BitWriter::new(),
             action: PhantomData,
             config,
-        })
+        };
+        session.take_up();
+        Ok(session)
     }
 
     /// The host of a star: player 0, waits for the others.
@@ -206,7 +215,7 @@ impl<A: Action> Session<A> {
     /// Opens a link: asks the peer to be let in, until it answers or the connect timeout is over. No effect if the link exists.
     pub fn connect(&mut self, peer: PeerId) {
         if self.link_index(peer).is_none() {
-            self.links.push(Link::new(peer, Phase::Dialing, None, self.config.turns_ahead, self.now));
+            self.links.push(Link::new(peer, Phase::Dialing, None, self.config.first_entry(), self.now));
         }
     }
 
@@ -333,7 +342,8 @@ impl<A: Action> Session<A> {
 
     fn coordinator(&self) -> Identity {
         match self.config.topology {
-            Topology::Host | Topology::Mesh => Identity::Player(PlayerId(0)),
+            Topology::Host => Identity::Player(PlayerId(0)),
+            Topology::Mesh => Identity::Player(self.config.first_live_player()),
             Topology::Relay => Identity::Relay,
         }
     }

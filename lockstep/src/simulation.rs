@@ -20,6 +20,12 @@ pub trait Simulation {
     /// Hash of the whole state. Called after the last frame of each turn.
     fn checksum(&self) -> u64;
 
+    /// The match is saved: keep a copy of the state as it is now, before the actions of `turn`. Called at the same turn on every peer;
+    /// the state must not change by it. [`crate::Session::take_saved`] soon gives what belongs to it.
+    fn save_point(&mut self, turn: Turn) {
+        let _ = turn;
+    }
+
     /// From `turn` on the player gives no more actions: left or dropped. Called at the start of the turn, before its actions.
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
         let _ = (player, turn);

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::entry::{EndReason, Entry};
 use crate::ids::PeerId;
+use crate::saved::SavedStream;
 
 /// A player's entries that are still needed: to run, or for a peer that has not confirmed them.
 #[derive(Clone, Debug)]
@@ -21,6 +22,18 @@ impl Stream {
     /// A stream whose first entry will have the number `first`; the turns before it have no actions.
     pub(crate) fn new(first: u32) -> Self {
         Self { oldest: first, entries: VecDeque::with_capacity(16), end: None, source: None }
+    }
+
+    /// A stream that goes on with entries that were saved, from the number `first` on. Why it ended, if that was before.
+    pub(crate) fn resumed(first: u32, saved: &SavedStream) -> Self {
+        let mut stream = Self::new(first);
+        for entry in &saved.entries {
+            stream.push(entry.clone());
+        }
+        if let Some(reason) = saved.ended {
+            stream.end = Some((first.saturating_sub(1), reason));
+        }
+        stream
     }
 
     /// Number of the next entry, one more than the newest.

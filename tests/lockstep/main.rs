@@ -9,6 +9,7 @@ mod membership;
 mod pace;
 mod playout;
 mod random_operations;
+mod saving;
 mod toy;
 mod udp;
 mod wire;

@@ -49,6 +49,8 @@ pub(crate) struct Toy {
     pub(crate) gone: Vec<(u8, u32)>,
     /// Frame after which one bit of the state flips: a fault injected by a test.
     pub(crate) corrupt_at: Option<u32>,
+    /// The latest save point: its turn and the state then.
+    pub(crate) saved: Option<(u32, Box<Toy>)>,
 }
 
 fn mix(state: u64, value: u64) -> u64 {
@@ -86,6 +88,10 @@ impl Simulation for Toy {
         self.values.iter().fold(start, |sum, &value| mix(sum, value as u64))
     }
 
+    fn save_point(&mut self, turn: testudo_lockstep::Turn) {
+        self.saved = Some((turn.0, Box::new(Self { saved: None, ..self.clone() })));
+    }
+
     fn player_gone(&mut self, player: PlayerId, turn: testudo_lockstep::Turn) {
         self.gone.push((player.0, turn.0));
         self.history = mix(self.history, 99 + u64::from(player.0));
@@ -113,6 +119,17 @@ pub(crate) fn toy_match(
     seed: u64,
     link: LinkSettings,
 ) -> VirtualMatch<Toy> {
+    toy_match_from(config, &Toy::default(), spectators, seed, link)
+}
+
+/// As [`toy_match`], with a simulation that has been going on.
+pub(crate) fn toy_match_from(
+    config: &SessionConfig,
+    toy: &Toy,
+    spectators: u32,
+    seed: u64,
+    link: LinkSettings,
+) -> VirtualMatch<Toy> {
     let players = config.player_count();
     let topology = topology_of(config);
     let now = Instant::ZERO;
@@ -122,7 +139,7 @@ pub(crate) fn toy_match(
         for &peer in dial {
             session.connect(PeerId(peer));
         }
-        drivers.push(Driver::new(Toy::default(), session));
+        drivers.push(Driver::new(toy.clone(), session));
     };
     let center = if topology == Topology::Relay { u32::from(players) } else { 0 };
     for player in 0..players {

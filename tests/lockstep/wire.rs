@@ -3,7 +3,10 @@
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Refuse, Segment, TurnsPacket, Welcome,
 };
-use testudo_lockstep::{BitWriter, EndReason, Entry, Extra, Identity, Payload, PlayerId, Refusal};
+use testudo_lockstep::{
+    BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, Payload, PlayerId, Refusal, SavedMatch,
+    Session, SessionConfig, Turn, TurnStatus,
+};
 
 const SESSION: u64 = 0x1122_3344_5566_7788;
 const COMMAND: PayloadFormat = PayloadFormat::Variable(2_048);
@@ -31,12 +34,12 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
     let order = Payload::new(&[0x5a, 0x01], 9);
     let controls = [Extra::Pace { network_ms: 95, runtime_ms: 50 }, Extra::Pause(true)];
     let hello =
-        Hello { version: 1, config_hash: 0x0102_0304_0506_0708, identity: Identity::Player(PlayerId(2)) };
+        Hello { version: 2, config_hash: 0x0102_0304_0506_0708, identity: Identity::Player(PlayerId(2)) };
     let echo = Some(Echo { sent_us: 1_000, held_us: 2_000 });
     vec![
         ("hello", COMMAND, Packet::Hello(hello)),
         ("welcome", COMMAND, Packet::Welcome(Welcome { identity: Identity::Relay })),
-        ("refuse", COMMAND, Packet::Refuse(Refuse { refusal: Refusal::Version { expected: 1 } })),
+        ("refuse", COMMAND, Packet::Refuse(Refuse { refusal: Refusal::Version { expected: 2 } })),
         (
             "lobby",
             COMMAND,
@@ -64,6 +67,7 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
             COMMAND,
             turns(6, &[6, 6], &[(0, 5, vec![entry(Payload::none(), &[Extra::Speed(150)])])]),
         ),
+        ("turns-save", COMMAND, turns(6, &[6, 6], &[(0, 5, vec![entry(Payload::none(), &[Extra::Save])])])),
         ("bye", COMMAND, Packet::Bye(Bye::Finished)),
     ]
 }
@@ -81,7 +85,27 @@ fn listing() -> String {
         assert_eq!(Packet::decode(&bytes, SESSION, format), Ok(packet), "{name}");
         lines += &format!("{name:<12} {}\n", hex(&bytes));
     }
+    lines += &format!("{:<12} {}\n", "saved", hex(&saved_match()));
     lines
+}
+
+/// One player of default settings, saved at turn 5 with a change of speed on its way.
+fn saved_match() -> Vec<u8> {
+    let now = Instant::ZERO;
+    let mut session = Session::<NoAction>::single(SessionConfig::new(1), now).unwrap();
+    session.handle_timeout(now);
+    for turn in 0..7 {
+        match turn {
+            3 => session.save(),
+            4 => session.set_speed(150),
+            _ => {}
+        }
+        assert_eq!(session.begin_turn(now), TurnStatus::Ready(Turn(turn)));
+        session.end_turn(now, 0x0123_4567_89ab_cdef);
+    }
+    let saved = session.take_saved().unwrap();
+    assert_eq!(SavedMatch::from_bytes(&saved.to_bytes()), Ok(saved.clone()));
+    saved.to_bytes()
 }
 
 #[test]

@@ -47,7 +47,9 @@ fn extras() -> impl Strategy<Value = SmallVec<[Extra; 2]>> {
     );
     let pause = prop::option::of(any::<bool>().prop_map(Extra::Pause));
     let speed = prop::option::of((10_u8..=250).prop_map(Extra::Speed));
-    (checksum, pace, pause, speed).prop_map(|(a, b, c, d)| [a, b, c, d].into_iter().flatten().collect())
+    let save = prop::option::of(Just(Extra::Save));
+    (checksum, pace, pause, speed, save)
+        .prop_map(|(a, b, c, d, e)| [a, b, c, d, e].into_iter().flatten().collect())
 }
 
 fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {

@@ -79,6 +79,11 @@ impl TurnsPacket {
         if self.frozen != 0 {
             writer.write_bits(u64::from(self.frozen), 16);
         }
+        self.write_segments(format, writer);
+    }
+
+    /// Writes the runs of entries.
+    pub(crate) fn write_segments(&self, format: PayloadFormat, writer: &mut BitWriter) {
         writer.write_golomb(self.segments.len() as u32, 0);
         for segment in &self.segments {
             let entries = self.entries_of(segment);
@@ -118,11 +123,21 @@ impl TurnsPacket {
                 return Err(DecodeError::NotCanonical);
             }
         }
+        self.read_segments(&mut reader, format)?;
+        reader.finish()
+    }
+
+    /// Reads the runs of entries; `base` is known.
+    pub(crate) fn read_segments(
+        &mut self,
+        reader: &mut BitReader<'_>,
+        format: PayloadFormat,
+    ) -> Result<(), DecodeError> {
         let segment_count = reader.read_golomb(0, u32::from(PLAYERS_MAX))?;
         for _ in 0..segment_count {
-            self.read_segment(&mut reader, format)?;
+            self.read_segment(reader, format)?;
         }
-        reader.finish()
+        Ok(())
     }
 
     fn read_segment(&mut self, reader: &mut BitReader<'_>, format: PayloadFormat) -> Result<(), DecodeError> {
@@ -226,19 +241,28 @@ fn write_extra(writer: &mut BitWriter, extra: Extra) {
         Extra::End(reason) => writer.write_bits(end_reason_number(reason), 3),
         Extra::Pause(paused) => writer.write_bool(paused),
         Extra::Speed(percent) => writer.write_bits(u64::from(percent), 8),
+        Extra::Save => {}
     }
 }
 
-fn end_reason_number(reason: EndReason) -> u64 {
+pub(crate) fn end_reason_number(reason: EndReason) -> u64 {
     match reason {
         EndReason::Left => 0,
         EndReason::Dropped => 1,
     }
 }
 
+/// Reads what [`end_reason_number`] gives.
+pub(crate) fn end_reason(reader: &mut BitReader<'_>) -> Result<EndReason, DecodeError> {
+    Ok(match reader.read_max(3, 1)? {
+        0 => EndReason::Left,
+        _ => EndReason::Dropped,
+    })
+}
+
 fn read_extras(reader: &mut BitReader<'_>, entries: &mut [Entry]) -> Result<(), DecodeError> {
-    // Each takes at least six bits, so the packet's size bounds them.
-    let count = reader.read_golomb(0, BODY_BITS_MAX / 6)?;
+    // Each takes at least five bits, so the packet's size bounds them.
+    let count = reader.read_golomb(0, BODY_BITS_MAX / 5)?;
     let mut index = 0_u32;
     for _ in 0..count {
         index = index.saturating_add(reader.read_golomb(0, ENTRIES_MAX)?);
@@ -265,10 +289,7 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
         1 => {
             Extra::Pace { network_ms: reader.read_bits(16)? as u16, runtime_ms: reader.read_bits(16)? as u16 }
         }
-        2 => Extra::End(match reader.read_max(3, 1)? {
-            0 => EndReason::Left,
-            _ => EndReason::Dropped,
-        }),
+        2 => Extra::End(end_reason(reader)?),
         3 => Extra::Pause(reader.read_bool()?),
         4 => {
             let percent = reader.read_max(8, u64::from(SPEED_MAX))?;
@@ -277,6 +298,7 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
             }
             Extra::Speed(percent as u8)
         }
+        5 => Extra::Save,
         unknown => return Err(DecodeError::UnknownKind(unknown)),
     })
 }
@@ -337,5 +359,6 @@ fn extra_bits(extra: Extra) -> u32 {
         Extra::End(_) => 3,
         Extra::Pause(_) => 1,
         Extra::Speed(_) => 8,
+        Extra::Save => 0,
     }
 }

@@ -144,13 +144,19 @@ impl<A: Action> Session<A> {
         };
         let all_players = || {
             let mut players = (0..self.config.players).map(|player| Identity::Player(PlayerId(player)));
-            players.all(|identity| identity == self.identity || linked(identity))
+            players.all(|identity| identity == self.identity || self.is_absent(identity) || linked(identity))
         };
         if self.coordinates() || self.config.topology == Topology::Mesh {
             all_players()
         } else {
             linked(self.coordinator())
         }
+    }
+
+    /// Whether nobody comes to this place: the player of a resumed match was gone before, and is not needed as the host.
+    fn is_absent(&self, identity: Identity) -> bool {
+        identity != self.coordinator()
+            && matches!(identity, Identity::Player(player) if self.config.is_gone(player))
     }
 
     pub(super) fn handle_hello(&mut self, peer: PeerId, hello: Hello) {
@@ -166,7 +172,7 @@ impl<A: Action> Session<A> {
             self.links.retain(|link| link.peer == peer || link.identity != Some(hello.identity));
         }
         if self.link_index(peer).is_none() {
-            let first = self.config.turns_ahead;
+            let first = self.config.first_entry();
             self.links.push(Link::new(peer, Phase::Dialing, None, first, self.now));
         }
         self.connected(peer, hello.identity);
@@ -195,6 +201,7 @@ impl<A: Action> Session<A> {
             Identity::Player(player) => {
                 player.0 >= self.config.players
                     || hello.identity == self.identity
+                    || self.is_absent(hello.identity)
                     || self.links.iter().any(|link| link.identity == Some(hello.identity) && fresh(link))
             }
             Identity::Spectator => {

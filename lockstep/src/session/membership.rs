@@ -127,7 +127,7 @@ impl<A: Action> Session<A> {
     /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Those who are
     /// reached through the middle of a star count as its bit (the relay: as player 0's).
     fn unconfirming(&self) -> u16 {
-        let implied = self.turn < self.config.turns_ahead;
+        let implied = self.turn < self.config.first_entry();
         if self.config.pace != Pace::Article || implied || self.player_ended() {
             return 0;
         }

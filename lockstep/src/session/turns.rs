@@ -107,7 +107,9 @@ impl<A: Action> Session<A> {
             self.checksums.note_own(turn, folded, self.player());
             self.settle_checksums();
         }
+        self.saving.checksum = checksum;
         if self.last_turn == Some(turn) {
+            self.finish_save();
             self.state = State::Ending;
             self.close_entry(true);
             self.check_finished();
@@ -153,6 +155,9 @@ impl<A: Action> Session<A> {
         if let Some(percent) = self.speed_request.take() {
             extras.push(Extra::Speed(percent));
         }
+        if core::mem::take(&mut self.saving.requested) {
+            extras.push(Extra::Save);
+        }
         self.meter.entry_closed(stream.next(), self.now);
         stream.push(Entry { payload, extras });
         for link in &mut self.links {
@@ -168,11 +173,12 @@ impl<A: Action> Session<A> {
     /// What rides along with the entries of the turn that begins takes effect, in player order.
     fn apply_extras(&mut self, turn: Turn) {
         let plan = self.planner.plan();
+        self.begin_save(turn);
         for player in (0..self.config.players).map(PlayerId) {
             let Some(entry) = self.streams[player.index()].get(turn.0) else { continue };
             for extra in entry.extras.clone() {
                 match extra {
-                    Extra::Checksum(_) => {}
+                    Extra::Checksum(_) | Extra::Save => {}
                     Extra::Pace { network_ms, runtime_ms } => {
                         self.planner.note(player, network_ms, runtime_ms);
                     }
@@ -188,6 +194,7 @@ impl<A: Action> Session<A> {
                 }
             }
         }
+        self.collect_save(turn);
         self.planner.begin_turn();
         let new_plan = self.planner.plan();
         if new_plan != plan {

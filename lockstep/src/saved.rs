@@ -1,0 +1,197 @@
+//! A match saved at an agreed turn: what a session must know, besides the simulation's state, to go on from there.
+
+use core::fmt;
+
+use smallvec::SmallVec;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::action::ACTION_BITS_MAX;
+use crate::bits::{BitReader, BitWriter, DecodeError};
+use crate::entry::{EndReason, Entry, Extra};
+use crate::ids::{PLAYERS_MAX, PlayerId, Turn};
+use crate::pacing::TurnPlan;
+use crate::packet::{PROTOCOL_VERSION, PayloadFormat, Segment, TurnsPacket, end_reason, end_reason_number};
+
+/// Bytes of the hash at the end.
+const HASH_BYTES: usize = 8;
+
+/// A match as it stood before a turn: all peers hold the same bytes. The application keeps them together with the state that
+/// [`crate::Simulation::save_point`] was called with, and gives them to [`crate::SessionConfig::resume`].
+///
+/// Actions that were on their way when the state was saved are in it, so none is lost. Actions given later belong to the match that
+/// went on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SavedMatch {
+    pub(crate) settings_hash: u64,
+    pub(crate) turn: u32,
+    pub(crate) checksum: u64,
+    pub(crate) format: PayloadFormat,
+    pub(crate) paused: bool,
+    pub(crate) speed: u8,
+    pub(crate) plan: TurnPlan,
+    pub(crate) players: SmallVec<[SavedStream; 4]>,
+}
+
+/// A player's part.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SavedStream {
+    /// The stream ended before the saved turn.
+    pub(crate) ended: Option<EndReason>,
+    /// The entries of the saved turn and those after it that were closed already.
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Why bytes are not a saved match that this version can read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SavedMatchError {
+    /// Written by another protocol version.
+    Version {
+        /// The version that wrote it.
+        found: u16,
+    },
+    /// Damaged, cut off, or not a saved match at all.
+    Damaged(DecodeError),
+}
+
+impl fmt::Display for SavedMatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { found } => {
+                write!(f, "the match was saved by protocol version {found}, this is {PROTOCOL_VERSION}")
+            }
+            Self::Damaged(error) => write!(f, "the saved match is damaged: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for SavedMatchError {}
+
+impl From<DecodeError> for SavedMatchError {
+    fn from(error: DecodeError) -> Self {
+        Self::Damaged(error)
+    }
+}
+
+impl SavedMatch {
+    /// The turn that runs first when the match is resumed.
+    pub fn turn(&self) -> Turn {
+        Turn(self.turn)
+    }
+
+    /// Checksum of the state that was saved with it, to compare with the simulation's before the match is resumed. (0 before the
+    /// first turn of a match.)
+    pub fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
+    /// Why the player's stream had ended before the saved turn; none if the player goes on.
+    pub fn ended(&self, player: PlayerId) -> Option<EndReason> {
+        self.players.get(player.index())?.ended
+    }
+
+    /// The bytes to store. `WIRE.md` specifies them.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = BitWriter::new();
+        writer.write_bits(u64::from(PROTOCOL_VERSION), 16);
+        writer.write_bits(self.settings_hash, 64);
+        writer.write_bits(u64::from(self.turn), 32);
+        writer.write_bits(self.checksum, 64);
+        let (is_fixed, bits) = match self.format {
+            PayloadFormat::Fixed(bits) => (true, bits),
+            PayloadFormat::Variable(bits) => (false, bits),
+        };
+        writer.write_bool(is_fixed);
+        writer.write_bits(u64::from(bits), 16);
+        writer.write_bool(self.paused);
+        writer.write_bits(u64::from(self.speed), 8);
+        writer.write_bits(u64::from(self.plan.frames_per_turn), 16);
+        writer.write_bits(u64::from(self.plan.frames_per_second), 16);
+        writer.write_bits(u64::from(self.plan.pace_millihertz), 32);
+        writer.write_bits(self.players.len() as u64, 5);
+        let mut turns = TurnsPacket { base: self.turn, ..TurnsPacket::default() };
+        for (number, player) in (0..PLAYERS_MAX).zip(&self.players) {
+            writer.write_bool(player.ended.is_some());
+            if let Some(reason) = player.ended {
+                writer.write_bits(end_reason_number(reason), 3);
+            }
+            if !player.entries.is_empty() {
+                let start = turns.entries.len() as u32;
+                turns.entries.extend_from_slice(&player.entries);
+                let entries = start..turns.entries.len() as u32;
+                turns.segments.push(Segment { player: PlayerId(number), first: self.turn, entries });
+            }
+        }
+        turns.write_segments(self.format, &mut writer);
+        let mut bytes = writer.bytes().to_vec();
+        let hash = xxh3_64(&bytes);
+        bytes.extend_from_slice(&hash.to_le_bytes());
+        bytes
+    }
+
+    /// Reads what [`SavedMatch::to_bytes`] wrote. Total: any bytes give a saved match or an error, in bounded memory.
+    ///
+    /// # Errors
+    /// Another version, or bytes that are not exactly what was written.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedMatchError> {
+        let short = DecodeError::OutOfBits { wanted: 8 * HASH_BYTES as u32, left: 0 };
+        let (body, hash) = bytes.split_last_chunk::<HASH_BYTES>().ok_or(short)?;
+        if xxh3_64(body).to_le_bytes() != *hash {
+            return Err(DecodeError::WrongTag.into());
+        }
+        let mut reader = BitReader::new(body);
+        let found = reader.read_bits(16)? as u16;
+        if found != PROTOCOL_VERSION {
+            return Err(SavedMatchError::Version { found });
+        }
+        Ok(Self::read(reader)?)
+    }
+
+    fn read(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
+        let settings_hash = reader.read_bits(64)?;
+        let turn = reader.read_bits(32)? as u32;
+        let checksum = reader.read_bits(64)?;
+        let is_fixed = reader.read_bool()?;
+        let bits = reader.read_max(16, u64::from(ACTION_BITS_MAX))? as u32;
+        let format = if is_fixed { PayloadFormat::Fixed(bits) } else { PayloadFormat::Variable(bits) };
+        let paused = reader.read_bool()?;
+        let speed = reader.read_max(8, u64::from(crate::SPEED_MAX))? as u8;
+        let plan = TurnPlan {
+            frames_per_turn: reader.read_max(16, 2_000)? as u32,
+            frames_per_second: reader.read_max(16, 1_000)? as u32,
+            pace_millihertz: reader.read_max(32, 1_000_000)? as u32,
+        };
+        if speed < crate::SPEED_MIN || plan.frames_per_turn == 0 || plan.frames_per_second == 0 {
+            return Err(DecodeError::NotCanonical);
+        }
+        let count = reader.read_max(5, u64::from(PLAYERS_MAX))?;
+        let mut players = SmallVec::new();
+        for _ in 0..count {
+            let ended = if reader.read_bool()? { Some(end_reason(&mut reader)?) } else { None };
+            players.push(SavedStream { ended, entries: Vec::new() });
+        }
+        let mut turns = TurnsPacket { base: turn, ..TurnsPacket::default() };
+        turns.read_segments(&mut reader, format)?;
+        reader.finish()?;
+        let mut before = None;
+        for segment in &turns.segments {
+            let in_order = before < Some(segment.player);
+            before = Some(segment.player);
+            let player: &mut SavedStream =
+                players.get_mut(segment.player.index()).ok_or(DecodeError::NotCanonical)?;
+            if segment.first != turn || player.ended.is_some() || !in_order {
+                return Err(DecodeError::NotCanonical);
+            }
+            player.entries = turns.entries_of(segment).to_vec();
+        }
+        Ok(Self { settings_hash, turn, checksum, format, paused, speed, plan, players })
+    }
+}
+
+/// Whether something that rides along is saved with its entry: what changes the course of the match is. Measurements and checksums are
+/// of the match that was, and a save has been made.
+pub(crate) fn is_kept(extra: Extra) -> bool {
+    match extra {
+        Extra::End(_) | Extra::Pause(_) | Extra::Speed(_) => true,
+        Extra::Checksum(_) | Extra::Pace { .. } | Extra::Save => false,
+    }
+}

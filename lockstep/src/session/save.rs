@@ -1,0 +1,154 @@
+//! Saving at an agreed turn, and going on from there.
+
+use crate::action::Action;
+use crate::bits::BitWriter;
+use crate::codec;
+use crate::config::{ConfigError, SessionConfig};
+use crate::entry::{Entry, Extra, Payload};
+use crate::event::Event;
+use crate::ids::{PlayerId, Turn};
+use crate::packet::PayloadFormat;
+use crate::saved::{SavedMatch, SavedStream, is_kept};
+use crate::session::{Session, State};
+use crate::stream::Stream;
+
+/// Where saving stands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Saving {
+    /// Goes with the next entry.
+    pub(super) requested: bool,
+    /// Checksum of the state after the turn that ended last.
+    pub(super) checksum: u64,
+    /// The save point has passed; entries that were on their way then are collected as their turns begin.
+    collecting: Option<SavedMatch>,
+    complete: Option<SavedMatch>,
+}
+
+impl<A: Action> Session<A> {
+    /// Asks for a save with the next entry: every peer saves the state before the same turn. While one save is being made another request
+    /// joins it. No effect for a peer that does not play.
+    pub fn save(&mut self) {
+        self.saving.requested = matches!(self.state, State::Lobby | State::Running) && !self.player_ended();
+    }
+
+    /// Whether the state before the turn that has begun is to be saved. [`crate::Driver`] asks and calls
+    /// [`crate::Simulation::save_point`]; a loop of one's own does so before the turn's actions are applied.
+    pub fn turn_saves(&self) -> bool {
+        let point = self.saving.collecting.as_ref().or(self.saving.complete.as_ref());
+        self.in_turn && point.is_some_and(|point| point.turn.checked_add(1) == Some(self.turn))
+    }
+
+    /// Takes the saved match when it is complete, which is turns ahead - 1 turns after its save point. The newest replaces an older one.
+    pub fn take_saved(&mut self) -> Option<SavedMatch> {
+        self.saving.complete.take()
+    }
+
+    /// Before anything of the turn takes effect: whether somebody asked for a save at this turn.
+    pub(super) fn begin_save(&mut self, turn: Turn) {
+        let asks =
+            |stream: &Stream| stream.get(turn.0).is_some_and(|entry| entry.extras.contains(&Extra::Save));
+        let Some(player) = self.streams.iter().position(asks) else { return };
+        if self.saving.collecting.is_some() {
+            return;
+        }
+        let (plan, speed) = self.planner.to_save();
+        let stream = |stream: &Stream| SavedStream {
+            ended: stream.end().filter(|(last, _)| *last < turn.0).map(|(_, reason)| reason),
+            entries: Vec::new(),
+        };
+        self.saving.collecting = Some(SavedMatch {
+            settings_hash: self.config.settings_hash(A::MAX_BITS),
+            turn: turn.0,
+            checksum: self.saving.checksum,
+            format: self.format,
+            paused: self.paused,
+            speed,
+            plan,
+            players: self.streams.iter().map(stream).collect(),
+        });
+        self.emit(Event::SavePoint { turn, player: PlayerId(player as u8) });
+        if self.config.turns_ahead == 0 {
+            self.finish_save();
+        }
+    }
+
+    /// The turn's entries belong to the save if they were closed when the save point passed.
+    pub(super) fn collect_save(&mut self, turn: Turn) {
+        let Some(point) = &mut self.saving.collecting else { return };
+        for (saved, stream) in point.players.iter_mut().zip(&self.streams) {
+            let Some(entry) = stream.get(turn.0) else { continue };
+            let extras = entry.extras.iter().copied().filter(|&extra| is_kept(extra)).collect();
+            saved.entries.push(Entry { payload: entry.payload.clone(), extras });
+        }
+        if turn.0 + 1 >= point.turn.saturating_add(self.config.turns_ahead) {
+            self.finish_save();
+        }
+    }
+
+    /// The save has everything. After the last turn nothing else can come, and nothing else could run.
+    pub(super) fn finish_save(&mut self) {
+        let Some(mut point) = self.saving.collecting.take() else { return };
+        for player in point.players.iter_mut().filter(|player| player.ended.is_none()) {
+            let ends = |entry: &Entry| entry.end().is_some();
+            while (player.entries.len() as u32) < self.config.turns_ahead
+                && !player.entries.last().is_some_and(ends)
+            {
+                let payload =
+                    if self.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
+                player.entries.push(Entry { payload, ..Entry::default() });
+            }
+        }
+        let turn = Turn(point.turn);
+        self.saving.complete = Some(point);
+        self.emit(Event::Saved { turn });
+    }
+
+    /// Goes on from the saved match of the settings, if there is one.
+    pub(super) fn take_up(&mut self) {
+        let Some(saved) = self.config.resume.clone() else { return };
+        self.turn = saved.turn;
+        self.paused = saved.paused;
+        self.saving.checksum = saved.checksum;
+        self.planner.resume(saved.plan, saved.speed);
+        self.checksums.resume_at(saved.turn);
+        self.streams = saved.players.iter().map(|player| Stream::resumed(saved.turn, player)).collect();
+        if let Some(last) = self.player().and_then(|player| saved.players[player.index()].entries.last()) {
+            self.outbox.hold(&last.payload);
+        }
+    }
+}
+
+/// Whether a session with these settings can go on from here: a saved file is as little trusted as a packet.
+pub(super) fn check<A: Action>(
+    saved: &SavedMatch,
+    config: &SessionConfig,
+    format: PayloadFormat,
+) -> Result<(), ConfigError> {
+    if saved.settings_hash != config.settings_hash(A::MAX_BITS) || saved.format != format {
+        return Err(ConfigError::OtherMatch);
+    }
+    let turn_exists = saved.turn <= config.turns.map_or(4_000_000_000, |turns| turns - 1);
+    let everybody = saved.players.len() == usize::from(config.players);
+    let actions_max = if config.input_mode { 1 } else { config.actions_per_turn_max };
+    let mut scratch = BitWriter::new();
+    let mut is_sound = |player: &SavedStream| {
+        let ends = player.entries.last().is_some_and(|entry| entry.end().is_some());
+        let most = config.turns_ahead as usize;
+        let count = player.entries.len();
+        let complete = if ends { count <= most } else { player.ended.is_some() || count == most };
+        let fixed = config.input_mode;
+        complete && player.entries.iter().all(|entry| is_sound::<A>(entry, fixed, actions_max, &mut scratch))
+    };
+    if turn_exists && everybody && saved.players.iter().all(&mut is_sound) {
+        Ok(())
+    } else {
+        Err(ConfigError::UnsoundSave)
+    }
+}
+
+fn is_sound<A: Action>(entry: &Entry, is_fixed: bool, actions_max: u32, scratch: &mut BitWriter) -> bool {
+    let kept = entry.extras.iter().all(|&extra| is_kept(extra));
+    // As in a packet: in command mode the end of a stream has no action.
+    let end_is_empty = entry.end().is_none() || entry.payload.is_none() || is_fixed;
+    kept && end_is_empty && codec::validate::<A>(&entry.payload, actions_max, scratch).is_ok()
+}

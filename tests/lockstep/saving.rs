@@ -1,0 +1,286 @@
+//! A match is saved at a turn that all peers agree on, and goes on from there as if it had never stopped.
+
+use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{
+    Action, BitReader, BitWriter, ConfigError, DecodeError, Duration, Event, Failure, Identity, Instant,
+    PeerId, PlayerId, Refusal, SavedMatch, SavedMatchError, Session, SessionConfig, State, Topology,
+    TurnStatus, VirtualMatch,
+};
+
+const SEED: u64 = 5;
+
+fn config(players: u8, topology: Topology) -> SessionConfig {
+    SessionConfig::new(players).turns(120).topology(topology).drop_after(Duration::from_secs(4))
+}
+
+/// Bots play; `at` does something with the session of a peer at a turn, once.
+fn play(game: &mut VirtualMatch<Toy>, mut at: impl FnMut(u32, Identity, &mut Session<Order>)) {
+    let over = game.run(Instant::from_millis(900_000), |_, turn, _, session| {
+        at(turn.0, session.identity(), session);
+        if let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) {
+            // Those who have left give no more, and nothing runs after the last turn.
+            let _ = session.submit(&order);
+        }
+    });
+    assert!(over);
+}
+
+/// All save points of all peers that simulate are the same; returns it with the state.
+fn the_save(game: &mut VirtualMatch<Toy>) -> (SavedMatch, Toy) {
+    let mut first: Option<(SavedMatch, Toy)> = None;
+    let simulate = |session: &Session<Order>| session.identity() != Identity::Relay;
+    for driver in game.drivers_mut().iter_mut().filter(|driver| simulate(driver.session())) {
+        let saved = driver.session_mut().take_saved().expect("everybody has a save");
+        let (turn, toy) = driver.simulation().saved.clone().expect("everybody has the state");
+        assert_eq!(turn, saved.turn().0);
+        assert_eq!(testudo_lockstep::Simulation::checksum(&*toy), saved.checksum());
+        assert_eq!(SavedMatch::from_bytes(&saved.to_bytes()), Ok(saved.clone()));
+        let told: Vec<Event> = std::iter::from_fn(|| driver.session_mut().poll_event()).collect();
+        assert!(told.iter().any(|event| *event == Event::Saved { turn: saved.turn() }), "{told:?}");
+        assert!(!told.iter().any(|event| matches!(event, Event::Desync(_))), "{told:?}");
+        if let Some((other, state)) = &first {
+            assert_eq!((&saved, &toy.log, toy.history), (other, &state.log, state.history));
+        } else {
+            first = Some((saved, *toy));
+        }
+    }
+    first.expect("somebody simulates")
+}
+
+#[test]
+fn a_resumed_match_takes_the_course_of_the_one_that_went_on() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        for seed in 0..4 {
+            let what = format!("{topology:?} {seed}");
+            let config = config(3, topology);
+            let spectators = u32::from(topology != Topology::Mesh);
+            let mut game = toy_match(&config, spectators, seed, terrible());
+            play(&mut game, |turn, identity, session| {
+                if turn == 40 && identity == Identity::Player(PlayerId(1)) {
+                    session.save();
+                }
+            });
+            let (saved, state) = the_save(&mut game);
+            assert_eq!(saved.turn().0, 42, "{what}");
+            let resumed = config.resume(saved);
+            let mut second = toy_match_from(&resumed, &state, spectators, seed + 100, terrible());
+            play(&mut second, |turn, _, _| assert!(turn >= 42, "{what}: {turn}"));
+            let whole = game.drivers()[0].simulation();
+            assert!(state.log.len() < whole.log.len());
+            for driver in second.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
+                assert_eq!(driver.session().state(), State::Finished, "{what}");
+                let toy = driver.simulation();
+                assert_eq!((&toy.log, toy.history, toy.frames), (&whole.log, whole.history, whole.frames));
+            }
+        }
+    }
+}
+
+#[test]
+fn who_was_gone_stays_gone_and_who_leaves_meanwhile_is_in_the_save() {
+    for topology in [Topology::Host, Topology::Mesh] {
+        let config = config(4, topology);
+        let mut game = toy_match(&config, 0, 1, terrible());
+        play(&mut game, |turn, identity, session| match (turn, identity) {
+            // In a mesh the one who would coordinate is among the gone.
+            (20, Identity::Player(PlayerId(player)))
+                if player == 3 * u8::from(topology == Topology::Host) =>
+            {
+                session.resign();
+            }
+            (40, Identity::Player(PlayerId(1))) => session.save(),
+            // Its last entry runs in the turn after the save point: it is in flight then.
+            (41, Identity::Player(PlayerId(2))) => {
+                session.resign();
+            }
+            _ => {}
+        });
+        let (saved, state) = the_save(&mut game);
+        let gone = 3 * u8::from(topology == Topology::Host);
+        assert!(saved.ended(PlayerId(gone)).is_some() && saved.ended(PlayerId(2)).is_none());
+        let resumed = config.resume(saved);
+        let mut drivers = Vec::new();
+        let peers: Vec<u8> = (0..4).filter(|&player| player != gone).collect();
+        for (node, &player) in peers.iter().enumerate() {
+            let identity = Identity::Player(PlayerId(player));
+            let mut session = Session::new(resumed.clone(), identity, Instant::ZERO).unwrap();
+            let dial = if topology == Topology::Mesh { 0..node } else { 0..node.min(1) };
+            dial.for_each(|other| session.connect(PeerId(other as u32)));
+            drivers.push(testudo_lockstep::Driver::new(state.clone(), session));
+        }
+        let mut net = testudo_lockstep::simnet::SimNet::new(2);
+        net.set_default(terrible());
+        let mut second = VirtualMatch::new(drivers, net);
+        play(&mut second, |_, _, _| {});
+        let whole = game.drivers()[1].simulation();
+        assert_eq!(whole.gone.len(), 2);
+        for driver in second.drivers() {
+            assert_eq!(driver.session().state(), State::Finished, "{topology:?}");
+            let toy = driver.simulation();
+            assert_eq!((&toy.log, &toy.gone, toy.history), (&whole.log, &whole.gone, whole.history));
+        }
+    }
+}
+
+#[test]
+fn pause_and_speed_are_saved() {
+    let config = config(2, Topology::Host);
+    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    play(&mut game, |turn, identity, session| match (turn, identity) {
+        (10, Identity::Player(PlayerId(0))) => session.set_speed(200),
+        (20, Identity::Player(PlayerId(0))) => session.pause(true),
+        (30, Identity::Player(PlayerId(1))) => session.save(),
+        // On its way when the state is saved.
+        (31, Identity::Player(PlayerId(0))) => session.pause(false),
+        _ => {}
+    });
+    let (saved, state) = the_save(&mut game);
+    let mut second = toy_match_from(&config.resume(saved), &state, 0, 1, LinkSettings::default());
+    assert!(second.drivers()[0].session().is_paused());
+    assert_eq!(second.drivers()[0].session().plan().pace_millihertz, 40_000);
+    play(&mut second, |_, _, _| {});
+    let (whole, toy) = (game.drivers()[0].simulation(), second.drivers()[1].simulation());
+    assert_eq!((&toy.log, toy.frames, toy.history), (&whole.log, whole.frames, whole.history));
+    assert_eq!(whole.frames, 4 * (120 - 11));
+}
+
+#[test]
+fn two_requests_make_one_save_and_the_last_turns_can_be_saved() {
+    let config = config(2, Topology::Host);
+    let mut game = toy_match(&config, 0, 1, terrible());
+    play(&mut game, |turn, identity, session| {
+        if turn == 116 || (turn == 117 && identity == Identity::Player(PlayerId(0))) {
+            session.save();
+        }
+    });
+    let (saved, state) = the_save(&mut game);
+    assert_eq!(saved.turn().0, 118);
+    let mut second = toy_match_from(&config.clone().resume(saved), &state, 0, 9, terrible());
+    play(&mut second, |_, _, _| {});
+    assert_eq!(second.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
+
+    // The state before the very last turn: of two turns ahead only one runs.
+    let mut game = toy_match(&config, 0, 1, terrible());
+    play(&mut game, |turn, _, session| {
+        if turn == 117 {
+            session.save();
+        }
+    });
+    let (saved, state) = the_save(&mut game);
+    assert_eq!(saved.turn().0, 119);
+    let mut second = toy_match_from(&config.resume(saved), &state, 0, 9, terrible());
+    play(&mut second, |_, _, _| {});
+    assert_eq!(second.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
+}
+
+/// A held key: input mode.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Keys(u8);
+
+impl Action for Keys {
+    const MAX_BITS: u32 = 6;
+
+    fn encode(&self, out: &mut BitWriter) {
+        out.write_bits(u64::from(self.0), 6);
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self(input.read_bits(6)? as u8))
+    }
+}
+
+/// Runs turns of a single player by hand; returns the inputs that ran.
+fn run_keys(session: &mut Session<Keys>, turns: u32) -> Vec<u8> {
+    let now = Instant::ZERO;
+    session.handle_timeout(now);
+    let mut ran = Vec::new();
+    for _ in 0..turns {
+        assert!(matches!(session.begin_turn(now), TurnStatus::Ready(_)));
+        ran.extend(session.turn_actions().map(|(_, keys)| keys.0));
+        session.end_turn(now, 7);
+    }
+    ran
+}
+
+#[test]
+fn a_held_input_is_held_after_the_save() {
+    let config = SessionConfig::input(1, 60).turns(100);
+    let mut session = Session::single(config.clone(), Instant::ZERO).unwrap();
+    run_keys(&mut session, 10);
+    session.submit(&Keys(33)).unwrap();
+    session.save();
+    run_keys(&mut session, 5);
+    let saved = session.take_saved().unwrap();
+    assert_eq!((saved.turn().0, saved.checksum()), (12, 7));
+    let mut second = Session::single(config.resume(saved), Instant::ZERO).unwrap();
+    assert_eq!(run_keys(&mut second, 5), [33; 5]);
+}
+
+#[test]
+fn peers_with_different_saves_refuse_each_other() {
+    let config = config(2, Topology::Host);
+    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    let mut saves = Vec::new();
+    play(&mut game, |turn, _, session| {
+        if turn == 20 || turn == 40 {
+            session.save();
+        }
+        saves.extend(session.take_saved());
+    });
+    let (early, late) = (saves[0].clone(), saves[saves.len() - 1].clone());
+    assert!(early.turn() < late.turn());
+    let now = Instant::ZERO;
+    let mut host = Session::<Order>::host(config.clone().resume(early.clone()), now).unwrap();
+    let mut client =
+        Session::<Order>::join(config.clone().resume(late), PlayerId(1), PeerId(0), now).unwrap();
+    let mut packet = Vec::new();
+    while client.poll_transmit(now, &mut packet).is_some() {
+        host.handle_packet(now, PeerId(1), &packet);
+    }
+    while host.poll_transmit(now, &mut packet).is_some() {
+        client.handle_packet(now, PeerId(0), &packet);
+    }
+    assert!(matches!(client.state(), State::Failed(Failure::Refused(Refusal::Config { .. }))));
+    let other = config.content_hash(9).resume(early);
+    assert_eq!(Session::<Order>::host(other, now).unwrap_err(), ConfigError::OtherMatch);
+}
+
+#[test]
+fn a_damaged_save_is_an_error() {
+    let config = config(2, Topology::Host);
+    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    play(&mut game, |turn, _, session| {
+        if turn == 20 {
+            session.save();
+        }
+    });
+    let (saved, _) = the_save(&mut game);
+    let bytes = saved.to_bytes();
+    for length in 0..bytes.len() {
+        assert!(SavedMatch::from_bytes(&bytes[..length]).is_err(), "{length}");
+    }
+    for bit in 0..bytes.len() * 8 {
+        let mut damaged = bytes.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(SavedMatch::from_bytes(&damaged).is_err(), "{bit}");
+        // With a hash that fits: any error, or a saved match with the same bytes. A session takes it or refuses it, no more.
+        let body = damaged.len() - 8;
+        let hash = xxhash(&damaged[..body]);
+        damaged[body..].copy_from_slice(&hash);
+        if let Ok(forged) = SavedMatch::from_bytes(&damaged) {
+            assert_eq!(forged.to_bytes(), damaged, "{bit}");
+            let _ = Session::<Order>::host(config.clone().resume(forged), Instant::ZERO);
+        }
+    }
+    let mut other = bytes;
+    other[0] ^= 1;
+    let body = other.len() - 8;
+    let hash = xxhash(&other[..body]);
+    other[body..].copy_from_slice(&hash);
+    assert!(matches!(SavedMatch::from_bytes(&other), Err(SavedMatchError::Version { .. })));
+}
+
+fn xxhash(bytes: &[u8]) -> [u8; 8] {
+    xxhash_rust::xxh3::xxh3_64(bytes).to_le_bytes()
+}
