@@ -3,8 +3,8 @@
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
-    Driver, Duration, EndReason, Event, Failure, Identity, Instant, PlayerId, SessionConfig, State, Topology,
-    VirtualMatch,
+    Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PlayerId, SessionConfig, State,
+    Topology, VirtualMatch,
 };
 
 const SEED: u64 = 3;
@@ -191,6 +191,31 @@ fn leaving_in_good_order() {
             let what = format!("{topology:?} {seed}");
             assert_survivors_agree(&mut game, 1, EndReason::Left, &what);
             assert_eq!(game.drivers()[1].session().state(), State::Left, "{what}");
+        }
+    }
+}
+
+/// The article's gate waits for everybody's confirmation, but not for that of a player who has left and whose farewell was lost.
+#[test]
+fn nobody_waits_for_the_confirmation_of_who_has_left() {
+    let slow = LinkSettings { latency: Duration::from_millis(100), ..LinkSettings::default() };
+    let dead = LinkSettings { loss_ppm: 1_000_000, ..slow };
+    // In a star the middle must hear the last entry, else the player has not left: its link breaks on the way of the farewell.
+    for (topology, leaver, deaf, breaks_after) in
+        [(Topology::Mesh, 2, 1, 0), (Topology::Mesh, 0, 1, 0), (Topology::Host, 2, 0, 120)]
+    {
+        let mut game = toy_match(&config(3, topology).pace(Pace::Article), 0, 1, slow);
+        run(&mut game, 8_000);
+        game.drivers_mut()[leaver].session_mut().leave();
+        run(&mut game, 8_000 + breaks_after);
+        game.net_mut().set_link(leaver as u32, deaf, dead);
+        assert!(run(&mut game, 600_000), "{topology:?}");
+        for (player, driver) in game.drivers_mut().iter_mut().enumerate() {
+            let expected = if player == leaver { State::Left } else { State::Finished };
+            assert_eq!(driver.session().state(), expected, "{topology:?}: {player}");
+            let events = events_of(driver);
+            let cancelled = events.iter().any(|event| matches!(event, Event::Cancelled { .. }));
+            assert!(player == leaver || !cancelled, "{topology:?}: {player} {events:?}");
         }
     }
 }

@@ -118,10 +118,21 @@ impl<A: Action> Session<A> {
     }
 
     fn confirming_links(&self) -> impl Iterator<Item = &Link> {
-        self.links.iter().filter(|link| {
-            let coordinator = link.identity == Some(self.coordinator());
-            link.is_connected() && !link.finished && (link.is_player() || coordinator)
-        })
+        self.links.iter().filter(|link| link.is_connected() && !link.finished && self.counts(link))
+    }
+
+    /// Whether it matters that the other end has our entries: it plays, or passes them on.
+    fn counts(&self, link: &Link) -> bool {
+        let forwards = self.config.topology != Topology::Mesh && link.identity == Some(self.coordinator());
+        forwards || self.plays(link)
+    }
+
+    /// Whether a player is at the other end who still gives actions. One who has left confirms nothing more, even if the farewell was lost.
+    pub(super) fn plays(&self, link: &Link) -> bool {
+        match link.identity {
+            Some(Identity::Player(player)) => self.streams[player.index()].end().is_none(),
+            _ => false,
+        }
     }
 
     /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Those who are
@@ -375,8 +386,8 @@ impl<A: Action> Session<A> {
         let mut actions = self.outbox.cancel();
         if let Some(player) = self.player() {
             let stream = &self.streams[player.index()];
-            let counts = |link: &&Link| link.is_player() || link.identity == Some(self.coordinator());
-            let acks = self.links.iter().filter(counts).map(|link| link.acked[player.index()]);
+            let acks =
+                self.links.iter().filter(|link| self.counts(link)).map(|link| link.acked[player.index()]);
             let safe = acks.min().unwrap_or(self.turn);
             // Beyond the last turn nothing runs, whoever has it.
             let safe = safe.min(self.last_turn.map_or(u32::MAX, |last| last.saturating_add(1)));

@@ -139,7 +139,7 @@ impl<A: Action> Session<A> {
             return 0;
         }
         let served = self.links.iter().filter(|link| {
-            link.is_connected() && link.is_player() && link.identity != Some(Identity::Player(player))
+            link.is_connected() && self.plays(link) && link.identity != Some(Identity::Player(player))
         });
         let least = served.map(|link| link.acked[player.index()]).min().unwrap_or(here);
         here.saturating_sub(least)
