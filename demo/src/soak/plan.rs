@@ -209,7 +209,9 @@ impl Plan {
         let players = self.setup.players;
         let most = match self.topology {
             Topology::Mesh => (players - 1 - self.leavers.len() as u8) / 2,
-            Topology::Host | Topology::Relay => (players / 2).max(1),
+            Topology::Host => (players / 2).max(1),
+            // Somebody has to play on.
+            Topology::Relay => (players / 2).min(players - 1 - self.leavers.len() as u8),
         };
         let can_go =
             |player: &u8| !self.leavers.contains(player) && (self.topology != Topology::Host || *player != 0);
@@ -291,7 +293,8 @@ mod tests {
             assert!((2..=16).contains(&plan.setup.players), "{plan:?}");
             assert!(plan.deeds.windows(2).all(|pair| pair[0].at <= pair[1].at), "{:?}", plan.deeds);
             let lost = plan.doomed.len();
-            assert!(lost < usize::from(plan.setup.players), "somebody goes on: {plan:?}");
+            let plays_on = lost + plan.leavers.len() < usize::from(plan.setup.players);
+            assert!(plan.topology == Topology::Host || plays_on, "nobody plays on: {plan:?}");
             assert!(plan.topology != Topology::Host || !plan.doomed.contains(&0), "{plan:?}");
             let majority = 2 * lost < usize::from(plan.setup.players) - plan.leavers.len();
             assert!(plan.topology != Topology::Mesh || lost == 0 || majority, "{plan:?}");
