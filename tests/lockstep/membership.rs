@@ -221,6 +221,20 @@ fn nobody_waits_for_the_confirmation_of_who_has_left() {
 }
 
 #[test]
+fn a_relay_stays_until_those_who_watch_have_the_end() {
+    let dead = LinkSettings { loss_ppm: 1_000_000, ..LinkSettings::default() };
+    let mut game = toy_match(&config(3, Topology::Relay), 1, 1, LinkSettings::default());
+    run(&mut game, 29_500);
+    game.net_mut().set_link(3, 4, dead);
+    run(&mut game, 31_000);
+    assert!(game.drivers()[..3].iter().all(|driver| driver.session().state() == State::Finished));
+    game.net_mut().set_link(3, 4, LinkSettings::default());
+    assert!(run(&mut game, 600_000));
+    let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
+    assert_eq!(states, [State::Finished; 5]);
+}
+
+#[test]
 fn resigning_goes_on_watching() {
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, terrible());
     run(&mut game, 8_000);

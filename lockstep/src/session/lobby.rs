@@ -400,7 +400,8 @@ impl<A: Action> Session<A> {
                     link.acked[index] >= stream.end().map_or(next, |(last, _)| (last + 1).min(next))
                 })
         };
-        if relay_done || self.links.iter().all(confirmed) {
+        // What a relay lacks when all players are done never comes. Otherwise it stays until those who watch have it too.
+        if (relay_done && !self.is_complete()) || self.links.iter().all(confirmed) {
             self.state = State::Finished;
             for link in self.links.iter_mut().filter(|link| link.phase != Phase::Closed) {
                 link.owe_bye(Bye::Finished);
