@@ -80,10 +80,11 @@ impl Plan {
         } as u8;
         let topology = [Topology::Host, Topology::Relay, Topology::Mesh][dice.between(0, 2) as usize];
         let watched = topology != Topology::Mesh && dice.between(0, 7) == 0;
-        let units = dice.between(20, if players <= 4 { 24 } else { 20 }) as u32;
+        // Small games are cheap: many of them find more than a few large ones. With four players and more the frames are coarse, too.
+        let units = dice.between(20, if players <= 3 { 30 } else { 20 }) as u32;
         let pace = [Pace::Fixed, Pace::Fixed, Pace::Adaptive, Pace::Article][dice.between(0, 3) as usize];
-        // Mostly coarse frames: what is tested is what happens between them.
-        let frames_per_second = [10, 10, 10, 20, 30][dice.between(0, 4) as usize];
+        let frames_per_second =
+            [10, 10, 10, 20, if players <= 3 { 30 } else { 10 }][dice.between(0, 4) as usize];
         let mut plan = Self {
             seed,
             setup: Setup { players, units, seed },
