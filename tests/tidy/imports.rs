@@ -9,7 +9,6 @@ use crate::tree::{Finding, Tree};
 /// The modules of physics, lowest first. A module may import what stands above it here, so there are no cycles.
 pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "num",
-    "sqrt",
     "angle",
     "rng",
     "rate",

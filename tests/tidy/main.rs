@@ -16,11 +16,9 @@ use tree::{Tree, assert_clean};
 
 #[test]
 fn physics_imports_in_order() {
-    let tree = Tree::of_repository();
-    assert_clean(
-        "physics imports only what stands above",
-        &imports::physics_order(&tree, imports::PHYSICS_ORDER),
-    );
+    let (tree, order) = (Tree::of_repository(), imports::PHYSICS_ORDER);
+    assert_clean("physics imports only what stands above", &imports::physics_order(&tree, order));
+    assert_clean("the import order names what exists", &imports::physics_order_is_current(&tree, order));
 }
 
 #[test]
