@@ -206,7 +206,9 @@ impl World {
             if body.has(flag::LIMITED) {
                 motion::limit_speed(&mut body.velocity, extras[at].max_speed);
             }
-            let still = body.velocity.iter().all(|v| v.abs() <= settings.sleep_speed);
+            // A kinematic body is never still while it moves: what it pushes, however slowly, must not fall asleep before it.
+            let still =
+                body.has(flag::DYNAMIC) && body.velocity.iter().all(|v| v.abs() <= settings.sleep_speed);
             body.still_frames =
                 if still { mover.calm.saturating_add(1).min(settings.sleep_frames.max(1)) } else { 0 };
             body.bounds().grown(margin)

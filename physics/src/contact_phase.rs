@@ -151,12 +151,17 @@ impl Stepper {
     }
 }
 
+/// Overlap that is left alone, raw units: the smallest radius. Pushing out the last of it would leave a little speed in every
+/// contact of a stack, which would never come to rest.
+const OVERLAP_ALLOWED: i64 = crate::num::EXTENT_MIN.to_bits();
+
 /// Least separating speeds, biased and relaxed. Apart: the gap may close within this frame, no faster. Overlapping: a part
-/// of the overlap is pushed out per frame.
+/// of the overlap beyond what is allowed is pushed out per frame.
 #[inline(always)]
 fn limits(gap: i32, phase: &ContactPhase<'_>) -> (i32, i32) {
     let (gap, fps) = (i64::from(gap), i64::from(phase.fps));
-    let push = (((-gap).max(0) * fps * i64::from(phase.settings.push_factor)) >> 16).min(PUSH_MAX);
+    let push =
+        (((-gap - OVERLAP_ALLOWED).max(0) * fps * i64::from(phase.settings.push_factor)) >> 16).min(PUSH_MAX);
     let biased = push - gap.max(0) * fps;
     (biased as i32, biased.min(0) as i32)
 }

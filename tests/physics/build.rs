@@ -1,6 +1,9 @@
 //! Short ways to say what a test needs.
 
-use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, BodyKind, BodyRef, Fx, Shape, Vec2, World, WorldDef};
+
+/// One unit in raw values.
+pub(crate) const ONE: i64 = 1 << 16;
 
 /// A number from thousandths.
 pub(crate) fn milli(thousandths: i64) -> Fx {
@@ -40,34 +43,45 @@ pub(crate) fn run(world: &mut World, steps: u32, frames_per_second: u32) {
     }
 }
 
+/// Raw components.
+pub(crate) fn raw(v: Vec2) -> [i64; 2] {
+    [v.x.to_bits(), v.y.to_bits()]
+}
+
 /// Raw position of a living body.
 pub(crate) fn position(world: &World, id: BodyId) -> [i64; 2] {
-    let p = world.body(id).expect("alive").position();
-    [p.x.to_bits(), p.y.to_bits()]
+    raw(world.body(id).expect("alive").position())
 }
 
 /// Raw velocity of a living body.
 pub(crate) fn velocity(world: &World, id: BodyId) -> [i64; 2] {
-    let v = world.body(id).expect("alive").velocity();
-    [v.x.to_bits(), v.y.to_bits()]
+    raw(world.body(id).expect("alive").velocity())
 }
 
-/// Deepest overlap of two circles, raw units; by brute force.
+/// How deep two shapes overlap, raw units; negative: how far they are apart. The distance is rounded down.
+pub(crate) fn overlap(a: &BodyRef<'_>, b: &BodyRef<'_>) -> i64 {
+    // Half extents and rounding radius of each; together they are one rounded box about the difference of the centres.
+    let rounded = |shape| match shape {
+        Shape::Circle { radius } => ([0; 2], radius.to_bits()),
+        Shape::Rect { half_extents } => (raw(half_extents), 0),
+    };
+    let ((half_a, radius_a), (half_b, radius_b)) = (rounded(a.shape()), rounded(b.shape()));
+    let (p, q) = (raw(a.position()), raw(b.position()));
+    let outside = [0, 1].map(|axis| (q[axis] - p[axis]).abs() - half_a[axis] - half_b[axis]);
+    let [x, y] = outside.map(|o| o.max(0));
+    let distance = if [x, y] == [0, 0] { outside[0].max(outside[1]) } else { (x * x + y * y).isqrt() };
+    radius_a + radius_b - distance
+}
+
+/// The deepest overlap of two solid bodies that take part, at least one of them dynamic, raw units; by brute force.
 pub(crate) fn deepest_overlap(world: &World) -> i64 {
-    let circles: Vec<([i64; 2], i64)> = world
-        .bodies()
-        .filter_map(|b| match b.shape() {
-            Shape::Circle { radius } => {
-                Some(([b.position().x.to_bits(), b.position().y.to_bits()], radius.to_bits()))
-            }
-            Shape::Rect { .. } => None,
-        })
-        .collect();
+    let bodies: Vec<_> = world.bodies().filter(|b| b.is_enabled() && !b.is_sensor()).collect();
     let mut deepest = 0;
-    for (i, (p, r)) in circles.iter().enumerate() {
-        for (q, s) in &circles[..i] {
-            let [dx, dy] = [p[0] - q[0], p[1] - q[1]];
-            deepest = deepest.max(r + s - (dx * dx + dy * dy).isqrt());
+    for (i, a) in bodies.iter().enumerate() {
+        for b in &bodies[..i] {
+            if a.kind() == BodyKind::Dynamic || b.kind() == BodyKind::Dynamic {
+                deepest = deepest.max(overlap(a, b));
+            }
         }
     }
     deepest

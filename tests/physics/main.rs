@@ -9,4 +9,6 @@ mod golden;
 mod input;
 mod laws;
 mod operations;
+mod scene_laws;
+mod scenes;
 mod walls;
