@@ -1,41 +1,28 @@
 //! Continuous collision: how far a shape can move before it meets another.
 //!
-//! Conservative advancement (B. Mirtich, 1996): the shape may always move by the gap between the two without touching,
-//! so the motion is followed in such steps until the gap is closed or the motion ends. Every step is safe by itself, so a
-//! motion that is cut off after the last step is short, never too long.
+//! Two rounded boxes touch where the centre of the one meets their Minkowski sum, the rounded box with both extents added.
+//! So the motion is a segment against that, which is decided exactly ([`RoundedBox::cast`]); the place is never too far.
 
 use crate::body::Shell;
-use crate::narrow_phase::{UNIT, UNIT_BITS, manifold};
+use crate::narrow_phase::{UNIT_BITS, manifold};
+use crate::rounded_box::{FRACTION_BITS, RoundedBox, Segment, Side};
 
-/// Steps after which a grazing motion is cut off.
-const STEPS_MAX: u32 = 64;
-
-/// A gap that counts as closed, raw units.
-const TOUCHING: i32 = 2;
+/// A manifold's gap may be this wrong, raw units: shapes that touch may seem to be apart.
+const GAP_ERROR_MAX: i32 = 4;
 
 /// The part of `motion` (30 fraction bits) that `mover` can go before it touches `obstacle`, or `None` when it does not
-/// touch. A mover that overlaps already is stopped at once when it moves further in.
+/// touch. A mover that touches or overlaps already is stopped at once when it moves further in.
 pub(crate) fn sweep(mover: &Shell, motion: [i32; 2], obstacle: &Shell) -> Option<i32> {
-    let length = crate::motion::speed(motion).max(1);
-    let mut at = 0i64;
-    for _ in 0..STEPS_MAX {
-        let mut moved = *mover;
-        for axis in 0..2 {
-            moved.position[axis] += ((i64::from(motion[axis]) * at) >> UNIT_BITS) as i32;
-        }
-        // No margin cuts the distance off: the gap is wanted however large it is.
-        let m = manifold(&moved, obstacle, i32::MAX / 4)?;
-        let inward: i64 = (0..2).map(|x| (i64::from(motion[x]) * i64::from(m.normal[x])) >> UNIT_BITS).sum();
-        if m.gap <= TOUCHING {
-            return (inward > 0).then_some(at as i32);
-        }
-        if inward <= 0 {
-            return None;
-        }
-        at += ((i64::from(m.gap) << UNIT_BITS) / length).max(1);
-        if at >= i64::from(UNIT) {
-            return None;
-        }
+    let sum = RoundedBox {
+        centre: obstacle.position,
+        half: [mover.half[0] + obstacle.half[0], mover.half[1] + obstacle.half[1]],
+        radius: mover.radius + obstacle.radius,
+    };
+    let cast = sum.cast(&Segment { from: mover.position, delta: motion.map(i64::from) })?;
+    if cast.side == Side::Inside {
+        let normal = manifold(mover, obstacle, GAP_ERROR_MAX)?.normal;
+        let inward: i64 = (0..2).map(|x| i64::from(motion[x]) * i64::from(normal[x])).sum();
+        return (inward > 0).then_some(0);
     }
-    Some(at as i32)
+    Some((cast.place >> (FRACTION_BITS - UNIT_BITS)) as i32)
 }
