@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::body_id::BodyId;
 use crate::num::{Fx, isqrt_u64};
 use crate::quadtree::{BoxBlock, LANES};
-use crate::query::{QueryError, query_point};
+use crate::query::{QueryError, raw_point};
 use crate::query_filter::QueryFilter;
 use crate::rounded_box::RoundedBox;
 use crate::search::Candidates;
@@ -24,12 +24,12 @@ impl World {
     /// `max_distance` finds nothing; `Fx::MAX` sets no limit. Meant for small `k`: each body found costs up to `k` moves.
     ///
     /// # Errors
-    /// [`QueryError::Point`] when a component of `point` is beyond +-20,480 units.
+    /// [`QueryError::OutOfRange`] when a component of `point` is beyond +-20,480 units.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
     /// let mut world = World::new(WorldDef::new()).unwrap();
-    /// let unit = BodyDef::dynamic(Shape::Circle { radius: Fx::ONE });
+    /// let unit = BodyDef::dynamic(Shape::circle(Fx::ONE));
     /// let near = world.create_body(&unit.position(Vec2::from_ints(3, 4))).unwrap();
     /// let far = world.create_body(&unit.position(Vec2::from_ints(20, 0))).unwrap();
     /// let mut found = Vec::new();
@@ -45,7 +45,7 @@ impl World {
         out: &mut Vec<(BodyId, Fx)>,
     ) -> Result<(), QueryError> {
         out.clear();
-        let point = query_point(point, "point")?;
+        let point = raw_point("point", point)?;
         if k == 0 || max_distance < Fx::ZERO {
             return Ok(());
         }

@@ -7,6 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::aabb::Aabb;
+use crate::body::raw2;
 use crate::body_id::BodyId;
 use crate::num::Fx;
 use crate::quadtree::{LANES, RawBox};
@@ -22,38 +23,52 @@ use crate::world::World;
 pub const QUERY_MAX: Fx = Fx::from_bits(REACH as i64);
 
 /// Why a query was refused. The buffer of the caller is empty then.
+///
+/// ```
+/// use testudo_physics::{Fx, QueryFilter, Vec2, World, WorldDef};
+/// let world = World::new(WorldDef::new())?;
+/// let error = world.ray_cast(Vec2::ZERO, Vec2::from_ints(30_000, 0), &QueryFilter::new()).unwrap_err();
+/// assert_eq!(error.to_string(), "end of a query must be -20480..=20480, not 30000");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryError {
-    /// A component of the named point is beyond +-20,480 units ([`QUERY_MAX`]).
-    Point {
+    /// An argument lies outside of its range.
+    OutOfRange {
         /// Name of the argument.
         argument: &'static str,
+        /// What was given; of a point, the component that is out of range.
+        value: Fx,
+        /// Smallest value allowed.
+        min: Fx,
+        /// Greatest value allowed.
+        max: Fx,
     },
-    /// A radius outside of 0..=4,096 units.
-    Radius,
 }
 
 impl core::fmt::Display for QueryError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Point { argument } => {
-                write!(f, "`{argument}` of a query is beyond +-{QUERY_MAX} units")
-            }
-            Self::Radius => write!(f, "the radius of a query must be 0..={} units", crate::num::EXTENT_MAX),
-        }
+        let Self::OutOfRange { argument, value, min, max } = self;
+        write!(f, "{argument} of a query must be {min}..={max}, not {value}")
     }
 }
 
 impl core::error::Error for QueryError {}
 
-/// A point in raw units, or the error that names the argument.
-pub(crate) fn query_point(point: Vec2, argument: &'static str) -> Result<[i32; 2], QueryError> {
-    let inside = |c: Fx| (-QUERY_MAX..=QUERY_MAX).contains(&c);
-    if inside(point.x) && inside(point.y) {
-        Ok(crate::body::raw2(point))
+/// Refuses a value outside of `min..=max`.
+pub(crate) fn check(argument: &'static str, value: Fx, min: Fx, max: Fx) -> Result<(), QueryError> {
+    if (min..=max).contains(&value) {
+        Ok(())
     } else {
-        Err(QueryError::Point { argument })
+        Err(QueryError::OutOfRange { argument, value, min, max })
     }
+}
+
+/// A point in raw units, or the error that names the argument.
+pub(crate) fn raw_point(argument: &'static str, point: Vec2) -> Result<[i32; 2], QueryError> {
+    check(argument, point.x, -QUERY_MAX, QUERY_MAX)?;
+    check(argument, point.y, -QUERY_MAX, QUERY_MAX)?;
+    Ok(raw2(point))
 }
 
 /// An area in raw units; `None` when it is empty. Nothing lies where it is cut off.
@@ -75,11 +90,11 @@ impl World {
     /// ```
     /// use testudo_physics::{Aabb, BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
     /// let mut world = World::new(WorldDef::new()).unwrap();
-    /// let unit = BodyDef::dynamic(Shape::Circle { radius: Fx::ONE });
+    /// let unit = BodyDef::dynamic(Shape::circle(Fx::ONE));
     /// let a = world.create_body(&unit.position(Vec2::from_ints(3, 3))).unwrap();
     /// let b = world.create_body(&unit.position(Vec2::from_ints(9, 9))).unwrap();
     /// let mut selected = Vec::new();
-    /// let area = Aabb { min: Vec2::from_ints(0, 0), max: Vec2::from_ints(8, 8) };
+    /// let area = Aabb::from_corners(Vec2::ZERO, Vec2::from_ints(8, 8));
     /// world.query_area(area, &QueryFilter::new(), &mut selected);
     /// assert_eq!(selected, [a, b]);
     /// // The second disc's box reaches into the area, the disc itself does not.

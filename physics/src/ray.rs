@@ -12,7 +12,7 @@ use crate::body::{raw, vec2};
 use crate::body_id::BodyId;
 use crate::num::{EXTENT_MAX, Fx};
 use crate::quadtree::{BoxBlock, LANES};
-use crate::query::{QueryError, query_point};
+use crate::query::{QueryError, check, raw_point};
 use crate::query_filter::QueryFilter;
 use crate::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side, normal};
 use crate::search::Candidates;
@@ -63,12 +63,12 @@ impl World {
     /// distance 0 and with a zero normal; use [`QueryFilter::exclude`] for the body that looks.
     ///
     /// # Errors
-    /// [`QueryError::Point`] when a component of `origin` or `end` is beyond +-20,480 units.
+    /// [`QueryError::OutOfRange`] when a component of `origin` or `end` is beyond +-20,480 units.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
     /// let mut world = World::new(WorldDef::new()).unwrap();
-    /// let wall = BodyDef::fixed(Shape::Rect { half_extents: Vec2::from_ints(1, 5) });
+    /// let wall = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::from_num(5)));
     /// let wall = world.create_body(&wall.position(Vec2::from_ints(6, 0))).unwrap();
     /// let hit = world.ray_cast(Vec2::ZERO, Vec2::from_ints(10, 0), &QueryFilter::new()).unwrap().unwrap();
     /// assert_eq!(hit.body, wall);
@@ -81,7 +81,7 @@ impl World {
         end: Vec2,
         filter: &QueryFilter,
     ) -> Result<Option<RayHit>, QueryError> {
-        let way = Way::new(query_point(origin, "origin")?, query_point(end, "end")?, 0);
+        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, 0);
         Ok(way.first(self, filter).map(|met| way.ray_hit(self, &met)))
     }
 
@@ -98,7 +98,7 @@ impl World {
         out: &mut Vec<RayHit>,
     ) -> Result<(), QueryError> {
         out.clear();
-        let way = Way::new(query_point(origin, "origin")?, query_point(end, "end")?, 0);
+        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, 0);
         let candidates = Candidates::new(self, filter);
         self.search(&mut All { way: &way, world: self, candidates, out });
         out.sort_unstable_by_key(|hit| (hit.distance, hit.body.index));
@@ -112,13 +112,13 @@ impl World {
     /// back is free then, but so is the way further in: decide by the bodies' positions.
     ///
     /// # Errors
-    /// [`QueryError::Point`] when a component of `from` or `to` is beyond +-20,480 units, [`QueryError::Radius`] when
-    /// the radius is not in 0..=4,096 units.
+    /// [`QueryError::OutOfRange`] when a component of `from` or `to` is beyond +-20,480 units, or the radius is not in
+    /// 0..=4,096 units.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
     /// let mut world = World::new(WorldDef::new()).unwrap();
-    /// let wall = BodyDef::fixed(Shape::Rect { half_extents: Vec2::from_ints(1, 5) });
+    /// let wall = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::from_num(5)));
     /// world.create_body(&wall.position(Vec2::from_ints(6, 0))).unwrap();
     /// let everything = QueryFilter::new();
     /// let hit = world.sweep_circle(Vec2::ZERO, Vec2::from_ints(10, 0), Fx::ONE, &everything).unwrap().unwrap();
@@ -131,10 +131,8 @@ impl World {
         radius: Fx,
         filter: &QueryFilter,
     ) -> Result<Option<SweepHit>, QueryError> {
-        let (from, to) = (query_point(from, "from")?, query_point(to, "to")?);
-        if !(Fx::ZERO..=EXTENT_MAX).contains(&radius) {
-            return Err(QueryError::Radius);
-        }
+        let (from, to) = (raw_point("from", from)?, raw_point("to", to)?);
+        check("radius", radius, Fx::ZERO, EXTENT_MAX)?;
         let way = Way::new(from, to, raw(radius));
         Ok(way.first(self, filter).map(|met| way.sweep_hit(self, &met)))
     }

@@ -216,6 +216,10 @@ fn everywhere() -> Aabb {
     Aabb { min: Vec2::new(Fx::MIN, Fx::MIN), max: Vec2::new(Fx::MAX, Fx::MAX) }
 }
 
+fn beyond(argument: &'static str, value: Fx) -> QueryError {
+    QueryError::OutOfRange { argument, value, min: -QUERY_MAX, max: QUERY_MAX }
+}
+
 #[test]
 fn arguments_out_of_range_are_errors_or_find_nothing() {
     let mut world = World::new(WorldDef::new()).unwrap();
@@ -235,21 +239,19 @@ fn arguments_out_of_range_are_errors_or_find_nothing() {
         world.query_point(point, &everything, &mut ids);
         assert_eq!(ids, []);
         let mut near = vec![(giant, Fx::ONE)];
-        let error = Err(QueryError::Point { argument: "point" });
-        assert_eq!(world.nearest(point, 1, Fx::MAX, &everything, &mut near), error);
+        let refused = world.nearest(point, 1, Fx::MAX, &everything, &mut near);
+        assert_eq!(refused, Err(beyond("point", point.x)));
         assert_eq!(near, []);
-        assert_eq!(
-            world.ray_cast(Vec2::ZERO, point, &everything),
-            Err(QueryError::Point { argument: "end" })
-        );
-        let error = Err(QueryError::Point { argument: "from" });
-        assert_eq!(world.sweep_circle(point, Vec2::ZERO, Fx::ONE, &everything), error);
+        assert_eq!(world.ray_cast(Vec2::ZERO, point, &everything), Err(beyond("end", point.x)));
+        let refused = world.sweep_circle(point, Vec2::ZERO, Fx::ONE, &everything);
+        assert_eq!(refused, Err(beyond("from", point.x)));
     }
     for radius in [-Fx::DELTA, EXTENT_MAX + Fx::DELTA, Fx::MAX, Fx::MIN] {
         let answer = world.sweep_circle(Vec2::ZERO, Vec2::ZERO, radius, &everything);
-        assert_eq!(answer, Err(QueryError::Radius));
+        let error =
+            QueryError::OutOfRange { argument: "radius", value: radius, min: Fx::ZERO, max: EXTENT_MAX };
+        assert_eq!(answer, Err(error));
     }
-    assert_eq!(QueryError::Point { argument: "end" }.to_string(), "`end` of a query is beyond +-20480 units");
     // The furthest that is allowed, from corner to corner.
     let (low, high) = (Vec2::new(-QUERY_MAX, -QUERY_MAX), Vec2::new(QUERY_MAX, QUERY_MAX));
     let hit = world.ray_cast(low, high, &everything).unwrap().unwrap();
