@@ -1,7 +1,9 @@
 //! Debug drawing: what the engine sees, handed to a small trait. Everything in simulation units; nothing here draws.
 
 use crate::aabb::Aabb;
-use crate::body::BodyRef;
+use crate::body::{BodyRef, Shell, vec2};
+use crate::body_id::BodyId;
+use crate::narrow_phase::{Manifold, UNIT_BITS, manifold, scale_down};
 use crate::num::{Fx, POSITION_MAX};
 use crate::quadtree::{NO_SLOT, Quadtree};
 use crate::shape::Shape;
@@ -42,9 +44,9 @@ pub trait DebugDraw {
         let _ = (quadrant, depth, bodies);
     }
 
-    /// Two bodies that touch, with their centres.
-    fn contact(&mut self, contact: TouchingContact, from: Vec2, to: Vec2) {
-        let _ = (contact, from, to);
+    /// Two bodies that touch: a point between their surfaces, and the unit normal from the first body to the second.
+    fn contact(&mut self, contact: TouchingContact, point: Vec2, normal: Vec2) {
+        let _ = (contact, point, normal);
     }
 
     /// A moving body's velocity, units per second.
@@ -96,11 +98,36 @@ impl World {
         }
         if options.contacts {
             for contact in self.contacts() {
-                let centre = |id| self.body(id).map_or(Vec2::ZERO, |body| body.position());
-                draw.contact(contact, centre(contact.a), centre(contact.b));
+                let shell = |id: BodyId| self.bodies[id.index() as usize].shell(id.index());
+                if let Some((point, normal)) = touching_point(&shell(contact.a), &shell(contact.b)) {
+                    draw.contact(contact, point, normal);
+                }
             }
         }
     }
+}
+
+/// Any gap will do: bodies may have been moved since they touched.
+const ANY_GAP: i32 = i32::MAX / 4;
+
+/// The middle between a round surface and the other one (of two rectangles, the middle of what they share), and the normal.
+fn touching_point(a: &Shell, b: &Shell) -> Option<(Vec2, Vec2)> {
+    let Manifold { normal, gap } = manifold(a, b, ANY_GAP)?;
+    let (from, way) = if a.radius != 0 {
+        (a.position, a.radius + gap / 2)
+    } else if b.radius != 0 {
+        (b.position, -(b.radius + gap / 2))
+    } else {
+        let (a, b) = (a.bounds(), b.bounds());
+        let middle = |axis: usize| {
+            let (low, high) = (a.min[axis].max(b.min[axis]), a.max[axis].min(b.max[axis]));
+            ((i64::from(low) + i64::from(high)) / 2) as i32
+        };
+        ([middle(0), middle(1)], 0)
+    };
+    let point = [0, 1].map(|axis| from[axis] + scale_down(way, normal[axis]));
+    // From 30 fraction bits to 16, to nearest.
+    Some((vec2(point), vec2(normal.map(|n| (n + (1 << (UNIT_BITS - 17))) >> (UNIT_BITS - 16)))))
 }
 
 fn draw_cells(tree: &Quadtree, draw: &mut impl DebugDraw) {
@@ -123,7 +150,7 @@ fn draw_cells(tree: &Quadtree, draw: &mut impl DebugDraw) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::{fx, vec2};
+    use crate::body::fx;
     use crate::body_def::BodyDef;
     use crate::world_def::WorldDef;
 
@@ -132,7 +159,7 @@ mod tests {
         shapes: u32,
         boxes: u32,
         velocities: u32,
-        contacts: u32,
+        points: alloc::vec::Vec<(Vec2, Vec2)>,
         in_cells: u32,
         cells: alloc::vec::Vec<Aabb>,
     }
@@ -148,9 +175,8 @@ mod tests {
             self.in_cells += bodies;
             self.cells.push(quadrant);
         }
-        fn contact(&mut self, _: TouchingContact, from: Vec2, to: Vec2) {
-            assert_ne!(from, to);
-            self.contacts += 1;
+        fn contact(&mut self, _: TouchingContact, point: Vec2, normal: Vec2) {
+            self.points.push((point, normal));
         }
         fn velocity(&mut self, _: BodyRef<'_>, _: Vec2, velocity: Vec2) {
             assert_ne!(velocity, Vec2::ZERO);
@@ -172,10 +198,42 @@ mod tests {
         let all = DebugDrawOptions { aabbs: true, tree_cells: true, ..DebugDrawOptions::default() };
         world.debug_draw(&mut count, all);
         assert_eq!((count.shapes, count.boxes, count.in_cells), (101, 101, 101));
-        assert!(count.velocities >= 1 && count.contacts > 50);
+        assert!(count.velocities >= 1 && count.points.len() > 50);
         let before = count.cells.len();
         count.cells.sort_by_key(|cell| (cell.min.x, cell.min.y));
         count.cells.dedup();
         assert_eq!(count.cells.len(), before, "no quadrant is a leaf twice");
+    }
+
+    #[test]
+    fn contacts_lie_between_the_surfaces() {
+        let (disc, square) = (Shape::circle(Fx::ONE), Shape::rect(Fx::ONE, Fx::ONE));
+        for (a, b) in [(disc, disc), (square, disc), (disc, square), (square, square)] {
+            let mut world = World::new(WorldDef::new()).unwrap();
+            world.create_body(&BodyDef::fixed(a)).unwrap();
+            let def = BodyDef::dynamic(b).position(Vec2::from_ints(3, 0)).velocity(Vec2::from_ints(-8, 0));
+            world.create_body(&def).unwrap();
+            for _ in 0..8 {
+                world.step(20).unwrap();
+            }
+            let mut count = Count::default();
+            world.debug_draw(&mut count, DebugDrawOptions::default());
+            let [(point, normal)] = count.points[..] else { panic!("{a:?} {b:?}: {:?}", count.points) };
+            assert_eq!(normal, Vec2::from_ints(1, 0));
+            let near = |c: Fx, to: Fx| (c - to).abs() < Fx::ONE / 64;
+            assert!(near(point.x, Fx::ONE) && near(point.y, Fx::ZERO), "{a:?} {b:?}: {point:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_that_left_are_in_no_cell() {
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let wall = BodyDef::fixed(Shape::circle(Fx::ONE));
+        let ids = [0, 50, 100].map(|x| world.create_body(&wall.position(Vec2::from_ints(x, 0))).unwrap());
+        world.step(20).unwrap();
+        world.remove_body(ids[1]).unwrap();
+        let mut count = Count::default();
+        world.debug_draw(&mut count, DebugDrawOptions { tree_cells: true, ..DebugDrawOptions::default() });
+        assert_eq!((count.shapes, count.in_cells), (2, 2));
     }
 }
