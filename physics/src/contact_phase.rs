@@ -47,6 +47,7 @@ impl Stepper {
         let dummy = self.tree.slot_of_lane().len() as u32;
         self.batches.begin(self.shells.len(), dummy);
         self.frictions.clear();
+        self.stiff.begin();
         let mut join = core::mem::take(&mut self.join);
         let mut pairs = core::mem::take(&mut self.pairs);
         for window in join.within(&self.tree, self.path).chunks(WINDOW) {
@@ -118,6 +119,7 @@ impl Stepper {
         if !(movable[0] || movable[1]) {
             return None;
         }
+        self.stiff.note(a.mass, b.mass);
         let ((biased, relaxed), share_a) = match solving {
             Solving::Shared(share_a) => (limits(hit.gap, phase), share_a),
             Solving::No => ((NO_LIMIT, NO_LIMIT), if movable[0] { UNIT } else { 0 }),

@@ -70,6 +70,7 @@ mod snapshot;
 mod solver;
 mod state;
 mod step;
+mod stiff;
 mod sweep;
 mod tree_search;
 mod validate;

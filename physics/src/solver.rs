@@ -15,8 +15,8 @@ use crate::quadtree::LANES;
 /// A limit that no closing speed reaches: the contact does nothing.
 pub(crate) const NO_LIMIT: i32 = -(1 << 29);
 
-/// Greatest accumulated impulse of one contact, raw units per second of closing speed: twice the greatest
-/// relative speed, so it is never reached by bodies in range and keeps every product inside 64 bits.
+/// Greatest accumulated impulse of one contact, 4,096 units per second of closing speed. Two bodies alone need at most half of it;
+/// a very heavy one that falls on a light one may need more and then takes further frames. Sums over a body's contacts fit 32 bits.
 pub(crate) const IMPULSE_MAX: i32 = 1 << 28;
 
 /// What the solver needs to know about one contact.
@@ -169,6 +169,12 @@ impl Batch {
         if change != 0 {
             self.apply(l, change, velocities);
         }
+    }
+
+    /// A step of one contact, over-relaxed by 15/16.
+    pub(crate) fn solve_stiff(&mut self, l: usize, biased: bool, velocities: &mut [Velocity]) {
+        let missing = self.missing(l, if biased { self.biased[l] } else { self.relaxed[l] }, velocities);
+        self.push(l, missing.wrapping_add(missing - (missing >> 4)), velocities);
     }
 
     /// Adds an impulse along a lane's normal. An immovable body's share is 0, so it keeps its velocity.

@@ -16,6 +16,7 @@ use crate::quadtree::{BoxBlock, LANES, NO_SLOT, Quadtree, RawBox};
 use crate::resting::RestingTrees;
 use crate::simd::{Path, prefetch};
 use crate::solver::{Pass, Velocity};
+use crate::stiff::StiffContacts;
 use crate::world_def::Settings;
 
 /// `still_frames` of a working body that sleeps or is static.
@@ -59,6 +60,7 @@ pub(crate) struct Stepper {
     calm: Vec<u16>,
     pub(crate) batches: Batches,
     pub(crate) frictions: Vec<FrictionContact>,
+    pub(crate) stiff: StiffContacts,
     locked: Vec<Locked>,
     pub(crate) join: Join,
     /// Cached contacts of each working body as an owner: start and end in the cache.
@@ -87,6 +89,7 @@ impl Stepper {
             calm: Vec::new(),
             batches: Batches::default(),
             frictions: Vec::new(),
+            stiff: StiffContacts::default(),
             locked: Vec::new(),
             join: Join::default(),
             cached: Vec::new(),
@@ -232,6 +235,7 @@ impl Stepper {
     /// Warm start, biased passes, and the relaxing pass after the positions' velocities were taken.
     #[inline(never)]
     pub(crate) fn solve(&mut self, settings: &Settings) {
+        self.stiff.find(&self.batches, &self.shells);
         self.run(Pass::WarmStart);
         for _ in 0..settings.iterations {
             self.run(Pass::Biased);
@@ -245,6 +249,9 @@ impl Stepper {
 
     fn run(&mut self, pass: Pass) {
         self.path.solve(&mut self.batches, &mut self.velocities, pass);
+        if pass != Pass::WarmStart {
+            self.stiff.solve(self.batches.as_mut_slice(), &mut self.velocities, pass == Pass::Biased);
+        }
         for friction in &mut self.frictions {
             friction.solve(self.batches.as_slice(), &mut self.velocities);
         }

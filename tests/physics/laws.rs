@@ -195,3 +195,34 @@ fn filters_decide_who_meets() {
     assert!(!meet(filter(1, 2), filter(2, 4)), "both must agree");
     assert!(!meet(filter(1, 0), filter(2, u32::MAX)));
 }
+
+#[test]
+fn a_heavy_body_rests_on_a_light_one() {
+    // Mass of the upper body, light bodies below it, frames per second, deepest it may sink meanwhile (thousandths).
+    let cases =
+        [(1_000, 1, 60, 20), (1_000, 1, 20, 100), (200, 1, 20, 10), (100, 3, 20, 10), (100, 3, 60, 10)];
+    for (heavy, below, fps, sinks) in cases {
+        for box_shaped in [false, true] {
+            let shape = if box_shaped { rect(500, 500) } else { circle(500) };
+            let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
+            add(&mut w, BodyDef::fixed(rect(50_000, 1_000)).position(at(0, -1_000)));
+            for i in 0..below {
+                add(&mut w, BodyDef::dynamic(shape).position(at(0, 500 + 1_000 * i)));
+            }
+            let top = 500 + 1_000 * below;
+            let load = BodyDef::dynamic(shape).mass(milli(heavy * 1_000)).position(at(0, top));
+            let load = add(&mut w, load);
+            let mut lowest = i64::MAX;
+            for _ in 0..20 * fps {
+                w.step(fps).expect("in range");
+                lowest = lowest.min(position(&w, load)[1]);
+            }
+            let case = format!("1:{heavy} on {below} at {fps} fps, boxes: {box_shaped}");
+            let depth = milli(top).to_bits() - lowest;
+            assert!(depth <= milli(sinks).to_bits(), "{case}: sank {depth} raw units");
+            let end = milli(top).to_bits() - position(&w, load)[1];
+            assert!((0..=milli(5).to_bits()).contains(&end), "{case}: ends {end} raw units lower");
+            assert!(!w.body(load).expect("alive").is_awake(), "{case}: never sleeps");
+        }
+    }
+}

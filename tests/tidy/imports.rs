@@ -34,6 +34,7 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "block_join",
     "solver",
     "coloring",
+    "stiff",
     "simd",
     "broad_phase",
     "contacts",
