@@ -234,6 +234,65 @@ fn a_relay_stays_until_those_who_watch_have_the_end() {
     assert_eq!(states, [State::Finished; 5]);
 }
 
+/// A peer that lacks turns when the others are done is not gone: its link may come back.
+#[test]
+fn the_end_waits_for_who_is_cut_off_and_comes_back() {
+    let dead = LinkSettings { loss_ppm: 1_000_000, ..LinkSettings::default() };
+    for topology in [Topology::Host, Topology::Mesh] {
+        let mut alone_at_the_end = 0;
+        for cut_at in (29_000..29_800).step_by(50).chain([28_200]) {
+            let mut game = toy_match(&config(2, topology), 0, 1, LinkSettings::default());
+            run(&mut game, 4_000);
+            if cut_at == 28_200 {
+                // Who has resigned is not needed by the others to reach the end.
+                game.drivers_mut()[1].session_mut().resign();
+            }
+            run(&mut game, cut_at);
+            // What player 1 says arrives a little longer.
+            game.net_mut().set_link(0, 1, dead);
+            run(&mut game, cut_at + 250);
+            game.net_mut().set_partition(&[1]);
+            // Longer than the linger time after the end, shorter than anybody waits for a player.
+            run(&mut game, cut_at + 3_700);
+            let turns: Vec<u32> =
+                game.drivers().iter().map(|driver| driver.session().next_turn().0).collect();
+            alone_at_the_end += u32::from(turns[0] == 150 && turns[1] < 150);
+            game.net_mut().set_partition(&[]);
+            game.net_mut().set_link(0, 1, LinkSettings::default());
+            let what = format!("{topology:?}, cut at {cut_at}, turns {turns:?}");
+            assert!(run(&mut game, 600_000), "{what}");
+            for driver in game.drivers() {
+                assert_eq!(driver.session().state(), State::Finished, "{what}");
+                assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log, "{what}");
+            }
+        }
+        assert!(alone_at_the_end > 1, "{topology:?}: never was anybody cut off by itself");
+    }
+}
+
+/// Under the article's gate a player of a mesh may stand for a lost confirmation of the one who has gone, turns before the others: they
+/// must not give it up together with the one who has gone.
+#[test]
+fn who_stands_for_the_silent_one_is_not_dropped_with_it() {
+    let link = LinkSettings { latency: Duration::from_millis(120), ..LinkSettings::default() };
+    let dead = LinkSettings { loss_ppm: 1_000_000, ..link };
+    for before in (0..2_000).step_by(100) {
+        let mut game = toy_match(&config(4, Topology::Mesh).pace(Pace::Article), 0, 1, link);
+        run(&mut game, 8_000);
+        // The last words of player 3 do not reach player 2.
+        game.net_mut().set_link(3, 2, dead);
+        run(&mut game, 8_000 + before);
+        game.net_mut().set_partition(&[3]);
+        assert!(run(&mut game, 600_000));
+        let first = game.drivers()[0].simulation().clone();
+        for driver in &game.drivers()[..3] {
+            assert_eq!(driver.session().state(), State::Finished, "cut {before} ms later");
+            assert_eq!(driver.simulation().log, first.log);
+            assert!(driver.simulation().gone == first.gone && first.gone.len() == 1, "{:?}", first.gone);
+        }
+    }
+}
+
 #[test]
 fn resigning_goes_on_watching() {
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, terrible());

@@ -59,9 +59,9 @@ impl<A: Action> Session<A> {
                 }
             }
             State::Running | State::Ending => {
-                let silence =
-                    if self.is_complete() { self.config.linger } else { self.config.silence_timeout };
+                let is_complete = self.is_complete();
                 for link in self.links.iter().filter(|link| link.is_connected() && !link.finished) {
+                    let silence = if is_complete { self.patience(link) } else { self.config.silence_timeout };
                     consider(link.last_heard + silence);
                 }
                 if let Some(since) = self.waiting_since {
@@ -377,6 +377,24 @@ impl<A: Action> Session<A> {
         link.acked[player.index()] < needed
     }
 
+    /// How long the end waits for a silent remote. One that has all turns lacks a last confirmation at most, and may have gone; one that
+    /// lacks turns may be cut off and come back.
+    fn patience(&self, link: &Link) -> Duration {
+        let Some(last) = self.last_turn else { return self.config.silence_timeout };
+        let lacks = |(player, stream): (u8, &crate::stream::Stream)| {
+            let serves = self.accepts() || self.player() == Some(PlayerId(player));
+            let needed = stream.end().map_or(last, |(end, _)| end.min(last)).saturating_add(1);
+            serves
+                && link.identity != Some(Identity::Player(PlayerId(player)))
+                && link.acked[usize::from(player)] < needed
+        };
+        if (0_u8..).zip(&self.streams).any(lacks) {
+            self.config.silence_timeout.max(self.config.linger)
+        } else {
+            self.config.linger
+        }
+    }
+
     pub(super) fn check_finished(&mut self) {
         let relay_done = self.is_relay()
             && self.state == State::Running
@@ -392,7 +410,7 @@ impl<A: Action> Session<A> {
         let next = self.final_next().unwrap_or(0);
         let now = self.now;
         let confirmed = |link: &Link| {
-            let silent = now.since(link.last_heard) >= self.config.linger;
+            let silent = now.since(link.last_heard) >= self.patience(link);
             !link.is_connected()
                 || link.finished
                 || (silent && !self.may_be_dropped_by(link))

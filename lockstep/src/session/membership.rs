@@ -203,9 +203,31 @@ impl<A: Action> Session<A> {
             return;
         }
         if self.config.topology == Topology::Mesh {
-            self.freeze(missing);
+            self.freeze(self.given_up_first(missing));
         } else {
             self.end_streams(missing);
+        }
+    }
+
+    /// Mesh: whom to give up first when these are missing. Who talks and stands may itself have given up one who is silent (the article's
+    /// gate waits for confirmations, which only the player itself can give), and goes on when that one is gone.
+    fn given_up_first(&self, missing: u16) -> u16 {
+        let drop_after = self.config.drop_after.unwrap_or_default();
+        let silence = Duration::from_micros(drop_after.as_micros() / 2);
+        let talking = self.links.iter().filter(|link| {
+            link.is_connected() && (link.finished || self.now.since(link.last_heard) < silence)
+        });
+        let own = self.player().map_or(0, |own| 1 << own.0);
+        let (mut talks, mut blamed) = (own, missing);
+        for link in talking {
+            if let Some(Identity::Player(player)) = link.identity {
+                talks |= 1 << player.0;
+                blamed |= if missing & (1 << player.0) != 0 { link.frozen } else { 0 };
+            }
+        }
+        match blamed & self.live() & !(talks & !self.frozen) {
+            0 => missing,
+            silent => silent,
         }
     }
 
