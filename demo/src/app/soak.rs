@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::app::clock::Clock;
+use crate::app::clock::{Clock, ThreadClock};
 use crate::soak::{GameReport, Plan, PlanError, play};
 
-/// A game, and how long it took on its core.
+/// A game, and how long a processor worked on it.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayedGame {
     pub(crate) report: GameReport,
-    pub(crate) wall_micros: u64,
+    pub(crate) processor_micros: u64,
 }
 
 /// All games of a soak, in order of their seeds.
@@ -41,9 +41,9 @@ pub(crate) fn soak(
             if number >= games {
                 return;
             }
-            let clock = Clock::start();
+            let clock = ThreadClock::start();
             let result = play(&Plan::of(seed.wrapping_add(number)))
-                .map(|report| PlayedGame { report, wall_micros: clock.elapsed().as_micros() });
+                .map(|report| PlayedGame { report, processor_micros: clock.elapsed_micros() });
             if let Ok(game) = &result {
                 progress(&game.report);
             }

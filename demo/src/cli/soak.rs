@@ -26,6 +26,8 @@ struct SoakReport {
     simulated_seconds: f64,
     wall_seconds: f64,
     failing_seeds: Vec<u64>,
+    processor_seconds: f64,
+    speed: Vec<Class>,
     #[serde(skip)]
     compared: u64,
     #[serde(skip)]
@@ -47,13 +49,21 @@ struct FaultCounts {
     pause: u64,
 }
 
-/// Games of one kind.
-#[derive(Clone, Copy, Debug, Default)]
+/// Games of one kind, and how much faster than real time they ran.
+#[derive(Debug, Serialize)]
 struct Class {
+    /// star, relay or mesh.
+    links: &'static str,
+    /// How many, or from-to.
+    players: &'static str,
     games: u64,
     turns: u64,
-    simulated_micros: u64,
-    wall_micros: u64,
+    /// Virtual time from the first packet to the survivors' last turn, once per game however many clients simulate it.
+    simulated_seconds: f64,
+    /// Processor time of the threads that played the games: all clients, network and checks.
+    processor_seconds: f64,
+    /// The one over the other: on one core.
+    times_real_time: f64,
 }
 
 pub(crate) fn run_soak(options: &Soak, json: bool) -> Result<bool, Failed> {
@@ -69,7 +79,7 @@ pub(crate) fn run_soak(options: &Soak, json: bool) -> Result<bool, Failed> {
     if json {
         super::print_json(&report);
     } else {
-        print!("{}{}", report.summary(), classes(&outcome));
+        print!("{}{}", report.summary(), report.speeds(outcome.threads));
     }
     Ok(report.failing_seeds.is_empty())
 }
@@ -88,7 +98,10 @@ fn explain(game: &GameReport) {
 
 impl SoakReport {
     fn new(outcome: &SoakOutcome) -> Self {
-        let mut report = Self { wall_seconds: seconds(outcome.wall_micros), ..Self::default() };
+        let speed = classes(outcome);
+        let processor_seconds = speed.iter().map(|class| class.processor_seconds).sum();
+        let wall_seconds = seconds(outcome.wall_micros);
+        let mut report = Self { wall_seconds, processor_seconds, speed, ..Self::default() };
         let mut simulated_micros = 0;
         for game in outcome.games.iter().map(|game| &game.report) {
             let count = |kind: fn(&Finding) -> bool| game.findings.iter().filter(|f| kind(f)).count() as u64;
@@ -158,6 +171,25 @@ impl SoakReport {
         );
         format!("Soak over.\n{out}")
     }
+
+    fn speeds(&self, threads: usize) -> String {
+        let mut out =
+            String::from("\n  links  players  games   turns  simulated s  processor s  times real time\n");
+        for class in &self.speed {
+            let Class { links, players, games, turns, simulated_seconds, processor_seconds, times_real_time } =
+                class;
+            let _ = writeln!(
+                out,
+                "  {links:<6} {players:<7} {games:>6} {turns:>7}  {simulated_seconds:>11.1}  {processor_seconds:>11.2}  {times_real_time:>15.0}"
+            );
+        }
+        let _ = writeln!(
+            out,
+            "\n  A game's time is simulated once for all its clients and counts once. Processor: of the thread that plays it, on one core;\n  \
+            {threads} played side by side."
+        );
+        out
+    }
 }
 
 impl FaultCounts {
@@ -173,36 +205,40 @@ impl FaultCounts {
     }
 }
 
-/// How much faster than real time games run, by topology and number of players, on one core.
-fn classes(outcome: &SoakOutcome) -> String {
-    let mut classes: BTreeMap<(&str, &str), Class> = BTreeMap::new();
+/// Games by topology and number of players.
+fn classes(outcome: &SoakOutcome) -> Vec<Class> {
+    let mut classes: BTreeMap<(&str, u8), Class> = BTreeMap::new();
     for game in &outcome.games {
-        let topology = match game.report.topology {
+        let links = match game.report.topology {
             Topology::Host => "star",
             Topology::Relay => "relay",
             Topology::Mesh => "mesh",
         };
-        let players = match game.report.players {
-            ..=2 => " 2",
-            3 => " 3",
-            4 => " 4",
-            5..=8 => " 5-8",
-            _ => " 9-16",
+        let (order, players) = match game.report.players {
+            ..=2 => (2, "2"),
+            3 => (3, "3"),
+            4 => (4, "4"),
+            5..=8 => (5, "5-8"),
+            _ => (9, "9-16"),
         };
-        let class = classes.entry((topology, players)).or_default();
+        let (simulated_seconds, processor_seconds) = (0.0, 0.0);
+        let empty = Class {
+            links,
+            players,
+            games: 0,
+            turns: 0,
+            simulated_seconds,
+            processor_seconds,
+            times_real_time: 0.0,
+        };
+        let class = classes.entry((links, order)).or_insert(empty);
         class.games += 1;
         class.turns += u64::from(game.report.turns);
-        class.simulated_micros += game.report.simulated.as_micros();
-        class.wall_micros += game.wall_micros;
+        class.simulated_seconds += seconds(game.report.simulated.as_micros());
+        class.processor_seconds += seconds(game.processor_micros);
+        class.times_real_time = class.simulated_seconds / class.processor_seconds.max(1e-6);
     }
-    let mut out =
-        format!("\n  links  players  games   turns  times real time on one core of {}\n", outcome.threads);
-    for ((topology, players), class) in classes {
-        let ratio = class.simulated_micros as f64 / class.wall_micros.max(1) as f64;
-        let (games, turns) = (class.games, class.turns);
-        let _ = writeln!(out, "  {topology:<6} {players:<7} {games:>6} {turns:>7}  {ratio:>8.0}");
-    }
-    out
+    classes.into_values().collect()
 }
 
 fn seconds(micros: u64) -> f64 {

@@ -4,11 +4,21 @@ use serde_json::Value;
 
 use crate::run::{run, run_json};
 
-/// The object without the one key that is not the same twice.
+/// The object without the keys that are not the same twice: measured time.
 fn soak(arguments: &str) -> Value {
     let mut report = run_json(arguments, 0);
-    let wall = report.as_object_mut().unwrap().remove("wall_seconds").unwrap();
-    assert!(wall.as_f64() > Some(0.0), "{wall}");
+    let keys = report.as_object_mut().unwrap();
+    for key in ["wall_seconds", "processor_seconds"] {
+        let time = keys.remove(key).unwrap();
+        assert!(time.as_f64() > Some(0.0), "{key}: {time}");
+    }
+    for class in keys["speed"].as_array_mut().unwrap() {
+        let class = class.as_object_mut().unwrap();
+        let simulated = class["simulated_seconds"].as_f64().unwrap();
+        let processor = class.remove("processor_seconds").unwrap().as_f64().unwrap();
+        let ratio = class.remove("times_real_time").unwrap().as_f64().unwrap();
+        assert!((ratio * processor - simulated).abs() < 1e-3 * simulated, "{ratio} {processor} {simulated}");
+    }
     report
 }
 
@@ -25,6 +35,8 @@ fn a_few_games_pass_and_are_the_same_twice() {
     assert_eq!(report["failing_seeds"], serde_json::json!([]));
     assert!(number(&report, "/turns_total") >= 600 && number(&report, "/contacts_total") > 100, "{report}");
     assert!(report["simulated_seconds"].as_f64() > Some(60.0), "{report}");
+    let games = |class: &Value| number(class, "/games");
+    assert_eq!(report["speed"].as_array().unwrap().iter().map(games).sum::<u64>(), 6);
     for kind in ["loss", "duplicate", "reorder", "partition", "corruption", "drop", "rejoin", "pause"] {
         number(&report, &format!("/faults/{kind}"));
     }
