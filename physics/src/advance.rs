@@ -98,6 +98,7 @@ impl World {
                 self.resting.remove(slot);
                 self.active.push(slot);
                 self.recheck_resting = true;
+                self.contacts.roles_changed = true;
             }
         }
         if !near.is_empty() {

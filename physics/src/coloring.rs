@@ -5,6 +5,7 @@
 //! phase: one window's bodies stay in the cache, and the batches never depend on how many threads made them.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
 
 use crate::quadtree::LANES;
 use crate::solver::{Batch, Contact};
@@ -96,7 +97,7 @@ impl Batches {
 
     fn used_by(&self, body: u32) -> u64 {
         let used = self.used[body as usize];
-        if used.window == self.window { used.colors } else { 0 }
+        select_unpredictable(used.window == self.window, used.colors, 0)
     }
 
     fn lane_of_color(&mut self, color: usize) -> (u32, u32) {

@@ -1,5 +1,7 @@
 //! From pairs of overlapping boxes to contacts in batches: narrow phase, limits, warm start, colours.
 
+use core::hint::select_unpredictable;
+
 use crate::block_join::BODIES_OF_ONE;
 use crate::body::{Body, Extra, Shell, flag};
 use crate::broad_phase::WINDOW;
@@ -128,8 +130,9 @@ impl Stepper {
             Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, relaxed, impulse: 0, share_a };
         // The owner is the body with the lower slot that contacts can move.
         let a_owns = movable[0] && (!movable[1] || a.slot < b.slot);
-        let ((owner, own_slot), (other, other_slot)) =
-            if a_owns { ((hit.a, a.slot), (hit.b, b.slot)) } else { ((hit.b, b.slot), (hit.a, a.slot)) };
+        let either = |of_a: u32, of_b: u32| select_unpredictable(a_owns, of_a, of_b);
+        let (owner, own_slot) = (either(hit.a, hit.b), either(a.slot, b.slot));
+        let (other, other_slot) = (either(hit.b, hit.a), either(b.slot, a.slot));
         let mut origin = Origin { owner, other: other_slot, cached: Origin::NEW, touching: hit.gap <= 0 };
         let restitution = a.restitution.max(b.restitution);
         let reborn = self.any_flags & flag::FRESH != 0
@@ -138,11 +141,9 @@ impl Stepper {
                 != 0;
         if !reborn {
             let ranges = [self.cached[owner as usize], self.cached[other as usize]];
-            if let Some((cached, impulse)) = phase.contacts.find(own_slot, other_slot, ranges) {
-                origin.cached = cached;
-                origin.touching = hit.gap <= PARTING_GAP;
-                contact.impulse = impulse;
-            }
+            (origin.cached, contact.impulse) = phase.contacts.find(own_slot, other_slot, ranges);
+            let known = origin.cached != Origin::NEW;
+            origin.touching = hit.gap <= select_unpredictable(known, PARTING_GAP, 0);
         }
         if solving == Solving::No {
             contact.impulse = 0;

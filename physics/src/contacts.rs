@@ -7,9 +7,12 @@
 //! Contacts between bodies that all sleep are kept apart, sorted, and cost nothing per frame.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
+use core::ops::Range;
 
 use crate::body::{Body, Shell, flag};
 use crate::coloring::{Batches, Origin};
+use crate::simd::equal_lanes;
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +77,9 @@ pub(crate) struct ContactCache {
     woken: Vec<RestingContact>,
     /// Whether a contact of the last frame (old, then woken) still touches.
     matched: Vec<bool>,
+    /// Whether a body woke up or came to rest since the last contacts were cached, which can make the other body the owner.
+    /// Only saves a look-up.
+    pub(crate) roles_changed: bool,
     /// Contacts per owner by working index, then where the owner's next contact goes.
     places: Vec<u32>,
     pub(crate) began: Vec<SlotPair>,
@@ -91,6 +97,7 @@ impl ContactCache {
         // Padding, so that every look-up may read as many as it likes.
         let len = self.old_contacts.len();
         self.old_contacts.others.resize(len + LOOK_UP, 0);
+        self.old_contacts.impulses.resize(len + LOOK_UP, 0);
         self.ranges.resize(slots.max(self.ranges.len()), [0; 2]);
         self.woken.clear();
         if let Some(rejoins) = rejoins {
@@ -98,7 +105,7 @@ impl ContactCache {
             self.resting.retain(|c| !rejoins(c));
         }
         self.matched.clear();
-        self.matched.resize(self.old_contacts.len() + self.woken.len(), false);
+        self.matched.resize(len + self.woken.len(), false);
     }
 
     /// Where an owner's contacts of the last frame are.
@@ -106,41 +113,66 @@ impl ContactCache {
         self.ranges.get(slot as usize).copied().unwrap_or_default()
     }
 
-    /// Where the contact of the last frame is kept, and its impulse. `owner` is the likelier owner, but a body that fell
-    /// asleep or woke up may have changed roles with the other one. `ranges` are those of the two.
+    /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `owner` is the likelier owner, but a body that
+    /// fell asleep or woke up may have changed roles with the other one. `ranges` are those of the two.
     #[inline(always)]
-    pub(crate) fn find(&self, owner: u32, other: u32, ranges: [[u32; 2]; 2]) -> Option<(u32, i32)> {
-        let at = self.position(ranges[0], other).or_else(|| self.position(ranges[1], owner));
-        match at {
-            Some(at) => Some((at as u32, self.old_contacts.impulses[at])),
-            None if self.woken.is_empty() => None,
-            None => self.find_woken(owner, other).or_else(|| self.find_woken(other, owner)),
+    pub(crate) fn find(&self, owner: u32, other: u32, ranges: [[u32; 2]; 2]) -> (u32, i32) {
+        let found = self.find_at(ranges[0], other);
+        if found.0 == Origin::NEW && self.roles_changed {
+            return self.find_elsewhere(owner, other, ranges[1]);
         }
+        found
     }
 
+    /// Looks through one owner's contacts. About every other pair is new, which no branch predicts: so there is none.
     #[inline(always)]
-    fn position(&self, [start, end]: [u32; 2], other: u32) -> Option<usize> {
-        let (start, count) = (start as usize, (end - start) as usize);
-        let near: &[u32; LOOK_UP] = self.old_contacts.others[start..].first_chunk()?;
-        let mut equal = 0u32;
-        for (l, &slot) in near.iter().enumerate() {
-            equal |= u32::from(slot == other) << l;
+    fn find_at(&self, [start, end]: [u32; 2], other: u32) -> (u32, i32) {
+        let count = end - start;
+        let first = start as usize;
+        let (near, impulses): (&[u32; LOOK_UP], &[i32; LOOK_UP]) = match (
+            self.old_contacts.others[first..].first_chunk(),
+            self.old_contacts.impulses[first..].first_chunk(),
+        ) {
+            (Some(near), Some(impulses)) => (near, impulses),
+            _ => return (Origin::NEW, 0),
+        };
+        let equal = equal_lanes(near, other) & ((1 << count.min(LOOK_UP as u32)) - 1);
+        let lane = equal.trailing_zeros() & (LOOK_UP as u32 - 1);
+        let found = equal != 0;
+        if count > LOOK_UP as u32 && !found {
+            return self.find_far(start + LOOK_UP as u32..end, other);
         }
-        equal &= (1 << count.min(LOOK_UP)) - 1;
-        if equal != 0 {
-            return Some(start + equal.trailing_zeros() as usize);
+        (
+            select_unpredictable(found, start + lane, Origin::NEW),
+            select_unpredictable(found, impulses[lane as usize], 0),
+        )
+    }
+
+    /// The contacts of an owner with more than a look-up compares.
+    #[cold]
+    fn find_far(&self, range: Range<u32>, other: u32) -> (u32, i32) {
+        let (start, range) = (range.start, range.start as usize..range.end as usize);
+        let at = self.old_contacts.others[range].iter().position(|&slot| slot == other);
+        at.map_or((Origin::NEW, 0), |i| {
+            let at = start + i as u32;
+            (at, self.old_contacts.impulses[at as usize])
+        })
+    }
+
+    #[cold]
+    fn find_elsewhere(&self, owner: u32, other: u32, of_other: [u32; 2]) -> (u32, i32) {
+        let found = self.find_at(of_other, owner);
+        if found.0 != Origin::NEW || self.woken.is_empty() {
+            return found;
         }
-        if count <= LOOK_UP {
-            return None;
-        }
-        let far = &self.old_contacts.others[start + LOOK_UP..start + count];
-        far.iter().position(|&slot| slot == other).map(|i| start + LOOK_UP + i)
+        let woken = self.find_woken(owner, other).or_else(|| self.find_woken(other, owner));
+        woken.unwrap_or((Origin::NEW, 0))
     }
 
     #[cold]
     fn find_woken(&self, owner: u32, other: u32) -> Option<(u32, i32)> {
         let i = self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)).ok()?;
-        Some(((self.old_contacts.len() + i) as u32, self.woken[i].impulse))
+        Some(((self.matched.len() - self.woken.len() + i) as u32, self.woken[i].impulse))
     }
 
     /// Keeps the solved contacts that touch and derives the events.
@@ -156,6 +188,7 @@ impl ContactCache {
         self.began.sort_unstable();
         self.stayed.sort_unstable();
         self.collect_ended();
+        self.roles_changed = false;
     }
 
     /// Counts each owner's contacts and notes which are new.
@@ -165,17 +198,15 @@ impl ContactCache {
         self.places.resize(shells.len(), 0);
         let Self { places, began, stayed, lists_stayed, matched, .. } = self;
         batches.for_each(|batch, lane, origin| {
-            if batch.impulse[lane] == 0 && !origin.touching {
-                return;
-            }
-            places[origin.owner as usize] += 1;
-            if origin.cached == Origin::NEW {
-                began.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
-            } else {
-                matched[origin.cached as usize] = true;
-                if *lists_stayed {
+            let kept = batch.impulse[lane] != 0 || origin.touching;
+            places[origin.owner as usize] += u32::from(kept);
+            if origin.cached != Origin::NEW {
+                matched[origin.cached as usize] = kept;
+                if *lists_stayed && kept {
                     stayed.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
                 }
+            } else if kept {
+                began.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
             }
         });
     }
@@ -199,17 +230,20 @@ impl ContactCache {
     /// Writes the contacts into their owners' ranges, in the order of solving.
     #[inline(never)]
     fn place_contacts(&mut self, batches: &Batches) {
+        let last = self.contacts.len();
+        self.contacts.resize(last + 1);
         let Self { places, contacts, .. } = self;
         batches.for_each(|batch, lane, origin| {
             let impulse = batch.impulse[lane];
-            if impulse == 0 && !origin.touching {
-                return;
-            }
+            // Whether a contact is kept is hard to predict for a branch: the others are written behind the last place.
+            let kept = impulse != 0 || origin.touching;
             let place = &mut places[origin.owner as usize];
-            contacts.others[*place as usize] = origin.other;
-            contacts.impulses[*place as usize] = impulse;
-            *place += 1;
+            let at = select_unpredictable(kept, *place as usize, last);
+            contacts.others[at] = origin.other;
+            contacts.impulses[at] = impulse;
+            *place += u32::from(kept);
         });
+        self.contacts.truncate(last);
     }
 
     /// Contacts of the last frame that were not matched have ended.
@@ -236,6 +270,7 @@ impl ContactCache {
 
     /// Moves the contacts between bodies that are both at rest to the resting ones. Call after bodies fell asleep.
     pub(crate) fn retire(&mut self, bodies: &[Body]) {
+        self.roles_changed = true;
         let rests = |slot: u32| !bodies[slot as usize].has(flag::AWAKE);
         let (mut read, mut write) = (0, 0);
         for owner in &mut self.owners {
@@ -263,6 +298,7 @@ impl ContactCache {
 
     /// Recomputes what is derived from `owners`. Call after these were replaced, with the number of slots.
     pub(crate) fn rebuild(&mut self, slots: usize) {
+        self.roles_changed = true;
         self.ranges.clear();
         self.ranges.resize(slots, [0; 2]);
         let mut start = 0;

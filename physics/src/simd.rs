@@ -11,12 +11,14 @@ use crate::block_join::{IndexPair, join_blocks};
 use crate::body::Shell;
 use crate::coloring::Batches;
 use crate::narrow_phase::{Hit, find_hits};
-use crate::quadtree::{BoxBlock, Quadtree, RawBox};
+use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Pass, Velocity, run_pass};
 use crate::tree_search::Search;
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod sse;
 
 /// Asks for an element that will be read soon: bodies stand by slot, the step visits them along the curve.
 #[inline(always)]
@@ -28,6 +30,16 @@ pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(element).cast()) }
     }
     let _ = (elements, index);
+}
+
+/// Bit `l` is set when value `l` is the wanted one.
+#[inline(always)]
+pub(crate) fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    // SAFETY: SSE2 is part of every x86-64 machine.
+    return unsafe { sse::equal_lanes(values, wanted) };
+    #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+    return (0..LANES).map(|l| u32::from(values[l] == wanted) << l).sum();
 }
 
 /// Which instantiation of the kernels runs.

@@ -382,6 +382,7 @@ impl World {
             self.previous[slot as usize] = body.position;
             self.waking.push(slot);
             self.recheck_resting = true;
+            self.contacts.roles_changed = true;
         }
     }
 
@@ -402,6 +403,7 @@ impl World {
     /// Takes a mover out of the tree of movers and the list.
     fn forget_mover(&mut self, slot: u32) {
         self.bodies[slot as usize].set(flag::AWAKE, false);
+        self.contacts.roles_changed = true;
         if let Ok(at) = self.active.binary_search(&slot) {
             self.active.remove(at);
             self.stepper.vacate(slot);
