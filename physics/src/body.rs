@@ -101,8 +101,8 @@ pub(crate) mod flag {
     pub(crate) const ALL: u32 = (1 << 16) - 1;
 }
 
-/// What a step reads and writes of every mover: one cache line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a step reads and writes of every mover: one cache line without padding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Body {
     pub(crate) position: [i32; 2],

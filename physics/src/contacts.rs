@@ -45,7 +45,8 @@ impl CachedContacts {
 const LOOK_UP: usize = 8;
 
 /// A body that owns the next `count` contacts of the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub(crate) struct Owner {
     pub(crate) slot: u32,
     pub(crate) count: u32,

@@ -16,7 +16,8 @@
 /// assert!(unit.accepts(&unit) && unit.accepts(&wall) && ghost.accepts(&wall));
 /// assert!(!unit.accepts(&ghost) && !ghost.accepts(&unit));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub struct Filter {
     /// The layers that the body is in, one bit each. Without any it collides with nothing.
     pub layers: u32,

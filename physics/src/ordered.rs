@@ -10,19 +10,13 @@ use alloc::vec::Vec;
 /// Marks "no slot" and "no place" in the dense arrays.
 const NONE: u32 = u32::MAX;
 
-/// One slot: which generation lives there, and where it stands in the order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Slot {
-    /// Counts how often the slot was vacated; wraps after 2^32 uses of one slot.
-    generation: u32,
-    /// Index into `order`, or `NONE` when vacant.
-    place: u32,
-}
-
 /// Slot table with insertion order and O(1) insert, remove and look-up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ordered {
-    slots: Vec<Slot>,
+    /// By slot: how often it was vacated; wraps after 2^32 uses of one slot.
+    generations: Vec<u32>,
+    /// By slot: its index in `order`, or `NONE` when vacant.
+    places: Vec<u32>,
     /// Vacant slots; the last one is used next.
     free: Vec<u32>,
     /// Slot indices in insertion order; `NONE` is a tombstone.
@@ -38,7 +32,7 @@ impl Ordered {
 
     /// Number of slots ever used: every living index is below it.
     pub(crate) fn slot_count(&self) -> usize {
-        self.slots.len()
+        self.places.len()
     }
 
     /// Takes a slot and appends it to the order. Returns `(index, generation)`.
@@ -47,15 +41,15 @@ impl Ordered {
         let index = match self.free.pop() {
             Some(index) => index,
             None => {
-                self.slots.push(Slot { generation: 0, place: NONE });
-                self.slots.len() as u32 - 1
+                self.generations.push(0);
+                self.places.push(NONE);
+                self.places.len() as u32 - 1
             }
         };
-        let slot = &mut self.slots[index as usize];
-        slot.place = place;
+        self.places[index as usize] = place;
         self.order.push(index);
         self.len += 1;
-        (index, slot.generation)
+        (index, self.generations[index as usize])
     }
 
     /// Vacates a slot; its generation moves on, so old handles become stale. False when the handle was stale already.
@@ -63,10 +57,10 @@ impl Ordered {
         if !self.contains(index, generation) {
             return false;
         }
-        let slot = &mut self.slots[index as usize];
-        self.order[slot.place as usize] = NONE;
-        slot.place = NONE;
-        slot.generation = slot.generation.wrapping_add(1);
+        let place = core::mem::replace(&mut self.places[index as usize], NONE);
+        self.order[place as usize] = NONE;
+        let generation = &mut self.generations[index as usize];
+        *generation = generation.wrapping_add(1);
         self.free.push(index);
         self.len -= 1;
         if self.order.len() > 32 && self.order.len() as u32 > self.len.saturating_mul(2) {
@@ -77,12 +71,13 @@ impl Ordered {
 
     /// Whether the handle names a living entry.
     pub(crate) fn contains(&self, index: u32, generation: u32) -> bool {
-        self.slots.get(index as usize).is_some_and(|s| s.place != NONE && s.generation == generation)
+        self.generation(index) == Some(generation)
     }
 
     /// The generation that lives in a slot, or `None` when it is vacant.
     pub(crate) fn generation(&self, index: u32) -> Option<u32> {
-        self.slots.get(index as usize).filter(|s| s.place != NONE).map(|s| s.generation)
+        let place = *self.places.get(index as usize)?;
+        (place != NONE).then(|| self.generations[index as usize])
     }
 
     /// Living slot indices, oldest first.
@@ -94,7 +89,7 @@ impl Ordered {
     fn compact(&mut self) {
         self.order.retain(|&index| index != NONE);
         for (place, &index) in self.order.iter().enumerate() {
-            self.slots[index as usize].place = place as u32;
+            self.places[index as usize] = place as u32;
         }
     }
 
@@ -105,13 +100,24 @@ impl Ordered {
 
     /// The generation of a slot, vacant or not; 0 for a slot that was never used.
     pub(crate) fn slot_generation(&self, index: u32) -> u32 {
-        self.slots.get(index as usize).map_or(0, |s| s.generation)
+        self.generations.get(index as usize).copied().unwrap_or(0)
+    }
+
+    /// The generations of all slots.
+    pub(crate) fn generations(&self) -> &[u32] {
+        &self.generations
+    }
+
+    /// Whether the insertion order is that of the slots.
+    pub(crate) fn is_in_slot_order(&self) -> bool {
+        // Without tombstones it is a plain list, which is fast to look through.
+        if self.order.len() == self.len as usize { self.order.is_sorted() } else { self.iter().is_sorted() }
     }
 
     /// Gives a slot its generation while a table is rebuilt.
     pub(crate) fn set_generation(&mut self, index: u32, generation: u32) {
-        if let Some(slot) = self.slots.get_mut(index as usize) {
-            slot.generation = generation;
+        if let Some(place) = self.generations.get_mut(index as usize) {
+            *place = generation;
         }
     }
 
@@ -120,25 +126,24 @@ impl Ordered {
         if free.len() + order.len() != generations.len() {
             return None;
         }
-        let mut slots: Vec<Slot> =
-            generations.iter().map(|&generation| Slot { generation, place: NONE }).collect();
+        let mut places = alloc::vec![NONE; generations.len()];
         for (place, &index) in order.iter().enumerate() {
-            let slot = slots.get_mut(index as usize)?;
-            if slot.place != NONE {
+            let of_slot = places.get_mut(index as usize)?;
+            if *of_slot != NONE {
                 return None;
             }
-            slot.place = place as u32;
+            *of_slot = place as u32;
         }
-        let mut seen = alloc::vec![false; slots.len()];
+        let mut seen = alloc::vec![false; places.len()];
         for &index in &free {
             let seen = seen.get_mut(index as usize)?;
-            if *seen || slots[index as usize].place != NONE {
+            if *seen || places[index as usize] != NONE {
                 return None;
             }
             *seen = true;
         }
         let len = order.len() as u32;
-        Some(Self { slots, free, order, len })
+        Some(Self { generations: generations.to_vec(), places, free, order, len })
     }
 
     /// Whether slots, order and free list agree. For tests and debug builds.
@@ -146,9 +151,10 @@ impl Ordered {
         let living = self.order.iter().enumerate().filter(|&(_, &i)| i != NONE);
         let count = living.clone().count();
         count as u32 == self.len
-            && count + self.free.len() == self.slots.len()
-            && living.clone().all(|(place, &i)| self.slots[i as usize].place == place as u32)
-            && self.free.iter().all(|&i| self.slots[i as usize].place == NONE)
+            && count + self.free.len() == self.places.len()
+            && self.generations.len() == self.places.len()
+            && living.clone().all(|(place, &i)| self.places[i as usize] == place as u32)
+            && self.free.iter().all(|&i| self.places[i as usize] == NONE)
     }
 }
 

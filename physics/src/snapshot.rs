@@ -12,7 +12,7 @@ use crate::filter::Filter;
 use crate::ordered::Ordered;
 use crate::rng::Pcg32;
 use crate::simd::Path;
-use crate::state::{Part, Sink, present, usual_mass, walk};
+use crate::state::{Part, Sink, hash_bytes, present, usual_mass, walk};
 use crate::world::{Removed, World};
 use crate::world_def::{EdgePolicy, WorldDef};
 
@@ -83,7 +83,7 @@ impl World {
         for part in Part::ALL {
             walk(self, part, out);
         }
-        let hash = xxhash_rust::xxh3::xxh3_64(out);
+        let hash = hash_bytes(out);
         out.put_u64(hash);
     }
 
@@ -138,7 +138,7 @@ fn open(bytes: &[u8]) -> Result<Reader<'_>, SnapshotError> {
     }
     let inside = bytes.len().checked_sub(8).ok_or(SnapshotError::Damaged)?;
     let (guarded, mut hash) = (&bytes[..inside], Reader { bytes: &bytes[inside..] });
-    if hash.u64()? != xxhash_rust::xxh3::xxh3_64(guarded) || inside < 12 {
+    if hash.u64()? != hash_bytes(guarded) || inside < 12 {
         return Err(SnapshotError::Damaged);
     }
     Ok(Reader { bytes: &guarded[12..] })

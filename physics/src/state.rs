@@ -5,7 +5,9 @@
 
 use alloc::vec::Vec;
 
-use xxhash_rust::xxh3::Xxh3;
+use core::hash::Hasher as _;
+
+use twox_hash::XxHash3_64;
 
 use crate::body::{Body, Extra, flag};
 use crate::filter::Filter;
@@ -55,27 +57,34 @@ impl Sink for Vec<u8> {
 
 /// Hashes with XXH3 (64 bits) in large pieces.
 pub(crate) struct Hasher {
-    hash: Xxh3,
-    buffer: [u8; 4096],
+    hash: XxHash3_64,
+    buffer: [u8; 1024],
     // not state: how full the buffer is
     len: usize,
 }
 
 impl Hasher {
     pub(crate) fn new() -> Self {
-        Self { hash: Xxh3::new(), buffer: [0; 4096], len: 0 }
+        Self { hash: XxHash3_64::new(), buffer: [0; 1024], len: 0 }
     }
 
-    /// The hash itself, with everything so far taken in.
-    fn flushed(&mut self) -> &mut Xxh3 {
-        self.hash.update(&self.buffer[..self.len]);
+    fn flush(&mut self) {
+        self.hash.write(&self.buffer[..self.len]);
         self.len = 0;
-        &mut self.hash
+    }
+
+    /// Many numbers at once, little-endian; where memory is little-endian they are hashed as they stand there.
+    fn put_numbers(&mut self, numbers: &[u32]) {
+        if cfg!(target_endian = "little") {
+            self.put(bytemuck::cast_slice(numbers));
+        } else {
+            self.put_all(numbers.iter().copied());
+        }
     }
 
     pub(crate) fn finish(mut self) -> u64 {
-        self.hash.update(&self.buffer[..self.len]);
-        self.hash.digest()
+        self.flush();
+        self.hash.finish()
     }
 }
 
@@ -83,8 +92,11 @@ impl Sink for Hasher {
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
         if self.len + bytes.len() > self.buffer.len() {
-            self.hash.update(&self.buffer[..self.len]);
-            self.len = 0;
+            self.flush();
+            if bytes.len() > self.buffer.len() {
+                self.hash.write(bytes);
+                return;
+            }
         }
         self.buffer[self.len..self.len + bytes.len()].copy_from_slice(bytes);
         self.len += bytes.len();
@@ -98,7 +110,7 @@ impl Sink for Hasher {
 /// ```
 #[must_use]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(bytes)
+    XxHash3_64::oneshot(bytes)
 }
 
 /// A part of the state with a checksum of its own.
@@ -183,7 +195,7 @@ fn walk_order(world: &World, sink: &mut impl Sink) {
         sink.put_u32(slot);
         sink.put_u32(order.slot_generation(slot));
     }
-    if order.iter().is_sorted() {
+    if order.is_in_slot_order() {
         sink.put_u32(IN_SLOT_ORDER);
     } else {
         sink.put_u32(LISTED);
@@ -341,55 +353,65 @@ fn walk_sensors(world: &World, sink: &mut impl Sink) {
     }
 }
 
-/// Bytes of one body in the hash.
-const BODY_BYTES: usize = 64;
-/// Bodies that are laid out before they are hashed.
-const BODIES_AT_ONCE: usize = 32;
+/// Bodies that are read and hashed before the next ones are: what fits the first-level cache.
+const BODIES_AT_ONCE: usize = 128;
 
-/// The same fields as [`walk_bodies`], in fixed places and with vacant slots as zeros: four times as fast to hash.
-fn hash_bodies(world: &World, hasher: &mut Xxh3) {
-    let mut block = [[0u8; BODY_BYTES]; BODIES_AT_ONCE];
+/// The same fields as [`walk_bodies`], in fixed places and with vacant slots as zeros: several times as fast to hash.
+fn hash_bodies(world: &World, hasher: &mut Hasher) {
+    hasher.put_numbers(world.order.generations());
     let mut flags = 0;
     for bodies in world.bodies.chunks(BODIES_AT_ONCE) {
-        for (bytes, body) in block.iter_mut().zip(bodies) {
-            *bytes = body_bytes(body);
-            flags |= body.flags;
+        flags = bodies.iter().fold(flags, |flags, body| flags | body.flags);
+        if cfg!(target_endian = "little") {
+            hasher.put(bytemuck::cast_slice(bodies));
+        } else {
+            bodies.iter().for_each(|body| hasher.put(&body_bytes(body)));
         }
-        hasher.update(block[..bodies.len()].as_flattened());
     }
     if flags & flag::EXTRA != 0 {
         for (slot, (body, extra)) in world.bodies.iter().zip(&world.extras).enumerate() {
             if body.has(flag::EXTRA) {
-                hasher.update(&extra_bytes(slot as u32, extra));
+                hasher.put(&extra_bytes(slot as u32, extra));
             }
         }
     }
 }
 
-/// Field by field in the order of the struct, so that a little-endian machine copies it in four wide pieces.
-#[inline(always)]
-fn body_bytes(body: &Body) -> [u8; BODY_BYTES] {
-    let mut bytes = [0; BODY_BYTES];
-    bytes[0..4].copy_from_slice(&body.position[0].to_le_bytes());
-    bytes[4..8].copy_from_slice(&body.position[1].to_le_bytes());
-    bytes[8..12].copy_from_slice(&body.velocity[0].to_le_bytes());
-    bytes[12..16].copy_from_slice(&body.velocity[1].to_le_bytes());
-    bytes[16..20].copy_from_slice(&body.half[0].to_le_bytes());
-    bytes[20..24].copy_from_slice(&body.half[1].to_le_bytes());
-    bytes[24..28].copy_from_slice(&body.radius.to_le_bytes());
-    bytes[28..32].copy_from_slice(&body.mass.to_le_bytes());
-    bytes[32..36].copy_from_slice(&body.restitution.to_le_bytes());
-    bytes[36..40].copy_from_slice(&body.flags.to_le_bytes());
-    bytes[40..42].copy_from_slice(&body.position_rest[0].to_le_bytes());
-    bytes[42..44].copy_from_slice(&body.position_rest[1].to_le_bytes());
-    bytes[44..46].copy_from_slice(&body.acceleration_rest[0].to_le_bytes());
-    bytes[46..48].copy_from_slice(&body.acceleration_rest[1].to_le_bytes());
-    bytes[48..50].copy_from_slice(&body.friction_rest.to_le_bytes());
-    bytes[50..52].copy_from_slice(&body.still_frames.to_le_bytes());
-    bytes[52..56].copy_from_slice(&body.ground_friction.to_le_bytes());
-    bytes[56..60].copy_from_slice(&body.filter.layers.to_le_bytes());
-    bytes[60..64].copy_from_slice(&body.filter.mask.to_le_bytes());
+/// The bytes of a body in the memory of a little-endian machine: its fields in the order of the struct.
+fn body_bytes(body: &Body) -> [u8; size_of::<Body>()] {
+    let mut record = Record { bytes: [0; 128], len: 0 };
+    for pair in [body.position, body.velocity, body.half] {
+        record.put_pair(pair);
+    }
+    for number in [body.radius as u32, body.mass, body.restitution as u32, body.flags] {
+        record.put_u32(number);
+    }
+    for rest in body.position_rest.iter().chain(&body.acceleration_rest) {
+        record.put_u16(*rest);
+    }
+    record.put_u16(body.friction_rest);
+    record.put_u16(body.still_frames);
+    for number in [body.ground_friction as u32, body.filter.layers, body.filter.mask] {
+        record.put_u32(number);
+    }
+    let mut bytes = [0; size_of::<Body>()];
+    bytes.copy_from_slice(&record.bytes[..size_of::<Body>()]);
     bytes
+}
+
+/// The same fields as [`walk_contacts`].
+fn hash_contacts(world: &World, hasher: &mut Hasher) {
+    let cache = &world.contacts;
+    for len in [cache.owners.len(), cache.contacts.len(), cache.resting.len()] {
+        hasher.put_u32(len as u32);
+    }
+    hasher.put_numbers(bytemuck::cast_slice(&cache.owners));
+    hasher.put_numbers(&cache.contacts.others);
+    hasher.put_numbers(bytemuck::cast_slice(&cache.contacts.impulses));
+    for contact in &cache.resting {
+        hasher.put_pair([contact.owner as i32, contact.other as i32]);
+        hasher.put_u32(contact.impulse as u32);
+    }
 }
 
 fn extra_bytes(slot: u32, extra: &Extra) -> [u8; 32] {
@@ -434,10 +456,33 @@ impl World {
 
 fn hash_part(world: &World, part: Part, hasher: &mut Hasher) {
     match part {
-        Part::Bodies => {
-            hasher.put_all((0..world.bodies.len() as u32).map(|slot| world.order.slot_generation(slot)));
-            hash_bodies(world, hasher.flushed());
-        }
+        Part::Bodies => hash_bodies(world, hasher),
+        Part::Contacts => hash_contacts(world, hasher),
         _ => walk(world, part, hasher),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body_def::BodyDef;
+    use crate::num::Fx;
+    use crate::shape::Shape;
+    use crate::vec2::Vec2;
+
+    #[test]
+    fn bodies_hash_as_their_little_endian_fields() {
+        let def = BodyDef::dynamic(Shape::rect(Fx::lit("0.7"), Fx::lit("1.3"))).mass(Fx::from_num(3));
+        let def = def.position(Vec2::from_ints(-5, 9)).velocity(Vec2::from_ints(1, -2));
+        let mut body = Body::new(&def, i32::MAX);
+        (body.position_rest, body.acceleration_rest) = ([1, 2], [3, 4]);
+        (body.friction_rest, body.still_frames, body.ground_friction) = (5, 6, 7);
+        body.filter = Filter { layers: 8, mask: 9 };
+        if cfg!(target_endian = "little") {
+            assert_eq!(body_bytes(&body), bytemuck::cast::<Body, [u8; size_of::<Body>()]>(body));
+        }
+        let words =
+            body_bytes(&body).as_chunks().0.iter().map(|&w| u32::from_le_bytes(w)).collect::<Vec<_>>();
+        assert_eq!(words[10..], [2 << 16 | 1, 4 << 16 | 3, 6 << 16 | 5, 7, 8, 9]);
     }
 }
