@@ -99,7 +99,7 @@ pub use snapshot::{SIM_VERSION, SNAPSHOT_VERSION, SnapshotError};
 pub use state::{Part, hash_bytes};
 pub use vec2::Vec2;
 pub use world::{ContactEvent, StepError, TouchingContact, World};
-pub use world_def::{EdgePolicy, WorldDef, WorldError};
+pub use world_def::{EdgePolicy, Simd, WorldDef, WorldError};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! The one place that chooses instructions, and the only one that may lift the ban on `unsafe`.
 //!
-//! The kernels are plain code over eight lanes. Here they are instantiated a second time with AVX2 enabled and chosen at
-//! run time. Integer arithmetic gives the same bits either way; the tests compare both.
+//! The kernels are plain code over eight lanes. Here they are instantiated again with SSE4.1 and AVX2 enabled, with the few
+//! that compilers do not get right written by hand, and chosen at run time. Integer arithmetic gives the same bits either way; the tests compare both.
 
 #![cfg_attr(all(feature = "std", target_arch = "x86_64"), allow(unsafe_code))]
 
@@ -14,6 +14,7 @@ use crate::narrow_phase::{Hit, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Pass, Velocity, run_pass};
 use crate::tree_search::Search;
+use crate::world_def::Simd;
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
@@ -47,22 +48,29 @@ pub(crate) fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
 pub(crate) enum Path {
     /// The target's ordinary instructions.
     Plain,
+    /// 128-bit integer instructions, found at run time.
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    Sse41,
     /// 256-bit integer instructions, found at run time.
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     Avx2,
 }
 
 impl Path {
-    /// The fastest path of this machine, or the plain one when `wanted` is false.
-    pub(crate) fn detect(wanted: bool) -> Self {
+    /// The fastest path of this machine that is allowed.
+    pub(crate) fn detect(allowed: Simd) -> Self {
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        if wanted
-            && std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("bmi2")
         {
-            return Self::Avx2;
+            use std::arch::is_x86_feature_detected;
+            if allowed == Simd::Widest && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2")
+            {
+                return Self::Avx2;
+            }
+            if allowed != Simd::Plain && is_x86_feature_detected!("sse4.1") {
+                return Self::Sse41;
+            }
         }
-        let _ = wanted;
+        let _ = allowed;
         Self::Plain
     }
 
@@ -78,8 +86,11 @@ impl Path {
         match self {
             Self::Plain => join_blocks(pairs, a, b, keep_own, out),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
-            // SAFETY: `detect` is the only source of `Avx2`, and it found the instructions.
+            // SAFETY: `detect` is the only source of these paths, and it found the instructions.
             Self::Avx2 => unsafe { avx2::join(pairs, a, b, keep_own, out) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Sse41 => unsafe { sse::join(pairs, a, b, keep_own, out) },
         }
     }
 
@@ -90,6 +101,9 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Avx2 => unsafe { avx2::narrow(pairs, shells, margin, hits) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Sse41 => unsafe { sse::narrow(pairs, shells, margin, hits) },
         }
     }
 
@@ -100,6 +114,9 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Avx2 => unsafe { avx2::search(tree, search) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Sse41 => unsafe { sse::search(tree, search) },
         }
     }
 
@@ -110,6 +127,9 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Avx2 => unsafe { avx2::visit(tree, area, found) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Sse41 => unsafe { sse::visit(tree, area, found) },
         }
     }
 
@@ -124,6 +144,9 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above; `Batches::push` has checked every index against `bodies()`.
             Self::Avx2 => unsafe { avx2::solve(batches.as_mut_slice(), velocities, pass) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Sse41 => unsafe { sse::solve(batches.as_mut_slice(), velocities, pass) },
         }
     }
 }

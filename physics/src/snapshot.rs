@@ -14,6 +14,7 @@ use crate::rng::Pcg32;
 use crate::simd::Path;
 use crate::state::{Part, Sink, hash_bytes, present, usual_mass, walk};
 use crate::world::{Removed, World};
+use crate::world_def::Simd;
 use crate::world_def::{EdgePolicy, WorldDef};
 
 /// First bytes of every snapshot.
@@ -114,7 +115,7 @@ impl World {
     pub fn from_bytes(bytes: &[u8]) -> Result<World, SnapshotError> {
         let mut reader = open(bytes)?;
         let settings = WorldDef::new().validate().map_err(|_| invalid("default settings"))?;
-        let mut world = World::with_settings(settings, 0, Path::detect(true));
+        let mut world = World::with_settings(settings, 0, Path::detect(Simd::Widest));
         world.read(&mut reader)?;
         world.validate()?;
         world.derive();

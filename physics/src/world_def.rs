@@ -29,6 +29,18 @@ pub enum EdgePolicy {
     Bounce,
 }
 
+/// Which instructions beyond the target's ordinary ones a world may use. Results have the same bits with all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Simd {
+    /// None.
+    Plain,
+    /// At most 128-bit ones (x86-64 with SSE4.1).
+    Sse41,
+    /// The widest that this machine has.
+    #[default]
+    Widest,
+}
+
 /// Settings of a world, with defaults that suit a real-time strategy game seen from above (bodies about one unit large).
 ///
 /// ```
@@ -52,7 +64,7 @@ pub struct WorldDef {
     pub(crate) leaf_capacity: u32,
     pub(crate) depth_max: u32,
     pub(crate) seed: u64,
-    pub(crate) simd: bool,
+    pub(crate) simd: Simd,
 }
 
 impl Default for WorldDef {
@@ -81,7 +93,7 @@ impl WorldDef {
             leaf_capacity: 8,
             depth_max: DEPTH_LIMIT,
             seed: 0,
-            simd: true,
+            simd: Simd::Widest,
         }
     }
 
@@ -169,9 +181,9 @@ impl WorldDef {
         Self { seed, ..self }
     }
 
-    /// Whether faster instructions may be used when the machine has them. The bits are the same. Default true.
+    /// Which instructions may be used when the machine has them. The bits are the same. Default [`Simd::Widest`].
     #[must_use]
-    pub fn simd(self, simd: bool) -> Self {
+    pub fn simd(self, simd: Simd) -> Self {
         Self { simd, ..self }
     }
 

@@ -1,6 +1,6 @@
 //! Random lists of operations: a world that was saved and read back goes on like the one that was not.
 
-use testudo_physics::{BodyDef, BodyId, Fx, Part, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, Fx, Part, Simd, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, rect, world};
 
@@ -85,7 +85,8 @@ fn saved_and_restored_worlds_go_on_alike() {
             let mut again = Vec::new();
             read.snapshot(&mut again);
             assert_eq!(bytes, again, "{context}: bytes of the same state");
-            let mut back = world(WorldDef::new().simd(false));
+            let simd = if step % 2 == 0 { Simd::Plain } else { Simd::Sse41 };
+            let mut back = world(WorldDef::new().simd(simd));
             back.restore(&bytes).expect("own bytes");
             let fps = RATES[chance.below(5) as usize];
             for w in [&mut w, &mut read, &mut back] {

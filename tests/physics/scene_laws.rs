@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use testudo_physics::{
-    Aabb, BodyDef, BodyId, BodyKind, ContactEvent, Filter, QueryFilter, Vec2, World, WorldDef,
+    Aabb, BodyDef, BodyId, BodyKind, ContactEvent, Filter, QueryFilter, Simd, Vec2, World, WorldDef,
 };
 
 use crate::build::{
@@ -117,7 +117,8 @@ fn peers_agree_in_every_scene() {
     let mut answers = 0;
     for (name, scene) in scenes::ALL {
         let mut reference = build(scene);
-        let mut plain = scene(WorldDef::new().simd(false));
+        let mut plain = scene(WorldDef::new().simd(Simd::Plain));
+        let mut narrow = scene(WorldDef::new().simd(Simd::Sse41));
         let mut restored = build(scene);
         let mut asked = build(scene);
         asked.world.list_stayed_contacts(true);
@@ -133,14 +134,20 @@ fn peers_agree_in_every_scene() {
                         restored.world.restore(&bytes).unwrap();
                     }
                     _ => {
-                        restored.world = World::new(WorldDef::new().simd(false)).unwrap();
+                        restored.world = World::new(WorldDef::new().simd(Simd::Plain)).unwrap();
                         restored.world.restore(&bytes).unwrap();
                     }
                 }
             }
             answers += ask(&asked.world);
             reference.step();
-            for (kind, peer) in [("plain", &mut plain), ("restored", &mut restored), ("asked", &mut asked)] {
+            let peers = [
+                ("plain", &mut plain),
+                ("narrow", &mut narrow),
+                ("restored", &mut restored),
+                ("asked", &mut asked),
+            ];
+            for (kind, peer) in peers {
                 peer.step();
                 let difference = reference.world.first_difference(&peer.world).map(|d| d.to_string());
                 assert_eq!(difference, None, "{name}, frame {frame}: {kind}");

@@ -1,6 +1,6 @@
 //! One scene from start to end.
 
-use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, Fx, Shape, Simd, Vec2, World, WorldDef};
 use testudo_tests::scenes::{BodySpec, Churn, Drive, Form, Scene, steer_to_origin};
 
 use super::SceneResult;
@@ -60,7 +60,7 @@ pub(super) fn scene(
 
 impl Stage {
     fn new(scene: &Scene, portable: bool) -> Self {
-        let def = WorldDef::new().simd(!portable);
+        let def = WorldDef::new().simd(if portable { Simd::Plain } else { Simd::Widest });
         let world =
             World::new(def).unwrap_or_else(|error| unreachable!("the default settings are valid: {error}"));
         let mut stage =

@@ -1,8 +1,20 @@
-//! 128-bit registers: SSE2, which every x86-64 machine has.
+//! 128-bit registers: SSE2, which every x86-64 machine has, and SSE4.1, which brings signed 32-bit products of 64 bits.
+//!
+//! The solver is that of [`super::avx2`] with two bodies per register instead of four.
 
 use core::arch::x86_64::*;
 
-use crate::quadtree::LANES;
+use alloc::vec::Vec;
+
+use crate::block_join::{IndexPair, push_pairs};
+use crate::body::Shell;
+use crate::narrow_phase::{Hit, UNIT, UNIT_BITS, find_hits};
+use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
+use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
+use crate::tree_search::Search;
+
+/// Shift that takes a product with a unit factor back to raw units.
+const SHIFT: i32 = UNIT_BITS as i32;
 
 /// See [`super::equal_lanes`].
 #[inline]
@@ -14,4 +26,194 @@ pub(super) fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
     let wanted = _mm_set1_epi32(wanted as i32);
     let equal = _mm_packs_epi32(_mm_cmpeq_epi32(low, wanted), _mm_cmpeq_epi32(high, wanted));
     _mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128())) as u32
+}
+
+#[target_feature(enable = "sse4.1")]
+pub(super) fn join(
+    pairs: &[IndexPair],
+    a: &[BoxBlock],
+    b: &[BoxBlock],
+    keep_own: u64,
+    out: &mut Vec<IndexPair>,
+) {
+    for &(i, j) in pairs {
+        let own = if i == j { keep_own } else { u64::MAX };
+        push_pairs(i, j, overlaps(&a[i as usize], &b[j as usize]) & own, out);
+    }
+}
+
+#[target_feature(enable = "sse4.1")]
+pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Vec<Hit>) {
+    find_hits(pairs, shells, margin, hits);
+}
+
+#[target_feature(enable = "sse4.1")]
+pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
+    tree.search(search);
+}
+
+#[target_feature(enable = "sse4.1")]
+pub(super) fn visit(tree: &Quadtree, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
+    tree.visit_by(|boxes, area| overlapping(boxes, area), area, found);
+}
+
+/// See [`BoxBlock::overlapping`].
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn overlapping(boxes: &BoxBlock, area: &RawBox) -> u32 {
+    let [min_x, min_y] = area.min.map(|v| _mm_set1_epi32(v));
+    let [max_x, max_y] = area.max.map(|v| _mm_set1_epi32(v));
+    let [x0, x1, y0, y1] = [load8(&boxes.x0), load8(&boxes.x1), load8(&boxes.y0), load8(&boxes.y1)];
+    let apart =
+        [0, 1].map(|half| apart([min_x, max_x, min_y, max_y], [x0[half], x1[half], y0[half], y1[half]]));
+    !mask8(apart) & 0xff
+}
+
+/// See [`crate::block_join::overlaps`]: one row of eight bits per lane of `a`.
+#[target_feature(enable = "sse4.1")]
+fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
+    let [x0, x1, y0, y1] = [load8(&b.x0), load8(&b.x1), load8(&b.y0), load8(&b.y1)];
+    let mut mask = 0;
+    for i in 0..LANES {
+        let own = [a.x0[i], a.x1[i], a.y0[i], a.y1[i]].map(|v| _mm_set1_epi32(v));
+        let apart = [0, 1].map(|half| apart(own, [x0[half], x1[half], y0[half], y1[half]]));
+        mask |= u64::from(!mask8(apart) as u8) << (i * LANES);
+    }
+    mask
+}
+
+/// Lanes whose boxes, given as `x0, x1, y0, y1`, do not overlap.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn apart(a: [__m128i; 4], b: [__m128i; 4]) -> __m128i {
+    let x = _mm_or_si128(_mm_cmpgt_epi32(a[0], b[1]), _mm_cmpgt_epi32(b[0], a[1]));
+    let y = _mm_or_si128(_mm_cmpgt_epi32(a[2], b[3]), _mm_cmpgt_epi32(b[2], a[3]));
+    _mm_or_si128(x, y)
+}
+
+/// One bit per lane of two registers.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn mask8(lanes: [__m128i; 2]) -> u32 {
+    _mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(lanes[0], lanes[1]), _mm_setzero_si128())) as u32
+}
+
+/// See [`crate::solver::run_pass`].
+///
+/// # Safety
+/// Every body index of every batch is below `velocities.len()`.
+#[target_feature(enable = "sse4.1")]
+pub(super) unsafe fn solve(batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
+    let velocities = velocities.as_mut_ptr().cast::<u64>();
+    for batch in batches {
+        // SAFETY: the caller vouches for the indices.
+        unsafe {
+            quarter::<0>(batch, velocities, pass);
+            quarter::<2>(batch, velocities, pass);
+            quarter::<4>(batch, velocities, pass);
+            quarter::<6>(batch, velocities, pass);
+        }
+    }
+}
+
+/// Lanes `FROM` and `FROM + 1`.
+///
+/// # Safety
+/// As [`solve`].
+#[inline]
+#[target_feature(enable = "sse4.1")]
+unsafe fn quarter<const FROM: usize>(batch: &mut Batch, velocities: *mut u64, pass: Pass) {
+    // SAFETY: as the caller's.
+    let (va, vb) = unsafe { (gather::<FROM>(&batch.a, velocities), gather::<FROM>(&batch.b, velocities)) };
+    let old = widen::<FROM>(&batch.impulse);
+    let change = if pass == Pass::WarmStart {
+        old
+    } else {
+        let limit = widen::<FROM>(if pass == Pass::Biased { &batch.biased } else { &batch.relaxed });
+        let d = _mm_sub_epi32(vb, va);
+        let along = _mm_add_epi64(
+            _mm_mul_epi32(d, widen::<FROM>(&batch.normal_x)),
+            _mm_mul_epi32(_mm_srli_epi64::<32>(d), widen::<FROM>(&batch.normal_y)),
+        );
+        let missing = _mm_sub_epi32(limit, rounded(along));
+        let over = if pass == Pass::Biased { _mm_srai_epi32::<2>(missing) } else { _mm_setzero_si128() };
+        let wanted = _mm_add_epi32(old, _mm_add_epi32(missing, over));
+        let impulse = _mm_min_epi32(_mm_max_epi32(wanted, _mm_setzero_si128()), _mm_set1_epi32(IMPULSE_MAX));
+        let packed = _mm_shuffle_epi32::<0b10_00_10_00>(impulse);
+        // SAFETY: FROM is at most 6, so two of the eight values follow.
+        unsafe { _mm_storel_epi64(batch.impulse.as_mut_ptr().add(FROM).cast(), packed) };
+        _mm_sub_epi32(impulse, old)
+    };
+    // SAFETY: as the caller's.
+    unsafe { apply::<FROM>(batch, velocities, va, vb, change) };
+}
+
+/// Adds the impulses (low halves) along the normals and stores the velocities.
+///
+/// # Safety
+/// As [`solve`].
+#[inline]
+#[target_feature(enable = "sse4.1")]
+unsafe fn apply<const FROM: usize>(
+    batch: &Batch,
+    velocities: *mut u64,
+    va: __m128i,
+    vb: __m128i,
+    impulse: __m128i,
+) {
+    let px = rounded(_mm_mul_epi32(impulse, widen::<FROM>(&batch.normal_x)));
+    let py = rounded(_mm_mul_epi32(impulse, widen::<FROM>(&batch.normal_y)));
+    let share_a = widen::<FROM>(&batch.share_a);
+    let share_b = _mm_sub_epi32(_mm_set1_epi32(UNIT), share_a);
+    let part = |share: __m128i| {
+        let x = rounded(_mm_mul_epi32(px, share));
+        let y = rounded(_mm_mul_epi32(py, share));
+        _mm_blend_epi16::<0b1100_1100>(x, _mm_slli_epi64::<32>(y))
+    };
+    let (va, vb) = (_mm_sub_epi32(va, part(share_a)), _mm_add_epi32(vb, part(share_b)));
+    // SAFETY: the caller vouches for the indices.
+    unsafe {
+        _mm_storel_epi64(velocities.add(batch.a[FROM] as usize).cast(), va);
+        _mm_storeh_pd(velocities.add(batch.a[FROM + 1] as usize).cast(), _mm_castsi128_pd(va));
+        _mm_storel_epi64(velocities.add(batch.b[FROM] as usize).cast(), vb);
+        _mm_storeh_pd(velocities.add(batch.b[FROM + 1] as usize).cast(), _mm_castsi128_pd(vb));
+    }
+}
+
+/// The velocities of two bodies.
+///
+/// # Safety
+/// As [`solve`].
+#[inline]
+#[target_feature(enable = "sse4.1")]
+unsafe fn gather<const FROM: usize>(bodies: &[u32; LANES], velocities: *const u64) -> __m128i {
+    // SAFETY: the indices are in range.
+    unsafe {
+        let low = _mm_loadl_epi64(velocities.add(bodies[FROM] as usize).cast());
+        let high = velocities.add(bodies[FROM + 1] as usize).cast();
+        _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), high))
+    }
+}
+
+/// Products back in raw units, rounded to nearest; only the low half of each lane counts.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn rounded(product: __m128i) -> __m128i {
+    _mm_srli_epi64::<SHIFT>(_mm_add_epi64(product, _mm_set1_epi64x(1 << (SHIFT - 1))))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn load8(values: &[i32; LANES]) -> [__m128i; 2] {
+    let values = values.as_ptr().cast::<__m128i>();
+    // SAFETY: eight values are two registers.
+    unsafe { [_mm_loadu_si128(values), _mm_loadu_si128(values.add(1))] }
+}
+
+/// Two values, each in the low half of a 64-bit lane.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn widen<const FROM: usize>(values: &[i32; LANES]) -> __m128i {
+    // SAFETY: FROM is at most 6, so two of the eight values follow.
+    _mm_cvtepi32_epi64(unsafe { _mm_loadl_epi64(values.as_ptr().add(FROM).cast()) })
 }

@@ -1,5 +1,6 @@
 //! What a scene needs from an engine: nothing that only one of them could do.
 
+use testudo_physics::Simd;
 use testudo_tests::scenes::{BodySpec, ONE, Scene};
 
 use crate::engines::{box2d::Box2d, rapier::Rapier, testudo::Testudo};
@@ -17,6 +18,8 @@ pub struct Settings {
 pub enum Contender {
     /// Testudo, with the vector instructions that it finds at run time.
     Testudo,
+    /// Testudo with 128-bit instructions at most (SSE4.1): what it does on a machine without AVX2.
+    TestudoSse41,
     /// Testudo without them: what an ordinary x86-64 build does on the oldest machine.
     TestudoPlain,
     /// rapier2d.
@@ -30,6 +33,7 @@ impl Contender {
     pub fn name(self) -> &'static str {
         match self {
             Contender::Testudo => "testudo",
+            Contender::TestudoSse41 => "testudo-sse41",
             Contender::TestudoPlain => "testudo-plain",
             Contender::Rapier => "rapier",
             Contender::Box2d => "box2d",
@@ -114,8 +118,9 @@ pub trait Engine {
 /// A world of `contender` with the bodies of `scene`.
 pub fn create(contender: Contender, scene: &Scene, settings: Settings) -> Box<dyn Engine> {
     let mut engine: Box<dyn Engine> = match contender {
-        Contender::Testudo => Box::new(Testudo::new(scene, true)),
-        Contender::TestudoPlain => Box::new(Testudo::new(scene, false)),
+        Contender::Testudo => Box::new(Testudo::new(scene, Simd::Widest)),
+        Contender::TestudoSse41 => Box::new(Testudo::new(scene, Simd::Sse41)),
+        Contender::TestudoPlain => Box::new(Testudo::new(scene, Simd::Plain)),
         Contender::Rapier => Box::new(Rapier::new(scene, settings)),
         Contender::Box2d => Box::new(Box2d::new(scene, settings)),
     };

@@ -15,7 +15,8 @@ const FONT: &str = "sans-serif";
 fn colour(engine: &str) -> RGBColor {
     match engine {
         "testudo" => RGBColor(0x1b, 0x7f, 0x4b),
-        "testudo-plain" => RGBColor(0x8c, 0xc8, 0x9f),
+        "testudo-sse41" => RGBColor(0x57, 0xa6, 0x77),
+        "testudo-plain" => RGBColor(0xa8, 0xd6, 0xb7),
         "rapier" => RGBColor(0xc2, 0x5b, 0x1e),
         _ => RGBColor(0x2f, 0x5d, 0xa8),
     }
@@ -24,7 +25,8 @@ fn colour(engine: &str) -> RGBColor {
 fn shown_name(engine: &str) -> &str {
     match engine {
         "testudo" => "Testudo",
-        "testudo-plain" => "Testudo without AVX2",
+        "testudo-sse41" => "Testudo without AVX2",
+        "testudo-plain" => "Testudo, plain code",
         "rapier" => "rapier2d",
         "box2d" => "Box2D v3",
         other => other,
@@ -151,11 +153,17 @@ fn growth(report: &Report, path: &Path) -> PlotResult {
 
 /// Engines that took part, in the order of [`Contender`].
 fn engines(report: &Report) -> Vec<&'static str> {
-    [Contender::Testudo, Contender::TestudoPlain, Contender::Rapier, Contender::Box2d]
-        .map(Contender::name)
-        .into_iter()
-        .filter(|name| report.simulated.iter().any(|row| row.engine == *name))
-        .collect()
+    [
+        Contender::Testudo,
+        Contender::TestudoSse41,
+        Contender::TestudoPlain,
+        Contender::Rapier,
+        Contender::Box2d,
+    ]
+    .map(Contender::name)
+    .into_iter()
+    .filter(|name| report.simulated.iter().any(|row| row.engine == *name))
+    .collect()
 }
 
 fn thousands(count: u32) -> String {

@@ -3,7 +3,7 @@
 //! As for the others: no gravity, friction 0, mass 1, the scene's restitution; sleeping stays on. The speed below
 //! which restitution is ignored keeps its default, in the bouncing scene too.
 
-use testudo_physics::{Aabb, BodyDef, BodyId, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
+use testudo_physics::{Aabb, BodyDef, BodyId, Fx, QueryFilter, Shape, Simd, Vec2, World, WorldDef};
 use testudo_tests::scenes::{BodySpec, Form, Scene};
 
 use crate::engine::{Engine, Velocities};
@@ -19,8 +19,8 @@ pub struct Testudo {
 }
 
 impl Testudo {
-    /// An empty world; `simd` allows instructions beyond the ordinary build's where the machine has them.
-    pub fn new(scene: &Scene, simd: bool) -> Self {
+    /// An empty world; `simd` says which instructions beyond the ordinary build's it may use.
+    pub fn new(scene: &Scene, simd: Simd) -> Self {
         Self {
             world: World::new(WorldDef::new().simd(simd)).expect("defaults are valid"),
             bodies: Vec::with_capacity(scene.bodies.len()),
