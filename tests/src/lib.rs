@@ -1,5 +1,6 @@
-//! Shared helpers of the workspace tests: scenes and whole networks that more than one test builds.
+//! Shared helpers of the workspace tests: scenes that more than one test builds, and what must hold for any bytes.
 
+pub mod fuzz;
 pub mod scenes;
 
 /// The example of the README, compiled and run.

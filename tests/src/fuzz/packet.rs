@@ -1,0 +1,74 @@
+//! The decoder of packets.
+
+use testudo_lockstep::packet::{Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket};
+use testudo_lockstep::{BitWriter, EndReason, Entry, Extra, Identity, PACKET_BYTES_MAX, Payload, PlayerId};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::first;
+
+/// A packet's body with the tag that its receiver expects.
+pub(super) fn sealed(body: &[u8], session_id: u64) -> Vec<u8> {
+    let tag = (xxh3_64_with_seed(body, session_id) as u32).to_le_bytes();
+    [body, &tag].concat()
+}
+
+fn format_of(byte: u8) -> PayloadFormat {
+    match byte % 4 {
+        0 => PayloadFormat::Variable(2_048),
+        1 => PayloadFormat::Variable(u32::from(byte) + 1),
+        2 => PayloadFormat::Fixed(u32::from(byte / 4) + 1),
+        _ => PayloadFormat::Fixed(4_096),
+    }
+}
+
+/// Any bytes decode to an error or to a packet that encodes to the very same bytes.
+pub fn packet(bytes: &[u8]) {
+    let Some((choice, body)) = first(bytes) else { return };
+    let format = format_of(choice);
+    let _ = Packet::decode(body, 0, format);
+    let bytes = sealed(body, 7);
+    let Ok(packet) = Packet::decode(&bytes, 7, format) else { return };
+    assert!(bytes.len() <= PACKET_BYTES_MAX);
+    let mut again = Vec::new();
+    packet.encode(7, format, &mut BitWriter::new(), &mut again);
+    assert_eq!(again, bytes, "{packet:?}");
+}
+
+/// One packet of several kinds.
+pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
+    let mut end = Entry::default();
+    end.extras.extend([Extra::Checksum(77), Extra::End(EndReason::Left)]);
+    let mut entries = vec![Entry { payload: Payload::new(&[9, 1], 12), ..Entry::default() }; 3];
+    entries[1].extras.extend([
+        Extra::Pace { network_ms: 90, runtime_ms: 16 },
+        Extra::Pause(true),
+        Extra::Speed(50),
+        Extra::Save,
+    ]);
+    entries.push(end);
+    let segments = [(0, 0..2), (1, 2..4)].map(|(player, entries)| Segment {
+        player: PlayerId(player),
+        first: 40,
+        entries,
+    });
+    let turns = TurnsPacket {
+        base: 44,
+        acks: [42, 43, 41].into_iter().collect(),
+        unconfirmed: 1,
+        frozen: 4,
+        segments: segments.into_iter().collect(),
+        entries,
+    };
+    let echo = Some(Echo { sent_us: 5, held_us: 6 });
+    let packets = [
+        Packet::Hello(Hello { version: 2, config_hash: 3, identity: Identity::Spectator }),
+        Packet::Lobby(Lobby { ready: true, sent_us: 9, echo, start_in_us: Some(100_000) }),
+        Packet::Turns(Box::new(turns)),
+    ];
+    let body = |packet: Packet| {
+        let mut bytes = Vec::new();
+        packet.encode(7, format_of(0), &mut BitWriter::new(), &mut bytes);
+        [&[0], &bytes[..bytes.len() - 4]].concat()
+    };
+    packets.into_iter().map(body).collect()
+}

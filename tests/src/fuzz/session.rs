@@ -1,0 +1,194 @@
+//! A whole match into which somebody sends whatever the bytes say.
+
+use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::{
+    Duration, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, State, Topology, VirtualMatch,
+};
+
+use super::first;
+use super::packet::sealed;
+use super::toy::{Act, Game, peer};
+
+/// More only costs time.
+const BYTES_MAX: usize = 4_096;
+
+const PLAYERS: u8 = 3;
+const TURNS: u32 = 16;
+const SESSION_ID: u64 = 7;
+
+/// The turn after which the hostile packets come.
+const WARM_TURNS: u32 = 5;
+
+/// By then every match is over, at a tenth of its speed and with every timeout.
+const END: Instant = Instant::from_millis(180_000);
+
+/// Who sends the packets, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Attack {
+    /// A peer that has not joined, at the host and at another player. Nothing changes at all.
+    Stranger,
+    /// A player of the star, who says nothing else, at the host. The others play on, and get all that they gave.
+    Player,
+    /// The host, at a player. The match is the host's; the player's session ends.
+    Host,
+    /// A player of a mesh, at both others. Their sessions end.
+    MeshPlayer,
+    /// Anybody, before the match has begun.
+    Lobby,
+}
+
+fn config(attack: Attack) -> SessionConfig {
+    let topology = if attack == Attack::MeshPlayer { Topology::Mesh } else { Topology::Host };
+    SessionConfig::new(PLAYERS)
+        .topology(topology)
+        .turns(TURNS)
+        .frames_per_second(20)
+        .frames_per_turn(2)
+        .session_id(SESSION_ID)
+        .drop_after(Duration::from_secs(1))
+        .silence_timeout(Duration::from_secs(3))
+        .connect_timeout(Duration::from_secs(5))
+}
+
+fn a_match(attack: Attack) -> VirtualMatch<Game> {
+    let session = |player: u8| {
+        let identity = Identity::Player(PlayerId(player));
+        let mut session = Session::new(config(attack), identity, Instant::ZERO).expect("settings in range");
+        let dials = if attack == Attack::MeshPlayer { player } else { player.min(1) };
+        (0..dials).for_each(|other| session.connect(PeerId(u32::from(other))));
+        peer(session)
+    };
+    let mut net = SimNet::new(1);
+    net.set_default(LinkSettings { latency: Duration::from_millis(5), ..LinkSettings::default() });
+    VirtualMatch::new((0..PLAYERS).map(session).collect(), net)
+}
+
+/// A player's action of a turn: no other has the same.
+fn act(turn: u32, player: u8) -> Act {
+    Act::Number((turn * 16 + u32::from(player)) as u16)
+}
+
+fn step(game: &mut VirtualMatch<Game>) {
+    game.step(&mut |player, turn, _, session: &mut Session<Act>| {
+        let _ = session.submit(&act(turn.0, player as u8));
+    });
+}
+
+/// The packets arrive during the match; afterwards it goes on to its end.
+pub fn session(bytes: &[u8]) {
+    let Some((choice, mut rest)) = first(bytes) else { return };
+    if rest.len() > BYTES_MAX {
+        return;
+    }
+    let attack = [Attack::Stranger, Attack::Player, Attack::Host, Attack::MeshPlayer, Attack::Lobby]
+        [usize::from(choice % 5)];
+    let mut game = a_match(attack);
+    while attack != Attack::Lobby && game.drivers()[0].session().next_turn().0 < WARM_TURNS {
+        step(&mut game);
+    }
+    let hostile = match attack {
+        Attack::Player | Attack::MeshPlayer => Some(2),
+        Attack::Host => Some(0),
+        Attack::Stranger | Attack::Lobby => None,
+    };
+    if let Some(node) = hostile {
+        game.put_to_sleep(node, END + Duration::from_secs(1_000));
+    }
+    let mut delivered = 0;
+    while let [what, length, tail @ ..] = rest {
+        let (body, tail) = tail.split_at(usize::from(*length).min(tail.len()));
+        rest = tail;
+        if what % 8 == 7 {
+            let until = game.now() + Duration::from_millis(u64::from(*length) * 4);
+            while game.now() < until && !all_over(&game, hostile) {
+                step(&mut game);
+            }
+            continue;
+        }
+        deliver(&mut game, attack, *what, body);
+        delivered += 1;
+    }
+    while !all_over(&game, hostile) && game.now() < END {
+        step(&mut game);
+    }
+    check(&mut game, attack, hostile, delivered);
+}
+
+fn deliver(game: &mut VirtualMatch<Game>, attack: Attack, what: u8, body: &[u8]) {
+    let (to, from) = match attack {
+        Attack::Stranger => (usize::from(what % 2), 100 + u32::from(what / 8)),
+        Attack::Player => (0, 2),
+        Attack::Host => (1, 0),
+        Attack::MeshPlayer => (usize::from(what % 2), 2),
+        Attack::Lobby => (usize::from(what % 2), u32::from(what / 8)),
+    };
+    let now = game.now();
+    let bytes = sealed(body, SESSION_ID);
+    let session = game.drivers_mut()[to].session_mut();
+    session.handle_packet(now, PeerId(from), &bytes);
+    assert!(session.link_count() <= usize::from(PLAYERS) + 64, "{} links", session.link_count());
+}
+
+fn all_over(game: &VirtualMatch<Game>, hostile: Option<usize>) -> bool {
+    let honest = game.drivers().iter().enumerate().filter(|(node, _)| Some(*node) != hostile);
+    honest.map(|(_, driver)| driver.session()).all(Session::is_over)
+}
+
+fn check(game: &mut VirtualMatch<Game>, attack: Attack, hostile: Option<usize>, delivered: u64) {
+    let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
+    assert!(all_over(game, hostile), "no end: {attack:?} {states:?}");
+    for driver in game.drivers_mut() {
+        let session = driver.session_mut();
+        let events = std::iter::from_fn(|| session.poll_event()).count();
+        assert!(events <= 256, "{events} events");
+    }
+    let honest: &[u8] = match attack {
+        Attack::Stranger => &[0, 1, 2],
+        Attack::Player => &[0, 1],
+        Attack::Host | Attack::MeshPlayer | Attack::Lobby => return,
+    };
+    let expected: Vec<(u32, u8, Act)> = (2..TURNS)
+        .flat_map(|turn| honest.iter().map(move |&player| (turn, player, act(turn - 2, player))))
+        .collect();
+    let whole = &game.drivers()[0].simulation().log;
+    for &player in honest {
+        let driver = &game.drivers()[usize::from(player)];
+        assert_eq!(driver.session().state(), State::Finished, "{attack:?}: player {player} of {states:?}");
+        let ran = &driver.simulation().log;
+        assert_eq!(ran, whole, "player {player}");
+        let of_the_honest: Vec<_> =
+            ran.iter().filter(|(_, author, _)| honest.contains(author)).cloned().collect();
+        assert_eq!(of_the_honest, expected, "player {player}");
+        if attack == Attack::Stranger {
+            let stats = driver.session().stats();
+            let noticed = stats.packets_malformed + stats.packets_unexpected;
+            assert!(noticed <= delivered && stats.entries_invalid == 0, "{stats:?}");
+        }
+    }
+}
+
+/// Packets as they cross the network, one after the other, for each attack.
+pub(super) fn session_seeds() -> Vec<Vec<u8>> {
+    (0..5).map(|choice| [&[choice][..], &recorded()].concat()).collect()
+}
+
+/// What player 2 sends in a match, without the tags, with some time in between.
+fn recorded() -> Vec<u8> {
+    let mut game = a_match(Attack::Player);
+    let mut records = Vec::new();
+    let mut packet = Vec::new();
+    while records.len() < 400 && !game.is_over() {
+        step(&mut game);
+        // Whatever is due a moment later; the network sees it again.
+        let later = game.now() + Duration::from_millis(60);
+        let mut taken = 0;
+        while taken < 2 && game.drivers_mut()[2].session_mut().poll_transmit(later, &mut packet).is_some() {
+            taken += 1;
+            let body = &packet[..packet.len() - 4];
+            records.extend_from_slice(&[0, body.len() as u8]);
+            records.extend_from_slice(body);
+        }
+        records.extend_from_slice(&[7, 5]);
+    }
+    records
+}
