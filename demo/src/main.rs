@@ -1,6 +1,7 @@
 //! The Testudo demo: a small battle of armies over deterministic lockstep.
 //!
-//! `game` is the simulation and knows neither clock nor network; `bots` play it; `app` runs matches; `cli` is the command line.
+//! `game` is the simulation and knows neither clock nor network; `bots` play it; `app` runs matches;
+//! `view` shows them in a window; `cli` is the command line.
 
 mod app;
 mod bench;
@@ -8,6 +9,7 @@ mod bots;
 mod cli;
 mod game;
 mod soak;
+mod view;
 
 use std::process::ExitCode;
 

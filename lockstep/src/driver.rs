@@ -140,6 +140,13 @@ impl<S: Simulation> Driver<S> {
         (self.accumulated.min(FRAME) / (FRAME / 1_000_000)) as u32
     }
 
+    /// [`Driver::alpha_ppm`] at a point of time after the last call of [`Driver::advance`]. A simulation that waits for a turn stands.
+    pub fn alpha_ppm_at(&self, now: Instant) -> u32 {
+        let rate = u64::from(self.session.plan().pace_millihertz);
+        let passed = self.last.map_or(0, |last| now.since(last).as_micros().saturating_mul(rate));
+        (self.accumulated.saturating_add(passed).min(FRAME) / (FRAME / 1_000_000)) as u32
+    }
+
     /// The simulation.
     pub fn simulation(&self) -> &S {
         &self.simulation

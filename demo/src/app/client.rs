@@ -89,6 +89,13 @@ impl Client {
         self.watched.borrow().refused
     }
 
+    /// Flips a bit of this copy at the end of the turn that runs. Whatever was refused before is forgotten.
+    pub(crate) fn corrupt(&mut self, player: u8, slot: u32, field: BodyField, bit: u32) {
+        let watched = self.watched.get_mut();
+        watched.refused = None;
+        watched.fault = Some(Fault { turn: watched.turn, player, slot, field, bit });
+    }
+
     /// Frames simulated by this client.
     pub(crate) fn steps(&self) -> u32 {
         self.steps

@@ -2,12 +2,15 @@
 
 mod client;
 mod clock;
-mod diagnosis;
+mod comparison;
+pub(crate) mod diagnosis;
 mod invitation;
 mod network;
 mod outcome;
 mod simulated;
+mod skirmish;
 mod soak;
+mod telemetry;
 
 use testudo_lockstep::{Pace, SessionConfig, Topology};
 
@@ -17,7 +20,9 @@ pub(crate) use diagnosis::Desync;
 pub(crate) use network::{News, host, join};
 pub(crate) use outcome::{MatchError, Outcome};
 pub(crate) use simulated::{SimulatedMatch, play};
+pub(crate) use skirmish::{Pilot, Skirmish, SkirmishSpec};
 pub(crate) use soak::{SoakOutcome, soak};
+pub(crate) use telemetry::Sample;
 
 use crate::game::Setup;
 

@@ -151,3 +151,9 @@ impl From<ConfigError> for MatchError {
         Self::Config(error)
     }
 }
+
+impl From<FaultError> for MatchError {
+    fn from(error: FaultError) -> Self {
+        Self::Fault(error)
+    }
+}

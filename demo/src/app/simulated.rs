@@ -8,7 +8,7 @@ use testudo_lockstep::{
 };
 
 use crate::app::client::{Client, Fault};
-use crate::app::diagnosis::{Desync, compare};
+use crate::app::comparison::Comparison;
 use crate::app::outcome::{ClientOutcome, MatchError, Outcome};
 use crate::app::{Terms, session_config};
 use crate::bots;
@@ -48,10 +48,7 @@ struct Running {
     began: Option<Instant>,
     /// When the last frame of the last turn was over everywhere, and what each had sent by then.
     ended: Option<(Instant, Vec<u64>)>,
-    /// Turns in which all copies have been compared, and their frames.
-    compared: u32,
-    compared_frames: u32,
-    desync: Option<Desync>,
+    comparison: Comparison,
 }
 
 impl Running {
@@ -73,9 +70,7 @@ impl Running {
             virtual_match: VirtualMatch::new(drivers, net),
             began: None,
             ended: None,
-            compared: 0,
-            compared_frames: 0,
-            desync: None,
+            comparison: Comparison::default(),
         })
     }
 
@@ -98,7 +93,7 @@ impl Running {
             if self.began.is_none() && self.turns_begun() > 0 {
                 self.began = Some(now);
             }
-            self.compare_copies()?;
+            self.comparison.advance(self.virtual_match.drivers_mut())?;
             self.note_end(now);
         }
         Ok(())
@@ -109,26 +104,8 @@ impl Running {
         begun.max().unwrap_or(0)
     }
 
-    /// Compares the copies in every turn that all clients have ended since the last call.
-    fn compare_copies(&mut self) -> Result<(), MatchError> {
-        let drivers = self.virtual_match.drivers_mut();
-        if let Some(error) = drivers.iter().find_map(|driver| driver.simulation().refused()) {
-            return Err(MatchError::Fault(error));
-        }
-        while drivers.iter().all(|driver| driver.simulation().has_record()) {
-            let records: Vec<_> =
-                drivers.iter_mut().filter_map(|driver| driver.simulation_mut().take_record()).collect();
-            if self.desync.is_none() {
-                self.desync = compare(&records, self.compared, self.compared_frames);
-            }
-            self.compared += 1;
-            self.compared_frames += records.first().map_or(0, |record| record.frames.len() as u32);
-        }
-        Ok(())
-    }
-
     fn note_end(&mut self, now: Instant) {
-        if self.ended.is_none() && self.compared == self.terms.turns {
+        if self.ended.is_none() && self.comparison.turns() == self.terms.turns {
             let drivers = self.virtual_match.drivers();
             let bytes = drivers.iter().map(|driver| driver.session().stats().bytes_sent).collect();
             // A frame is simulated when its time begins.
@@ -163,15 +140,15 @@ impl Running {
         let mut outcome = Outcome::new(self.terms, &clients, end.since(self.began.unwrap_or(end)));
         let stats = self.virtual_match.net().stats();
         outcome.packets = Some((stats.sent, stats.lost));
-        let seen = self.desync.as_ref().map(|desync| desync.turn);
+        outcome.desync = self.comparison.into_desync();
+        let seen = outcome.desync.as_ref().map(|desync| desync.turn);
         outcome.divergent_turn = [seen, alarm].into_iter().flatten().min();
-        outcome.desync = self.desync;
         Ok(outcome)
     }
 }
 
 /// The session of one player: node `n` of the network is player `n`.
-fn session(config: &SessionConfig, player: u8) -> Result<Session<Order>, MatchError> {
+pub(crate) fn session(config: &SessionConfig, player: u8) -> Result<Session<Order>, MatchError> {
     let mut session = Session::new(config.clone(), Identity::Player(PlayerId(player)), Instant::ZERO)?;
     match config.links() {
         Topology::Mesh => (0..player).for_each(|other| session.connect(PeerId(other.into()))),

@@ -1,6 +1,7 @@
 //! Options, their units and ranges. What is out of range is refused, not clamped.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -24,7 +25,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Two players' clients over a simulated link (what happens without a command)
-    Skirmish,
+    Skirmish(Skirmish),
     /// A whole match with bots over a simulated network, in virtual time, as fast as it goes
     Headless(Headless),
     /// Host a match over UDP and play as player 0
@@ -54,6 +55,22 @@ pub(crate) struct Match {
     /// Decides the field, the bots and the luck of simulated packets
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Skirmish {
+    /// Units of each player, 1..100000 (200)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(UNITS_MAX)))]
+    pub(crate) units: Option<u32>,
+    /// Decides the field, the bots and the luck of simulated packets (1)
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Two bots play; a button takes over
+    #[arg(long)]
+    pub(crate) bots: bool,
+    /// Write accepted orders, and where everything is in the window, as one JSON object per line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_orders: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -13,12 +13,6 @@ use crate::game::Setup;
 /// How long a packet that is to be overtaken is held back: two frames.
 const REORDER_HOLD: Duration = Duration::from_millis(100);
 
-/// The match that is played without a command: an ordinary connection, so that there is something to see.
-const SKIRMISH: (Match, Link) = (
-    Match { players: 2, units: 200, turns: 300, seed: 1 },
-    Link { latency_ms: 60, jitter_ms: 15, loss: 20_000, duplicate: 0, reorder: 0 },
-);
-
 pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
     let later = &options.later;
     for (name, value) in [("--spectators", &later.spectators), ("--replay", &later.replay)] {
@@ -44,40 +38,8 @@ pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
     Ok(report.checksums_agree)
 }
 
-pub(crate) fn skirmish(json: bool) -> Result<bool, Failed> {
-    let (game, link) = SKIRMISH;
-    eprintln!("There is no window in this version: the match runs headless.");
-    let spec = SimulatedMatch {
-        terms: terms(&game),
-        link: link_settings(&link),
-        topology: Topology::Host,
-        pace: Pace::Adaptive,
-        fault: None,
-    };
-    let report = run(&spec)?;
-    print(&report, json, &format!("two bots against each other over {}", in_words(&link)));
-    if !json && report.checksums_agree {
-        println!(
-            "
-What you have seen: each client simulated the whole battle by itself. They exchanged nothing but
-their players' orders, and after every turn both had exactly the same state, bit for bit, although
-packets came late and some were lost.
-
-Try next:
-  a terrible network    testudo headless --latency-ms 150 --jitter-ms 60 --loss 0.2
-  a larger battle       testudo headless --players 4 --units 2000
-  break one client      testudo headless --corrupt-turn 50 --corrupt-player 1 --corrupt-body 3 \\
-                          --corrupt-field position.x --corrupt-bit 0
-  separate processes    testudo host --bot --headless   (it prints how to join)
-  everything else       testudo --help
-(`testudo` is target/release/testudo, or `cargo run --release --`.)"
-        );
-    }
-    Ok(report.checksums_agree)
-}
-
 /// Plays with a progress bar on standard error.
-fn run(spec: &SimulatedMatch) -> Result<Report, Failed> {
+pub(crate) fn run(spec: &SimulatedMatch) -> Result<Report, Failed> {
     let bar = progress_bar("turn", spec.terms.turns.into());
     let outcome = play(spec, |turn| bar.set_position(turn.into()));
     bar.finish_and_clear();
@@ -98,7 +60,7 @@ pub(crate) fn terms(game: &Match) -> Terms {
     Terms { setup, turns: game.turns }
 }
 
-fn link_settings(link: &Link) -> LinkSettings {
+pub(crate) fn link_settings(link: &Link) -> LinkSettings {
     LinkSettings {
         latency: Duration::from_millis(link.latency_ms),
         jitter: Duration::from_millis(link.jitter_ms),
@@ -110,7 +72,7 @@ fn link_settings(link: &Link) -> LinkSettings {
     }
 }
 
-fn in_words(link: &Link) -> String {
+pub(crate) fn in_words(link: &Link) -> String {
     let percent = |ppm: u32| f64::from(ppm) / 10_000.0;
     let mut parts = Vec::new();
     if link.latency_ms + link.jitter_ms > 0 {

@@ -4,6 +4,7 @@ mod args;
 mod headless;
 mod network;
 mod report;
+mod skirmish;
 mod soak;
 
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use clap::error::ErrorKind;
 
 use crate::app::MatchError;
 use crate::bench;
-use crate::cli::args::{Arguments, Command};
+use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
 
 /// Commands that the documents name and that this version does not have.
@@ -69,7 +70,8 @@ pub(crate) fn run() -> ExitCode {
 fn execute(arguments: &Arguments) -> Result<bool, Failed> {
     let json = arguments.json;
     match &arguments.command {
-        None | Some(Command::Skirmish) => headless::skirmish(json),
+        None => skirmish::skirmish(&Skirmish::default(), json),
+        Some(Command::Skirmish(options)) => skirmish::skirmish(options, json),
         Some(Command::Headless(options)) => headless::headless(options, json),
         Some(Command::Host(options)) => network::run_host(options, json),
         Some(Command::Join(options)) => network::run_join(options, json),

@@ -135,6 +135,21 @@ impl Ranges {
         (count > 0).then(|| Self(SmallVec::from_slice(&[UnitRange { first, count }])))
     }
 
+    /// First number and count of each range; none unless they are ascending, apart and at most [`RANGES_MAX`].
+    pub(crate) fn new(ranges: impl IntoIterator<Item = (u32, u32)>) -> Option<Self> {
+        let mut free = 0;
+        let mut checked = SmallVec::new();
+        for (first, count) in ranges {
+            let end = first.checked_add(count)?;
+            if first < free || count == 0 || end > UNITS_MAX || checked.len() == RANGES_MAX {
+                return None;
+            }
+            checked.push(UnitRange { first, count });
+            free = end + 1;
+        }
+        (!checked.is_empty()).then_some(Self(checked))
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &UnitRange> {
         self.0.iter()
     }

@@ -5,3 +5,4 @@ mod headless;
 mod network;
 mod run;
 mod soak;
+mod window;

@@ -1,0 +1,246 @@
+//! A match to look at: all clients in one process over a simulated network whose conditions may change, its virtual time
+//! driven from outside, picture by picture. A slow picture makes time pass more slowly and changes nothing else.
+
+use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::{
+    Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, State, SubmitError, Turn,
+    VirtualMatch,
+};
+
+use crate::app::client::Client;
+use crate::app::clock::Clock;
+use crate::app::comparison::Comparison;
+use crate::app::diagnosis::Desync;
+use crate::app::outcome::MatchError;
+use crate::app::simulated::{play_bot, session};
+use crate::app::telemetry::{Sample, Telemetry};
+use crate::app::{Terms, session_config};
+use crate::game::{BodyField, Dice, Game, Order};
+
+/// Orders that one click of a person may need: a scattered selection goes out in several.
+const ORDERS_PER_TURN: u32 = 16;
+
+/// The bit that is flipped on purpose: 1/32 of a unit, too little to be seen.
+const FLIPPED_BIT: u32 = 11;
+
+/// Who gives a player's orders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pilot {
+    Person,
+    Bot,
+}
+
+/// What the clients of a match agree on, and who plays.
+#[derive(Clone, Debug)]
+pub(crate) struct SkirmishSpec {
+    pub(crate) terms: Terms,
+    /// Every link, in both directions.
+    pub(crate) link: LinkSettings,
+    pub(crate) pace: Pace,
+    /// By player.
+    pub(crate) pilots: Vec<Pilot>,
+}
+
+/// A match in progress.
+pub(crate) struct Skirmish {
+    spec: SkirmishSpec,
+    virtual_match: VirtualMatch<Client>,
+    /// Virtual time as pictures see it; never before the last thing that happened.
+    time: Instant,
+    comparison: Comparison,
+    telemetry: Telemetry,
+    /// By client: the turn that it cannot begin and who is missing.
+    waiting: Vec<Option<(Turn, Vec<PlayerId>)>>,
+    /// Chooses the body to corrupt, until a difference has been seen.
+    sabotage: Option<Dice>,
+}
+
+impl Skirmish {
+    /// A match before its first turn.
+    ///
+    /// # Errors
+    /// Settings out of range.
+    pub(crate) fn new(spec: SkirmishSpec) -> Result<Self, MatchError> {
+        let players = spec.terms.setup.players;
+        let config: SessionConfig = session_config(&spec.terms, spec.terms.setup.seed)
+            .pace(spec.pace)
+            .actions_per_turn_max(ORDERS_PER_TURN);
+        let game = Game::new(spec.terms.setup)?;
+        let mut drivers = Vec::new();
+        for player in 0..players {
+            drivers.push(Driver::new(Client::new(game.clone(), None, true), session(&config, player)?));
+        }
+        let mut net = SimNet::new(spec.terms.setup.seed);
+        net.set_default(spec.link);
+        Ok(Self {
+            virtual_match: VirtualMatch::new(drivers, net),
+            time: Instant::ZERO,
+            comparison: Comparison::default(),
+            telemetry: Telemetry::new(),
+            waiting: vec![None; usize::from(players)],
+            sabotage: None,
+            spec,
+        })
+    }
+
+    /// Lets virtual time pass. Stops early when this has taken `budget` of real time; the rest of `span` does not happen.
+    ///
+    /// # Errors
+    /// A session that has failed.
+    pub(crate) fn advance(&mut self, span: Duration, budget: Duration) -> Result<(), MatchError> {
+        let (clock, until) = (Clock::start(), self.time + span);
+        while self.virtual_match.now() <= until && !self.is_over() {
+            self.happen()?;
+            if clock.elapsed() > budget {
+                self.time = self.time.max(self.virtual_match.now()).min(until);
+                return Ok(());
+            }
+        }
+        self.time = until;
+        Ok(())
+    }
+
+    /// Goes on until the first client has simulated one frame more, or waits for half a second of virtual time.
+    ///
+    /// # Errors
+    /// A session that has failed.
+    pub(crate) fn step_frame(&mut self) -> Result<(), MatchError> {
+        let (frame, limit) = (self.frame(0), self.time + Duration::from_millis(500));
+        while self.frame(0) == frame && self.virtual_match.now() <= limit && !self.is_over() {
+            self.time = self.time.max(self.virtual_match.now());
+            self.happen()?;
+        }
+        Ok(())
+    }
+
+    /// Everything that happens at the next point of virtual time.
+    fn happen(&mut self) -> Result<(), MatchError> {
+        let pilots = &self.spec.pilots;
+        self.virtual_match.step(&mut |player, turn, client: &Client, session: &mut Session<Order>| {
+            if pilots.get(player) == Some(&Pilot::Bot) {
+                play_bot(client, PlayerId(player as u8), turn, session);
+            }
+        });
+        if self.comparison.advance(self.virtual_match.drivers_mut()).is_err() {
+            self.sabotage();
+        }
+        for player in 0..self.waiting.len() {
+            self.take_events(player);
+        }
+        let stats = self.virtual_match.net().stats();
+        self.telemetry.observe(self.virtual_match.now(), stats, self.virtual_match.drivers());
+        let turns = self.virtual_match.drivers()[0].session().next_turn().0;
+        let states = self.virtual_match.drivers().iter().map(|driver| driver.session().state());
+        states.into_iter().find_map(|state| MatchError::of_state(state, turns)).map_or(Ok(()), Err)
+    }
+
+    fn take_events(&mut self, player: usize) {
+        let session = self.virtual_match.drivers_mut()[player].session_mut();
+        while let Some(event) = session.poll_event() {
+            match event {
+                Event::WaitingFor { turn, players, .. } => self.waiting[player] = Some((turn, players)),
+                Event::WaitingOver { .. } => self.waiting[player] = None,
+                _ => {}
+            }
+        }
+    }
+
+    /// Gives a person's order: it is on its way at once and runs two turns later, everywhere.
+    ///
+    /// # Errors
+    /// The order does not run: the queue is full, or the match is over.
+    pub(crate) fn order(&mut self, player: u8, order: &Order) -> Result<(), SubmitError> {
+        self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)
+    }
+
+    /// Changes the network, from the next packet on.
+    pub(crate) fn set_link(&mut self, link: LinkSettings) {
+        self.spec.link = link;
+        self.virtual_match.net_mut().set_default(link);
+    }
+
+    /// The network's conditions.
+    pub(crate) fn link(&self) -> LinkSettings {
+        self.spec.link
+    }
+
+    /// Hands a player to a person or to a bot.
+    pub(crate) fn set_pilot(&mut self, player: u8, pilot: Pilot) {
+        if let Some(place) = self.spec.pilots.get_mut(usize::from(player)) {
+            *place = pilot;
+        }
+    }
+
+    /// Who plays.
+    pub(crate) fn pilot(&self, player: u8) -> Pilot {
+        self.spec.pilots.get(usize::from(player)).copied().unwrap_or(Pilot::Bot)
+    }
+
+    /// Flips one bit of a unit's place in the last player's copy, at the end of the turn that it plays. Does nothing if the
+    /// copies differ already.
+    pub(crate) fn corrupt_one_bit(&mut self) {
+        if self.sabotage.is_none() && self.comparison.desync().is_none() {
+            self.sabotage = Some(Dice::new(u64::from(self.frame(0)) + 1));
+            self.sabotage();
+        }
+    }
+
+    /// Asks the last player's client for the flip. The unit may fall before the turn ends; then another one is chosen.
+    fn sabotage(&mut self) {
+        let player = self.spec.terms.setup.players - 1;
+        let client = self.virtual_match.drivers_mut()[usize::from(player)].simulation_mut();
+        let slots: Vec<u32> = client.game().unit_slots().collect();
+        if let (Some(dice), false) = (&mut self.sabotage, slots.is_empty()) {
+            let slot = slots[dice.between(0, slots.len() as i32 - 1) as usize];
+            client.corrupt(player, slot, BodyField::PositionX, FLIPPED_BIT);
+        }
+    }
+
+    /// The first difference between the copies.
+    pub(crate) fn desync(&self) -> Option<&Desync> {
+        self.comparison.desync()
+    }
+
+    /// A player's client.
+    pub(crate) fn client(&self, player: u8) -> &Client {
+        self.virtual_match.drivers()[usize::from(player)].simulation()
+    }
+
+    /// A player's session.
+    pub(crate) fn session(&self, player: u8) -> &Session<Order> {
+        self.virtual_match.drivers()[usize::from(player)].session()
+    }
+
+    /// How far the picture is between the client's last two frames: 0..=65,536.
+    pub(crate) fn alpha(&self, player: u8) -> u32 {
+        let driver = &self.virtual_match.drivers()[usize::from(player)];
+        let ppm = u64::from(driver.alpha_ppm_at(self.time));
+        ((ppm << 16) / 1_000_000) as u32
+    }
+
+    /// Frames that a client has simulated.
+    pub(crate) fn frame(&self, player: u8) -> u32 {
+        self.virtual_match.drivers()[usize::from(player)].frame().0
+    }
+
+    /// The turn that a client cannot begin, and whose orders are missing.
+    pub(crate) fn waiting(&self, player: u8) -> Option<&(Turn, Vec<PlayerId>)> {
+        self.waiting.get(usize::from(player))?.as_ref()
+    }
+
+    /// Measurements of the last while, oldest first.
+    pub(crate) fn samples(&self) -> impl DoubleEndedIterator<Item = &Sample> {
+        self.telemetry.samples()
+    }
+
+    /// All turns have been played, by all.
+    pub(crate) fn is_over(&self) -> bool {
+        self.comparison.turns() >= self.spec.terms.turns
+            || self.virtual_match.drivers().iter().all(|driver| driver.session().state() == State::Finished)
+    }
+
+    /// Turns in which the copies of all clients have been compared, and each client's checksum up to there.
+    pub(crate) fn compared(&self) -> (u32, &[u64]) {
+        (self.comparison.turns(), self.comparison.checksums())
+    }
+}

@@ -1,0 +1,73 @@
+//! `skirmish`, and what runs without a command: a window, or the same match without one.
+
+use std::fs::File;
+
+use testudo_lockstep::{Pace, Topology};
+
+use crate::app::{Pilot, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms};
+use crate::cli::args::{Link, Match, Skirmish};
+use crate::cli::headless::{in_words, link_settings, run, terms};
+use crate::cli::{Failed, print};
+use crate::view::{self, WindowError};
+
+/// The match that is played without a command: an ordinary connection, so that there is something to see.
+const SKIRMISH: (Match, Link) = (
+    Match { players: 2, units: 200, turns: 300, seed: 1 },
+    Link { latency_ms: 60, jitter_ms: 15, loss: 20_000, duplicate: 0, reorder: 0 },
+);
+
+pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
+    let (mut game, link) = SKIRMISH;
+    game.units = options.units.unwrap_or(game.units);
+    game.seed = options.seed.unwrap_or(game.seed);
+    match view::open(window_spec(options, &game, &link), log_file(options)?) {
+        Ok(agree) => return Ok(agree),
+        Err(WindowError::NoDisplay(why)) => {
+            eprintln!("There is no window ({why}): the match runs headless.");
+        }
+        Err(WindowError::Match(error)) => return Err(error.into()),
+    }
+    let spec = SimulatedMatch {
+        terms: terms(&game),
+        link: link_settings(&link),
+        topology: Topology::Host,
+        pace: Pace::Adaptive,
+        fault: None,
+    };
+    let report = run(&spec)?;
+    print(&report, json, &format!("two bots against each other over {}", in_words(&link)));
+    if !json && report.checksums_agree {
+        println!(
+            "
+What you have seen: each client simulated the whole battle by itself. They exchanged nothing but
+their players' orders, and after every turn both had exactly the same state, bit for bit, although
+packets came late and some were lost.
+
+Try next:
+  a terrible network    testudo headless --latency-ms 150 --jitter-ms 60 --loss 0.2
+  a larger battle       testudo headless --players 4 --units 2000
+  break one client      testudo headless --corrupt-turn 50 --corrupt-player 1 --corrupt-body 3 \\
+                          --corrupt-field position.x --corrupt-bit 0
+  separate processes    testudo host --bot --headless   (it prints how to join)
+  everything else       testudo --help
+(`testudo` is target/release/testudo, or `cargo run --release --`.)"
+        );
+    }
+    Ok(report.checksums_agree)
+}
+
+/// The same match in a window: it has no end, and a person plays the first army.
+fn window_spec(options: &Skirmish, game: &Match, link: &Link) -> SkirmishSpec {
+    SkirmishSpec {
+        terms: Terms { turns: TURNS_MAX, ..terms(game) },
+        link: link_settings(link),
+        pace: Pace::Adaptive,
+        pilots: vec![if options.bots { Pilot::Bot } else { Pilot::Person }, Pilot::Bot],
+    }
+}
+
+fn log_file(options: &Skirmish) -> Result<Option<File>, Failed> {
+    let Some(path) = &options.log_orders else { return Ok(None) };
+    let created = File::create(path).map(Some);
+    created.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))
+}

@@ -1,0 +1,80 @@
+//! What part of the field is seen. Both views share one camera, so that they can be compared.
+
+use macroquad::math::{Rect, Vec2, vec2};
+
+/// Pixels per unit of length.
+const SCALE_MIN: f32 = 1.5;
+const SCALE_MAX: f32 = 64.0;
+
+/// Middle of the picture, units, and its scale. The field's y axis points down on the screen.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Camera {
+    pub(crate) centre: Vec2,
+    pub(crate) scale: f32,
+}
+
+impl Camera {
+    /// Shows everything within `half` of the middle of the field, from left to right.
+    pub(crate) fn fitting(half: f32, view: Rect) -> Self {
+        let scale = view.w / (2.0 * half);
+        Self { centre: Vec2::ZERO, scale: scale.clamp(SCALE_MIN, SCALE_MAX) }
+    }
+
+    pub(crate) fn to_screen(self, view: Rect, place: Vec2) -> Vec2 {
+        view.center() + (place - self.centre) * self.scale
+    }
+
+    pub(crate) fn to_field(self, view: Rect, pixel: Vec2) -> Vec2 {
+        self.centre + (pixel - view.center()) / self.scale
+    }
+
+    /// The rectangle of the field that a view shows.
+    pub(crate) fn seen(self, view: Rect) -> Rect {
+        let size = view.size() / self.scale;
+        Rect::new(self.centre.x - size.x / 2.0, self.centre.y - size.y / 2.0, size.x, size.y)
+    }
+
+    /// Changes the scale; what is under the pixel stays there.
+    pub(crate) fn zoom(&mut self, view: Rect, pixel: Vec2, factor: f32) {
+        let held = self.to_field(view, pixel);
+        self.scale = (self.scale * factor).clamp(SCALE_MIN, SCALE_MAX);
+        self.centre += held - self.to_field(view, pixel);
+    }
+
+    /// Keeps the middle on the field.
+    pub(crate) fn hold(&mut self, half: f32) {
+        self.centre = self.centre.clamp(Vec2::splat(-half), Vec2::splat(half));
+    }
+}
+
+/// A point of the simulation in units.
+pub(crate) fn units(raw: i32) -> f32 {
+    raw as f32 / 65_536.0
+}
+
+/// A place of the field as the simulation writes it; far outside of every field it stops.
+pub(crate) fn raw(place: Vec2) -> crate::game::Point {
+    let part = |units: f32| (units.clamp(-16_384.0, 16_383.0) * 65_536.0) as i32;
+    crate::game::Point { x: part(place.x), y: part(place.y) }
+}
+
+/// A point of the simulation in units.
+pub(crate) fn place(point: crate::game::Point) -> Vec2 {
+    vec2(units(point.x), units(point.y))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zooming_holds_the_place_under_the_mouse() {
+        let view = Rect::new(10.0, 20.0, 600.0, 400.0);
+        let mut camera = Camera::fitting(50.0, view);
+        let mouse = vec2(123.0, 321.0);
+        let before = camera.to_field(view, mouse);
+        camera.zoom(view, mouse, 2.0);
+        assert!((camera.to_field(view, mouse) - before).length() < 1e-3);
+        assert!((camera.to_screen(view, before) - mouse).length() < 1e-2);
+    }
+}

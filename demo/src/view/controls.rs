@@ -1,0 +1,240 @@
+//! Mouse and keys become choices, orders and movements of the camera.
+
+use macroquad::input::{
+    KeyCode, MouseButton, is_key_down, is_key_pressed, is_mouse_button_down, is_mouse_button_pressed,
+    is_mouse_button_released, mouse_delta_position, mouse_wheel,
+};
+use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::window::{screen_height, screen_width};
+
+use crate::app::Pilot;
+use crate::game::Command;
+use crate::view::camera::units;
+use crate::view::desk::{Aim, Desk};
+use crate::view::minimap;
+use crate::view::scene;
+
+/// A box smaller than this is a click, pixels.
+const CLICK: f32 = 5.0;
+
+/// How far from its middle a unit is still hit by a click, units of length.
+const REACH: f32 = 0.75;
+
+/// Pixels per second.
+const PAN_SPEED: f32 = 700.0;
+
+/// Width of the strip at the edge of the screen that moves the picture, pixels.
+const EDGE: f32 = 3.0;
+
+const DIGITS: [KeyCode; 10] = [
+    KeyCode::Key0,
+    KeyCode::Key1,
+    KeyCode::Key2,
+    KeyCode::Key3,
+    KeyCode::Key4,
+    KeyCode::Key5,
+    KeyCode::Key6,
+    KeyCode::Key7,
+    KeyCode::Key8,
+    KeyCode::Key9,
+];
+
+/// Reads mouse and keys of one picture; `seconds` is the time since the last one.
+pub(crate) fn read(desk: &mut Desk, seconds: f32) {
+    if is_key_pressed(KeyCode::F1) {
+        desk.shows_help = !desk.shows_help;
+    }
+    if is_key_pressed(KeyCode::Escape) {
+        desk.shows_help = false;
+        desk.aim = None;
+        desk.drag = None;
+    }
+    time(desk);
+    desk.layers.read_keys();
+    move_camera(desk, seconds);
+    if let Some(side) = side_under(desk, desk.ui.mouse)
+        && desk.drag.is_none()
+    {
+        desk.active = side;
+    }
+    if desk.skirmish.pilot(desk.active) == Pilot::Person {
+        keys(desk);
+    }
+    mouse(desk);
+}
+
+fn time(desk: &mut Desk) {
+    if is_key_pressed(KeyCode::Space) {
+        desk.toggle_pause();
+    }
+    if is_key_pressed(KeyCode::N) {
+        desk.wants_step = true;
+    }
+    if is_key_pressed(KeyCode::Equal) || is_key_pressed(KeyCode::KpAdd) {
+        desk.change_speed(1);
+    }
+    if is_key_pressed(KeyCode::Minus) || is_key_pressed(KeyCode::KpSubtract) {
+        desk.change_speed(-1);
+    }
+}
+
+fn move_camera(desk: &mut Desk, seconds: f32) {
+    let mouse = desk.ui.mouse;
+    let pressed = |key: KeyCode| f32::from(u8::from(is_key_down(key)));
+    let mut way =
+        vec2(pressed(KeyCode::Right) - pressed(KeyCode::Left), pressed(KeyCode::Down) - pressed(KeyCode::Up));
+    let screen = vec2(screen_width(), screen_height());
+    if desk.drag.is_none() && mouse != Vec2::ZERO {
+        let edge = |at: f32, end: f32| {
+            f32::from(u8::from(at >= end - EDGE && at < end)) - f32::from(u8::from((0.0..EDGE).contains(&at)))
+        };
+        way += vec2(edge(mouse.x, screen.x), edge(mouse.y, screen.y));
+    }
+    desk.camera.centre += way * (PAN_SPEED * seconds / desk.camera.scale);
+    if is_mouse_button_down(MouseButton::Middle) {
+        // The library measures in half screens, and against the way of the mouse.
+        let moved = mouse_delta_position() * screen / 2.0;
+        desk.camera.centre += moved / desk.camera.scale;
+    }
+    let (_, wheel) = mouse_wheel();
+    if wheel != 0.0
+        && let Some(side) = side_under(desk, mouse)
+    {
+        let rect = desk.view(side).rect;
+        desk.camera.zoom(rect, mouse, 1.2_f32.powf(wheel.clamp(-1.0, 1.0)));
+    }
+    if is_key_pressed(KeyCode::Home) {
+        desk.show_all();
+    }
+    let half = units(desk.skirmish.client(0).game().field_half());
+    desk.camera.hold(half);
+}
+
+/// In whose view a point of the screen is.
+fn side_under(desk: &Desk, at: Vec2) -> Option<u8> {
+    (0..2).find(|side| desk.layout.views[usize::from(*side)].contains(at))
+}
+
+fn control() -> bool {
+    is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl)
+}
+
+fn shift() -> bool {
+    is_key_down(KeyCode::LeftShift) || is_key_down(KeyCode::RightShift)
+}
+
+fn keys(desk: &mut Desk) {
+    let player = desk.active;
+    let own = desk.own(player);
+    desk.sides[usize::from(player)].chosen.keep(&own);
+    if is_key_pressed(KeyCode::A) {
+        if control() {
+            desk.sides[usize::from(player)].chosen.choose(own.iter().map(|own| own.index), false);
+            log_choice(desk, player);
+        } else if !desk.sides[usize::from(player)].chosen.is_empty() {
+            desk.aim = Some(Aim::Attack);
+        }
+    }
+    if is_key_pressed(KeyCode::S) && !control() {
+        desk.command(player, Command::Stop, None);
+    }
+    for (key, code) in DIGITS.into_iter().enumerate() {
+        if !is_key_pressed(code) {
+            continue;
+        }
+        if control() {
+            desk.sides[usize::from(player)].chosen.assign(key);
+            desk.command(player, Command::Assign(key as u8), None);
+        } else {
+            desk.sides[usize::from(player)].chosen.recall(key, &own, shift());
+            log_choice(desk, player);
+        }
+    }
+}
+
+fn mouse(desk: &mut Desk) {
+    let at = desk.ui.mouse;
+    let free = !desk.ui.has_taken_mouse() && !desk.shows_help;
+    if let Some(side) = map_under(desk, at) {
+        let half = units(desk.skirmish.client(side).game().field_half());
+        let small = minimap::view(desk.layout.maps[usize::from(side)], half);
+        let place = small.camera.to_field(small.rect, at);
+        if free && is_mouse_button_down(MouseButton::Left) && desk.drag.is_none() {
+            desk.camera.centre = place;
+        }
+        if free && is_mouse_button_pressed(MouseButton::Right) {
+            send(desk, side, place, false);
+        }
+        return;
+    }
+    if let Some(side) = side_under(desk, at)
+        && free
+    {
+        let view = desk.view(side);
+        let place = view.camera.to_field(view.rect, at);
+        if is_mouse_button_pressed(MouseButton::Left) && desk.skirmish.pilot(side) == Pilot::Person {
+            if desk.aim.take().is_some() {
+                send(desk, side, place, true);
+            } else {
+                desk.drag = Some((side, place));
+            }
+        }
+        if is_mouse_button_pressed(MouseButton::Right) {
+            desk.aim = None;
+            send(desk, side, place, false);
+        }
+    }
+    if is_mouse_button_released(MouseButton::Left)
+        && let Some((side, from)) = desk.drag.take()
+    {
+        choose(desk, side, from, at);
+    }
+}
+
+fn map_under(desk: &Desk, at: Vec2) -> Option<u8> {
+    (0..2).find(|side| desk.layout.maps[usize::from(*side)].contains(at))
+}
+
+/// Sends the chosen units somewhere; onto an enemy means to attack.
+fn send(desk: &mut Desk, player: u8, place: Vec2, attack: bool) {
+    if desk.skirmish.pilot(player) != Pilot::Person {
+        return;
+    }
+    let target = Desk::order_place(place);
+    let is_attack = attack || enemy_at(desk, player, place);
+    let command = if is_attack { Command::Attack(target) } else { Command::Move(target) };
+    desk.command(player, command, Some(place));
+}
+
+/// Whether an enemy stands there, as the player sees it.
+fn enemy_at(desk: &Desk, player: u8, place: Vec2) -> bool {
+    let (game, alpha) = (desk.skirmish.client(player).game(), desk.skirmish.alpha(player));
+    let mut enemies = game.unit_looks().filter(|look| look.army != player);
+    enemies.any(|look| scene::position(&game, look.body, alpha).is_some_and(|at| at.distance(place) < REACH))
+}
+
+/// The end of a box, or of a click.
+fn choose(desk: &mut Desk, player: u8, from: Vec2, mouse: Vec2) {
+    let view = desk.view(player);
+    let to = view.camera.to_field(view.rect, mouse);
+    let units = {
+        let (game, alpha) = (desk.skirmish.client(player).game(), desk.skirmish.alpha(player));
+        let own = game.unit_looks().filter(|look| look.army == player);
+        let places = own.filter_map(|look| Some((look.index, scene::position(&game, look.body, alpha)?)));
+        if view.at(from).distance(mouse) < CLICK {
+            let near = places.map(|(index, at)| (at.distance(to), index)).filter(|(away, _)| *away < REACH);
+            near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, index)| index).into_iter().collect::<Vec<u32>>()
+        } else {
+            let (low, high) = (from.min(to), from.max(to));
+            let area = Rect::new(low.x, low.y, high.x - low.x, high.y - low.y);
+            places.filter(|(_, at)| area.contains(*at)).map(|(index, _)| index).collect()
+        }
+    };
+    desk.sides[usize::from(player)].chosen.choose(units, shift());
+    log_choice(desk, player);
+}
+
+fn log_choice(desk: &mut Desk, player: u8) {
+    let count = desk.sides[usize::from(player)].chosen.len();
+    desk.log.selection(player, count);
+}

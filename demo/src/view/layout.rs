@@ -1,0 +1,40 @@
+//! Where everything is on the screen.
+
+use macroquad::math::Rect;
+
+const TOP: f32 = 44.0;
+const HEADER: f32 = 30.0;
+const BOTTOM: f32 = 214.0;
+const GAP: f32 = 6.0;
+const MAP: f32 = 132.0;
+
+/// Rectangles of one picture.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Layout {
+    pub(crate) top: Rect,
+    /// A strip above each view.
+    pub(crate) headers: [Rect; 2],
+    pub(crate) views: [Rect; 2],
+    /// The small maps, inside the views.
+    pub(crate) maps: [Rect; 2],
+    pub(crate) bottom: Rect,
+}
+
+impl Layout {
+    pub(crate) fn new(width: f32, height: f32) -> Self {
+        let bottom = Rect::new(0.0, height - BOTTOM, width, BOTTOM);
+        let half = ((width - GAP) / 2.0).floor();
+        let tall = (bottom.y - TOP - HEADER).max(40.0);
+        let column = |left: f32, y: f32, h: f32| Rect::new(left, y, half, h);
+        let lefts = [0.0, half + GAP];
+        let views = lefts.map(|left| column(left, TOP + HEADER, tall));
+        let side = MAP.min(tall / 2.5);
+        Self {
+            top: Rect::new(0.0, 0.0, width, TOP),
+            headers: lefts.map(|left| column(left, TOP, HEADER)),
+            views,
+            maps: views.map(|view| Rect::new(view.x + 8.0, view.y + view.h - side - 8.0, side, side)),
+            bottom,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Notes for scripts that play with mouse and keys: what was ordered, where things are on the screen, what happened. One JSON
+//! object per line.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write as _;
+
+use macroquad::math::Rect;
+use serde_json::{Value, json};
+use testudo_lockstep::simnet::LinkSettings;
+
+use crate::app::Desync;
+use crate::game::{Command, Order, Selection};
+
+/// Writes to a file, or nowhere.
+pub(crate) struct OrderLog {
+    file: Option<File>,
+    places: BTreeMap<String, [i32; 4]>,
+}
+
+impl OrderLog {
+    pub(crate) fn new(file: Option<File>) -> Self {
+        Self { file, places: BTreeMap::new() }
+    }
+
+    fn write(&mut self, line: &Value) {
+        // A full disk is no reason to end the match.
+        if let Some(file) = &mut self.file
+            && writeln!(file, "{line}").is_err()
+        {
+            self.file = None;
+        }
+    }
+
+    /// An order that the session has accepted.
+    pub(crate) fn order(&mut self, player: u8, turn: u32, order: &Order, units: usize) {
+        let (command, place) = match order.command {
+            Command::Stop => ("stop", None),
+            Command::Move(place) => ("move", Some(place.point())),
+            Command::Attack(place) => ("attack", Some(place.point())),
+            Command::Assign(_) => ("assign", None),
+        };
+        let selection = match &order.units {
+            Selection::All => "all",
+            Selection::Group(_) => "group",
+            Selection::Area(_) => "area",
+            Selection::Units(_) => "units",
+        };
+        let place = place.map(|point| [point.x / 65_536, point.y / 65_536]);
+        self.write(&json!({
+            "event": "order", "player": player, "turn": turn, "command": command, "place": place,
+            "selection": selection, "units": units,
+        }));
+    }
+
+    /// So many units are chosen now.
+    pub(crate) fn selection(&mut self, player: u8, units: usize) {
+        self.write(&json!({ "event": "selection", "player": player, "units": units }));
+    }
+
+    pub(crate) fn network(&mut self, link: &LinkSettings) {
+        self.write(&json!({
+            "event": "network", "latency_ms": link.latency.as_millis(), "jitter_ms": link.jitter.as_millis(),
+            "loss_ppm": link.loss_ppm, "duplicate_ppm": link.duplicate_ppm, "reorder_ppm": link.reorder_ppm,
+        }));
+    }
+
+    pub(crate) fn desync(&mut self, desync: &Desync) {
+        let body = desync.body.as_ref();
+        self.write(&json!({
+            "event": "desync", "turn": desync.turn, "frame": desync.frame, "body": body.map(|body| body.slot),
+            "field": body.map(|body| body.field.name()), "values": body.map(|body| body.values.clone()),
+            "outlier": desync.outlier,
+        }));
+    }
+
+    /// Something happened that has no more to say than its name and a number.
+    pub(crate) fn note(&mut self, event: &str, value: impl Into<Value>) {
+        self.write(&json!({ "event": event, "value": value.into() }));
+    }
+
+    /// Where things are; written when it has changed.
+    pub(crate) fn places<'a>(&mut self, places: impl Iterator<Item = (&'a str, Rect)>) {
+        if self.file.is_none() {
+            return;
+        }
+        let whole = |rect: Rect| [rect.x as i32, rect.y as i32, rect.w as i32, rect.h as i32];
+        let places: BTreeMap<String, [i32; 4]> =
+            places.map(|(name, rect)| (name.into(), whole(rect))).collect();
+        if places != self.places {
+            self.write(&json!({ "event": "places", "places": places }));
+            self.places = places;
+        }
+    }
+}

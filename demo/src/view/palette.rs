@@ -1,0 +1,62 @@
+//! Colours. The armies' come from the palette of Okabe and Ito, which people with any colour vision can tell apart; what
+//! matters is never told by colour alone.
+
+use macroquad::color::Color;
+
+const fn rgb(hex: u32) -> Color {
+    let (red, green, blue) = ((hex >> 16) & 0xff, (hex >> 8) & 0xff, hex & 0xff);
+    Color::new(red as f32 / 255.0, green as f32 / 255.0, blue as f32 / 255.0, 1.0)
+}
+
+/// The same colour, more transparent.
+pub(crate) fn faded(color: Color, alpha: f32) -> Color {
+    Color { a: color.a * alpha, ..color }
+}
+
+/// Between two colours.
+pub(crate) fn mixed(a: Color, b: Color, part: f32) -> Color {
+    let mix = |a: f32, b: f32| a + (b - a) * part;
+    Color::new(mix(a.r, b.r), mix(a.g, b.g), mix(a.b, b.b), mix(a.a, b.a))
+}
+
+pub(crate) const BACKDROP: Color = rgb(0x12_16_1b);
+pub(crate) const PANEL: Color = rgb(0x1b_21_28);
+pub(crate) const PANEL_RAISED: Color = rgb(0x27_2f_39);
+pub(crate) const PANEL_BRIGHT: Color = rgb(0x36_41_4e);
+pub(crate) const LINE: Color = rgb(0x3a_46_54);
+
+pub(crate) const TEXT: Color = rgb(0xee_f2_f6);
+pub(crate) const TEXT_DIM: Color = rgb(0x9f_ad_bc);
+
+pub(crate) const GROUND: Color = rgb(0x2d_38_33);
+pub(crate) const GROUND_LINE: Color = rgb(0x36_42_3c);
+pub(crate) const OUTSIDE: Color = rgb(0x17_1c_1c);
+pub(crate) const ROCK: Color = rgb(0x66_6f_73);
+pub(crate) const ROCK_DARK: Color = rgb(0x43_4a_4e);
+pub(crate) const BOULDER: Color = rgb(0xa3_98_88);
+
+pub(crate) const SELECTION: Color = rgb(0xf6_f9_c8);
+pub(crate) const HEALTHY: Color = rgb(0x3d_d6_a3);
+pub(crate) const WOUNDED: Color = rgb(0xf0_e4_42);
+pub(crate) const DYING: Color = rgb(0xff_7b_39);
+
+pub(crate) const GOOD: Color = rgb(0x2f_c4_94);
+pub(crate) const BAD: Color = rgb(0xff_6a_3d);
+pub(crate) const WARN: Color = rgb(0xf0_c8_42);
+
+/// Sky blue, orange, reddish purple, yellow, bluish green, blue, vermilion, white.
+const ARMIES: [Color; 8] = [
+    rgb(0x56_b4_e9),
+    rgb(0xf0_a4_2a),
+    rgb(0xd8_8a_b8),
+    rgb(0xf0_e4_42),
+    rgb(0x28_b8_8e),
+    rgb(0x3f_7f_d8),
+    rgb(0xe0_6a_2a),
+    rgb(0xd8_de_e4),
+];
+
+/// Colour of an army.
+pub(crate) fn army(number: u8) -> Color {
+    ARMIES[usize::from(number) % ARMIES.len()]
+}
