@@ -244,3 +244,99 @@ impl Skirmish {
         (self.comparison.turns(), self.comparison.checksums())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Command, Selection, Setup};
+
+    const PICTURE: Duration = Duration::from_micros(16_667);
+    const AMPLE: Duration = Duration::from_secs(60);
+
+    fn skirmish(pilots: [Pilot; 2], turns: u32) -> Skirmish {
+        let link =
+            LinkSettings { latency: Duration::from_millis(40), loss_ppm: 50_000, ..LinkSettings::default() };
+        let setup = Setup { players: 2, units: 30, seed: 9 };
+        let terms = Terms { setup, turns };
+        Skirmish::new(SkirmishSpec { terms, link, pace: Pace::Fixed, pilots: pilots.to_vec() }).unwrap()
+    }
+
+    fn checksums(skirmish: &Skirmish) -> Vec<u64> {
+        (0..2).map(|player| skirmish.client(player).game().frame_checksum()).collect()
+    }
+
+    #[test]
+    fn the_length_of_pictures_does_not_change_the_match() {
+        let [smooth, jerky, stepped] = [16_667, 150_000, 0].map(|micros| {
+            let mut skirmish = skirmish([Pilot::Bot; 2], 40);
+            while !skirmish.is_over() {
+                match micros {
+                    0 => skirmish.step_frame().unwrap(),
+                    _ => skirmish.advance(Duration::from_micros(micros), AMPLE).unwrap(),
+                }
+                assert!(skirmish.alpha(0) <= 65_536);
+            }
+            assert_eq!(skirmish.desync(), None);
+            checksums(&skirmish)
+        });
+        assert_eq!(smooth[0], smooth[1]);
+        assert_eq!(smooth, jerky);
+        assert_eq!(smooth, stepped);
+    }
+
+    #[test]
+    fn one_frame_is_one_frame() {
+        let mut skirmish = skirmish([Pilot::Bot; 2], 40);
+        for frame in 1..=20 {
+            skirmish.step_frame().unwrap();
+            assert_eq!(skirmish.frame(0), frame);
+        }
+    }
+
+    #[test]
+    fn a_persons_order_runs_on_both_sides() {
+        let mut skirmish = skirmish([Pilot::Person; 2], 40);
+        let place = |skirmish: &Skirmish, player| skirmish.client(player).game().middle(0).unwrap().1;
+        skirmish.advance(Duration::from_millis(500), AMPLE).unwrap();
+        let start = place(&skirmish, 1);
+        let command = Command::Move(crate::game::Place::near(crate::game::Point::ZERO));
+        skirmish.order(0, &Order { units: Selection::All, command }).unwrap();
+        for _ in 0..180 {
+            skirmish.advance(PICTURE, AMPLE).unwrap();
+        }
+        assert!(place(&skirmish, 1).x > start.x + 3 * 65_536, "player 2 sees them march");
+        assert_eq!(skirmish.desync(), None);
+    }
+
+    #[test]
+    fn a_corrupted_bit_is_found_where_it_was_flipped() {
+        let mut skirmish = skirmish([Pilot::Bot; 2], 400);
+        skirmish.advance(Duration::from_secs(6), AMPLE).unwrap();
+        assert_eq!(skirmish.desync(), None);
+        skirmish.corrupt_one_bit();
+        skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
+        let desync = skirmish.desync().expect("a difference");
+        assert_eq!(desync.outlier, Some(1));
+        let body = desync.body.as_ref().expect("a body");
+        assert_eq!(body.field, BodyField::PositionX);
+        let [Some(whole), Some(broken)] = body.values[..] else { panic!("{body:?}") };
+        assert_eq!(whole ^ broken, 1 << FLIPPED_BIT);
+    }
+
+    #[test]
+    fn a_network_that_breaks_stalls_and_recovers() {
+        let mut skirmish = skirmish([Pilot::Bot; 2], 400);
+        let link = skirmish.link();
+        skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
+        skirmish.set_link(LinkSettings { loss_ppm: 1_000_000, ..link });
+        skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
+        assert!(skirmish.waiting(0).is_some() && skirmish.waiting(1).is_some());
+        let frame = skirmish.frame(0);
+        skirmish.set_link(link);
+        skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
+        assert!(skirmish.waiting(0).is_none() && skirmish.frame(0) > frame + 20);
+        let samples: Vec<&Sample> = skirmish.samples().collect();
+        assert!(samples.iter().any(|sample| sample.stalled_frames > 0));
+        assert!(samples.iter().any(|sample| sample.lost > 0 && sample.lost == sample.packets));
+    }
+}

@@ -42,7 +42,7 @@ const DIGITS: [KeyCode; 10] = [
 /// Reads mouse and keys of one picture; `seconds` is the time since the last one.
 pub(crate) fn read(desk: &mut Desk, seconds: f32) {
     if is_key_pressed(KeyCode::F1) {
-        desk.shows_help = !desk.shows_help;
+        desk.toggle_help();
     }
     if is_key_pressed(KeyCode::Escape) {
         desk.shows_help = false;
@@ -61,6 +61,11 @@ pub(crate) fn read(desk: &mut Desk, seconds: f32) {
         keys(desk);
     }
     mouse(desk);
+}
+
+/// Ctrl Q.
+pub(crate) fn wants_to_quit() -> bool {
+    control() && is_key_pressed(KeyCode::Q)
 }
 
 fn time(desk: &mut Desk) {

@@ -114,6 +114,13 @@ impl Desk {
         self.skirmish.desync().is_none() && self.error.is_none()
     }
 
+    /// The last words to the log.
+    pub(crate) fn note_end(&mut self) {
+        let (turns, checksums) = self.skirmish.compared();
+        let checksums: Vec<String> = checksums.iter().map(|sum| format!("{sum:016x}")).collect();
+        self.log.end(turns, &checksums, self.agrees());
+    }
+
     /// Lets the match run for the time of one picture.
     pub(crate) fn advance(&mut self, real: f32) {
         self.seconds += real;
@@ -151,8 +158,10 @@ impl Desk {
             if let Some(slot) = desync.body.as_ref().map(|body| body.slot)
                 && let Some(at) = self.place_of(slot)
             {
-                self.camera.centre = at;
                 self.camera.scale = self.camera.scale.max(20.0);
+                // Below the card.
+                let low = 0.25 * self.layout.views[0].h / self.camera.scale;
+                self.camera.centre = at - Vec2::new(0.0, low);
             }
         }
     }
@@ -363,7 +372,7 @@ impl Desk {
         let (help, faster) = (place(74.0), place(34.0));
         let (speed, slower, step, pause) = (place(58.0), place(34.0), place(92.0), place(84.0));
         if self.ui.button(&self.pen, "help", help, "F1 help", self.shows_help) {
-            self.shows_help = !self.shows_help;
+            self.toggle_help();
         }
         if self.ui.button(&self.pen, "faster", faster, "+", false) {
             self.change_speed(1);
@@ -379,6 +388,11 @@ impl Desk {
         if self.ui.button(&self.pen, "pause", pause, word, self.is_paused) {
             self.toggle_pause();
         }
+    }
+
+    pub(crate) fn toggle_help(&mut self) {
+        self.shows_help = !self.shows_help;
+        self.log.note("help", self.shows_help);
     }
 
     pub(crate) fn toggle_pause(&mut self) {

@@ -14,7 +14,6 @@ const LINES: [&[(&str, &str)]; 2] = [
         ("Ctrl A", "choose the whole army"),
         ("right click", "go there; on an enemy: attack"),
         ("A, then click", "go there and attack on the way"),
-        ("P, then click", "patrol"),
         ("S", "stop"),
         ("Ctrl 1-9, 1-9", "name a group, choose it"),
         ("minimap", "click: look there; right click: go there"),
@@ -27,8 +26,8 @@ const LINES: [&[(&str, &str)]; 2] = [
         ("N", "one frame"),
         ("- and +", "slower, faster"),
         ("F2 F3 F4", "quadtree cells, boxes, contacts"),
-        ("F5 F6 F7", "velocities, sleepers, paths"),
-        ("F12", "save a picture"),
+        ("F5 F6", "velocities, sleepers"),
+        ("F12, Ctrl Q", "save a picture, quit"),
     ],
 ];
 

@@ -130,6 +130,10 @@ async fn run(
             pictures += 1;
             save_picture(&mut desk, pictures);
         }
+        if controls::wants_to_quit() {
+            desk.note_end();
+            miniquad::window::order_quit();
+        }
         next_frame().await;
     }
 }

@@ -74,6 +74,11 @@ impl OrderLog {
         }));
     }
 
+    /// The window is closed: turns that were compared, checksums of the copies, and whether they were always equal.
+    pub(crate) fn end(&mut self, turns: u32, checksums: &[String], agree: bool) {
+        self.write(&json!({ "event": "end", "turns": turns, "checksums": checksums, "agree": agree }));
+    }
+
     /// Something happened that has no more to say than its name and a number.
     pub(crate) fn note(&mut self, event: &str, value: impl Into<Value>) {
         self.write(&json!({ "event": event, "value": value.into() }));
