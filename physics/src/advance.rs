@@ -77,9 +77,12 @@ impl World {
     fn accelerate(&mut self, per_frame: PerFrame) {
         let gravity = self.settings.gravity;
         let max_speed = self.settings.max_speed;
+        let pulled = if gravity == [0, 0] { 0 } else { flag::DYNAMIC };
         for &slot in &self.active {
-            let (body, extra) = (&mut self.bodies[slot as usize], &mut self.extras[slot as usize]);
-            accelerate_one(body, extra, gravity, max_speed, per_frame);
+            let body = &mut self.bodies[slot as usize];
+            if body.has(pulled | flag::FORCED | flag::DAMPED) {
+                accelerate_one(body, &mut self.extras[slot as usize], gravity, max_speed, per_frame);
+            }
         }
     }
 
@@ -190,7 +193,8 @@ impl World {
     #[inline(never)]
     fn move_bodies(&mut self, per_frame: PerFrame) {
         self.stepper.spread_stillness();
-        let Self { stepper, bodies, extras, previous, settings, resting, .. } = self;
+        let settings = self.settings;
+        let Self { stepper, bodies, extras, previous, resting, .. } = self;
         let margin = settings.box_margin();
         stepper.for_each_mover(|mover| {
             prefetch(bodies, mover.soon);
@@ -200,7 +204,7 @@ impl World {
             let step = clip_to_walls(mover.slot, step, bodies, resting);
             let body = &mut bodies[at];
             body.velocity = mover.kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
-            advance(body, step, settings);
+            advance(body, step, &settings);
             if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
                 motion::apply_ground_friction(body, per_frame);
             }
@@ -225,8 +229,11 @@ impl World {
                 || (body.has(flag::KINEMATIC) && body.velocity == [0, 0])
         };
         let (split, margin) = (self.settings.split, self.settings.box_margin());
-        let mut fell = 0;
         let Self { active, bodies, stepper, resting, .. } = self;
+        if !active.iter().any(|&slot| sleeps(&bodies[slot as usize])) {
+            return;
+        }
+        let mut fell = 0;
         active.retain(|&slot| {
             let body = &mut bodies[slot as usize];
             if !sleeps(body) {
@@ -318,6 +325,10 @@ fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) {
     for axis in 0..2 {
         let (low, high) = (settings.bounds.min[axis], settings.bounds.max[axis]);
         let wanted = body.position[axis].saturating_add(step[axis]);
+        if low < wanted && wanted < high {
+            body.position[axis] = wanted;
+            continue;
+        }
         let held = wanted.clamp(low.min(body.position[axis]), high.max(body.position[axis]));
         body.position[axis] = held;
         let outward = (held >= high && body.velocity[axis] > 0) || (held <= low && body.velocity[axis] < 0);

@@ -49,11 +49,11 @@ impl RawBox {
         }
     }
 
-    /// Grown by `by` on every side (negative shrinks); saturates.
+    /// Grown by `by` on every side (negative shrinks). Boxes of bodies lie within +-2^30 + 2^28, so any margin fits.
     pub(crate) fn grown(&self, by: i32) -> Self {
         Self {
-            min: [self.min[0].saturating_sub(by), self.min[1].saturating_sub(by)],
-            max: [self.max[0].saturating_add(by), self.max[1].saturating_add(by)],
+            min: [self.min[0].wrapping_sub(by), self.min[1].wrapping_sub(by)],
+            max: [self.max[0].wrapping_add(by), self.max[1].wrapping_add(by)],
         }
     }
 }
@@ -98,12 +98,12 @@ impl BoxBlock {
     }
 
     /// The box around all lanes.
+    #[inline(always)]
     pub(crate) fn bounds(&self) -> RawBox {
-        let mut b = self.get(0);
-        for lane in 1..LANES {
-            b = b.union(&self.get(lane));
-        }
-        b
+        // Coordinate by coordinate: compilers know how to find the least of eight numbers.
+        let least = |values: &[i32; LANES]| values.iter().fold(i32::MAX, |least, &v| least.min(v));
+        let greatest = |values: &[i32; LANES]| values.iter().fold(i32::MIN, |greatest, &v| greatest.max(v));
+        RawBox { min: [least(&self.x0), least(&self.y0)], max: [greatest(&self.x1), greatest(&self.y1)] }
     }
 }
 
@@ -164,11 +164,11 @@ impl Quadtree {
         rule: SplitRule,
         centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
     ) {
-        self.choose_grid(slots, rule.depth_max, &centre_and_extent);
+        self.choose_grid(slots, rule.depth_max, centre_and_extent);
         let grid = self.grid;
         self.sorted.clear();
-        self.sorted.extend(slots.iter().map(|&slot| {
-            let key = grid.key(centre_and_extent(slot).0);
+        self.sorted.extend(slots.iter().zip(&self.scratch).map(|(&slot, &centre)| {
+            let key = grid.key([centre as i32, (centre >> 32) as i32]);
             u64::from(key) << 32 | u64::from(slot)
         }));
         radix_sort(&mut self.sorted, &mut self.scratch, grid.depth * 2);
@@ -176,19 +176,22 @@ impl Quadtree {
     }
 
     /// The root covers the centres; the smallest cell is about as large as a body, but no finer than `depth_max` allows.
+    /// Leaves the centres in `scratch`, so that the bodies are looked up once.
     fn choose_grid(
         &mut self,
         slots: &[u32],
         depth_max: u32,
-        centre_and_extent: &impl Fn(u32) -> ([i32; 2], i32),
+        centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
     ) {
         let mut bounds = RawBox::EMPTY;
         let mut extent_sum: u64 = 0;
-        for &slot in slots {
+        self.scratch.clear();
+        self.scratch.extend(slots.iter().map(|&slot| {
             let (c, extent) = centre_and_extent(slot);
             bounds = bounds.union(&RawBox { min: c, max: c });
             extent_sum += extent as u64;
-        }
+            u64::from(c[0] as u32) | u64::from(c[1] as u32) << 32
+        }));
         if slots.is_empty() {
             self.grid = Grid::default();
             return;
@@ -243,9 +246,10 @@ impl Quadtree {
             }
             block
         });
+        self.rebuild_bounds();
     }
 
-    /// The same, a block at a time: `block_of` gets the first lane, the slots of its eight lanes, and those of a later
+    /// The boxes a block at a time, without the bounds above them: `block_of` gets the first lane, the slots of its eight lanes, and those of a later
     /// block, to be asked for ahead of time.
     pub(crate) fn set_blocks(
         &mut self,
@@ -260,10 +264,10 @@ impl Quadtree {
             let ahead = slots.get(b + BLOCKS_AHEAD).unwrap_or(own);
             blocks.push(block_of(b * LANES, own, ahead));
         }
-        self.rebuild_bounds();
     }
 
     /// Recomputes every level above the bodies.
+    #[inline(always)]
     pub(crate) fn rebuild_bounds(&mut self) {
         let mut level = 0;
         while self.levels[level].len() > 1 {
@@ -273,13 +277,10 @@ impl Quadtree {
             let (below, above) = self.levels.split_at_mut(level + 1);
             let (below, above) = (&below[level], &mut above[0]);
             above.clear();
-            above.extend(below.chunks(LANES).map(|children| {
-                let mut block = BoxBlock::EMPTY;
-                for (lane, child) in children.iter().enumerate() {
-                    block.set(lane, &child.bounds());
-                }
-                block
-            }));
+            above.resize(below.len().div_ceil(LANES), BoxBlock::EMPTY);
+            for (at, child) in below.iter().enumerate() {
+                above[at / LANES].set(at % LANES, &child.bounds());
+            }
             level += 1;
         }
         self.levels.truncate(level + 1);
@@ -341,7 +342,7 @@ impl Quadtree {
         &self.levels
     }
 
-    /// Replaces the boxes of all bodies, in curve order, and makes the bounds above them tight.
+    /// Replaces the boxes of all bodies, in curve order, but not the bounds above them.
     pub(crate) fn update_boxes(&mut self, mut box_of: impl FnMut(usize, u32, u32) -> RawBox) {
         let Some(blocks) = self.levels.first_mut() else { return };
         for (lane, &slot) in self.slot_of_lane.iter().enumerate() {
@@ -350,7 +351,6 @@ impl Quadtree {
                 blocks[lane / LANES].set(lane % LANES, &b);
             }
         }
-        self.rebuild_bounds();
     }
 
     /// Calls `found(lane, slot)` for each body whose box overlaps `area`, in curve order.
@@ -423,7 +423,7 @@ impl Grid {
             let offset = i64::from(point[axis]) - i64::from(self.origin[axis]);
             ((offset.max(0) as u64 >> self.cell_shift) as u32).min(last)
         };
-        hilbert_key(cell(0), cell(1))
+        hilbert_key(cell(0), cell(1), self.depth)
     }
 
     /// The square of the quadrant at `depth` that contains the cell of `key`: lower corner and side, raw units.
@@ -467,12 +467,15 @@ const fn four_levels() -> [[u16; 256]; 4] {
     table
 }
 
-/// Position of a cell along the Hilbert curve; coordinates below 2^16. Leading zero levels give leading zero digits,
-/// so the key of a grid of `d` levels fits `2 * d` bits.
-fn hilbert_key(x: u32, y: u32) -> u32 {
+/// Position of a cell along the Hilbert curve in a grid of `depth` levels, at most 16: two bits per level.
+#[inline]
+fn hilbert_key(x: u32, y: u32, depth: u32) -> u32 {
     let mut key = 0;
+    // An even number of leading zero levels gives leading zero digits and leaves the orientation as it was.
     let mut orientation = 0;
-    for shift in [12, 8, 4, 0] {
+    let mut shift = depth.next_multiple_of(4);
+    while shift > 0 {
+        shift -= 4;
         let entry = FOUR_LEVELS[orientation][((x >> shift & 15) << 4 | (y >> shift & 15)) as usize];
         key = key << 8 | u32::from(entry >> 2);
         orientation = usize::from(entry & 3);
@@ -549,7 +552,8 @@ mod tests {
         for key in 0..4095 {
             let ((x, y), (u, v)) = (hilbert_cell(key), hilbert_cell(key + 1));
             assert_eq!(x.abs_diff(u) + y.abs_diff(v), 1, "cells {key} and {} are neighbours", key + 1);
-            assert_eq!(hilbert_key(x, y), key);
+            assert_eq!(hilbert_key(x, y, 16), key);
+            assert_eq!(hilbert_key(x, y, 6), key, "leading levels change nothing");
         }
     }
 

@@ -107,6 +107,19 @@ impl Path {
         }
     }
 
+    /// See [`Quadtree::rebuild_bounds`].
+    pub(crate) fn rebuild_bounds(self, tree: &mut Quadtree) {
+        match self {
+            Self::Plain => tree.rebuild_bounds(),
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx2 => unsafe { avx2::rebuild_bounds(tree) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Sse41 => unsafe { sse::rebuild_bounds(tree) },
+        }
+    }
+
     /// See [`Quadtree::search`].
     pub(crate) fn search(self, tree: &Quadtree, search: &mut impl Search) {
         match self {

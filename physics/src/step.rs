@@ -125,6 +125,7 @@ impl Stepper {
             ahead.iter().for_each(|&slot| prefetch(bodies, slot));
             self.gather_block(first, slots, bodies, contacts, margin)
         });
+        self.path.rebuild_bounds(&mut tree);
         // One more: the dummy body of empty lanes in batches.
         self.shells.push(Shell::HOLE);
         self.velocities.push(Velocity::default());
@@ -265,7 +266,7 @@ impl Stepper {
 
     /// Hands on each mover with its solved velocities and takes its new box.
     pub(crate) fn for_each_mover(&mut self, mut with: impl FnMut(Mover) -> RawBox) {
-        let Self { tree, moving, velocities, calm, .. } = self;
+        let Self { tree, path, moving, velocities, calm, .. } = self;
         tree.update_boxes(|lane, slot, soon| {
             with(Mover {
                 slot,
@@ -275,6 +276,7 @@ impl Stepper {
                 calm: calm[lane],
             })
         });
+        path.rebuild_bounds(tree);
     }
 
     /// The least stillness of each body and its touching neighbours. A body sleeps only together with what it touches, so

@@ -37,6 +37,11 @@ pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+pub(super) fn rebuild_bounds(tree: &mut Quadtree) {
+    tree.rebuild_bounds();
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
     tree.search(search);
 }

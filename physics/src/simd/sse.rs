@@ -48,6 +48,11 @@ pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &
 }
 
 #[target_feature(enable = "sse4.1")]
+pub(super) fn rebuild_bounds(tree: &mut Quadtree) {
+    tree.rebuild_bounds();
+}
+
+#[target_feature(enable = "sse4.1")]
 pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
     tree.search(search);
 }
