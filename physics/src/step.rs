@@ -30,6 +30,12 @@ struct Locked {
     velocity: i32,
 }
 
+/// Makes all of `len` elements the same.
+fn refill<T: Clone>(elements: &mut Vec<T>, len: usize, value: T) {
+    elements.clear();
+    elements.resize(len, value);
+}
+
 /// A mover after the solver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mover {
@@ -114,10 +120,12 @@ impl Stepper {
         let margin = settings.box_margin();
         self.tree.sort(active, settings.split, |slot| bodies[slot as usize].centre_and_extent());
         self.lanes.resize(bodies.len(), 0);
-        self.shells.clear();
-        self.velocities.clear();
-        self.still.clear();
-        self.cached.clear();
+        // One more: the dummy body of empty lanes in batches.
+        let lanes = self.tree.slot_of_lane().len() + 1;
+        refill(&mut self.shells, lanes, Shell::HOLE);
+        refill(&mut self.velocities, lanes, Velocity::default());
+        refill(&mut self.still, lanes, AT_REST);
+        refill(&mut self.cached, lanes, [0; 2]);
         self.locked.clear();
         self.any_flags = 0;
         let mut tree = core::mem::take(&mut self.tree);
@@ -126,15 +134,10 @@ impl Stepper {
             self.gather_block(first, slots, bodies, contacts, margin)
         });
         self.path.rebuild_bounds(&mut tree);
-        // One more: the dummy body of empty lanes in batches.
-        self.shells.push(Shell::HOLE);
-        self.velocities.push(Velocity::default());
-        self.still.push(AT_REST);
-        self.cached.push([0; 2]);
         self.tree = tree;
     }
 
-    /// Appends eight lanes to the working arrays and returns their boxes.
+    /// Fills eight lanes of the working arrays and returns their boxes.
     fn gather_block(
         &mut self,
         first: usize,
@@ -144,27 +147,21 @@ impl Stepper {
         margin: i32,
     ) -> BoxBlock {
         let mut block = BoxBlock::EMPTY;
-        let mut shells = [Shell::HOLE; LANES];
-        let mut velocities = [Velocity::default(); LANES];
-        let mut still = [AT_REST; LANES];
-        let mut cached = [[0; 2]; LANES];
         for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+            let lane = first + l;
             let body = &bodies[slot as usize];
-            self.lanes[slot as usize] = (first + l) as u32;
-            shells[l] = body.shell(slot);
-            velocities[l] = Velocity::new(body.velocity);
-            still[l] = body.still_frames;
-            cached[l] = contacts.range(slot);
+            let shell = body.shell(slot);
+            block.set(l, &shell.bounds().grown(margin));
+            self.lanes[slot as usize] = lane as u32;
+            self.shells[lane] = shell;
+            self.velocities[lane] = Velocity::new(body.velocity);
+            self.still[lane] = body.still_frames;
+            self.cached[lane] = contacts.range(slot);
             self.any_flags |= body.flags;
             if body.has(flag::LOCK_X | flag::LOCK_Y) {
-                self.note_locks((first + l) as u32, body);
+                self.note_locks(lane as u32, body);
             }
-            block.set(l, &shells[l].bounds().grown(margin));
         }
-        self.shells.extend_from_slice(&shells);
-        self.velocities.extend_from_slice(&velocities);
-        self.still.extend_from_slice(&still);
-        self.cached.extend_from_slice(&cached);
         block
     }
 
