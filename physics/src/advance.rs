@@ -35,7 +35,7 @@ impl World {
         self.keep_contacts();
         self.move_bodies(per_frame);
         self.put_to_sleep();
-        self.frame += 1;
+        self.frame = self.frame.wrapping_add(1);
         Ok(())
     }
 
