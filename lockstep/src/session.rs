@@ -355,7 +355,11 @@ impl<A: Action> Session<A> {
 
     /// Whether entries of all players may come from a peer with this identity.
     fn may_forward(&self, identity: Identity) -> bool {
-        self.config.topology == Topology::Mesh || identity == self.coordinator()
+        match (self.config.topology, identity) {
+            (Topology::Mesh, Identity::Player(player)) => player.0 < self.config.players,
+            (Topology::Mesh, _) => false,
+            _ => identity == self.coordinator(),
+        }
     }
 
     fn emit(&mut self, event: Event) {

@@ -1,6 +1,7 @@
 //! The lockstep protocol: packets, sessions and whole matches on a simulated network.
 
 mod allocation;
+mod attacks;
 mod faults;
 mod handshake;
 mod hostile;

@@ -12,6 +12,9 @@ use crate::time::{Duration, Instant};
 /// Added to the longest round trip for the common start: two lobby packets may be lost on the way.
 const START_MARGIN: Duration = Duration::from_millis(100);
 
+/// Longest round trip for which the common start waits: what a peer says of it is its word alone.
+const ROUND_TRIP_MAX: Duration = Duration::from_secs(5);
+
 /// Silence after which a place in the lobby may be taken by a newcomer with the same identity.
 const LOBBY_SILENCE: Duration = Duration::from_secs(3);
 
@@ -82,7 +85,7 @@ impl<A: Action> Session<A> {
         if self.coordinates() && self.start_at.is_none() && self.everybody_is_ready() {
             let round_trips = self.links.iter().filter_map(|link| link.lobby.round_trip_min);
             let wait = match round_trips.max() {
-                Some(longest) => longest + START_MARGIN,
+                Some(longest) => longest.min(ROUND_TRIP_MAX) + START_MARGIN,
                 None => Duration::ZERO,
             };
             self.start_at = Some(self.now + wait);
@@ -204,6 +207,8 @@ impl<A: Action> Session<A> {
                     || self.is_absent(hello.identity)
                     || self.links.iter().any(|link| link.identity == Some(hello.identity) && fresh(link))
             }
+            // Who watches is served by the middle of a star.
+            Identity::Spectator if self.config.topology == Topology::Mesh => true,
             Identity::Spectator => {
                 let spectators = self.links.iter().filter(|link| link.identity == Some(Identity::Spectator));
                 spectators.count() as u64 >= u64::from(self.config.spectators_max)
@@ -221,7 +226,8 @@ impl<A: Action> Session<A> {
     pub(super) fn handle_welcome(&mut self, index: usize, welcome: Welcome) {
         let plausible = self.links[index].phase == Phase::Dialing
             && welcome.identity != self.identity
-            && (self.may_forward(welcome.identity) || self.config.topology == Topology::Mesh);
+            && self.may_forward(welcome.identity)
+            && !self.links.iter().any(|link| link.identity == Some(welcome.identity));
         if plausible {
             self.connected(self.links[index].peer, welcome.identity);
         } else if self.links[index].identity != Some(welcome.identity) {
@@ -304,7 +310,7 @@ impl<A: Action> Session<A> {
             }
             Bye::Left if self.state == State::Lobby => self.fail(Failure::PeerLeft(peer)),
             Bye::Left => self.player_left(index),
-            Bye::Dropped => self.fail(Failure::Dropped),
+            Bye::Dropped => self.dropped_by(index),
         }
     }
 

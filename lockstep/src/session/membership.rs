@@ -193,8 +193,10 @@ impl<A: Action> Session<A> {
             return;
         }
         let since = *self.waiting_since.get_or_insert(self.now);
-        // Whom the lowest player gives up, the others give up too: all must give up the same.
+        // Whom the lowest player gives up, the others give up too: all must give up the same. Its word is not enough for those who
+        // are neither missing here nor silent.
         let told = self.given_up_by_leader();
+        let told = told & (missing | !self.talking());
         if told & !self.frozen != 0 {
             self.freeze(told);
             return;
@@ -212,23 +214,30 @@ impl<A: Action> Session<A> {
     /// Mesh: whom to give up first when these are missing. Who talks and stands may itself have given up one who is silent (the article's
     /// gate waits for confirmations, which only the player itself can give), and goes on when that one is gone.
     fn given_up_first(&self, missing: u16) -> u16 {
-        let drop_after = self.config.drop_after.unwrap_or_default();
-        let silence = Duration::from_micros(drop_after.as_micros() / 2);
-        let talking = self.links.iter().filter(|link| {
-            link.is_connected() && (link.finished || self.now.since(link.last_heard) < silence)
+        let talking = self.talking();
+        let blamed = self.links.iter().filter_map(|link| match link.identity {
+            Some(Identity::Player(player)) if talking & missing & (1 << player.0) != 0 => Some(link.frozen),
+            _ => None,
         });
-        let own = self.player().map_or(0, |own| 1 << own.0);
-        let (mut talks, mut blamed) = (own, missing);
-        for link in talking {
-            if let Some(Identity::Player(player)) = link.identity {
-                talks |= 1 << player.0;
-                blamed |= if missing & (1 << player.0) != 0 { link.frozen } else { 0 };
-            }
-        }
-        match blamed & self.live() & !(talks & !self.frozen) {
+        let blamed = blamed.fold(missing, |mask, frozen| mask | frozen);
+        match blamed & self.live() & !(talking & !self.frozen) {
             0 => missing,
             silent => silent,
         }
+    }
+
+    /// Players from whom something has come in the last half of the drop time, and the local one; bit n for player n.
+    fn talking(&self) -> u16 {
+        let drop_after = self.config.drop_after.unwrap_or_default();
+        let silence = Duration::from_micros(drop_after.as_micros() / 2);
+        let own = self.player().map_or(0, |own| 1 << own.0);
+        let talks = |link: &&Link| {
+            link.is_connected() && (link.finished || self.now.since(link.last_heard) < silence)
+        };
+        self.links.iter().filter(talks).fold(own, |mask, link| match link.identity {
+            Some(Identity::Player(player)) => mask | (1 << player.0),
+            _ => mask,
+        })
     }
 
     /// Next entry of the slowest stream that has not ended.
@@ -352,6 +361,30 @@ impl<A: Action> Session<A> {
         let leader = (self.live() & !self.frozen).trailing_zeros() as u8;
         let link = self.links.iter().find(|link| link.identity == Some(Identity::Player(PlayerId(leader))));
         link.filter(|link| link.is_connected()).map_or(0, |link| link.frozen & self.live() & !own)
+    }
+
+    /// A peer says that it has dropped the local player. In a star only the middle can; in a mesh one peer alone cannot end anybody's
+    /// match, only its own part in it.
+    pub(super) fn dropped_by(&mut self, index: usize) {
+        let link = &mut self.links[index];
+        let counts = match link.identity {
+            Some(identity) if self.config.topology == Topology::Mesh => {
+                matches!(identity, Identity::Player(_))
+            }
+            Some(identity) => identity == self.coordinator(),
+            None => false,
+        };
+        if !counts {
+            self.stats.packets_unexpected += 1;
+            return;
+        }
+        self.links[index].phase = Phase::Closed;
+        let others = |link: &&Link| self.plays(link) && !link.finished;
+        let all = self.links.iter().filter(others).count();
+        let closed = self.links.iter().filter(others).filter(|link| link.phase == Phase::Closed).count();
+        if self.config.topology != Topology::Mesh || closed * 2 > all {
+            self.fail(Failure::Dropped);
+        }
     }
 
     /// A player's last word has come before the end of the match.

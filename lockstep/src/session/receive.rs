@@ -2,6 +2,7 @@
 
 use crate::action::Action;
 use crate::codec;
+use crate::config::Topology;
 use crate::entry::EndReason;
 use crate::event::{Failure, Identity};
 use crate::ids::PeerId;
@@ -132,7 +133,7 @@ impl<A: Action> Session<A> {
             if !from_author && !self.may_forward(from) {
                 return false;
             }
-            for (number, entry) in (segment.first..).zip(turns.entries_of(segment)) {
+            for (entry, number) in turns.entries_of(segment).iter().zip(segment.first..) {
                 let known = number < stream.next();
                 if known || entry.payload.is_none() {
                     continue;
@@ -165,7 +166,7 @@ impl<A: Action> Session<A> {
             link.confirmed = link.confirmed.max(link.acked[own].saturating_sub(turns.unconfirmed));
         }
         link.base = link.base.max(turns.base);
-        link.frozen = turns.frozen;
+        link.frozen = if self.config.topology == Topology::Mesh { turns.frozen } else { 0 };
         let confirmed = self.confirmed();
         self.meter.confirmed(confirmed, self.now);
     }
@@ -192,7 +193,7 @@ impl<A: Action> Session<A> {
         }
         let mut taken = false;
         let ended_before = stream.end().is_some();
-        for (number, entry) in (segment.first..).zip(entries) {
+        for (entry, number) in entries.iter().zip(segment.first..) {
             if number < stream.next() {
                 self.stats.entries_repeated += 1;
             } else if stream.end().is_some() {
@@ -222,7 +223,7 @@ impl<A: Action> Session<A> {
 
     /// Entries of a player have arrived over a link: others may lack them.
     fn mark_fresh(&mut self, player: crate::PlayerId, from: usize) {
-        if !self.coordinates() || self.config.topology == crate::Topology::Mesh {
+        if !self.coordinates() || self.config.topology == Topology::Mesh {
             return;
         }
         for (index, link) in self.links.iter_mut().enumerate() {

@@ -7,6 +7,7 @@ use crate::config::{ConfigError, SessionConfig};
 use crate::entry::{Entry, Extra, Payload};
 use crate::event::Event;
 use crate::ids::{PlayerId, Turn};
+use crate::pacing::{Pace, TurnPlan};
 use crate::packet::PayloadFormat;
 use crate::saved::{SavedMatch, SavedStream, is_kept};
 use crate::session::{Session, State};
@@ -127,6 +128,9 @@ pub(super) fn check<A: Action>(
     if saved.settings_hash != config.settings_hash(A::MAX_BITS) || saved.format != format {
         return Err(ConfigError::OtherMatch);
     }
+    if !plan_is_sound(saved.plan, config) {
+        return Err(ConfigError::UnsoundSave);
+    }
     let turn_exists = saved.turn <= config.turns.map_or(4_000_000_000, |turns| turns - 1);
     let everybody = saved.players.len() == usize::from(config.players);
     let actions_max = if config.input_mode { 1 } else { config.actions_per_turn_max };
@@ -144,6 +148,22 @@ pub(super) fn check<A: Action>(
     } else {
         Err(ConfigError::UnsoundSave)
     }
+}
+
+/// Whether the pace of the settings can have led to this shape of turns.
+fn plan_is_sound(plan: TurnPlan, config: &SessionConfig) -> bool {
+    let base = config.first_plan();
+    let (frames, rate, pace) = (plan.frames_per_turn, plan.frames_per_second, plan.pace_millihertz);
+    let measured = match config.pace {
+        Pace::Fixed => false,
+        Pace::Adaptive => {
+            rate == base.frames_per_second
+                && frames <= rate.clamp(1, 250)
+                && (1_000..=base.pace_millihertz).contains(&pace)
+        }
+        Pace::Article => frames <= 2 * rate && pace == 1_000 * rate,
+    };
+    plan == base || measured
 }
 
 fn is_sound<A: Action>(entry: &Entry, is_fixed: bool, actions_max: u32, scratch: &mut BitWriter) -> bool {

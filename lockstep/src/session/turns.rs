@@ -5,8 +5,9 @@ use smallvec::SmallVec;
 use crate::action::Action;
 use crate::checksum::fold_checksum;
 use crate::codec;
+use crate::config::Topology;
 use crate::entry::{EndReason, Entry, Extra, Payload};
-use crate::event::Event;
+use crate::event::{Event, Failure, Identity};
 use crate::ids::{PlayerId, Turn};
 use crate::link::Phase;
 use crate::pacing::Pace;
@@ -242,21 +243,44 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations are further behind than the window can
-    /// only be one that watches (the others wait for players): it is lost.
+    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations are further behind than the window
+    /// is lost.
     pub(super) fn forget_old(&mut self) {
         for index in 0..self.links.len() {
             let link = &self.links[index];
-            let window = self.config.window;
+            // A relay takes in no more than the window, so that is where it stands.
+            let window = self.config.window - u32::from(self.is_relay());
             let behind =
                 |(ack, stream): (&u32, &crate::stream::Stream)| stream.next().saturating_sub(*ack) > window;
             if link.is_connected() && link.acked.iter().zip(&self.streams).any(behind) {
-                let peer = link.peer;
-                self.links[index].phase = Phase::Closed;
-                self.links[index].owe_bye(Bye::Dropped);
-                self.emit(Event::SpectatorGone(peer));
+                self.lose_straggler(index);
             }
         }
+        self.forget_confirmed();
+    }
+
+    /// Whoever plays cannot fall behind so far by an accident of the network: the others wait for it. It confirms nothing, on purpose.
+    fn lose_straggler(&mut self, index: usize) {
+        let link = &mut self.links[index];
+        let peer = link.peer;
+        link.phase = Phase::Closed;
+        link.owe_bye(Bye::Dropped);
+        let identity = link.identity;
+        let serves_us = self.config.topology != Topology::Mesh && identity == Some(self.coordinator());
+        match identity {
+            _ if serves_us => self.fail(Failure::ConnectionLost(peer)),
+            Some(Identity::Player(player)) if self.streams[player.index()].end().is_none() => {
+                if !self.may_drop() {
+                    self.fail(Failure::ConnectionLost(peer));
+                } else if self.config.topology != Topology::Mesh {
+                    self.end_streams(1 << player.0);
+                }
+            }
+            _ => self.emit(Event::SpectatorGone(peer)),
+        }
+    }
+
+    fn forget_confirmed(&mut self) {
         let run = if self.is_relay() { u32::MAX } else { self.turn.saturating_sub(1) };
         for (index, stream) in self.streams.iter_mut().enumerate() {
             let confirmed =

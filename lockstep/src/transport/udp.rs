@@ -13,6 +13,9 @@ use crate::time::Instant;
 /// Most addresses that may knock without having been let in yet.
 const STRANGERS_MAX: usize = 64;
 
+/// How Windows says that a packet was larger than the buffer, which is larger than any of ours (WSAEMSGSIZE).
+const TOO_LARGE: i32 = 10_040;
+
 /// Most packets taken in by one call of [`UdpTransport::pump`], so that a flood cannot starve the game.
 const RECEIVE_MAX: u32 = 512;
 
@@ -23,7 +26,7 @@ pub struct UdpStats {
     pub unknown_dropped: u64,
     /// "Nobody is there" answers of the network (connection refused or reset).
     pub unreachable: u64,
-    /// Packets that the socket would not take now; the next ones carry the same content.
+    /// Packets that the socket would not take, or not to that address; the next ones carry the same content.
     pub send_dropped: u64,
 }
 
@@ -104,7 +107,7 @@ impl UdpTransport {
         session.handle_timeout(now);
         while let Some(peer) = session.poll_transmit(now, &mut self.outgoing) {
             if let Some(&address) = self.addresses.get(&peer) {
-                self.send(address)?;
+                self.send(address);
             }
         }
         self.forget_strangers(session);
@@ -131,13 +134,17 @@ impl UdpTransport {
                     continue;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.raw_os_error() == Some(TOO_LARGE) => {
+                    self.stats.unknown_dropped += 1;
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             let known = self.peers.contains_key(&address);
             if !known && let Some(reply) = answer(&self.buffer[..length]) {
                 self.outgoing.clear();
                 self.outgoing.extend_from_slice(&reply);
-                self.send(address)?;
+                self.send(address);
                 continue;
             }
             if !known && (!session.is_open() || self.peers.len() >= STRANGERS_MAX + session.link_count()) {
@@ -150,18 +157,13 @@ impl UdpTransport {
         Ok(())
     }
 
-    fn send(&mut self, address: SocketAddr) -> io::Result<()> {
+    /// No error of sending is the socket's end: a stranger's address may be one that nothing can be sent to (port 0). A broken socket
+    /// shows when it receives.
+    fn send(&mut self, address: SocketAddr) {
         match self.socket.send_to(&self.outgoing, address) {
-            Ok(_) => Ok(()),
-            Err(error) if is_unreachable(&error) => {
-                self.stats.unreachable += 1;
-                Ok(())
-            }
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                self.stats.send_dropped += 1;
-                Ok(())
-            }
-            Err(error) => Err(error),
+            Ok(_) => {}
+            Err(error) if is_unreachable(&error) => self.stats.unreachable += 1,
+            Err(_) => self.stats.send_dropped += 1,
         }
     }
 

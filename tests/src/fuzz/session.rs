@@ -35,10 +35,15 @@ enum Attack {
     MeshPlayer,
     /// Anybody, before the match has begun.
     Lobby,
+    MeshLobby,
 }
 
+const ATTACKS: [Attack; 6] =
+    [Attack::Stranger, Attack::Player, Attack::Host, Attack::MeshPlayer, Attack::Lobby, Attack::MeshLobby];
+
 fn config(attack: Attack) -> SessionConfig {
-    let topology = if attack == Attack::MeshPlayer { Topology::Mesh } else { Topology::Host };
+    let is_mesh = matches!(attack, Attack::MeshPlayer | Attack::MeshLobby);
+    let topology = if is_mesh { Topology::Mesh } else { Topology::Host };
     SessionConfig::new(PLAYERS)
         .topology(topology)
         .turns(TURNS)
@@ -54,7 +59,8 @@ fn a_match(attack: Attack) -> VirtualMatch<Game> {
     let session = |player: u8| {
         let identity = Identity::Player(PlayerId(player));
         let mut session = Session::new(config(attack), identity, Instant::ZERO).expect("settings in range");
-        let dials = if attack == Attack::MeshPlayer { player } else { player.min(1) };
+        let is_mesh = matches!(attack, Attack::MeshPlayer | Attack::MeshLobby);
+        let dials = if is_mesh { player } else { player.min(1) };
         (0..dials).for_each(|other| session.connect(PeerId(u32::from(other))));
         peer(session)
     };
@@ -80,16 +86,16 @@ pub fn session(bytes: &[u8]) {
     if rest.len() > BYTES_MAX {
         return;
     }
-    let attack = [Attack::Stranger, Attack::Player, Attack::Host, Attack::MeshPlayer, Attack::Lobby]
-        [usize::from(choice % 5)];
+    let attack = ATTACKS[usize::from(choice) % ATTACKS.len()];
     let mut game = a_match(attack);
-    while attack != Attack::Lobby && game.drivers()[0].session().next_turn().0 < WARM_TURNS {
+    let in_lobby = matches!(attack, Attack::Lobby | Attack::MeshLobby);
+    while !in_lobby && game.drivers()[0].session().next_turn().0 < WARM_TURNS {
         step(&mut game);
     }
     let hostile = match attack {
         Attack::Player | Attack::MeshPlayer => Some(2),
         Attack::Host => Some(0),
-        Attack::Stranger | Attack::Lobby => None,
+        Attack::Stranger | Attack::Lobby | Attack::MeshLobby => None,
     };
     if let Some(node) = hostile {
         game.put_to_sleep(node, END + Duration::from_secs(1_000));
@@ -120,7 +126,7 @@ fn deliver(game: &mut VirtualMatch<Game>, attack: Attack, what: u8, body: &[u8])
         Attack::Player => (0, 2),
         Attack::Host => (1, 0),
         Attack::MeshPlayer => (usize::from(what % 2), 2),
-        Attack::Lobby => (usize::from(what % 2), u32::from(what / 8)),
+        Attack::Lobby | Attack::MeshLobby => (usize::from(what % 3), u32::from(what / 8)),
     };
     let now = game.now();
     let bytes = sealed(body, SESSION_ID);
@@ -145,7 +151,7 @@ fn check(game: &mut VirtualMatch<Game>, attack: Attack, hostile: Option<usize>, 
     let honest: &[u8] = match attack {
         Attack::Stranger => &[0, 1, 2],
         Attack::Player => &[0, 1],
-        Attack::Host | Attack::MeshPlayer | Attack::Lobby => return,
+        Attack::Host | Attack::MeshPlayer | Attack::Lobby | Attack::MeshLobby => return,
     };
     let expected: Vec<(u32, u8, Act)> = (2..TURNS)
         .flat_map(|turn| honest.iter().map(move |&player| (turn, player, act(turn - 2, player))))
@@ -169,7 +175,7 @@ fn check(game: &mut VirtualMatch<Game>, attack: Attack, hostile: Option<usize>, 
 
 /// Packets as they cross the network, one after the other, for each attack.
 pub(super) fn session_seeds() -> Vec<Vec<u8>> {
-    (0..5).map(|choice| [&[choice][..], &recorded()].concat()).collect()
+    (0..ATTACKS.len() as u8).map(|choice| [&[choice][..], &recorded()].concat()).collect()
 }
 
 /// What player 2 sends in a match, without the tags, with some time in between.

@@ -1,0 +1,217 @@
+//! A peer that has joined and means harm: it may end its own part in the match, not anybody else's.
+
+use crate::toy::{Order, Toy, bot, toy_match};
+use testudo_lockstep::packet::{
+    Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
+};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::transport::udp::UdpTransport;
+use testudo_lockstep::{
+    BitWriter, Duration, Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId,
+    Session, SessionConfig, State, Topology, VirtualMatch,
+};
+
+const FORMAT: PayloadFormat = PayloadFormat::Variable(2_048);
+
+fn config(players: u8, topology: Topology) -> SessionConfig {
+    SessionConfig::new(players).turns(60).topology(topology).drop_after(Duration::from_secs(2))
+}
+
+fn slow() -> LinkSettings {
+    LinkSettings { latency: Duration::from_millis(60), ..LinkSettings::default() }
+}
+
+fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
+    game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
+        if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
+            let _ = session.submit(&order);
+        }
+    })
+}
+
+fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, packet: &Packet) {
+    let mut bytes = Vec::new();
+    packet.encode(0, FORMAT, &mut BitWriter::new(), &mut bytes);
+    let now = game.now();
+    game.drivers_mut()[to].session_mut().handle_packet(now, PeerId(from), &bytes);
+}
+
+/// Everybody has come to the end with the same orders.
+fn assert_unharmed(game: &mut VirtualMatch<Toy>, what: &str) {
+    assert!(run(game, 600_000), "{what}");
+    let log = game.drivers()[0].simulation().log.clone();
+    for (node, driver) in game.drivers().iter().enumerate() {
+        let session = driver.session();
+        assert_eq!((session.state(), session.stats().drops), (State::Finished, 0), "{what}: {node}");
+        assert!(session.identity() == Identity::Relay || driver.simulation().log == log, "{what}: {node}");
+    }
+}
+
+/// Acknowledgements of everything that is there, and nothing else.
+fn bare(next: u32, players: u8) -> TurnsPacket {
+    TurnsPacket { base: next, acks: (0..players).map(|_| next).collect(), ..TurnsPacket::default() }
+}
+
+#[test]
+fn a_player_cannot_tell_others_that_they_are_dropped() {
+    for (topology, victim, attacker) in
+        [(Topology::Host, 0, 2), (Topology::Relay, 3, 2), (Topology::Mesh, 0, 2), (Topology::Mesh, 2, 0)]
+    {
+        let mut game = toy_match(&config(3, topology), 0, 1, slow());
+        run(&mut game, 4_000);
+        deliver(&mut game, victim, attacker, &Packet::Bye(Bye::Dropped));
+        assert_unharmed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+#[test]
+fn votes_for_drops_count_in_a_mesh_only_and_not_against_those_who_talk() {
+    for (topology, attacker) in [(Topology::Relay, 0), (Topology::Host, 1), (Topology::Mesh, 0)] {
+        let mut game = toy_match(&config(4, topology), 0, 1, slow());
+        run(&mut game, 3_000);
+        if topology == Topology::Host {
+            // The lowest player has to be somebody else than the middle.
+            game.drivers_mut()[0].session_mut().resign();
+        }
+        run(&mut game, 4_000);
+        // Everybody waits for player 3.
+        game.net_mut().set_partition(&[3]);
+        for step in 0..30 {
+            run(&mut game, 4_500 + step * 17);
+            for victim in 0..game.drivers().len() {
+                let next = game.drivers()[victim].session().next_turn().0;
+                let vote = TurnsPacket { frozen: 0xffff & !(1 << attacker), ..bare(next, 4) };
+                deliver(&mut game, victim, attacker, &Packet::Turns(Box::new(vote)));
+            }
+        }
+        game.net_mut().set_partition(&[]);
+        assert_unharmed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+#[test]
+fn the_last_numbers_of_turns_are_numbers_like_others() {
+    for topology in [Topology::Host, Topology::Mesh] {
+        let mut game = toy_match(&config(3, topology), 0, 1, slow());
+        run(&mut game, 4_000);
+        for (base, first, count) in [(u32::MAX, u32::MAX - 1, 1), (u32::MAX, u32::MAX - 4, 4), (0, 0, 1)] {
+            let segment = Segment { player: PlayerId(2), first, entries: 0..count };
+            let packet = TurnsPacket {
+                base,
+                acks: [u32::MAX; 3].into_iter().collect(),
+                unconfirmed: u32::MAX,
+                segments: [segment].into_iter().collect(),
+                entries: vec![Entry::default(); count as usize],
+                ..TurnsPacket::default()
+            };
+            deliver(&mut game, 0, 2, &Packet::Turns(Box::new(packet)));
+        }
+        assert_unharmed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+/// It would make the others keep everything for it.
+#[test]
+fn who_confirms_nothing_is_dropped() {
+    for (topology, drops) in [(Topology::Host, true), (Topology::Relay, true), (Topology::Host, false)] {
+        let config = SessionConfig::new(3).turns(200).topology(topology).window(16);
+        let config = if drops { config.drop_after(Duration::from_secs(4)) } else { config.without_drops() };
+        let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+        run(&mut game, 3_000);
+        let middle = if topology == Topology::Relay { 3 } else { 0 };
+        game.put_to_sleep(2, Instant::from_millis(2_000_000));
+        let first = game.drivers()[0].session().next_turn().0;
+        let over =
+            |game: &VirtualMatch<Toy>| [0, 1].iter().all(|&node| game.drivers()[node].session().is_over());
+        let mut until = 3_000;
+        while !over(&game) && until < 200_000 {
+            until += 10;
+            run(&mut game, until);
+            let next = game.drivers()[0].session().next_turn().0 + 2;
+            let segment = Segment { player: PlayerId(2), first: next - 3, entries: 0..4 };
+            let packet = TurnsPacket {
+                base: next,
+                acks: [first; 3].into_iter().collect(),
+                segments: [segment].into_iter().collect(),
+                entries: vec![Entry::default(); 4],
+                ..TurnsPacket::default()
+            };
+            deliver(&mut game, middle, 2, &Packet::Turns(Box::new(packet)));
+        }
+        let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
+        if drops {
+            assert_eq!(states[..2], [State::Finished; 2], "{topology:?}");
+            assert_eq!(game.drivers()[middle].session().stats().drops, 1);
+            assert!(
+                game.drivers()[0].simulation().gone[0].1 < first + 30,
+                "after the window, not at the end"
+            );
+        } else {
+            assert_eq!(states[0], State::Failed(Failure::ConnectionLost(PeerId(2))));
+            assert_eq!(states[1], State::Failed(Failure::PeerLeft(PeerId(0))));
+        }
+    }
+}
+
+#[test]
+fn a_stranger_is_not_welcomed_as_somebody_who_does_not_exist() {
+    let now = Instant::ZERO;
+    let config = config(3, Topology::Mesh);
+    for identity in [Identity::Player(PlayerId(9)), Identity::Spectator, Identity::Relay] {
+        let mut game = toy_match(&config, 0, 1, slow());
+        game.drivers_mut()[2].session_mut().connect(PeerId(0));
+        deliver(&mut game, 2, 0, &Packet::Welcome(Welcome { identity }));
+        assert_eq!(game.drivers_mut()[2].session_mut().poll_event(), None, "{identity:?}");
+        assert_unharmed(&mut game, "an answer that made no sense");
+    }
+    // Who watches has no place in a mesh, where everybody passes on what everybody says.
+    let mut member = Session::<Order>::new(config.clone(), Identity::Player(PlayerId(0)), now).unwrap();
+    let mut watcher = Session::<Order>::new(config, Identity::Spectator, now).unwrap();
+    watcher.connect(PeerId(0));
+    let mut packet = Vec::new();
+    assert_eq!(watcher.poll_transmit(now, &mut packet), Some(PeerId(0)));
+    member.handle_packet(now, PeerId(5), &packet);
+    assert!(matches!(member.poll_event(), Some(Event::Rejected { .. })));
+    assert_eq!(member.link_count(), 0);
+}
+
+#[test]
+fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
+    let mut now = Instant::from_millis(100_000);
+    let config = SessionConfig::new(2).turns(10);
+    let mut host = Session::<Order>::host(config.clone(), now).unwrap();
+    let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
+    let mut packet = Vec::new();
+    assert!(guest.poll_transmit(now, &mut packet).is_some());
+    host.handle_packet(now, PeerId(1), &packet);
+    // 59 seconds ago, it says.
+    let echo = Some(Echo { sent_us: (now.as_micros() - 59_000_000) as u32, held_us: 0 });
+    let lie = Packet::Lobby(Lobby { ready: true, sent_us: 0, echo, start_in_us: None });
+    lie.encode(0, FORMAT, &mut BitWriter::new(), &mut packet);
+    let begun = now;
+    while host.state() == State::Lobby {
+        host.handle_packet(now, PeerId(1), &packet);
+        host.handle_timeout(now);
+        now += Duration::from_millis(50);
+        assert!(now.since(begun) < Duration::from_millis(5_300), "{:?}", host.state());
+    }
+    assert_eq!(host.state(), State::Running);
+    // The hello of a version that does not exist is answered, as often as there is room.
+    let hello = Hello { version: PROTOCOL_VERSION + 1, config_hash: 0, identity: Identity::Spectator };
+    Packet::Hello(hello).encode(0, FORMAT, &mut BitWriter::new(), &mut packet);
+    (100..400).for_each(|stranger| host.handle_packet(now, PeerId(stranger), &packet));
+    let answers =
+        std::iter::from_fn(|| host.poll_transmit(now, &mut packet)).filter(|peer| peer.0 >= 100).count();
+    assert_eq!((answers, host.link_count()), (16, 1));
+}
+
+/// A packet can come from an address to which nothing can be sent.
+#[test]
+fn an_address_without_a_port_does_not_break_the_socket() {
+    let mut udp = UdpTransport::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let nowhere = udp.peer("127.0.0.1:0".parse().unwrap());
+    let mut session =
+        Session::<Order>::join(SessionConfig::new(2), PlayerId(1), nowhere, Instant::ZERO).unwrap();
+    udp.pump(&mut session, Instant::ZERO).unwrap();
+    assert_eq!(udp.stats().send_dropped + udp.stats().unreachable, 1);
+}
