@@ -80,7 +80,7 @@ fn votes_for_drops_count_in_a_mesh_only_and_not_against_those_who_talk() {
             run(&mut game, 4_500 + step * 17);
             for victim in 0..game.drivers().len() {
                 let next = game.drivers()[victim].session().next_turn().0;
-                let vote = TurnsPacket { frozen: 0xffff & !(1 << attacker), ..bare(next, 4) };
+                let vote = TurnsPacket { frozen: !(1 << attacker), ..bare(next, 4) };
                 deliver(&mut game, victim, attacker, &Packet::Turns(Box::new(vote)));
             }
         }
