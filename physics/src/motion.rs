@@ -6,6 +6,7 @@
 
 use crate::body::Body;
 use crate::num::isqrt_u64;
+use crate::rate::rescale;
 
 /// Division by the frames per second, with remainder.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +44,9 @@ impl PerFrame {
     }
 }
 
-/// A remainder of 1/old of a raw unit in 1/new, rounded down.
+/// A remainder of 1/old of a raw unit in 1/new, rounded down: the rule of [`crate::rate`].
 pub(crate) fn rescale_rest(rest: u16, old: u32, new: u32) -> u16 {
-    (u64::from(rest) * u64::from(new) / u64::from(old)) as u16
+    rescale(rest.into(), old, new) as u16
 }
 
 /// Adds an acceleration (raw units/s^2) to the velocity for one frame.

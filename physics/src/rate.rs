@@ -123,7 +123,7 @@ impl Rate {
 }
 
 /// A remainder of `rest / old` in 1/new, rounded down; 0 when there was no frame before.
-const fn rescale(rest: u32, old: u32, new: u32) -> u32 {
+pub(crate) const fn rescale(rest: u32, old: u32, new: u32) -> u32 {
     if old == new || old == 0 {
         return rest;
     }

@@ -167,7 +167,7 @@ impl World {
     /// An empty world.
     ///
     /// # Errors
-    /// [`WorldError::OutOfRange`] names the first setting outside of its documented range.
+    /// [`WorldError::OutOfRange`] names the first setting outside of its range, with the limits.
     pub fn new(def: WorldDef) -> Result<Self, WorldError> {
         let settings = def.validate()?;
         Ok(Self::with_settings(settings, def.seed, Path::detect(def.simd)))

@@ -189,29 +189,27 @@ impl WorldDef {
 
     /// The settings in raw units, or the first one that is out of range.
     pub(crate) fn validate(&self) -> Result<Settings, WorldError> {
-        let limit = |setting: &'static str, ok: bool| {
-            if ok { Ok(()) } else { Err(WorldError::OutOfRange { setting }) }
+        let whole = |setting, value: u32, min: u32, max: u32| {
+            check(setting, Fx::from_num(value), Fx::from_num(min), Fx::from_num(max))
         };
-        let within = |v: Fx, min: Fx, max: Fx| v >= min && v <= max;
         let b = &self.bounds;
-        limit(
-            "gravity",
-            within(self.gravity.x.abs(), Fx::ZERO, SPEED_MAX)
-                && within(self.gravity.y.abs(), Fx::ZERO, SPEED_MAX),
-        )?;
-        for (low, high) in [(b.min.x, b.max.x), (b.min.y, b.max.y)] {
-            limit("bounds", low >= -POSITION_MAX && high <= POSITION_MAX && low <= high)?;
+        for part in [self.gravity.x, self.gravity.y] {
+            check("gravity", part, -SPEED_MAX, SPEED_MAX)?;
         }
-        limit("iterations", (1..=64).contains(&self.iterations))?;
-        limit("relax_iterations", self.relax_iterations <= 16)?;
-        limit("push_factor", within(self.push_factor, Fx::ZERO, Fx::ONE))?;
-        limit("margin", within(self.margin, Fx::ZERO, Fx::const_from_int(16)))?;
-        limit("restitution_threshold", within(self.restitution_threshold, Fx::ZERO, SPEED_MAX))?;
-        limit("max_speed", within(self.max_speed, Fx::DELTA, SPEED_MAX))?;
-        limit("sleep_speed", within(self.sleep_speed, Fx::ZERO, SPEED_MAX))?;
-        limit("sleep_frames", self.sleep_frames < u32::from(u16::MAX))?;
-        limit("quadtree_leaf_capacity", (1..=64).contains(&self.leaf_capacity))?;
-        limit("quadtree_depth_max", self.depth_max <= DEPTH_LIMIT)?;
+        for (low, high) in [(b.min.x, b.max.x), (b.min.y, b.max.y)] {
+            check("bounds", low, -POSITION_MAX, POSITION_MAX)?;
+            check("bounds", high, low, POSITION_MAX)?;
+        }
+        whole("iterations", self.iterations, 1, 64)?;
+        whole("relax_iterations", self.relax_iterations, 0, 16)?;
+        check("push_factor", self.push_factor, Fx::ZERO, Fx::ONE)?;
+        check("margin", self.margin, Fx::ZERO, Fx::const_from_int(16))?;
+        check("restitution_threshold", self.restitution_threshold, Fx::ZERO, SPEED_MAX)?;
+        check("max_speed", self.max_speed, Fx::DELTA, SPEED_MAX)?;
+        check("sleep_speed", self.sleep_speed, Fx::ZERO, SPEED_MAX)?;
+        whole("sleep_frames", self.sleep_frames, 0, u32::from(u16::MAX) - 1)?;
+        whole("quadtree_leaf_capacity", self.leaf_capacity, 1, 64)?;
+        whole("quadtree_depth_max", self.depth_max, 0, DEPTH_LIMIT)?;
         Ok(Settings {
             gravity: raw2(self.gravity),
             bounds: RawBox { min: raw2(b.min), max: raw2(b.max) },
@@ -232,26 +230,38 @@ impl WorldDef {
 /// A setting of [`WorldDef`] that is out of its range.
 ///
 /// ```
-/// use testudo_physics::{World, WorldDef, WorldError};
+/// use testudo_physics::{World, WorldDef};
 /// let refused = World::new(WorldDef::new().iterations(0)).unwrap_err();
-/// assert_eq!(refused, WorldError::OutOfRange { setting: "iterations" });
+/// assert_eq!(refused.to_string(), "world setting `iterations` must be 1..=64, not 0");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorldError {
-    /// The named setting is outside the range that its builder method documents.
+    /// A setting is outside of its range.
     OutOfRange {
         /// Name of the builder method.
         setting: &'static str,
+        /// What was given; of a vector or box, the coordinate that is out of range.
+        value: Fx,
+        /// Smallest value allowed.
+        min: Fx,
+        /// Greatest value allowed.
+        max: Fx,
     },
 }
 
 impl core::fmt::Display for WorldError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::OutOfRange { setting } => {
-                write!(f, "world setting `{setting}` is out of range; see WorldDef::{setting}")
-            }
-        }
+        let Self::OutOfRange { setting, value, min, max } = self;
+        write!(f, "world setting `{setting}` must be {min}..={max}, not {value}")
+    }
+}
+
+/// Refuses a value outside of `min..=max`.
+fn check(setting: &'static str, value: Fx, min: Fx, max: Fx) -> Result<(), WorldError> {
+    if (min..=max).contains(&value) {
+        Ok(())
+    } else {
+        Err(WorldError::OutOfRange { setting, value, min, max })
     }
 }
 

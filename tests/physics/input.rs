@@ -1,6 +1,8 @@
 //! Bad input: an error that names the limit, and an unchanged world.
 
-use testudo_physics::{Aabb, BodyDef, Fx, Material, SnapshotError, StepError, Vec2, World, WorldDef};
+use testudo_physics::{
+    Aabb, BodyDef, Fx, Material, Shape, SnapshotError, StepError, Vec2, World, WorldDef, WorldError,
+};
 
 use crate::build::{add, at, circle, rect, run, world};
 
@@ -44,16 +46,39 @@ fn changes_out_of_range_are_refused() {
     let id = add(&mut w, BodyDef::dynamic(circle(500)));
     run(&mut w, 3, 20);
     let before = w.checksum();
-    let too_fast = Vec2::from_ints(0, -1_025);
-    assert!(w.set_velocity(id, too_fast).is_err());
-    assert!(w.set_position(id, Vec2::from_ints(20_000, 0)).is_err());
-    assert!(w.set_mass(id, Fx::ZERO).is_err());
-    assert!(w.set_shape(id, circle(0)).is_err());
-    assert!(w.set_shape(id, rect(1, 0)).is_err());
-    assert!(w.apply_force(id, Vec2::new(Fx::MAX, Fx::ZERO)).is_err());
-    assert!(w.apply_impulse(id, Vec2::new(Fx::ZERO, Fx::MIN)).is_err());
-    let material = Material { restitution: Fx::const_from_int(2), ..Material::default() };
-    assert!(w.set_material(id, material).is_err());
+    let extremes = [Fx::MIN, Fx::MAX];
+    for bad in extremes.into_iter().chain([Fx::const_from_int(1_025), Fx::const_from_int(-1_025)]) {
+        assert!(w.set_velocity(id, Vec2::new(bad, Fx::ZERO)).is_err());
+        assert!(w.set_velocity(id, Vec2::new(Fx::ZERO, bad)).is_err());
+    }
+    for bad in extremes.into_iter().chain([Fx::const_from_int(16_385), Fx::const_from_int(-16_385)]) {
+        assert!(w.set_position(id, Vec2::new(bad, Fx::ZERO)).is_err());
+        assert!(w.set_position(id, Vec2::new(Fx::ZERO, bad)).is_err());
+    }
+    for bad in extremes.into_iter().chain([Fx::ZERO, Fx::from_bits(255), Fx::const_from_int(16_385)]) {
+        assert!(w.set_mass(id, bad).is_err());
+    }
+    for bad in extremes {
+        for vector in [Vec2::new(bad, Fx::ZERO), Vec2::new(Fx::ZERO, bad)] {
+            assert!(w.apply_force(id, vector).is_err());
+            assert!(w.apply_impulse(id, vector).is_err());
+        }
+        for shape in [Shape::Circle { radius: bad }, Shape::rect(bad, Fx::ONE), Shape::rect(Fx::ONE, bad)] {
+            assert!(w.set_shape(id, shape).is_err());
+        }
+        let usual = Material::default();
+        for material in [
+            Material { restitution: bad, ..usual },
+            Material { friction: bad, ..usual },
+            Material { ground_friction: bad, ..usual },
+            Material { damping: bad, ..usual },
+        ] {
+            assert!(w.set_material(id, material).is_err());
+        }
+    }
+    for shape in [circle(0), rect(1, 0), rect(0, 1)] {
+        assert!(w.set_shape(id, shape).is_err());
+    }
     for fps in [0, 1_001, u32::MAX] {
         assert_eq!(w.step(fps), Err(StepError::FramesPerSecond { given: fps }));
     }
@@ -63,17 +88,38 @@ fn changes_out_of_range_are_refused() {
 #[test]
 fn settings_out_of_range_name_themselves() {
     let upside_down = Aabb { min: at(5_000, 0), max: at(-5_000, 0) };
+    let (below, above) = (Fx::from_bits(-1), Fx::const_from_int(1_025));
+    let far = Fx::const_from_int(16_385);
+    let wide = Aabb { min: at(0, 0), max: Vec2::new(far, Fx::ONE) };
+    let def = WorldDef::new;
     let bad = [
-        ("gravity", WorldDef::new().gravity(Vec2::from_ints(2_000, 0))),
-        ("bounds", WorldDef::new().bounds(upside_down)),
-        ("iterations", WorldDef::new().iterations(0)),
-        ("margin", WorldDef::new().margin(Fx::from_bits(-1))),
-        ("quadtree_leaf_capacity", WorldDef::new().quadtree_leaf_capacity(0)),
-        ("quadtree_depth_max", WorldDef::new().quadtree_depth_max(16)),
-        ("max_speed", WorldDef::new().max_speed(Fx::ZERO)),
+        ("gravity", def().gravity(Vec2::new(above, Fx::ZERO))),
+        ("gravity", def().gravity(Vec2::new(Fx::ZERO, -above))),
+        ("bounds", def().bounds(upside_down)),
+        ("bounds", def().bounds(wide)),
+        ("iterations", def().iterations(0)),
+        ("iterations", def().iterations(65)),
+        ("relax_iterations", def().relax_iterations(17)),
+        ("push_factor", def().push_factor(below)),
+        ("push_factor", def().push_factor(Fx::ONE + Fx::DELTA)),
+        ("margin", def().margin(below)),
+        ("margin", def().margin(Fx::const_from_int(17))),
+        ("restitution_threshold", def().restitution_threshold(below)),
+        ("restitution_threshold", def().restitution_threshold(above)),
+        ("max_speed", def().max_speed(Fx::ZERO)),
+        ("max_speed", def().max_speed(above)),
+        ("sleep_speed", def().sleep_speed(below)),
+        ("sleep_speed", def().sleep_speed(above)),
+        ("sleep_frames", def().sleep_frames(65_535)),
+        ("quadtree_leaf_capacity", def().quadtree_leaf_capacity(0)),
+        ("quadtree_leaf_capacity", def().quadtree_leaf_capacity(65)),
+        ("quadtree_depth_max", def().quadtree_depth_max(16)),
     ];
     for (name, def) in bad {
         let error = World::new(def).expect_err(name);
+        let WorldError::OutOfRange { setting, value, min, max } = error;
+        assert_eq!(setting, name);
+        assert!(!(min..=max).contains(&value), "{error}");
         assert!(error.to_string().contains(name), "{error}");
     }
 }

@@ -133,7 +133,7 @@ fn damaged_bytes_never_panic_and_never_make_an_inconsistent_world() {
         assert!(World::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
     }
     let mut accepted = 0;
-    for _ in 0..6_000 {
+    for _ in 0..3_000 {
         let mut damaged = bytes.clone();
         for _ in 0..=chance.below(3) {
             let at = chance.below(damaged.len() as u32 - 8) as usize;
@@ -145,11 +145,11 @@ fn damaged_bytes_never_panic_and_never_make_an_inconsistent_world() {
         damaged[end..].copy_from_slice(&hash.to_le_bytes());
         if let Ok(mut world) = World::from_bytes(&damaged) {
             accepted += 1;
-            for _ in 0..4 {
+            for _ in 0..50 {
                 world.step(20).expect("in range");
-                assert_eq!(world.validate(), Ok(()));
             }
+            assert_eq!(world.validate(), Ok(()));
         }
     }
-    assert!(accepted > 500, "many flips are other valid worlds: {accepted}");
+    assert!(accepted > 250, "many flips are other valid worlds: {accepted}");
 }
