@@ -15,7 +15,7 @@ mod telemetry;
 use testudo_lockstep::{Pace, SessionConfig, Topology};
 
 pub(crate) use client::Fault;
-pub(crate) use clock::Clock;
+pub(crate) use clock::{Clock, ThreadClock};
 pub(crate) use diagnosis::Desync;
 pub(crate) use network::{News, host, join};
 pub(crate) use outcome::{MatchError, Outcome};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::app::clock::{Clock, ThreadClock};
+use crate::app::{Clock, ThreadClock};
 use crate::soak::{GameReport, Plan, PlanError, play};
 
 /// A game, and how long a processor worked on it.

@@ -1,5 +1,6 @@
-//! `bench`: the standard scenes on our engine alone. The comparison with other engines is `tests/peers`.
+//! `bench`: the standard scenes on our engine alone, and the cost of the lockstep. The comparison with other engines is `tests/peers`.
 
+mod lockstep;
 mod quality;
 mod run;
 mod table;
@@ -10,6 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use testudo_tests::scenes::{self, Scene};
 
+pub(crate) use lockstep::LockstepResult;
 pub(crate) use table::print;
 
 /// What was measured of one scene. The names of the fields are the keys of `--json`.
@@ -57,9 +59,9 @@ const SCENES: [Entry; 8] = [
 ];
 
 /// Runs every scene, with a bar on standard error. `portable` = without the instructions that are chosen at run time.
-pub(crate) fn run(portable: bool) -> Vec<SceneResult> {
-    let bar = ProgressBar::new(SCENES.len() as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} scenes  {msg}") {
+pub(crate) fn run(portable: bool) -> (Vec<SceneResult>, LockstepResult) {
+    let bar = ProgressBar::new(SCENES.len() as u64 + 1);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len}  {msg}") {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
@@ -73,6 +75,8 @@ pub(crate) fn run(portable: bool) -> Vec<SceneResult> {
             result
         })
         .collect();
+    bar.set_message("lockstep");
+    let lockstep = lockstep::run();
     bar.finish_and_clear();
-    results
+    (results, lockstep)
 }

@@ -1,11 +1,11 @@
 //! The results as a table or as JSON.
 
-use super::SceneResult;
+use super::{LockstepResult, SceneResult};
 
 /// Prints the results on standard output.
-pub(crate) fn print(results: &[SceneResult], json: bool) {
+pub(crate) fn print(results: &[SceneResult], lockstep: &LockstepResult, json: bool) {
     if json {
-        println!("{:#}", serde_json::json!({ "scenes": results }));
+        println!("{:#}", serde_json::json!({ "scenes": results, "lockstep": lockstep }));
         return;
     }
     println!(
@@ -41,4 +41,25 @@ pub(crate) fn print(results: &[SceneResult], json: bool) {
         "Step: writing the units' velocities and one World::step, one thread. Penetration: overlapping discs of diameter 1"
     );
     println!("at the end, in units. Memory: of the process so far, over what it had before the first scene.");
+    print_lockstep(lockstep);
+}
+
+fn print_lockstep(r: &LockstepResult) {
+    println!();
+    println!(
+        "Lockstep, {} players, an order of each in every turn of 200 ms, without a simulation:",
+        r.players
+    );
+    println!(
+        "  a turn       {:.1} us at the host of a star, which forwards; {:.1} us at a client; {:.1} us in a mesh",
+        r.turn_host_us, r.turn_client_us, r.turn_mesh_us
+    );
+    println!(
+        "  a packet     of three turns of all players, {} bytes: {:.0} ns to encode, {:.0} ns to decode and check",
+        r.packet_bytes, r.packet_encode_ns, r.packet_decode_ns
+    );
+    println!(
+        "  soak         {:.0} times real time on one core ({} four-player stars)",
+        r.soak_times_real_time, r.soak_games
+    );
 }

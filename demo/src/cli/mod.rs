@@ -76,7 +76,8 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Host(options)) => network::run_host(options, json),
         Some(Command::Join(options)) => network::run_join(options, json),
         Some(Command::Bench(options)) => {
-            bench::print(&bench::run(options.portable), json);
+            let (scenes, lockstep) = bench::run(options.portable);
+            bench::print(&scenes, &lockstep, json);
             Ok(true)
         }
         Some(Command::Soak(options)) => soak::run_soak(options, json),
