@@ -5,6 +5,7 @@ use core::fmt;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::action::ACTION_BITS_MAX;
+use crate::entry::EndReason;
 use crate::ids::{PLAYERS_MAX, PlayerId};
 use crate::pacing::{Pace, TurnPlan};
 use crate::packet::PROTOCOL_VERSION;
@@ -30,6 +31,9 @@ pub struct SessionConfig {
     pub(crate) turns: Option<u32>,
     pub(crate) input_mode: bool,
     pub(crate) rotate_players: bool,
+    pub(crate) bots_take_over: bool,
+    /// Team of each player, below 16.
+    pub(crate) teams: [u8; PLAYERS_MAX as usize],
     pub(crate) actions_per_turn_max: u32,
     pub(crate) turn_bytes_max: u32,
     pub(crate) checksum_interval: u32,
@@ -118,6 +122,8 @@ impl SessionConfig {
             turns: None,
             input_mode: false,
             rotate_players: false,
+            bots_take_over: false,
+            teams: core::array::from_fn(|player| player as u8),
             actions_per_turn_max: 1,
             turn_bytes_max: 256,
             checksum_interval: 1,
@@ -202,6 +208,35 @@ impl SessionConfig {
     /// For fairness: the player whose actions run first changes with every turn. Default false: player 0 is always first.
     pub fn rotate_players(self, rotate_players: bool) -> Self {
         Self { rotate_players, ..self }
+    }
+
+    /// For a player who has left or was dropped the game plays on ([`crate::Simulation::play_for`]). Default false: nobody does. Who
+    /// surrenders is out in any case, and who hands over is followed by a bot in any case.
+    pub fn bots_take_over(self, bots_take_over: bool) -> Self {
+        Self { bots_take_over, ..self }
+    }
+
+    /// Teams of the players in order, 0..=15. Players beyond the list keep the default: each is a team of its own, with the player's
+    /// number. The session only tells when a team is out; who may do what to whom is the game's business.
+    pub fn teams(mut self, teams: &[u8]) -> Self {
+        for (slot, &team) in self.teams.iter_mut().zip(teams) {
+            *slot = team;
+        }
+        self
+    }
+
+    /// The player's team.
+    pub fn team_of(&self, player: PlayerId) -> u8 {
+        self.teams.get(player.index()).copied().unwrap_or(player.0)
+    }
+
+    /// Whether the game plays on for a player whose stream has ended for this reason.
+    pub fn is_played_on(&self, reason: EndReason) -> bool {
+        match reason {
+            EndReason::Left | EndReason::Dropped => self.bots_take_over,
+            EndReason::Surrendered => false,
+            EndReason::HandedOver => true,
+        }
     }
 
     /// Most actions of one player in one turn, 1..=255. Default 1. More are queued for later turns.
@@ -331,7 +366,8 @@ impl SessionConfig {
 
     /// Checks every range, and that an action of `action_bits` fits.
     pub(crate) fn check(&self, action_bits: u32) -> Result<(), ConfigError> {
-        let ranges: [(&'static str, u32, u32, u32); 10] = [
+        let team = self.teams.iter().copied().max().unwrap_or(0);
+        let ranges: [(&'static str, u32, u32, u32); 11] = [
             ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
             ("frames per second", self.frames_per_second, 1, 1_000),
             ("frames per turn", self.frames_per_turn, 1, 250),
@@ -342,6 +378,7 @@ impl SessionConfig {
             ("checksum interval", self.checksum_interval, 1, 600),
             ("action queue", self.queue_max, 1, 4_096),
             ("window", self.window, 16, 1_024),
+            ("team", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
         ];
         for (setting, value, min, max) in ranges {
             if !(min..=max).contains(&value) {
@@ -367,7 +404,7 @@ impl SessionConfig {
 
     /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
     pub(crate) fn settings_hash(&self, action_bits: u32) -> u64 {
-        let numbers: [u64; 15] = [
+        let numbers: [u64; 17] = [
             u64::from(PROTOCOL_VERSION),
             u64::from(self.players),
             self.topology as u64,
@@ -383,8 +420,10 @@ impl SessionConfig {
             u64::from(action_bits),
             self.pace as u64,
             u64::from(self.rotate_players),
+            u64::from(self.bots_take_over),
+            self.teams.iter().fold(0, |teams, team| teams << 4 | u64::from(*team)),
         ];
-        let mut bytes = [0; 15 * 8];
+        let mut bytes = [0; 17 * 8];
         for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             chunk.copy_from_slice(&number.to_le_bytes());
         }
@@ -416,6 +455,8 @@ mod tests {
             base.clone().content_hash(1),
             base.clone().frames_per_turn(5),
             base.clone().turns(9),
+            base.clone().teams(&[1, 1]),
+            base.clone().bots_take_over(true),
             SessionConfig::new(3),
         ];
         for other in others {

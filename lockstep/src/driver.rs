@@ -1,5 +1,6 @@
 //! The loop around a session and a simulation: accumulated time becomes frames, frames become turns.
 
+use crate::entry::EndReason;
 use crate::ids::{Frame, Turn};
 use crate::playout::Playout;
 use crate::session::{Session, TurnStatus};
@@ -221,11 +222,21 @@ impl<S: Simulation> Driver<S> {
         if self.session.turn_saves() {
             self.simulation.save_point(turn);
         }
-        for player in self.session.turn_gone() {
-            self.simulation.player_gone(player, turn);
+        for (player, reason) in self.session.turn_gone() {
+            match reason {
+                _ if self.session.config().is_played_on(reason) => {
+                    self.simulation.player_taken_over(player, turn);
+                }
+                EndReason::Surrendered => self.simulation.player_surrendered(player, turn),
+                _ => self.simulation.player_gone(player, turn),
+            }
         }
-        for (player, action) in self.session.turn_actions() {
-            self.simulation.apply(player, &action);
+        for player in self.session.turn_order() {
+            if !self.session.is_taken_over(player) {
+                self.session.actions_of(player).for_each(|action| self.simulation.apply(player, &action));
+            } else if !self.session.is_paused() {
+                self.simulation.play_for(player, turn);
+            }
         }
     }
 
@@ -238,6 +249,9 @@ impl<S: Simulation> Driver<S> {
         self.accumulated -= FRAME;
         self.frames_left -= 1;
         if self.frames_left == 0 {
+            if let Some(value) = self.simulation.result() {
+                self.session.report_result(value);
+            }
             self.session.end_turn(now, self.simulation.checksum());
         }
     }

@@ -50,6 +50,10 @@ pub enum EndReason {
     Left,
     /// The others went on without the player.
     Dropped,
+    /// The player gave up: out of the match, and may go on watching.
+    Surrendered,
+    /// The player handed over to a bot, and may go on watching.
+    HandedOver,
 }
 
 /// Slowest speed of a match, percent of real time.
@@ -79,6 +83,12 @@ pub enum Extra {
     Speed(u8),
     /// Kind 5: the match is saved as it stands before this turn.
     Save,
+    /// Kind 6: the result of the match, which the player's simulation found at the end of the turn that was complete when the
+    /// entry closed.
+    Result(u32),
+    /// Kind 7: how long the others' entries are here before they are needed, on average, in tenths of a millisecond. Negative: how
+    /// long this player waits for them.
+    Slack(i16),
 }
 
 impl Extra {
@@ -91,9 +101,14 @@ impl Extra {
             Self::Pause(_) => 3,
             Self::Speed(_) => 4,
             Self::Save => 5,
+            Self::Result(_) => 6,
+            Self::Slack(_) => 7,
         }
     }
 }
+
+/// Room for what rides along with most entries.
+pub type Extras = SmallVec<[Extra; 4]>;
 
 /// One entry of a player's stream.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -101,7 +116,7 @@ pub struct Entry {
     /// The player's actions.
     pub payload: Payload,
     /// What rides along, ascending by kind.
-    pub extras: SmallVec<[Extra; 2]>,
+    pub extras: Extras,
 }
 
 impl Entry {
@@ -109,6 +124,14 @@ impl Entry {
     pub fn end(&self) -> Option<EndReason> {
         self.extras.iter().find_map(|extra| match *extra {
             Extra::End(reason) => Some(reason),
+            _ => None,
+        })
+    }
+
+    /// The match's result if one rides along.
+    pub fn result(&self) -> Option<u32> {
+        self.extras.iter().find_map(|extra| match *extra {
+            Extra::Result(value) => Some(value),
             _ => None,
         })
     }

@@ -52,6 +52,22 @@ pub enum Event {
         /// The first turn without the player.
         turn: Turn,
     },
+    /// From `turn` on the game plays for a player who is gone ([`crate::Simulation::play_for`]).
+    TakenOver {
+        /// Who.
+        player: PlayerId,
+        /// The first turn.
+        turn: Turn,
+    },
+    /// From `turn` on nobody of the team is in the match any more, and no bot plays for it.
+    TeamOut {
+        /// The team.
+        team: u8,
+        /// The first turn without it.
+        turn: Turn,
+    },
+    /// The players have said what the result of the match is ([`crate::Simulation::result`]).
+    MatchResult(MatchResult),
     /// From `turn` on the simulation stands still, or runs again.
     Paused {
         /// The turn.
@@ -91,6 +107,19 @@ pub enum Event {
     Finished,
     /// The session has ended before its time.
     Failed(Failure),
+}
+
+/// What the players' simulations found at the end of one turn. They are compared like checksums.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MatchResult {
+    /// The turn at whose end the match was decided, as the first of the players has it.
+    pub turn: Turn,
+    /// What each player said who was in the match then; none if the player found nothing decided at this turn.
+    pub values: Vec<(PlayerId, Option<u32>)>,
+    /// What this peer's own simulation found, also of a spectator.
+    pub own: Option<u32>,
+    /// Whether everybody found the same.
+    pub agreed: bool,
 }
 
 /// Who is at the other end of a link.

@@ -192,6 +192,6 @@ impl SavedMatch {
 pub(crate) fn is_kept(extra: Extra) -> bool {
     match extra {
         Extra::End(_) | Extra::Pause(_) | Extra::Speed(_) => true,
-        Extra::Checksum(_) | Extra::Pace { .. } | Extra::Save => false,
+        Extra::Checksum(_) | Extra::Pace { .. } | Extra::Save | Extra::Result(_) | Extra::Slack(_) => false,
     }
 }

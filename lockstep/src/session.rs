@@ -7,6 +7,7 @@
 mod lobby;
 mod membership;
 mod receive;
+mod result;
 mod save;
 mod transmit;
 mod turns;
@@ -20,6 +21,7 @@ use crate::action::Action;
 use crate::bits::BitWriter;
 use crate::checksum::Checksums;
 use crate::config::{ConfigError, SessionConfig, Topology};
+use crate::entry::EndReason;
 use crate::event::{Event, Failure, Identity, Refusal, Stats};
 use crate::ids::{PeerId, PlayerId, Turn};
 use crate::link::{Link, Phase};
@@ -31,6 +33,7 @@ use crate::time::{Duration, Instant};
 
 use membership::Delays;
 pub use membership::PlayerReport;
+use result::Results;
 use save::Saving;
 pub use turns::TurnStatus;
 
@@ -92,12 +95,13 @@ pub struct Session<A> {
     meter: Meter,
     paused: bool,
     saving: Saving,
+    results: Results,
     /// Goes with the next entry.
     pause_request: Option<bool>,
     /// Goes with the next entry.
     speed_request: Option<u8>,
-    /// The next entry is the local player's last one.
-    resigning: bool,
+    /// The next entry is the local player's last one, for this reason.
+    resigning: Option<EndReason>,
     /// After the last entry the session ends.
     leaving: bool,
     /// Mesh: players of whom nothing more is taken from their own links.
@@ -162,8 +166,9 @@ impl<A: Action> Session<A> {
             paused: false,
             pause_request: None,
             saving: Saving::default(),
+            results: Results::default(),
             speed_request: None,
-            resigning: false,
+            resigning: None,
             leaving: false,
             frozen: 0,
             desync_reported: false,
@@ -229,7 +234,7 @@ impl<A: Action> Session<A> {
         let Some(stream) = playing.map(|player| &self.streams[player.index()]) else {
             return Err(SubmitError::NotPlaying);
         };
-        if stream.end().is_some() || self.resigning {
+        if stream.end().is_some() || self.resigning.is_some() {
             return Err(SubmitError::NotPlaying);
         }
         if let Some(last) = self.last_turn

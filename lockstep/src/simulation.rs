@@ -30,4 +30,29 @@ pub trait Simulation {
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
         let _ = (player, turn);
     }
+
+    /// In place of [`Simulation::player_gone`] for a player who has given up. Default: the same.
+    fn player_surrendered(&mut self, player: PlayerId, turn: Turn) {
+        self.player_gone(player, turn);
+    }
+
+    /// In place of [`Simulation::player_gone`] if the game plays on for the player: who handed over, and with
+    /// [`crate::SessionConfig::bots_take_over`] who left or was dropped. Default: the same as gone.
+    fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
+        self.player_gone(player, turn);
+    }
+
+    /// Plays for a player who was taken over: called at the player's place in the order of players, in place of the player's actions,
+    /// in each turn from the one of [`Simulation::player_taken_over`] on in which the game does not stand. What it does must follow
+    /// from the state alone, as every peer does it for itself. Default: nothing.
+    fn play_for(&mut self, player: PlayerId, turn: Turn) {
+        let _ = (player, turn);
+    }
+
+    /// The result of the match when it is decided: a small value of the game's own (the team that has won). Asked for after the last frame
+    /// of each turn; the first answer goes to all peers, who compare it ([`crate::Event::MatchResult`]). The match goes on: whether and
+    /// when it ends is up to [`crate::Session::end_match`] or the number of turns. Default: never.
+    fn result(&self) -> Option<u32> {
+        None
+    }
 }

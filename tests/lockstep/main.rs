@@ -7,6 +7,7 @@ mod handshake;
 mod hostile;
 mod matches;
 mod membership;
+mod outcome;
 mod pace;
 mod playout;
 mod random_operations;

@@ -47,6 +47,13 @@ pub(crate) struct Toy {
     pub(crate) history: u64,
     pub(crate) log: Vec<(u32, u8, Order)>,
     pub(crate) gone: Vec<(u8, u32)>,
+    pub(crate) surrendered: Vec<(u8, u32)>,
+    /// Players whom a bot follows, and from which turn on.
+    pub(crate) bots: Vec<(u8, u32)>,
+    /// Turns in which the bots played, and for whom.
+    pub(crate) played: Vec<(u32, u8)>,
+    /// The frame after which the match is decided, and how.
+    pub(crate) decided: Option<(u32, u32)>,
     /// Frame after which one bit of the state flips: a fault injected by a test.
     pub(crate) corrupt_at: Option<u32>,
     /// The latest save point: its turn and the state then.
@@ -95,6 +102,27 @@ impl Simulation for Toy {
     fn player_gone(&mut self, player: PlayerId, turn: testudo_lockstep::Turn) {
         self.gone.push((player.0, turn.0));
         self.history = mix(self.history, 99 + u64::from(player.0));
+    }
+
+    fn player_surrendered(&mut self, player: PlayerId, turn: testudo_lockstep::Turn) {
+        self.surrendered.push((player.0, turn.0));
+        self.history = mix(self.history, 199 + u64::from(player.0));
+    }
+
+    fn player_taken_over(&mut self, player: PlayerId, turn: testudo_lockstep::Turn) {
+        self.bots.push((player.0, turn.0));
+        self.history = mix(self.history, 299 + u64::from(player.0));
+    }
+
+    fn play_for(&mut self, player: PlayerId, turn: testudo_lockstep::Turn) {
+        self.played.push((turn.0, player.0));
+        if let Some(order) = bot(self.history, turn.0, player.0) {
+            self.apply(player, &order);
+        }
+    }
+
+    fn result(&self) -> Option<u32> {
+        self.decided.filter(|(frame, _)| self.frames >= *frame).map(|(_, value)| value)
     }
 }
 

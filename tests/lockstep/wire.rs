@@ -4,8 +4,8 @@ use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Refuse, Segment, TurnsPacket, Welcome,
 };
 use testudo_lockstep::{
-    BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, Payload, PlayerId, Refusal, SavedMatch,
-    Session, SessionConfig, Turn, TurnStatus,
+    BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload, PlayerId,
+    Refusal, SavedMatch, Session, SessionConfig, Turn, TurnStatus,
 };
 
 const SESSION: u64 = 0x1122_3344_5566_7788;
@@ -33,13 +33,20 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
     let input = |bits| entry(Payload::new(&[bits], 6), &[]);
     let order = Payload::new(&[0x5a, 0x01], 9);
     let controls = [Extra::Pace { network_ms: 95, runtime_ms: 50 }, Extra::Pause(true)];
-    let hello =
-        Hello { version: 2, config_hash: 0x0102_0304_0506_0708, identity: Identity::Player(PlayerId(2)) };
+    let hello = Hello {
+        version: PROTOCOL_VERSION,
+        config_hash: 0x0102_0304_0506_0708,
+        identity: Identity::Player(PlayerId(2)),
+    };
     let echo = Some(Echo { sent_us: 1_000, held_us: 2_000 });
     vec![
         ("hello", COMMAND, Packet::Hello(hello)),
         ("welcome", COMMAND, Packet::Welcome(Welcome { identity: Identity::Relay })),
-        ("refuse", COMMAND, Packet::Refuse(Refuse { refusal: Refusal::Version { expected: 2 } })),
+        (
+            "refuse",
+            COMMAND,
+            Packet::Refuse(Refuse { refusal: Refusal::Version { expected: PROTOCOL_VERSION } }),
+        ),
         (
             "lobby",
             COMMAND,
@@ -68,6 +75,15 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
             turns(6, &[6, 6], &[(0, 5, vec![entry(Payload::none(), &[Extra::Speed(150)])])]),
         ),
         ("turns-save", COMMAND, turns(6, &[6, 6], &[(0, 5, vec![entry(Payload::none(), &[Extra::Save])])])),
+        (
+            "turns-result",
+            COMMAND,
+            turns(
+                6,
+                &[6, 6],
+                &[(0, 5, vec![entry(Payload::none(), &[Extra::Result(7), Extra::Slack(-25)])])],
+            ),
+        ),
         ("bye", COMMAND, Packet::Bye(Bye::Finished)),
     ]
 }

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::app::clock::Clock;
+use crate::bots;
 use crate::game::{BodyField, BodyState, FaultError, Game, Order};
 
 /// A bit to flip in one peer's copy: after the last frame of a turn, before that frame's checksum is taken.
@@ -161,6 +162,18 @@ impl Simulation for Client {
             whole.player_gone(player, turn);
         }
     }
+
+    /// The army goes on: its orders come from a bot now.
+    fn player_taken_over(&mut self, _: PlayerId, _: Turn) {}
+
+    fn play_for(&mut self, player: PlayerId, turn: Turn) {
+        let watched = self.watched.get_mut();
+        for game in [Some(&mut watched.game), watched.whole.as_deref_mut()].into_iter().flatten() {
+            if let Some(order) = bots::order(game, player, turn) {
+                game.apply(player, &order);
+            }
+        }
+    }
 }
 
 impl Watched {
@@ -189,5 +202,38 @@ impl Watched {
             }
             Err(error) => self.refused = Some(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Setup;
+
+    /// The checksum after 40 turns in which player 1's army has a bot, or nobody.
+    fn after_40_turns(has_bot: bool, keeps_records: bool) -> u64 {
+        let game = Game::new(Setup { players: 2, units: 20, seed: 3 }).unwrap();
+        let mut client = Client::new(game, None, keeps_records);
+        let gone = PlayerId(1);
+        if has_bot {
+            client.player_taken_over(gone, Turn(0));
+        } else {
+            client.player_gone(gone, Turn(0));
+        }
+        let mut checksum = 0;
+        for turn in 0..40 {
+            if has_bot {
+                client.play_for(gone, Turn(turn));
+            }
+            (0..4).for_each(|_| client.step(20));
+            checksum = client.checksum();
+        }
+        checksum
+    }
+
+    #[test]
+    fn a_bot_commands_the_army_of_who_has_gone() {
+        assert_eq!(after_40_turns(true, false), after_40_turns(true, true), "on every peer the same");
+        assert_ne!(after_40_turns(true, false), after_40_turns(false, false));
     }
 }

@@ -37,7 +37,8 @@ pub(crate) struct Terms {
 /// Longest match: more than two days.
 pub(crate) const TURNS_MAX: u32 = 1_000_000;
 
-/// Settings of the sessions of a match. Nobody is ever dropped: a match that cannot be completed by all ends for all.
+/// Settings of the sessions of a match. A bot plays on for who leaves. Nobody is ever dropped: a match that cannot be completed by all
+/// ends for all.
 fn session_config(terms: &Terms, session_id: u64) -> SessionConfig {
     SessionConfig::new(terms.setup.players)
         .turns(terms.turns)
@@ -45,5 +46,6 @@ fn session_config(terms: &Terms, session_id: u64) -> SessionConfig {
         .session_id(session_id)
         .topology(Topology::Host)
         .pace(Pace::Fixed)
+        .bots_take_over(true)
         .without_drops()
 }

@@ -225,7 +225,9 @@ impl<'a> Running<'a> {
                 match event {
                     Event::Desync(_) => news.desync = true,
                     Event::PlayerGone { player, reason, turn } => match reason {
-                        EndReason::Left => news.left.push((player.0, turn.0)),
+                        EndReason::Left | EndReason::Surrendered | EndReason::HandedOver => {
+                            news.left.push((player.0, turn.0))
+                        }
                         EndReason::Dropped => news.dropped.push((player.0, turn.0)),
                     },
                     Event::Paused { paused: true, .. } => news.pauses += 1,

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::bits::{BitReader, BitWriter, DecodeError};
 
 /// Version of the wire format. Peers of different versions refuse each other.
-pub const PROTOCOL_VERSION: u16 = 2;
+pub const PROTOCOL_VERSION: u16 = 3;
 
 /// Largest packet in bytes, tag included: below every common path's limit.
 pub const PACKET_BYTES_MAX: usize = 1_200;

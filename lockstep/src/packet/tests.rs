@@ -1,10 +1,9 @@
 //! The codec against arbitrary packets and arbitrary bytes.
 
 use proptest::prelude::*;
-use smallvec::SmallVec;
 
 use super::*;
-use crate::entry::{EndReason, Entry, Extra, Payload};
+use crate::entry::{EndReason, Entry, Extra, Extras, Payload};
 use crate::event::{Identity, Refusal};
 use crate::ids::PlayerId;
 
@@ -40,7 +39,7 @@ fn payload(format: PayloadFormat) -> BoxedStrategy<Payload> {
     }
 }
 
-fn extras() -> impl Strategy<Value = SmallVec<[Extra; 2]>> {
+fn extras() -> impl Strategy<Value = Extras> {
     let checksum = prop::option::of(any::<u32>().prop_map(Extra::Checksum));
     let pace = prop::option::of(
         any::<(u16, u16)>().prop_map(|(network_ms, runtime_ms)| Extra::Pace { network_ms, runtime_ms }),
@@ -48,24 +47,30 @@ fn extras() -> impl Strategy<Value = SmallVec<[Extra; 2]>> {
     let pause = prop::option::of(any::<bool>().prop_map(Extra::Pause));
     let speed = prop::option::of((10_u8..=250).prop_map(Extra::Speed));
     let save = prop::option::of(Just(Extra::Save));
-    (checksum, pace, pause, speed, save)
-        .prop_map(|(a, b, c, d, e)| [a, b, c, d, e].into_iter().flatten().collect())
+    let result = prop::option::of(any::<u32>().prop_map(Extra::Result));
+    let slack = prop::option::of(any::<i16>().prop_map(Extra::Slack));
+    (checksum, pace, pause, speed, save, result, slack)
+        .prop_map(|(a, b, c, d, e, f, g)| [a, b, c, d, e, f, g].into_iter().flatten().collect())
 }
 
 fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {
     let entry = (payload(format), extras()).prop_map(|(payload, extras)| Entry { payload, extras });
     let runs = prop::collection::vec((entry, 1_usize..5), 1..6);
-    (runs, prop::option::of(prop_oneof![Just(EndReason::Left), Just(EndReason::Dropped)])).prop_map(
-        |(runs, end)| {
-            let mut entries: Vec<Entry> =
-                runs.into_iter().flat_map(|(entry, times)| vec![entry; times]).collect();
-            if let (Some(reason), Some(last)) = (end, entries.last_mut()) {
-                last.extras.retain(|extra| extra.kind() < 2);
-                last.extras.push(Extra::End(reason));
-            }
-            entries
-        },
-    )
+    let reason = prop_oneof![
+        Just(EndReason::Left),
+        Just(EndReason::Dropped),
+        Just(EndReason::Surrendered),
+        Just(EndReason::HandedOver),
+    ];
+    (runs, prop::option::of(reason)).prop_map(|(runs, end)| {
+        let mut entries: Vec<Entry> =
+            runs.into_iter().flat_map(|(entry, times)| vec![entry; times]).collect();
+        if let (Some(reason), Some(last)) = (end, entries.last_mut()) {
+            last.extras.retain(|extra| extra.kind() < 2);
+            last.extras.push(Extra::End(reason));
+        }
+        entries
+    })
 }
 
 fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
@@ -78,7 +83,7 @@ fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
                 acks: acks.into(),
                 unconfirmed,
                 frozen,
-                segments: SmallVec::new(),
+                segments: Default::default(),
                 entries: vec![],
             };
             for (player, (first, entries)) in streams {
@@ -201,7 +206,7 @@ proptest! {
 fn the_longest_input_packet_of_the_articles() {
     // 120 inputs of 6 bits, no two neighbours alike.
     let format = PayloadFormat::Fixed(6);
-    let entry = |n: u8| Entry { payload: Payload::new(&[n % 64], 6), extras: SmallVec::new() };
+    let entry = |n: u8| Entry { payload: Payload::new(&[n % 64], 6), extras: Extras::new() };
     let mut packet =
         TurnsPacket { base: 1_000, acks: [1_000, 998].into_iter().collect(), ..Default::default() };
     let head = {

@@ -242,6 +242,8 @@ fn write_extra(writer: &mut BitWriter, extra: Extra) {
         Extra::Pause(paused) => writer.write_bool(paused),
         Extra::Speed(percent) => writer.write_bits(u64::from(percent), 8),
         Extra::Save => {}
+        Extra::Result(value) => writer.write_bits(u64::from(value), 32),
+        Extra::Slack(tenths) => writer.write_bits(u64::from(tenths as u16), 16),
     }
 }
 
@@ -249,14 +251,18 @@ pub(crate) fn end_reason_number(reason: EndReason) -> u64 {
     match reason {
         EndReason::Left => 0,
         EndReason::Dropped => 1,
+        EndReason::Surrendered => 2,
+        EndReason::HandedOver => 3,
     }
 }
 
 /// Reads what [`end_reason_number`] gives.
 pub(crate) fn end_reason(reader: &mut BitReader<'_>) -> Result<EndReason, DecodeError> {
-    Ok(match reader.read_max(3, 1)? {
+    Ok(match reader.read_max(3, 3)? {
         0 => EndReason::Left,
-        _ => EndReason::Dropped,
+        1 => EndReason::Dropped,
+        2 => EndReason::Surrendered,
+        _ => EndReason::HandedOver,
     })
 }
 
@@ -299,6 +305,8 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
             Extra::Speed(percent as u8)
         }
         5 => Extra::Save,
+        6 => Extra::Result(reader.read_bits(32)? as u32),
+        7 => Extra::Slack(reader.read_bits(16)? as u16 as i16),
         unknown => return Err(DecodeError::UnknownKind(unknown)),
     })
 }
@@ -355,7 +363,8 @@ fn payload_bits(payload: &Payload, format: PayloadFormat) -> u32 {
 
 fn extra_bits(extra: Extra) -> u32 {
     match extra {
-        Extra::Checksum(_) | Extra::Pace { .. } => 32,
+        Extra::Checksum(_) | Extra::Pace { .. } | Extra::Result(_) => 32,
+        Extra::Slack(_) => 16,
         Extra::End(_) => 3,
         Extra::Pause(_) => 1,
         Extra::Speed(_) => 8,

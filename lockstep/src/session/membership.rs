@@ -1,11 +1,9 @@
 //! Who takes part: pause, leaving, dropping those who do not answer, and who delays the game.
 
-use smallvec::SmallVec;
-
 use crate::action::Action;
 use crate::codec;
 use crate::config::Topology;
-use crate::entry::{EndReason, Entry, Extra, Payload, SPEED_MAX, SPEED_MIN};
+use crate::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_MAX, SPEED_MIN};
 use crate::event::{Event, Failure, Identity};
 use crate::ids::{PLAYERS_MAX, PlayerId};
 use crate::link::{Link, Phase};
@@ -72,9 +70,24 @@ impl<A: Action> Session<A> {
     /// The local player gives no more actions from the next entry on. This peer goes on as one that watches, and forwards if it
     /// is the host. Actions that wait are cancelled; returns how many.
     pub fn resign(&mut self) -> u32 {
+        self.end_own_stream(EndReason::Left)
+    }
+
+    /// As [`Session::resign`], and the player has lost: no bot plays on, whatever the settings say
+    /// ([`crate::Simulation::player_surrendered`]).
+    pub fn surrender(&mut self) -> u32 {
+        self.end_own_stream(EndReason::Surrendered)
+    }
+
+    /// As [`Session::resign`], and the game plays on for the player ([`crate::Simulation::player_taken_over`]).
+    pub fn hand_over(&mut self) -> u32 {
+        self.end_own_stream(EndReason::HandedOver)
+    }
+
+    fn end_own_stream(&mut self, reason: EndReason) -> u32 {
         let cancelled = self.outbox.cancel();
         if self.state == State::Running && !self.player_ended() {
-            self.resigning = true;
+            self.resigning = Some(reason);
             self.close_entry(false);
         }
         cancelled
@@ -280,7 +293,7 @@ impl<A: Action> Session<A> {
                 continue;
             }
             let payload = if self.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
-            let extras: SmallVec<[Extra; 2]> = [Extra::End(EndReason::Dropped)].into_iter().collect();
+            let extras: Extras = [Extra::End(EndReason::Dropped)].into_iter().collect();
             tracing::warn!(player = player.0, turn = stream.next(), "dropped");
             stream.push(Entry { payload, extras });
             stream.source = None;

@@ -206,6 +206,11 @@ impl<A: Action> Session<A> {
                 {
                     self.checksums.note(turn, player, value);
                 }
+                if let (Some(value), Some(turn)) =
+                    (entry.result(), number.checked_sub(self.config.turns_ahead + 1))
+                {
+                    self.results.note(turn, player, value);
+                }
                 stream.push(entry.clone());
                 self.stats.entries_received += 1;
                 taken = true;

@@ -1,12 +1,10 @@
 //! The turn gate: when a turn begins, what runs in it, what its end closes.
 
-use smallvec::SmallVec;
-
 use crate::action::Action;
 use crate::checksum::fold_checksum;
 use crate::codec;
 use crate::config::Topology;
-use crate::entry::{EndReason, Entry, Extra, Payload};
+use crate::entry::{EndReason, Entry, Extra, Extras, Payload};
 use crate::event::{Event, Failure, Identity};
 use crate::ids::{PlayerId, Turn};
 use crate::link::Phase;
@@ -77,22 +75,62 @@ impl<A: Action> Session<A> {
     }
 
     /// The actions of the turn that has begun: players in order, each player's actions in the order in which they were given.
+    ///
+    /// The driver goes through [`Session::turn_order`] instead, since it also calls [`crate::Simulation::play_for`].
     pub fn turn_actions(&self) -> impl Iterator<Item = (PlayerId, A)> + '_ {
+        self.turn_order().flat_map(move |player| self.actions_of(player).map(move |action| (player, action)))
+    }
+
+    /// The order of players in the turn that has begun: by number, or rotated if the settings say so.
+    pub fn turn_order(&self) -> impl Iterator<Item = PlayerId> + use<A> {
         let turn = self.turn.wrapping_sub(1);
         let players = self.config.players;
         let first = if self.config.rotate_players { (turn % u32::from(players)) as u8 } else { 0 };
-        (0..players).map(move |place| (first + place) % players).flat_map(move |player| {
-            let stream = &self.streams[usize::from(player)];
-            let payload = stream.get(turn).filter(|entry| entry.end().is_none()).map(|entry| &entry.payload);
-            payload.into_iter().flat_map(codec::actions::<A>).map(move |action| (PlayerId(player), action))
-        })
+        (0..players).map(move |place| PlayerId((first + place) % players))
     }
 
-    /// Players who give no more actions from the turn that has begun on.
-    pub fn turn_gone(&self) -> impl Iterator<Item = PlayerId> + '_ {
+    /// A player's actions of the turn that has begun, in the order in which they were given. (None for a player that the match
+    /// does not have.)
+    pub fn actions_of(&self, player: PlayerId) -> impl Iterator<Item = A> + '_ {
+        let entry = self.streams.get(player.index()).and_then(|stream| stream.get(self.turn.wrapping_sub(1)));
+        let payload = entry.filter(|entry| entry.end().is_none()).map(|entry| &entry.payload);
+        payload.into_iter().flat_map(codec::actions::<A>)
+    }
+
+    /// Players who give no more actions from the turn that has begun on, and why.
+    pub fn turn_gone(&self) -> impl Iterator<Item = (PlayerId, EndReason)> + '_ {
         let turn = self.turn.wrapping_sub(1);
-        let gone = move |stream: &crate::stream::Stream| stream.end().is_some_and(|(last, _)| last == turn);
-        (0_u8..).zip(&self.streams).filter(move |(_, s)| gone(s)).map(|(player, _)| PlayerId(player))
+        let gone = move |(player, stream): (u8, &crate::stream::Stream)| {
+            stream.end().filter(|(last, _)| *last == turn).map(|(_, reason)| (PlayerId(player), reason))
+        };
+        (0_u8..).zip(&self.streams).filter_map(gone)
+    }
+
+    /// Whether the game plays for this player in the turn that has begun.
+    pub fn is_taken_over(&self, player: PlayerId) -> bool {
+        let turn = self.turn.wrapping_sub(1);
+        let end = self.streams.get(player.index()).and_then(crate::stream::Stream::end);
+        end.is_some_and(|(last, reason)| last <= turn && self.config.is_played_on(reason))
+    }
+
+    /// A player gives no more actions from this turn on; if the player's team has nobody left, it is out.
+    fn note_gone(&mut self, player: PlayerId, reason: EndReason, turn: Turn) {
+        self.emit(Event::PlayerGone { player, reason, turn });
+        if self.config.is_played_on(reason) {
+            self.emit(Event::TakenOver { player, turn });
+            return;
+        }
+        // In player order: of several who go at one turn the last takes the team with it.
+        let is_out = |member: PlayerId| {
+            self.streams[member.index()].end().is_some_and(|(last, reason)| {
+                (last < turn.0 || (last == turn.0 && member <= player)) && !self.config.is_played_on(reason)
+            })
+        };
+        let team = self.config.team_of(player);
+        let mut players = (0..self.config.players).map(PlayerId);
+        if players.all(|member| self.config.team_of(member) != team || is_out(member)) {
+            self.emit(Event::TeamOut { team, turn });
+        }
     }
 
     /// Ends the turn that has begun. `checksum` is the hash of the state after the turn's last frame.
@@ -113,6 +151,9 @@ impl<A: Action> Session<A> {
             self.finish_save();
             self.state = State::Ending;
             self.close_entry(true);
+        }
+        self.settle_results();
+        if self.state == State::Ending {
             self.check_finished();
         }
         self.forget_old();
@@ -136,19 +177,18 @@ impl<A: Action> Session<A> {
             return;
         }
         // The entry after the last turn runs nowhere: it only carries the last checksum.
-        let payload = match (is_last || self.resigning, self.config.input_mode) {
+        let payload = match (is_last || self.resigning.is_some(), self.config.input_mode) {
             (true, false) => Payload::none(),
             _ => self.outbox.close(),
         };
-        let mut extras: SmallVec<[Extra; 2]> =
-            self.ended_checksum.take().map(Extra::Checksum).into_iter().collect();
+        let mut extras: Extras = self.ended_checksum.take().map(Extra::Checksum).into_iter().collect();
         if self.config.pace != Pace::Fixed
             && let Some((network_ms, runtime_ms)) = self.meter.take_report()
         {
             extras.push(Extra::Pace { network_ms, runtime_ms });
         }
-        if self.resigning {
-            extras.push(Extra::End(EndReason::Left));
+        if let Some(reason) = self.resigning {
+            extras.push(Extra::End(reason));
         }
         if let Some(paused) = self.pause_request.take() {
             extras.push(Extra::Pause(paused));
@@ -158,6 +198,9 @@ impl<A: Action> Session<A> {
         }
         if core::mem::take(&mut self.saving.requested) {
             extras.push(Extra::Save);
+        }
+        if let Some(value) = self.results.take_request() {
+            extras.push(Extra::Result(value));
         }
         self.meter.entry_closed(stream.next(), self.now);
         stream.push(Entry { payload, extras });
@@ -179,13 +222,13 @@ impl<A: Action> Session<A> {
             let Some(entry) = self.streams[player.index()].get(turn.0) else { continue };
             for extra in entry.extras.clone() {
                 match extra {
-                    Extra::Checksum(_) | Extra::Save => {}
+                    Extra::Checksum(_) | Extra::Save | Extra::Result(_) | Extra::Slack(_) => {}
                     Extra::Pace { network_ms, runtime_ms } => {
                         self.planner.note(player, network_ms, runtime_ms);
                     }
                     Extra::End(reason) => {
                         self.planner.forget(player);
-                        self.emit(Event::PlayerGone { player, reason, turn });
+                        self.note_gone(player, reason, turn);
                     }
                     Extra::Speed(percent) => self.planner.set_speed(percent),
                     Extra::Pause(paused) => {
@@ -224,6 +267,7 @@ impl<A: Action> Session<A> {
 
     /// Compares the checksums of all turns that are complete.
     pub(super) fn settle_checksums(&mut self) {
+        self.settle_results();
         let ahead = self.config.turns_ahead;
         let simulates = !self.is_relay();
         loop {

@@ -1,7 +1,9 @@
 //! The decoder of packets.
 
 use testudo_lockstep::packet::{Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket};
-use testudo_lockstep::{BitWriter, EndReason, Entry, Extra, Identity, PACKET_BYTES_MAX, Payload, PlayerId};
+use testudo_lockstep::{
+    BitWriter, EndReason, Entry, Extra, Identity, PACKET_BYTES_MAX, PROTOCOL_VERSION, Payload, PlayerId,
+};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::first;
@@ -61,7 +63,7 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
     };
     let echo = Some(Echo { sent_us: 5, held_us: 6 });
     let packets = [
-        Packet::Hello(Hello { version: 2, config_hash: 3, identity: Identity::Spectator }),
+        Packet::Hello(Hello { version: PROTOCOL_VERSION, config_hash: 3, identity: Identity::Spectator }),
         Packet::Lobby(Lobby { ready: true, sent_us: 9, echo, start_in_us: Some(100_000) }),
         Packet::Turns(Box::new(turns)),
     ];

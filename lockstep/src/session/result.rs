@@ -1,0 +1,99 @@
+//! The result of the match: every player says what its simulation found, and everybody compares.
+
+use crate::action::Action;
+use crate::event::{Event, MatchResult};
+use crate::ids::{PLAYERS_MAX, PlayerId, Turn};
+use crate::session::Session;
+use crate::stream::Stream;
+
+/// What the players say. Each says one thing, once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Results {
+    /// Goes with the next entry.
+    request: Option<u32>,
+    /// What this peer's simulation found, and at the end of which turn.
+    own: Option<(u32, u32)>,
+    own_is_settled: bool,
+    /// What each player said (turn, value) and whether it has been compared.
+    claims: [Option<(u32, u32, bool)>; PLAYERS_MAX as usize],
+}
+
+impl Results {
+    /// What goes with the entry that closes.
+    pub(super) fn take_request(&mut self) -> Option<u32> {
+        self.request.take()
+    }
+
+    /// A player says that the match was decided at the end of a turn. Only the first word counts.
+    pub(super) fn note(&mut self, turn: u32, player: PlayerId, value: u32) {
+        if let Some(claim) = self.claims.get_mut(player.index()) {
+            claim.get_or_insert((turn, value, false));
+        }
+    }
+
+    /// The first turn that somebody names and that has not been compared.
+    fn first_turn(&self) -> Option<u32> {
+        let claims = self.claims.iter().flatten().filter(|claim| !claim.2).map(|claim| claim.0);
+        let own = self.own.filter(|_| !self.own_is_settled).map(|own| own.0);
+        claims.chain(own).min()
+    }
+
+    fn value_of(&self, player: PlayerId, turn: u32) -> Option<u32> {
+        self.claims[player.index()].filter(|claim| claim.0 == turn).map(|claim| claim.1)
+    }
+
+    /// What was said about this turn has been compared.
+    fn settle(&mut self, turn: u32) {
+        for claim in self.claims.iter_mut().flatten().filter(|claim| claim.0 == turn) {
+            claim.2 = true;
+        }
+        self.own_is_settled |= self.own.is_some_and(|own| own.0 == turn);
+    }
+}
+
+impl<A: Action> Session<A> {
+    /// The simulation finds that the match is decided, at the end of the turn that has begun; `value` says how. [`crate::Driver`] calls this with
+    /// [`crate::Simulation::result`] before [`Session::end_turn`]. Only the first call counts.
+    pub fn report_result(&mut self, value: u32) {
+        if !self.in_turn || self.results.own.is_some() {
+            return;
+        }
+        let turn = self.turn - 1;
+        self.results.own = Some((turn, value));
+        if let Some(player) = self.player().filter(|_| !self.player_ended()) {
+            self.results.request = Some(value);
+            self.results.note(turn, player, value);
+        }
+    }
+
+    /// Compares what the players say about a turn when all of them have had their say about it.
+    pub(super) fn settle_results(&mut self) {
+        while let Some(turn) = self.results.first_turn() {
+            let simulated = self.turn > turn && !(self.in_turn && self.turn - 1 == turn);
+            if !(simulated || self.is_relay()) {
+                return;
+            }
+            // The entry that closes after the turn's end says it.
+            let number = turn.saturating_add(self.config.turns_ahead).saturating_add(1);
+            let speaks = |stream: &Stream| stream.end().is_none_or(|(last, _)| last > number);
+            if self.streams.iter().any(|stream| speaks(stream) && stream.next() <= number) {
+                return;
+            }
+            let players = (0_u8..).map(PlayerId).zip(&self.streams);
+            let values: Vec<_> = players
+                .map(|(player, stream)| (player, stream, self.results.value_of(player, turn)))
+                .filter(|(_, stream, value)| speaks(stream) || value.is_some())
+                .map(|(player, _, value)| (player, value))
+                .collect();
+            let own = self.results.own.filter(|own| own.0 == turn).map(|own| own.1);
+            self.results.settle(turn);
+            let first = own.or(values.first().and_then(|(_, value)| *value));
+            let own_agrees = own.is_some() || self.is_relay();
+            let agreed = own_agrees && values.iter().all(|(_, value)| value.is_some() && *value == first);
+            if !agreed {
+                tracing::error!(turn, ?values, ?own, "results differ");
+            }
+            self.emit(Event::MatchResult(MatchResult { turn: Turn(turn), values, own, agreed }));
+        }
+    }
+}

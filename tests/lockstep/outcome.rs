@@ -1,0 +1,291 @@
+//! Who plays on for somebody, teams, giving up, and the result on which everybody agrees.
+
+use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{
+    Duration, EndReason, Event, Identity, Instant, MatchResult, PlayerId, SessionConfig, State, Topology,
+    Turn, VirtualMatch,
+};
+
+const SEED: u64 = 8;
+
+fn config(players: u8, topology: Topology) -> SessionConfig {
+    SessionConfig::new(players).turns(100).topology(topology).drop_after(Duration::from_secs(3))
+}
+
+fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
+    game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
+        if let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) {
+            // Who is gone gives no more.
+            let _ = session.submit(&order);
+        }
+    })
+}
+
+fn events_of(game: &mut VirtualMatch<Toy>, peer: usize) -> Vec<Event> {
+    let session = game.drivers_mut()[peer].session_mut();
+    std::iter::from_fn(|| session.poll_event()).collect()
+}
+
+/// Peers that simulate to the end.
+fn finished(game: &VirtualMatch<Toy>) -> Vec<usize> {
+    let simulates = |peer: &usize| {
+        let session = game.drivers()[*peer].session();
+        session.state() == State::Finished && session.identity() != Identity::Relay
+    };
+    (0..game.drivers().len()).filter(simulates).collect()
+}
+
+/// Everybody who finished has run the same, and knows of no divergence.
+fn assert_agreement(game: &mut VirtualMatch<Toy>, at_least: usize, what: &str) -> (Toy, Vec<Vec<Event>>) {
+    let peers = finished(game);
+    assert!(peers.len() >= at_least, "{what}: {peers:?}");
+    let first = game.drivers()[peers[0]].simulation().clone();
+    let mut events = Vec::new();
+    for peer in peers {
+        let toy = game.drivers()[peer].simulation();
+        assert_eq!(
+            (&toy.log, &toy.played, toy.history),
+            (&first.log, &first.played, first.history),
+            "{what}"
+        );
+        assert_eq!((&toy.bots, &toy.gone), (&first.bots, &first.gone), "{what}");
+        events.push(events_of(game, peer));
+        assert!(
+            !events.iter().flatten().any(|event| matches!(event, Event::Desync(_))),
+            "{what}: {events:?}"
+        );
+    }
+    (first, events)
+}
+
+/// Orders that the player gave and that ran are exactly those before the turn at which the player went.
+fn assert_nothing_lost(toy: &Toy, player: u8, turn: u32, what: &str) {
+    let ran = toy.log.iter().filter(|(frame, who, _)| *who == player && *frame < turn * 4);
+    let ran: Vec<Order> = ran.map(|(_, _, order)| *order).collect();
+    let given: Vec<Order> = (2..turn).filter_map(|turn| bot(SEED, turn - 2, player)).collect();
+    assert_eq!(ran, given, "{what}: gone at {turn}");
+}
+
+#[test]
+fn a_bot_takes_over_at_the_same_turn_everywhere() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        for (reason, settings) in
+            [(EndReason::Left, true), (EndReason::Dropped, true), (EndReason::HandedOver, false)]
+        {
+            for seed in 0..4 {
+                let what = format!("{topology:?} {reason:?} {seed}");
+                let config = config(4, topology).bots_take_over(settings).rotate_players(seed % 2 == 1);
+                let mut game = toy_match(&config, u32::from(topology != Topology::Mesh), seed, terrible());
+                run(&mut game, 7_000 + seed * 41);
+                match reason {
+                    EndReason::Left => drop(game.drivers_mut()[2].session_mut().leave()),
+                    EndReason::Dropped => game.net_mut().set_partition(&[2]),
+                    _ => drop(game.drivers_mut()[2].session_mut().hand_over()),
+                }
+                assert!(run(&mut game, 600_000), "{what}");
+                let watches_on = usize::from(reason == EndReason::HandedOver);
+                let (toy, events) = assert_agreement(&mut game, 3 + watches_on, &what);
+                assert!(toy.gone.is_empty() && toy.surrendered.is_empty(), "{what}");
+                let [(2, from)] = toy.bots[..] else { panic!("{what}: {:?}", toy.bots) };
+                let turns: Vec<(u32, u8)> = (from..100).map(|turn| (turn, 2)).collect();
+                assert_eq!(toy.played, turns, "{what}: in every turn from then on");
+                assert_nothing_lost(&toy, 2, from, &what);
+                let turn = Turn(from);
+                for events in events {
+                    assert!(
+                        events.contains(&Event::PlayerGone { player: PlayerId(2), reason, turn }),
+                        "{what}"
+                    );
+                    assert!(events.contains(&Event::TakenOver { player: PlayerId(2), turn }), "{what}");
+                    assert!(!events.iter().any(|event| matches!(event, Event::TeamOut { .. })), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bot_does_not_play_while_the_game_stands() {
+    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::default());
+    run(&mut game, 4_000);
+    game.drivers_mut()[1].session_mut().hand_over();
+    run(&mut game, 6_000);
+    game.drivers_mut()[2].session_mut().pause(true);
+    run(&mut game, 10_000);
+    game.drivers_mut()[2].session_mut().pause(false);
+    assert!(run(&mut game, 600_000));
+    let (toy, events) = assert_agreement(&mut game, 3, "paused");
+    let turn_of = |wanted: bool| {
+        events[0].iter().find_map(|event| match event {
+            Event::Paused { turn, paused, .. } if *paused == wanted => Some(turn.0),
+            _ => None,
+        })
+    };
+    let (stands, goes_on) = (turn_of(true).unwrap(), turn_of(false).unwrap());
+    assert!(goes_on > stands + 10);
+    let expected: Vec<u32> = (toy.bots[0].1..stands).chain(goes_on..100).collect();
+    assert_eq!(toy.played.iter().map(|(turn, _)| *turn).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn in_a_resumed_match_the_bot_plays_on() {
+    let config = config(3, Topology::Host);
+    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    run(&mut game, 4_000);
+    game.drivers_mut()[1].session_mut().hand_over();
+    run(&mut game, 6_000);
+    game.drivers_mut()[0].session_mut().save();
+    assert!(run(&mut game, 600_000));
+    let saved = game.drivers_mut()[0].session_mut().take_saved().unwrap();
+    assert_eq!(saved.ended(PlayerId(1)), Some(EndReason::HandedOver));
+    let (turn, state) = game.drivers()[0].simulation().saved.clone().unwrap();
+    let (whole, _) = assert_agreement(&mut game, 3, "whole");
+    let mut resumed = toy_match_from(&config.resume(saved), &state, 0, 2, terrible());
+    // Nobody comes in the place of the one who handed over.
+    let over = resumed.run(Instant::from_millis(600_000), |_, at, _, session| {
+        if let Some(order) = session.player().and_then(|player| bot(SEED, at.0, player.0)) {
+            let _ = session.submit(&order);
+        }
+    });
+    assert!(over);
+    let (resumed, _) = assert_agreement(&mut resumed, 2, "resumed");
+    assert!(turn > whole.bots[0].1);
+    assert_eq!((resumed.history, resumed.played, resumed.log), (whole.history, whole.played, whole.log));
+}
+
+#[test]
+fn a_team_is_out_with_its_last_player() {
+    // Players 0 and 2 against 1 and 3. Who surrenders is not played on for.
+    let config = config(4, Topology::Host).teams(&[0, 9, 0, 9]).bots_take_over(true);
+    assert_eq!([0, 1, 2, 3].map(|player| config.team_of(PlayerId(player))), [0, 9, 0, 9]);
+    let mut game = toy_match(&config, 1, 3, terrible());
+    run(&mut game, 5_000);
+    game.drivers_mut()[1].session_mut().surrender();
+    game.drivers_mut()[0].session_mut().hand_over();
+    run(&mut game, 9_000);
+    assert!(!events_of(&mut game, 0).iter().any(|event| matches!(event, Event::TeamOut { .. })));
+    game.drivers_mut()[3].session_mut().surrender();
+    game.drivers_mut()[2].session_mut().surrender();
+    assert!(run(&mut game, 600_000));
+    let (toy, events) = assert_agreement(&mut game, 5, "teams");
+    assert_eq!(toy.surrendered.iter().map(|(player, _)| *player).max(), Some(3));
+    let turn = Turn(toy.surrendered.iter().find(|(player, _)| *player == 3).unwrap().1);
+    for events in events {
+        let out: Vec<_> = events.iter().filter(|event| matches!(event, Event::TeamOut { .. })).collect();
+        assert_eq!(out, [&Event::TeamOut { team: 9, turn }], "a bot holds the other team's flag");
+    }
+}
+
+#[test]
+fn two_who_surrender_at_one_turn_take_their_team_out_once() {
+    let config = config(3, Topology::Host).teams(&[1, 0, 0]);
+    let mut game = toy_match(&config, 0, 3, LinkSettings::default());
+    run(&mut game, 5_000);
+    game.drivers_mut()[1].session_mut().surrender();
+    game.drivers_mut()[2].session_mut().surrender();
+    assert!(run(&mut game, 600_000));
+    let (toy, events) = assert_agreement(&mut game, 3, "both");
+    assert_eq!(toy.surrendered[0].1, toy.surrendered[1].1);
+    for events in events {
+        let out = events.iter().filter(|event| matches!(event, Event::TeamOut { team: 0, .. }));
+        assert_eq!(out.count(), 1, "{events:?}");
+    }
+}
+
+fn results(events: &[Event]) -> Vec<MatchResult> {
+    let result =
+        |event: &Event| if let Event::MatchResult(result) = event { Some(result.clone()) } else { None };
+    events.iter().filter_map(result).collect()
+}
+
+/// A match in which each peer's simulation finds what is given here: frame and value.
+fn decided(config: &SessionConfig, spectators: u32, found: &[Option<(u32, u32)>]) -> VirtualMatch<Toy> {
+    let mut game = toy_match(config, spectators, 5, terrible());
+    for (driver, found) in game.drivers_mut().iter_mut().zip(found) {
+        driver.simulation_mut().decided = *found;
+    }
+    game
+}
+
+#[test]
+fn everybody_learns_the_result_and_that_all_agree() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        // In the middle, in the last turn, and with checksums far apart.
+        for (frame, interval) in [(201, 1), (204, 1), (400, 1), (203, 40)] {
+            let config = config(3, topology).checksum_interval(interval);
+            let spectators = u32::from(topology != Topology::Mesh);
+            let mut game = decided(&config, spectators, &[Some((frame, 77)); 5]);
+            assert!(run(&mut game, 600_000));
+            let what = format!("{topology:?} {frame} {interval}");
+            let (_, events) = assert_agreement(&mut game, 3, &what);
+            let turn = Turn(frame.div_ceil(4) - 1);
+            let values = [0, 1, 2].map(|player| (PlayerId(player), Some(77))).to_vec();
+            for events in events {
+                let expected = MatchResult { turn, values: values.clone(), own: Some(77), agreed: true };
+                assert_eq!(results(&events), [expected], "{what}");
+            }
+            if topology == Topology::Relay {
+                // It does not simulate, and compares what the players say.
+                let events = events_of(&mut game, 3);
+                let expected = MatchResult { turn, values, own: None, agreed: true };
+                assert_eq!(results(&events), [expected], "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_result_that_not_all_found_is_reported_as_such() {
+    let (won, lost) = (Some((200, 1)), Some((200, 2)));
+    let late = Some((220, 1));
+    for (found, expected) in [
+        ([won, lost, won, won], vec![(49, [Some(1), Some(2), Some(1)])]),
+        ([won, None, won, won], vec![(49, [Some(1), None, Some(1)])]),
+        ([won, won, late, won], vec![(49, [Some(1), Some(1), None]), (54, [None, None, Some(1)])]),
+    ] {
+        let mut game = decided(&config(3, Topology::Host), 1, &found);
+        assert!(run(&mut game, 600_000));
+        for peer in 0..4 {
+            let told: Vec<_> = results(&events_of(&mut game, peer))
+                .iter()
+                .map(|result| {
+                    assert!(!result.agreed, "{result:?}");
+                    let values: Vec<_> = result.values.iter().map(|(_, value)| *value).collect();
+                    (result.turn.0, <[Option<u32>; 3]>::try_from(values).unwrap())
+                })
+                .collect();
+            assert_eq!(told, expected, "peer {peer}");
+        }
+    }
+    // One who watches and finds something else is told that it is alone with it.
+    let mut game = decided(&config(3, Topology::Host), 1, &[won, won, won, lost]);
+    assert!(run(&mut game, 600_000));
+    let agreed = [0, 1, 2, 3].map(|peer| results(&events_of(&mut game, peer))[0].agreed);
+    assert_eq!(agreed, [true, true, true, false]);
+}
+
+#[test]
+fn who_is_gone_has_no_say_in_the_result() {
+    let mut game = decided(&config(3, Topology::Host), 0, &[Some((300, 5)); 3]);
+    run(&mut game, 5_000);
+    game.drivers_mut()[1].session_mut().surrender();
+    game.net_mut().set_partition(&[2]);
+    assert!(run(&mut game, 600_000));
+    let (toy, events) = assert_agreement(&mut game, 1, "gone");
+    assert_eq!((toy.surrendered.len(), toy.gone.len()), (1, 1));
+    let values = vec![(PlayerId(0), Some(5))];
+    let expected = MatchResult { turn: Turn(74), values, own: Some(5), agreed: true };
+    for events in events {
+        assert_eq!(results(&events), std::slice::from_ref(&expected));
+    }
+}
+
+#[test]
+fn a_single_player_has_a_result_too() {
+    let mut game = decided(&config(1, Topology::Host), 0, &[Some((400, 3))]);
+    assert!(run(&mut game, 600_000));
+    let expected =
+        MatchResult { turn: Turn(99), values: vec![(PlayerId(0), Some(3))], own: Some(3), agreed: true };
+    assert_eq!(results(&events_of(&mut game, 0)), [expected]);
+}
