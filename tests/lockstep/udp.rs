@@ -75,3 +75,14 @@ fn a_taken_port_is_an_error() {
     let first = UdpTransport::bind(loopback()).unwrap();
     assert!(UdpTransport::bind(first.local_address().unwrap()).is_err());
 }
+
+/// A packet can come from an address to which nothing can be sent.
+#[test]
+fn an_address_without_a_port_does_not_break_the_socket() {
+    let mut udp = UdpTransport::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let nowhere = udp.peer("127.0.0.1:0".parse().unwrap());
+    let mut session =
+        Session::<Order>::join(SessionConfig::new(2), PlayerId(1), nowhere, Instant::ZERO).unwrap();
+    udp.pump(&mut session, Instant::ZERO).unwrap();
+    assert_eq!(udp.stats().send_dropped + udp.stats().unreachable, 1);
+}
