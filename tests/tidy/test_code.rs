@@ -11,6 +11,9 @@ const NO_TESTS: [&str; 2] = ["tests/peers/", "tests/tidy/"];
 /// Randomness that nobody can repeat.
 const UNSEEDED: [&str; 5] = ["thread_rng", "ThreadRng", "OsRng", "SysRng", "from_os_rng"];
 
+/// The only file of tests that run on every machine whose tests may open a socket: WebAssembly has none and leaves that module out.
+const SOCKETS: &str = "tests/lockstep/udp.rs";
+
 /// Tests have the same outcome on a slow machine, beside another copy of themselves, and tomorrow.
 pub(crate) fn tests_are_repeatable(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -42,6 +45,13 @@ pub(crate) fn tests_are_repeatable(tree: &Tree) -> Vec<Finding> {
                 let message =
                     format!("`{}` in a test; write a seed into the test and print it on failure", token.text);
                 report(token.line, message);
+            }
+            let is_socket = ["UdpTransport", "UdpSocket", "TcpListener", "TcpStream"].contains(&token.text);
+            if token.kind == Kind::Name && is_socket && path.starts_with("tests/") && path != SOCKETS {
+                report(
+                    token.line,
+                    format!("`{}` outside of `{SOCKETS}`; WebAssembly has no sockets", token.text),
+                );
             }
             if token.kind == Kind::Text && has_fixed_port(token.text) {
                 report(token.line, "a fixed port; bind port 0 and ask the socket for its address".into());
@@ -83,6 +93,15 @@ mod tests {
                 assert_found(&tests_are_repeatable(&Tree::planted(&[(path, line)])), path, 1, message);
             }
             assert_eq!(tests_are_repeatable(&Tree::planted(&[("tests/peers/src/main.rs", line)])), []);
+        }
+    }
+    #[test]
+    fn sockets_are_in_one_file() {
+        let line = "fn f() { UdpTransport::bind(address); }";
+        let elsewhere = Tree::planted(&[("tests/lockstep/attacks.rs", line)]);
+        assert_found(&tests_are_repeatable(&elsewhere), "tests/lockstep/attacks.rs", 1, "no sockets");
+        for path in ["tests/lockstep/udp.rs", "demo/tests/match.rs"] {
+            assert_eq!(tests_are_repeatable(&Tree::planted(&[(path, line)])), []);
         }
     }
 }
