@@ -6,7 +6,7 @@ use crate::tree::{Finding, Tree};
 
 /// Where tests of more than one part live. The benchmark measures time and is no test.
 const TESTS: [&str; 2] = ["tests/", "demo/tests/"];
-const NO_TESTS: [&str; 2] = ["tests/peers/", "tests/tidy/"];
+const NO_TESTS: [&str; 3] = ["tests/peers/", "tests/instructions/", "tests/tidy/"];
 
 /// Randomness that nobody can repeat.
 const UNSEEDED: [&str; 5] = ["thread_rng", "ThreadRng", "OsRng", "SysRng", "from_os_rng"];
