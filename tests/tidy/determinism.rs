@@ -5,11 +5,17 @@ use crate::paths::paths;
 use crate::tree::{Finding, Tree};
 
 /// Code that must give the same bits on every machine, its unit tests included.
-const SIMULATION: [&str; 5] =
-    ["physics/src/", "lockstep/src/", "demo/src/game/", "demo/src/game.rs", "demo/src/bots"];
+const SIMULATION: [&str; 6] = [
+    "physics/src/",
+    "lockstep/src/",
+    "demo/src/game/",
+    "demo/src/game.rs",
+    "demo/src/bots",
+    "demo/src/cubes/",
+];
 
 /// Code whose structures are hashed and snapshotted.
-const STATE: [&str; 3] = ["physics/src/", "demo/src/game/", "demo/src/game.rs"];
+const STATE: [&str; 4] = ["physics/src/", "demo/src/game/", "demo/src/game.rs", "demo/src/cubes/"];
 
 /// A family of forbidden things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +37,11 @@ const ALLOWED: &[(&str, Ban, &str)] = &[
         "physics/src/interpolate.rs",
         Ban::Float,
         "converts to f32 for drawing, after interpolating in integers",
+    ),
+    (
+        "demo/src/cubes/float.rs",
+        Ban::Float,
+        "shows what becomes of the same scene in floats, beside the simulation and never in it",
     ),
 ];
 
@@ -267,6 +278,9 @@ mod tests {
         let findings =
             simulation_is_deterministic(&Tree::planted(&[("lockstep/src/transport/udp.rs", text)]));
         assert_found(&findings, "lockstep/src/transport/udp.rs", 1, "`f32`");
+        let floats = |path| simulation_is_deterministic(&Tree::planted(&[(path, "fn f(x: f32) {}")]));
+        assert_eq!(floats("demo/src/cubes/float.rs"), []);
+        assert_found(&floats("demo/src/cubes/scene.rs"), "demo/src/cubes/scene.rs", 1, "`f32`");
         assert!(ALLOWED.iter().all(|(_, _, reason)| reason.len() > 10), "each exception gives its reason");
     }
 

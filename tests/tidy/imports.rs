@@ -57,7 +57,10 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "debug_draw",
 ];
 
-/// What the game's simulation must not know: it would draw, read the clock or parse the command line.
+/// The demo's simulations, modules each.
+const GAMES: [&str; 2] = ["game", "cubes"];
+
+/// What they must not know: it would draw, read the clock or parse the command line.
 const NOT_IN_GAME: [&str; 4] = ["macroquad", "clap", "indicatif", "rand"];
 
 /// One import between two modules of a crate.
@@ -237,28 +240,29 @@ fn walk<V>(
     None
 }
 
-/// The demo's game imports nothing of the rest of the demo, nor what draws or reads the command line.
+/// The demo's simulations import nothing of the rest of the demo, nor what draws or reads the command line.
 pub(crate) fn game_stands_alone(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for import in imports(tree, "demo/src/").into_iter().filter(|import| import.from == "game") {
-        findings.push(Finding {
-            message: format!(
-                "the game imports `crate::{}`; demo/src/game is simulation only: hand it what it needs as an \
-                 argument, or move what it needs into demo/src/game",
-                import.to
-            ),
-            path: import.path,
-            line: import.line,
-        });
+    let imports = imports(tree, "demo/src/").into_iter();
+    for Import { path, line, from, to } in imports.filter(|import| GAMES.contains(&&*import.from)) {
+        let message = format!(
+            "`{from}` imports `crate::{to}`; demo/src/{from} is simulation only: hand it what it needs as an \
+             argument, or move what it needs into demo/src/{from}"
+        );
+        findings.push(Finding { path, line, message });
     }
-    for (path, text) in tree.rust_files("demo/src/game") {
+    let in_a_game = |path: &str| {
+        let inside = path.strip_prefix("demo/src/").map(module_of_file);
+        inside.is_some_and(|module| module.first().is_some_and(|top| GAMES.contains(top)))
+    };
+    for (path, text) in tree.rust_files("demo/src/").filter(|(path, _)| in_a_game(path)) {
         for used in paths(&tokens(text)) {
             if used.segments.len() > 1 && NOT_IN_GAME.contains(&used.segments[0]) {
                 findings.push(Finding {
                     path: path.to_string(),
                     line: used.line,
                     message: format!(
-                        "`{}` in demo/src/game, which is simulation only; drawing and options belong into \
+                        "`{}` where there is simulation only; drawing and options belong into \
                          demo/src/view, demo/src/app and demo/src/cli",
                         used.segments.join("::")
                     ),
@@ -356,8 +360,10 @@ mod tests {
         for planted in
             ["use crate::view::Color;", "use super::super::app::App;", "use macroquad::prelude::*;"]
         {
-            let tree = Tree::planted(&[("demo/src/game/combat.rs", planted)]);
-            assert_found(&game_stands_alone(&tree), "demo/src/game/combat.rs", 1, "simulation only");
+            for path in ["demo/src/game/combat.rs", "demo/src/cubes/scene.rs"] {
+                let tree = Tree::planted(&[(path, planted)]);
+                assert_found(&game_stands_alone(&tree), path, 1, "simulation only");
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 mod client;
 mod clock;
 mod comparison;
+mod cubes;
 pub(crate) mod diagnosis;
 mod invitation;
 mod network;
@@ -16,6 +17,7 @@ use testudo_lockstep::{Pace, SessionConfig, Topology};
 
 pub(crate) use client::Fault;
 pub(crate) use clock::{Clock, ThreadClock};
+pub(crate) use cubes::{CubesError, CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment};
 pub(crate) use diagnosis::Desync;
 pub(crate) use network::{News, host, join};
 pub(crate) use outcome::{MatchError, Outcome};

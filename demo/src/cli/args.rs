@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::app::TURNS_MAX;
+use crate::app::{FRAMES_MAX, TURNS_MAX};
+use crate::cubes::{CUBES_MAX, FRAMES_PER_SECOND};
 use crate::game::{ARMIES_MAX, BodyField, UNITS_MAX};
 
 /// Deterministic lockstep: everybody's machine simulates the whole battle, only orders cross the network.
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Skirmish(Skirmish),
     /// A whole match with bots over a simulated network, in virtual time, as fast as it goes
     Headless(Headless),
+    /// The articles' scene: two simulations two seconds apart, only keys cross the network
+    Cubes(Cubes),
     /// Host a match over UDP and play as player 0
     Host(Host),
     /// Join a match over UDP
@@ -109,6 +112,36 @@ pub(crate) struct Link {
     /// Probability that a packet is held back, so that later ones overtake it, 0..1
     #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
     pub(crate) reorder: u32,
+}
+
+/// Beside the fixed-point scene the same one runs with floats on both sides, with contacts in another order on the right. All four are
+/// compared in every frame.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Cubes {
+    /// Write a plot of how far left and right are apart in each frame (SVG)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) divergence: Option<PathBuf>,
+    /// Small cubes, 1..10000
+    #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u32).range(1..=i64::from(CUBES_MAX)))]
+    pub(crate) cubes: u32,
+    /// Length in seconds, 1..3600
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=i64::from(FRAMES_MAX / FRAMES_PER_SECOND)))]
+    pub(crate) seconds: u32,
+    /// Decides sizes and places of the cubes, the keys, the order of contacts of floats, and the luck of packets
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Time on the way, one direction, in ms, 0..4000; the right side plays 100 ms after the first arrival
+    #[arg(long, value_name = "N", default_value_t = 1_900, value_parser = clap::value_parser!(u64).range(0..=4_000))]
+    pub(crate) latency_ms: u64,
+    /// Added to each packet's latency, evenly between 0 and this, in ms, 0..1000
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000))]
+    pub(crate) jitter_ms: u64,
+    /// Probability that a packet is lost, 0..1
+    #[arg(long, value_name = "P", default_value = "0.25", value_parser = probability)]
+    pub(crate) loss: u32,
+    /// Flip one bit of the right side after this frame, from 0
+    #[arg(long, value_name = "F")]
+    pub(crate) corrupt_frame: Option<u32>,
 }
 
 /// Breaking one client's copy on purpose.

@@ -1,8 +1,10 @@
 //! The command line: what the program was asked for, and how it ends.
 
 mod args;
+mod cubes;
 mod headless;
 mod network;
+mod plot;
 mod report;
 mod skirmish;
 mod soak;
@@ -12,13 +14,13 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::app::MatchError;
+use crate::app::{CubesError, MatchError};
 use crate::bench;
 use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
 
 /// Commands that the documents name and that this version does not have.
-const LATER: [&str; 6] = ["cubes", "relay", "replay", "verify", "desync", "netbench"];
+const LATER: [&str; 5] = ["relay", "replay", "verify", "desync", "netbench"];
 
 /// Why there is no result: one sentence, and the exit code.
 #[derive(Debug)]
@@ -36,6 +38,12 @@ impl Failed {
 
 impl From<MatchError> for Failed {
     fn from(error: MatchError) -> Self {
+        Self { code: if error.is_usage() { 2 } else { 1 }, sentence: error.to_string() }
+    }
+}
+
+impl From<CubesError> for Failed {
+    fn from(error: CubesError) -> Self {
         Self { code: if error.is_usage() { 2 } else { 1 }, sentence: error.to_string() }
     }
 }
@@ -73,6 +81,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         None => skirmish::skirmish(&Skirmish::default(), json),
         Some(Command::Skirmish(options)) => skirmish::skirmish(options, json),
         Some(Command::Headless(options)) => headless::headless(options, json),
+        Some(Command::Cubes(options)) => cubes::cubes(options, json),
         Some(Command::Host(options)) => network::run_host(options, json),
         Some(Command::Join(options)) => network::run_join(options, json),
         Some(Command::Bench(options)) => {

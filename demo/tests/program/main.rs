@@ -1,6 +1,7 @@
 //! The program as a person starts it: what it prints, and how it ends.
 
 mod bad_input;
+mod cubes;
 mod headless;
 mod network;
 mod run;
