@@ -32,6 +32,9 @@ const TOP: f64 = 100.0;
 const FLOOR: f64 = 360.0;
 const ZERO: f64 = 388.0;
 
+/// Most decades on the scale.
+const DECADES_MAX: i32 = 16;
+
 /// Points that share this many pixels are drawn as one, the largest.
 const COLUMN: f64 = 1.5;
 
@@ -115,17 +118,16 @@ struct Scale {
 }
 
 impl Scale {
-    /// The smallest one on which every value has a place.
+    /// The smallest one on which every value has a place; what is too small beside the largest lies on its lower end.
     fn of(series: &[Series]) -> Self {
         let points = || series.iter().flat_map(|series| &series.points);
         let sizes = points().map(|point| point.1).filter(|value| *value > 0.0);
         let (low, high) =
             sizes.fold((1.0, 1.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
         let x_end = points().map(|point| point.0).fold(0.0, f64::max);
-        Self {
-            x_end: if x_end > 0.0 { x_end } else { 1.0 },
-            decades: ((low.log10().floor() as i32).min(-1), (high.log10().ceil() as i32).max(1)),
-        }
+        let top = (high.log10().ceil() as i32).max(1);
+        let bottom = (low.log10().floor() as i32).min(-1).max(top - DECADES_MAX);
+        Self { x_end: if x_end > 0.0 { x_end } else { 1.0 }, decades: (bottom, top) }
     }
 
     fn x(&self, value: f64) -> f64 {
@@ -137,7 +139,7 @@ impl Scale {
             return ZERO;
         }
         let (low, high) = (f64::from(self.decades.0), f64::from(self.decades.1));
-        FLOOR - (FLOOR - TOP) * (value.log10() - low) / (high - low)
+        FLOOR - (FLOOR - TOP) * (value.log10().max(low) - low) / (high - low)
     }
 
     /// One point per column of pixels: a line shows no more.
