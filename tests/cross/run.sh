@@ -18,23 +18,7 @@ export INSTA_WORKSPACE_ROOT=$PWD
 OUT="${CARGO_TARGET_DIR:-$PWD/target}/cross"
 mkdir -p "$OUT"
 
-say() { echo "cross: $*"; }
-
-# install PROGRAM_OR_FILE PACKAGE...: installs the packages unless the program or file is there.
-install() {
-  local wanted=$1
-  shift
-  if [[ -e $wanted ]] || command -v "$wanted" >/dev/null; then return; fi
-  say "installing $*"
-  local sudo=""
-  if ((EUID != 0)); then sudo=sudo; fi
-  if [[ ! -e $OUT/apt-updated ]]; then
-    $sudo apt-get update -qq
-    touch "$OUT/apt-updated"
-  fi
-  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$@" >"$OUT/apt.log" 2>&1 ||
-    { cat "$OUT/apt.log" >&2; return 1; }
-}
+. tests/cross/toolchain.sh
 
 # machine TARGET: linker, runner and flags of a target, as cargo's environment variables.
 machine() {
@@ -65,48 +49,6 @@ machine() {
     # An i686 program runs on an x86-64 processor; only its loader and libraries are elsewhere.
     export "CARGO_TARGET_${key}_RUNNER=/usr/$gnu/lib/ld-linux.so.2 --library-path /usr/$gnu/lib"
   fi
-}
-
-# toolchain TARGET: sets CARGO and RUSTC to a toolchain that has the target's standard library.
-toolchain() {
-  local target=$1
-  if [[ -d $(rustc --print sysroot)/lib/rustlib/$target/lib ]]; then
-    CARGO=(cargo) RUSTC_FOREIGN=rustc
-    return
-  fi
-  install /usr/lib/rustlib/src/rust/library/std rustc-web cargo-web rust-web-src
-  CARGO=(env RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$OUT" /usr/bin/cargo) RUSTC_FOREIGN=/usr/bin/rustc
-  if [[ $target == wasm32-wasip1 ]]; then debian_wasi; fi
-  [[ -e $OUT/sysroot/lib/rustlib/$target/lib/.built ]] || build_std "$target"
-  export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$target")_RUSTFLAGS=--sysroot $OUT/sysroot ${FOREIGN_FLAGS[*]:-}"
-}
-
-# debian_wasi: Debian's C library and linker for WebAssembly; sets FOREIGN_FLAGS.
-debian_wasi() {
-  install /usr/lib/wasm32-wasi/crt1-command.o wasi-libc
-  install wasm-ld-22 lld-22
-  local lib=$OUT/sysroot/lib/rustlib/wasm32-wasip1/lib
-  mkdir -p "$lib"
-  ln -sfn /usr/lib/wasm32-wasi "$lib/self-contained"
-  # That C library lacks three functions which std names and the tests never need: wasi.mjs stands in for them.
-  FOREIGN_FLAGS=(-C linker=wasm-ld-22 -C link-arg=--allow-undefined -C link-arg=--export-if-defined=malloc)
-}
-
-# build_std TARGET: the standard library for a target, into a sysroot of our own.
-build_std() {
-  local target=$1 stub=$OUT/std-$1 lib=$OUT/sysroot/lib/rustlib/$1/lib
-  say "building the standard library for $target"
-  mkdir -p "$stub/src" "$lib"
-  printf '[package]\nname = "stub"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n' >"$stub/Cargo.toml"
-  : >"$stub/src/lib.rs"
-  # RUSTC_BOOTSTRAP: building std is an unstable feature of cargo. Nothing else here uses one.
-  (cd "$stub" && env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$stub/target" \
-    /usr/bin/cargo build --quiet --release --target "$target" \
-    -Zbuild-std=std,test,panic_unwind,panic_abort,proc_macro)
-  cp "$stub/target/$target"/release/deps/*.rlib "$lib/"
-  rm "$lib"/libstub-*.rlib
-  rm -r "$stub"
-  touch "$lib/.built"
 }
 
 # control TARGET: does the method see a difference where there must be one, and does the runner report failures?

@@ -2,13 +2,19 @@
 
 use testudo_lockstep::{Duration, Instant};
 
+#[cfg(not(target_arch = "wasm32"))]
+use std::time::Instant as Moment;
+
+#[cfg(target_arch = "wasm32")]
+use page::Moment;
+
 /// Time since its start, for sessions, and for measuring.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock(std::time::Instant);
+pub(crate) struct Clock(Moment);
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self(std::time::Instant::now())
+        Self(Moment::now())
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -25,10 +31,35 @@ impl Clock {
     }
 }
 
+/// The standard library has no clock in a browser; the window library asks the page.
+#[cfg(target_arch = "wasm32")]
+mod page {
+    use std::time::Duration;
+
+    use macroquad::miniquad::date;
+
+    /// Seconds since 1970.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Moment(f64);
+
+    impl Moment {
+        pub(super) fn now() -> Self {
+            Self(date::now())
+        }
+
+        pub(super) fn elapsed(&self) -> Duration {
+            // The page's clock may be set back.
+            Duration::try_from_secs_f64(date::now() - self.0).unwrap_or_default()
+        }
+    }
+}
+
 /// Time that the calling thread has run on a processor: on a busy machine it says more than the clock.
+#[cfg(not(target_arch = "wasm32"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadClock(cpu_time::ThreadTime);
 
+#[cfg(not(target_arch = "wasm32"))]
 impl ThreadClock {
     pub(crate) fn start() -> Self {
         Self(cpu_time::ThreadTime::now())

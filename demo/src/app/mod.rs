@@ -10,6 +10,7 @@ mod network;
 mod outcome;
 mod simulated;
 mod skirmish;
+#[cfg(not(target_arch = "wasm32"))]
 mod soak;
 mod telemetry;
 
@@ -23,6 +24,7 @@ pub(crate) use network::{News, host, join};
 pub(crate) use outcome::{MatchError, Outcome};
 pub(crate) use simulated::{SimulatedMatch, play};
 pub(crate) use skirmish::{Pilot, Skirmish, SkirmishSpec};
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use soak::{SoakOutcome, soak};
 pub(crate) use telemetry::Sample;
 

@@ -17,7 +17,7 @@ use crate::view::help;
 use crate::view::layout::Layout;
 use crate::view::minimap;
 use crate::view::order_log::OrderLog;
-use crate::view::palette::{BAD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded};
+use crate::view::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded};
 use crate::view::panel::{self, Wish};
 use crate::view::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::scene::{self, Extras, View};
@@ -66,6 +66,8 @@ pub(crate) struct Desk {
     pub(crate) drag: Option<(u8, Vec2)>,
     /// Whose side the keys are for.
     pub(crate) active: u8,
+    /// All turns have been played, and the log knows.
+    is_over: bool,
     /// The desync has been reported to the log, and the card has been answered.
     alarmed: bool,
     is_answered: bool,
@@ -79,7 +81,7 @@ pub(crate) struct Desk {
 impl Desk {
     /// # Errors
     /// Settings of the match out of range.
-    pub(crate) fn new(spec: SkirmishSpec, log: OrderLog) -> Result<Self, MatchError> {
+    pub(crate) fn new(spec: SkirmishSpec, speed_percent: u32, log: OrderLog) -> Result<Self, MatchError> {
         let skirmish = Skirmish::new(spec.clone())?;
         let layout = Layout::new(screen_width(), screen_height());
         let camera = opening(&skirmish.client(0).game(), layout.views[0]);
@@ -96,11 +98,12 @@ impl Desk {
             log,
             is_paused: false,
             wants_step: false,
-            speed: 2,
+            speed: SPEEDS.iter().position(|speed| *speed >= speed_percent).unwrap_or(SPEEDS.len() - 1),
             shows_help: false,
             aim: None,
             drag: None,
             active: 0,
+            is_over: false,
             alarmed: false,
             is_answered: false,
             has_ordered: false,
@@ -148,6 +151,10 @@ impl Desk {
             side.effects.observe(&game, self.skirmish.frame(player as u8), passed, real);
         }
         self.look_for_desync();
+        if !self.is_over && self.skirmish.is_over() {
+            self.is_over = true;
+            self.note_end();
+        }
     }
 
     fn look_for_desync(&mut self) {
@@ -180,6 +187,7 @@ impl Desk {
         }
         self.sides = [Side::default(), Side::default()];
         (self.alarmed, self.is_answered, self.is_paused, self.error) = (false, false, false, None);
+        self.is_over = false;
         self.show_all();
         self.log.note("restart", true);
     }
@@ -290,6 +298,14 @@ impl Desk {
                 Some(Answer::Restart) => self.restart(),
                 None => {}
             }
+        }
+        if self.is_over {
+            let bar = Rect { h: 36.0, ..around };
+            let (turns, sums) = self.skirmish.compared();
+            let sums: Vec<String> = sums.iter().map(|sum| format!("{sum:016x}")).collect();
+            let text = format!("Over after {turns} turns. Final checksums: {}", sums.join(", "));
+            draw_rectangle(bar.x, bar.y, bar.w, bar.h, PANEL);
+            self.pen.label(&text, bar, Align::Middle, SIZE, if self.agrees() { GOOD } else { BAD });
         }
         if let Some(error) = &self.error {
             let bar = Rect { h: 36.0, ..around };

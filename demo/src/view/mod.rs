@@ -8,13 +8,18 @@ mod camera;
 mod controls;
 mod debug;
 mod desk;
+#[cfg(not(target_arch = "wasm32"))]
 mod display;
 mod effects;
 mod graph;
 mod help;
 mod layout;
 mod minimap;
+#[cfg(not(target_arch = "wasm32"))]
+mod native;
 mod order_log;
+#[cfg(target_arch = "wasm32")]
+mod page;
 mod palette;
 mod panel;
 mod pen;
@@ -23,10 +28,12 @@ mod selection;
 mod ui;
 mod viewport;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use native::{WindowError, open};
+#[cfg(target_arch = "wasm32")]
+pub(crate) use page::open_page;
+
 use std::cell::Cell;
-use std::fs::File;
-use std::panic::{self, AssertUnwindSafe};
-use std::rc::Rc;
 
 use macroquad::conf::Conf;
 use macroquad::input::{KeyCode, is_key_pressed};
@@ -38,7 +45,6 @@ use macroquad::window::{clear_background, next_frame, screen_height, screen_widt
 
 use crate::app::{MatchError, SkirmishSpec};
 use desk::Desk;
-use display::Display;
 use layout::Layout;
 use order_log::OrderLog;
 use palette::BACKDROP;
@@ -46,53 +52,8 @@ use palette::BACKDROP;
 /// Longest time that a picture stands for, seconds: after a longer one the match is behind the clock, not ahead of the eye.
 const PICTURE_MAX: f32 = 0.1;
 
-/// Why there was no window, or what went wrong in it.
-#[derive(Debug)]
-pub(crate) enum WindowError {
-    /// There is no display; why.
-    NoDisplay(String),
-    Match(MatchError),
-}
-
-/// Opens a window with both clients of a match and runs until it is closed. Tells whether the copies were equal all the time.
-///
-/// # Errors
-/// No display, or settings of the match out of range.
-pub(crate) fn open(spec: SkirmishSpec, log: Option<File>) -> Result<bool, WindowError> {
-    let display = display::find().map_err(WindowError::NoDisplay)?;
-    let result: Rc<Cell<Option<Result<bool, MatchError>>>> = Rc::default();
-    let told = Rc::clone(&result);
-    let started = Rc::new(Cell::new(false));
-    let has_started = Rc::clone(&started);
-    let future = async move {
-        has_started.set(true);
-        told.set(Some(run(spec, OrderLog::new(log), &told).await));
-    };
-    // The library panics where the display has no way to draw; after the first picture a panic is a fault of this program.
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let mut hook = Some(hook);
-    let future = async move {
-        if let Some(hook) = hook.take() {
-            panic::set_hook(hook);
-        }
-        future.await;
-    };
-    let entered =
-        panic::catch_unwind(AssertUnwindSafe(|| macroquad::Window::from_config(conf(display), future)));
-    match (entered, started.get()) {
-        (Err(cause), true) => panic::resume_unwind(cause),
-        (Err(_), false) => {
-            drop(panic::take_hook());
-            Err(WindowError::NoDisplay("the display cannot draw with OpenGL".into()))
-        }
-        (Ok(()), _) => result.take().unwrap_or(Ok(true)).map_err(WindowError::Match),
-    }
-}
-
-fn conf(display: Display) -> Conf {
-    let linux_backend =
-        if display == Display::Wayland { LinuxBackend::WaylandOnly } else { LinuxBackend::X11Only };
+/// Settings of the window.
+fn conf(linux_backend: LinuxBackend) -> Conf {
     Conf {
         miniquad_conf: miniquad::conf::Conf {
             window_title: "Testudo".into(),
@@ -112,10 +73,11 @@ fn conf(display: Display) -> Conf {
 /// Picture after picture. The verdict so far stands in `told`, because a window may be closed at any time.
 async fn run(
     spec: SkirmishSpec,
+    speed_percent: u32,
     log: OrderLog,
     told: &Cell<Option<Result<bool, MatchError>>>,
 ) -> Result<bool, MatchError> {
-    let mut desk = Desk::new(spec, log)?;
+    let mut desk = Desk::new(spec, speed_percent, log)?;
     let mut pictures = 0;
     loop {
         let seconds = get_frame_time().min(PICTURE_MAX);

@@ -2,8 +2,6 @@
 //! object per line.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write as _;
 
 use macroquad::math::Rect;
 use serde_json::{Value, json};
@@ -12,23 +10,41 @@ use testudo_lockstep::simnet::LinkSettings;
 use crate::app::Desync;
 use crate::game::{Command, Order, Selection};
 
-/// Writes to a file, or nowhere.
+/// Where the notes go.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+pub(crate) enum Sink {
+    Nowhere,
+    #[cfg(not(target_arch = "wasm32"))]
+    File(std::fs::File),
+    /// The console of the browser page, which has an eye on it.
+    #[cfg(target_arch = "wasm32")]
+    Page,
+}
+
+/// Writes notes.
 pub(crate) struct OrderLog {
-    file: Option<File>,
+    sink: Sink,
     places: BTreeMap<String, [i32; 4]>,
 }
 
 impl OrderLog {
-    pub(crate) fn new(file: Option<File>) -> Self {
-        Self { file, places: BTreeMap::new() }
+    pub(crate) fn new(sink: Sink) -> Self {
+        Self { sink, places: BTreeMap::new() }
     }
 
     fn write(&mut self, line: &Value) {
-        // A full disk is no reason to end the match.
-        if let Some(file) = &mut self.file
-            && writeln!(file, "{line}").is_err()
-        {
-            self.file = None;
+        match &mut self.sink {
+            Sink::Nowhere => {}
+            #[cfg(not(target_arch = "wasm32"))]
+            Sink::File(file) => {
+                use std::io::Write as _;
+                // A full disk is no reason to end the match.
+                if writeln!(file, "{line}").is_err() {
+                    self.sink = Sink::Nowhere;
+                }
+            }
+            #[cfg(target_arch = "wasm32")]
+            Sink::Page => macroquad::miniquad::info!("{}", line),
         }
     }
 
@@ -86,7 +102,7 @@ impl OrderLog {
 
     /// Where things are; written when it has changed.
     pub(crate) fn places<'a>(&mut self, places: impl Iterator<Item = (&'a str, Rect)>) {
-        if self.file.is_none() {
+        if matches!(self.sink, Sink::Nowhere) {
             return;
         }
         let whole = |rect: Rect| [rect.x as i32, rect.y as i32, rect.w as i32, rect.h as i32];

@@ -1,0 +1,66 @@
+//! The window of an operating system, if it has a display.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
+use std::rc::Rc;
+
+use macroquad::miniquad::conf::LinuxBackend;
+
+use crate::app::{MatchError, SkirmishSpec};
+use crate::view::display::{self, Display};
+use crate::view::order_log::{OrderLog, Sink};
+use crate::view::{conf, run};
+
+/// The speed at which the match begins, percent.
+const REAL_TIME: u32 = 100;
+
+/// Why there was no window, or what went wrong in it.
+#[derive(Debug)]
+pub(crate) enum WindowError {
+    /// There is no display; why.
+    NoDisplay(String),
+    Match(MatchError),
+}
+
+/// Opens a window with both clients of a match and runs until it is closed. Tells whether the copies were equal all the time.
+///
+/// # Errors
+/// No display, or settings of the match out of range.
+pub(crate) fn open(spec: SkirmishSpec, log: Option<File>) -> Result<bool, WindowError> {
+    let display = display::find().map_err(WindowError::NoDisplay)?;
+    let backend = match display {
+        Display::Usual => LinuxBackend::X11Only,
+        Display::Wayland => LinuxBackend::WaylandOnly,
+    };
+    let result: Rc<Cell<Option<Result<bool, MatchError>>>> = Rc::default();
+    let told = Rc::clone(&result);
+    let started = Rc::new(Cell::new(false));
+    let has_started = Rc::clone(&started);
+    let future = async move {
+        has_started.set(true);
+        told.set(Some(
+            run(spec, REAL_TIME, OrderLog::new(log.map_or(Sink::Nowhere, Sink::File)), &told).await,
+        ));
+    };
+    // The library panics where the display has no way to draw; after the first picture a panic is a fault of this program.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let mut hook = Some(hook);
+    let future = async move {
+        if let Some(hook) = hook.take() {
+            panic::set_hook(hook);
+        }
+        future.await;
+    };
+    let entered =
+        panic::catch_unwind(AssertUnwindSafe(|| macroquad::Window::from_config(conf(backend), future)));
+    match (entered, started.get()) {
+        (Err(cause), true) => panic::resume_unwind(cause),
+        (Err(_), false) => {
+            drop(panic::take_hook());
+            Err(WindowError::NoDisplay("the display cannot draw with OpenGL".into()))
+        }
+        (Ok(()), _) => result.take().unwrap_or(Ok(true)).map_err(WindowError::Match),
+    }
+}

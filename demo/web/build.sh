@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Builds the window as a browser page: everything that the page needs lies in one folder, and it asks for nothing elsewhere.
+#
+#   demo/web/build.sh            builds target/web (or the folder that OUT_WEB names)
+#   demo/web/build.sh --serve    and serves it on this machine until Ctrl C; PORT names the port, 8000 otherwise
+#
+# Needs Rust's target wasm32-unknown-unknown: from rustup, or built once with Debian's compiler. Exit code 3: neither is to be had.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+OUT=$TARGET_DIR/cross PAGE=${OUT_WEB:-$TARGET_DIR/web} FOREIGN_FLAGS=()
+mkdir -p "$OUT" "$PAGE/play" "$PAGE/proof"
+. tests/cross/toolchain.sh
+
+target=wasm32-unknown-unknown
+if [[ ! -d $(rustc --print sysroot)/lib/rustlib/$target/lib ]]; then
+  rustup target add "$target" >"$OUT/rustup.log" 2>&1 || command -v apt-get >/dev/null ||
+    { echo "web: there is no target $target here, and no way to get one" >&2; exit 3; }
+fi
+toolchain "$target"
+
+# Names of functions and lines would make the page ten times as large.
+env CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=true \
+  "${CARGO[@]}" build --quiet --locked --release -p testudo-demo --target "$target"
+built=$TARGET_DIR/$target/release/testudo.wasm
+if [[ ${CARGO[0]} == env ]]; then built=$OUT/$target/release/testudo.wasm; fi
+cp "$built" demo/web/index.html "$PAGE/"
+cp demo/web/play/match.json "$PAGE/play/"
+cp demo/web/proof/match.json "$PAGE/proof/"
+
+# The loader comes from the very version of the window library that is built in, and its licence with it.
+library=$(cargo metadata --locked --format-version 1 | grep -oE '"manifest_path":"[^"]*/macroquad-[0-9][^"]*Cargo.toml"' |
+  head -1 | cut -d'"' -f4 | xargs dirname)
+cp "$library/js/mq_js_bundle.js" "$PAGE/loader.js"
+cp "$library/LICENSE-MIT" "$PAGE/loader.LICENSE-MIT"
+cp "$library/LICENSE-APACHE" "$PAGE/loader.LICENSE-APACHE"
+
+# What the same match comes to without a browser.
+number() { grep -oE "\"$1\": *[0-9]+" demo/web/proof/match.json | grep -oE '[0-9]+$'; }
+cargo run --quiet --locked --release -p testudo-demo -- headless --players 2 --units "$(number units)" \
+  --turns "$(number turns)" --seed "$(number seed)" --pace fixed --json >"$PAGE/proof/native.json"
+echo "web: built $PAGE ($(stat -c %s "$PAGE/testudo.wasm") bytes of program)"
+
+if [[ ${1:-} == --serve ]]; then
+  echo "web: http://127.0.0.1:${PORT:-8000}/ to play, http://127.0.0.1:${PORT:-8000}/?match=proof for the proof"
+  exec python3 -m http.server --bind 127.0.0.1 --directory "$PAGE" "${PORT:-8000}"
+fi
