@@ -17,7 +17,9 @@ mod telemetry;
 use testudo_lockstep::{Pace, SessionConfig, Topology};
 
 pub(crate) use client::Fault;
-pub(crate) use clock::{Clock, ThreadClock};
+pub(crate) use clock::Clock;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use clock::ThreadClock;
 pub(crate) use cubes::{CubesError, CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment};
 pub(crate) use diagnosis::Desync;
 pub(crate) use network::{News, host, join};
