@@ -121,6 +121,21 @@ done
 (($(value turns_total "$WORK/soak.out") >= 6000)) || fail "games are shorter than 100 turns"
 check "... $(value turns_total "$WORK/soak.out") turns in $((SECONDS - start)) s"
 
+check "two simulations two seconds apart stay equal, floats do not, a flipped bit is seen, debug and release agree"
+run cubes 0 "$RELEASE" cubes --seed 3 --divergence "$WORK/divergence.svg" --json
+equal "cubes checksums_agree" "$(value checksums_agree "$WORK/cubes.out")" true
+frames=$(value frames "$WORK/cubes.out")
+equal "cubes frames_compared" "$(value frames_compared "$WORK/cubes.out")" "$frames"
+cubes=$(value final_checksum "$WORK/cubes.out")
+equal "cubes client_checksums" "$(list client_checksums "$WORK/cubes.out")" "$cubes $cubes"
+[[ $(tr -d ' \n' <"$WORK/cubes.out") == *'"float":{"first_divergent_frame":'[0-9]* ]] || fail "the floats did not diverge"
+grep -q "<polyline" "$WORK/divergence.svg" || fail "the plot has no line"
+run cubes_debug 0 "$DEBUG" cubes --seed 3 --latency-ms 50 --loss 0 --json
+equal "cubes in a debug build, over another network" "$(value final_checksum "$WORK/cubes_debug.out")" "$cubes"
+run cubes_broken 1 "$RELEASE" cubes --seed 3 --corrupt-frame 1234 --json
+equal "cubes first_divergent_frame" "$(value first_divergent_frame "$WORK/cubes_broken.out")" 1234
+check "... $cubes, $frames frames"
+
 # refused CODE COMMAND...: one clear line, no panic.
 refused() {
   local code=$1
@@ -134,6 +149,7 @@ refused 2 "$RELEASE" headless --players 0
 refused 2 "$RELEASE" headless --loss 1.5
 refused 2 "$RELEASE" headless --no-such-option
 refused 2 "$RELEASE" no-such-command
+refused 2 "$RELEASE" cubes --divergence "$WORK/no/such/folder.svg"
 "$RELEASE" host --bot --headless --players 2 >"$WORK/taken.out" 2>"$WORK/taken.err" &
 children+=("$!")
 until grep -q "^join 1: " "$WORK/taken.err"; do
