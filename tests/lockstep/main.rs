@@ -5,6 +5,7 @@ mod attacks;
 mod faults;
 mod handshake;
 mod hostile;
+mod input_mode;
 mod matches;
 mod membership;
 mod outcome;

@@ -1,0 +1,111 @@
+//! Input mode as the articles count it: keys of six bits, 60 per second, what one packet has to carry.
+
+use testudo_lockstep::{
+    Action, BitReader, BitWriter, DecodeError, Duration, Identity, Instant, PACKET_BYTES_MAX, PeerId,
+    PlayerId, Session, SessionConfig, State, TurnStatus,
+};
+
+/// Six keys.
+struct Keys(u8);
+
+impl Action for Keys {
+    const MAX_BITS: u32 = 6;
+
+    fn encode(&self, out: &mut BitWriter) {
+        out.write_bits(self.0.into(), 6);
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self(input.read_bits(6)? as u8))
+    }
+}
+
+/// Around the inputs: kind, base, acknowledgement, the segment's head, filling and tag.
+const HEAD_BYTES: usize = 11;
+
+/// A checksum among the entries: 32 bits, its kind, and how far it is from the one before.
+const CHECKSUM_BITS: usize = 32 + 4 + 9;
+
+const FRAME: Duration = Duration::from_micros(16_667);
+
+/// A player and one who watches, both in the match.
+fn pair(config: &SessionConfig) -> (Instant, Session<Keys>, Session<Keys>) {
+    let mut now = Instant::ZERO;
+    let mut player = Session::host(config.clone(), now).unwrap();
+    let mut watcher = Session::new(config.clone(), Identity::Spectator, now).unwrap();
+    watcher.connect(PeerId(0));
+    while player.state() == State::Lobby {
+        now += FRAME;
+        pass(now, &mut player, PeerId(0), &mut watcher);
+        pass(now, &mut watcher, PeerId(1), &mut player);
+        player.handle_timeout(now);
+        watcher.handle_timeout(now);
+    }
+    (now, player, watcher)
+}
+
+/// Hands over what one has to send; returns the length of the longest packet.
+fn pass(now: Instant, from: &mut Session<Keys>, name: PeerId, to: &mut Session<Keys>) -> usize {
+    let (mut packet, mut longest) = (Vec::new(), 0);
+    while from.poll_transmit(now, &mut packet).is_some() {
+        longest = longest.max(packet.len());
+        to.handle_packet(now, name, &packet);
+    }
+    longest
+}
+
+/// The length of the packet after so many frames of which nothing has arrived, and what the other one makes of it.
+fn packet_after(frames: u32, checksum_interval: u32, keys: impl Fn(u32) -> u8) -> (usize, u32) {
+    let config =
+        SessionConfig::input(1, 60).turns_ahead(0).spectators_min(1).checksum_interval(checksum_interval);
+    let (mut now, mut player, mut watcher) = pair(&config);
+    let mut lost = Vec::new();
+    for frame in 0..frames {
+        while player.poll_transmit(now, &mut lost).is_some() {}
+        now += FRAME;
+        player.handle_timeout(now);
+        player.submit(&Keys(keys(frame))).unwrap();
+        assert!(matches!(player.begin_turn(now), TurnStatus::Ready(_)));
+        player.end_turn(now, u64::from(frame) << 32);
+    }
+    let length = pass(now, &mut player, PeerId(0), &mut watcher);
+    let mut ran = 0;
+    watcher.handle_timeout(now);
+    while matches!(watcher.begin_turn(now), TurnStatus::Ready(_)) {
+        let got: Vec<(PlayerId, u8)> =
+            watcher.turn_actions().map(|(player, keys)| (player, keys.0)).collect();
+        assert_eq!(got, [(PlayerId(0), keys(ran))]);
+        watcher.end_turn(now, u64::from(ran) << 32);
+        ran += 1;
+    }
+    (length, ran)
+}
+
+#[test]
+fn two_seconds_of_keys_that_change_in_every_frame_are_90_and_15_bytes() {
+    let keys = |frame: u32| (frame % 64) as u8;
+    let (length, ran) = packet_after(120, 600, keys);
+    assert_eq!(ran, 120, "one packet carries it all");
+    assert!((90 + 15..=90 + 15 + HEAD_BYTES).contains(&length), "{length} bytes");
+    let (length, ran) = packet_after(120, 30, keys);
+    let checksums = (4 * CHECKSUM_BITS).div_ceil(8);
+    assert!(ran == 120 && length <= 90 + 15 + HEAD_BYTES + checksums, "{length} bytes with checksums");
+}
+
+#[test]
+fn idle_keys_cost_one_bit_each() {
+    for frames in [60, 120, 480] {
+        let (length, ran) = packet_after(frames, 600, |_| 5);
+        assert_eq!(ran, frames);
+        assert!(
+            length <= (frames as usize + 5).div_ceil(8) + HEAD_BYTES,
+            "{length} bytes for {frames} frames"
+        );
+    }
+}
+
+#[test]
+fn a_whole_window_of_changing_keys_fits_one_packet() {
+    let (length, ran) = packet_after(512, 30, |frame| (frame % 64) as u8);
+    assert!(ran == 512 && length <= PACKET_BYTES_MAX, "{ran} inputs in {length} bytes");
+}
