@@ -1,4 +1,4 @@
-//! Where two worlds differ: the diagnosis after a desync. And single flipped bits, to rehearse it.
+//! Every number of a world by name, and where two worlds differ: the diagnosis after a desync. And single flipped bits, to rehearse it.
 
 use alloc::boxed::Box;
 
@@ -131,9 +131,62 @@ impl World {
             Part::World => self.differing_number(other),
             Part::Order => self.differing_order(other),
             Part::Bodies => self.differing_body(other),
-            Part::Contacts => self.differing_contact(other),
-            Part::Sensors => self.differing_overlap(other),
+            Part::Contacts => self.differing_list(other, part, &CONTACT_LISTS),
+            Part::Sensors => self.differing_list(other, part, &SENSOR_LISTS),
         })
+    }
+
+    /// Shows every number of the state with its name and raw value, in an order that follows from the state alone: what
+    /// [`World::first_difference`] compares, for those who compare states that are not in one place. Every slot shows its
+    /// generation, a vacant one -1; the other fields of a body follow later, for living bodies only.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, BodyField, Fx, Place, Shape, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE)).user(7)).unwrap();
+    /// let mut seen = None;
+    /// world.visit_numbers(&mut |place, value| {
+    ///     if let Place::Body { field: BodyField::User, .. } = place {
+    ///         seen = Some(value);
+    ///     }
+    /// });
+    /// assert_eq!(seen, Some(7));
+    /// ```
+    pub fn visit_numbers(&self, each: &mut dyn FnMut(Place, i128)) {
+        for (name, value) in numbers(self) {
+            each(Place::World { name }, value);
+        }
+        let slots = self.order.slot_count() as u32;
+        each(Place::World { name: "slots" }, slots.into());
+        for slot in 0..slots {
+            let body = BodyId { index: slot, generation: self.order.slot_generation(slot) };
+            let value = self.order.generation(slot).map_or(-1, i128::from);
+            each(Place::Body { body, field: BodyField::Generation }, value);
+        }
+        self.visit_lists(&ORDER_LISTS, each);
+        self.visit_bodies(each);
+        self.visit_lists(&CONTACT_LISTS, each);
+        self.visit_lists(&SENSOR_LISTS, each);
+    }
+
+    fn visit_lists(&self, lists: &[(&'static str, Column)], each: &mut dyn FnMut(Place, i128)) {
+        for &(list, column) in lists {
+            for (index, (slot, value)) in (0..).zip(column(self)) {
+                each(Place::Entry { list, index, slot }, value);
+            }
+        }
+    }
+
+    fn visit_bodies(&self, each: &mut dyn FnMut(Place, i128)) {
+        for (slot, (body, extra)) in (0..).zip(self.bodies.iter().zip(&self.extras)) {
+            if body.has(flag::ALIVE) {
+                let generation = self.order.slot_generation(slot);
+                let id = BodyId { index: slot, generation };
+                for field in BodyField::ALL.into_iter().filter(|field| *field != BodyField::Generation) {
+                    each(Place::Body { body: id, field }, field.get(body, extra, generation));
+                }
+            }
+        }
     }
 
     /// Flips one bit of one body's state, as faulty memory or a forbidden float would: a rehearsal of a desync. Sleep and
@@ -191,21 +244,7 @@ impl World {
                 there: there.map(Into::into),
             })
         });
-        let list = |name, column: fn(&Self) -> Entries<'_>| {
-            differing_entry(Part::Order, name, [self, other].map(column))
-        };
-        unequal
-            .or_else(|| {
-                list("vacant slots", |w| Box::new(w.order.vacant().iter().map(|&slot| (None, slot.into()))))
-            })
-            .or_else(|| {
-                list("generations of vacant slots", |w| {
-                    Box::new(w.order.vacant().iter().map(|&s| (Some(s), w.order.slot_generation(s).into())))
-                })
-            })
-            .or_else(|| {
-                list("order of creation", |w| Box::new(w.order.iter().map(|slot| (None, slot.into()))))
-            })
+        unequal.or_else(|| self.differing_list(other, Part::Order, &ORDER_LISTS))
     }
 
     /// Call when the same slots live in both.
@@ -227,56 +266,45 @@ impl World {
         })
     }
 
-    fn differing_contact(&self, other: &Self) -> Option<Difference> {
-        let list = |name, column: fn(&Self) -> Entries<'_>| {
-            differing_entry(Part::Contacts, name, [self, other].map(column))
-        };
-        list("owners of contacts", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.owner.into()))))
-            .or_else(|| {
-                list("bodies in contact", |w| {
-                    Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.other.into())))
-                })
-            })
-            .or_else(|| {
-                list("impulses", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.impulse.into()))))
-            })
-            .or_else(|| {
-                list("number of resting contacts", |w| {
-                    Box::new(core::iter::once((None, w.contacts.resting.len() as i128)))
-                })
-            })
-    }
-
-    fn differing_overlap(&self, other: &Self) -> Option<Difference> {
-        let list = |name, column: fn(&Self) -> Entries<'_>| {
-            differing_entry(Part::Sensors, name, [self, other].map(column))
-        };
-        list("first bodies of overlaps", |w| {
-            Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.0.into())))
-        })
-        .or_else(|| {
-            list("second bodies of overlaps", |w| {
-                Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.1.into())))
-            })
-        })
-        .or_else(|| {
-            list("removed bodies", |w| Box::new(w.removed.iter().map(|r| (Some(r.slot), r.slot.into()))))
-        })
-        .or_else(|| {
-            list("generations of removed bodies", |w| {
-                Box::new(w.removed.iter().map(|r| (Some(r.slot), r.generation.into())))
-            })
-        })
-        .or_else(|| {
-            list("user values of removed bodies", |w| {
-                Box::new(w.removed.iter().map(|r| (Some(r.slot), r.user.into())))
-            })
-        })
+    fn differing_list(
+        &self,
+        other: &Self,
+        part: Part,
+        lists: &[(&'static str, Column)],
+    ) -> Option<Difference> {
+        lists.iter().find_map(|&(list, column)| differing_entry(part, list, [self, other].map(column)))
     }
 }
 
 /// One number per entry of a list, with the slot that the entry belongs to.
 type Entries<'a> = Box<dyn Iterator<Item = (Option<u32>, i128)> + 'a>;
+
+type Column = for<'a> fn(&'a World) -> Entries<'a>;
+
+const ORDER_LISTS: [(&str, Column); 3] = [
+    ("vacant slots", |w| Box::new(w.order.vacant().iter().map(|&slot| (None, slot.into())))),
+    ("generations of vacant slots", |w| {
+        Box::new(w.order.vacant().iter().map(|&s| (Some(s), w.order.slot_generation(s).into())))
+    }),
+    ("order of creation", |w| Box::new(w.order.iter().map(|slot| (None, slot.into())))),
+];
+
+const CONTACT_LISTS: [(&str, Column); 4] = [
+    ("owners of contacts", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.owner.into())))),
+    ("bodies in contact", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.other.into())))),
+    ("impulses", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.impulse.into())))),
+    ("number of resting contacts", |w| Box::new(core::iter::once((None, w.contacts.resting.len() as i128)))),
+];
+
+const SENSOR_LISTS: [(&str, Column); 5] = [
+    ("first bodies of overlaps", |w| Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.0.into())))),
+    ("second bodies of overlaps", |w| Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.1.into())))),
+    ("removed bodies", |w| Box::new(w.removed.iter().map(|r| (Some(r.slot), r.slot.into())))),
+    ("generations of removed bodies", |w| {
+        Box::new(w.removed.iter().map(|r| (Some(r.slot), r.generation.into())))
+    }),
+    ("user values of removed bodies", |w| Box::new(w.removed.iter().map(|r| (Some(r.slot), r.user.into())))),
+];
 
 /// Compares one column of a list.
 fn differing_entry(part: Part, list: &'static str, columns: [Entries<'_>; 2]) -> Option<Difference> {
@@ -491,5 +519,36 @@ mod tests {
             living.reverse()
         }
         world.order = Ordered::from_parts(&generations, free, living).unwrap();
+    }
+
+    /// The walk sees whatever the comparison sees, at the same place.
+    #[test]
+    fn the_numbers_of_two_worlds_differ_where_the_first_difference_says() {
+        let world = heap();
+        let numbers = |world: &World| {
+            let mut all = Vec::new();
+            world.visit_numbers(&mut |place, value| all.push((place, value)));
+            all
+        };
+        let before = numbers(&world);
+        let slot = world.bodies().next().unwrap().id().index();
+        let mut flipped = 0;
+        for field in BodyField::ALL {
+            let mut other = world.clone();
+            if (0..field.bits()).any(|bit| other.flip_bit(slot, field, bit).is_ok()) {
+                flipped += 1;
+                let after = numbers(&other);
+                let differing: Vec<_> = before.iter().zip(&after).filter(|(a, b)| a.1 != b.1).collect();
+                let first = world.first_difference(&other).unwrap();
+                assert_eq!((differing.len(), after.len()), (1, before.len()), "{field}");
+                assert_eq!((differing[0].0.0, Some(differing[0].1.1)), (first.place, first.there), "{field}");
+            }
+        }
+        assert!(flipped > 15, "only {flipped} fields could be flipped");
+        let mut stepped = world.clone();
+        stepped.step(20).unwrap();
+        let after = numbers(&stepped);
+        let first = before.iter().zip(&after).find(|(a, b)| a != b).unwrap();
+        assert_eq!(first.0.0, world.first_difference(&stepped).unwrap().place);
     }
 }

@@ -78,13 +78,19 @@ impl World {
     /// gives out the same new ones.
     pub fn snapshot(&self, out: &mut Vec<u8>) {
         out.clear();
+        self.append_snapshot(out);
+    }
+
+    /// As [`World::snapshot`], behind what is in `out` already: for games that save more than a world.
+    pub fn append_snapshot(&self, out: &mut Vec<u8>) {
+        let start = out.len();
         out.put(&MAGIC);
         out.put_u32(SNAPSHOT_VERSION);
         out.put_u32(SIM_VERSION);
         for part in Part::ALL {
             walk(self, part, out);
         }
-        let hash = hash_bytes(out);
+        let hash = hash_bytes(&out[start..]);
         out.put_u64(hash);
     }
 

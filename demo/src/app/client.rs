@@ -145,7 +145,7 @@ impl Simulation for Client {
             whole.step(frames_per_second);
         }
         if watched.keeps_records {
-            watched.frames.push(watched.game.frame_checksum());
+            watched.frames.push(watched.game.checksum());
         }
     }
 
@@ -197,7 +197,7 @@ impl Watched {
             Ok(()) => {
                 self.whole = Some(Box::new(whole));
                 if let Some(last) = self.frames.last_mut() {
-                    *last = self.game.frame_checksum();
+                    *last = self.game.checksum();
                 }
             }
             Err(error) => self.refused = Some(error),

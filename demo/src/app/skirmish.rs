@@ -249,6 +249,7 @@ impl Skirmish {
 mod tests {
     use super::*;
     use crate::game::{Command, Selection, Setup};
+    use testudo_lockstep::Simulation;
 
     const PICTURE: Duration = Duration::from_micros(16_667);
     const AMPLE: Duration = Duration::from_secs(60);
@@ -262,7 +263,7 @@ mod tests {
     }
 
     fn checksums(skirmish: &Skirmish) -> Vec<u64> {
-        (0..2).map(|player| skirmish.client(player).game().frame_checksum()).collect()
+        (0..2).map(|player| skirmish.client(player).game().checksum()).collect()
     }
 
     #[test]

@@ -24,8 +24,8 @@ pub(crate) struct Army {
     /// Units that wait for a reinforcement, first fallen first. Numbers of the match; never more than the army's units.
     pub(crate) fallen: VecDeque<u32>,
     /// Thousandths of a reinforcement that have arrived.
-    ready: u32,
-    arrivals: Rate,
+    pub(super) ready: u32,
+    pub(super) arrivals: Rate,
 }
 
 impl Army {
@@ -44,11 +44,6 @@ impl Army {
         let per_second = (units * PER_SECOND_PER_UNIT).max(PER_SECOND_MIN);
         let arrived = self.arrivals.take(per_second, frames_per_second);
         self.ready = if self.fallen.is_empty() { 0 } else { self.ready.saturating_add(arrived) };
-    }
-
-    /// The state that no other file sees, for the hash.
-    pub(crate) fn reserve_bits(&self) -> [u32; 2] {
-        [self.ready, self.arrivals.to_bits()]
     }
 }
 

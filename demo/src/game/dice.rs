@@ -13,9 +13,14 @@ impl Dice {
         Self(Pcg32::new(seed, STREAM))
     }
 
-    /// The state, for the hash.
+    /// The state: position and stream of the generator.
     pub(crate) fn state(&self) -> (u64, u64) {
         self.0.state()
+    }
+
+    /// Goes on from a state.
+    pub(crate) fn set_state(&mut self, state: u64, stream: u64) {
+        self.0 = Pcg32::from_state(state, stream);
     }
 
     /// Uniform in `low..=high` up to a bias below `(high - low + 1) / 2^32`; `low` if the range is empty.

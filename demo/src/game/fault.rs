@@ -47,6 +47,15 @@ impl BodyField {
         }
     }
 
+    fn in_physics(self) -> testudo_physics::BodyField {
+        match self {
+            Self::PositionX => testudo_physics::BodyField::PositionX,
+            Self::PositionY => testudo_physics::BodyField::PositionY,
+            Self::VelocityX => testudo_physics::BodyField::VelocityX,
+            Self::VelocityY => testudo_physics::BodyField::VelocityY,
+        }
+    }
+
     fn index(self) -> usize {
         self as usize
     }
@@ -89,20 +98,16 @@ impl Game {
         if wanted.unsigned_abs() > max.unsigned_abs() {
             return Err(FaultError::OutOfRange { field, value: wanted, max });
         }
-        let [x, y, vx, vy] = state.values;
-        let set = match field {
-            BodyField::PositionX | BodyField::PositionY => {
-                self.world.set_position(id, Point { x, y }.to_vec2())
+        if self.world.flip_bit(slot, field.in_physics(), bit & 31).is_err() {
+            // A sleeper has no velocity: it wakes, as if somebody had pushed it. What cannot move at all has none either.
+            let [.., x, y] = state.values;
+            let pushed = self.world.set_velocity(id, Point { x, y }.to_vec2());
+            let now = self.world.body(id).map(|body| BodyState::of(&body).value(field));
+            if pushed.is_err() || now != Some(wanted) {
+                return Err(FaultError::Immovable { slot, field });
             }
-            BodyField::VelocityX | BodyField::VelocityY => {
-                self.world.set_velocity(id, Point { x: vx, y: vy }.to_vec2())
-            }
-        };
-        let now = self.world.body(id).map(|body| BodyState::of(&body).values[field.index()]);
-        if set.is_err() || now != Some(wanted) {
-            return Err(FaultError::Immovable { slot, field });
         }
-        self.frame_checksum = self.hash_state();
+        self.checksum = self.hash_state();
         Ok(())
     }
 

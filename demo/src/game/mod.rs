@@ -64,10 +64,8 @@ pub(crate) struct Game {
     armies: Vec<Army>,
     /// Unit `index` of army `n` is number `n * setup.units + index`, alive or not.
     units: Vec<Unit>,
-    /// Hash of the checksums of all frames before the last one.
-    history: u64,
-    /// Hash of the state after the last frame.
-    frame_checksum: u64,
+    /// Hash of the state after the last frame, the checksum of the frame before included: it covers every frame so far.
+    checksum: u64,
     scratch: Scratch,
 }
 
@@ -100,8 +98,7 @@ impl Game {
             dice: Dice::new(setup.seed),
             armies: vec![Army::default(); usize::from(setup.players)],
             units: (0..count).map(|number| recruit(&setup, &field, number)).collect(),
-            history: 0,
-            frame_checksum: 0,
+            checksum: 0,
             scratch: Scratch {
                 places: vec![Point::ZERO; count as usize],
                 grid: Grid::new(field.half),
@@ -116,7 +113,7 @@ impl Game {
         for number in 0..count {
             game.enlist(number)?;
         }
-        game.frame_checksum = game.hash_state();
+        game.checksum = game.hash_state();
         Ok(game)
     }
 
@@ -147,11 +144,6 @@ impl Game {
     /// The bodies, their contacts and the events of the last frame.
     pub(crate) fn world(&self) -> &World {
         &self.world
-    }
-
-    /// Hash of the state after the last frame alone.
-    pub(crate) fn frame_checksum(&self) -> u64 {
-        self.frame_checksum
     }
 
     /// Enemies that an army has beaten, and units that it has lost.
@@ -198,7 +190,6 @@ impl Simulation for Game {
     }
 
     fn step(&mut self, frames_per_second: u32) {
-        self.history = checksum::extend(self.history, self.frame_checksum);
         self.survey();
         self.look_around();
         self.fight(frames_per_second);
@@ -208,12 +199,12 @@ impl Simulation for Game {
         let stepped = self.world.step(frames_per_second);
         debug_assert!(stepped.is_ok(), "{stepped:?}");
         self.frame += 1;
-        self.frame_checksum = self.hash_state();
+        self.checksum = self.hash_state();
     }
 
     /// Covers every frame so far, so a turn's checksum covers all its frames, and a difference never heals.
     fn checksum(&self) -> u64 {
-        checksum::extend(self.history, self.frame_checksum)
+        self.checksum
     }
 
     /// The army stays and holds its ground.

@@ -1,5 +1,7 @@
 //! Places and velocities as raw integers.
 
+use core::ops::RangeInclusive;
+
 use testudo_physics::{Fx, Vec2, isqrt_u64};
 
 /// Raw value of one unit of length, or of one unit per second: 16 fraction bits.
@@ -14,6 +16,9 @@ pub(crate) struct Point {
 
 impl Point {
     pub(crate) const ZERO: Self = Self { x: 0, y: 0 };
+
+    /// Of each component of a place.
+    pub(crate) const RANGE: RangeInclusive<i64> = -(1 << 30)..=1 << 30;
 
     /// From whole units.
     #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Amounts per second in integers, frame by frame.
 
+use testudo_lockstep::state::{StateError, Visit};
+
 /// Gives out `per_second / frames_per_second` each frame and carries the remainder, so that exactly `per_second` come
 /// out of every second: 10 per second at 60 frames per second is not 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -26,9 +28,11 @@ impl Rate {
         (sum / u64::from(fps)) as u32
     }
 
-    /// The state, for the hash.
-    pub(crate) fn to_bits(self) -> u32 {
-        u32::from(self.rest) | u32::from(self.frames_per_second) << 16
+    /// Shows the rest and the rate that it counts in.
+    pub(crate) fn visit<V: Visit>(&mut self, v: &mut V, names: [&'static str; 2]) -> Result<(), StateError> {
+        let Self { rest, frames_per_second } = self;
+        v.number_in(names[0], rest, 0..=999)?;
+        v.number_in(names[1], frames_per_second, 0..=1_000)
     }
 }
 
