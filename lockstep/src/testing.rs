@@ -22,12 +22,8 @@
 //!     }
 //! }
 //!
-//! #[test]
-//! # fn hidden() {}
-//! fn the_game_is_deterministic() {
-//!     assert_deterministic(Trial::default(), Game::default, |_turn, _game, _orders| {});
-//! }
-//! # the_game_is_deterministic();
+//! // In a test:
+//! assert_deterministic(Trial::default(), Game::default, |_turn, _game, _orders| {});
 //! ```
 
 use core::fmt;
@@ -202,15 +198,11 @@ impl core::error::Error for Divergence {}
 #[cfg(test)]
 mod tests {
     use core::cell::Cell;
+    use std::rc::Rc;
 
     use super::*;
     use crate::action::NoAction;
     use crate::state::{Leaf, Part, Visit};
-
-    thread_local! {
-        /// What a game must not look at.
-        static OUTSIDE: Cell<u32> = const { Cell::new(0) };
-    }
 
     #[derive(Clone, Copy, PartialEq)]
     enum Fault {
@@ -222,13 +214,15 @@ mod tests {
 
     struct Game {
         fault: Fault,
+        /// What a game must not look at: all runs share it.
+        outside: Rc<Cell<u32>>,
         gold: u32,
         rate: u32,
     }
 
     impl Game {
-        fn new(fault: Fault) -> Self {
-            Self { fault, gold: 0, rate: 1 }
+        fn new(fault: Fault, outside: &Rc<Cell<u32>>) -> Self {
+            Self { fault, outside: outside.clone(), gold: 0, rate: 1 }
         }
     }
 
@@ -241,8 +235,8 @@ mod tests {
             self.gold += self.rate;
             self.rate += u32::from(self.gold == 30);
             if self.fault == Fault::LooksOutside {
-                OUTSIDE.set(OUTSIDE.get() + 1);
-                self.gold += u32::from(OUTSIDE.get() == 50);
+                self.outside.set(self.outside.get() + 1);
+                self.gold += u32::from(self.outside.get() == 50);
             }
         }
 
@@ -287,7 +281,8 @@ mod tests {
 
     fn check(fault: Fault) -> Result<(), Box<Divergence>> {
         let trial = Trial { turns: 30, ..Trial::default() };
-        check_determinism(trial, || Game::new(fault), |_, _, _| {})
+        let outside = Rc::default();
+        check_determinism(trial, || Game::new(fault, &outside), |_, _, _| {})
     }
 
     #[test]
@@ -306,7 +301,6 @@ mod tests {
 
     #[test]
     fn a_game_that_looks_outside_differs_from_its_second_run() {
-        OUTSIDE.set(0);
         let found = check(Fault::LooksOutside).unwrap_err();
         // Three runs a frame: the fiftieth step is the second run's 17th.
         assert_eq!((found.turn, found.frame, found.run), (Turn(4), 1, Run::Again));

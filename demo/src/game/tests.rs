@@ -273,7 +273,7 @@ fn the_battle_is_deterministic() {
     let trial = Trial { turns: 120, frames_per_turn: 3, frames_per_second: FPS, restore_every: 7 };
     let orders = |turn: Turn, game: &Game, orders: &mut Vec<_>| {
         for player in 0..game.setup.players {
-            if (turn.0 + u32::from(player)) % 20 == 0 {
+            if (turn.0 + u32::from(player)).is_multiple_of(20) {
                 let command = Command::Attack(Place::near(Point::ZERO));
                 orders.push((PlayerId(player), order(Selection::All, command)));
             }
