@@ -1,61 +1,122 @@
 //! Players without a person: what a bot orders is a pure function of the state at the start of the turn, the match's seed
 //! and its own number.
+//!
+//! A bot gathers, attacks with both wings and the archers behind them, takes barracks before keeps, falls back to its base when too few are
+//! left, and defends it when somebody comes.
 
 use testudo_lockstep::{PlayerId, Turn};
 
 use crate::game::{
-    ARCHERS, Area, Command, Dice, Game, LEFT_WING, Order, Place, Point, RIGHT_WING, Ranges, Selection, UNIT,
-    guards,
+    ARCHERS, Area, BuildingLook, Command, Dice, Foe, Game, LEFT_WING, Order, Place, Point, RIGHT_WING,
+    Selection, UNIT,
 };
 
 /// A bot gives an order in every third turn; bots take turns, so that not all orders come at once.
 const TURNS_PER_ORDER: u32 = 3;
 
+/// An enemy this near to the base (raw, from centre to centre) is driven away first.
+const ALARM: i32 = 25 * UNIT;
+
+/// Below one in so many of its full strength an army falls back, unless the enemy has even fewer.
+const WEAK_PART: u32 = 3;
+
+/// What the army as a whole is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Plan {
+    /// Drive away who has come to the base.
+    Defend(Point),
+    /// Wait at the base for recruits.
+    FallBack(Point),
+    /// Take a building.
+    Take(BuildingLook),
+    /// Nobody is left to fight: walk about.
+    Rest,
+}
+
 /// The order that a bot gives at the start of a turn, if any.
 pub(crate) fn order(game: &Game, player: PlayerId, turn: Turn) -> Option<Order> {
+    let player = player.0;
     if turn.0 == 0 {
-        return Some(Order { units: Selection::All, command: Command::Attack(Place::near(Point::ZERO)) });
+        return Some(Order { units: Selection::All, command: attack(Point::ZERO) });
     }
-    let clock = turn.0 + u32::from(player.0);
+    let clock = turn.0 + u32::from(player);
     if !clock.is_multiple_of(TURNS_PER_ORDER) {
         return None;
     }
     let mut dice = dice(game.setup().seed, player, turn);
-    let goal = goal(game, player.0, &mut dice);
-    let attack = |goal: Point| Command::Attack(Place::near(goal));
-    let (units, command) = match clock / TURNS_PER_ORDER % 6 {
-        0 => (Selection::Group(LEFT_WING), attack(spread(goal, 6, &mut dice))),
-        1 => (Selection::Group(RIGHT_WING), attack(spread(goal, 6, &mut dice))),
-        2 => (Selection::Group(ARCHERS), attack(behind(game, player.0, goal))),
-        3 => (reinforcements(game, player.0)?, attack(goal)),
-        4 => (some_guards(game, &mut dice)?, attack(spread(goal, 12, &mut dice))),
-        _ => rare(game, player.0, &mut dice)?,
+    let slot = clock / TURNS_PER_ORDER % 6;
+    let (units, command) = match (plan(game, player), slot) {
+        (_, 5) => rare(game, player, &mut dice)?,
+        (Plan::Rest, _) => (Selection::All, attack(spread(Point::ZERO, 15, &mut dice))),
+        (Plan::Defend(place), 0..=3) => (Selection::All, attack(spread(place, 3, &mut dice))),
+        (Plan::FallBack(place), 0 | 1) => (Selection::All, Command::Move(Place::near(place))),
+        (Plan::Take(building), 0) => {
+            (Selection::Group(LEFT_WING), attack(beside(game, player, &building, -1)))
+        }
+        (Plan::Take(building), 1) => {
+            (Selection::Group(RIGHT_WING), attack(beside(game, player, &building, 1)))
+        }
+        (Plan::Take(building), 2) => {
+            (Selection::Group(ARCHERS), attack(behind(game, player, building.centre)))
+        }
+        (Plan::Take(building), 3) => (recruits(game, player)?, attack(building.centre)),
+        (Plan::Take(building), _) => (about(&building), Command::Strike(Foe::Building(building.number))),
+        (Plan::Defend(_) | Plan::FallBack(_), _) => return None,
     };
     Some(Order { units, command })
 }
 
-/// Random numbers of one player in one turn.
-fn dice(seed: u64, player: PlayerId, turn: Turn) -> Dice {
-    Dice::new(seed ^ u64::from(turn.0) << 8 ^ u64::from(player.0))
+fn attack(place: Point) -> Command {
+    Command::Attack(Place::near(place))
 }
 
-/// The middle of the nearest enemy army, now and then that of another one; the centre if nobody is there.
-fn goal(game: &Game, player: u8, dice: &mut Dice) -> Point {
-    let own = game.middle(player).map_or(Point::ZERO, |(_, middle)| middle);
+/// Random numbers of one player in one turn.
+fn dice(seed: u64, player: u8, turn: Turn) -> Dice {
+    Dice::new(seed ^ u64::from(turn.0) << 8 ^ u64::from(player))
+}
+
+fn plan(game: &Game, player: u8) -> Plan {
+    let Some(home) = game.base(player) else { return Plan::Rest };
+    let (own, middle) = game.middle(player).unwrap_or((0, home));
     let enemies = (0..game.setup().players).filter(|army| *army != player);
-    let mut middles: Vec<Point> = enemies.filter_map(|army| Some(game.middle(army)?.1)).collect();
-    middles.sort_by_key(|middle| own.distance_squared(*middle));
-    if middles.is_empty() {
-        return spread(Point::ZERO, 15, dice);
+    let (mut strongest, mut nearest) = (0, None);
+    for (count, place) in enemies.filter_map(|army| game.middle(army)) {
+        strongest = strongest.max(count);
+        let candidate = (home.distance_squared(place), place);
+        nearest = Some(nearest.map_or(
+            candidate,
+            |nearest: (u64, Point)| if candidate.0 < nearest.0 { candidate } else { nearest },
+        ));
     }
-    let choice = if dice.between(0, 3) == 0 { dice.between(0, middles.len() as i32 - 1) } else { 0 };
-    middles[choice as usize]
+    if let Some((away, place)) = nearest
+        && away <= crate::game::squared(ALARM)
+    {
+        return Plan::Defend(place);
+    }
+    let is_weak = own * WEAK_PART < game.setup().units && own < strongest + strongest / 4;
+    if is_weak && game.reserve(player) > 0 {
+        return Plan::FallBack(home);
+    }
+    let targets = game.building_looks().filter(|building| building.army != player);
+    // Barracks before the keep of the same army, the nearest army first.
+    let nearest = targets.min_by_key(|building| {
+        let base = game.base(building.army).unwrap_or(building.centre);
+        (middle.distance_squared(base), building.is_keep, middle.distance_squared(building.centre))
+    });
+    nearest.map_or(Plan::Rest, Plan::Take)
 }
 
 /// A place at most `units` away on each axis.
 fn spread(place: Point, units: i32, dice: &mut Dice) -> Point {
     let reach = units * UNIT;
     place.offset(dice.between(-reach, reach), dice.between(-reach, reach))
+}
+
+/// Left (-1) or right (1) of a building, as seen from home.
+fn beside(game: &Game, player: u8, building: &BuildingLook, side: i32) -> Point {
+    let home = game.base(player).unwrap_or(Point::ZERO);
+    let way = home.towards(building.centre, building.half.x + 3 * UNIT);
+    building.centre.offset(-way.y * side, way.x * side)
 }
 
 /// Five units short of the goal, as seen from home.
@@ -65,28 +126,30 @@ fn behind(game: &Game, player: u8, goal: Point) -> Point {
     goal.offset(back.x, back.y)
 }
 
-/// Whoever stands where reinforcements arrive.
-fn reinforcements(game: &Game, player: u8) -> Option<Selection> {
+/// Whoever stands where recruits gather.
+fn recruits(game: &Game, player: u8) -> Option<Selection> {
     let (base, half) = (game.base(player)?, game.formation_half());
     Some(Selection::Area(Area::between(base.offset(-half, -half), base.offset(half, half))))
 }
 
-/// Up to a quarter of the guards, next to each other in the formation.
-fn some_guards(game: &Game, dice: &mut Dice) -> Option<Selection> {
-    let guards = guards(game.setup().units) as i32;
-    let count = (guards / 4).max(1);
-    Ranges::one(dice.between(0, guards - count) as u32, count as u32).map(Selection::Units)
+/// Own units around a building.
+fn about(building: &BuildingLook) -> Selection {
+    let reach = building.half.x + 8 * UNIT;
+    let (low, high) = (building.centre.offset(-reach, -reach), building.centre.offset(reach, reach));
+    Selection::Area(Area::between(low, high))
 }
 
-/// What commanders do seldom: fall back, halt, form a new group.
+/// What commanders do seldom: a patrol at home, another place for recruits, a new group, a halt.
 fn rare(game: &Game, player: u8, dice: &mut Dice) -> Option<(Selection, Command)> {
-    let command = match dice.between(0, 5) {
-        0 => Command::Move(Place::near(game.base(player)?)),
-        1 => Command::Stop,
-        2 => Command::Assign(4),
+    let base = game.base(player)?;
+    let ahead = base.towards(Point::ZERO, 6 * UNIT);
+    Some(match dice.between(0, 9) {
+        0 => (recruits(game, player)?, Command::Patrol(Place::near(base.offset(ahead.y, -ahead.x)))),
+        1 => (Selection::All, Command::Rally(Place::near(base.offset(ahead.x, ahead.y)))),
+        2 => (recruits(game, player)?, Command::Assign(4)),
+        3 => (Selection::Group(4), Command::Stop),
         _ => return None,
-    };
-    Some((some_guards(game, dice)?, command))
+    })
 }
 
 #[cfg(test)]

@@ -155,6 +155,10 @@ impl Simulation for Client {
         watched.game.checksum()
     }
 
+    fn result(&self) -> Option<u32> {
+        self.watched.borrow().game.result()
+    }
+
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
         let watched = self.watched.get_mut();
         watched.game.player_gone(player, turn);

@@ -1,49 +1,80 @@
-//! What belongs to an army as a whole: its losses and its reinforcements.
+//! What belongs to an army as a whole: its losses, whom it can call up again, where its recruits gather.
 
 use std::collections::VecDeque;
 
-use crate::game::rate::Rate;
+use crate::game::point::Point;
 
-/// Reinforcements are counted in thousandths, so that small armies get some too.
-const WHOLE: u32 = 1_000;
-
-/// An army gets 1/20 of its strength per second back.
-const PER_SECOND_PER_UNIT: u32 = WHOLE / 20;
-
-/// At least one reinforcement in four seconds.
-const PER_SECOND_MIN: u32 = WHOLE / 4;
-
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Army {
     /// Enemies beaten.
     pub(crate) kills: u32,
     /// Own units that fell.
     pub(crate) losses: u32,
+    /// Recruits that it can still train.
+    pub(crate) reserve: u32,
     /// Its player gives no more orders.
     pub(crate) is_gone: bool,
-    /// Units that wait for a reinforcement, first fallen first. Numbers of the match; never more than the army's units.
+    /// Its last keep has fallen.
+    pub(crate) is_defeated: bool,
+    /// Middle of the formation in which recruits gather.
+    pub(crate) rally: Point,
+    /// Units that wait for a recruit, first fallen first. Numbers of the match; never more than the army's units.
     pub(crate) fallen: VecDeque<u32>,
-    /// Thousandths of a reinforcement that have arrived.
-    pub(super) ready: u32,
-    pub(super) arrivals: Rate,
 }
 
 impl Army {
-    /// The unit whose place is taken by a reinforcement now, if one is ready. Call until it gives none.
-    pub(crate) fn reinforce(&mut self) -> Option<u32> {
-        if self.ready < WHOLE {
-            return None;
-        }
-        let unit = self.fallen.pop_front()?;
-        self.ready -= WHOLE;
-        Some(unit)
+    pub(crate) fn new(rally: Point, reserve: u32) -> Self {
+        let (kills, losses, fallen) = (0, 0, VecDeque::new());
+        Self { kills, losses, reserve, is_gone: false, is_defeated: false, rally, fallen }
     }
 
-    /// One frame of reinforcements arrives. Nobody waits in the keep while nobody is missing.
-    pub(crate) fn muster(&mut self, units: u32, frames_per_second: u32) {
-        let per_second = (units * PER_SECOND_PER_UNIT).max(PER_SECOND_MIN);
-        let arrived = self.arrivals.take(per_second, frames_per_second);
-        self.ready = if self.fallen.is_empty() { 0 } else { self.ready.saturating_add(arrived) };
+    /// Whether a recruit would find a place.
+    pub(crate) fn wants_recruits(&self) -> bool {
+        !self.is_defeated && self.reserve > 0 && !self.fallen.is_empty()
+    }
+
+    /// The unit whose place a recruit takes.
+    pub(crate) fn recruit(&mut self) -> Option<u32> {
+        if !self.wants_recruits() {
+            return None;
+        }
+        self.reserve -= 1;
+        self.fallen.pop_front()
+    }
+}
+
+/// The code of a match that nobody has won.
+const DRAW: u32 = u32::MAX;
+
+/// How a match ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MatchResult {
+    /// The only army that still has a keep.
+    Winner(u8),
+    /// The last keeps fell in the same frame.
+    Draw,
+}
+
+impl MatchResult {
+    /// As peers compare it: the number of the army that has won, or [`DRAW`].
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::Winner(army) => army.into(),
+            Self::Draw => DRAW,
+        }
+    }
+
+    /// None while the match goes on; an army alone has nobody to beat.
+    pub(crate) fn of(armies: &[Army]) -> Option<Self> {
+        if armies.len() < 2 {
+            return None;
+        }
+        let mut standing = (0..).zip(armies).filter(|(_, army)| !army.is_defeated).map(|(number, _)| number);
+        match (standing.next(), standing.next()) {
+            (None, _) => Some(Self::Draw),
+            (Some(winner), None) => Some(Self::Winner(winner)),
+            _ => None,
+        }
     }
 }
 
@@ -52,28 +83,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reinforcements_come_in_the_order_of_falling_and_at_their_pace() {
-        let mut army = Army { fallen: (0..30).collect(), ..Army::default() };
-        let mut arrived = Vec::new();
-        for _ in 0..40 {
-            army.muster(200, 20);
-            arrived.extend(core::iter::from_fn(|| army.reinforce()));
-        }
-        assert_eq!(arrived, (0..20).collect::<Vec<u32>>(), "ten per second for two seconds");
+    fn recruits_take_places_in_the_order_of_falling_until_the_reserve_is_spent() {
+        let mut army = Army { fallen: (3..9).collect(), ..Army::new(Point::ZERO, 4) };
+        let taken: Vec<u32> = core::iter::from_fn(|| army.recruit()).collect();
+        assert_eq!(taken, [3, 4, 5, 6]);
+        assert_eq!((army.reserve, army.fallen.len()), (0, 2));
     }
 
     #[test]
-    fn nobody_waits_in_the_keep() {
-        let mut army = Army::default();
-        for _ in 0..1_000 {
-            army.muster(1, 20);
-        }
-        army.fallen.push_back(0);
-        assert_eq!(army.reinforce(), None);
-        let frames = (1..1_000).find(|_| {
-            army.muster(1, 20);
-            army.reinforce().is_some()
-        });
-        assert_eq!(frames, Some(80), "four seconds");
+    fn the_last_keep_standing_wins() {
+        let armies = |defeated: &[bool]| -> Vec<Army> {
+            let army = |&is_defeated| Army { is_defeated, ..Army::new(Point::ZERO, 0) };
+            defeated.iter().map(army).collect()
+        };
+        let result = |defeated: &[bool]| MatchResult::of(&armies(defeated));
+        assert_eq!(result(&[false, false, true]), None);
+        assert_eq!(result(&[true, false, true]), Some(MatchResult::Winner(1)));
+        assert_eq!(result(&[true, true]), Some(MatchResult::Draw));
+        assert_eq!(result(&[false]), None);
+        assert_eq!(result(&[true]), None);
     }
 }

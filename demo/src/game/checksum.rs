@@ -5,10 +5,12 @@
 use testudo_lockstep::state::{self, Leaf, Part, State, StateError, Visit};
 use testudo_physics::{BodyField, BodyId, FlipError, Place, SnapshotError, World};
 
-use crate::game::Game;
 use crate::game::army::Army;
+use crate::game::building::Building;
 use crate::game::point::Point;
-use crate::game::unit::{Task, Unit};
+use crate::game::routes::RouteId;
+use crate::game::unit::{Foe, Task, Unit, Way};
+use crate::game::{Game, ground};
 
 impl Game {
     /// Hash of everything that decides how the match goes on, the checksum of the frame before included: so it covers every frame,
@@ -23,8 +25,24 @@ impl Game {
 
 impl State for Game {
     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        let standing = self.standing();
         // The setup and the field that follows from it are the same for all; the scratch lasts for a frame.
-        let Self { setup, field: _, world, frame, dice, armies, units, checksum, scratch: _ } = self;
+        let Self {
+            setup,
+            field,
+            world,
+            frame,
+            dice,
+            clock,
+            armies,
+            buildings,
+            routes,
+            units,
+            checksum,
+            terrain: _,
+            scratch: _,
+        } = self;
+        let limits = Limits { units: units.len() as i64 - 1, buildings: buildings.len() as i64 - 1 };
         v.part(&mut WorldPart(world))?;
         v.object("game", 0);
         v.number("frame", frame)?;
@@ -32,30 +50,48 @@ impl State for Game {
         v.number("dice.state", &mut state)?;
         v.number("dice.stream", &mut stream)?;
         dice.set_state(state, stream);
+        clock.visit(v, ["clock.rest", "clock.frames_per_second"])?;
         for (index, army) in (0..).zip(armies) {
             v.object("army", index);
             army.visit(v, index * setup.units, setup.units)?;
         }
-        let count = i64::from(setup.units) * i64::from(setup.players);
+        for (index, building) in (0..).zip(&mut *buildings) {
+            v.object("building", index);
+            building.visit(v)?;
+        }
+        v.object("game", 0);
+        routes.visit(v, |standing| ground(field, buildings, standing))?;
         for (index, unit) in (0..).zip(units) {
             v.object("unit", index);
-            unit.visit(v, count - 1)?;
+            unit.visit(v, limits)?;
         }
         // The last one: it follows from all others.
         v.object("game", 0);
-        v.number("checksum", checksum)
+        v.number("checksum", checksum)?;
+        if self.standing() != standing {
+            self.survey_ground();
+        }
+        Ok(())
     }
+}
+
+/// Largest numbers of units and buildings.
+#[derive(Clone, Copy)]
+struct Limits {
+    units: i64,
+    buildings: i64,
 }
 
 impl Army {
     /// `first` is the number of its first unit, `units` how many it has.
     fn visit<V: Visit>(&mut self, v: &mut V, first: u32, units: u32) -> Result<(), StateError> {
-        let Self { kills, losses, is_gone, fallen, ready, arrivals } = self;
+        let Self { kills, losses, reserve, is_gone, is_defeated, rally, fallen } = self;
         v.number("kills", kills)?;
         v.number("losses", losses)?;
+        v.number("reserve", reserve)?;
         v.number("is_gone", is_gone)?;
-        v.number("ready", ready)?;
-        arrivals.visit(v, ["arrivals.rest", "arrivals.frames_per_second"])?;
+        v.number("is_defeated", is_defeated)?;
+        visit_point(rally, v, ["rally.x", "rally.y"])?;
         let mut length = fallen.len() as u32;
         v.number_in("fallen", &mut length, 0..=i64::from(units))?;
         fallen.resize(length as usize, first);
@@ -67,50 +103,104 @@ impl Army {
     }
 }
 
-impl Unit {
-    fn visit<V: Visit>(&mut self, v: &mut V, last: i64) -> Result<(), StateError> {
-        // Army and kind follow from the number.
-        let Self { army: _, kind: _, groups, body, hit_points, blows, task, target } = self;
+impl Building {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        // Army, kind and ground follow from the setup.
+        let Self { army: _, kind: _, ground: _, body, hit_points, ready, training } = self;
         v.number("hit_points", hit_points)?;
-        v.number("groups", groups)?;
-        blows.visit(v, ["blows.rest", "blows.frames_per_second"])?;
-        let mut lives = body.is_some();
-        v.number("lives", &mut lives)?;
-        if lives {
-            let mut bits = body.map_or(0, BodyId::to_bits);
-            v.number("body", &mut bits)?;
-            *body = Some(BodyId::from_bits(bits));
-        } else {
-            *body = None;
-        }
-        visit_task(task, v)?;
-        let mut has_target = target.is_some();
-        v.number("has_target", &mut has_target)?;
-        if has_target {
-            let number = target.get_or_insert(0);
-            v.number_in("target", number, 0..=last)?;
-        } else {
-            *target = None;
-        }
-        Ok(())
+        v.number("ready", ready)?;
+        training.visit(v, ["training.rest", "training.frames_per_second"])?;
+        visit_body(body, v, "stands")
     }
 }
 
-fn visit_task<V: Visit>(task: &mut Task, v: &mut V) -> Result<(), StateError> {
-    let (mut kind, mut goal) = match *task {
-        Task::Hold => (0_u8, Point::ZERO),
-        Task::March(goal) => (1, goal),
-        Task::Attack(goal) => (2, goal),
-    };
-    v.number_in("task", &mut kind, 0..=2)?;
-    if kind != 0 {
-        v.number_in("goal.x", &mut goal.x, Point::RANGE)?;
-        v.number_in("goal.y", &mut goal.y, Point::RANGE)?;
+impl Unit {
+    fn visit<V: Visit>(&mut self, v: &mut V, limits: Limits) -> Result<(), StateError> {
+        // Army and kind follow from the number.
+        let Self { army: _, kind: _, groups, body, hit_points, reload_ms, jammed_ms, task, target } = self;
+        v.number("hit_points", hit_points)?;
+        v.number("groups", groups)?;
+        v.number("reload_ms", reload_ms)?;
+        v.number("jammed_ms", jammed_ms)?;
+        visit_body(body, v, "lives")?;
+        visit_task(task, v, limits)?;
+        visit_foe(target, v, limits, ["target.kind", "target"])
     }
-    *task = match kind {
-        0 => Task::Hold,
-        1 => Task::March(goal),
-        _ => Task::Attack(goal),
+}
+
+/// `name` says whether there is a body.
+fn visit_body<V: Visit>(body: &mut Option<BodyId>, v: &mut V, name: &'static str) -> Result<(), StateError> {
+    let mut is_there = body.is_some();
+    v.number(name, &mut is_there)?;
+    if !is_there {
+        *body = None;
+        return Ok(());
+    }
+    let mut bits = body.map_or(0, BodyId::to_bits);
+    v.number("body", &mut bits)?;
+    *body = Some(BodyId::from_bits(bits));
+    Ok(())
+}
+
+/// The task's kind, then what this kind has.
+fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<(), StateError> {
+    const NOWHERE: Way = Way { place: Point::ZERO, route: None };
+    let (mut kind, mut to, mut back, mut foe) = match *task {
+        Task::Hold => (0_u8, NOWHERE, NOWHERE, None),
+        Task::March(way) => (1, way, NOWHERE, None),
+        Task::Attack(way) => (2, way, NOWHERE, None),
+        Task::Patrol { to, back } => (3, to, back, None),
+        Task::Strike { foe, way } => (4, way, NOWHERE, Some(foe)),
+    };
+    v.number_in("task", &mut kind, 0..=4)?;
+    if kind != 0 {
+        visit_point(&mut to.place, v, ["goal.x", "goal.y"])?;
+        RouteId::visit(&mut to.route, v, "route")?;
+    }
+    if kind == 3 {
+        visit_point(&mut back.place, v, ["back.x", "back.y"])?;
+        RouteId::visit(&mut back.route, v, "back.route")?;
+    }
+    if kind == 4 {
+        visit_foe(&mut foe, v, limits, ["foe.kind", "foe"])?;
+    }
+    *task = match (kind, foe) {
+        (0, _) => Task::Hold,
+        (1, _) => Task::March(to),
+        (2, _) => Task::Attack(to),
+        (3, _) => Task::Patrol { to, back },
+        (_, Some(foe)) => Task::Strike { foe, way: to },
+        (_, None) => return Err(StateError::Part { what: "a unit strikes nobody" }),
+    };
+    Ok(())
+}
+
+fn visit_point<V: Visit>(point: &mut Point, v: &mut V, names: [&'static str; 2]) -> Result<(), StateError> {
+    v.number_in(names[0], &mut point.x, Point::RANGE)?;
+    v.number_in(names[1], &mut point.y, Point::RANGE)
+}
+
+/// Names of the kind (0 nobody, 1 unit, 2 building) and of the number.
+fn visit_foe<V: Visit>(
+    foe: &mut Option<Foe>,
+    v: &mut V,
+    limits: Limits,
+    names: [&'static str; 2],
+) -> Result<(), StateError> {
+    let (mut kind, mut number) = match *foe {
+        None => (0_u8, 0),
+        Some(Foe::Unit(number)) => (1, number),
+        Some(Foe::Building(number)) => (2, number),
+    };
+    v.number_in(names[0], &mut kind, 0..=2)?;
+    if kind != 0 {
+        let max = if kind == 1 { limits.units } else { limits.buildings };
+        v.number_in(names[1], &mut number, 0..=max)?;
+    }
+    *foe = match kind {
+        0 => None,
+        1 => Some(Foe::Unit(number)),
+        _ => Some(Foe::Building(number)),
     };
     Ok(())
 }

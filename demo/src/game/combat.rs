@@ -2,7 +2,7 @@
 
 use crate::game::Game;
 use crate::game::point::{Point, squared};
-use crate::game::unit::Task;
+use crate::game::unit::{Foe, Task, Way};
 
 /// Every unit looks around once in so many frames; the units take turns.
 const LOOK_EVERY: u32 = 8;
@@ -33,56 +33,174 @@ impl Game {
             let sight = unit.kind.stats().sight;
             let target = match unit.task {
                 Task::March(_) => None,
-                Task::Hold | Task::Attack(_) => self.scratch.grid.nearest_enemy(place, unit.army, sight),
+                Task::Strike { foe, .. } => self.is_within(place, foe, sight).then_some(foe),
+                Task::Hold | Task::Attack(_) | Task::Patrol { .. } => {
+                    self.nearest_foe(place, unit.army, sight)
+                }
             };
             self.units[number as usize].target = target;
+            self.follow(number);
         }
+    }
+
+    /// Who strikes an enemy that is out of sight, and has gone to where it was, goes to where it is.
+    fn follow(&mut self, number: u32) {
+        if let Task::Strike { foe, way: Way { route: None, .. } } = self.units[number as usize].task
+            && let Some((_, place)) = self.foe_place(foe)
+        {
+            self.units[number as usize].task = Task::Strike { foe, way: Way { place, route: None } };
+        }
+    }
+
+    /// The nearest enemy unit in sight; if there is none, the nearest building, of equally near ones the first.
+    fn nearest_foe(&self, place: Point, army: u8, sight: i32) -> Option<Foe> {
+        if let Some(unit) = self.scratch.grid.nearest_enemy(place, army, sight) {
+            return Some(Foe::Unit(unit));
+        }
+        let enemies = (0..).zip(&self.buildings).filter(|(_, other)| other.stands() && other.army != army);
+        let distances =
+            enemies.map(|(number, other)| (place.distance_squared(other.nearest_place(place)), number));
+        let (distance, number) = distances.min()?;
+        (distance <= squared(sight)).then_some(Foe::Building(number))
     }
 
     /// Everybody whose enemy is in range strikes. All blows of a frame fall together: who falls in it still strikes.
-    pub(super) fn fight(&mut self, frames_per_second: u32) {
+    pub(super) fn fight(&mut self, elapsed_ms: u16) {
         for number in 0..self.units.len() as u32 {
-            let unit = &self.units[number as usize];
-            let Some(target) = unit.target.filter(|_| unit.is_alive()) else { continue };
-            if !self.in_range(number, target) {
+            let unit = &mut self.units[number as usize];
+            unit.reload_ms = unit.reload_ms.saturating_sub(elapsed_ms);
+            let Some(target) = unit.target.filter(|_| unit.body.is_some() && unit.reload_ms == 0) else {
+                continue;
+            };
+            let (army, kind) = (unit.army, unit.kind);
+            let from = self.scratch.places[number as usize];
+            if !self.is_within(from, target, kind.stats().range) {
                 continue;
             }
-            let (army, stats) = (unit.army, unit.kind.stats());
-            let unit = &mut self.units[number as usize];
-            let damage = unit.blows.take(stats.damage_per_second, frames_per_second);
-            let enemy = &mut self.units[target as usize];
-            let stood = enemy.hit_points > 0;
-            enemy.hit_points = enemy.hit_points.saturating_sub_unsigned(damage);
-            if stood && enemy.hit_points <= 0 {
+            self.units[number as usize].reload_ms = kind.stats().reload_ms as u16;
+            self.hit(army, target, kind.stats().damage);
+        }
+    }
+
+    fn hit(&mut self, army: u8, target: Foe, damage: u32) {
+        let hit_points = match target {
+            Foe::Unit(unit) => &mut self.units[unit as usize].hit_points,
+            Foe::Building(building) => &mut self.buildings[building as usize].hit_points,
+        };
+        let stood = *hit_points > 0;
+        *hit_points = hit_points.saturating_sub_unsigned(damage);
+        if stood && *hit_points <= 0 {
+            self.scratch.fallen.push(target);
+            if let Foe::Unit(_) = target {
                 self.armies[usize::from(army)].kills += 1;
-                self.scratch.dead.push(target);
             }
         }
     }
 
-    /// Takes the bodies of the dead out of the world.
+    /// Takes out of the world what has fallen. An army whose last keep has fallen goes with it.
     pub(super) fn bury(&mut self) {
-        let mut dead = core::mem::take(&mut self.scratch.dead);
-        dead.sort_unstable();
-        for number in dead.drain(..) {
-            let unit = &mut self.units[number as usize];
-            let Some(body) = unit.body.take() else { continue };
-            unit.target = None;
-            unit.task = Task::Hold;
-            let army = &mut self.armies[usize::from(unit.army)];
-            army.losses += 1;
-            army.fallen.push_back(number);
-            let removed = self.world.remove_body(body);
-            debug_assert!(removed.is_ok(), "unit {number} had no body: {removed:?}");
+        let mut fallen = core::mem::take(&mut self.scratch.fallen);
+        fallen.sort_unstable();
+        for &foe in &fallen {
+            match foe {
+                Foe::Unit(number) => self.bury_unit(number, true),
+                Foe::Building(number) => self.raze(number),
+            }
         }
-        self.scratch.dead = dead;
+        if fallen.iter().any(|foe| matches!(foe, Foe::Building(_))) {
+            self.disband_the_defeated();
+            self.survey_ground();
+        }
+        if !fallen.is_empty() {
+            self.forget_the_fallen();
+        }
+        fallen.clear();
+        self.scratch.fallen = fallen;
     }
 
-    /// Whether a unit's enemy lives and can be struck from where the unit stands.
-    pub(super) fn in_range(&self, number: u32, target: u32) -> bool {
-        let (unit, enemy) = (&self.units[number as usize], &self.units[target as usize]);
-        let places = &self.scratch.places;
-        let distance = places[number as usize].distance_squared(places[target as usize]);
-        enemy.is_alive() && distance <= squared(unit.kind.stats().range)
+    pub(super) fn bury_unit(&mut self, number: u32, in_battle: bool) {
+        let unit = &mut self.units[number as usize];
+        let Some(body) = unit.body.take() else { return };
+        unit.target = None;
+        unit.task = Task::Hold;
+        let army = &mut self.armies[usize::from(unit.army)];
+        army.losses += u32::from(in_battle);
+        army.fallen.push_back(number);
+        let removed = self.world.remove_body(body);
+        debug_assert!(removed.is_ok(), "unit {number} had no body: {removed:?}");
+    }
+
+    fn raze(&mut self, number: u32) {
+        let building = &mut self.buildings[number as usize];
+        let Some(body) = building.body.take() else { return };
+        let removed = self.world.remove_body(body);
+        debug_assert!(removed.is_ok(), "building {number} had no body: {removed:?}");
+    }
+
+    /// Armies without a keep are beaten: their barracks are left and fall, their units leave the field.
+    fn disband_the_defeated(&mut self) {
+        for army in 0..self.setup.players {
+            let has_keep = self.buildings.iter().any(|building| building.is_keep_of(army));
+            let state = &mut self.armies[usize::from(army)];
+            if has_keep || state.is_defeated {
+                continue;
+            }
+            state.is_defeated = true;
+            for number in 0..self.buildings.len() as u32 {
+                if self.buildings[number as usize].army == army {
+                    self.raze(number);
+                }
+            }
+            let first = u32::from(army) * self.setup.units;
+            for number in first..first + self.setup.units {
+                self.bury_unit(number, false);
+            }
+        }
+    }
+
+    /// Nobody fights the dead, nor the recruits who get their numbers.
+    fn forget_the_fallen(&mut self) {
+        for number in 0..self.units.len() {
+            let unit = &self.units[number];
+            if unit.target.is_some_and(|foe| self.foe_place(foe).is_none()) {
+                self.units[number].target = None;
+            }
+            if let Task::Strike { foe, .. } = self.units[number].task
+                && self.foe_place(foe).is_none()
+            {
+                self.units[number].task = Task::Hold;
+            }
+        }
+    }
+
+    /// Whose an enemy is and where; none if it has fallen or never was.
+    pub(super) fn foe_place(&self, foe: Foe) -> Option<(u8, Point)> {
+        match foe {
+            Foe::Unit(number) => {
+                let unit = self.units.get(number as usize)?;
+                Some((unit.army, self.place_of(number)?))
+            }
+            Foe::Building(number) => {
+                let building = self.buildings.get(number as usize).filter(|building| building.stands())?;
+                Some((building.army, building.ground.centre))
+            }
+        }
+    }
+
+    /// The place of an enemy that an attack from `from` goes to.
+    pub(super) fn aim(&self, from: Point, foe: Foe) -> Point {
+        match foe {
+            Foe::Unit(unit) => self.scratch.places[unit as usize],
+            Foe::Building(building) => self.buildings[building as usize].nearest_place(from),
+        }
+    }
+
+    /// Whether an enemy stands, and no farther than `reach` (raw).
+    pub(super) fn is_within(&self, from: Point, foe: Foe, reach: i32) -> bool {
+        let stands = match foe {
+            Foe::Unit(unit) => self.units[unit as usize].is_alive(),
+            Foe::Building(building) => self.buildings[building as usize].stands(),
+        };
+        stands && from.distance_squared(self.aim(from, foe)) <= squared(reach)
     }
 }

@@ -2,31 +2,36 @@
 
 use crate::game::Game;
 use crate::game::field::files_for;
-use crate::game::order::{Command, Order, Selection};
+use crate::game::order::{Command, GROUPS, Order, Selection};
 use crate::game::point::Point;
-use crate::game::unit::Task;
+use crate::game::unit::{Foe, Task, Way};
 
 impl Game {
     /// Carries out an order of the player who commands `army`. Whoever of the selection is not alive is left out; an army
     /// that does not exist has nobody.
     pub(super) fn obey(&mut self, army: u8, order: &Order) {
+        if army >= self.setup.players {
+            return;
+        }
         let mut chosen = core::mem::take(&mut self.scratch.chosen);
         chosen.clear();
         self.select(army, &order.units, &mut chosen);
         match order.command {
-            Command::Stop => self.give_task(&chosen, |_| Task::Hold),
+            Command::Stop => self.stop(&chosen),
             Command::Move(place) => self.send(army, &chosen, place.point(), Task::March),
             Command::Attack(place) => self.send(army, &chosen, place.point(), Task::Attack),
             Command::Assign(group) => self.assign(army, &chosen, group),
+            Command::Patrol(place) => self.patrol(army, &chosen, place.point()),
+            Command::Strike(foe) => self.strike(army, &chosen, foe),
+            Command::Rally(place) => {
+                self.armies[usize::from(army)].rally = place.point().clamped(self.field.half);
+            }
         }
         self.scratch.chosen = chosen;
     }
 
     /// Collects the living units that a selection means, in ascending order.
     fn select(&self, army: u8, selection: &Selection, chosen: &mut Vec<u32>) {
-        if army >= self.setup.players {
-            return;
-        }
         let first = u32::from(army) * self.setup.units;
         let end = first + self.setup.units;
         let living = |unit: &u32| self.units[*unit as usize].is_alive();
@@ -50,30 +55,59 @@ impl Game {
         }
     }
 
-    /// Sends units to their places in a formation about a middle.
-    fn send(&mut self, army: u8, chosen: &[u32], middle: Point, task: impl Fn(Point) -> Task) {
+    /// Sends units to their places in a formation about a middle. They share a route to it.
+    fn send(&mut self, army: u8, chosen: &[u32], middle: Point, task: impl Fn(Way) -> Task) {
+        if chosen.is_empty() {
+            return;
+        }
         let files = files_for(chosen.len() as u32);
         let middle = middle.clamped(self.field.half);
+        let route = self.routes.to(middle, self.standing(), &self.terrain);
         for (number, &unit) in (0..).zip(chosen) {
-            let place = self.field.place(army, middle, number, files);
+            let place = self.terrain.nearest_free(self.field.place(army, middle, number, files));
+            let task = task(Way { place, route });
             let unit = &mut self.units[unit as usize];
-            unit.task = task(place);
+            unit.task = task;
+            unit.jammed_ms = 0;
+            // Who may fight goes on with the fight that he is in.
+            if matches!(task, Task::March(_) | Task::Strike { .. }) {
+                unit.target = None;
+            }
+        }
+    }
+
+    fn stop(&mut self, chosen: &[u32]) {
+        for &number in chosen {
+            let unit = &mut self.units[number as usize];
+            unit.task = Task::Hold;
             unit.target = None;
         }
     }
 
-    fn give_task(&mut self, chosen: &[u32], task: impl Fn(u32) -> Task) {
-        for &number in chosen {
-            let unit = &mut self.units[number as usize];
-            unit.task = task(number);
-            unit.target = None;
+    /// There in formation, and back to the middle of where the units are now, in formation too.
+    fn patrol(&mut self, army: u8, chosen: &[u32], to: Point) {
+        let Some((_, home)) = self.mean_place(chosen.iter().copied()) else { return };
+        self.send(army, chosen, home, Task::Attack);
+        let backs: Vec<Way> =
+            chosen.iter().filter_map(|unit| self.units[*unit as usize].task.way().copied()).collect();
+        self.send(army, chosen, to, Task::Attack);
+        for (&unit, back) in chosen.iter().zip(backs) {
+            let unit = &mut self.units[unit as usize];
+            if let Task::Attack(to) = unit.task {
+                unit.task = Task::Patrol { to, back };
+            }
+        }
+    }
+
+    /// Against an enemy that stands. Own units and buildings are no enemies.
+    fn strike(&mut self, army: u8, chosen: &[u32], foe: Foe) {
+        let Some((owner, place)) = self.foe_place(foe) else { return };
+        if owner != army {
+            self.send(army, chosen, place, |way| Task::Strike { foe, way });
         }
     }
 
     fn assign(&mut self, army: u8, chosen: &[u32], group: u8) {
-        if army >= self.setup.players {
-            return;
-        }
         let first = (u32::from(army) * self.setup.units) as usize;
         for unit in &mut self.units[first..first + self.setup.units as usize] {
             unit.groups &= !group_bit(group);
@@ -86,5 +120,5 @@ impl Game {
 
 /// The bit of a control group; of a group that does not exist, none.
 fn group_bit(group: u8) -> u16 {
-    if group < crate::game::order::GROUPS { 1 << group } else { 0 }
+    if group < GROUPS { 1 << group } else { 0 }
 }

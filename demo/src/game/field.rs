@@ -2,6 +2,7 @@
 //!
 //! Everything here is a pure function of the [`Setup`], so it is no state.
 
+use crate::game::building::BuildingKind;
 use crate::game::dice::Dice;
 use crate::game::point::{Point, UNIT};
 use crate::game::setup::Setup;
@@ -15,11 +16,14 @@ const GAP: i32 = 16;
 /// From the centre to the front of each of two armies, units: five seconds of march.
 const APPROACH: i32 = 20;
 
-/// Ground behind an army, units: its keep and room to walk around it.
-const REAR: i32 = 14;
+/// Free ground before and behind a keep, units: room to walk around it.
+const AROUND_KEEP: i32 = 4;
 
-/// Half extents of a keep, raw.
-pub(crate) const KEEP_HALF: i32 = 2 * UNIT;
+/// Free ground between a keep and the barracks beside it, raw.
+const ALLEY: i32 = 4 * UNIT;
+
+/// Half of the length of the longest walls, raw: what is free between armies and the places of rocks.
+const WALL_HALF_MAX: i32 = 4 * UNIT;
 
 /// Radius of a boulder, raw.
 pub(crate) const BOULDER_RADIUS: i32 = UNIT * 3 / 4;
@@ -33,9 +37,9 @@ pub(crate) struct Base {
     /// Middle of the formation.
     pub(crate) centre: Point,
     /// The axis that leads to the middle of the field, one of (+-1, 0), (0, +-1).
-    forward: (i32, i32),
-    /// Middle of the keep, behind the formation.
-    pub(crate) keep: Point,
+    pub(crate) forward: (i32, i32),
+    /// Behind the formation: the keep in the middle, barracks at both sides.
+    pub(crate) buildings: [(BuildingKind, Rock); 3],
 }
 
 /// An immovable rectangle.
@@ -69,12 +73,13 @@ impl Field {
             // Neighbours on the square ring are at least 4 / players of its half side apart on one axis.
             players => (army / 2 + APPROACH).max(players * (army + GAP) / 4),
         };
-        let bases = (0..setup.players).map(|player| base(player, setup.players, ring, army)).collect();
-        let free = ring - army / 2 - 4;
+        let bases = (0..setup.players).map(|player| base(player, setup.players, ring, files)).collect();
+        let keep = BuildingKind::Keep.half(files) / UNIT + 1;
+        let free = ring - (army + 1) / 2 - WALL_HALF_MAX / UNIT;
         let mut dice = Dice::new(setup.seed ^ 0x6669_656c_6421);
         let breadth = if setup.players <= 2 { free.max(army / 2) } else { free };
         Self {
-            half: (ring + army / 2 + REAR) * UNIT,
+            half: (ring + army / 2 + 2 * (keep + AROUND_KEEP)) * UNIT,
             files,
             bases,
             rocks: rocks(&mut dice, free, breadth),
@@ -102,7 +107,7 @@ pub(crate) fn files_for(units: u32) -> u32 {
 }
 
 /// Places the bases at equal distances along a square with half side `ring`, beginning in the middle of its left side.
-fn base(player: u8, players: u8, ring: i32, army: i32) -> Base {
+fn base(player: u8, players: u8, ring: i32, files: u32) -> Base {
     // The way along the square in 1/1024 of its half side: four sides of 2,048.
     let way = 8 * 1_024 * i32::from(player) / i32::from(players);
     let (x, y, forward) = match way {
@@ -114,17 +119,36 @@ fn base(player: u8, players: u8, ring: i32, army: i32) -> Base {
     };
     let raw = |part: i32| ring * part * (UNIT / 1_024);
     let centre = Point { x: raw(x), y: raw(y) };
-    let behind = (army / 2 + 5) * UNIT;
-    Base { centre, forward, keep: centre.offset(-forward.0 * behind, -forward.1 * behind) }
+    let [keep_half, barracks_half] =
+        [BuildingKind::Keep, BuildingKind::Barracks].map(|kind| kind.half(files));
+    let behind = files as i32 * SPACING / 2 + AROUND_KEEP * UNIT + keep_half;
+    let beside = (keep_half + ALLEY + barracks_half).max(files as i32 * SPACING / 3);
+    let building = |kind: BuildingKind, half: i32, across: i32| {
+        let centre =
+            centre.offset(-forward.0 * behind - forward.1 * across, -forward.1 * behind + forward.0 * across);
+        (kind, Rock { centre, half: Point { x: half, y: half } })
+    };
+    let buildings = [
+        building(BuildingKind::Keep, keep_half, 0),
+        building(BuildingKind::Barracks, barracks_half, -beside),
+        building(BuildingKind::Barracks, barracks_half, beside),
+    ];
+    Base { centre, forward, buildings }
 }
 
-/// Pairs of rocks in mirror places, so that no side has an advantage.
+/// Pairs of rocks in mirror places, so that no side has an advantage. Every second pair is a wall.
 fn rocks(dice: &mut Dice, depth: i32, breadth: i32) -> Vec<Rock> {
-    let pairs = (breadth / 10).clamp(2, 12);
+    let pairs = (breadth / 7).clamp(3, 16);
     let mut rocks = Vec::new();
-    for _ in 0..pairs {
+    for pair in 0..pairs {
         let centre = random_place(dice, depth, breadth);
-        let half = Point { x: dice.between(UNIT, UNIT * 5 / 2), y: dice.between(UNIT, UNIT * 5 / 2) };
+        let mut half = Point { x: dice.between(UNIT, UNIT * 5 / 2), y: dice.between(UNIT, UNIT * 5 / 2) };
+        if pair % 2 == 0 {
+            half = Point { x: UNIT, y: dice.between(3 * UNIT, WALL_HALF_MAX) };
+            if dice.between(0, 2) == 0 {
+                half = Point { x: half.y, y: half.x };
+            }
+        }
         rocks.push(Rock { centre, half });
         rocks.push(Rock { centre: Point { x: -centre.x, y: -centre.y }, half });
     }
@@ -151,8 +175,21 @@ mod tests {
                 assert!(field.half <= 16_384 * UNIT, "{players} x {units}");
                 let army = field.files as i32 * SPACING;
                 for (n, a) in field.bases.iter().enumerate() {
-                    let keep = a.keep.x.abs().max(a.keep.y.abs());
-                    assert!(keep + KEEP_HALF < field.half, "{players} x {units}: keep {n}");
+                    for (kind, Rock { centre, half }) in a.buildings {
+                        let far = centre.x.abs().max(centre.y.abs());
+                        assert!(far + half.x + UNIT < field.half, "{players} x {units}: {kind:?} of {n}");
+                        let apart = |other: &Rock| {
+                            let dx = (centre.x - other.centre.x).abs() - half.x - other.half.x;
+                            let dy = (centre.y - other.centre.y).abs() - half.y - other.half.y;
+                            dx.max(dy)
+                        };
+                        let others = field.bases[..n].iter().flat_map(|base| &base.buildings);
+                        let nearest = others.map(|(_, other)| apart(other)).min();
+                        assert!(
+                            nearest.is_none_or(|apart| apart > 0),
+                            "{players} x {units}: {kind:?} of {n}"
+                        );
+                    }
                     for b in &field.bases[..n] {
                         let apart = (a.centre.x - b.centre.x).abs().max((a.centre.y - b.centre.y).abs());
                         assert!(apart >= army + 8 * UNIT, "{players} x {units}: {apart} for {army}");

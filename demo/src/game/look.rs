@@ -2,9 +2,10 @@
 
 use testudo_physics::{BodyId, BodyKind};
 
-use crate::game::field::KEEP_HALF;
+use crate::game::building::BuildingKind;
+use crate::game::field::SPACING;
 use crate::game::point::Point;
-use crate::game::unit::Kind;
+use crate::game::unit::{Foe, Kind};
 use crate::game::{Game, NO_UNIT};
 
 /// A living unit.
@@ -27,15 +28,30 @@ pub(crate) struct UnitLook {
 pub(crate) enum Scenery {
     /// Centre and half extents, raw.
     Rock { centre: Point, half: Point },
-    /// An army's keep.
-    Keep { army: u8, centre: Point, half: Point },
+    /// A building that stands.
+    Building(BuildingLook),
+}
+
+/// A standing building.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct BuildingLook {
+    /// Number in the match, for orders against it.
+    pub(crate) number: u32,
+    pub(crate) army: u8,
+    pub(crate) is_keep: bool,
+    /// Centre and half extents, raw.
+    pub(crate) centre: Point,
+    pub(crate) half: Point,
+    pub(crate) hit_points: i32,
+    /// At its beginning.
+    pub(crate) hit_points_max: i32,
 }
 
 impl Game {
     /// All living units by army and number.
     pub(crate) fn unit_looks(&self) -> impl Iterator<Item = UnitLook> + '_ {
         self.units.iter().enumerate().filter_map(|(number, unit)| {
-            let target = unit.target.filter(|target| self.in_range(number as u32, *target));
+            let target = unit.target.filter(|target| self.strikes(number as u32, *target));
             Some(UnitLook {
                 index: number as u32 % self.setup.units,
                 army: unit.army,
@@ -43,7 +59,7 @@ impl Game {
                 body: unit.body?,
                 hit_points: unit.hit_points,
                 groups: unit.groups,
-                strikes: target.and_then(|target| self.units.get(target as usize)?.body),
+                strikes: target.and_then(|target| self.foe_body(target)),
             })
         })
     }
@@ -58,17 +74,25 @@ impl Game {
         self.field.half
     }
 
-    /// Rocks and keeps.
+    /// Rocks and buildings.
     pub(crate) fn scenery(&self) -> impl Iterator<Item = Scenery> + '_ {
         let rocks =
             self.field.rocks.iter().map(|rock| Scenery::Rock { centre: rock.centre, half: rock.half });
-        let half = Point { x: KEEP_HALF, y: KEEP_HALF };
-        let keeps = self.field.bases.iter().enumerate();
-        rocks.chain(keeps.map(move |(army, base)| Scenery::Keep {
-            army: army as u8,
-            centre: base.keep,
-            half,
-        }))
+        rocks.chain(self.building_looks().map(Scenery::Building))
+    }
+
+    /// Standing buildings in ascending order.
+    pub(crate) fn building_looks(&self) -> impl Iterator<Item = BuildingLook> + '_ {
+        let standing = (0..).zip(&self.buildings).filter(|(_, building)| building.stands());
+        standing.map(|(number, building)| BuildingLook {
+            number,
+            army: building.army,
+            is_keep: building.kind == BuildingKind::Keep,
+            centre: building.ground.centre,
+            half: building.ground.half,
+            hit_points: building.hit_points,
+            hit_points_max: building.kind.hit_points(self.setup.units),
+        })
     }
 
     /// Bodies of the boulders.
@@ -76,5 +100,69 @@ impl Game {
         let bodies =
             self.world.bodies().filter(|body| body.user() == NO_UNIT && body.kind() == BodyKind::Dynamic);
         bodies.map(|body| body.id())
+    }
+
+    /// Whether an enemy can be struck from where a unit stands.
+    fn strikes(&self, number: u32, foe: Foe) -> bool {
+        let range = self.units[number as usize].kind.stats().range;
+        self.place_of(number).is_some_and(|place| self.is_within(place, foe, range))
+    }
+
+    fn foe_body(&self, foe: Foe) -> Option<BodyId> {
+        match foe {
+            Foe::Unit(number) => self.units.get(number as usize)?.body,
+            Foe::Building(number) => self.buildings.get(number as usize)?.body,
+        }
+    }
+
+    /// Where an army formed up at first.
+    pub(crate) fn base(&self, army: u8) -> Option<Point> {
+        self.field.bases.get(usize::from(army)).map(|base| base.centre)
+    }
+
+    /// Half of the side of the formation that a full army stands in, raw.
+    pub(crate) fn formation_half(&self) -> i32 {
+        self.field.files as i32 * SPACING / 2
+    }
+
+    /// Enemies that an army has beaten, and units that it has lost.
+    pub(crate) fn score(&self, army: u8) -> (u32, u32) {
+        self.armies.get(usize::from(army)).map_or((0, 0), |army| (army.kills, army.losses))
+    }
+
+    /// Recruits that an army can still train.
+    pub(crate) fn reserve(&self, army: u8) -> u32 {
+        self.armies.get(usize::from(army)).map_or(0, |army| army.reserve)
+    }
+
+    /// Living units of an army and the middle of their places; none if nobody lives.
+    pub(crate) fn middle(&self, army: u8) -> Option<(u32, Point)> {
+        self.mean_place(self.numbers_of(army))
+    }
+
+    /// The flow fields that units follow: from where, to where.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = impl Iterator<Item = (Point, Point)> + '_> + '_ {
+        self.routes.iter().map(|route| route.arrows())
+    }
+
+    /// Numbers of an army's units, alive or not; none for an army that does not exist.
+    fn numbers_of(&self, army: u8) -> core::ops::Range<u32> {
+        if army >= self.setup.players {
+            return 0..0;
+        }
+        let first = u32::from(army) * self.setup.units;
+        first..first + self.setup.units
+    }
+
+    /// How many of these units live, and the middle of their places.
+    pub(super) fn mean_place(&self, units: impl Iterator<Item = u32>) -> Option<(u32, Point)> {
+        let (mut count, mut x, mut y) = (0_u32, 0_i64, 0_i64);
+        for place in units.filter_map(|unit| self.place_of(unit)) {
+            count += 1;
+            x += i64::from(place.x);
+            y += i64::from(place.y);
+        }
+        let mean = |sum: i64| (sum / i64::from(count)) as i32;
+        (count > 0).then(|| (count, Point { x: mean(x), y: mean(y) }))
     }
 }

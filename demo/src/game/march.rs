@@ -1,17 +1,16 @@
 //! Where units want to go. What becomes of it in a crowd is the physics' business.
 
-use testudo_physics::{BodyDef, Fx, Shape};
+use testudo_physics::Fx;
 
 use crate::game::Game;
 use crate::game::point::{Point, UNIT, squared};
-use crate::game::setup::SetupError;
-use crate::game::unit::{Task, UNIT_RADIUS};
+use crate::game::unit::{Task, Way};
 
 /// Raw units/s^2 per axis: full speed within two frames of 1/20 s, and weak enough to be pushed.
 const ACCELERATION: i32 = 40 * UNIT;
 
 /// Brakes the units that nobody drives: raw units/s^2.
-const GROUND_FRICTION: i32 = 8 * UNIT;
+pub(super) const GROUND_FRICTION: i32 = 8 * UNIT;
 
 /// Slower than this (raw units/s), a unit that wants to stand is left to ground friction.
 const SLOW: i32 = UNIT / 2;
@@ -22,18 +21,35 @@ const ARRIVAL: i32 = UNIT / 2;
 /// Speed per distance near the goal, 1/s: four units per second at one unit of distance.
 const APPROACH: i32 = 4;
 
+/// Below this part of the speed that it wants, a unit is in a jam.
+const JAM_PART: i32 = 4;
+
+/// After so long in a jam, a unit tries one side, then the other, ms each.
+const SIDESTEP_MS: u16 = 600;
+
+/// After so long in a jam, a unit that is near its place takes the place that it has, ms.
+const CONTENT_MS: u16 = 1_500;
+
+/// How near that is, raw.
+const CONTENT_WITHIN: i32 = 6 * UNIT;
+
 impl Game {
     /// Every living unit accelerates towards what it wants.
-    pub(super) fn march(&mut self, frames_per_second: u32) {
+    pub(super) fn march(&mut self, elapsed_ms: u16, frames_per_second: u32) {
         let step = ACCELERATION / frames_per_second.clamp(1, 1_000) as i32;
+        self.routes.begin_count();
         for number in 0..self.units.len() as u32 {
             let Some(id) = self.units[number as usize].body else { continue };
             let wanted = self.wanted_velocity(number);
             let Some(body) = self.world.body(id) else { continue };
             let now = Point::from_vec2(body.velocity());
-            if wanted == Point::ZERO && now.x.abs() <= SLOW && now.y.abs() <= SLOW {
-                continue;
+            if wanted == Point::ZERO {
+                self.units[number as usize].jammed_ms = 0;
+                if now.x.abs() <= SLOW && now.y.abs() <= SLOW {
+                    continue;
+                }
             }
+            let wanted = self.around_the_jam(number, now, wanted, elapsed_ms);
             let next = Point {
                 x: now.x + (wanted.x - now.x).clamp(-step, step),
                 y: now.y + (wanted.y - now.y).clamp(-step, step),
@@ -43,64 +59,71 @@ impl Game {
                 debug_assert!(set.is_ok(), "unit {number}: {set:?}");
             }
         }
+        self.routes.drop_unused();
+        self.routes.search();
     }
 
     /// Raw units per second. A unit that has arrived holds its place from now on.
     fn wanted_velocity(&mut self, number: u32) -> Point {
         let place = self.scratch.places[number as usize];
         let unit = &self.units[number as usize];
-        let speed = unit.kind.stats().speed;
-        if let Some(target) = unit.target.filter(|target| self.units[*target as usize].is_alive()) {
-            if self.in_range(number, target) {
+        let stats = unit.kind.stats();
+        if let Task::Patrol { back: Way { route: Some(route), .. }, .. } = unit.task {
+            self.routes.count(route);
+        }
+        if let Some(route) = unit.task.way().and_then(|way| way.route) {
+            self.routes.count(route);
+        }
+        if let Some(target) = unit.target {
+            if self.is_within(place, target, stats.range) {
                 return Point::ZERO;
             }
-            return place.towards(self.scratch.places[target as usize], speed);
+            return place.towards(self.aim(place, target), stats.speed);
         }
-        let (Task::March(goal) | Task::Attack(goal)) = unit.task else { return Point::ZERO };
+        let Some(way) = unit.task.way() else { return Point::ZERO };
+        let goal = self.next_place(place, way);
+        if goal != way.place {
+            return place.towards(goal, stats.speed);
+        }
         let distance = place.distance_squared(goal);
-        if distance <= squared(ARRIVAL) {
-            self.units[number as usize].task = Task::Hold;
+        let is_content = unit.jammed_ms >= CONTENT_MS && distance <= squared(CONTENT_WITHIN);
+        if distance <= squared(ARRIVAL) || is_content {
+            let unit = &mut self.units[number as usize];
+            unit.task = unit.task.arrived();
             return Point::ZERO;
         }
-        if distance >= squared(speed / APPROACH) {
-            return place.towards(goal, speed);
+        if distance >= squared(stats.speed / APPROACH) {
+            return place.towards(goal, stats.speed);
         }
         // Below full speed: the way itself, times a constant.
         Point { x: (goal.x - place.x) * APPROACH, y: (goal.y - place.y) * APPROACH }
     }
 
-    /// Puts a unit at full strength into the world, at its place in the army's first formation.
-    pub(super) fn enlist(&mut self, number: u32) -> Result<(), SetupError> {
-        let unit = &self.units[number as usize];
-        let base = &self.field.bases[usize::from(unit.army)];
-        let place = self.field.place(unit.army, base.centre, number % self.setup.units, self.field.files);
-        let stats = unit.kind.stats();
-        let body = BodyDef::dynamic(Shape::Circle { radius: raw(UNIT_RADIUS) })
-            .position(place.to_vec2())
-            .mass(raw(stats.mass))
-            .ground_friction(raw(GROUND_FRICTION))
-            .user(number.into());
-        let body = self.world.create_body(&body)?;
-        // A tenth more or less, so that not all who began together fall together.
-        let spread = stats.hit_points / 10;
-        let hit_points = stats.hit_points + self.dice.between(-spread, spread);
-        let unit = &mut self.units[number as usize];
-        unit.body = Some(body);
-        unit.hit_points = hit_points;
-        unit.task = Task::Hold;
-        unit.target = None;
-        self.scratch.places[number as usize] = place;
-        Ok(())
+    /// The end of the straight leg that a unit is on: a bend of its route, or its own place once the route's end is in sight.
+    fn next_place(&self, place: Point, way: &Way) -> Point {
+        let Some(route) = way.route.and_then(|route| self.routes.get(route)) else { return way.place };
+        match route.next(place) {
+            Some(bend) if bend != route.goal() => bend,
+            _ => way.place,
+        }
     }
 
-    /// Reinforcements take the places of the fallen.
-    pub(super) fn reinforce(&mut self, frames_per_second: u32) {
-        for army in 0..self.armies.len() {
-            self.armies[army].muster(self.setup.units, frames_per_second);
-            while let Some(unit) = self.armies[army].reinforce() {
-                let enlisted = self.enlist(unit);
-                debug_assert!(enlisted.is_ok(), "unit {unit}: {enlisted:?}");
-            }
+    /// What a unit tries that does not get on: past what is in its way, half of the units on each side first.
+    fn around_the_jam(&mut self, number: u32, now: Point, wanted: Point, elapsed_ms: u16) -> Point {
+        let unit = &mut self.units[number as usize];
+        let gets_on =
+            now.distance_squared(Point::ZERO) * squared(JAM_PART) >= wanted.distance_squared(Point::ZERO);
+        if gets_on {
+            unit.jammed_ms = unit.jammed_ms.saturating_sub(elapsed_ms);
+        } else {
+            unit.jammed_ms = unit.jammed_ms.saturating_add(elapsed_ms);
+        }
+        let turned = Point { x: -wanted.y, y: wanted.x };
+        let phase = unit.jammed_ms / SIDESTEP_MS;
+        match (phase, (u32::from(phase) + number) % 2) {
+            (0, _) => wanted,
+            (_, 0) => Point { x: (wanted.x + turned.x) / 2, y: (wanted.y + turned.y) / 2 },
+            _ => Point { x: (wanted.x - turned.x) / 2, y: (wanted.y - turned.y) / 2 },
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The battle: a deterministic simulation in integers. It draws nothing, reads no clock and knows no network.
 //!
-//! Armies of discs march, push and fight on a field with rocks and boulders. Who falls is replaced by a reinforcement from the
-//! army's keep. Everything that happens follows from the [`Setup`] and the players' [`Order`]s.
+//! Armies of discs march, push and fight on a field with rocks, walls and boulders. Who falls is replaced by a recruit from the
+//! army's keep and barracks, as long as these stand and its reserve lasts. An army whose last keep falls is beaten; the last
+//! one with a keep has won. Everything that happens follows from the [`Setup`] and the players' [`Order`]s.
 
 mod army;
+mod building;
 mod checksum;
 mod combat;
 mod command;
@@ -16,27 +18,35 @@ mod march;
 mod order;
 mod point;
 mod rate;
+mod recruit;
+mod route;
+mod routes;
 mod setup;
+mod terrain;
 mod unit;
 
 #[cfg(test)]
 mod tests;
 
 use testudo_lockstep::{PlayerId, Simulation, Turn};
-use testudo_physics::{Aabb, BodyDef, Shape, World, WorldDef};
+use testudo_physics::{Aabb, World, WorldDef};
 
 use army::Army;
+pub(crate) use army::MatchResult;
+use building::Building;
 pub(crate) use dice::Dice;
 pub(crate) use fault::{BodyField, BodyState, FaultError};
-use field::{BOULDER_RADIUS, Field, KEEP_HALF};
+use field::Field;
 use grid::Grid;
-pub(crate) use look::{Scenery, UnitLook};
+pub(crate) use look::{BuildingLook, Scenery, UnitLook};
 pub(crate) use order::{Area, Command, Order, Place, RANGES_MAX, Ranges, Selection};
-pub(crate) use point::{Point, UNIT};
+pub(crate) use point::{Point, UNIT, squared};
 use rate::Rate;
+use routes::Routes;
 pub(crate) use setup::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
-pub(crate) use unit::guards;
-use unit::{Kind, Task, Unit};
+use terrain::Terrain;
+pub(crate) use unit::Foe;
+use unit::{Kind, Unit};
 
 /// Control groups that every army has from the start.
 pub(crate) const LEFT_WING: u8 = 1;
@@ -45,9 +55,8 @@ pub(crate) const RIGHT_WING: u8 = 2;
 /// All archers.
 pub(crate) const ARCHERS: u8 = 3;
 
-/// Weight and grip of boulders: heavy enough to need several units.
-const BOULDER_MASS: i32 = 6 * UNIT;
-const BOULDER_FRICTION: i32 = 4 * UNIT;
+/// Recruits that an army can train during a match, per unit that it starts with.
+const RESERVE_PER_UNIT: u32 = 4;
 
 /// User value of bodies that are no units.
 const NO_UNIT: u64 = u64::MAX;
@@ -61,11 +70,18 @@ pub(crate) struct Game {
     /// Frames simulated so far.
     frame: u64,
     dice: Dice,
+    /// Turns frames into milliseconds.
+    clock: Rate,
     armies: Vec<Army>,
+    /// Of all armies, in ascending order; three each. Fallen ones keep their numbers.
+    buildings: Vec<Building>,
+    routes: Routes,
     /// Unit `index` of army `n` is number `n * setup.units + index`, alive or not.
     units: Vec<Unit>,
     /// Hash of the state after the last frame, the checksum of the frame before included: it covers every frame so far.
     checksum: u64,
+    // not state: a function of the field and of the buildings that stand
+    terrain: Terrain,
     scratch: Scratch,
 }
 
@@ -76,7 +92,7 @@ struct Scratch {
     /// By unit number; only those of living units mean something.
     places: Vec<Point>,
     grid: Grid,
-    dead: Vec<u32>,
+    fallen: Vec<Foe>,
     chosen: Vec<u32>,
     bytes: Vec<u8>,
 }
@@ -96,13 +112,26 @@ impl Game {
             world: World::new(WorldDef::new().bounds(bounds).seed(setup.seed))?,
             frame: 0,
             dice: Dice::new(setup.seed),
-            armies: vec![Army::default(); usize::from(setup.players)],
-            units: (0..count).map(|number| recruit(&setup, &field, number)).collect(),
+            clock: Rate::default(),
+            armies: field
+                .bases
+                .iter()
+                .map(|base| Army::new(base.centre, setup.units * RESERVE_PER_UNIT))
+                .collect(),
+            buildings: recruit::buildings(&setup, &field),
+            routes: Routes::default(),
+            units: (0..count)
+                .map(|number| {
+                    let kind = Kind::of(number % setup.units, setup.units);
+                    recruit::dismissed((number / setup.units) as u8, kind)
+                })
+                .collect(),
+            terrain: Terrain::new(&field, core::iter::empty()),
             checksum: 0,
             scratch: Scratch {
                 places: vec![Point::ZERO; count as usize],
                 grid: Grid::new(field.half),
-                dead: Vec::new(),
+                fallen: Vec::new(),
                 chosen: Vec::new(),
                 bytes: Vec::new(),
             },
@@ -110,30 +139,10 @@ impl Game {
             field,
         };
         game.furnish()?;
-        for number in 0..count {
-            game.enlist(number)?;
-        }
+        game.survey_ground();
+        game.enlist_all()?;
         game.checksum = game.hash_state();
         Ok(game)
-    }
-
-    /// Boulders, rocks and keeps.
-    fn furnish(&mut self) -> Result<(), SetupError> {
-        let raw = march::raw;
-        for boulder in &self.field.boulders {
-            let body = BodyDef::dynamic(Shape::Circle { radius: raw(BOULDER_RADIUS) })
-                .position(boulder.to_vec2())
-                .mass(raw(BOULDER_MASS))
-                .ground_friction(raw(BOULDER_FRICTION));
-            self.world.create_body(&body.user(NO_UNIT))?;
-        }
-        let keep = Point { x: KEEP_HALF, y: KEEP_HALF };
-        let keeps = self.field.bases.iter().map(|base| (base.keep, keep));
-        for (centre, half) in self.field.rocks.iter().map(|rock| (rock.centre, rock.half)).chain(keeps) {
-            let body = BodyDef::fixed(Shape::Rect { half_extents: half.to_vec2() });
-            self.world.create_body(&body.position(centre.to_vec2()).user(NO_UNIT))?;
-        }
-        Ok(())
     }
 
     /// What the match started from.
@@ -146,33 +155,14 @@ impl Game {
         &self.world
     }
 
-    /// Enemies that an army has beaten, and units that it has lost.
-    pub(crate) fn score(&self, army: u8) -> (u32, u32) {
-        self.armies.get(usize::from(army)).map_or((0, 0), |army| (army.kills, army.losses))
+    /// Bit `n`: building `n` stands. There are three times [`ARMIES_MAX`] at most.
+    fn standing(&self) -> u64 {
+        (0..).zip(&self.buildings).map(|(number, building)| u64::from(building.stands()) << number).sum()
     }
 
-    /// Where an army formed up at first, and where its reinforcements arrive.
-    pub(crate) fn base(&self, army: u8) -> Option<Point> {
-        self.field.bases.get(usize::from(army)).map(|base| base.centre)
-    }
-
-    /// Half of the side of the formation that a full army stands in, raw.
-    pub(crate) fn formation_half(&self) -> i32 {
-        self.field.files as i32 * field::SPACING / 2
-    }
-
-    /// Living units of an army and the middle of their places; none if nobody lives.
-    pub(crate) fn middle(&self, army: u8) -> Option<(u32, Point)> {
-        let first = (u32::from(army) * self.setup.units) as usize;
-        let units = self.units.get(first..first + self.setup.units as usize)?;
-        let (mut count, mut x, mut y) = (0_u32, 0_i64, 0_i64);
-        for place in units.iter().filter_map(|unit| self.world.body(unit.body?)).map(|body| body.position()) {
-            count += 1;
-            x += place.x.to_bits();
-            y += place.y.to_bits();
-        }
-        let mean = |sum: i64| (sum / i64::from(count)) as i32;
-        (count > 0).then(|| (count, Point { x: mean(x), y: mean(y) }))
+    /// Takes down where one can walk, after a building has come or gone.
+    fn survey_ground(&mut self) {
+        self.terrain = ground(&self.field, &self.buildings, self.standing());
     }
 
     /// Where a living unit is now.
@@ -180,6 +170,12 @@ impl Game {
         let body = self.world.body(self.units.get(unit as usize)?.body?)?;
         Some(Point::from_vec2(body.position()))
     }
+}
+
+/// Where one can walk while certain buildings stand: bit `n` of `standing` for building `n`.
+fn ground(field: &Field, buildings: &[Building], standing: u64) -> Terrain {
+    let stand = (0..).zip(buildings).filter(|(number, _)| standing >> number & 1 == 1);
+    Terrain::new(field, stand.map(|(_, building)| building.ground))
 }
 
 impl Simulation for Game {
@@ -190,12 +186,13 @@ impl Simulation for Game {
     }
 
     fn step(&mut self, frames_per_second: u32) {
+        let elapsed_ms = self.clock.take(1_000, frames_per_second) as u16;
         self.survey();
         self.look_around();
-        self.fight(frames_per_second);
+        self.fight(elapsed_ms);
         self.bury();
-        self.march(frames_per_second);
-        self.reinforce(frames_per_second);
+        self.march(elapsed_ms, frames_per_second);
+        self.train(frames_per_second);
         let stepped = self.world.step(frames_per_second);
         debug_assert!(stepped.is_ok(), "{stepped:?}");
         self.frame += 1;
@@ -207,32 +204,15 @@ impl Simulation for Game {
         self.checksum
     }
 
+    fn result(&self) -> Option<u32> {
+        MatchResult::of(&self.armies).map(MatchResult::code)
+    }
+
     /// The army stays and holds its ground.
     fn player_gone(&mut self, player: PlayerId, _: Turn) {
         if let Some(army) = self.armies.get_mut(player.index()) {
             army.is_gone = true;
             self.obey(player.0, &Order { units: Selection::All, command: Command::Stop });
         }
-    }
-}
-
-/// A unit that is not in the world yet.
-fn recruit(setup: &Setup, field: &Field, number: u32) -> Unit {
-    let index = number % setup.units;
-    let kind = Kind::of(index, setup.units);
-    let group = match kind {
-        Kind::Archer => ARCHERS,
-        Kind::Guard if index % field.files < field.files.div_ceil(2) => LEFT_WING,
-        Kind::Guard => RIGHT_WING,
-    };
-    Unit {
-        army: (number / setup.units) as u8,
-        kind,
-        groups: 1 << group,
-        body: None,
-        hit_points: 0,
-        blows: Rate::default(),
-        task: Task::Hold,
-        target: None,
     }
 }

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError};
 
 use crate::game::point::{Point, UNIT};
-use crate::game::setup::UNITS_MAX;
+use crate::game::setup::{ARMIES_MAX, UNITS_MAX};
+use crate::game::unit::Foe;
 
 /// Control groups of an army.
 pub(crate) const GROUPS: u8 = 10;
@@ -18,6 +19,12 @@ pub(crate) const RANGES_MAX: usize = 8;
 const QUARTERS: i32 = 4;
 const PLACE_MAX: i32 = 16_384 * QUARTERS;
 const PLACE_BITS: u32 = 18;
+
+/// Most units and buildings of a match.
+const FOES_MAX: u32 = ARMIES_MAX as u32 * UNITS_MAX - 1;
+
+/// Exp-Golomb order of enemies' numbers: nearly as short for high ones as for low ones.
+const FOE_ORDER: u32 = 10;
 
 /// Exp-Golomb order of unit numbers and counts: short below 100.
 const NUMBER_ORDER: u32 = 5;
@@ -54,6 +61,12 @@ pub(crate) enum Command {
     Attack(Place),
     /// Be the control group, 0..[`GROUPS`]; who was it before is not any more.
     Assign(u8),
+    /// Go there and back for ever, and attack who comes in sight.
+    Patrol(Place),
+    /// Attack this enemy and nobody else until it has fallen.
+    Strike(Foe),
+    /// Recruits of the army gather there from now on; the selection means nothing.
+    Rally(Place),
 }
 
 /// A place as orders carry it: quarters of a unit.
@@ -130,6 +143,7 @@ impl Area {
 
 impl Ranges {
     /// One range, cut off at the largest army; none if nothing is left.
+    #[cfg(test)]
     pub(crate) fn one(first: u32, count: u32) -> Option<Self> {
         let count = count.min(UNITS_MAX.saturating_sub(first));
         (count > 0).then(|| Self(SmallVec::from_slice(&[UnitRange { first, count }])))
@@ -185,6 +199,21 @@ impl Ranges {
     }
 }
 
+fn encode_foe(foe: Foe, out: &mut BitWriter) {
+    let (kind, number) = match foe {
+        Foe::Unit(number) => (0, number),
+        Foe::Building(number) => (1, number),
+    };
+    out.write_bits(kind, 1);
+    out.write_golomb(number.min(FOES_MAX), FOE_ORDER);
+}
+
+fn decode_foe(input: &mut BitReader<'_>) -> Result<Foe, DecodeError> {
+    let kind = input.read_bits(1)?;
+    let number = input.read_golomb(FOE_ORDER, FOES_MAX)?;
+    Ok(if kind == 0 { Foe::Unit(number) } else { Foe::Building(number) })
+}
+
 fn encode_group(group: u8, out: &mut BitWriter) {
     out.write_bits(u64::from(group), 4);
 }
@@ -194,7 +223,8 @@ fn decode_group(input: &mut BitReader<'_>) -> Result<u8, DecodeError> {
 }
 
 impl Action for Order {
-    /// Three bits of command, two of selection, three of count, eight ranges of two numbers of at most 28 bits, a place.
+    /// Three bits of command, two of selection, three of count, eight ranges of two numbers of at most 28 bits, a place (an
+    /// enemy's number is shorter).
     const MAX_BITS: u32 = 3 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 2 * PLACE_BITS;
 
     fn encode(&self, out: &mut BitWriter) {
@@ -211,6 +241,18 @@ impl Action for Order {
             Command::Assign(group) => {
                 out.write_bits(3, 3);
                 encode_group(group, out);
+            }
+            Command::Patrol(place) => {
+                out.write_bits(4, 3);
+                place.encode(out);
+            }
+            Command::Strike(foe) => {
+                out.write_bits(5, 3);
+                encode_foe(foe, out);
+            }
+            Command::Rally(place) => {
+                out.write_bits(6, 3);
+                place.encode(out);
             }
         }
         match &self.units {
@@ -237,6 +279,9 @@ impl Action for Order {
             1 => Command::Move(Place::decode(input)?),
             2 => Command::Attack(Place::decode(input)?),
             3 => Command::Assign(decode_group(input)?),
+            4 => Command::Patrol(Place::decode(input)?),
+            5 => Command::Strike(decode_foe(input)?),
+            6 => Command::Rally(Place::decode(input)?),
             kind => return Err(DecodeError::UnknownKind(kind as u8)),
         };
         let units = match input.read_bits(2)? {
@@ -278,7 +323,16 @@ mod tests {
             ranges(&worst),
             ranges(&[(0, UNITS_MAX)]),
         ];
-        let commands = [Command::Stop, Command::Move(place), Command::Attack(place), Command::Assign(0)];
+        let commands = [
+            Command::Stop,
+            Command::Move(place),
+            Command::Attack(place),
+            Command::Assign(0),
+            Command::Patrol(place),
+            Command::Strike(Foe::Unit(FOES_MAX)),
+            Command::Strike(Foe::Building(0)),
+            Command::Rally(place),
+        ];
         let all =
             commands.into_iter().flat_map(|command| selections.clone().map(|units| Order { units, command }));
         all.collect()

@@ -3,7 +3,7 @@
 use testudo_physics::BodyId;
 
 use crate::game::point::{Point, UNIT};
-use crate::game::rate::Rate;
+use crate::game::routes::RouteId;
 
 /// Radius of a unit, raw.
 pub(crate) const UNIT_RADIUS: i32 = UNIT / 2;
@@ -21,9 +21,11 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stats {
     pub(crate) hit_points: i32,
-    /// Hit points that an attack takes, per second.
-    pub(crate) damage_per_second: u32,
-    /// Attack range from centre to centre.
+    /// Hit points that a blow or an arrow takes.
+    pub(crate) damage: u32,
+    /// Time between two of them, ms.
+    pub(crate) reload_ms: u32,
+    /// Attack range from centre to centre, or to the wall of a building.
     pub(crate) range: i32,
     /// Distance at which enemies are noticed.
     pub(crate) sight: i32,
@@ -35,7 +37,8 @@ pub(crate) struct Stats {
 
 const GUARD: Stats = Stats {
     hit_points: 120,
-    damage_per_second: 20,
+    damage: 12,
+    reload_ms: 600,
     range: UNIT * 3 / 2,
     sight: 9 * UNIT,
     speed: 4 * UNIT,
@@ -44,7 +47,8 @@ const GUARD: Stats = Stats {
 
 const ARCHER: Stats = Stats {
     hit_points: 60,
-    damage_per_second: 9,
+    damage: 11,
+    reload_ms: 1_200,
     range: 8 * UNIT,
     sight: 11 * UNIT,
     speed: UNIT * 9 / 2,
@@ -70,6 +74,22 @@ pub(crate) fn guards(units: u32) -> u32 {
     units - units / 4
 }
 
+/// Whom a unit fights. Numbers of the match.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Foe {
+    Unit(u32),
+    Building(u32),
+}
+
+/// Where to, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Way {
+    /// The unit's own place at the end.
+    pub(crate) place: Point,
+    /// The route that it shares with others; none: straight.
+    pub(crate) route: Option<RouteId>,
+}
+
 /// What a unit was told to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Task {
@@ -77,12 +97,39 @@ pub(crate) enum Task {
     #[default]
     Hold,
     /// Goes there and does not look around.
-    March(Point),
+    March(Way),
     /// Goes there, attacks who comes in sight.
-    Attack(Point),
+    Attack(Way),
+    /// As [`Task::Attack`], and back, until told otherwise.
+    Patrol { to: Way, back: Way },
+    /// Goes to this enemy and attacks nobody else.
+    Strike { foe: Foe, way: Way },
 }
 
-/// One place in an army. When the unit falls, a reinforcement takes its place and its control groups.
+impl Task {
+    /// Where the unit goes now.
+    pub(crate) fn way(&self) -> Option<&Way> {
+        match self {
+            Self::Hold => None,
+            Self::March(way)
+            | Self::Attack(way)
+            | Self::Patrol { to: way, .. }
+            | Self::Strike { way, .. } => Some(way),
+        }
+    }
+
+    /// The task of a unit that has come to the end of its way.
+    pub(crate) fn arrived(self) -> Self {
+        match self {
+            Self::Hold | Self::March(_) | Self::Attack(_) => Self::Hold,
+            Self::Patrol { to, back } => Self::Patrol { to: back, back: to },
+            // The rest of the way is wherever the enemy has gone.
+            Self::Strike { foe, way } => Self::Strike { foe, way: Way { route: None, ..way } },
+        }
+    }
+}
+
+/// One place in an army. When the unit falls, a recruit takes its number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Unit {
     /// The army: the player who commands it.
@@ -90,15 +137,17 @@ pub(crate) struct Unit {
     pub(crate) kind: Kind,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
-    /// The body in the world; none while the place waits for a reinforcement.
+    /// The body in the world; none while the place waits for a recruit.
     pub(crate) body: Option<BodyId>,
     /// At most 0 only between a blow and the end of its frame.
     pub(crate) hit_points: i32,
-    /// Carries the fractions of its blows.
-    pub(crate) blows: Rate,
+    /// Until the next blow, ms.
+    pub(crate) reload_ms: u16,
+    /// For how long it has wanted to move and hardly did, ms; stops counting at its largest value.
+    pub(crate) jammed_ms: u16,
     pub(crate) task: Task,
-    /// The enemy that it fights: a unit number of the match.
-    pub(crate) target: Option<u32>,
+    /// The enemy that it fights.
+    pub(crate) target: Option<Foe>,
 }
 
 impl Unit {

@@ -8,8 +8,8 @@ use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::window::{screen_height, screen_width};
 
 use crate::app::Pilot;
-use crate::game::Command;
-use crate::view::camera::units;
+use crate::game::{BuildingLook, Command, Foe, UnitLook};
+use crate::view::camera::{self, units};
 use crate::view::desk::{Aim, Desk};
 use crate::view::minimap;
 use crate::view::scene;
@@ -140,6 +140,9 @@ fn keys(desk: &mut Desk) {
             desk.aim = Some(Aim::Attack);
         }
     }
+    if is_key_pressed(KeyCode::P) && !desk.sides[usize::from(player)].chosen.is_empty() {
+        desk.aim = Some(Aim::Patrol);
+    }
     if is_key_pressed(KeyCode::S) && !control() {
         desk.command(player, Command::Stop, None);
     }
@@ -168,7 +171,7 @@ fn mouse(desk: &mut Desk) {
             desk.camera.centre = place;
         }
         if free && is_mouse_button_pressed(MouseButton::Right) {
-            send(desk, side, place, false);
+            send(desk, side, place, None);
         }
         return;
     }
@@ -178,15 +181,15 @@ fn mouse(desk: &mut Desk) {
         let view = desk.view(side);
         let place = view.camera.to_field(view.rect, at);
         if is_mouse_button_pressed(MouseButton::Left) && desk.skirmish.pilot(side) == Pilot::Person {
-            if desk.aim.take().is_some() {
-                send(desk, side, place, true);
+            if let Some(aim) = desk.aim.take() {
+                send(desk, side, place, Some(aim));
             } else {
                 desk.drag = Some((side, place));
             }
         }
         if is_mouse_button_pressed(MouseButton::Right) {
             desk.aim = None;
-            send(desk, side, place, false);
+            send(desk, side, place, None);
         }
     }
     if is_mouse_button_released(MouseButton::Left)
@@ -200,22 +203,38 @@ fn map_under(desk: &Desk, at: Vec2) -> Option<u8> {
     (0..2).find(|side| desk.layout.maps[usize::from(*side)].contains(at))
 }
 
-/// Sends the chosen units somewhere; onto an enemy means to attack.
-fn send(desk: &mut Desk, player: u8, place: Vec2, attack: bool) {
+/// Sends the chosen units somewhere; onto an enemy means to attack it. With nobody chosen, recruits gather there.
+fn send(desk: &mut Desk, player: u8, place: Vec2, aim: Option<Aim>) {
     if desk.skirmish.pilot(player) != Pilot::Person {
         return;
     }
     let target = Desk::order_place(place);
-    let is_attack = attack || enemy_at(desk, player, place);
-    let command = if is_attack { Command::Attack(target) } else { Command::Move(target) };
+    let command = match (aim, enemy_at(desk, player, place)) {
+        (Some(Aim::Patrol), _) => Command::Patrol(target),
+        (_, Some(foe)) => Command::Strike(foe),
+        (Some(Aim::Attack), None) => Command::Attack(target),
+        (None, None) if desk.sides[usize::from(player)].chosen.is_empty() => Command::Rally(target),
+        (None, None) => Command::Move(target),
+    };
     desk.command(player, command, Some(place));
 }
 
-/// Whether an enemy stands there, as the player sees it.
-fn enemy_at(desk: &Desk, player: u8, place: Vec2) -> bool {
+/// The enemy that stands there, as the player sees it.
+fn enemy_at(desk: &Desk, player: u8, place: Vec2) -> Option<Foe> {
     let (game, alpha) = (desk.skirmish.client(player).game(), desk.skirmish.alpha(player));
     let mut enemies = game.unit_looks().filter(|look| look.army != player);
-    enemies.any(|look| scene::position(&game, look.body, alpha).is_some_and(|at| at.distance(place) < REACH))
+    let is_hit = |look: &UnitLook| {
+        scene::position(&game, look.body, alpha).is_some_and(|at| at.distance(place) < REACH)
+    };
+    if let Some(look) = enemies.find(is_hit) {
+        return Some(Foe::Unit(u32::from(look.army) * game.setup().units + look.index));
+    }
+    let covers = |look: &BuildingLook| {
+        let away = (place - camera::place(look.centre)).abs();
+        away.x <= units(look.half.x) && away.y <= units(look.half.y)
+    };
+    let mut buildings = game.building_looks().filter(|look| look.army != player);
+    buildings.find(covers).map(|look| Foe::Building(look.number))
 }
 
 /// The end of a box, or of a click.

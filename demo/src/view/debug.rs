@@ -8,7 +8,7 @@ use testudo_physics::{Aabb, BodyRef, DebugDraw, DebugDrawOptions, Shape, Touchin
 use crate::game::Game;
 use crate::view::atlas::Sprite;
 use crate::view::batch::Batch;
-use crate::view::camera::units;
+use crate::view::camera::{place, units};
 use crate::view::palette::{DYING, SELECTION, TEXT_DIM, WOUNDED, army, faded};
 use crate::view::scene::View;
 
@@ -20,6 +20,7 @@ pub(crate) struct Layers {
     contacts: bool,
     velocities: bool,
     sleepers: bool,
+    routes: bool,
 }
 
 impl Layers {
@@ -31,6 +32,7 @@ impl Layers {
             (KeyCode::F4, &mut self.contacts),
             (KeyCode::F5, &mut self.velocities),
             (KeyCode::F6, &mut self.sleepers),
+            (KeyCode::F7, &mut self.routes),
         ];
         for (key, layer) in keys {
             if is_key_pressed(key) {
@@ -44,6 +46,9 @@ impl Layers {
         if self == Self::default() {
             return;
         }
+        if self.routes {
+            draw_routes(batch, game, view);
+        }
         let options = DebugDrawOptions {
             shapes: self.sleepers,
             aabbs: self.boxes,
@@ -52,6 +57,21 @@ impl Layers {
             velocities: self.velocities,
         };
         game.world().debug_draw(&mut Painter { batch, view }, options);
+    }
+}
+
+/// The flow fields: from every second cell, where its units walk.
+fn draw_routes(batch: &mut Batch, game: &Game, view: &View) {
+    for (route, arrows) in game.routes().enumerate() {
+        let color = faded(army(route as u8 % 4), 0.7);
+        for (from, to) in arrows.step_by(2) {
+            let (from, to) = (place(from), place(to));
+            if view.sees(from, 1.0) && from != to {
+                let way = (to - from).normalize() * 1.2;
+                batch.line(view.at(from), view.at(from + way), 1.5, color);
+                batch.sprite(Sprite::Block, view.at(from), 1.5, color);
+            }
+        }
     }
 }
 

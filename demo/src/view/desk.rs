@@ -35,6 +35,7 @@ pub(crate) const SPEEDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Aim {
     Attack,
+    Patrol,
 }
 
 /// One player's side.
@@ -227,7 +228,7 @@ impl Desk {
             }
         }
         if let (Some(at), true) = (at, is_given) {
-            side.effects.mark(at, player, matches!(command, Command::Attack(_)));
+            side.effects.mark(at, player, matches!(command, Command::Attack(_) | Command::Strike(_)));
             self.has_ordered = true;
         }
     }
@@ -360,8 +361,10 @@ impl Desk {
         if !is_person {
             return ("click to play it yourself".into(), TEXT_DIM);
         }
-        if self.aim.is_some() && self.active == player {
-            return ("click where to attack".into(), SELECTION);
+        match self.aim.filter(|_| self.active == player) {
+            Some(Aim::Attack) => return ("click where to attack".into(), SELECTION),
+            Some(Aim::Patrol) => return ("click where to patrol".into(), SELECTION),
+            None => {}
         }
         match chosen {
             0 if !self.has_ordered => ("drag a box over your units".into(), SELECTION),

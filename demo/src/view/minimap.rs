@@ -22,7 +22,7 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, map: Rect, seen: Rect) {
     for scenery in game.scenery() {
         let (centre, half, color) = match scenery {
             Scenery::Rock { centre, half } => (centre, half, ROCK),
-            Scenery::Keep { army: owner, centre, half } => (centre, half, army(owner)),
+            Scenery::Building(look) => (look.centre, look.half, army(look.army)),
         };
         batch.block(small.rect_at(place(centre), place(half)), color);
     }

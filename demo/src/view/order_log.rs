@@ -55,6 +55,9 @@ impl OrderLog {
             Command::Move(place) => ("move", Some(place.point())),
             Command::Attack(place) => ("attack", Some(place.point())),
             Command::Assign(_) => ("assign", None),
+            Command::Patrol(place) => ("patrol", Some(place.point())),
+            Command::Strike(_) => ("strike", None),
+            Command::Rally(place) => ("rally", Some(place.point())),
         };
         let selection = match &order.units {
             Selection::All => "all",

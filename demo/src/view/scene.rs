@@ -4,7 +4,7 @@ use macroquad::color::{Color, WHITE};
 use macroquad::math::{Rect, Vec2, vec2};
 use testudo_physics::{BodyId, Shape};
 
-use crate::game::{Game, Scenery, UnitLook};
+use crate::game::{BuildingLook, Game, Scenery, UnitLook};
 use crate::view::atlas::Sprite;
 use crate::view::batch::Batch;
 use crate::view::camera::{Camera, place, units};
@@ -124,8 +124,13 @@ fn ground(batch: &mut Batch, game: &Game, view: &View) {
             Scenery::Rock { centre, half } => {
                 block(batch, view.rect_at(place(centre), place(half)), ROCK, ROCK_DARK);
             }
-            Scenery::Keep { army: owner, centre, half } => {
-                keep(batch, view, place(centre), place(half), army(owner));
+            Scenery::Building(look) if look.is_keep => {
+                keep(batch, view, place(look.centre), place(look.half), army(look.army));
+                wounds(batch, view, &look);
+            }
+            Scenery::Building(look) => {
+                barracks(batch, view, place(look.centre), place(look.half), army(look.army));
+                wounds(batch, view, &look);
             }
         }
     }
@@ -151,6 +156,22 @@ fn keep(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2, color: Color) 
         batch.sprite(Sprite::Ball, at, tower * view.camera.scale, mixed(ROCK, color, 0.55));
     }
     batch.sprite(Sprite::Shield, view.at(centre), half.x * 0.5 * view.camera.scale, color);
+}
+
+/// A long house with a ridge, and the sign of those who are trained in it.
+fn barracks(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2, color: Color) {
+    let rect = view.rect_at(centre, half);
+    block(batch, rect, mixed(ROCK, color, 0.45), mixed(ROCK_DARK, color, 0.25));
+    let ridge = view.rect_at(centre, half * vec2(0.8, 0.06));
+    batch.block(ridge, mixed(ROCK_DARK, color, 0.4));
+    batch.sprite(Sprite::Arrow, view.at(centre), half.x * 0.45 * view.camera.scale, color);
+}
+
+/// The health of a building that has been hit.
+fn wounds(batch: &mut Batch, view: &View, look: &BuildingLook) {
+    let part = look.hit_points.max(0) as f32 / look.hit_points_max.max(1) as f32;
+    let radius = units(look.half.x) * view.camera.scale;
+    health(batch, part, view.at(place(look.centre)), radius, false);
 }
 
 fn boulders(batch: &mut Batch, game: &Game, view: &View, alpha: u32) {

@@ -74,10 +74,14 @@ impl Chosen {
     /// The orders that tell the chosen a command: one where it can be said in one, a few where the choice is scattered.
     pub(crate) fn orders(&self, own: &[Own], command: Command) -> Vec<Order> {
         let chosen: Vec<&Own> = own.iter().filter(|own| self.contains(own.index)).collect();
+        let order = |units: Selection| Order { units, command };
+        if matches!(command, Command::Rally(_)) {
+            // It is about those who are still to come.
+            return vec![order(Selection::All)];
+        }
         if chosen.is_empty() {
             return Vec::new();
         }
-        let order = |units: Selection| Order { units, command };
         if chosen.len() == own.len() {
             return vec![order(Selection::All)];
         }

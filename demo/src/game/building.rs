@@ -1,0 +1,137 @@
+//! Buildings: immovable, but not for ever. Keeps hold an army together, barracks train its recruits.
+
+use testudo_physics::BodyId;
+
+use crate::game::field::Rock;
+use crate::game::point::{Point, UNIT};
+use crate::game::rate::Rate;
+
+/// Recruits are counted in thousandths, so that small armies get some too.
+pub(crate) const RECRUIT: u32 = 1_000;
+
+/// What a building is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BuildingKind {
+    /// An army whose last keep falls is beaten. It trains few recruits.
+    Keep,
+    /// Trains recruits.
+    Barracks,
+}
+
+impl BuildingKind {
+    /// Hit points in an army of `units`: enough that a few raiders do no harm and a whole army needs some seconds.
+    pub(crate) fn hit_points(self, units: u32) -> i32 {
+        let units = units as i32;
+        match self {
+            Self::Keep => 1_500 + 45 * units,
+            Self::Barracks => 600 + 18 * units,
+        }
+    }
+
+    /// Thousandths of a recruit per second in an army of `units`.
+    fn training_per_second(self, units: u32) -> u32 {
+        match self {
+            Self::Keep => (units * RECRUIT / 200).max(RECRUIT / 16),
+            Self::Barracks => (units * RECRUIT / 70).max(RECRUIT / 8),
+        }
+    }
+
+    /// Half of the side of its square, raw; `files` is the width of a full army's formation.
+    pub(crate) const fn half(self, files: u32) -> i32 {
+        match self {
+            Self::Keep => 2 * UNIT + files as i32 * UNIT / 16,
+            Self::Barracks => UNIT * 3 / 2 + files as i32 * UNIT / 24,
+        }
+    }
+}
+
+/// One building. Where it stands and how large it is follows from the setup.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Building {
+    pub(crate) army: u8,
+    pub(crate) kind: BuildingKind,
+    pub(crate) ground: Rock,
+    /// The body in the world; none once it has fallen.
+    pub(crate) body: Option<BodyId>,
+    /// At most 0 only between a blow and the end of its frame.
+    pub(crate) hit_points: i32,
+    /// Thousandths of a recruit that are ready, below twice [`RECRUIT`] except in large armies.
+    pub(super) ready: u32,
+    pub(super) training: Rate,
+}
+
+impl Building {
+    /// At full strength, not in the world yet.
+    pub(crate) fn new(army: u8, kind: BuildingKind, ground: Rock, units: u32) -> Self {
+        let hit_points = kind.hit_points(units);
+        Self { army, kind, ground, body: None, hit_points, ready: 0, training: Rate::default() }
+    }
+
+    pub(crate) fn stands(&self) -> bool {
+        self.body.is_some()
+    }
+
+    /// A standing keep of this army.
+    pub(crate) fn is_keep_of(&self, army: u8) -> bool {
+        self.army == army && self.kind == BuildingKind::Keep && self.stands()
+    }
+
+    /// One frame of training. Nobody is trained while nobody is missing.
+    pub(crate) fn train(&mut self, is_wanted: bool, units: u32, frames_per_second: u32) {
+        let trained = self.training.take(self.kind.training_per_second(units), frames_per_second);
+        self.ready = if is_wanted { self.ready.saturating_add(trained) } else { 0 };
+    }
+
+    /// Gives a recruit if one is ready.
+    pub(crate) fn take_recruit(&mut self) -> bool {
+        let is_ready = self.ready >= RECRUIT;
+        if is_ready {
+            self.ready -= RECRUIT;
+        }
+        is_ready
+    }
+
+    /// The place of the building that is nearest to `from`.
+    pub(crate) fn nearest_place(&self, from: Point) -> Point {
+        let Rock { centre, half } = self.ground;
+        Point {
+            x: from.x.clamp(centre.x - half.x, centre.x + half.x),
+            y: from.y.clamp(centre.y - half.y, centre.y + half.y),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn barracks() -> Building {
+        let half = BuildingKind::Barracks.half(15);
+        let ground = Rock { centre: Point::from_units(10, 0), half: Point { x: half, y: half } };
+        Building::new(0, BuildingKind::Barracks, ground, 140)
+    }
+
+    #[test]
+    fn recruits_come_at_their_pace_and_do_not_wait() {
+        let mut barracks = barracks();
+        for _ in 0..1_000 {
+            barracks.train(false, 140, 20);
+        }
+        assert!(!barracks.take_recruit());
+        let mut recruits = 0;
+        for _ in 0..200 {
+            barracks.train(true, 140, 20);
+            recruits += u32::from(barracks.take_recruit());
+        }
+        assert_eq!(recruits, 20, "two per second for ten seconds");
+    }
+
+    #[test]
+    fn the_nearest_place_is_on_the_wall() {
+        let barracks = barracks();
+        let half = barracks.ground.half.x;
+        let from = Point::from_units(0, 1);
+        assert_eq!(barracks.nearest_place(from), Point { x: 10 * UNIT - half, y: UNIT });
+        assert_eq!(barracks.nearest_place(barracks.ground.centre), barracks.ground.centre);
+    }
+}

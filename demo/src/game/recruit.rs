@@ -1,0 +1,148 @@
+//! How units come into the world: all at once at first, then one by one out of keeps and barracks.
+
+use testudo_physics::{BodyDef, Shape};
+
+use crate::game::building::Building;
+use crate::game::field::{BOULDER_RADIUS, Base, Field, Rock};
+use crate::game::march::{GROUND_FRICTION, raw};
+use crate::game::point::{Point, UNIT};
+use crate::game::setup::{Setup, SetupError};
+use crate::game::unit::{Kind, Task, UNIT_RADIUS, Unit, Way};
+use crate::game::{ARCHERS, Game, LEFT_WING, NO_UNIT, RIGHT_WING};
+
+/// Weight and grip of boulders: heavy enough to need several units.
+const BOULDER_MASS: i32 = 6 * UNIT;
+const BOULDER_FRICTION: i32 = 4 * UNIT;
+
+/// Recruits of a building come out within so much (raw) before its front.
+const YARD: i32 = 2 * UNIT;
+
+impl Game {
+    /// Boulders, rocks and buildings.
+    pub(super) fn furnish(&mut self) -> Result<(), SetupError> {
+        for boulder in &self.field.boulders {
+            let body = BodyDef::dynamic(Shape::Circle { radius: raw(BOULDER_RADIUS) })
+                .position(boulder.to_vec2())
+                .mass(raw(BOULDER_MASS))
+                .ground_friction(raw(BOULDER_FRICTION));
+            self.world.create_body(&body.user(NO_UNIT))?;
+        }
+        let immovable = |rock: &Rock| {
+            let body = BodyDef::fixed(Shape::Rect { half_extents: rock.half.to_vec2() });
+            body.position(rock.centre.to_vec2()).user(NO_UNIT)
+        };
+        for rock in &self.field.rocks {
+            self.world.create_body(&immovable(rock))?;
+        }
+        for building in &mut self.buildings {
+            building.body = Some(self.world.create_body(&immovable(&building.ground))?);
+        }
+        Ok(())
+    }
+
+    /// All units take their places in the armies' first formations.
+    pub(super) fn enlist_all(&mut self) -> Result<(), SetupError> {
+        for number in 0..self.units.len() as u32 {
+            let army = self.units[number as usize].army;
+            let base = &self.field.bases[usize::from(army)];
+            let index = number % self.setup.units;
+            let place = self.field.place(army, base.centre, index, self.field.files);
+            self.enlist(number, place)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a unit at full strength into the world.
+    fn enlist(&mut self, number: u32, place: Point) -> Result<(), SetupError> {
+        let stats = self.units[number as usize].kind.stats();
+        let body = BodyDef::dynamic(Shape::Circle { radius: raw(UNIT_RADIUS) })
+            .position(place.to_vec2())
+            .mass(raw(stats.mass))
+            .ground_friction(raw(GROUND_FRICTION))
+            .user(number.into());
+        let body = self.world.create_body(&body)?;
+        // A tenth more or less, so that not all who began together fall together.
+        let spread = stats.hit_points / 10;
+        let hit_points = stats.hit_points + self.dice.between(-spread, spread);
+        let reload_ms = self.dice.between(0, stats.reload_ms as i32) as u16;
+        let groups = first_groups(&self.setup, &self.field, number);
+        let unit = &mut self.units[number as usize];
+        *unit = Unit { groups, body: Some(body), hit_points, reload_ms, ..dismissed(unit.army, unit.kind) };
+        self.scratch.places[number as usize] = place;
+        Ok(())
+    }
+
+    /// Buildings train; recruits come out in front of them and go to where their army gathers.
+    pub(super) fn train(&mut self, frames_per_second: u32) {
+        for number in 0..self.buildings.len() {
+            let building = &mut self.buildings[number];
+            let army = &mut self.armies[usize::from(building.army)];
+            let is_wanted = building.stands() && army.wants_recruits();
+            building.train(is_wanted, self.setup.units, frames_per_second);
+            while self.buildings[number].take_recruit() {
+                let army = self.buildings[number].army;
+                let Some(unit) = self.armies[usize::from(army)].recruit() else { break };
+                let place = self.way_out(number);
+                let enlisted = self.enlist(unit, place);
+                debug_assert!(enlisted.is_ok(), "unit {unit}: {enlisted:?}");
+                self.gather(unit);
+            }
+        }
+    }
+
+    /// A place in front of a building.
+    fn way_out(&mut self, building: usize) -> Point {
+        let building = &self.buildings[building];
+        let Base { forward: (fx, fy), .. } = self.field.bases[usize::from(building.army)];
+        let half = building.ground.half.x;
+        let across = self.dice.between(-half, half);
+        let ahead = half + UNIT_RADIUS + self.dice.between(0, YARD);
+        let place = building.ground.centre.offset(fx * ahead - fy * across, fy * ahead + fx * across);
+        place.clamped(self.field.half)
+    }
+
+    /// Sends a recruit to its place in the formation at the rally point.
+    fn gather(&mut self, number: u32) {
+        let army = self.units[number as usize].army;
+        let rally = self.armies[usize::from(army)].rally;
+        let place = self.field.place(army, rally, number % self.setup.units, self.field.files);
+        let place = self.terrain.nearest_free(place);
+        let route = self.routes.to(rally, self.standing(), &self.terrain);
+        self.units[number as usize].task = Task::Attack(Way { place, route });
+    }
+}
+
+/// A unit that is not in the world.
+pub(super) fn dismissed(army: u8, kind: Kind) -> Unit {
+    Unit {
+        army,
+        kind,
+        groups: 0,
+        body: None,
+        hit_points: 0,
+        reload_ms: 0,
+        jammed_ms: 0,
+        task: Task::Hold,
+        target: None,
+    }
+}
+
+/// The control groups of a unit that nobody has assigned to one yet.
+fn first_groups(setup: &Setup, field: &Field, number: u32) -> u16 {
+    let index = number % setup.units;
+    let group = match Kind::of(index, setup.units) {
+        Kind::Archer => ARCHERS,
+        Kind::Guard if index % field.files < field.files.div_ceil(2) => LEFT_WING,
+        Kind::Guard => RIGHT_WING,
+    };
+    1 << group
+}
+
+/// Buildings of all armies at full strength, not in the world yet.
+pub(super) fn buildings(setup: &Setup, field: &Field) -> Vec<Building> {
+    let of_army = |(army, base): (u8, &Base)| {
+        let units = setup.units;
+        base.buildings.map(|(kind, ground)| Building::new(army, kind, ground, units))
+    };
+    (0..).zip(&field.bases).flat_map(of_army).collect()
+}

@@ -1,0 +1,168 @@
+//! The routes that units share. Whoever goes to the same place over the same ground takes the same one.
+
+use testudo_lockstep::state::{StateError, Visit};
+
+use crate::game::point::Point;
+use crate::game::route::Route;
+use crate::game::terrain::Terrain;
+
+/// Most routes at a time. Units that get none walk straight.
+const ROUTES_MAX: u8 = 64;
+
+/// Cells that all searches together take in a frame.
+const CELLS_PER_FRAME: u32 = 2_048;
+
+/// A place in the list of routes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct RouteId(u8);
+
+/// All routes that somebody takes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Routes {
+    /// Never more than [`ROUTES_MAX`].
+    routes: Vec<Option<Route>>,
+    /// Bit `n`: somebody takes route `n`.
+    // not state: counted anew in every frame before it is read
+    taken: u64,
+}
+
+impl RouteId {
+    /// Shows which route, if any.
+    pub(crate) fn visit<V: Visit>(
+        route: &mut Option<Self>,
+        v: &mut V,
+        name: &'static str,
+    ) -> Result<(), StateError> {
+        // One more than the number, so that none is 0.
+        let mut number = route.map_or(0, |route| route.0 + 1);
+        v.number_in(name, &mut number, 0..=i64::from(ROUTES_MAX))?;
+        *route = number.checked_sub(1).map(Self);
+        Ok(())
+    }
+}
+
+impl Routes {
+    /// The route to a place; a new one if nobody goes there yet. None if there are too many.
+    pub(crate) fn to(&mut self, goal: Point, standing: u64, terrain: &Terrain) -> Option<RouteId> {
+        let leads_there =
+            |route: &Option<Route>| route.as_ref().is_some_and(|route| route.leads_to(goal, standing));
+        if let Some(known) = self.routes.iter().position(leads_there) {
+            return Some(RouteId(known as u8));
+        }
+        let free = self.routes.iter().position(Option::is_none);
+        let slot = free.unwrap_or(self.routes.len());
+        if slot >= usize::from(ROUTES_MAX) {
+            return None;
+        }
+        if slot == self.routes.len() {
+            self.routes.push(None);
+        }
+        self.routes[slot] = Some(Route::new(goal, standing, terrain));
+        Some(RouteId(slot as u8))
+    }
+
+    pub(crate) fn get(&self, id: RouteId) -> Option<&Route> {
+        self.routes.get(usize::from(id.0))?.as_ref()
+    }
+
+    /// Begins to count who takes which route.
+    pub(crate) fn begin_count(&mut self) {
+        self.taken = 0;
+    }
+
+    /// Somebody takes this one.
+    pub(crate) fn count(&mut self, id: RouteId) {
+        self.taken |= 1 << (id.0 % ROUTES_MAX);
+    }
+
+    /// Forgets the routes that nobody has taken since the count began.
+    pub(crate) fn drop_unused(&mut self) {
+        for (number, route) in self.routes.iter_mut().enumerate() {
+            if self.taken & 1 << number == 0 {
+                *route = None;
+            }
+        }
+    }
+
+    /// Searches on: at most [`CELLS_PER_FRAME`] cells, routes with low numbers first.
+    pub(crate) fn search(&mut self) {
+        let mut budget = CELLS_PER_FRAME;
+        for route in self.routes.iter_mut().flatten() {
+            budget -= route.search(budget);
+        }
+    }
+
+    /// Routes in ascending order of their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Route> {
+        self.routes.iter().flatten()
+    }
+
+    /// Shows all routes; `ground` gives the terrain while certain buildings stand.
+    pub(crate) fn visit<V: Visit>(
+        &mut self,
+        v: &mut V,
+        ground: impl Fn(u64) -> Terrain,
+    ) -> Result<(), StateError> {
+        let Self { routes, taken: _ } = self;
+        let mut length = routes.len() as u32;
+        v.number_in("routes", &mut length, 0..=i64::from(ROUTES_MAX))?;
+        routes.resize(length as usize, None);
+        for (number, route) in (0..).zip(routes) {
+            v.object("route", number);
+            let mut exists = route.is_some();
+            v.number("exists", &mut exists)?;
+            if !exists {
+                *route = None;
+                continue;
+            }
+            if route.is_none() {
+                *route = Some(Route::new(Point::ZERO, 0, &ground(0)));
+            }
+            if let Some(route) = route {
+                route.visit(v, &ground)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::terrain::tests::ground;
+
+    #[test]
+    fn who_goes_to_the_same_place_shares_a_route_and_nobody_leaves_none() {
+        let terrain = ground(40, &[(0, 0, 2, 9)]);
+        let mut routes = Routes::default();
+        let [a, b] = [Point::from_units(20, 5), Point::from_units(-30, 5)];
+        let first = routes.to(a, 3, &terrain).unwrap();
+        assert_eq!(routes.to(a.offset(1, 1), 3, &terrain), Some(first));
+        let second = routes.to(b, 3, &terrain).unwrap();
+        let other_ground = routes.to(a, 1, &terrain).unwrap();
+        assert!(first != second && other_ground != first);
+        routes.begin_count();
+        routes.count(second);
+        routes.drop_unused();
+        assert_eq!(routes.iter().count(), 1);
+        assert!(routes.get(first).is_none() && routes.get(second).is_some());
+        assert_eq!(routes.to(Point::ZERO, 0, &terrain), Some(first), "its place is free again");
+    }
+
+    #[test]
+    fn there_is_a_limit_to_routes_and_to_the_cells_of_a_frame() {
+        let terrain = ground(100, &[]);
+        let mut routes = Routes::default();
+        for number in 0..64 {
+            assert!(
+                routes.to(Point::from_units(number, 0), u64::from(number.unsigned_abs()), &terrain).is_some()
+            );
+        }
+        assert_eq!(routes.to(Point::from_units(0, 50), 0, &terrain), None);
+        let cells = |routes: &Routes| routes.iter().map(Route::cells_taken).sum::<u32>();
+        routes.search();
+        assert_eq!(cells(&routes), CELLS_PER_FRAME);
+        routes.search();
+        assert_eq!(cells(&routes), 2 * CELLS_PER_FRAME);
+    }
+}

@@ -1,0 +1,247 @@
+//! Where units can walk: the ground in square cells, each free or blocked by rocks and buildings.
+
+use crate::game::field::{Field, Rock};
+use crate::game::point::Point;
+use crate::game::unit::UNIT_RADIUS;
+
+/// Side of the smallest cells: 2 units, 2^17 raw.
+const CELL_SHIFT_MIN: u32 = 17;
+
+/// Most cells along one side. Larger fields have larger cells; numbers of cells then fit 16 bits, with one to spare.
+const COLUMNS_MAX: i32 = 255;
+
+/// Half of a cell's number space is searched at most for a free cell: rings about the wanted one.
+const RINGS_MAX: i32 = 24;
+
+/// One cell of the ground, row by row. Always below 2^16 - 1.
+pub(crate) type Cell = u16;
+
+/// The ground of one match while a certain set of buildings stands.
+// not state: a pure function of the field and of the buildings that stand
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Terrain {
+    /// Half of the field's side, raw.
+    half: i32,
+    /// Cells are 2^shift raw wide.
+    shift: u32,
+    /// Cells along one side.
+    columns: i32,
+    blocked: Vec<bool>,
+}
+
+impl Terrain {
+    /// The ground with all rocks of a field and these buildings. A cell is blocked if a unit cannot stand in its middle.
+    pub(crate) fn new(field: &Field, buildings: impl Iterator<Item = Rock>) -> Self {
+        let side = 2 * i64::from(field.half);
+        let mut shift = CELL_SHIFT_MIN;
+        while (side >> shift) >= i64::from(COLUMNS_MAX) {
+            shift += 1;
+        }
+        let columns = (side >> shift) as i32 + 1;
+        let blocked = vec![false; (columns * columns) as usize];
+        let mut terrain = Self { half: field.half, shift, columns, blocked };
+        for rock in field.rocks.iter().copied().chain(buildings) {
+            terrain.block(&rock);
+        }
+        terrain
+    }
+
+    fn block(&mut self, rock: &Rock) {
+        let reach = Point { x: rock.half.x + UNIT_RADIUS, y: rock.half.y + UNIT_RADIUS };
+        let low = self.coordinates(rock.centre.offset(-reach.x, -reach.y));
+        let high = self.coordinates(rock.centre.offset(reach.x, reach.y));
+        for y in low.1..=high.1 {
+            for x in low.0..=high.0 {
+                let middle = self.middle_of(x, y);
+                let away = Point { x: middle.x - rock.centre.x, y: middle.y - rock.centre.y };
+                if away.x.abs() < reach.x && away.y.abs() < reach.y {
+                    self.blocked[(y * self.columns + x) as usize] = true;
+                }
+            }
+        }
+    }
+
+    /// Number of cells.
+    pub(crate) fn cells(&self) -> u32 {
+        self.columns.unsigned_abs().pow(2)
+    }
+
+    /// The cell of a place; of a place outside of the field, the nearest.
+    pub(crate) fn cell(&self, place: Point) -> Cell {
+        let (x, y) = self.coordinates(place);
+        (y * self.columns + x) as Cell
+    }
+
+    /// The middle of a cell.
+    pub(crate) fn middle(&self, cell: Cell) -> Point {
+        let (x, y) = self.split(cell);
+        self.middle_of(x, y)
+    }
+
+    pub(crate) fn is_blocked(&self, cell: Cell) -> bool {
+        self.blocked[usize::from(cell)]
+    }
+
+    /// The place itself if a unit can stand there; else the middle of the free cell next to it, of equally near ones that
+    /// with the lowest number; the place itself if nothing near is free.
+    pub(crate) fn nearest_free(&self, place: Point) -> Point {
+        let (x, y) = self.coordinates(place);
+        if !self.blocked[(y * self.columns + x) as usize] {
+            return place;
+        }
+        let mut best: Option<(u64, Cell)> = None;
+        for ring in 1..=RINGS_MAX {
+            for cell in self.ring(x, y, ring).filter(|cell| !self.is_blocked(*cell)) {
+                let candidate = (place.distance_squared(self.middle(cell)), cell);
+                best = Some(best.map_or(candidate, |best| best.min(candidate)));
+            }
+            if let Some((_, cell)) = best {
+                return self.middle(cell);
+            }
+        }
+        place
+    }
+
+    /// Cells at `ring` steps from a cell, diagonal ones included, in ascending order of rows and columns.
+    fn ring(&self, x: i32, y: i32, ring: i32) -> impl Iterator<Item = Cell> {
+        let inside = 0..self.columns;
+        let columns = self.columns;
+        (y - ring..=y + ring).filter(move |row| inside.contains(row)).flat_map(move |row| {
+            let step = if (row - y).abs() == ring { 1 } else { 2 * ring };
+            (x - ring..=x + ring)
+                .step_by(step as usize)
+                .filter(move |column| (0..columns).contains(column))
+                .map(move |column| (row * columns + column) as Cell)
+        })
+    }
+
+    /// The free cells that one can step to from a free cell, and whether the step is a diagonal one. Diagonal steps do not cut
+    /// corners.
+    pub(crate) fn neighbours(&self, cell: Cell) -> impl Iterator<Item = (Cell, bool)> + '_ {
+        const STEPS: [(i32, i32); 8] = [(-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, -1), (-1, 1), (1, 1)];
+        let (x, y) = self.split(cell);
+        STEPS.iter().filter_map(move |&(dx, dy)| {
+            let is_diagonal = dx != 0 && dy != 0;
+            let corner_is_free = !is_diagonal || (self.is_free(x + dx, y) && self.is_free(x, y + dy));
+            (corner_is_free && self.is_free(x + dx, y + dy))
+                .then(|| (((y + dy) * self.columns + x + dx) as Cell, is_diagonal))
+        })
+    }
+
+    /// Whether the straight line between the middles of two cells meets free cells only. Where it passes through a corner,
+    /// both cells at the sides of that corner count.
+    pub(crate) fn sees(&self, from: Cell, to: Cell) -> bool {
+        let ((mut x, mut y), (to_x, to_y)) = (self.split(from), self.split(to));
+        let (dx, dy) = ((to_x - x).abs(), (to_y - y).abs());
+        let (step_x, step_y) = ((to_x - x).signum(), (to_y - y).signum());
+        // Twice the cross product of the line and the way so far; positive: the next border is a vertical one.
+        let mut side = dx - dy;
+        while (x, y) != (to_x, to_y) {
+            if side == 0 {
+                if !self.is_free(x + step_x, y) || !self.is_free(x, y + step_y) {
+                    return false;
+                }
+                x += step_x;
+                y += step_y;
+                side += 2 * (dx - dy);
+            } else if side > 0 {
+                x += step_x;
+                side -= 2 * dy;
+            } else {
+                y += step_y;
+                side += 2 * dx;
+            }
+            if !self.is_free(x, y) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn is_free(&self, x: i32, y: i32) -> bool {
+        let inside = 0..self.columns;
+        inside.contains(&x) && inside.contains(&y) && !self.blocked[(y * self.columns + x) as usize]
+    }
+
+    fn coordinates(&self, place: Point) -> (i32, i32) {
+        let part = |part: i32| {
+            let cell = (i64::from(part) + i64::from(self.half)) >> self.shift;
+            cell.clamp(0, i64::from(self.columns) - 1) as i32
+        };
+        (part(place.x), part(place.y))
+    }
+
+    fn split(&self, cell: Cell) -> (i32, i32) {
+        (i32::from(cell) % self.columns, i32::from(cell) / self.columns)
+    }
+
+    fn middle_of(&self, x: i32, y: i32) -> Point {
+        let part = |cell: i32| {
+            let middle = (i64::from(cell) << self.shift) + (1 << (self.shift - 1)) - i64::from(self.half);
+            // The last cell may reach beyond the field.
+            middle.min(i64::from(self.half)) as i32
+        };
+        Point { x: part(x), y: part(y) }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::game::point::UNIT;
+    use crate::game::setup::{ARMIES_MAX, Setup, UNITS_MAX};
+
+    /// A square of `half` units with these rocks, in whole units: centre and half extents.
+    pub(crate) fn ground(half: i32, rocks: &[(i32, i32, i32, i32)]) -> Terrain {
+        let mut field = Field::new(&Setup { players: 1, units: 1, seed: 1 });
+        field.half = half * UNIT;
+        field.rocks = rocks
+            .iter()
+            .map(|&(x, y, dx, dy)| Rock { centre: Point::from_units(x, y), half: Point::from_units(dx, dy) })
+            .collect();
+        Terrain::new(&field, core::iter::empty())
+    }
+
+    #[test]
+    fn cells_are_where_their_middles_are_and_fit_their_numbers() {
+        for units in [1, 200, 5_000, UNITS_MAX] {
+            for players in [1, 2, ARMIES_MAX] {
+                let field = Field::new(&Setup { players, units, seed: 3 });
+                let terrain = Terrain::new(&field, core::iter::empty());
+                assert!(terrain.cells() < u32::from(Cell::MAX), "{players} x {units}");
+                for cell in 0..terrain.cells() as Cell {
+                    assert_eq!(terrain.cell(terrain.middle(cell)), cell, "{players} x {units}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rocks_block_and_the_next_free_place_is_beside_them() {
+        let terrain = ground(20, &[(0, 0, 3, 3)]);
+        let inside = Point::from_units(2, 0);
+        assert!(terrain.is_blocked(terrain.cell(inside)));
+        let beside = terrain.nearest_free(inside);
+        assert!(!terrain.is_blocked(terrain.cell(beside)));
+        assert!(beside.distance_squared(inside) <= crate::game::point::squared(4 * UNIT), "{beside:?}");
+        let free = Point { x: 9 * UNIT + 77, y: -5 };
+        assert_eq!(terrain.nearest_free(free), free);
+    }
+
+    #[test]
+    fn a_line_of_sight_is_the_same_in_both_directions_and_rocks_cut_it() {
+        let terrain = ground(20, &[(0, 0, 3, 3), (8, 9, 1, 4)]);
+        let (mut seen, mut hidden) = (0, 0);
+        let free: Vec<Cell> =
+            (0..terrain.cells() as Cell).filter(|cell| !terrain.is_blocked(*cell)).collect();
+        for &a in free.iter().step_by(3) {
+            for &b in &free {
+                assert_eq!(terrain.sees(a, b), terrain.sees(b, a), "{a} {b}");
+                if terrain.sees(a, b) { seen += 1 } else { hidden += 1 }
+            }
+        }
+        assert!(seen > 1_000 && hidden > 1_000, "{seen} {hidden}");
+        let [left, right] = [-9, 9].map(|x| terrain.cell(Point::from_units(x, 0)));
+        assert!(!terrain.sees(left, right));
+    }
+}
