@@ -188,4 +188,22 @@ mod tests {
         let orders = (0..60).filter(|turn| order(&game, PlayerId(0), Turn(*turn)).is_some()).count();
         assert!(orders >= 15, "{orders} orders in 60 turns");
     }
+    #[test]
+    fn two_bots_fight_to_an_end() {
+        let mut game = Game::new(Setup { players: 2, units: 30, seed: 7 }).unwrap();
+        let mut turn = 0;
+        while game.result().is_none() {
+            for player in (0..2).map(PlayerId) {
+                if let Some(order) = order(&game, player, Turn(turn)) {
+                    game.apply(player, &order);
+                }
+            }
+            (0..4).for_each(|_| game.step(20));
+            turn += 1;
+            assert!(turn < 6_000, "twenty minutes were not enough");
+        }
+        assert!(turn > 300, "over after {turn} turns of 0.2 s");
+        let winner = game.result().unwrap();
+        assert!(game.building_looks().all(|building| u32::from(building.army) == winner));
+    }
 }

@@ -202,7 +202,6 @@ fn every_number_of_the_state_is_hashed_and_named() {
         }
     }
     stiff.retain(|key| !flipped.contains_key(key));
-    println!("flipped {flipped:?}, stiff {stiff:?}");
     let games_own: Vec<_> = stiff.iter().filter(|(kind, _)| !matches!(*kind, "world" | "body")).collect();
     assert!(
         games_own.iter().all(|(kind, name)| *name == "entry" || *name == "foe.kind" || *kind == "route"),
@@ -305,27 +304,6 @@ fn units_walk_around_walls() {
     let places: Vec<Point> = (0..12).filter_map(|unit| game.place_of(unit)).collect();
     let arrived = places.iter().filter(|place| place.distance_squared(goal) < squared(4 * UNIT)).count();
     assert_eq!(arrived, 12, "{places:?}");
-}
-
-#[test]
-fn two_bots_fight_to_an_end() {
-    let mut game = game(2, 30);
-    let mut end = None;
-    for turn in 0..6_000 {
-        for player in (0..2).map(PlayerId) {
-            if let Some(order) = crate::bots::order(&game, player, Turn(turn)) {
-                game.apply(player, &order);
-            }
-        }
-        run(&mut game, 4);
-        if game.result().is_some() {
-            end = Some(turn);
-            break;
-        }
-    }
-    let end = end.expect("twenty minutes were not enough");
-    assert!(end > 300, "over after {end} turns of 0.2 s");
-    println!("{:?} after {end} turns, {:?} {:?}", game.result(), game.score(0), game.score(1));
 }
 
 #[test]

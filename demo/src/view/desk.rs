@@ -5,6 +5,7 @@ use macroquad::math::{Rect, Vec2};
 use macroquad::shapes::draw_rectangle;
 use macroquad::window::{screen_height, screen_width};
 use testudo_lockstep::Duration;
+use testudo_lockstep::Simulation as _;
 
 use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec};
 use crate::game::{Command, Game, Place};
@@ -300,6 +301,7 @@ impl Desk {
                 None => {}
             }
         }
+        self.draw_verdicts();
         if self.is_over {
             let bar = Rect { h: 36.0, ..around };
             let (turns, sums) = self.skirmish.compared();
@@ -325,6 +327,22 @@ impl Desk {
             ("map 2", layout.maps[1]),
         ];
         self.log.places(self.ui.places().iter().map(|(name, rect)| (*name, *rect)).chain(fixed));
+    }
+
+    /// Each client's own word on who has won; the game goes on.
+    fn draw_verdicts(&self) {
+        for (player, view) in (0..2_u8).zip(self.layout.views) {
+            let result = self.skirmish.client(player).game().result();
+            let Some(result) = result else { continue };
+            let (text, color) = match u8::try_from(result) {
+                Ok(winner) if winner == player => ("Victory: their keep has fallen", GOOD),
+                Ok(_) => ("Defeat: our keep has fallen", BAD),
+                Err(_) => ("Nobody has won: all keeps have fallen", TEXT),
+            };
+            let bar = Rect::new(view.x + view.w / 2.0 - 190.0, view.y + 64.0, 380.0, 48.0);
+            draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
+            self.pen.label(text, bar, Align::Middle, LARGE, color);
+        }
     }
 
     fn draw_headers(&mut self) {
