@@ -17,6 +17,9 @@ const TURNS_PER_ORDER: u32 = 3;
 /// An enemy this near to the base (raw, from centre to centre) is driven away first.
 const ALARM: i32 = 25 * UNIT;
 
+/// How roughly an enemy's place is looked at, raw.
+const ROUGH: i32 = 8 * UNIT;
+
 /// Below one in so many of its full strength an army falls back, unless the enemy has even fewer.
 const WEAK_PART: u32 = 3;
 
@@ -48,7 +51,7 @@ pub(crate) fn order(game: &Game, player: PlayerId, turn: Turn) -> Option<Order> 
     let (units, command) = match (plan(game, player), slot) {
         (_, 5) => rare(game, player, &mut dice)?,
         (Plan::Rest, _) => (Selection::All, attack(spread(Point::ZERO, 15, &mut dice))),
-        (Plan::Defend(place), 0..=3) => (Selection::All, attack(spread(place, 3, &mut dice))),
+        (Plan::Defend(place), 0..=3) => (Selection::All, attack(place)),
         (Plan::FallBack(place), 0 | 1) => (Selection::All, Command::Move(Place::near(place))),
         (Plan::Take(building), 0) => {
             (Selection::Group(LEFT_WING), attack(beside(game, player, &building, -1)))
@@ -91,7 +94,9 @@ fn plan(game: &Game, player: u8) -> Plan {
     if let Some((away, place)) = nearest
         && away <= crate::game::squared(ALARM)
     {
-        return Plan::Defend(place);
+        // Who follows every step of the enemy looks for a new way all the time.
+        let rough = |part: i32| part.div_euclid(ROUGH) * ROUGH + ROUGH / 2;
+        return Plan::Defend(Point { x: rough(place.x), y: rough(place.y) });
     }
     let is_weak = own * WEAK_PART < game.setup().units && own < strongest + strongest / 4;
     if is_weak && game.reserve(player) > 0 {

@@ -40,6 +40,7 @@ pub struct SessionConfig {
     pub(crate) queue_max: u32,
     pub(crate) window: u32,
     pub(crate) pace: Pace,
+    pub(crate) aligns: bool,
     pub(crate) drop_after: Option<Duration>,
     pub(crate) spectators_max: u32,
     pub(crate) spectators_min: u32,
@@ -130,6 +131,7 @@ impl SessionConfig {
             queue_max: 64,
             window: 512,
             pace: Pace::Fixed,
+            aligns: true,
             drop_after: Some(Duration::from_secs(20)),
             spectators_max: 16,
             spectators_min: 0,
@@ -157,6 +159,11 @@ impl SessionConfig {
     /// How the length of turns is chosen. Default [`Pace::Fixed`].
     pub fn pace(self, pace: Pace) -> Self {
         Self { pace, ..self }
+    }
+
+    /// This peer keeps its own time, even if it runs ahead of the others, and tells nobody its slack. A local choice.
+    pub fn without_alignment(self) -> Self {
+        Self { aligns: false, ..self }
     }
 
     /// Everything as the articles have it, without their defects: see [`Pace::Article`].

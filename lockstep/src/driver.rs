@@ -123,7 +123,7 @@ impl<S: Simulation> Driver<S> {
             Some(stalled) => FRAME.saturating_sub(stalled),
             None => FRAME.saturating_sub(self.accumulated),
         };
-        let rate = u64::from(self.session.plan().pace_millihertz);
+        let rate = u64::from(self.session.local_pace_millihertz());
         let mut frame = last + crate::Duration::from_micros(missing.div_ceil(rate));
         if let (Some(playout), None) = (&self.playout, self.stalled) {
             frame = playout
@@ -143,7 +143,7 @@ impl<S: Simulation> Driver<S> {
 
     /// [`Driver::alpha_ppm`] at a point of time after the last call of [`Driver::advance`]. A simulation that waits for a turn stands.
     pub fn alpha_ppm_at(&self, now: Instant) -> u32 {
-        let rate = u64::from(self.session.plan().pace_millihertz);
+        let rate = u64::from(self.session.local_pace_millihertz());
         let passed = self.last.map_or(0, |last| now.since(last).as_micros().saturating_mul(rate));
         (self.accumulated.saturating_add(passed).min(FRAME) / (FRAME / 1_000_000)) as u32
     }
@@ -179,7 +179,7 @@ impl<S: Simulation> Driver<S> {
     }
 
     fn pass_time(&mut self, now: Instant) {
-        let rate = u64::from(self.session.plan().pace_millihertz);
+        let rate = u64::from(self.session.local_pace_millihertz());
         // The first frame is due at once.
         let Some(last) = self.last else {
             self.last = Some(now);

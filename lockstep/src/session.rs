@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 use smallvec::SmallVec;
 
 use crate::action::Action;
+use crate::alignment::Alignment;
 use crate::bits::BitWriter;
 use crate::checksum::Checksums;
 use crate::config::{ConfigError, SessionConfig, Topology};
@@ -32,7 +33,7 @@ use crate::stream::Stream;
 use crate::time::{Duration, Instant};
 
 use membership::Delays;
-pub use membership::PlayerReport;
+pub use membership::{Blame, PlayerReport};
 use result::Results;
 use save::Saving;
 pub use turns::TurnStatus;
@@ -93,6 +94,7 @@ pub struct Session<A> {
     delays: Delays,
     planner: Planner,
     meter: Meter,
+    alignment: Alignment,
     paused: bool,
     saving: Saving,
     results: Results,
@@ -163,6 +165,7 @@ impl<A: Action> Session<A> {
             delays: Delays::default(),
             planner: Planner::new(config.pace, config.first_plan(), config.turns_ahead),
             meter: Meter::new(),
+            alignment: Alignment::new(),
             paused: false,
             pause_request: None,
             saving: Saving::default(),
@@ -293,6 +296,14 @@ impl<A: Action> Session<A> {
     /// The shape of the current turn.
     pub fn plan(&self) -> TurnPlan {
         self.planner.plan()
+    }
+
+    /// Frames that pass on this machine in 1,000 seconds now: those of the plan, or up to 1/32 less while this peer runs ahead of the
+    /// others ([`SessionConfig::without_alignment`]).
+    pub fn local_pace_millihertz(&self) -> u32 {
+        let pace = self.planner.plan().pace_millihertz;
+        let slower = u64::from(pace) * u64::from(self.alignment.slowing_ppm()) / 1_000_000;
+        pace - slower as u32
     }
 
     /// Whether the simulation stands still in the current turn, by a player's request.

@@ -4,7 +4,7 @@ use testudo_physics::Fx;
 
 use crate::game::Game;
 use crate::game::point::{Point, UNIT, squared};
-use crate::game::unit::{Task, Way};
+use crate::game::unit::{Task, Unit, Way};
 
 /// Raw units/s^2 per axis: full speed within two frames of 1/20 s, and weak enough to be pushed.
 const ACCELERATION: i32 = 40 * UNIT;
@@ -66,30 +66,29 @@ impl Game {
     /// Raw units per second. A unit that has arrived holds its place from now on.
     fn wanted_velocity(&mut self, number: u32) -> Point {
         let place = self.scratch.places[number as usize];
-        let unit = &self.units[number as usize];
-        let stats = unit.kind.stats();
-        if let Task::Patrol { back: Way { route: Some(route), .. }, .. } = unit.task {
+        let Unit { kind, task, target, jammed_ms, .. } = self.units[number as usize];
+        let stats = kind.stats();
+        if let Task::Patrol { back: Way { route: Some(route), .. }, .. } = task {
             self.routes.count(route);
         }
-        if let Some(route) = unit.task.way().and_then(|way| way.route) {
+        if let Some(route) = task.way().and_then(|way| way.route) {
             self.routes.count(route);
         }
-        if let Some(target) = unit.target {
+        if let Some(target) = target {
             if self.is_within(place, target, stats.range) {
                 return Point::ZERO;
             }
             return place.towards(self.aim(place, target), stats.speed);
         }
-        let Some(way) = unit.task.way() else { return Point::ZERO };
+        let Some(way) = task.way() else { return Point::ZERO };
         let goal = self.next_place(place, way);
         if goal != way.place {
             return place.towards(goal, stats.speed);
         }
         let distance = place.distance_squared(goal);
-        let is_content = unit.jammed_ms >= CONTENT_MS && distance <= squared(CONTENT_WITHIN);
+        let is_content = jammed_ms >= CONTENT_MS && distance <= squared(CONTENT_WITHIN);
         if distance <= squared(ARRIVAL) || is_content {
-            let unit = &mut self.units[number as usize];
-            unit.task = unit.task.arrived();
+            self.units[number as usize].task = task.arrived();
             return Point::ZERO;
         }
         if distance >= squared(stats.speed / APPROACH) {
@@ -99,13 +98,17 @@ impl Game {
         Point { x: (goal.x - place.x) * APPROACH, y: (goal.y - place.y) * APPROACH }
     }
 
-    /// The end of the straight leg that a unit is on: a bend of its route, or its own place once the route's end is in sight.
-    fn next_place(&self, place: Point, way: &Way) -> Point {
-        let Some(route) = way.route.and_then(|route| self.routes.get(route)) else { return way.place };
+    /// The end of the straight leg that a unit is on: a bend of its route, or its own place once the route's end is in sight, or as long as
+    /// the way is not known.
+    fn next_place(&mut self, place: Point, way: &Way) -> Point {
+        let Some(id) = way.route else { return way.place };
+        let Some(route) = self.routes.get(id) else { return way.place };
         match route.next(place) {
-            Some(bend) if bend != route.goal() => bend,
-            _ => way.place,
+            Some(bend) if bend != route.goal() => return bend,
+            Some(_) => {}
+            None => self.routes.want(id),
         }
+        way.place
     }
 
     /// What a unit tries that does not get on: past what is in its way, half of the units on each side first.

@@ -10,7 +10,7 @@ use crate::game::terrain::Terrain;
 const ROUTES_MAX: u8 = 64;
 
 /// Cells that all searches together take in a frame.
-const CELLS_PER_FRAME: u32 = 2_048;
+const CELLS_PER_FRAME: u32 = 1_024;
 
 /// A place in the list of routes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -24,6 +24,9 @@ pub(crate) struct Routes {
     /// Bit `n`: somebody takes route `n`.
     // not state: counted anew in every frame before it is read
     taken: u64,
+    /// Bit `n`: somebody stands where the search of route `n` has not come yet.
+    // not state: as above
+    wanted: u64,
 }
 
 impl RouteId {
@@ -67,12 +70,17 @@ impl Routes {
 
     /// Begins to count who takes which route.
     pub(crate) fn begin_count(&mut self) {
-        self.taken = 0;
+        (self.taken, self.wanted) = (0, 0);
     }
 
     /// Somebody takes this one.
     pub(crate) fn count(&mut self, id: RouteId) {
         self.taken |= 1 << (id.0 % ROUTES_MAX);
+    }
+
+    /// Somebody on this one does not know the way yet.
+    pub(crate) fn want(&mut self, id: RouteId) {
+        self.wanted |= 1 << (id.0 % ROUTES_MAX);
     }
 
     /// Forgets the routes that nobody has taken since the count began.
@@ -84,11 +92,14 @@ impl Routes {
         }
     }
 
-    /// Searches on: at most [`CELLS_PER_FRAME`] cells, routes with low numbers first.
+    /// Searches the wanted routes further: at most [`CELLS_PER_FRAME`] cells, routes with low numbers first. As a search grows outward
+    /// from its goal, it ends with the farthest unit.
     pub(crate) fn search(&mut self) {
         let mut budget = CELLS_PER_FRAME;
-        for route in self.routes.iter_mut().flatten() {
-            budget -= route.search(budget);
+        for (number, route) in self.routes.iter_mut().enumerate() {
+            if let Some(route) = route.as_mut().filter(|_| self.wanted & 1 << number != 0) {
+                budget -= route.search(budget);
+            }
         }
     }
 
@@ -103,7 +114,7 @@ impl Routes {
         v: &mut V,
         ground: impl Fn(u64) -> Terrain,
     ) -> Result<(), StateError> {
-        let Self { routes, taken: _ } = self;
+        let Self { routes, taken: _, wanted: _ } = self;
         let mut length = routes.len() as u32;
         v.number_in("routes", &mut length, 0..=i64::from(ROUTES_MAX))?;
         routes.resize(length as usize, None);
@@ -160,6 +171,11 @@ mod tests {
         }
         assert_eq!(routes.to(Point::from_units(0, 50), 0, &terrain), None);
         let cells = |routes: &Routes| routes.iter().map(Route::cells_taken).sum::<u32>();
+        routes.search();
+        assert_eq!(cells(&routes), 0, "nobody wants one");
+        for number in 10..64 {
+            routes.want(RouteId(number));
+        }
         routes.search();
         assert_eq!(cells(&routes), CELLS_PER_FRAME);
         routes.search();

@@ -23,6 +23,20 @@ pub struct PlayerReport {
     pub delayed_turns: u32,
     /// Time for which they waited.
     pub delayed: Duration,
+    /// How long before they are needed the others' entries are with the player, on average, in tenths of a millisecond; negative if the
+    /// player waits. None if it was never told (the local player's own is not).
+    pub slack_tenths: Option<i16>,
+    /// Why the player delays the game; none if it does not.
+    pub blame: Option<Blame>,
+}
+
+/// Why a player delays the game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blame {
+    /// The player's entries come late.
+    Network,
+    /// The player's machine needs longer for a frame than a frame lasts.
+    Processor,
 }
 
 /// For whom this peer has waited.
@@ -116,7 +130,14 @@ impl<A: Action> Session<A> {
         }
         let (network_ms, runtime_ms) = self.planner.averages(player);
         let (delayed_turns, delayed) = (self.delays.turns[player.index()], self.delays.time[player.index()]);
-        PlayerReport { network_ms, runtime_ms, delayed_turns, delayed }
+        let slack_tenths = self.alignment.slack_of(player);
+        let too_slow = u32::from(runtime_ms) * self.config.frames_per_second > 1_000;
+        let blame = match (too_slow, delayed_turns) {
+            (true, _) => Some(Blame::Processor),
+            (false, 0) => None,
+            (false, _) => Some(Blame::Network),
+        };
+        PlayerReport { network_ms, runtime_ms, delayed_turns, delayed, slack_tenths, blame }
     }
 
     /// Time until the players who are waited for are dropped. None if nobody is waited for, or nobody is ever dropped.

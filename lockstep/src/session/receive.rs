@@ -211,6 +211,7 @@ impl<A: Action> Session<A> {
                 {
                     self.results.note(turn, player, value);
                 }
+                self.alignment.note_arrival(number, self.now);
                 stream.push(entry.clone());
                 self.stats.entries_received += 1;
                 taken = true;

@@ -58,6 +58,9 @@ impl<A: Action> Session<A> {
             if self.waiting_reported {
                 self.emit(Event::WaitingOver { turn });
             }
+            if self.config.aligns {
+                self.alignment.turn_begins(turn.0, self.waiting_since.unwrap_or(self.now));
+            }
             if let Some(since) = self.waiting_since.take() {
                 self.delays.note(self.now.since(since));
             }
@@ -182,7 +185,9 @@ impl<A: Action> Session<A> {
             _ => self.outbox.close(),
         };
         let mut extras: Extras = self.ended_checksum.take().map(Extra::Checksum).into_iter().collect();
-        if self.config.pace != Pace::Fixed
+        let slack = self.alignment.take_report(self.now);
+        // With fixed turns the averages only tell who delays.
+        if (self.config.pace != Pace::Fixed || slack.is_some())
             && let Some((network_ms, runtime_ms)) = self.meter.take_report()
         {
             extras.push(Extra::Pace { network_ms, runtime_ms });
@@ -202,6 +207,7 @@ impl<A: Action> Session<A> {
         if let Some(value) = self.results.take_request() {
             extras.push(Extra::Result(value));
         }
+        extras.extend(slack.map(Extra::Slack));
         self.meter.entry_closed(stream.next(), self.now);
         stream.push(Entry { payload, extras });
         for link in &mut self.links {
@@ -222,12 +228,19 @@ impl<A: Action> Session<A> {
             let Some(entry) = self.streams[player.index()].get(turn.0) else { continue };
             for extra in entry.extras.clone() {
                 match extra {
-                    Extra::Checksum(_) | Extra::Save | Extra::Result(_) | Extra::Slack(_) => {}
+                    Extra::Checksum(_) | Extra::Save | Extra::Result(_) => {}
+                    Extra::Slack(slack) => {
+                        // Its own it knows better.
+                        if self.player() != Some(player) {
+                            self.alignment.note(player, Some(slack));
+                        }
+                    }
                     Extra::Pace { network_ms, runtime_ms } => {
                         self.planner.note(player, network_ms, runtime_ms);
                     }
                     Extra::End(reason) => {
                         self.planner.forget(player);
+                        self.alignment.note(player, None);
                         self.note_gone(player, reason, turn);
                     }
                     Extra::Speed(percent) => self.planner.set_speed(percent),
