@@ -4,6 +4,7 @@ use crate::game::Game;
 use crate::game::field::files_for;
 use crate::game::order::{Command, GROUPS, Order, Selection};
 use crate::game::point::Point;
+use crate::game::routes::RouteId;
 use crate::game::unit::{Foe, Task, Way};
 
 impl Game {
@@ -55,16 +56,13 @@ impl Game {
         }
     }
 
-    /// Sends units to their places in a formation about a middle. They share a route to it.
+    /// Sends units to their places in a formation about a middle. Those who cannot walk there straight share a route to it.
     fn send(&mut self, army: u8, chosen: &[u32], middle: Point, task: impl Fn(Way) -> Task) {
-        if chosen.is_empty() {
-            return;
-        }
         let files = files_for(chosen.len() as u32);
         let middle = middle.clamped(self.field.half);
-        let route = self.routes.to(middle, self.standing(), &self.terrain);
         for (number, &unit) in (0..).zip(chosen) {
             let place = self.terrain.nearest_free(self.field.place(army, middle, number, files));
+            let route = self.route_for(unit, place, middle);
             let task = task(Way { place, route });
             let unit = &mut self.units[unit as usize];
             unit.task = task;
@@ -74,6 +72,15 @@ impl Game {
                 unit.target = None;
             }
         }
+    }
+
+    /// None if the unit can walk straight to its place; else the route to `goal`, near the place.
+    pub(super) fn route_for(&mut self, unit: u32, place: Point, goal: Point) -> Option<RouteId> {
+        let from = self.place_of(unit)?;
+        if self.terrain.sees(self.terrain.cell(from), self.terrain.cell(place)) {
+            return None;
+        }
+        self.routes.to(goal, self.standing(), &self.terrain)
     }
 
     fn stop(&mut self, chosen: &[u32]) {
@@ -91,10 +98,13 @@ impl Game {
         let backs: Vec<Way> =
             chosen.iter().filter_map(|unit| self.units[*unit as usize].task.way().copied()).collect();
         self.send(army, chosen, to, Task::Attack);
-        for (&unit, back) in chosen.iter().zip(backs) {
-            let unit = &mut self.units[unit as usize];
-            if let Task::Attack(to) = unit.task {
-                unit.task = Task::Patrol { to, back };
+        for (&unit, mut back) in chosen.iter().zip(backs) {
+            if let Task::Attack(to) = self.units[unit as usize].task {
+                // Home is near now; from there it is as far as there from here.
+                if to.route.is_some() && back.route.is_none() {
+                    back.route = self.routes.to(home, self.standing(), &self.terrain);
+                }
+                self.units[unit as usize].task = Task::Patrol { to, back };
             }
         }
     }

@@ -91,11 +91,23 @@ impl Game {
             self.units[number as usize].task = task.arrived();
             return Point::ZERO;
         }
+        if jammed_ms >= CONTENT_MS && way.route.is_none() {
+            self.ask_the_way(number, task);
+        }
         if distance >= squared(stats.speed / APPROACH) {
             return place.towards(goal, stats.speed);
         }
         // Below full speed: the way itself, times a constant.
         Point { x: (goal.x - place.x) * APPROACH, y: (goal.y - place.y) * APPROACH }
+    }
+
+    /// A unit that was pushed off its straight way stands before a rock.
+    fn ask_the_way(&mut self, number: u32, mut task: Task) {
+        if let Task::March(way) | Task::Attack(way) | Task::Patrol { to: way, .. } = &mut task {
+            way.route = self.route_for(number, way.place, way.place);
+        }
+        let unit = &mut self.units[number as usize];
+        (unit.task, unit.jammed_ms) = (task, 0);
     }
 
     /// The end of the straight leg that a unit is on: a bend of its route, or its own place once the route's end is in sight, or as long as

@@ -107,7 +107,7 @@ impl Game {
         let rally = self.armies[usize::from(army)].rally;
         let place = self.field.place(army, rally, number % self.setup.units, self.field.files);
         let place = self.terrain.nearest_free(place);
-        let route = self.routes.to(rally, self.standing(), &self.terrain);
+        let route = self.route_for(number, place, rally);
         self.units[number as usize].task = Task::Attack(Way { place, route });
     }
 }
