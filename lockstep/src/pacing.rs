@@ -255,6 +255,11 @@ impl Meter {
         self.slowest_frame = Duration::ZERO;
     }
 
+    /// A frame takes longer to simulate than it lasts.
+    pub(crate) fn is_too_slow(&self, frames_per_second: u32) -> bool {
+        u64::from(self.runtime_us.get()) * u64::from(frames_per_second) > 1_000_000
+    }
+
     /// The averages in milliseconds, if they differ enough from those sent last: any rise, a fall by an eighth.
     pub(crate) fn take_report(&mut self) -> Option<(u16, u16)> {
         let millis =

@@ -1,11 +1,15 @@
 //! A whole match in one thread: every peer with its own session and simulation, on a simulated network, in virtual time.
 
 use crate::driver::Driver;
+use crate::event::Event;
 use crate::ids::{PeerId, Turn};
 use crate::session::Session;
 use crate::simnet::{Delivery, SimNet};
 use crate::simulation::Simulation;
 use crate::time::{Duration, Instant};
+
+/// Nothing to do, whatever time passes.
+const NEVER: Instant = Instant::from_micros(u64::MAX);
 
 /// Packets that wait for sleeping peers.
 const SOCKET_BUFFER: usize = 256;
@@ -41,6 +45,8 @@ impl PeerClock {
 pub struct VirtualMatch<S: Simulation> {
     drivers: Vec<Driver<S>>,
     clocks: Vec<PeerClock>,
+    /// When each peer has something to do, in virtual time. Nobody is asked before: with many peers most packets are for others.
+    due: Vec<Instant>,
     net: SimNet,
     now: Instant,
     packet: Vec<u8>,
@@ -52,17 +58,20 @@ impl<S: Simulation> VirtualMatch<S> {
     /// A match that has not begun.
     pub fn new(drivers: Vec<Driver<S>>, net: SimNet) -> Self {
         let clocks = vec![PeerClock::default(); drivers.len()];
-        Self { drivers, clocks, net, now: Instant::ZERO, packet: Vec::new(), waiting: Vec::new() }
+        let due = vec![Instant::ZERO; drivers.len()];
+        Self { drivers, clocks, due, net, now: Instant::ZERO, packet: Vec::new(), waiting: Vec::new() }
     }
 
     /// Gives a peer a clock of its own. Offset and drift belong before the start: a session's time never goes back.
     pub fn set_clock(&mut self, peer: usize, clock: PeerClock) {
         self.clocks[peer] = clock;
+        self.due[peer] = Instant::ZERO;
     }
 
     /// Suspends a peer until a point of virtual time.
     pub fn put_to_sleep(&mut self, peer: usize, until: Instant) {
         self.clocks[peer].asleep_until = until;
+        self.due[peer] = Instant::ZERO;
     }
 
     /// Runs until every session is over, or virtual time reaches `until`. Returns whether every session is over.
@@ -83,10 +92,13 @@ impl<S: Simulation> VirtualMatch<S> {
     pub fn step(&mut self, at_turn: &mut impl FnMut(usize, Turn, &S, &mut Session<S::Action>)) {
         let now = self.now;
         self.deliver(now);
-        let mut next: Option<Instant> = None;
-        for (index, (driver, clock)) in self.drivers.iter_mut().zip(&self.clocks).enumerate() {
+        let peers = self.drivers.iter_mut().zip(&self.clocks).zip(&mut self.due);
+        for (index, ((driver, clock), due)) in peers.enumerate() {
+            if now < *due {
+                continue;
+            }
             if now < clock.asleep_until {
-                next = earlier(next, Some(clock.asleep_until));
+                *due = clock.asleep_until;
                 continue;
             }
             let local = clock.local(now);
@@ -98,9 +110,9 @@ impl<S: Simulation> VirtualMatch<S> {
             while let Some(peer) = driver.session_mut().poll_transmit(local, &mut self.packet) {
                 self.net.send(now, index as u32, peer.0, &self.packet);
             }
-            next = earlier(next, driver.poll_timeout().map(|at| clock.global(at)));
+            *due = driver.poll_timeout().map_or(NEVER, |at| clock.global(at));
         }
-        next = earlier(next, self.net.next_delivery());
+        let next = self.due.iter().copied().chain(self.net.next_delivery()).min().filter(|at| *at < NEVER);
         // Whatever is asked for, time goes on.
         let soonest = now + Duration::from_micros(1);
         self.now = next.unwrap_or(now + Duration::from_secs(1)).max(soonest);
@@ -127,6 +139,7 @@ impl<S: Simulation> VirtualMatch<S> {
         let local = clock.local(now);
         let session = self.drivers[delivery.to as usize].session_mut();
         session.handle_packet(local, PeerId(delivery.from), &delivery.bytes);
+        self.due[delivery.to as usize] = now;
         self.net.recycle(delivery.bytes);
     }
 
@@ -147,7 +160,13 @@ impl<S: Simulation> VirtualMatch<S> {
 
     /// The peers, to change them.
     pub fn drivers_mut(&mut self) -> &mut [Driver<S>] {
+        self.due.fill(Instant::ZERO);
         &mut self.drivers
+    }
+
+    /// Takes a peer's next event.
+    pub fn poll_event(&mut self, peer: usize) -> Option<Event> {
+        self.drivers[peer].session_mut().poll_event()
     }
 
     /// The network.
@@ -158,12 +177,5 @@ impl<S: Simulation> VirtualMatch<S> {
     /// The network, to change it during the match.
     pub fn net_mut(&mut self) -> &mut SimNet {
         &mut self.net
-    }
-}
-
-fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
     }
 }

@@ -3,8 +3,8 @@
 use crate::toy::{Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, Instant, Pace, PeerClock, PeerId,
-    PlayerId, Session, SessionConfig, Simulation, State, VirtualMatch,
+    Action, BitReader, BitWriter, Blame, DecodeError, Driver, Duration, Event, Instant, Pace, PeerClock,
+    PeerId, PlayerId, Session, SessionConfig, Simulation, State, VirtualMatch,
 };
 
 /// Buttons of one frame.
@@ -160,6 +160,60 @@ fn the_slowest_machine_sets_the_pace_and_is_named() {
         assert_eq!(driver.session().player_report(PlayerId(1)).runtime_ms, 80);
         assert_eq!(driver.session().player_report(PlayerId(0)).runtime_ms, 10);
     }
+}
+
+/// Also with turns of fixed length, where nothing follows from the averages.
+#[test]
+fn who_delays_the_game_is_named_with_the_reason() {
+    let config = SessionConfig::new(3).turns(100);
+    let blames = |slow_machine: bool| {
+        let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+        if !slow_machine {
+            // A round trip of player 2 takes longer than the two turns of both sides.
+            let far = LinkSettings { latency: Duration::from_millis(1_200), ..LinkSettings::default() };
+            game.net_mut().set_link(2, 0, far);
+        }
+        assert!(game.run(Instant::from_millis(600_000), |peer, _, _, session| {
+            session.note_frame_time(Duration::from_millis(if slow_machine && peer == 1 { 80 } else { 10 }));
+        }));
+        [0, 1, 2].map(|player| game.drivers()[0].session().player_report(PlayerId(player)).blame)
+    };
+    assert_eq!(blames(true), [None, Some(Blame::Processor), None]);
+    assert_eq!(blames(false), [None, None, Some(Blame::Network)]);
+}
+
+/// How far the second player's turns begin before the first one's at the end, ms; its clock runs up to it before that.
+fn lead_after(turns: u32, aligns: bool) -> i64 {
+    let config = SessionConfig::new(2).turns(turns);
+    let config = if aligns { config } else { config.without_alignment() };
+    let link = LinkSettings { latency: Duration::from_millis(50), ..LinkSettings::default() };
+    let mut game = toy_match(&config, 0, 1, link);
+    // For the first seconds of the match it is the faster one.
+    game.set_clock(1, PeerClock { drift_ppm: 20_000, ..PeerClock::default() });
+    let mut begun = [Vec::new(), Vec::new()];
+    let mut slept = false;
+    let mut until = 1_000;
+    while !game.run(Instant::from_millis(until), |_, _, _, _| {}) {
+        for (peer, begun) in begun.iter_mut().enumerate() {
+            begun.push(game.drivers()[peer].frame().0 as i64);
+        }
+        if !slept && until == 4_000 {
+            // A machine that stood still for a moment is behind from then on.
+            game.put_to_sleep(0, Instant::from_millis(until + 150));
+            slept = true;
+        }
+        until += 1_000;
+        assert!(until < 600_000);
+    }
+    let last = begun[0].len() - 3;
+    (begun[1][last] - begun[0][last]) * 50
+}
+
+#[test]
+fn who_runs_ahead_gives_up_the_lead() {
+    let (without, with) = (lead_after(300, false), lead_after(300, true));
+    assert!(without >= 100, "{without} ms: nobody runs ahead, the test is not interesting");
+    assert!(with <= 50, "{with} ms, {without} ms without alignment");
 }
 
 #[test]

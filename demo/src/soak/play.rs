@@ -220,8 +220,8 @@ impl<'a> Running<'a> {
     }
 
     fn take_news(&mut self) {
-        for (driver, news) in self.virtual_match.drivers_mut().iter_mut().zip(&mut self.news) {
-            while let Some(event) = driver.session_mut().poll_event() {
+        for (node, news) in self.news.iter_mut().enumerate() {
+            while let Some(event) = self.virtual_match.poll_event(node) {
                 match event {
                     Event::Desync(_) => news.desync = true,
                     Event::PlayerGone { player, reason, turn } => match reason {

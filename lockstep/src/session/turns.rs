@@ -186,8 +186,8 @@ impl<A: Action> Session<A> {
         };
         let mut extras: Extras = self.ended_checksum.take().map(Extra::Checksum).into_iter().collect();
         let slack = self.alignment.take_report(self.now);
-        // With fixed turns the averages only tell who delays.
-        if (self.config.pace != Pace::Fixed || slack.is_some())
+        // With fixed turns the averages only tell whose machine delays the game.
+        if (self.config.pace != Pace::Fixed || self.meter.is_too_slow(self.config.frames_per_second))
             && let Some((network_ms, runtime_ms)) = self.meter.take_report()
         {
             extras.push(Extra::Pace { network_ms, runtime_ms });
