@@ -30,7 +30,9 @@ fn every_promised_key_is_there() {
         (&report["players"], &report["turns"], &report["frames"]),
         (&3.into(), &60.into(), &240.into())
     );
-    assert_eq!(report["turn_ms_mean"], 200.0);
+    // Who starts ahead of the others slows down by up to 1/32 until the lead is gone.
+    let turn_ms = report["turn_ms_mean"].as_f64().unwrap();
+    assert!((200.0..200.2).contains(&turn_ms), "{turn_ms}");
     assert_eq!(report["stalled_frames"], 0, "nothing stalls on a perfect link");
     assert!(report["contacts_mean"].as_f64().unwrap() > 1.0, "nobody met: {report}");
     assert!(report["bodies"].as_u64().unwrap() > 72);
