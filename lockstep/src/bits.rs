@@ -246,6 +246,20 @@ impl<'a> BitReader<'a> {
         Ok(((mapped >> 1) as i32) ^ -((mapped & 1) as i32))
     }
 
+    /// A reader of the next `bit_count` bits alone; this one goes on behind them.
+    ///
+    /// # Errors
+    /// [`DecodeError::OutOfBits`] if fewer are left; nothing is consumed then.
+    pub fn take(&mut self, bit_count: u32) -> Result<Self, DecodeError> {
+        if bit_count > self.bits_left() {
+            return Err(DecodeError::OutOfBits { wanted: bit_count, left: self.bits_left() });
+        }
+        let end = self.position + bit_count;
+        let taken = Self { end, ..*self };
+        self.position = end;
+        Ok(taken)
+    }
+
     /// Appends the next `bit_count` bits to `out`.
     ///
     /// # Errors

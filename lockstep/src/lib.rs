@@ -19,6 +19,7 @@ mod outbox;
 mod pacing;
 pub mod packet;
 mod playout;
+pub mod replay;
 mod saved;
 mod session;
 pub mod simnet;

@@ -12,6 +12,7 @@ mod outcome;
 mod pace;
 mod playout;
 mod random_operations;
+mod replays;
 mod saving;
 mod toy;
 mod udp;

@@ -1,0 +1,227 @@
+//! Replays: files from which a match can be played again, and that prove themselves.
+//!
+//! A replay holds what the simulation was told, turn by turn, the checksum of every turn, and now and then the whole state. It is written while the
+//! match runs, one record after the other. Every record carries a hash that covers all records before it, so nothing can be changed, left
+//! out or put in unnoticed, and whatever was written before a crash can be read. `REPLAY.md` specifies every byte.
+//!
+//! [`Recorder`] makes the bytes, [`Replay`] reads them, [`ReplayPlayer`] plays them: all without files and clocks.
+
+mod player;
+mod reader;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::action::Action;
+use crate::bits::BitWriter;
+use crate::ids::PlayerId;
+
+pub use player::{Divergence, ReplayPlayer, SeekError};
+pub use reader::{Damage, Replay, ReplayError, TurnEvent, TurnEvents};
+
+/// Version of the format.
+pub const REPLAY_VERSION: u16 = 1;
+
+/// First bytes of every replay.
+pub(crate) const MAGIC: [u8; 8] = *b"TESTREPL";
+
+/// Largest record, bytes; only keyframes come near it.
+pub const RECORD_BYTES_MAX: usize = 1 << 28;
+
+/// Length, kind and hash of a record.
+pub(crate) const RECORD_OVERHEAD: usize = 4 + 1 + 8;
+
+/// Most events of a turn.
+pub(crate) const EVENTS_MAX: u32 = 1 << 16;
+
+/// Order of the code for small counts.
+pub(crate) const COUNT_ORDER: u32 = 2;
+
+/// What a match started from, so that a replay is not played with the wrong game.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReplayHeader {
+    /// Version of everything that decides the bits of the simulation: another one is refused.
+    pub sim_version: u32,
+    /// [`crate::SessionConfig::content_hash`] of the match.
+    pub content_hash: u64,
+    /// Players, 1..=16.
+    pub players: u8,
+    /// What else the game starts from, in bytes of its own. At most 65,535; no secrets.
+    pub settings: Vec<u8>,
+}
+
+/// What the simulation is told about a player at the start of a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// [`crate::Simulation::player_gone`].
+    Gone,
+    /// [`crate::Simulation::player_surrendered`].
+    Surrendered,
+    /// [`crate::Simulation::player_taken_over`].
+    TakenOver,
+    /// [`crate::Simulation::play_for`].
+    PlayedFor,
+}
+
+impl Notice {
+    pub(crate) const ALL: [Self; 4] = [Self::Gone, Self::Surrendered, Self::TakenOver, Self::PlayedFor];
+}
+
+/// How a recording ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// With the match, or with the recording player's part in it.
+    Over,
+    /// The file had reached its largest size; the match went on.
+    Full,
+}
+
+/// Kinds of records.
+pub(crate) mod kind {
+    pub(crate) const HEADER: u8 = 1;
+    pub(crate) const TURN: u8 = 2;
+    pub(crate) const KEYFRAME: u8 = 3;
+    pub(crate) const DIVERGED: u8 = 4;
+    pub(crate) const END: u8 = 5;
+}
+
+/// Makes the bytes of a replay, record by record.
+///
+/// Tell it what the simulation is told, then [`Recorder::end_turn`] with the turn's checksum; store what [`Recorder::bytes`] holds whenever
+/// convenient, then [`Recorder::clear`].
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    out: Vec<u8>,
+    chain: u64,
+    events: BitWriter,
+    event_count: u32,
+    action: BitWriter,
+    frames: u32,
+    frames_per_second: u32,
+    turns: u32,
+    total: u64,
+}
+
+impl Recorder {
+    /// The first bytes are there at once. Settings beyond 65,535 bytes are cut off.
+    pub fn new(header: &ReplayHeader) -> Self {
+        let mut recorder = Self {
+            out: MAGIC.to_vec(),
+            chain: 0,
+            events: BitWriter::new(),
+            event_count: 0,
+            action: BitWriter::new(),
+            frames: 0,
+            frames_per_second: 0,
+            turns: 0,
+            total: MAGIC.len() as u64,
+        };
+        let settings = &header.settings[..header.settings.len().min(usize::from(u16::MAX))];
+        let mut payload = Vec::new();
+        payload.extend_from_slice(&REPLAY_VERSION.to_le_bytes());
+        payload.extend_from_slice(&header.sim_version.to_le_bytes());
+        payload.extend_from_slice(&header.content_hash.to_le_bytes());
+        payload.push(header.players);
+        payload.extend_from_slice(&(settings.len() as u16).to_le_bytes());
+        payload.extend_from_slice(settings);
+        recorder.record(kind::HEADER, &[&payload]);
+        recorder
+    }
+
+    /// A player's action, as the simulation is about to carry it out.
+    pub fn action<A: Action>(&mut self, player: PlayerId, action: &A) {
+        if self.event_count == EVENTS_MAX {
+            return;
+        }
+        self.event_count += 1;
+        self.action.clear();
+        action.encode(&mut self.action);
+        let bits = self.action.bit_count();
+        self.events.write_bits(0, 3);
+        self.events.write_bits(player.0.into(), 4);
+        self.events.write_bits(bits.into(), 13);
+        self.events.write_slice(self.action.bytes(), bits);
+    }
+
+    /// What the simulation is about to be told of a player.
+    pub fn notice(&mut self, player: PlayerId, notice: Notice) {
+        if self.event_count == EVENTS_MAX {
+            return;
+        }
+        self.event_count += 1;
+        self.events.write_bits(1 + notice as u64, 3);
+        self.events.write_bits(player.0.into(), 4);
+    }
+
+    /// A frame runs. All frames of a turn have the same rate.
+    pub fn frame(&mut self, frames_per_second: u32) {
+        self.frames += 1;
+        self.frames_per_second = frames_per_second;
+    }
+
+    /// The turn is over.
+    pub fn end_turn(&mut self, checksum: u64) {
+        let mut payload = core::mem::take(&mut self.action);
+        payload.clear();
+        payload.write_golomb(self.frames, COUNT_ORDER);
+        if self.frames > 0 {
+            payload.write_bits(self.frames_per_second.into(), 16);
+        }
+        payload.write_golomb(self.event_count, 0);
+        payload.write_slice(self.events.bytes(), self.events.bit_count());
+        payload.write_bits(checksum, 64);
+        self.record(kind::TURN, &[payload.bytes()]);
+        self.action = payload;
+        self.events.clear();
+        (self.event_count, self.frames, self.turns) = (0, 0, self.turns + 1);
+    }
+
+    /// The whole state between two turns, as [`crate::state::save`] gives it: a place to jump to.
+    pub fn keyframe(&mut self, state: &[u8]) {
+        if state.len() + 4 <= RECORD_BYTES_MAX {
+            self.record(kind::KEYFRAME, &[&self.turns.to_le_bytes(), state]);
+        }
+    }
+
+    /// The peers disagree from this turn on: the recording goes on and says so.
+    pub fn diverged(&mut self, turn: u32) {
+        self.record(kind::DIVERGED, &[&turn.to_le_bytes()]);
+    }
+
+    /// Nothing follows.
+    pub fn end(&mut self, ending: Ending) {
+        self.record(kind::END, &[&self.turns.to_le_bytes(), &[ending as u8]]);
+    }
+
+    /// Turns recorded so far.
+    pub fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    /// Bytes made since the last [`Recorder::clear`].
+    pub fn bytes(&self) -> &[u8] {
+        &self.out
+    }
+
+    /// The bytes are stored.
+    pub fn clear(&mut self) {
+        self.out.clear();
+    }
+
+    /// Bytes made since the beginning.
+    pub fn total_bytes(&self) -> u64 {
+        self.total
+    }
+
+    fn record(&mut self, kind: u8, parts: &[&[u8]]) {
+        let start = self.out.len();
+        let length = parts.iter().map(|part| part.len()).sum::<usize>() as u32;
+        self.out.extend_from_slice(&length.to_le_bytes());
+        self.out.push(kind);
+        for part in parts {
+            self.out.extend_from_slice(part);
+        }
+        self.chain = xxh3_64_with_seed(&self.out[start..], self.chain);
+        self.out.extend_from_slice(&self.chain.to_le_bytes());
+        self.total += (self.out.len() - start) as u64;
+    }
+}

@@ -1,0 +1,247 @@
+//! Playing a replay: forwards frame by frame, to any turn through keyframes, and always with an eye on the checksums.
+
+use core::fmt;
+
+use crate::bits::DecodeError;
+use crate::ids::Turn;
+use crate::replay::{Notice, Replay, TurnEvent};
+use crate::simulation::Simulation;
+use crate::state::{self, State, StateError};
+
+/// Plays a [`Replay`].
+pub struct ReplayPlayer<S> {
+    replay: Replay,
+    game: S,
+    /// The state before the first turn.
+    start: Vec<u8>,
+    /// The turn that runs, or runs next.
+    turn: u32,
+    /// Frames of it that have run.
+    frame: u32,
+    /// Its actions have been carried out.
+    has_begun: bool,
+    divergence: Option<Divergence>,
+    scratch: Vec<u8>,
+}
+
+/// Where the simulation differs from what was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Divergence {
+    /// The state after a turn.
+    Checksum {
+        /// The turn.
+        turn: u32,
+        /// What was recorded.
+        recorded: u64,
+        /// What the simulation came to.
+        found: u64,
+    },
+    /// The state before a turn is not that of the keyframe.
+    Keyframe {
+        /// The turn.
+        turn: u32,
+    },
+    /// An action that this game does not know.
+    Action {
+        /// The turn.
+        turn: u32,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
+}
+
+/// Why there is no way to a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SeekError {
+    /// The replay has fewer turns.
+    Beyond {
+        /// Turns that it has.
+        turns: u32,
+    },
+    /// The game refuses a keyframe. It stands at the first turn now.
+    Keyframe {
+        /// The turn of the keyframe.
+        turn: u32,
+        /// Why.
+        error: StateError,
+    },
+}
+
+impl<S: Simulation + State> ReplayPlayer<S> {
+    /// `game` is the game in its state before the first turn, made from the replay's header.
+    pub fn new(replay: Replay, mut game: S) -> Self {
+        let mut start = Vec::new();
+        state::save(&mut game, &mut start);
+        Self {
+            replay,
+            game,
+            start,
+            turn: 0,
+            frame: 0,
+            has_begun: false,
+            divergence: None,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The replay.
+    pub fn replay(&self) -> &Replay {
+        &self.replay
+    }
+
+    /// The game as it stands.
+    pub fn simulation(&self) -> &S {
+        &self.game
+    }
+
+    /// The turn that runs, or runs next.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// Frames of that turn that have run.
+    pub fn frame(&self) -> u32 {
+        self.frame
+    }
+
+    /// All turns have run.
+    pub fn is_over(&self) -> bool {
+        self.turn == self.replay.turns()
+    }
+
+    /// The first difference from what was recorded, of those seen so far.
+    pub fn divergence(&self) -> Option<Divergence> {
+        self.divergence
+    }
+
+    /// Runs one frame; of a paused turn, the whole turn. False if all turns have run.
+    pub fn step_frame(&mut self) -> bool {
+        let Some((events, recorded)) = self.replay.turn(self.turn) else { return false };
+        let (frames, rate) = (events.frames, events.frames_per_second);
+        if !self.has_begun {
+            self.begin_turn();
+        }
+        if self.frame < frames {
+            self.game.step(rate);
+            self.frame += 1;
+        }
+        if self.frame == frames {
+            let found = self.game.checksum();
+            if found != recorded {
+                self.note(Divergence::Checksum { turn: self.turn, recorded, found });
+            }
+            (self.turn, self.frame, self.has_begun) = (self.turn + 1, 0, false);
+        }
+        true
+    }
+
+    /// Runs to the end of the turn. False if all turns have run.
+    pub fn step_turn(&mut self) -> bool {
+        let turn = self.turn;
+        while self.turn == turn {
+            if !self.step_frame() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Goes to the start of a turn, forwards or back: from the last keyframe before it, or from where it stands if that is nearer.
+    ///
+    /// # Errors
+    /// [`SeekError`].
+    pub fn seek(&mut self, turn: u32) -> Result<(), SeekError> {
+        let turns = self.replay.turns();
+        if turn > turns {
+            return Err(SeekError::Beyond { turns });
+        }
+        let (from, state) = self.replay.keyframe_before(turn).unwrap_or((0, &self.start));
+        let is_ahead = self.turn > turn || (self.turn == turn && self.has_begun);
+        if is_ahead || from > self.turn {
+            let loaded = state::load(&mut self.game, state);
+            (self.turn, self.frame, self.has_begun) = (from, 0, false);
+            if let Err(error) = loaded {
+                // Its own state it cannot refuse.
+                let _ = state::load(&mut self.game, &self.start);
+                self.turn = 0;
+                return Err(SeekError::Keyframe { turn: from, error });
+            }
+        }
+        while self.turn < turn && self.step_turn() {}
+        Ok(())
+    }
+
+    /// Compares the state with the keyframe of this turn, if there is one; a difference is noted as a divergence.
+    pub fn check_keyframe(&mut self) {
+        let Some(recorded) = self.replay.keyframe(self.turn).filter(|_| !self.has_begun) else { return };
+        state::save(&mut self.game, &mut self.scratch);
+        if self.scratch != recorded {
+            self.note(Divergence::Keyframe { turn: self.turn });
+        }
+    }
+
+    fn begin_turn(&mut self) {
+        self.has_begun = true;
+        let Some((mut events, _)) = self.replay.turn(self.turn) else { return };
+        loop {
+            match events.next_event::<S::Action>() {
+                Ok(None) => return,
+                Ok(Some(TurnEvent::Action(player, action))) => self.game.apply(player, &action),
+                Ok(Some(TurnEvent::Notice(player, notice))) => {
+                    let turn = Turn(self.turn);
+                    match notice {
+                        Notice::Gone => self.game.player_gone(player, turn),
+                        Notice::Surrendered => self.game.player_surrendered(player, turn),
+                        Notice::TakenOver => self.game.player_taken_over(player, turn),
+                        Notice::PlayedFor => self.game.play_for(player, turn),
+                    }
+                }
+                Err(error) => {
+                    let turn = self.turn;
+                    self.divergence.get_or_insert(Divergence::Action { turn, error });
+                    return;
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, found: Divergence) {
+        if self.divergence.is_none_or(|known| known.turn() > found.turn()) {
+            self.divergence = Some(found);
+        }
+    }
+}
+
+impl Divergence {
+    /// The first turn that is not as it was.
+    pub fn turn(&self) -> u32 {
+        match *self {
+            Self::Checksum { turn, .. } | Self::Keyframe { turn } | Self::Action { turn, .. } => turn,
+        }
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Checksum { turn, recorded, found } => {
+                write!(f, "turn {turn}: recorded {recorded:016x}, found {found:016x}")
+            }
+            Self::Keyframe { turn } => {
+                write!(f, "turn {turn}: the state before it is not that of the keyframe")
+            }
+            Self::Action { turn, error } => write!(f, "turn {turn}: an action that is none: {error}"),
+        }
+    }
+}
+
+impl fmt::Display for SeekError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Beyond { turns } => write!(f, "the replay has {turns} turns"),
+            Self::Keyframe { turn, error } => write!(f, "the keyframe of turn {turn}: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for SeekError {}

@@ -1,0 +1,359 @@
+//! Reading a replay: total, bounded, and never more trusting than the hashes.
+
+use core::fmt;
+use core::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::action::{ACTION_BITS_MAX, Action};
+use crate::bits::{BitReader, DecodeError};
+use crate::ids::{PLAYERS_MAX, PlayerId};
+use crate::replay::{
+    COUNT_ORDER, EVENTS_MAX, Ending, MAGIC, Notice, RECORD_BYTES_MAX, RECORD_OVERHEAD, REPLAY_VERSION,
+    ReplayHeader, kind,
+};
+
+/// Most frames of a turn.
+const FRAMES_MAX: u32 = 1 << 16;
+
+/// A replay that was read: everything up to its end, or up to where it is damaged.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replay {
+    header: ReplayHeader,
+    bytes: Vec<u8>,
+    turns: Vec<Range<usize>>,
+    /// Number of the turn that comes next, and the state.
+    keyframes: Vec<(u32, Range<usize>)>,
+    diverged: Option<u32>,
+    ending: Option<Ending>,
+    damage: Option<Damage>,
+}
+
+/// Where a replay stops being readable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Damage {
+    /// First byte of the record that cannot be read.
+    pub at: usize,
+    /// Why.
+    pub what: &'static str,
+}
+
+/// Why a file is not played at all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ReplayError {
+    /// It does not begin as a replay does.
+    NotAReplay,
+    /// Its first record is damaged or cut off.
+    Header,
+    /// Written in another version of the format.
+    Version {
+        /// The version that wrote it.
+        found: u16,
+    },
+    /// Recorded with another simulation: the same actions would lead elsewhere.
+    SimVersion {
+        /// The version that recorded it.
+        found: u32,
+        /// This one.
+        own: u32,
+    },
+}
+
+/// What the simulation was told in a turn.
+#[derive(Clone, Debug)]
+pub struct TurnEvents<'a> {
+    reader: BitReader<'a>,
+    left: u32,
+    /// Frames that ran; 0 while the game was paused.
+    pub frames: u32,
+    /// Their rate.
+    pub frames_per_second: u32,
+}
+
+/// One of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TurnEvent<A> {
+    /// [`crate::Simulation::apply`].
+    Action(PlayerId, A),
+    /// What happened to a player.
+    Notice(PlayerId, Notice),
+}
+
+impl Replay {
+    /// Reads a replay that was recorded with simulation version `sim_version`.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if there is nothing that could be played. Damage after the first record is no error: see [`Replay::damage`].
+    pub fn read(bytes: Vec<u8>, sim_version: u32) -> Result<Self, ReplayError> {
+        if !bytes.starts_with(&MAGIC) {
+            return Err(ReplayError::NotAReplay);
+        }
+        let mut at = MAGIC.len();
+        let mut chain = 0;
+        let first = next_record(&bytes, &mut at, &mut chain).map_err(|_| ReplayError::Header)?;
+        let header = match first {
+            Some((kind::HEADER, payload)) => read_header(&bytes[payload], sim_version)?,
+            _ => return Err(ReplayError::Header),
+        };
+        let mut replay = Self {
+            header,
+            bytes: Vec::new(),
+            turns: Vec::new(),
+            keyframes: Vec::new(),
+            diverged: None,
+            ending: None,
+            damage: None,
+        };
+        loop {
+            let start = at;
+            let damage = |what| Some(Damage { at: start, what });
+            match next_record(&bytes, &mut at, &mut chain) {
+                Ok(None) => break,
+                Ok(Some(_)) if replay.ending.is_some() => {
+                    replay.damage = damage("something follows the end");
+                    break;
+                }
+                Ok(Some((kind, payload))) => {
+                    if let Err(what) = replay.take(kind, payload, &bytes) {
+                        replay.damage = damage(what);
+                        break;
+                    }
+                }
+                Err(what) => {
+                    replay.damage = damage(what);
+                    break;
+                }
+            }
+        }
+        replay.bytes = bytes;
+        Ok(replay)
+    }
+
+    fn take(&mut self, kind: u8, payload: Range<usize>, bytes: &[u8]) -> Result<(), &'static str> {
+        let body = &bytes[payload.clone()];
+        let number = || body.first_chunk().map(|four| u32::from_le_bytes(*four));
+        let turns = self.turns.len() as u32;
+        match kind {
+            kind::TURN => {
+                check_turn(body).map_err(|_| "a turn that is none")?;
+                self.turns.push(payload);
+            }
+            kind::KEYFRAME => {
+                if number() != Some(turns) {
+                    return Err("a keyframe at the wrong turn");
+                }
+                self.keyframes.push((turns, payload.start + 4..payload.end));
+            }
+            kind::DIVERGED => {
+                let turn = number().filter(|_| body.len() == 4).ok_or("a mark that is none")?;
+                self.diverged = self.diverged.or(Some(turn));
+            }
+            kind::END => {
+                let ending = match body.get(4) {
+                    Some(0) => Ending::Over,
+                    Some(1) => Ending::Full,
+                    _ => return Err("an end that is none"),
+                };
+                if number() != Some(turns) || body.len() != 5 {
+                    return Err("an end at the wrong turn");
+                }
+                self.ending = Some(ending);
+            }
+            _ => return Err("a record of an unknown kind"),
+        }
+        Ok(())
+    }
+
+    /// What the match started from.
+    pub fn header(&self) -> &ReplayHeader {
+        &self.header
+    }
+
+    /// Turns that can be played.
+    pub fn turns(&self) -> u32 {
+        self.turns.len() as u32
+    }
+
+    /// How the recording ended. None: it was cut off, by a crash of the program or damage of the file.
+    pub fn ending(&self) -> Option<Ending> {
+        self.ending
+    }
+
+    /// Where the file is damaged; what is before is sound.
+    pub fn damage(&self) -> Option<Damage> {
+        self.damage
+    }
+
+    /// The end is there, and nothing is damaged.
+    pub fn is_complete(&self) -> bool {
+        self.ending.is_some() && self.damage.is_none()
+    }
+
+    /// The first turn in which the peers disagreed, if that was noticed.
+    pub fn diverged(&self) -> Option<u32> {
+        self.diverged
+    }
+
+    /// Length of the file in bytes.
+    pub fn byte_count(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The state before a turn, if there is a keyframe of it.
+    pub fn keyframe(&self, turn: u32) -> Option<&[u8]> {
+        let at = self.keyframes.binary_search_by_key(&turn, |(turn, _)| *turn).ok()?;
+        Some(&self.bytes[self.keyframes[at].1.clone()])
+    }
+
+    /// The last keyframe at or before a turn, and its turn.
+    pub fn keyframe_before(&self, turn: u32) -> Option<(u32, &[u8])> {
+        let after = self.keyframes.partition_point(|(at, _)| *at <= turn);
+        let (at, range) = self.keyframes.get(after.checked_sub(1)?)?;
+        Some((*at, &self.bytes[range.clone()]))
+    }
+
+    /// What happened in a turn, and its checksum. None beyond the last turn.
+    pub fn turn(&self, turn: u32) -> Option<(TurnEvents<'_>, u64)> {
+        let payload = &self.bytes[self.turns.get(turn as usize)?.clone()];
+        let events = TurnEvents::new(payload).ok()?;
+        let checksum = payload_checksum(&events).ok()?;
+        Some((events, checksum))
+    }
+}
+
+/// The next record's kind and payload; none at the end of the bytes.
+fn next_record(
+    bytes: &[u8],
+    at: &mut usize,
+    chain: &mut u64,
+) -> Result<Option<(u8, Range<usize>)>, &'static str> {
+    let rest = &bytes[*at..];
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    let length = rest.first_chunk().map(|four| u32::from_le_bytes(*four) as usize).ok_or("cut off")?;
+    if length > RECORD_BYTES_MAX {
+        return Err("a record of impossible length");
+    }
+    if rest.len() < RECORD_OVERHEAD + length {
+        return Err("cut off");
+    }
+    let hash = xxh3_64_with_seed(&rest[..5 + length], *chain);
+    if rest[5 + length..][..8] != hash.to_le_bytes() {
+        return Err("a record that is not what was written");
+    }
+    let payload = *at + 5..*at + 5 + length;
+    let kind = rest[4];
+    *at += RECORD_OVERHEAD + length;
+    *chain = hash;
+    Ok(Some((kind, payload)))
+}
+
+fn read_header(payload: &[u8], sim_version: u32) -> Result<ReplayHeader, ReplayError> {
+    let mut rest = payload;
+    let mut take = |count: usize| {
+        let (taken, left) = rest.split_at_checked(count).ok_or(ReplayError::Header)?;
+        rest = left;
+        let mut eight = [0; 8];
+        eight[..count].copy_from_slice(taken);
+        Ok(u64::from_le_bytes(eight))
+    };
+    let found = take(2)? as u16;
+    if found != REPLAY_VERSION {
+        return Err(ReplayError::Version { found });
+    }
+    let recorded = take(4)? as u32;
+    if recorded != sim_version {
+        return Err(ReplayError::SimVersion { found: recorded, own: sim_version });
+    }
+    let content_hash = take(8)?;
+    let players = take(1)? as u8;
+    let length = take(2)? as usize;
+    if rest.len() != length || !(1..=PLAYERS_MAX).contains(&players) {
+        return Err(ReplayError::Header);
+    }
+    Ok(ReplayHeader { sim_version, content_hash, players, settings: rest.to_vec() })
+}
+
+impl<'a> TurnEvents<'a> {
+    fn new(payload: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut reader = BitReader::new(payload);
+        let frames = reader.read_golomb(COUNT_ORDER, FRAMES_MAX)?;
+        let frames_per_second = if frames > 0 { reader.read_bits(16)? as u32 } else { 0 };
+        let left = reader.read_golomb(0, EVENTS_MAX)?;
+        Ok(Self { reader, left, frames, frames_per_second })
+    }
+
+    /// The next event; none after the last.
+    ///
+    /// # Errors
+    /// An action that is none in this game.
+    pub fn next_event<A: Action>(&mut self) -> Result<Option<TurnEvent<A>>, DecodeError> {
+        match self.next_raw()? {
+            None => Ok(None),
+            Some((player, Some(notice), _)) => Ok(Some(TurnEvent::Notice(player, notice))),
+            Some((player, None, mut action)) => {
+                let decoded = A::decode(&mut action)?;
+                if action.bits_left() > 0 {
+                    return Err(DecodeError::NotCanonical);
+                }
+                Ok(Some(TurnEvent::Action(player, decoded)))
+            }
+        }
+    }
+
+    fn next_raw(&mut self) -> Result<Option<(PlayerId, Option<Notice>, BitReader<'a>)>, DecodeError> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let kind = self.reader.read_max(3, Notice::ALL.len() as u64)? as usize;
+        let player = PlayerId(self.reader.read_bits(4)? as u8);
+        if let Some(notice) = kind.checked_sub(1) {
+            return Ok(Some((player, Some(Notice::ALL[notice]), self.reader.clone())));
+        }
+        let bits = self.reader.read_max(13, ACTION_BITS_MAX.into())? as u32;
+        let action = self.reader.take(bits)?;
+        Ok(Some((player, None, action)))
+    }
+}
+
+/// The turn's checksum stands behind its events.
+fn payload_checksum(events: &TurnEvents<'_>) -> Result<u64, DecodeError> {
+    let mut rest = events.clone();
+    while rest.next_raw()?.is_some() {}
+    rest.reader.read_bits(64)
+}
+
+fn check_turn(payload: &[u8]) -> Result<(), DecodeError> {
+    let mut events = TurnEvents::new(payload)?;
+    while events.next_raw()?.is_some() {}
+    events.reader.read_bits(64)?;
+    events.reader.finish()
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAReplay => write!(f, "this is not a replay"),
+            Self::Header => write!(f, "the replay's first record is damaged: there is nothing to play"),
+            Self::Version { found } => write!(
+                f,
+                "the replay was written in version {found} of the format, this program reads version {REPLAY_VERSION}"
+            ),
+            Self::SimVersion { found, own } => write!(
+                f,
+                "the replay was recorded with version {found} of the simulation, this is version {own}: the same orders would lead to \
+                 another match"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ReplayError {}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.what, self.at)
+    }
+}

@@ -1,0 +1,283 @@
+//! Replays: what is recorded is played again, damage is found, and nothing else is taken for a replay.
+
+use crate::toy::{Order, Toy, bot};
+use testudo_lockstep::replay::{
+    Divergence, Ending, Notice, REPLAY_VERSION, Recorder, Replay, ReplayError, ReplayHeader, ReplayPlayer,
+    SeekError,
+};
+use testudo_lockstep::state::{self, State, StateError, Visit};
+use testudo_lockstep::{PlayerId, Simulation, Turn};
+use testudo_tests::scenes::Generator;
+
+const SIM_VERSION: u32 = 7;
+const TURNS: u32 = 60;
+const KEYFRAME_EVERY: u32 = 16;
+
+impl State for Toy {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.object("toy", 0);
+        v.number("frames", &mut self.frames)?;
+        v.number("history", &mut self.history)?;
+        for (index, value) in (0..).zip(&mut self.values) {
+            v.object("value", index);
+            v.number("value", value)?;
+        }
+        Ok(())
+    }
+}
+
+fn header() -> ReplayHeader {
+    ReplayHeader {
+        sim_version: SIM_VERSION,
+        content_hash: 0x1122_3344_5566_7788,
+        players: 3,
+        settings: vec![5, 6],
+    }
+}
+
+/// A match of which every kind of event is part; `broken` flips a bit in a turn of it. Also the ends of all records.
+fn record(broken: Option<u32>, ending: Option<Ending>) -> (Vec<u8>, Vec<usize>) {
+    let mut toy = Toy::default();
+    let mut recorder = Recorder::new(&header());
+    let mut ends = vec![recorder.bytes().len()];
+    for turn in 0..TURNS {
+        if turn % KEYFRAME_EVERY == 0 {
+            let mut bytes = Vec::new();
+            state::save(&mut toy, &mut bytes);
+            recorder.keyframe(&bytes);
+            ends.push(recorder.bytes().len());
+        }
+        let notice = match turn {
+            9 => Some((2, Notice::Surrendered)),
+            20 => Some((1, Notice::TakenOver)),
+            21..25 => Some((1, Notice::PlayedFor)),
+            25 => Some((1, Notice::Gone)),
+            _ => None,
+        };
+        if let Some((player, notice)) = notice {
+            let player = PlayerId(player);
+            recorder.notice(player, notice);
+            match notice {
+                Notice::Gone => toy.player_gone(player, Turn(turn)),
+                Notice::Surrendered => toy.player_surrendered(player, Turn(turn)),
+                Notice::TakenOver => toy.player_taken_over(player, Turn(turn)),
+                Notice::PlayedFor => toy.play_for(player, Turn(turn)),
+            }
+        }
+        for player in (0..3).map(PlayerId) {
+            if let Some(order) = bot(1, turn, player.0) {
+                recorder.action(player, &order);
+                toy.apply(player, &order);
+            }
+        }
+        // The match is paused for some turns.
+        let frames = if (30..33).contains(&turn) { 0 } else { 4 };
+        for _ in 0..frames {
+            recorder.frame(20);
+            toy.step(20);
+        }
+        if broken == Some(turn) {
+            toy.values[1] ^= 1 << 9;
+        }
+        recorder.end_turn(toy.checksum());
+        ends.push(recorder.bytes().len());
+    }
+    if let Some(ending) = ending {
+        recorder.end(ending);
+        ends.push(recorder.bytes().len());
+    }
+    assert_eq!(recorder.total_bytes(), recorder.bytes().len() as u64);
+    (recorder.bytes().to_vec(), ends)
+}
+
+fn whole() -> (Vec<u8>, Vec<usize>) {
+    record(None, Some(Ending::Over))
+}
+
+/// Plays all of it, keyframes compared; the player at its end.
+fn play(replay: Replay) -> ReplayPlayer<Toy> {
+    let mut player = ReplayPlayer::new(replay, Toy::default());
+    loop {
+        player.check_keyframe();
+        if !player.step_turn() {
+            return player;
+        }
+    }
+}
+
+#[test]
+fn a_match_is_played_again_bit_by_bit() {
+    let (bytes, _) = whole();
+    let replay = Replay::read(bytes.clone(), SIM_VERSION).unwrap();
+    assert_eq!(replay.header(), &header());
+    assert!(replay.is_complete());
+    assert_eq!((replay.turns(), replay.ending(), replay.diverged()), (TURNS, Some(Ending::Over), None));
+    assert_eq!(replay.byte_count(), bytes.len());
+    let player = play(replay);
+    assert_eq!((player.turn(), player.divergence()), (TURNS, None));
+    assert_eq!(player.simulation().frames, 4 * (TURNS - 3));
+    // Small: a turn costs its checksum, what was ordered, and the frame around it.
+    let keyframes = TURNS.div_ceil(KEYFRAME_EVERY) as usize * (17 + 12 + 16 * 8);
+    let per_turn = (bytes.len() - keyframes) / TURNS as usize;
+    assert!(per_turn <= 40, "{per_turn} bytes per turn");
+}
+
+#[test]
+fn any_turn_can_be_reached_from_any_other() {
+    let (bytes, _) = whole();
+    let replay = || Replay::read(bytes.clone(), SIM_VERSION).unwrap();
+    let mut states = Vec::new();
+    let mut player = ReplayPlayer::new(replay(), Toy::default());
+    loop {
+        states.push(player.simulation().checksum());
+        if !player.step_turn() {
+            break;
+        }
+    }
+    for from in [0, 1, 15, 16, 17, 31, 40, TURNS] {
+        for to in 0..=TURNS {
+            player.seek(from).unwrap();
+            if from % 2 == 0 {
+                player.step_frame();
+            }
+            player.seek(to).unwrap();
+            assert_eq!((player.turn(), player.frame()), (to, 0), "from {from}");
+            assert_eq!(player.simulation().checksum(), states[to as usize], "{from} to {to}");
+        }
+    }
+    assert_eq!(player.divergence(), None);
+    assert_eq!(player.seek(TURNS + 1), Err(SeekError::Beyond { turns: TURNS }));
+}
+
+#[test]
+fn a_divergence_is_named_by_its_first_turn() {
+    for turn in [0, 5, 31, TURNS - 1] {
+        let (bytes, _) = record(Some(turn), Some(Ending::Over));
+        let player = play(Replay::read(bytes, SIM_VERSION).unwrap());
+        let found = player.divergence().unwrap();
+        assert_eq!(found.turn(), turn, "{found}");
+        assert!(matches!(found, Divergence::Checksum { .. }), "{found}");
+    }
+}
+
+#[test]
+fn a_replay_that_is_cut_off_is_played_up_to_there_and_is_not_complete() {
+    let (bytes, ends) = whole();
+    for length in 0..bytes.len() {
+        match Replay::read(bytes[..length].to_vec(), SIM_VERSION) {
+            Err(error) => {
+                assert!(length < ends[0], "{length}: {error}");
+                assert!(matches!(error, ReplayError::NotAReplay | ReplayError::Header), "{length}: {error}");
+            }
+            Ok(replay) => {
+                assert!(!replay.is_complete(), "{length}");
+                let records = ends.iter().filter(|end| **end <= length).count();
+                let is_whole = ends.contains(&length);
+                assert_eq!(replay.damage().is_none(), is_whole, "{length}");
+                if let Some(damage) = replay.damage() {
+                    assert_eq!(damage.at, ends[records - 1], "{length}: {damage}");
+                }
+                // Every fourth of those that stand is played too.
+                if is_whole && records % 4 == 0 {
+                    let player = play(replay);
+                    assert_eq!(player.divergence(), None, "{length}");
+                }
+            }
+        }
+    }
+    assert!(Replay::read(bytes, SIM_VERSION).unwrap().is_complete());
+}
+
+/// 10,000 places and every end of a record: never a panic, never the verdict "complete".
+#[test]
+fn a_flipped_bit_is_always_seen() {
+    let (bytes, ends) = whole();
+    let mut random = Generator::new(9);
+    let at_ends = ends.iter().flat_map(|end| [end - 1, *end]).filter(|at| *at < bytes.len());
+    let places = (0..10_000).map(|_| random.next_u32() as usize % bytes.len());
+    let (mut refused, mut recovered) = (0, 0);
+    for at in at_ends.chain(places.collect::<Vec<_>>()) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        match Replay::read(damaged, SIM_VERSION) {
+            Err(_) => refused += 1,
+            Ok(replay) => {
+                recovered += 1;
+                assert!(!replay.is_complete(), "byte {at}");
+                let damage = replay.damage().expect("it says where");
+                assert!(damage.at <= at && ends.contains(&damage.at), "byte {at}: {damage}");
+            }
+        }
+    }
+    assert!(refused > 50 && recovered > 5_000, "{refused} {recovered}");
+}
+
+#[test]
+fn records_cannot_be_left_out_or_exchanged() {
+    let (bytes, ends) = whole();
+    for pair in ends.windows(3).step_by(5) {
+        let left_out = [&bytes[..pair[0]], &bytes[pair[1]..]].concat();
+        let exchanged =
+            [&bytes[..pair[0]], &bytes[pair[1]..pair[2]], &bytes[pair[0]..pair[1]], &bytes[pair[2]..]]
+                .concat();
+        for changed in [left_out, exchanged] {
+            let replay = Replay::read(changed, SIM_VERSION).unwrap();
+            assert_eq!(replay.damage().map(|damage| damage.at), Some(pair[0]));
+        }
+    }
+    let twice = [bytes.as_slice(), &bytes[ends[0]..ends[1]]].concat();
+    assert!(!Replay::read(twice, SIM_VERSION).unwrap().is_complete());
+}
+
+#[test]
+fn other_versions_are_refused_with_a_sentence() {
+    let (bytes, _) = whole();
+    let error = Replay::read(bytes.clone(), SIM_VERSION + 1).unwrap_err();
+    assert_eq!(error, ReplayError::SimVersion { found: SIM_VERSION, own: SIM_VERSION + 1 });
+    assert!(error.to_string().contains("version 7 of the simulation, this is version 8"), "{error}");
+    // A later format is named, not misread; its first record is in order as far as anybody can tell.
+    let mut later = bytes[..8].to_vec();
+    let payload = [(REPLAY_VERSION + 1).to_le_bytes().as_slice(), &[9; 40]].concat();
+    let mut record = (payload.len() as u32).to_le_bytes().to_vec();
+    record.push(1);
+    record.extend_from_slice(&payload);
+    let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&record, 0);
+    later.extend_from_slice(&record);
+    later.extend_from_slice(&hash.to_le_bytes());
+    let error = Replay::read(later, SIM_VERSION).unwrap_err();
+    assert_eq!(error, ReplayError::Version { found: REPLAY_VERSION + 1 });
+    assert_eq!(Replay::read(b"PNG".to_vec(), SIM_VERSION), Err(ReplayError::NotAReplay));
+}
+
+#[test]
+fn what_was_noticed_is_in_the_file() {
+    let mut recorder = Recorder::new(&header());
+    let mut toy = Toy::default();
+    recorder.action(PlayerId(1), &Order::Shout(77));
+    toy.apply(PlayerId(1), &Order::Shout(77));
+    recorder.end_turn(toy.checksum());
+    recorder.diverged(0);
+    recorder.end(Ending::Full);
+    let replay = Replay::read(recorder.bytes().to_vec(), SIM_VERSION).unwrap();
+    assert_eq!((replay.diverged(), replay.ending()), (Some(0), Some(Ending::Full)));
+    assert!(replay.is_complete());
+}
+
+/// `REPLAY.md` and the code are held together by these bytes.
+#[test]
+fn golden_bytes() {
+    let mut recorder = Recorder::new(&header());
+    recorder.keyframe(&[1, 2, 3]);
+    recorder.notice(PlayerId(2), Notice::Gone);
+    recorder.action(PlayerId(1), &Order::Push(-2));
+    (0..4).for_each(|_| recorder.frame(20));
+    recorder.end_turn(0x0102_0304_0506_0708);
+    recorder.diverged(0);
+    recorder.end(Ending::Over);
+    let hex: Vec<String> = recorder
+        .bytes()
+        .chunks(16)
+        .map(|row| row.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
+        .collect();
+    insta::assert_snapshot!(hex.join("\n"));
+}
