@@ -6,7 +6,7 @@ use testudo_lockstep::replay::{
     SeekError,
 };
 use testudo_lockstep::state::{self, State, StateError, Visit};
-use testudo_lockstep::{PlayerId, Simulation, Turn};
+use testudo_lockstep::{BitWriter, PlayerId, Simulation, Turn};
 use testudo_tests::scenes::Generator;
 
 const SIM_VERSION: u32 = 7;
@@ -261,6 +261,69 @@ fn what_was_noticed_is_in_the_file() {
     let replay = Replay::read(recorder.bytes().to_vec(), SIM_VERSION).unwrap();
     assert_eq!((replay.diverged(), replay.ending()), (Some(0), Some(Ending::Full)));
     assert!(replay.is_complete());
+}
+
+/// A turn that has the shape of one, mostly.
+fn any_turn(random: &mut Generator) -> Vec<u8> {
+    let mut out = BitWriter::new();
+    let frames = random.between(0, 3) as u32;
+    out.write_golomb(frames, 2);
+    if frames > 0 {
+        out.write_bits(random.between(0, 60) as u64, 16);
+    }
+    let events = random.between(0, 2) as u32;
+    out.write_golomb(events, 0);
+    for _ in 0..events {
+        let kind = random.between(0, 5) as u64;
+        out.write_bits(kind, 3);
+        out.write_bits(random.between(0, 15) as u64, 4);
+        if kind == 0 {
+            let bits = random.between(0, 40) as u32;
+            out.write_bits(bits.into(), 13);
+            out.write_bits(u64::from(random.next_u32()) & ((1 << bits.min(32)) - 1), bits.min(32));
+            out.write_bits(0, bits.saturating_sub(32));
+        }
+    }
+    out.write_bits(random.next_u32().into(), 64);
+    out.bytes().to_vec()
+}
+
+/// Records of any content, each with the right hash: nothing panics, and what is read can be played.
+#[test]
+fn any_records_are_read_or_refused() {
+    let (bytes, ends) = whole();
+    let mut random = Generator::new(11);
+    let mut read = 0;
+    for _ in 0..3_000 {
+        let mut file = bytes[..ends[0]].to_vec();
+        let mut chain = u64::from_le_bytes(*file.last_chunk().unwrap());
+        for _ in 0..random.between(1, 4) {
+            let kind = random.between(0, 6) as u8;
+            let mut payload: Vec<u8> = (0..random.between(0, 24)).map(|_| random.next_u32() as u8).collect();
+            if kind == 3 && random.between(0, 1) == 0 {
+                payload = [0_u32.to_le_bytes().as_slice(), &payload].concat();
+            }
+            if kind == 2 && random.between(0, 3) > 0 {
+                payload = any_turn(&mut random);
+            }
+            let start = file.len();
+            file.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+            file.push(kind);
+            file.extend_from_slice(&payload);
+            chain = xxhash_rust::xxh3::xxh3_64_with_seed(&file[start..], chain);
+            file.extend_from_slice(&chain.to_le_bytes());
+        }
+        let replay = Replay::read(file, SIM_VERSION).unwrap();
+        read += replay.turns();
+        // A turn of 65,536 frames is one, too.
+        let frames: u32 = (0..replay.turns()).map(|turn| replay.turn(turn).unwrap().0.frames).sum();
+        if frames < 10_000
+            && (0..replay.turns()).all(|turn| replay.turn(turn).unwrap().0.frames_per_second > 0)
+        {
+            play(replay);
+        }
+    }
+    assert!(read > 50, "{read} turns were read: the test is not interesting");
 }
 
 /// `REPLAY.md` and the code are held together by these bytes.

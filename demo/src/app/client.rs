@@ -3,9 +3,12 @@
 use std::cell::{Ref, RefCell};
 use std::collections::VecDeque;
 
+use testudo_lockstep::replay::Notice;
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::app::clock::Clock;
+use crate::app::outcome::MatchError;
+use crate::app::recording::Recording;
 use crate::bots;
 use crate::game::{BodyField, BodyState, FaultError, Game, Order};
 
@@ -57,6 +60,7 @@ struct Watched {
     frames: Vec<u64>,
     keeps_records: bool,
     records: VecDeque<TurnRecord>,
+    recording: Option<Recording>,
 }
 
 impl Client {
@@ -71,8 +75,30 @@ impl Client {
             frames: Vec::new(),
             keeps_records,
             records: VecDeque::new(),
+            recording: None,
         };
         Self { watched: RefCell::new(watched), steps: 0, step_nanos: Vec::new(), contacts: 0 }
+    }
+
+    /// Writes a replay from now on, before the first turn.
+    pub(crate) fn record(&mut self, recording: Recording) {
+        self.watched.get_mut().recording = Some(recording);
+    }
+
+    /// Ends the replay, if one is written.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub(crate) fn finish_recording(&mut self) -> Result<(), MatchError> {
+        self.watched.get_mut().recording.take().map_or(Ok(()), |mut recording| recording.finish())
+    }
+
+    /// The peers have disagreed since this turn.
+    pub(crate) fn note_divergence(&mut self, turn: u32) {
+        let watched = self.watched.get_mut();
+        if let Some(recording) = &mut watched.recording {
+            recording.diverged(&mut watched.game, turn);
+        }
     }
 
     /// This peer's copy.
@@ -128,6 +154,7 @@ impl Simulation for Client {
 
     fn apply(&mut self, player: PlayerId, order: &Order) {
         let watched = self.watched.get_mut();
+        watched.recording.iter_mut().for_each(|recording| recording.order(player, order));
         watched.game.apply(player, order);
         if let Some(whole) = &mut watched.whole {
             whole.apply(player, order);
@@ -138,6 +165,7 @@ impl Simulation for Client {
         let watched = self.watched.get_mut();
         let clock = Clock::start();
         watched.game.step(frames_per_second);
+        watched.recording.iter_mut().for_each(|recording| recording.frame(frames_per_second));
         self.step_nanos.push(clock.elapsed_nanos());
         self.steps += 1;
         self.contacts += u64::from(watched.game.world().contact_count());
@@ -161,6 +189,7 @@ impl Simulation for Client {
 
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
         let watched = self.watched.get_mut();
+        watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::Gone));
         watched.game.player_gone(player, turn);
         if let Some(whole) = &mut watched.whole {
             whole.player_gone(player, turn);
@@ -172,10 +201,15 @@ impl Simulation for Client {
 
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
         let watched = self.watched.get_mut();
-        for game in [Some(&mut watched.game), watched.whole.as_deref_mut()].into_iter().flatten() {
-            if let Some(order) = bots::order(game, player, turn) {
-                game.apply(player, &order);
-            }
+        if let Some(order) = bots::order(&watched.game, player, turn) {
+            // Not the notice that a bot plays: whoever plays the replay has no bot.
+            watched.recording.iter_mut().for_each(|recording| recording.order(player, &order));
+            watched.game.apply(player, &order);
+        }
+        if let Some(whole) = &mut watched.whole
+            && let Some(order) = bots::order(whole, player, turn)
+        {
+            whole.apply(player, &order);
         }
     }
 }
@@ -186,6 +220,10 @@ impl Watched {
             self.suffer(&fault);
         }
         self.turn += 1;
+        if let Some(recording) = &mut self.recording {
+            let checksum = self.game.checksum();
+            recording.end_turn(&mut self.game, checksum);
+        }
         if self.keeps_records {
             let witness = self.whole.as_ref().map(|whole| whole.checksum());
             let mut record = TurnRecord { checksum: self.game.checksum(), witness, ..TurnRecord::default() };

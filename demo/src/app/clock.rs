@@ -31,6 +31,16 @@ impl Clock {
     }
 }
 
+/// For names of files. A page writes none.
+pub(crate) fn seconds_since_1970() -> u64 {
+    #[cfg(not(target_arch = "wasm32"))]
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    #[cfg(not(target_arch = "wasm32"))]
+    return since.map_or(0, |since| since.as_secs());
+    #[cfg(target_arch = "wasm32")]
+    0
+}
+
 /// The standard library has no clock in a browser; the window library asks the page.
 #[cfg(target_arch = "wasm32")]
 mod page {

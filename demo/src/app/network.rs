@@ -1,6 +1,7 @@
 //! A match between processes over UDP, in real time.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::Path;
 
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{Driver, Duration, Event, Identity, PlayerId, Session, State};
@@ -9,6 +10,7 @@ use crate::app::client::Client;
 use crate::app::clock::Clock;
 use crate::app::invitation::{self, Places};
 use crate::app::outcome::{ClientOutcome, MatchError, Outcome};
+use crate::app::recording::Recording;
 use crate::app::simulated::play_bot;
 use crate::app::{Terms, session_config};
 use crate::game::Game;
@@ -38,6 +40,7 @@ pub(crate) enum News {
 pub(crate) fn host(
     terms: &Terms,
     bind: SocketAddr,
+    replay: Option<&Path>,
     mut tell: impl FnMut(News),
 ) -> Result<Outcome, MatchError> {
     let game = Game::new(terms.setup)?;
@@ -50,8 +53,8 @@ pub(crate) fn host(
     tell(News::Listening(reachable(address)));
     tell(News::Seated { terms: *terms, player: 0 });
     let places = Some(Places::new(*terms, session_id));
-    Seat { clock, udp, driver: Driver::new(Client::new(game, None, false), session), places }
-        .play(terms, tell)
+    let driver = Driver::new(client(game, terms, replay)?, session);
+    Seat { clock, udp, driver, places }.play(terms, tell)
 }
 
 /// An address that others can use: of a socket that listens on all addresses of the machine, the one that leads outside.
@@ -75,8 +78,21 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
     SocketAddr::new(chosen.map_or(loopback, |address| address.ip()), bound.port())
 }
 
+/// A client, with a replay on request.
+fn client(game: Game, terms: &Terms, replay: Option<&Path>) -> Result<Client, MatchError> {
+    let mut client = Client::new(game, None, false);
+    if let Some(path) = replay {
+        client.record(Recording::create(path, terms)?);
+    }
+    Ok(client)
+}
+
 /// Joins the match at an address with a bot.
-pub(crate) fn join(host: SocketAddr, mut tell: impl FnMut(News)) -> Result<Outcome, MatchError> {
+pub(crate) fn join(
+    host: SocketAddr,
+    replay: Option<&Path>,
+    mut tell: impl FnMut(News),
+) -> Result<Outcome, MatchError> {
     let invitation = invitation::ask(host).map_err(MatchError::Invitation)?;
     let terms = invitation.terms;
     tell(News::Seated { terms, player: invitation.player });
@@ -86,7 +102,7 @@ pub(crate) fn join(host: SocketAddr, mut tell: impl FnMut(News)) -> Result<Outco
     let clock = Clock::start();
     let config = session_config(&terms, invitation.session_id);
     let session = Session::join(config, PlayerId(invitation.player), udp.peer(host), clock.now())?;
-    let driver = Driver::new(Client::new(game, None, false), session);
+    let driver = Driver::new(client(game, &terms, replay)?, session);
     Seat { clock, udp, driver, places: None }.play(&terms, tell)
 }
 
@@ -115,7 +131,10 @@ impl Seat {
             while let Some(event) = self.driver.session_mut().poll_event() {
                 match event {
                     Event::Started => began = Some(self.clock.now()),
-                    Event::Desync(mismatch) => divergent_turn = divergent_turn.or(Some(mismatch.turn.0)),
+                    Event::Desync(mismatch) if divergent_turn.is_none() => {
+                        divergent_turn = Some(mismatch.turn.0);
+                        self.driver.simulation_mut().note_divergence(mismatch.turn.0);
+                    }
                     Event::Connected { identity: Identity::Player(other), .. } => {
                         self.places.iter_mut().for_each(|places| places.connected(other));
                         tell(News::Joined(other));
@@ -134,6 +153,7 @@ impl Seat {
         }
         // The last word, so that the others need not wait for it.
         self.pump()?;
+        self.driver.simulation_mut().finish_recording()?;
         let session = self.driver.session();
         if let Some(error) = MatchError::of_state(session.state(), session.next_turn().0) {
             return Err(error);

@@ -63,6 +63,8 @@ pub(crate) enum MatchError {
     Bind { address: std::net::SocketAddr, error: std::io::Error },
     /// The socket broke.
     Socket(std::io::Error),
+    /// A replay file cannot be written or played.
+    Replay { path: std::path::PathBuf, what: String },
 }
 
 impl Outcome {
@@ -114,7 +116,7 @@ impl MatchError {
 
     /// Whether the user asked for something that does not exist, as opposed to a match that went wrong.
     pub(crate) fn is_usage(&self) -> bool {
-        matches!(self, Self::Setup(_) | Self::Config(_) | Self::Fault(_))
+        matches!(self, Self::Setup(_) | Self::Config(_) | Self::Fault(_) | Self::Replay { .. })
     }
 }
 
@@ -134,6 +136,7 @@ impl fmt::Display for MatchError {
             Self::Invitation(error) => write!(f, "{error}"),
             Self::Bind { address, error } => write!(f, "cannot listen on {address}: {error}"),
             Self::Socket(error) => write!(f, "the network failed: {error}"),
+            Self::Replay { path, what } => write!(f, "{}: {what}", path.display()),
         }
     }
 }

@@ -10,6 +10,7 @@ use testudo_lockstep::{
 use crate::app::client::{Client, Fault};
 use crate::app::comparison::Comparison;
 use crate::app::outcome::{ClientOutcome, MatchError, Outcome};
+use crate::app::recording::Recording;
 use crate::app::{Terms, session_config};
 use crate::bots;
 use crate::game::{Game, Order};
@@ -31,13 +32,24 @@ pub(crate) struct SimulatedMatch {
     pub(crate) fault: Option<Fault>,
 }
 
-/// Plays the match to its end. `progress` hears of each turn that player 0's client begins.
+/// Plays the match to its end. `recordings` are written by the players' clients; `progress` hears of each turn that player 0's client
+/// begins.
 ///
 /// # Errors
 /// Settings out of range, a fault that cannot be brought about, a network over which the match cannot be played.
-pub(crate) fn play(spec: &SimulatedMatch, progress: impl FnMut(u32)) -> Result<Outcome, MatchError> {
+pub(crate) fn play(
+    spec: &SimulatedMatch,
+    recordings: Vec<(u8, Recording)>,
+    progress: impl FnMut(u32),
+) -> Result<Outcome, MatchError> {
     let mut running = Running::start(spec)?;
+    for (player, recording) in recordings {
+        if let Some(driver) = running.virtual_match.drivers_mut().get_mut(usize::from(player)) {
+            driver.simulation_mut().record(recording);
+        }
+    }
     running.run(progress)?;
+
     running.outcome()
 }
 
@@ -126,6 +138,13 @@ impl Running {
                     alarm = Some(alarm.map_or(mismatch.turn.0, |turn| turn.min(mismatch.turn.0)));
                 }
             }
+        }
+        for driver in self.virtual_match.drivers_mut() {
+            let client = driver.simulation_mut();
+            if let Some(turn) = alarm {
+                client.note_divergence(turn);
+            }
+            client.finish_recording()?;
         }
         let drivers = self.virtual_match.drivers();
         let now = self.virtual_match.now();

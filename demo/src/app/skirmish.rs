@@ -1,6 +1,8 @@
 //! A match to look at: all clients in one process over a simulated network whose conditions may change, its virtual time
 //! driven from outside, picture by picture. A slow picture makes time pass more slowly and changes nothing else.
 
+use std::path::{Path, PathBuf};
+
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, State, SubmitError, Turn,
@@ -8,10 +10,11 @@ use testudo_lockstep::{
 };
 
 use crate::app::client::Client;
-use crate::app::clock::Clock;
+use crate::app::clock::{Clock, seconds_since_1970};
 use crate::app::comparison::Comparison;
 use crate::app::diagnosis::Desync;
 use crate::app::outcome::MatchError;
+use crate::app::recording::Recording;
 use crate::app::simulated::{play_bot, session};
 use crate::app::telemetry::{Sample, Telemetry};
 use crate::app::{Terms, session_config};
@@ -39,6 +42,8 @@ pub(crate) struct SkirmishSpec {
     pub(crate) pace: Pace,
     /// By player.
     pub(crate) pilots: Vec<Pilot>,
+    /// Where the first client's replay is written, in a file of its own for every match.
+    pub(crate) replays: Option<PathBuf>,
 }
 
 /// A match in progress.
@@ -53,6 +58,29 @@ pub(crate) struct Skirmish {
     waiting: Vec<Option<(Turn, Vec<PlayerId>)>>,
     /// Chooses the body to corrupt, until a difference has been seen.
     sabotage: Option<Dice>,
+    /// Why no replay is written though one is wanted. That is no reason not to play.
+    unrecorded: Option<MatchError>,
+}
+
+/// A match may be left at any time; what was recorded is whole.
+impl Drop for Skirmish {
+    fn drop(&mut self) {
+        for driver in self.virtual_match.drivers_mut() {
+            // A full disk cost the rest of the replay when it was full; nobody is here any more to be told.
+            let _ = driver.simulation_mut().finish_recording();
+        }
+    }
+}
+
+/// A file that does not exist yet.
+fn new_file(folder: &Path) -> PathBuf {
+    let seconds = seconds_since_1970();
+    let names = (0..).map(|number| match number {
+        0 => format!("{seconds}.replay"),
+        _ => format!("{seconds}-{number}.replay"),
+    });
+    let mut paths = names.map(|name| folder.join(name));
+    paths.find(|path| !path.exists()).unwrap_or_default()
 }
 
 impl Skirmish {
@@ -66,9 +94,16 @@ impl Skirmish {
             .pace(spec.pace)
             .actions_per_turn_max(ORDERS_PER_TURN);
         let game = Game::new(spec.terms.setup)?;
-        let mut drivers = Vec::new();
+        let (mut drivers, mut unrecorded) = (Vec::new(), None);
         for player in 0..players {
-            drivers.push(Driver::new(Client::new(game.clone(), None, true), session(&config, player)?));
+            let mut client = Client::new(game.clone(), None, true);
+            if let (0, Some(folder)) = (player, &spec.replays) {
+                match Recording::create(&new_file(folder), &spec.terms) {
+                    Ok(recording) => client.record(recording),
+                    Err(error) => unrecorded = Some(error),
+                }
+            }
+            drivers.push(Driver::new(client, session(&config, player)?));
         }
         let mut net = SimNet::new(spec.terms.setup.seed);
         net.set_default(spec.link);
@@ -79,6 +114,7 @@ impl Skirmish {
             telemetry: Telemetry::new(),
             waiting: vec![None; usize::from(players)],
             sabotage: None,
+            unrecorded,
             spec,
         })
     }
@@ -121,8 +157,14 @@ impl Skirmish {
                 play_bot(client, PlayerId(player as u8), turn, session);
             }
         });
+        let agreed = self.comparison.desync().is_none();
         if self.comparison.advance(self.virtual_match.drivers_mut()).is_err() {
             self.sabotage();
+        }
+        if let (true, Some(turn)) = (agreed, self.comparison.desync().map(|desync| desync.turn)) {
+            for driver in self.virtual_match.drivers_mut() {
+                driver.simulation_mut().note_divergence(turn);
+            }
         }
         for player in 0..self.waiting.len() {
             self.take_events(player);
@@ -151,6 +193,11 @@ impl Skirmish {
     /// The order does not run: the queue is full, or the match is over.
     pub(crate) fn order(&mut self, player: u8, order: &Order) -> Result<(), SubmitError> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)
+    }
+
+    /// Why no replay is written though one is wanted.
+    pub(crate) fn unrecorded(&self) -> Option<&MatchError> {
+        self.unrecorded.as_ref()
     }
 
     /// Changes the network, from the next packet on.
@@ -259,7 +306,8 @@ mod tests {
             LinkSettings { latency: Duration::from_millis(40), loss_ppm: 50_000, ..LinkSettings::default() };
         let setup = Setup { players: 2, units: 30, seed: 9 };
         let terms = Terms { setup, turns };
-        Skirmish::new(SkirmishSpec { terms, link, pace: Pace::Fixed, pilots: pilots.to_vec() }).unwrap()
+        Skirmish::new(SkirmishSpec { terms, link, pace: Pace::Fixed, pilots: pilots.to_vec(), replays: None })
+            .unwrap()
     }
 
     fn checksums(skirmish: &Skirmish) -> Vec<u64> {

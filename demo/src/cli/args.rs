@@ -39,8 +39,29 @@ pub(crate) enum Command {
     Bench(Bench),
     /// Many random matches under random network conditions, every turn of every client checked
     Soak(Soak),
+    /// Play a replay again at full speed and compare every checksum
+    Verify(Verify),
+    /// Show what is in a replay, and the state at any turn of it
+    Replay(ReplayView),
     #[command(external_subcommand)]
     Other(Vec<String>),
+}
+
+/// Exit code 0: complete, and every checksum is equal. 1: it diverges, or was cut off and is sound up to there. 2: unreadable, or of
+/// another version.
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayView {
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Go to the start of this turn, from 0
+    #[arg(long, value_name = "T")]
+    pub(crate) turn: Option<u32>,
 }
 
 /// What is played.
@@ -71,6 +92,9 @@ pub(crate) struct Skirmish {
     /// Two bots play; a button takes over
     #[arg(long)]
     pub(crate) bots: bool,
+    /// Write no replay; otherwise each match in the window leaves one in the folder `replays`
+    #[arg(long)]
+    pub(crate) no_replay: bool,
     /// Write accepted orders, and where everything is in the window, as one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) log_orders: Option<PathBuf>,
@@ -88,6 +112,9 @@ pub(crate) struct Headless {
     /// Links: all to player 0, or everybody to everybody
     #[arg(long, value_enum, default_value_t = TopologyArg::Star)]
     pub(crate) topology: TopologyArg,
+    /// Write a replay of the match as player 0's client plays it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) replay: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) corrupt: Corrupt,
     #[command(flatten)]
@@ -170,8 +197,6 @@ pub(crate) struct Corrupt {
 pub(crate) struct Later {
     #[arg(long, hide = true)]
     pub(crate) spectators: Option<String>,
-    #[arg(long, hide = true)]
-    pub(crate) replay: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -215,8 +240,11 @@ pub(crate) struct Soak {
 }
 
 /// Who plays.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Seat {
+    /// Write a replay of the match as this player sees it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) replay: Option<PathBuf>,
     /// A bot plays instead of a person
     #[arg(long)]
     pub(crate) bot: bool,

@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{Duration, Pace, Topology};
 
-use crate::app::{Fault, SimulatedMatch, Terms, play};
+use crate::app::{Fault, Recording, SimulatedMatch, Terms, play};
 use crate::cli::args::{Corrupt, Headless, Link, Match, PaceArg, TopologyArg};
 use crate::cli::report::Report;
 use crate::cli::{Failed, print};
@@ -14,11 +14,8 @@ use crate::game::Setup;
 const REORDER_HOLD: Duration = Duration::from_millis(100);
 
 pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
-    let later = &options.later;
-    for (name, value) in [("--spectators", &later.spectators), ("--replay", &later.replay)] {
-        if value.is_some() {
-            return Err(Failed::usage(format!("{name} does not exist in this version yet")));
-        }
+    if options.later.spectators.is_some() {
+        return Err(Failed::usage("--spectators does not exist in this version yet"));
     }
     let spec = SimulatedMatch {
         terms: terms(&options.game),
@@ -33,15 +30,27 @@ pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
         },
         fault: fault(&options.corrupt, &options.game)?,
     };
-    let report = run(&spec)?;
+    let report = run(&spec, recordings(options, &spec)?)?;
     print(&report, json, &format!("played over {}", in_words(&options.link)));
     Ok(report.checksums_agree)
 }
 
+/// The replay of player 0's client, and beside it, with the player's number at the end of its name, that of the client that is broken.
+fn recordings(options: &Headless, spec: &SimulatedMatch) -> Result<Vec<(u8, Recording)>, Failed> {
+    let Some(path) = &options.replay else { return Ok(Vec::new()) };
+    let mut recordings = vec![(0, Recording::create(path, &spec.terms)?)];
+    if let Some(player) = spec.fault.map(|fault| fault.player).filter(|player| *player != 0) {
+        let mut beside = path.clone().into_os_string();
+        beside.push(format!(".p{player}"));
+        recordings.push((player, Recording::create(beside.as_ref(), &spec.terms)?));
+    }
+    Ok(recordings)
+}
+
 /// Plays with a progress bar on standard error.
-pub(crate) fn run(spec: &SimulatedMatch) -> Result<Report, Failed> {
+pub(crate) fn run(spec: &SimulatedMatch, recordings: Vec<(u8, Recording)>) -> Result<Report, Failed> {
     let bar = progress_bar("turn", spec.terms.turns.into());
-    let outcome = play(spec, |turn| bar.set_position(turn.into()));
+    let outcome = play(spec, recordings, |turn| bar.set_position(turn.into()));
     bar.finish_and_clear();
     Ok(Report::new(&outcome?, spec.topology == Topology::Host))
 }

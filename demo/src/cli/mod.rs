@@ -5,6 +5,7 @@ mod cubes;
 mod headless;
 mod network;
 mod plot;
+mod replay;
 mod report;
 mod skirmish;
 mod soak;
@@ -20,7 +21,7 @@ use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
 
 /// Commands that the documents name and that this version does not have.
-const LATER: [&str; 5] = ["relay", "replay", "verify", "desync", "netbench"];
+const LATER: [&str; 3] = ["relay", "desync", "netbench"];
 
 /// Why there is no result: one sentence, and the exit code.
 #[derive(Debug)]
@@ -90,6 +91,8 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
             Ok(true)
         }
         Some(Command::Soak(options)) => soak::run_soak(options, json),
+        Some(Command::Verify(options)) => replay::verify(options, json),
+        Some(Command::Replay(options)) => replay::replay(options, json),
         Some(Command::Other(words)) => {
             let name = words.first().map_or("", String::as_str);
             Err(Failed::usage(if LATER.contains(&name) {

@@ -12,7 +12,7 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     check_seat(&options.seat)?;
     let terms = terms(&options.game);
     let bar = progress_bar("turn", terms.turns.into());
-    let outcome = host(&terms, options.bind, |news| {
+    let outcome = host(&terms, options.bind, options.seat.replay.as_deref(), |news| {
         if let News::Listening(address) = news {
             for player in 1..terms.setup.players {
                 eprintln!("join {player}: {address}");
@@ -29,7 +29,7 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
 pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
     check_seat(&options.seat)?;
     let bar = progress_bar("turn", 0);
-    let outcome = join(options.host, |news| show(&bar, news));
+    let outcome = join(options.host, options.seat.replay.as_deref(), |news| show(&bar, news));
     bar.finish_and_clear();
     let report = Report::new(&outcome?, true);
     print(&report, json, &format!("joined over UDP at {}", options.host));

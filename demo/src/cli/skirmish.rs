@@ -34,7 +34,7 @@ pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
         pace: Pace::Adaptive,
         fault: None,
     };
-    let report = run(&spec)?;
+    let report = run(&spec, Vec::new())?;
     print(&report, json, &format!("two bots against each other over {}", in_words(&link)));
     if !json && report.checksums_agree {
         println!(
@@ -63,6 +63,7 @@ fn window_spec(options: &Skirmish, game: &Match, link: &Link) -> SkirmishSpec {
         link: link_settings(link),
         pace: Pace::Adaptive,
         pilots: vec![if options.bots { Pilot::Bot } else { Pilot::Person }, Pilot::Bot],
+        replays: (!options.no_replay).then(|| "replays".into()),
     }
 }
 

@@ -48,6 +48,11 @@ impl Setup {
         Ok(())
     }
 
+    /// Version of everything that decides what becomes of orders: of the physics, then of the rules.
+    pub(crate) const fn sim_version() -> u32 {
+        SIM_VERSION * 1_000 + RULES_VERSION
+    }
+
     /// What must be equal before two peers may play, beside the session's own settings.
     pub(crate) fn content_hash(&self) -> u64 {
         let mut bytes = [0; 24];

@@ -85,6 +85,9 @@ impl Desk {
     /// Settings of the match out of range.
     pub(crate) fn new(spec: SkirmishSpec, speed_percent: u32, log: OrderLog) -> Result<Self, MatchError> {
         let skirmish = Skirmish::new(spec.clone())?;
+        if let Some(error) = skirmish.unrecorded() {
+            eprintln!("No replay is written: {error}");
+        }
         let layout = Layout::new(screen_width(), screen_height());
         let camera = opening(&skirmish.client(0).game(), layout.views[0]);
         Ok(Self {

@@ -53,6 +53,7 @@ fn spec(chosen: Match) -> SkirmishSpec {
         terms: Terms {
             setup: Setup { players: 2, units: chosen.units, seed: chosen.seed },
             turns: chosen.turns.unwrap_or(TURNS_MAX),
+            replays: None,
         },
         link: LinkSettings {
             latency: Duration::from_millis(60),

@@ -3,7 +3,7 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 29] = [
+const REFUSED: [(&str, &str); 33] = [
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
     ("headless --units 0", "--units"),
@@ -18,7 +18,11 @@ const REFUSED: [(&str, &str); 29] = [
     ("headless --duplicate -0.1", "-0"),
     ("headless --pace sometimes", "--pace"),
     ("headless --no-such-option", "--no-such-option"),
-    ("headless --replay file", "--replay"),
+    ("headless --replay", "--replay"),
+    ("headless --replay Cargo.toml/file", "Cargo.toml"),
+    ("verify", "FILE"),
+    ("verify no-such-file", "no-such-file"),
+    ("replay no-such-file --turn 3", "no-such-file"),
     ("headless --spectators 2", "--spectators"),
     ("headless --corrupt-turn 1", "--corrupt-player"),
     ("host", "--bot"),

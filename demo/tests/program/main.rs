@@ -4,6 +4,7 @@ mod bad_input;
 mod cubes;
 mod headless;
 mod network;
+mod replay;
 mod run;
 mod soak;
 mod window;

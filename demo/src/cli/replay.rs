@@ -1,0 +1,187 @@
+//! `verify` and `replay`.
+
+use std::path::Path;
+
+use serde::Serialize;
+use testudo_lockstep::Simulation;
+use testudo_lockstep::replay::{Ending, Replay, ReplayPlayer};
+
+use crate::app::{Clock, MatchError, Terms, open_replay};
+use crate::cli::args::{ReplayView, Verify};
+use crate::cli::headless::progress_bar;
+use crate::cli::{Failed, print_json};
+use crate::game::Game;
+
+/// What a replay file is.
+#[derive(Debug, Serialize)]
+struct About {
+    players: u8,
+    units: u32,
+    seed: u64,
+    turns: u32,
+    frames: u64,
+    /// At the speed of the match, pauses left out.
+    seconds: f64,
+    /// The end is there and nothing is damaged.
+    complete: bool,
+    /// The file had reached its largest size.
+    full: bool,
+    /// Where and why it stops being readable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damage: Option<String>,
+    /// The first turn in which peers disagreed, if that was noticed while it was recorded.
+    diverged_turn: Option<u32>,
+    bytes: usize,
+    bytes_per_minute: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Verdict {
+    #[serde(flatten)]
+    about: About,
+    /// Every checksum and every keyframe is what the simulation comes to.
+    equal: bool,
+    first_bad_turn: Option<u32>,
+    /// The difference in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<String>,
+    /// So many times faster than it was played.
+    times_real_time: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Moment {
+    #[serde(flatten)]
+    about: About,
+    turn: u32,
+    checksum: String,
+    /// Living units by army.
+    living: Vec<u32>,
+    kills: Vec<u32>,
+    /// How long it took to get there, from the last turn, ms.
+    seek_ms: f64,
+}
+
+pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
+    let (mut player, terms) = open(&options.file)?;
+    let bar = progress_bar("turn", player.replay().turns().into());
+    let clock = Clock::start();
+    loop {
+        player.check_keyframe();
+        if !player.step_turn() || player.divergence().is_some() {
+            break;
+        }
+        bar.set_position(player.turn().into());
+    }
+    bar.finish_and_clear();
+    let seconds = clock.elapsed().as_micros() as f64 / 1e6;
+    let about = about(player.replay(), &terms);
+    let found = player.divergence();
+    let verdict = Verdict {
+        equal: found.is_none(),
+        first_bad_turn: found.map(|found| found.turn()),
+        difference: found.map(|found| found.to_string()),
+        times_real_time: about.seconds / seconds.max(1e-6),
+        about,
+    };
+    let is_good = verdict.equal && verdict.about.complete;
+    if json {
+        print_json(&verdict);
+    } else {
+        print!("{}", verdict.about.in_words());
+        match &verdict.difference {
+            None => println!(
+                "every checksum  equal, {:.0} times as fast as it was played",
+                verdict.times_real_time
+            ),
+            Some(difference) => println!("DIVERGES        {difference}"),
+        }
+        if !verdict.about.complete {
+            println!("NOT COMPLETE    what stands before that is sound");
+        }
+    }
+    Ok(is_good)
+}
+
+pub(crate) fn replay(options: &ReplayView, json: bool) -> Result<bool, Failed> {
+    let (mut player, terms) = open(&options.file)?;
+    let turns = player.replay().turns();
+    let turn = options.turn.unwrap_or(turns);
+    // From the end, so that it is a jump back as somebody who watches makes it.
+    let refused = |error: testudo_lockstep::replay::SeekError| Failed::usage(error.to_string());
+    player.seek(turns).map_err(refused)?;
+    let clock = Clock::start();
+    player.seek(turn).map_err(refused)?;
+    let seek_ms = clock.elapsed().as_micros() as f64 / 1e3;
+    let game = player.simulation();
+    let armies = 0..terms.setup.players;
+    let moment = Moment {
+        about: about(player.replay(), &terms),
+        turn,
+        checksum: format!("{:016x}", game.checksum()),
+        living: armies.clone().map(|army| game.middle(army).map_or(0, |(living, _)| living)).collect(),
+        kills: armies.map(|army| game.score(army).0).collect(),
+        seek_ms,
+    };
+    if json {
+        print_json(&moment);
+    } else {
+        print!("{}", moment.about.in_words());
+        println!(
+            "at turn {turn:<7} checksum {}, living {:?}, beaten {:?}",
+            moment.checksum, moment.living, moment.kills
+        );
+        println!("                reached in {seek_ms:.1} ms from the end");
+    }
+    Ok(moment.about.complete && player.divergence().is_none())
+}
+
+fn open(path: &Path) -> Result<(ReplayPlayer<Game>, Terms), Failed> {
+    let (replay, terms) = open_replay(path)?;
+    let game = Game::new(terms.setup).map_err(MatchError::from)?;
+    Ok((ReplayPlayer::new(replay, game), terms))
+}
+
+fn about(replay: &Replay, terms: &Terms) -> About {
+    let turns = replay.turns();
+    let (mut frames, mut seconds) = (0, 0.0);
+    for (events, _) in (0..turns).filter_map(|turn| replay.turn(turn)) {
+        frames += u64::from(events.frames);
+        seconds += f64::from(events.frames) / f64::from(events.frames_per_second.max(1));
+    }
+    About {
+        players: terms.setup.players,
+        units: terms.setup.units,
+        seed: terms.setup.seed,
+        turns,
+        frames,
+        seconds,
+        complete: replay.is_complete(),
+        full: replay.ending() == Some(Ending::Full),
+        damage: replay.damage().map(|damage| damage.to_string()),
+        diverged_turn: replay.diverged(),
+        bytes: replay.byte_count(),
+        bytes_per_minute: if frames == 0 { 0.0 } else { replay.byte_count() as f64 / (seconds / 60.0) },
+    }
+}
+
+impl About {
+    fn in_words(&self) -> String {
+        let mut text = format!(
+            "battle          {} armies of {} units, seed {}\nlength          {} turns, {} frames\nsize            {} bytes, {:.0} per minute\n",
+            self.players, self.units, self.seed, self.turns, self.frames, self.bytes, self.bytes_per_minute
+        );
+        if let Some(turn) = self.diverged_turn {
+            text.push_str(&format!("peers disagreed from turn {turn} on\n"));
+        }
+        if self.full {
+            text.push_str("the file had reached its largest size; the match went on\n");
+        }
+        if let Some(damage) = &self.damage {
+            text.push_str(&format!("damaged         {damage}\n"));
+        } else if !self.complete {
+            text.push_str("cut off         the recording has no end\n");
+        }
+        text
+    }
+}

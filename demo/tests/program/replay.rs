@@ -1,0 +1,96 @@
+//! Replays as files: written, verified, damaged, looked into.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::run::{run, run_json};
+
+const MATCH: &str = "headless --players 2 --units 24 --turns 60 --seed 7 --pace fixed";
+
+/// A recording of [`MATCH`]. It stands as long as the versions of the physics and of the rules do. After a change of bits and a new version:
+/// `testudo headless --players 2 --units 24 --turns 60 --seed 7 --pace fixed --replay demo/tests/replays/small.replay`.
+fn checked_in() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/replays/small.replay")
+}
+
+/// A folder of its own for each test.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("testudo-replay-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder for files");
+    folder
+}
+
+#[test]
+fn a_match_that_was_recorded_is_verified() {
+    let folder = folder("verify");
+    let file = folder.join("match.replay");
+    let played = run_json(&format!("{MATCH} --latency-ms 100 --loss 0.1 --replay {}", file.display()), 0);
+    let verdict = run_json(&format!("verify {}", file.display()), 0);
+    for (key, value) in [("complete", Value::from(true)), ("equal", true.into()), ("turns", 60.into())] {
+        assert_eq!(verdict[key], value, "{key} in {verdict}");
+    }
+    assert_eq!((&verdict["first_bad_turn"], &verdict["frames"]), (&Value::Null, &240.into()));
+    let end = run_json(&format!("replay {}", file.display()), 0);
+    assert_eq!(end["checksum"], played["final_checksum"]);
+    assert_eq!(end["kills"], played["kills"]);
+    let middle = run_json(&format!("replay {} --turn 30", file.display()), 0);
+    assert_ne!(middle["checksum"], end["checksum"]);
+    assert!(run(&format!("replay {} --turn 61", file.display())).stderr.contains("60 turns"));
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+fn the_checked_in_replay_stands_as_long_as_the_versions_do() {
+    let verdict = run_json(&format!("verify {}", checked_in().display()), 0);
+    assert_eq!((&verdict["equal"], &verdict["complete"]), (&true.into(), &true.into()), "{verdict}");
+    // The same match played again gives the same file, byte for byte, on a bad network too.
+    let folder = folder("again");
+    let file = folder.join("again.replay");
+    run_json(&format!("{MATCH} --latency-ms 60 --jitter-ms 30 --loss 0.05 --replay {}", file.display()), 0);
+    assert!(
+        fs::read(file).unwrap() == fs::read(checked_in()).unwrap(),
+        "another recording of the same match"
+    );
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+fn a_broken_clients_replay_diverges_and_the_others_does_not() {
+    let folder = folder("broken");
+    let file = folder.join("match.replay");
+    let fault =
+        "--corrupt-turn 20 --corrupt-player 1 --corrupt-body 20 --corrupt-bit 3 --corrupt-field position.x";
+    run_json(&format!("{MATCH} {fault} --replay {}", file.display()), 1);
+    let whole = run_json(&format!("verify {}", file.display()), 0);
+    assert_eq!(whole["diverged_turn"], 20, "the disagreement is noted on both sides: {whole}");
+    let broken = run_json(&format!("verify {}.p1", file.display()), 1);
+    assert_eq!((&broken["first_bad_turn"], &broken["equal"]), (&20.into(), &false.into()));
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+fn a_damaged_replay_is_sound_up_to_the_damage_and_never_good() {
+    let folder = folder("damaged");
+    let bytes = fs::read(checked_in()).unwrap();
+    let check = |name: &str, bytes: &[u8], code: i32| {
+        let file = folder.join(name);
+        fs::write(&file, bytes).unwrap();
+        run_json(&format!("verify {}", file.display()), code)
+    };
+    let half = check("half", &bytes[..bytes.len() / 2], 1);
+    assert_eq!((&half["complete"], &half["equal"]), (&false.into(), &true.into()));
+    assert!(half["turns"].as_u64().is_some_and(|turns| (10..50).contains(&turns)), "{half}");
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() / 2] ^= 4;
+    let flipped = check("flipped", &flipped, 1);
+    assert!(flipped["damage"].as_str().is_some_and(|what| what.contains("at byte")), "{flipped}");
+    let none = check("none", b"something else", 2);
+    assert!(none["error"].as_str().is_some_and(|error| error.contains("not a replay")), "{none}");
+    let empty = check("empty", &bytes[..20], 2);
+    assert!(empty["error"].as_str().is_some_and(|error| error.contains("first record")), "{empty}");
+    let missing = run_json("verify no-such-file", 2);
+    assert!(missing["error"].as_str().is_some_and(|error| error.starts_with("no-such-file")), "{missing}");
+    fs::remove_dir_all(folder).expect("it is ours");
+}
