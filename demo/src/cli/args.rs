@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Show what is in a replay, and the state at any turn of it
     Replay(ReplayView),
+    /// Compare two replays of one match: the first turn that differs, whose copy is broken, and in which number
+    Desync(Desync),
     #[command(external_subcommand)]
     Other(Vec<String>),
 }
@@ -53,6 +55,14 @@ pub(crate) enum Command {
 pub(crate) struct Verify {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Desync {
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod args;
 mod cubes;
+mod desync;
 mod headless;
 mod network;
 mod plot;
@@ -21,7 +22,7 @@ use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
 
 /// Commands that the documents name and that this version does not have.
-const LATER: [&str; 3] = ["relay", "desync", "netbench"];
+const LATER: [&str; 2] = ["relay", "netbench"];
 
 /// Why there is no result: one sentence, and the exit code.
 #[derive(Debug)]
@@ -93,6 +94,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Soak(options)) => soak::run_soak(options, json),
         Some(Command::Verify(options)) => replay::verify(options, json),
         Some(Command::Replay(options)) => replay::replay(options, json),
+        Some(Command::Desync(options)) => desync::desync(options, json),
         Some(Command::Other(words)) => {
             let name = words.first().map_or("", String::as_str);
             Err(Failed::usage(if LATER.contains(&name) {

@@ -1,7 +1,7 @@
 //! Replays as files: written, verified, damaged, looked into.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -56,6 +56,12 @@ fn the_checked_in_replay_stands_as_long_as_the_versions_do() {
     fs::remove_dir_all(folder).expect("it is ours");
 }
 
+fn other_match(folder: &Path) -> PathBuf {
+    let file = folder.join("other.replay");
+    run_json(&format!("{} --replay {}", MATCH.replace("--seed 7", "--seed 8"), file.display()), 0);
+    file
+}
+
 #[test]
 fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     let folder = folder("broken");
@@ -67,6 +73,16 @@ fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     assert_eq!(whole["diverged_turn"], 20, "the disagreement is noted on both sides: {whole}");
     let broken = run_json(&format!("verify {}.p1", file.display()), 1);
     assert_eq!((&broken["first_bad_turn"], &broken["equal"]), (&20.into(), &false.into()));
+    let files = format!("{0} {0}.p1", file.display());
+    let comparison = run_json(&format!("desync {files}"), 1);
+    assert_eq!((&comparison["first_divergent_turn"], &comparison["outlier"]), (&20.into(), &"B".into()));
+    let difference = &comparison["difference"];
+    assert!(difference["at_turn"].as_u64() > Some(20) && difference["differing_numbers"].as_u64() > Some(0));
+    assert!(run(&format!("desync {files}")).stdout.contains("outlier            B"));
+    let same = run_json(&format!("desync {0} {0}", file.display()), 0);
+    assert_eq!((&same["agree"], &same["turns"]), (&true.into(), &60.into()));
+    let other = run_json(&format!("desync {} {}", file.display(), other_match(&folder).display()), 2);
+    assert!(other["error"].as_str().is_some_and(|error| error.contains("not of the same match")), "{other}");
     fs::remove_dir_all(folder).expect("it is ours");
 }
 

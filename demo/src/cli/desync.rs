@@ -1,0 +1,161 @@
+//! `desync`: where two replays of one match part.
+
+use std::path::Path;
+
+use serde::Serialize;
+use testudo_lockstep::Simulation;
+use testudo_lockstep::replay::{Replay, ReplayPlayer};
+use testudo_lockstep::state;
+
+use crate::app::{MatchError, open_replay};
+use crate::cli::args::Desync;
+use crate::cli::{Failed, print_json};
+use crate::game::{Game, Setup};
+
+/// What two replays say about one match.
+#[derive(Debug, Serialize)]
+struct Comparison {
+    /// Turns that both have.
+    turns: u32,
+    agree: bool,
+    first_divergent_turn: Option<u32>,
+    /// What each recorded after that turn, and what the same orders come to here.
+    checksums: Option<[String; 3]>,
+    /// Whose checksum nobody can reproduce: "A", "B", or "unknown".
+    outlier: Option<&'static str>,
+    /// The first number that differs, where the outlier's state is known: at its first keyframe after that turn.
+    difference: Option<Difference>,
+}
+
+#[derive(Debug, Serialize)]
+struct Difference {
+    /// The state before this turn is compared.
+    at_turn: u32,
+    kind: &'static str,
+    index: u32,
+    field: &'static str,
+    /// In the outlier's state, and in that of the orders played here.
+    values: [Option<i128>; 2],
+    /// Numbers that differ by then: a difference spreads from turn to turn.
+    differing_numbers: u32,
+}
+
+pub(crate) fn desync(options: &Desync, json: bool) -> Result<bool, Failed> {
+    let (a, setup) = open(&options.a)?;
+    let (b, other) = open(&options.b)?;
+    if setup != other {
+        return Err(Failed::usage(
+            "the two replays are not of the same match: players, units or seed differ",
+        ));
+    }
+    let comparison = compare(setup, &a, &b)?;
+    if json {
+        print_json(&comparison);
+    } else {
+        print!("{}", comparison.in_words());
+    }
+    Ok(comparison.agree)
+}
+
+fn open(path: &Path) -> Result<(Replay, Setup), Failed> {
+    let (replay, terms) = open_replay(path)?;
+    Ok((replay, terms.setup))
+}
+
+fn compare(setup: Setup, a: &Replay, b: &Replay) -> Result<Comparison, Failed> {
+    let turns = a.turns().min(b.turns());
+    let recorded = |replay: &Replay, turn| replay.turn(turn).map_or(0, |(_, checksum)| checksum);
+    let Some(turn) = (0..turns).find(|turn| recorded(a, *turn) != recorded(b, *turn)) else {
+        return Ok(Comparison {
+            turns,
+            agree: true,
+            first_divergent_turn: None,
+            checksums: None,
+            outlier: None,
+            difference: None,
+        });
+    };
+    let mut player = play(setup, a, turn + 1)?;
+    let found = player.simulation().checksum();
+    let sums = [recorded(a, turn), recorded(b, turn), found];
+    let (outlier, broken) = match (sums[0] == found, sums[1] == found) {
+        (true, false) => ("B", Some(b)),
+        (false, true) => ("A", Some(a)),
+        _ => ("unknown", None),
+    };
+    let difference = broken.and_then(|broken| difference(setup, broken, turn + 1, &mut player));
+    Ok(Comparison {
+        turns,
+        agree: false,
+        first_divergent_turn: Some(turn),
+        checksums: Some(sums.map(|sum| format!("{sum:016x}"))),
+        outlier: Some(outlier),
+        difference,
+    })
+}
+
+/// The orders of a replay, played from the first turn up to one.
+fn play(setup: Setup, replay: &Replay, to: u32) -> Result<ReplayPlayer<Game>, Failed> {
+    let game = Game::new(setup).map_err(MatchError::from)?;
+    let mut player = ReplayPlayer::new(replay.clone(), game);
+    while player.turn() < to && player.step_turn() {}
+    Ok(player)
+}
+
+/// Between the first keyframe of a broken copy after the divergence and what the whole copy's orders come to then.
+fn difference(
+    setup: Setup,
+    broken: &Replay,
+    from: u32,
+    whole: &mut ReplayPlayer<Game>,
+) -> Option<Difference> {
+    let at_turn = (from..=broken.turns()).find(|turn| broken.keyframe(*turn).is_some())?;
+    while whole.turn() < at_turn && whole.step_turn() {}
+    let mut here = Game::new(setup).ok()?;
+    state::load(&mut here, broken.keyframe(at_turn)?).ok()?;
+    let mut there = whole.simulation().clone();
+    let first = state::first_difference(&mut here, &mut there)?;
+    let leaf = first.here.or(first.there)?;
+    let mut numbers = Vec::new();
+    state::leaves(&mut here, &mut |leaf| numbers.push(leaf));
+    let (mut place, mut differing_numbers) = (0, 0);
+    state::leaves(&mut there, &mut |leaf| {
+        differing_numbers += u32::from(numbers.get(place) != Some(&leaf));
+        place += 1;
+    });
+    Some(Difference {
+        at_turn,
+        kind: leaf.kind,
+        index: leaf.index,
+        field: leaf.name,
+        values: [first.here.map(|leaf| leaf.value), first.there.map(|leaf| leaf.value)],
+        differing_numbers,
+    })
+}
+
+impl Comparison {
+    fn in_words(&self) -> String {
+        let (Some(turn), Some([a, b, here])) = (self.first_divergent_turn, &self.checksums) else {
+            return format!("A and B agree in all {} turns that both have\n", self.turns);
+        };
+        let mut text = format!(
+            "first difference   after turn {turn}\nchecksum in A      {a}\nchecksum in B      {b}\nplayed again here  {here}\n"
+        );
+        text.push_str(&match self.outlier {
+            Some("unknown") | None => "outlier            unknown: the orders lead to neither\n".to_owned(),
+            Some(name) => format!("outlier            {name}: the same orders lead to the other one\n"),
+        });
+        match &self.difference {
+            None => text.push_str("                   no later keyframe of it to look into\n"),
+            Some(d) => {
+                let value =
+                    |value: Option<i128>| value.map_or("nothing".to_owned(), |value| value.to_string());
+                text.push_str(&format!(
+                    "before turn {:<7}{} of {} {}: {} instead of {}\n                   {} numbers differ by then\n",
+                    d.at_turn, d.field, d.kind, d.index, value(d.values[0]), value(d.values[1]), d.differing_numbers
+                ));
+            }
+        }
+        text
+    }
+}
