@@ -4,13 +4,13 @@ use std::cell::{Ref, RefCell};
 use std::collections::VecDeque;
 
 use testudo_lockstep::replay::Notice;
-use testudo_lockstep::{PlayerId, Simulation, Turn};
+use testudo_lockstep::{PlayerId, Simulation, Turn, state};
 
 use crate::app::clock::Clock;
 use crate::app::outcome::MatchError;
 use crate::app::recording::Recording;
 use crate::bots;
-use crate::game::{BodyField, BodyState, FaultError, Game, Order};
+use crate::game::{BodyField, FaultError, Game, Order};
 
 /// A bit to flip in one peer's copy: after the last frame of a turn, before that frame's checksum is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,14 +28,28 @@ pub(crate) struct Fault {
 /// What a client remembers of a turn until all clients have been compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TurnRecord {
-    /// Checksum of each frame of the turn, alone.
-    pub(crate) frames: Vec<u64>,
+    /// What each frame of the turn has come to.
+    pub(crate) frames: Vec<FrameRecord>,
     /// Checksum of the match up to the end of the turn.
     pub(crate) checksum: u64,
     /// Checksum of the copy that goes on without the fault, if there is one: a witness where two clients have no majority.
     pub(crate) witness: Option<u64>,
-    /// Bodies after the turn, in ascending order of slots.
-    pub(crate) bodies: Vec<BodyState>,
+}
+
+/// The state after a frame.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct FrameRecord {
+    pub(crate) checksum: u64,
+    /// All of it, as [`state::save`] writes it: looked into when the copies differ.
+    pub(crate) state: Vec<u8>,
+}
+
+impl FrameRecord {
+    pub(crate) fn of(game: &mut Game) -> Self {
+        let mut state = Vec::new();
+        state::save(game, &mut state);
+        Self { checksum: game.checksum(), state }
+    }
 }
 
 /// A [`Game`] with instruments.
@@ -56,8 +70,8 @@ struct Watched {
     refused: Option<FaultError>,
     /// Number of the turn that runs.
     turn: u32,
-    /// Checksums of the frames of the turn so far.
-    frames: Vec<u64>,
+    /// The frames of the turn so far.
+    frames: Vec<FrameRecord>,
     keeps_records: bool,
     records: VecDeque<TurnRecord>,
     recording: Option<Recording>,
@@ -173,7 +187,7 @@ impl Simulation for Client {
             whole.step(frames_per_second);
         }
         if watched.keeps_records {
-            watched.frames.push(watched.game.checksum());
+            watched.frames.push(FrameRecord::of(&mut watched.game));
         }
     }
 
@@ -228,7 +242,6 @@ impl Watched {
             let witness = self.whole.as_ref().map(|whole| whole.checksum());
             let mut record = TurnRecord { checksum: self.game.checksum(), witness, ..TurnRecord::default() };
             core::mem::swap(&mut record.frames, &mut self.frames);
-            self.game.dump(&mut record.bodies);
             self.records.push_back(record);
         }
     }
@@ -239,7 +252,7 @@ impl Watched {
             Ok(()) => {
                 self.whole = Some(Box::new(whole));
                 if let Some(last) = self.frames.last_mut() {
-                    *last = self.game.checksum();
+                    *last = FrameRecord::of(&mut self.game);
                 }
             }
             Err(error) => self.refused = Some(error),

@@ -29,7 +29,9 @@ impl Comparison {
             let records: Vec<_> =
                 drivers.iter_mut().filter_map(|driver| driver.simulation_mut().take_record()).collect();
             if self.desync.is_none() {
-                self.desync = compare(&records, self.turns, self.frames);
+                self.desync = drivers.first().and_then(|driver| {
+                    compare(&records, self.turns, self.frames, &driver.simulation().game())
+                });
             }
             self.checksums.clear();
             self.checksums.extend(records.iter().map(|record| record.checksum));

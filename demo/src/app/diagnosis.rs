@@ -1,7 +1,9 @@
 //! Comparing all clients' copies turn by turn: when, where and in whom they differ first.
 
-use crate::app::client::TurnRecord;
-use crate::game::{BodyField, BodyState};
+use testudo_lockstep::state::{self, Leaf};
+
+use crate::app::client::{FrameRecord, TurnRecord};
+use crate::game::Game;
 
 /// The first difference between the copies of a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -9,40 +11,79 @@ pub(crate) struct Desync {
     pub(crate) turn: u32,
     /// Number of the frame over the whole match.
     pub(crate) frame: u32,
-    /// What differs; none if the bodies' positions and velocities are all equal and the difference lies elsewhere.
-    pub(crate) body: Option<BodyDifference>,
+    /// What differs; none if the numbers of all copies are equal, and the checksum alone is not.
+    pub(crate) number: Option<NumberDifference>,
     /// The client whose copy differs from what all others, and the witness if there is one, agree on; none when there is no
     /// such majority.
     pub(crate) outlier: Option<u8>,
 }
 
-/// The first body, by slot, and its first field that differ.
+/// The first number, in the order of the walk over the state, that is not the same in all copies.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct BodyDifference {
-    pub(crate) slot: u32,
-    pub(crate) field: BodyField,
-    /// Raw value in each client's copy; none where there is no such body.
-    pub(crate) values: Vec<Option<i32>>,
+pub(crate) struct NumberDifference {
+    /// What it belongs to: "body", "unit", "army".
+    pub(crate) kind: &'static str,
+    /// Which of them.
+    pub(crate) index: u32,
+    /// Its name.
+    pub(crate) field: &'static str,
+    /// Raw value in each client's copy; none where there is another number in its place.
+    pub(crate) values: Vec<Option<i128>>,
 }
 
-/// Compares the clients' records of one turn. `first_frame` is the number of the turn's first frame.
-pub(crate) fn compare(records: &[TurnRecord], turn: u32, first_frame: u32) -> Option<Desync> {
+impl Desync {
+    /// The body that differs, by the index of its slot.
+    pub(crate) fn body(&self) -> Option<u32> {
+        self.number.as_ref().filter(|number| number.kind == "body").map(|number| number.index)
+    }
+}
+
+/// Compares the clients' records of one turn. `first_frame` is the number of the turn's first frame, `any` any copy of the match.
+pub(crate) fn compare(records: &[TurnRecord], turn: u32, first_frame: u32, any: &Game) -> Option<Desync> {
     let first = records.first()?;
     if records.iter().all(|record| record.checksum == first.checksum) {
         return None;
     }
     let checksums: Vec<u64> = records.iter().map(|record| record.checksum).collect();
     let witness = records.iter().find_map(|record| record.witness);
+    let checksum = |record: &TurnRecord, frame: usize| record.frames.get(frame).map(|frame| frame.checksum);
     let differs =
-        |frame: &usize| records.iter().any(|record| record.frames.get(*frame) != first.frames.get(*frame));
+        |frame: &usize| records.iter().any(|record| checksum(record, *frame) != checksum(first, *frame));
     let frames = first.frames.len();
-    let frame = (0..frames).find(differs).unwrap_or(frames.saturating_sub(1)) as u32;
+    let frame = (0..frames).find(differs).unwrap_or(frames.saturating_sub(1));
+    let copies: Vec<&FrameRecord> = records.iter().filter_map(|record| record.frames.get(frame)).collect();
     Some(Desync {
         turn,
-        frame: first_frame + frame,
-        body: body_difference(records),
+        frame: first_frame + frame as u32,
+        number: number_difference(&copies, any),
         outlier: outlier(&checksums, witness),
     })
+}
+
+/// The first number that is not the same in all of these states.
+fn number_difference(copies: &[&FrameRecord], any: &Game) -> Option<NumberDifference> {
+    let walks: Vec<Vec<Leaf>> = copies.iter().map(|copy| leaves(copy, any)).collect();
+    let longest = walks.iter().map(Vec::len).max()?;
+    let place =
+        (0..longest).find(|place| walks.iter().any(|walk| walk.get(*place) != walks[0].get(*place)))?;
+    let named = walks.iter().find_map(|walk| walk.get(place))?;
+    let value =
+        |walk: &Vec<Leaf>| walk.get(place).filter(|leaf| leaf.is_same_number(named)).map(|leaf| leaf.value);
+    Some(NumberDifference {
+        kind: named.kind,
+        index: named.index,
+        field: named.name,
+        values: walks.iter().map(value).collect(),
+    })
+}
+
+/// All numbers of a state; none if it cannot be restored.
+fn leaves(copy: &FrameRecord, any: &Game) -> Vec<Leaf> {
+    let (mut game, mut leaves) = (any.clone(), Vec::new());
+    if state::load(&mut game, &copy.state).is_ok() {
+        state::leaves(&mut game, &mut |leaf| leaves.push(leaf));
+    }
+    leaves
 }
 
 /// The only one that differs from all others; between two voices nobody can tell.
@@ -56,67 +97,111 @@ fn outlier(checksums: &[u64], witness: Option<u64>) -> Option<u8> {
     checksums.iter().enumerate().find_map(alone)
 }
 
-fn body_difference(records: &[TurnRecord]) -> Option<BodyDifference> {
-    let state = |record: &TurnRecord, slot: u32| -> Option<BodyState> {
-        let at = record.bodies.binary_search_by_key(&slot, |state| state.slot).ok()?;
-        Some(record.bodies[at])
-    };
-    let slots = records.iter().filter_map(|record| Some(record.bodies.last()?.slot + 1)).max()?;
-    for slot in 0..slots {
-        let states: Vec<Option<BodyState>> = records.iter().map(|record| state(record, slot)).collect();
-        if states.iter().all(|state| *state == states[0]) {
-            continue;
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::{PlayerId, Simulation, Turn};
+
+    use super::*;
+    use crate::bots;
+    use crate::game::{Dice, Setup};
+
+    /// A battle in its course, and what it has come to frame by frame in the turns before.
+    fn battle(turns: u32) -> Game {
+        let mut game = Game::new(Setup { players: 2, units: 20, seed: 5 }).unwrap();
+        for turn in 0..turns {
+            begin(&mut game, turn);
+            (0..4).for_each(|_| game.step(20));
         }
-        for field in BodyField::ALL {
-            let values: Vec<Option<i32>> =
-                states.iter().map(|state| state.map(|state| state.value(field))).collect();
-            if values.iter().any(|value| *value != values[0]) {
-                return Some(BodyDifference { slot, field, values });
+        game
+    }
+
+    fn begin(game: &mut Game, turn: u32) {
+        for player in (0..2).map(PlayerId) {
+            if let Some(order) = bots::order(game, player, Turn(turn)) {
+                game.apply(player, &order);
             }
         }
     }
-    None
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn record(frames: [u64; 3], bodies: &[(u32, [i32; 4])]) -> TurnRecord {
-        let bodies = bodies.iter().map(|&(slot, values)| BodyState { slot, values }).collect();
-        TurnRecord { frames: frames.to_vec(), checksum: frames.iter().sum(), witness: None, bodies }
+    /// The record of one turn of four frames; `fault` changes the copy after one of them.
+    fn turn(game: &mut Game, turn: u32, mut fault: impl FnMut(u32, &mut Game)) -> TurnRecord {
+        begin(game, turn);
+        let mut record = TurnRecord::default();
+        for frame in 0..4 {
+            game.step(20);
+            fault(frame, game);
+            record.frames.push(FrameRecord::of(game));
+        }
+        record.checksum = game.checksum();
+        record
     }
 
     #[test]
     fn equal_copies_have_nothing_to_report() {
-        let same = record([1, 2, 3], &[(0, [1; 4])]);
-        assert_eq!(compare(&[same.clone(), same.clone(), same], 7, 28), None);
-        assert_eq!(compare(&[], 7, 28), None);
+        let mut game = battle(10);
+        let same = turn(&mut game.clone(), 10, |_, _| {});
+        let again = turn(&mut game, 10, |_, _| {});
+        assert_eq!(compare(&[same, again], 10, 40, &game), None);
+        assert_eq!(compare(&[], 10, 40, &game), None);
+    }
+
+    /// Any turn, frame, client, number and bit. Prints how often each field was hit.
+    fn faults(count: u32, seed: u64) {
+        let mut dice = Dice::new(seed);
+        let mut hits = std::collections::BTreeMap::new();
+        let (mut injected, mut refused) = (0, 0);
+        let mut at = 0;
+        let mut game = battle(at);
+        while injected < count {
+            if injected % 25 == 0 && at < 400 {
+                at += 7;
+                game = battle(at);
+            }
+            let mut copies = [0, 1, 2].map(|_| game.clone());
+            let (broken, frame) = (dice.between(0, 2) as usize, dice.between(0, 3) as u32);
+            let pick = (dice.between(0, i32::MAX), dice.between(0, 63) as u32);
+            let mut fault = None;
+            let records = [0, 1, 2].map(|client| {
+                turn(&mut copies[client], at, |now, game| {
+                    if client == broken && now == frame {
+                        fault = flip(game, pick);
+                    }
+                })
+            });
+            let Some(leaf) = fault else {
+                refused += 1;
+                continue;
+            };
+            injected += 1;
+            *hits.entry((leaf.kind, leaf.name)).or_insert(0_u32) += 1;
+            let seen = compare(&records, at, 4 * at, &game).unwrap_or_else(|| panic!("{leaf:?} is missed"));
+            let number = seen.number.clone().unwrap_or_else(|| panic!("{leaf:?}: {seen:?}"));
+            assert_eq!((seen.turn, seen.frame), (at, 4 * at + frame), "{leaf:?} {seen:?}");
+            assert_eq!(seen.outlier, Some(broken as u8), "{leaf:?} {seen:?}");
+            assert_eq!((number.kind, number.index, number.field), (leaf.kind, leaf.index, leaf.name));
+            assert_ne!(number.values[broken], number.values[(broken + 1) % 3], "{leaf:?}");
+        }
+        println!(
+            "{injected} faults found, {refused} flips that no state can have; {} fields: {hits:?}",
+            hits.len()
+        );
+    }
+
+    /// Flips a bit of any number that a fault can reach.
+    fn flip(game: &mut Game, (number, bit): (i32, u32)) -> Option<Leaf> {
+        let mut leaves = Vec::new();
+        state::leaves(game, &mut |leaf| {
+            if leaf.bits > 0 {
+                leaves.push(leaf);
+            }
+        });
+        let leaf = leaves[number as usize % leaves.len()];
+        game.corrupt_number(&leaf, bit % leaf.bits).ok().map(|()| leaf)
     }
 
     #[test]
-    fn the_first_frame_body_and_field_that_differ_are_named() {
-        let whole = record([1, 2, 3], &[(2, [1; 4]), (5, [10, 20, 30, 40]), (6, [0; 4])]);
-        let broken = record([1, 9, 9], &[(2, [1; 4]), (5, [10, 20, 31, 40]), (6, [1; 4])]);
-        let desync = compare(&[whole.clone(), whole.clone(), broken], 7, 28).unwrap();
-        assert_eq!((desync.turn, desync.frame, desync.outlier), (7, 29, Some(2)));
-        let values = vec![Some(30), Some(30), Some(31)];
-        assert_eq!(desync.body, Some(BodyDifference { slot: 5, field: BodyField::VelocityX, values }));
-    }
-
-    #[test]
-    fn a_body_that_one_copy_lacks_is_a_difference() {
-        let whole = record([1, 2, 3], &[(2, [1; 4]), (5, [3; 4])]);
-        let broken = record([1, 2, 4], &[(2, [1; 4])]);
-        let desync = compare(&[whole, broken], 0, 0).unwrap();
-        assert_eq!(desync.outlier, None, "two clients have no majority");
-        assert_eq!(desync.body.unwrap().values, [Some(3), None]);
-    }
-
-    #[test]
-    fn a_difference_outside_of_the_bodies_is_reported_without_one() {
-        let desync = compare(&[record([1, 2, 3], &[]), record([1, 2, 4], &[])], 3, 9).unwrap();
-        assert_eq!((desync.frame, desync.body), (11, None));
+    fn a_thousand_injected_faults_are_found_at_their_turn_frame_object_and_field() {
+        faults(1_000, 2);
     }
 
     #[test]

@@ -366,9 +366,9 @@ mod tests {
         skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
         let desync = skirmish.desync().expect("a difference");
         assert_eq!(desync.outlier, Some(1));
-        let body = desync.body.as_ref().expect("a body");
-        assert_eq!(body.field, BodyField::PositionX);
-        let [Some(whole), Some(broken)] = body.values[..] else { panic!("{body:?}") };
+        let number = desync.number.as_ref().expect("a number");
+        assert_eq!((number.kind, number.field), ("body", "position.x"));
+        let [Some(whole), Some(broken)] = number.values[..] else { panic!("{number:?}") };
         assert_eq!(whole ^ broken, 1 << FLIPPED_BIT);
     }
 

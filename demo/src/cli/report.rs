@@ -46,8 +46,10 @@ struct DesyncReport {
     turn: u32,
     frame: u32,
     body: Option<u32>,
+    /// What the number belongs to: "body 5", "unit 3".
+    object: Option<String>,
     field: Option<&'static str>,
-    values: Vec<Option<i32>>,
+    values: Vec<Option<i128>>,
     outlier: Option<u8>,
 }
 
@@ -167,25 +169,29 @@ impl Report {
 
 impl DesyncReport {
     fn new(desync: &Desync) -> Self {
-        let body = desync.body.as_ref();
+        let number = desync.number.as_ref();
         Self {
             turn: desync.turn,
             frame: desync.frame,
-            body: body.map(|body| body.slot),
-            field: body.map(|body| body.field.name()),
-            values: body.map(|body| body.values.clone()).unwrap_or_default(),
+            body: desync.body(),
+            object: number.map(|number| format!("{} {}", number.kind, number.index)),
+            field: number.map(|number| number.field),
+            values: number.map(|number| number.values.clone()).unwrap_or_default(),
             outlier: desync.outlier,
         }
     }
 
     fn sentence(&self) -> String {
         let who = self.outlier.map_or(String::new(), |player| format!(" in player {player}'s copy"));
-        match (self.body, self.field) {
-            (Some(body), Some(field)) => {
-                format!("frame {}: {field} of body {body} differs{who}: {:?}", self.frame, self.values)
-            }
-            _ => format!("frame {}: something other than a body's place or speed differs{who}", self.frame),
-        }
+        let (Some(object), Some(field)) = (&self.object, self.field) else {
+            return format!(
+                "frame {}: the checksums differ{who}, and no number that the state shows",
+                self.frame
+            );
+        };
+        let value = |value: &Option<i128>| value.map_or("nothing".into(), |value| value.to_string());
+        let values: Vec<String> = self.values.iter().map(value).collect();
+        format!("frame {}: {field} of {object} differs{who}: {}", self.frame, values.join(", "))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+#[cfg(test)]
+use testudo_lockstep::state::{self, Leaf, StateError};
 use testudo_physics::{BodyRef, POSITION_MAX, SPEED_MAX};
 
 use crate::game::Game;
@@ -18,7 +20,7 @@ pub(crate) enum BodyField {
 
 /// Position and velocity of a body, raw integers with 16 fraction bits, in the order of [`BodyField::ALL`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct BodyState {
+pub(super) struct BodyState {
     pub(crate) slot: u32,
     pub(crate) values: [i32; 4],
 }
@@ -111,8 +113,20 @@ impl Game {
         Ok(())
     }
 
+    /// Flips a bit of any number of the state, and takes the checksum of the frame anew.
+    ///
+    /// # Errors
+    /// No state can have that; nothing has changed then.
+    #[cfg(test)]
+    pub(crate) fn corrupt_number(&mut self, leaf: &Leaf, bit: u32) -> Result<(), StateError> {
+        state::flip_bit(self, leaf, bit)?;
+        self.checksum = self.hash_state();
+        Ok(())
+    }
+
     /// Position and velocity of every body in ascending order of slots.
-    pub(crate) fn dump(&self, out: &mut Vec<BodyState>) {
+    #[cfg(test)]
+    pub(super) fn dump(&self, out: &mut Vec<BodyState>) {
         out.clear();
         out.extend(self.world.bodies().map(|body| BodyState::of(&body)));
         out.sort_unstable_by_key(|state| state.slot);

@@ -35,7 +35,7 @@ use army::Army;
 pub(crate) use army::MatchResult;
 use building::Building;
 pub(crate) use dice::Dice;
-pub(crate) use fault::{BodyField, BodyState, FaultError};
+pub(crate) use fault::{BodyField, FaultError};
 use field::Field;
 use grid::Grid;
 pub(crate) use look::{BuildingLook, Scenery, UnitLook};

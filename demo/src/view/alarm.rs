@@ -45,14 +45,18 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, desync: &Desync) -> Opt
 /// Names and values of the report.
 fn report(desync: &Desync) -> Vec<(&'static str, String)> {
     let mut lines = vec![("first frame", format!("{} of the match", desync.frame))];
-    if let Some(body) = &desync.body {
-        lines.push(("first body", format!("{}, ringed in both views", body.slot)));
-        lines.push(("field", body.field.name().into()));
-        for (player, value) in body.values.iter().enumerate() {
-            let copy = ["player 1", "player 2"].get(player).copied().unwrap_or("another");
-            lines.push((copy, value.map_or("has no such body".into(), in_words)));
+    if let Some(number) = &desync.number {
+        let object = format!("{} {}", number.kind, number.index);
+        match desync.body() {
+            Some(slot) => lines.push(("first body", format!("{slot}, ringed in both views"))),
+            None => lines.push(("first in", object)),
         }
-        if let [Some(a), Some(b), ..] = body.values[..] {
+        lines.push(("field", number.field.into()));
+        for (player, value) in number.values.iter().enumerate() {
+            let copy = ["player 1", "player 2"].get(player).copied().unwrap_or("another");
+            lines.push((copy, value.map_or("has no such number".into(), |raw| in_words(number.field, raw))));
+        }
+        if let [Some(a), Some(b), ..] = number.values[..] {
             let bits = (a ^ b).count_ones();
             let text =
                 if bits == 1 { "1 bit of the match".into() } else { format!("{bits} bits of that number") };
@@ -66,22 +70,25 @@ fn report(desync: &Desync) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// A raw number with 16 fraction bits, exactly and in units.
-fn in_words(raw: i32) -> String {
-    format!("{raw:#010x} = {:.5} units", f64::from(raw) / 65_536.0)
+/// A raw number; places and speeds have 16 fraction bits, exactly and in units.
+fn in_words(field: &str, raw: i128) -> String {
+    if field.starts_with("position") || field.starts_with("velocity") {
+        format!("{raw} = {:.5} units", raw as f64 / 65_536.0)
+    } else {
+        raw.to_string()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::diagnosis::BodyDifference;
-    use crate::game::BodyField;
+    use crate::app::diagnosis::NumberDifference;
 
     #[test]
     fn the_report_names_body_field_values_and_the_broken_copy() {
         let values = vec![Some(65_536), Some(65_536 + 2_048)];
-        let body = BodyDifference { slot: 7, field: BodyField::PositionX, values };
-        let desync = Desync { turn: 3, frame: 15, body: Some(body), outlier: Some(1) };
+        let number = NumberDifference { kind: "body", index: 7, field: "position.x", values };
+        let desync = Desync { turn: 3, frame: 15, number: Some(number), outlier: Some(1) };
         let text = format!("{:?}", report(&desync));
         for part in
             ["15 of", "7, ringed", "position.x", "1.00000 units", "1.03125 units", "1 bit", "player 2's"]

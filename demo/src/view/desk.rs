@@ -167,7 +167,7 @@ impl Desk {
             self.alarmed = true;
             self.is_paused = true;
             self.log.desync(desync);
-            if let Some(slot) = desync.body.as_ref().map(|body| body.slot)
+            if let Some(slot) = desync.body()
                 && let Some(at) = self.place_of(slot)
             {
                 self.camera.scale = self.camera.scale.max(20.0);
@@ -245,7 +245,7 @@ impl Desk {
     /// Draws one picture and asks its widgets.
     pub(crate) fn draw(&mut self) {
         let games = [self.skirmish.client(0).game(), self.skirmish.client(1).game()];
-        let slot = self.skirmish.desync().and_then(|desync| Some(desync.body.as_ref()?.slot));
+        let slot = self.skirmish.desync().and_then(|desync| desync.body());
         let pulse = (self.seconds * 1.2).fract();
         for (player, game) in games.iter().enumerate() {
             let (view, side) =

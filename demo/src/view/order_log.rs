@@ -85,10 +85,12 @@ impl OrderLog {
     }
 
     pub(crate) fn desync(&mut self, desync: &Desync) {
-        let body = desync.body.as_ref();
+        let number = desync.number.as_ref();
+        let values = number
+            .map(|number| number.values.iter().map(|value| value.map(|raw| raw as i64)).collect::<Vec<_>>());
         self.write(&json!({
-            "event": "desync", "turn": desync.turn, "frame": desync.frame, "body": body.map(|body| body.slot),
-            "field": body.map(|body| body.field.name()), "values": body.map(|body| body.values.clone()),
+            "event": "desync", "turn": desync.turn, "frame": desync.frame, "body": desync.body(),
+            "field": number.map(|number| number.field), "values": values,
             "outlier": desync.outlier,
         }));
     }
