@@ -9,8 +9,6 @@ use crate::filter::Filter;
 pub enum BodyField {
     /// Which body of the slot it is, see [`BodyId::generation`](crate::BodyId::generation).
     Generation,
-    /// Kind, shape, sleep and other yes-no properties, one bit each.
-    Flags,
     /// Centre, raw units.
     PositionX,
     /// Centre, raw units.
@@ -19,6 +17,8 @@ pub enum BodyField {
     VelocityX,
     /// Velocity, raw units per second.
     VelocityY,
+    /// Kind, shape, sleep and other yes-no properties, one bit each.
+    Flags,
     /// Half width of a rectangle, raw units; 0 for a circle.
     HalfExtentX,
     /// Half height of a rectangle, raw units; 0 for a circle.
@@ -62,14 +62,14 @@ pub enum BodyField {
 }
 
 impl BodyField {
-    /// All fields, in the order in which differences are looked for.
+    /// All fields, in the order in which differences are looked for: what players see comes before what follows from it, such as sleep.
     pub const ALL: [Self; 26] = [
         Self::Generation,
-        Self::Flags,
         Self::PositionX,
         Self::PositionY,
         Self::VelocityX,
         Self::VelocityY,
+        Self::Flags,
         Self::HalfExtentX,
         Self::HalfExtentY,
         Self::Radius,
