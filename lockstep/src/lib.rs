@@ -54,3 +54,8 @@ pub use virtual_match::{PeerClock, VirtualMatch};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The example of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/debugging-a-desync.md")]
+struct Guide;

@@ -96,7 +96,7 @@ fn bars(report: &Report, path: &Path) -> PlotResult {
         ))?;
     }
     for (place, engine) in engines(report).into_iter().enumerate() {
-        let x = 80 + place as i32 * 210;
+        let x = 60 + place as i32 * 180;
         root.draw(&Rectangle::new([(x, 422), (x + 12, 434)], colour(engine).filled()))?;
         root.draw(&Text::new(shown_name(engine).to_owned(), (x + 18, 421), (FONT, 14).into_font()))?;
     }
