@@ -79,8 +79,9 @@ fn raw_area(area: Aabb) -> Option<RawBox> {
     (!empty).then_some(RawBox { min, max })
 }
 
-/// Beyond every body, raw units, but not the whole of `i32`: boxes of empty lanes lie at its ends.
-const EDGE: i64 = i32::MAX as i64 - 1;
+/// Beyond every body, raw units, but not the whole of `i32`: boxes of empty lanes lie at its ends, even when the area is
+/// shrunk by the greatest margin.
+const EDGE: i64 = 3 << 29;
 
 impl World {
     /// The bodies whose bounding boxes overlap an area, in ascending order of their slots ([`BodyId::index`]).
@@ -127,24 +128,27 @@ impl World {
     ) {
         out.clear();
         let Some(area) = raw_area(area) else { return };
-        // First everybody whose inflated box overlaps, then a closer look at them in ascending order.
+        // First everybody whose box overlaps, then a closer look at them in ascending order. The trees' boxes are inflated;
+        // an area that is smaller by as much makes the answer exact.
+        let inner = area.grown(-self.settings.box_margin());
         let path = self.stepper.path;
         let mut found = |_, index| {
             prefetch(&self.bodies, index);
             out.push(BodyId { index, generation: 0 });
         };
-        path.visit(&self.stepper.tree, &area, &mut found);
+        path.visit(&self.stepper.tree, &inner, &mut found);
         for tree in self.resting.each_tree() {
-            path.visit(tree, &area, &mut found);
+            path.visit(tree, &inner, &mut found);
         }
-        out.extend(self.resting.waiting().map(|index| BodyId { index, generation: 0 }));
+        let waiting =
+            self.resting.waiting().filter(|&slot| self.bodies[slot as usize].bounds().overlaps(&area));
+        out.extend(waiting.map(|index| BodyId { index, generation: 0 }));
         sort_by_slot(out);
         let candidates = Candidates::new(self, filter);
         let mut kept = 0;
         for at in 0..out.len() {
             let slot = out[at].index;
             if let Some(body) = candidates.get(slot)
-                && body.bounds().overlaps(&area)
                 && meets(&RoundedBox::of(body), &area)
             {
                 out[kept] = self.body_id(slot);
