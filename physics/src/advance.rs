@@ -33,8 +33,9 @@ impl World {
         self.find_contacts(frames_per_second);
         self.stepper.solve(&self.settings);
         self.keep_contacts();
-        self.move_bodies(per_frame);
-        self.put_to_sleep();
+        if self.move_bodies(per_frame) {
+            self.put_to_sleep();
+        }
         self.frame = self.frame.wrapping_add(1);
         Ok(())
     }
@@ -67,9 +68,7 @@ impl World {
             }
         }
         self.resting.flush(&self.bodies, split, margin);
-        if self.active.len() > known {
-            self.active.sort_unstable();
-        }
+        sort_in(&mut self.active, known, &mut self.scratch);
     }
 
     /// Gravity, forces and damping.
@@ -189,19 +188,24 @@ impl World {
         refill(&mut self.events.sensors_ended, &self.sensors.ended, true);
     }
 
-    /// Writes the solved velocities back and moves the bodies.
+    /// Writes the solved velocities back and moves the bodies. Returns whether one of them is to fall asleep.
     #[inline(never)]
-    fn move_bodies(&mut self, per_frame: PerFrame) {
+    fn move_bodies(&mut self, per_frame: PerFrame) -> bool {
         self.stepper.spread_stillness();
         let settings = self.settings;
         let Self { stepper, bodies, extras, previous, resting, .. } = self;
         let margin = settings.box_margin();
+        let mut tired = false;
         stepper.for_each_mover(|mover| {
             prefetch(bodies, mover.soon);
             let at = mover.slot as usize;
             previous[at] = bodies[at].position;
             let step = displacement(&mut bodies[at], mover.moving, per_frame, settings.max_speed);
-            let step = clip_to_walls(mover.slot, step, bodies, resting);
+            let step = if outruns_itself(&bodies[at], step) {
+                clip_to_walls(mover.slot, step, bodies, resting)
+            } else {
+                step
+            };
             let body = &mut bodies[at];
             body.velocity = mover.kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
             advance(body, step, &settings);
@@ -216,38 +220,48 @@ impl World {
                 body.has(flag::DYNAMIC) && body.velocity.iter().all(|v| v.abs() <= settings.sleep_speed);
             body.still_frames =
                 if still { mover.calm.saturating_add(1).min(settings.sleep_frames.max(1)) } else { 0 };
+            tired |= falls_asleep(body, settings.sleep_frames);
             body.bounds().grown(margin)
         });
+        tired
     }
 
     /// Bodies that were still for long enough fall asleep.
     #[inline(never)]
     fn put_to_sleep(&mut self) {
         let limit = self.settings.sleep_frames;
-        let sleeps = |body: &Body| {
-            (limit > 0 && body.has(flag::DYNAMIC) && body.still_frames >= limit)
-                || (body.has(flag::KINEMATIC) && body.velocity == [0, 0])
-        };
         let (split, margin) = (self.settings.split, self.settings.box_margin());
         let Self { active, bodies, stepper, resting, .. } = self;
-        if !active.iter().any(|&slot| sleeps(&bodies[slot as usize])) {
-            return;
-        }
-        let mut fell = 0;
         active.retain(|&slot| {
             let body = &mut bodies[slot as usize];
-            if !sleeps(body) {
+            if !falls_asleep(body, limit) {
                 return true;
             }
             body.set(flag::AWAKE, false);
             body.velocity = [0, 0];
-            fell += 1;
             stepper.vacate(slot);
             resting.insert(slot, bodies, split, margin);
             false
         });
-        if fell > 0 {
-            self.contacts.retire(&self.bodies);
+        self.contacts.retire(&self.bodies);
+    }
+}
+
+/// Sorts a list whose first `sorted` elements are sorted already.
+fn sort_in(list: &mut [u32], sorted: usize, scratch: &mut Vec<u32>) {
+    list[sorted..].sort_unstable();
+    scratch.clear();
+    scratch.extend_from_slice(&list[sorted..]);
+    // From the end: whoever is greatest takes the last place that is left.
+    let mut left = sorted;
+    for place in (0..list.len()).rev() {
+        let Some(&newcomer) = scratch.last() else { return };
+        if left > 0 && list[left - 1] > newcomer {
+            left -= 1;
+            list[place] = list[left];
+        } else {
+            list[place] = newcomer;
+            scratch.pop();
         }
     }
 }
@@ -289,14 +303,23 @@ fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_sp
     step
 }
 
-/// Continuous check: a body that moves further than its own half size in one frame stops at the first body at rest that
-/// contacts cannot move. Its velocity stays; the contact takes it in the next step.
+/// Whether a mover was still for long enough; one that nothing but its own velocity moves sleeps at once without any.
+fn falls_asleep(body: &Body, limit: u16) -> bool {
+    (limit > 0 && body.has(flag::DYNAMIC) && body.still_frames >= limit)
+        || (body.has(flag::KINEMATIC) && body.velocity == [0, 0])
+}
+
+/// Whether a body moves further than its own half size in one frame, so that it may pass through another unseen.
+fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
+    let [w, h] = body.extents();
+    step[0].abs().max(step[1].abs()) > w.min(h) && body.has(flag::DYNAMIC) && !body.has(flag::SENSOR)
+}
+
+/// Continuous check for a body that [`outruns_itself`]: it stops at the first body at rest that contacts cannot move. Its
+/// velocity stays; the contact takes it in the next step.
+#[inline(never)]
 fn clip_to_walls(slot: u32, step: [i32; 2], bodies: &[Body], resting: &RestingTrees) -> [i32; 2] {
     let body = &bodies[slot as usize];
-    let [w, h] = body.extents();
-    if step[0].abs().max(step[1].abs()) <= w.min(h) || !body.has(flag::DYNAMIC) || body.has(flag::SENSOR) {
-        return step;
-    }
     let shell = body.shell(slot);
     let start = shell.bounds();
     let end = RawBox {

@@ -36,6 +36,12 @@ fn refill<T: Clone>(elements: &mut Vec<T>, len: usize, value: T) {
     elements.resize(len, value);
 }
 
+/// The elements of eight lanes.
+#[inline(always)]
+fn eight<T>(elements: &mut [T], first: usize) -> &mut [T; LANES] {
+    elements[first..].first_chunk_mut().expect("a block has eight lanes")
+}
+
 /// A mover after the solver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mover {
@@ -147,29 +153,34 @@ impl Stepper {
         margin: i32,
     ) -> BoxBlock {
         let mut block = BoxBlock::EMPTY;
+        let mut any_flags = 0;
+        let (shells, velocities) = (eight(&mut self.shells, first), eight(&mut self.velocities, first));
+        let (still, cached) = (eight(&mut self.still, first), eight(&mut self.cached, first));
         for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
-            let lane = first + l;
             let body = &bodies[slot as usize];
-            let shell = body.shell(slot);
-            block.set(l, &shell.bounds().grown(margin));
-            self.lanes[slot as usize] = lane as u32;
-            self.shells[lane] = shell;
-            self.velocities[lane] = Velocity::new(body.velocity);
-            self.still[lane] = body.still_frames;
-            self.cached[lane] = contacts.range(slot);
-            self.any_flags |= body.flags;
-            if body.has(flag::LOCK_X | flag::LOCK_Y) {
-                self.note_locks(lane as u32, body);
-            }
+            shells[l] = body.shell(slot);
+            block.set(l, &shells[l].bounds().grown(margin));
+            velocities[l] = Velocity::new(body.velocity);
+            still[l] = body.still_frames;
+            cached[l] = contacts.range(slot);
+            self.lanes[slot as usize] = (first + l) as u32;
+            any_flags |= body.flags;
+        }
+        self.any_flags |= any_flags;
+        if any_flags & (flag::LOCK_X | flag::LOCK_Y) != 0 {
+            self.note_locks(first, slots, bodies);
         }
         block
     }
 
     #[cold]
-    fn note_locks(&mut self, lane: u32, body: &Body) {
-        for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
-            if body.has(bit) {
-                self.locked.push(Locked { body: lane, axis, velocity: body.velocity[usize::from(axis)] });
+    fn note_locks(&mut self, first: usize, slots: &[u32; LANES], bodies: &[Body]) {
+        for (lane, &slot) in (first as u32..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
+            let body = &bodies[slot as usize];
+            for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
+                if body.has(bit) {
+                    self.locked.push(Locked { body: lane, axis, velocity: body.velocity[usize::from(axis)] });
+                }
             }
         }
     }
