@@ -74,6 +74,7 @@ impl Batches {
 
     /// Adds a contact to the batch of its colour; `movable` tells which of its bodies the solver can move.
     /// Returns its batch and lane. A body that has used up all colours of the window gets batches of a single contact.
+    #[inline(always)]
     pub(crate) fn push(&mut self, contact: &Contact, origin: Origin, movable: [bool; 2]) -> (u32, u32) {
         assert!(contact.a.max(contact.b) < self.bodies);
         let used = if movable[0] { self.used_by(contact.a) } else { 0 }

@@ -443,17 +443,20 @@ const DIGIT: [[u8; 4]; 4] = [[0, 1, 3, 2], [0, 3, 1, 2], [2, 3, 1, 0], [2, 1, 3,
 /// Change of orientation on entering the quadrant with that digit.
 const TURN: [u8; 4] = [1, 0, 0, 3];
 
-/// Four levels per look-up: `[orientation][x nibble << 4 | y nibble]` -> key byte << 2 | next orientation.
-static FOUR_LEVELS: [[u16; 256]; 4] = four_levels();
+/// Levels per look-up. The table of five takes 8 kB of the first-level cache and spares worlds of ten levels the third look-up.
+const STEP: u32 = 5;
 
-const fn four_levels() -> [[u16; 256]; 4] {
-    let mut table = [[0; 256]; 4];
+/// `[orientation][x bits << STEP | y bits]` -> key digits << 2 | next orientation.
+static LEVELS: [[u16; 1 << (2 * STEP)]; 4] = levels();
+
+const fn levels() -> [[u16; 1 << (2 * STEP)]; 4] {
+    let mut table = [[0; 1 << (2 * STEP)]; 4];
     let mut entry = 0;
-    while entry < 1024 {
-        let (x, y) = ((entry >> 4) & 15, entry & 15);
-        let mut orientation = entry >> 8;
+    while entry < 4 << (2 * STEP) {
+        let (x, y) = (entry >> STEP, entry);
+        let mut orientation = entry >> (2 * STEP);
         let mut key = 0;
-        let mut bit = 4;
+        let mut bit = STEP;
         while bit > 0 {
             bit -= 1;
             let quadrant = ((x >> bit) & 1) << 1 | ((y >> bit) & 1);
@@ -461,7 +464,7 @@ const fn four_levels() -> [[u16; 256]; 4] {
             key = key << 2 | digit as u16;
             orientation ^= TURN[digit as usize] as usize;
         }
-        table[entry >> 8][entry & 255] = key << 2 | orientation as u16;
+        table[entry >> (2 * STEP)][entry & ((1 << (2 * STEP)) - 1)] = key << 2 | orientation as u16;
         entry += 1;
     }
     table
@@ -470,14 +473,15 @@ const fn four_levels() -> [[u16; 256]; 4] {
 /// Position of a cell along the Hilbert curve in a grid of `depth` levels, at most 16: two bits per level.
 #[inline]
 fn hilbert_key(x: u32, y: u32, depth: u32) -> u32 {
+    const BITS: u32 = (1 << STEP) - 1;
     let mut key = 0;
-    // An even number of leading zero levels gives leading zero digits and leaves the orientation as it was.
-    let mut orientation = 0;
-    let mut shift = depth.next_multiple_of(4);
+    let mut shift = depth.next_multiple_of(STEP);
+    // Each leading zero level gives a leading zero digit and swaps the axes: the curve is that of 16 levels.
+    let mut orientation = (shift & 1) as usize;
     while shift > 0 {
-        shift -= 4;
-        let entry = FOUR_LEVELS[orientation][((x >> shift & 15) << 4 | (y >> shift & 15)) as usize];
-        key = key << 8 | u32::from(entry >> 2);
+        shift -= STEP;
+        let entry = LEVELS[orientation][((x >> shift & BITS) << STEP | (y >> shift & BITS)) as usize];
+        key = key << (2 * STEP) | u32::from(entry >> 2);
         orientation = usize::from(entry & 3);
     }
     key
