@@ -14,6 +14,7 @@ mod entry;
 mod event;
 mod frame_objects;
 mod ids;
+pub mod inquiry;
 mod link;
 mod outbox;
 mod pacing;
