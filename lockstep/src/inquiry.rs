@@ -53,8 +53,9 @@ impl Moments {
         Self { ring: VecDeque::with_capacity(most), most }
     }
 
-    /// A frame is over. The oldest one's buffer is used again.
+    /// A frame is over. The oldest one's buffer is used again. The same frame once more takes the place of what was kept of it.
     pub fn push<S: State>(&mut self, frame: u32, game: &mut S) {
+        self.ring.pop_back_if(|last| last.frame == frame);
         let full = self.ring.len() == self.most;
         let mut state = self.ring.pop_front_if(|_| full).map(|moment| moment.state).unwrap_or_default();
         state::save(game, &mut state);

@@ -3,6 +3,7 @@
 use std::cell::{Ref, RefCell};
 use std::collections::VecDeque;
 
+use testudo_lockstep::inquiry::{Inquiry, MOMENTS_MAX, Moments};
 use testudo_lockstep::replay::Notice;
 use testudo_lockstep::{PlayerId, Simulation, Turn, state};
 
@@ -75,6 +76,9 @@ struct Watched {
     keeps_records: bool,
     records: VecDeque<TurnRecord>,
     recording: Option<Recording>,
+    /// The last frames' states, for a peer in another process to ask about.
+    moments: Option<Moments>,
+    frame: u32,
 }
 
 impl Client {
@@ -90,6 +94,8 @@ impl Client {
             keeps_records,
             records: VecDeque::new(),
             recording: None,
+            moments: None,
+            frame: 0,
         };
         Self { watched: RefCell::new(watched), steps: 0, step_nanos: Vec::new(), contacts: 0 }
     }
@@ -97,6 +103,17 @@ impl Client {
     /// Writes a replay from now on, before the first turn.
     pub(crate) fn record(&mut self, recording: Recording) {
         self.watched.get_mut().recording = Some(recording);
+    }
+
+    /// Keeps the states of the last frames from now on.
+    pub(crate) fn keep_moments(&mut self) {
+        self.watched.get_mut().moments = Some(Moments::new(MOMENTS_MAX));
+    }
+
+    /// The states of the last frames, as they are now, to look into.
+    pub(crate) fn inquiry(&self) -> Option<Inquiry<Game>> {
+        let watched = self.watched.borrow();
+        Some(Inquiry::new(watched.moments.clone()?, watched.game.clone()))
     }
 
     /// Ends the replay, if one is written.
@@ -182,6 +199,8 @@ impl Simulation for Client {
         watched.recording.iter_mut().for_each(|recording| recording.frame(frames_per_second));
         self.step_nanos.push(clock.elapsed_nanos());
         self.steps += 1;
+        watched.frame += 1;
+        watched.remember();
         self.contacts += u64::from(watched.game.world().contact_count());
         if let Some(whole) = &mut watched.whole {
             whole.step(frames_per_second);
@@ -229,6 +248,13 @@ impl Simulation for Client {
 }
 
 impl Watched {
+    /// The state after the last frame, counted from 0.
+    fn remember(&mut self) {
+        if let Some(moments) = &mut self.moments {
+            moments.push(self.frame - 1, &mut self.game);
+        }
+    }
+
     fn end_turn(&mut self) {
         if let Some(fault) = self.fault.take_if(|fault| fault.turn == self.turn) {
             self.suffer(&fault);
@@ -251,6 +277,7 @@ impl Watched {
         match self.game.corrupt(fault.slot, fault.field, fault.bit) {
             Ok(()) => {
                 self.whole = Some(Box::new(whole));
+                self.remember();
                 if let Some(last) = self.frames.last_mut() {
                     *last = FrameRecord::of(&mut self.game);
                 }

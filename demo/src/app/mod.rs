@@ -9,6 +9,7 @@ mod invitation;
 mod network;
 mod outcome;
 mod recording;
+mod remote;
 mod simulated;
 mod skirmish;
 #[cfg(not(target_arch = "wasm32"))]

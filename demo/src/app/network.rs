@@ -3,14 +3,16 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 
+use testudo_lockstep::inquiry::Inquiry;
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{Driver, Duration, Event, Identity, PlayerId, Session, State};
 
-use crate::app::client::Client;
+use crate::app::client::{Client, Fault};
 use crate::app::clock::Clock;
 use crate::app::invitation::{self, Places};
 use crate::app::outcome::{ClientOutcome, MatchError, Outcome};
 use crate::app::recording::Recording;
+use crate::app::remote::{self, Search};
 use crate::app::simulated::play_bot;
 use crate::app::{Terms, session_config};
 use crate::game::Game;
@@ -53,8 +55,8 @@ pub(crate) fn host(
     tell(News::Listening(reachable(address)));
     tell(News::Seated { terms: *terms, player: 0 });
     let places = Some(Places::new(*terms, session_id));
-    let driver = Driver::new(client(game, terms, replay)?, session);
-    Seat { clock, udp, driver, places }.play(terms, tell)
+    let driver = Driver::new(client(game, terms, replay, None)?, session);
+    Seat { clock, udp, driver, places, session_id, host: None, inquiry: None, search: None }.play(terms, tell)
 }
 
 /// An address that others can use: of a socket that listens on all addresses of the machine, the one that leads outside.
@@ -78,9 +80,15 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
     SocketAddr::new(chosen.map_or(loopback, |address| address.ip()), bound.port())
 }
 
-/// A client, with a replay on request.
-fn client(game: Game, terms: &Terms, replay: Option<&Path>) -> Result<Client, MatchError> {
-    let mut client = Client::new(game, None, false);
+/// A client, with a replay and a fault on request.
+fn client(
+    game: Game,
+    terms: &Terms,
+    replay: Option<&Path>,
+    fault: Option<Fault>,
+) -> Result<Client, MatchError> {
+    let mut client = Client::new(game, fault, false);
+    client.keep_moments();
     if let Some(path) = replay {
         client.record(Recording::create(path, terms)?);
     }
@@ -91,6 +99,7 @@ fn client(game: Game, terms: &Terms, replay: Option<&Path>) -> Result<Client, Ma
 pub(crate) fn join(
     host: SocketAddr,
     replay: Option<&Path>,
+    fault: Option<Fault>,
     mut tell: impl FnMut(News),
 ) -> Result<Outcome, MatchError> {
     let invitation = invitation::ask(host).map_err(MatchError::Invitation)?;
@@ -102,8 +111,11 @@ pub(crate) fn join(
     let clock = Clock::start();
     let config = session_config(&terms, invitation.session_id);
     let session = Session::join(config, PlayerId(invitation.player), udp.peer(host), clock.now())?;
-    let driver = Driver::new(client(game, &terms, replay)?, session);
-    Seat { clock, udp, driver, places: None }.play(&terms, tell)
+    let fault = fault.map(|fault| Fault { player: invitation.player, ..fault });
+    let driver = Driver::new(client(game, &terms, replay, fault)?, session);
+    let session_id = invitation.session_id;
+    Seat { clock, udp, driver, places: None, session_id, host: Some(host), inquiry: None, search: None }
+        .play(&terms, tell)
 }
 
 /// This process's part of a match.
@@ -113,6 +125,11 @@ struct Seat {
     driver: Driver<Client>,
     /// A host's places.
     places: Option<Places>,
+    session_id: u64,
+    /// Whom to ask after a desync; the host is asked.
+    host: Option<SocketAddr>,
+    inquiry: Option<Inquiry<Game>>,
+    search: Option<Search>,
 }
 
 impl Seat {
@@ -134,6 +151,7 @@ impl Seat {
                     Event::Desync(mismatch) if divergent_turn.is_none() => {
                         divergent_turn = Some(mismatch.turn.0);
                         self.driver.simulation_mut().note_divergence(mismatch.turn.0);
+                        self.look_for_the_number();
                     }
                     Event::Connected { identity: Identity::Player(other), .. } => {
                         self.places.iter_mut().for_each(|places| places.connected(other));
@@ -142,6 +160,9 @@ impl Seat {
                     Event::WaitingFor { players, .. } => tell(News::WaitingFor(players)),
                     _ => {}
                 }
+            }
+            if let Some(search) = &mut self.search {
+                search.advance(self.clock.now());
             }
             let session = self.driver.session();
             if ended.is_none() && matches!(session.state(), State::Ending | State::Finished) {
@@ -164,13 +185,26 @@ impl Seat {
         let mut outcome = Outcome::new(*terms, &clients, end.since(began.unwrap_or(end)));
         outcome.player = Some(player.0);
         outcome.divergent_turn = divergent_turn;
+        outcome.finding = self.search.as_ref().and_then(|search| search.finding().cloned());
         Ok(outcome)
     }
 
+    /// The states of the last frames are kept as they are now; a guest asks the host about them.
+    fn look_for_the_number(&mut self) {
+        let inquiry = self.driver.simulation().inquiry();
+        match (self.host, inquiry) {
+            (Some(host), Some(inquiry)) => self.search = Search::begin(host, self.session_id, inquiry),
+            (_, inquiry) => self.inquiry = inquiry,
+        }
+    }
+
     fn pump(&mut self) -> Result<(), MatchError> {
-        let Self { clock, udp, driver, places } = self;
+        let Self { clock, udp, driver, places, session_id, inquiry, .. } = self;
         let now = clock.now();
-        let answer = |bytes: &[u8]| places.as_mut()?.answer(bytes, now).map(|answer| answer.to_vec());
+        let answer = |bytes: &[u8]| {
+            let invited = places.as_mut()?.answer(bytes, now).map(|answer| answer.to_vec());
+            invited.or_else(|| remote::answer(inquiry.as_mut(), *session_id, bytes))
+        };
         udp.pump_with(driver.session_mut(), now, answer).map_err(MatchError::Socket)
     }
 

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use testudo_lockstep::inquiry::Finding;
 use testudo_lockstep::{ConfigError, Duration, Failure, Simulation, State};
 
 use crate::app::client::Client;
@@ -23,6 +24,8 @@ pub(crate) struct Outcome {
     pub(crate) divergent_turn: Option<u32>,
     /// More about it, if all copies are in this process.
     pub(crate) desync: Option<Desync>,
+    /// More about it from the host, if that is in another process.
+    pub(crate) finding: Option<Finding>,
     /// Packets given to the network and packets that it lost, if the network was simulated.
     pub(crate) packets: Option<(u64, u64)>,
     /// Nanoseconds of each step of the first client in this process.
@@ -77,6 +80,7 @@ impl Outcome {
             duration,
             divergent_turn: None,
             desync: None,
+            finding: None,
             packets: None,
             step_nanos: Vec::new(),
             contacts_mean: 0.0,

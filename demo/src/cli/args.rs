@@ -232,6 +232,9 @@ pub(crate) struct Join {
     /// What the host printed: its address
     #[arg(value_name = "STRING")]
     pub(crate) host: SocketAddr,
+    /// Rehearse a desync: after turn T, flip a bit of the place of the body with slot index B in this copy
+    #[arg(long, value_name = "T,B", value_parser = turn_and_body)]
+    pub(crate) corrupt: Option<(u32, u32)>,
     #[command(flatten)]
     pub(crate) seat: Seat,
 }
@@ -291,6 +294,12 @@ impl ValueEnum for FieldArg {
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.0.name()))
     }
+}
+
+fn turn_and_body(text: &str) -> Result<(u32, u32), String> {
+    let numbers =
+        text.split_once(',').and_then(|(turn, body)| Some((turn.parse().ok()?, body.parse().ok()?)));
+    numbers.ok_or_else(|| "two numbers are needed: a turn and a body, as in 20,5".to_owned())
 }
 
 /// A probability in parts per million.

@@ -2,11 +2,15 @@
 
 use indicatif::ProgressBar;
 
-use crate::app::{News, host, join};
+use crate::app::{Fault, News, host, join};
 use crate::cli::args::{Host, Join, Seat};
 use crate::cli::headless::{progress_bar, terms};
 use crate::cli::report::Report;
 use crate::cli::{Failed, print};
+use crate::game::BodyField;
+
+/// The bit that `join --corrupt` flips: 1/32 of a unit.
+const REHEARSED_BIT: u32 = 11;
 
 pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     check_seat(&options.seat)?;
@@ -29,7 +33,14 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
 pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
     check_seat(&options.seat)?;
     let bar = progress_bar("turn", 0);
-    let outcome = join(options.host, options.seat.replay.as_deref(), |news| show(&bar, news));
+    let fault = options.corrupt.map(|(turn, slot)| Fault {
+        turn,
+        player: 0,
+        slot,
+        field: BodyField::PositionX,
+        bit: REHEARSED_BIT,
+    });
+    let outcome = join(options.host, options.seat.replay.as_deref(), fault, |news| show(&bar, news));
     bar.finish_and_clear();
     let report = Report::new(&outcome?, true);
     print(&report, json, &format!("joined over UDP at {}", options.host));

@@ -95,7 +95,7 @@ impl Report {
             bodies: outcome.bodies,
             contacts_mean: outcome.contacts_mean,
             kills: outcome.kills.clone(),
-            desync: outcome.desync.as_ref().map(DesyncReport::new),
+            desync: desync_report(outcome),
         }
     }
 
@@ -165,6 +165,25 @@ impl Report {
         let parts: Vec<String> = guests.into_iter().chain(host).collect();
         format!("{}; orders only, so more units cost nothing", parts.join(", "))
     }
+}
+
+/// From copies in this process, or from what the host has told.
+fn desync_report(outcome: &Outcome) -> Option<DesyncReport> {
+    if let Some(desync) = &outcome.desync {
+        return Some(DesyncReport::new(desync));
+    }
+    let (turn, finding) = (outcome.divergent_turn?, outcome.finding.as_ref()?);
+    let (frame, here) = (finding.frame?, finding.here?);
+    Some(DesyncReport {
+        turn,
+        frame,
+        body: (here.kind == "body").then_some(here.index),
+        object: Some(format!("{} {}", here.kind, here.index)),
+        field: Some(here.name),
+        // The host's, then this player's.
+        values: vec![finding.there, Some(here.value)],
+        outlier: None,
+    })
 }
 
 impl DesyncReport {

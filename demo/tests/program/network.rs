@@ -75,6 +75,25 @@ fn three_processes_play_the_match_that_one_process_plays() {
     assert_eq!(players, [Some(1), Some(2)]);
 }
 
+/// Each process has its own copy only; the guest finds out in a few questions to the host.
+#[test]
+fn a_difference_between_two_processes_is_named_to_the_number() {
+    let mut host = Process::start("host --players 2 --units 20 --turns 20 --seed 1");
+    let (_, string) = host.invitation();
+    let guest = Process::start(&format!("join {string} --corrupt 3,20"));
+    let (code, report) = guest.end();
+    assert_eq!(code, 1, "{report}");
+    let desync = &report["desync"];
+    assert_eq!((&desync["turn"], &desync["frame"]), (&3.into(), &15.into()), "{report}");
+    assert_eq!((&desync["body"], &desync["field"]), (&20.into(), &"position.x".into()), "{report}");
+    let value = |at: usize| desync["values"][at].as_i64().expect("a number");
+    assert_eq!(value(0) ^ value(1), 1 << 11, "the flipped bit: {report}");
+    let (code, report) = host.end();
+    assert_eq!((code, &report["first_divergent_turn"]), (1, &3.into()), "{report}");
+    let bad = run("join 127.0.0.1:9 --bot --headless --corrupt 3");
+    assert_eq!(bad.code, 2, "{bad:?}");
+}
+
 #[test]
 fn whoever_finds_no_place_is_told_so() {
     let mut host = Process::start("host --players 2 --units 2 --turns 5");
