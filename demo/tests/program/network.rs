@@ -90,7 +90,7 @@ fn a_difference_between_two_processes_is_named_to_the_number() {
     assert_eq!(value(0) ^ value(1), 1 << 11, "the flipped bit: {report}");
     let (code, report) = host.end();
     assert_eq!((code, &report["first_divergent_turn"]), (1, &3.into()), "{report}");
-    let bad = run("join 127.0.0.1:9 --bot --headless --corrupt 3");
+    let bad = run("join 127.0.0.1:0 --bot --headless --corrupt 3");
     assert_eq!(bad.code, 2, "{bad:?}");
 }
 
