@@ -82,6 +82,7 @@ pub(crate) mod kind {
     pub(crate) const KEYFRAME: u8 = 3;
     pub(crate) const DIVERGED: u8 = 4;
     pub(crate) const END: u8 = 5;
+    pub(crate) const EVIDENCE: u8 = 6;
 }
 
 /// Makes the bytes of a replay, record by record.
@@ -185,6 +186,13 @@ impl Recorder {
     /// The peers disagree from this turn on: the recording goes on and says so.
     pub fn diverged(&mut self, turn: u32) {
         self.record(kind::DIVERGED, &[&turn.to_le_bytes()]);
+    }
+
+    /// The state before an earlier turn, as the peer had it: the first one in which the peers disagreed. See [`crate::state::Recent`].
+    pub fn evidence(&mut self, turn: u32, state: &[u8]) {
+        if turn <= self.turns && state.len() + 4 <= RECORD_BYTES_MAX {
+            self.record(kind::EVIDENCE, &[&turn.to_le_bytes(), state]);
+        }
     }
 
     /// Nothing follows.

@@ -36,11 +36,13 @@
 //! assert_eq!(difference.to_string(), "hit_points of unit 1: 90 and 89");
 //! ```
 
+mod recent;
 mod visitors;
 
 use core::fmt;
 use core::ops::RangeInclusive;
 
+pub use recent::Recent;
 pub use visitors::{digest, first_difference, flip_bit, leaves, load, save};
 
 /// A state that shows all of its numbers.

@@ -298,9 +298,9 @@ fn any_records_are_read_or_refused() {
         let mut file = bytes[..ends[0]].to_vec();
         let mut chain = u64::from_le_bytes(*file.last_chunk().unwrap());
         for _ in 0..random.between(1, 4) {
-            let kind = random.between(0, 6) as u8;
+            let kind = random.between(0, 7) as u8;
             let mut payload: Vec<u8> = (0..random.between(0, 24)).map(|_| random.next_u32() as u8).collect();
-            if kind == 3 && random.between(0, 1) == 0 {
+            if (kind == 3 || kind == 6) && random.between(0, 1) == 0 {
                 payload = [0_u32.to_le_bytes().as_slice(), &payload].concat();
             }
             if kind == 2 && random.between(0, 3) > 0 {
@@ -324,6 +324,25 @@ fn any_records_are_read_or_refused() {
         }
     }
     assert!(read > 50, "{read} turns were read: the test is not interesting");
+}
+
+#[test]
+fn the_state_right_after_a_divergence_is_in_the_file() {
+    let mut recorder = Recorder::new(&header());
+    (0..3).for_each(|turn| recorder.end_turn(turn));
+    recorder.diverged(1);
+    let before = recorder.bytes().len();
+    recorder.evidence(4, &[7]);
+    assert_eq!(recorder.bytes().len(), before, "a turn that has not come has no state");
+    recorder.evidence(2, &[9, 8]);
+    assert_eq!(recorder.bytes()[before..][..11], [6, 0, 0, 0, 6, 2, 0, 0, 0, 9, 8]);
+    recorder.evidence(3, &[5]);
+    recorder.end_turn(3);
+    recorder.end(Ending::Over);
+    let replay = Replay::read(recorder.bytes().to_vec(), SIM_VERSION).unwrap();
+    assert_eq!((replay.damage(), replay.turns(), replay.diverged()), (None, 4, Some(1)));
+    assert_eq!(replay.evidence(), Some((2, &[9, 8][..])), "the first one counts");
+    assert_eq!(replay.keyframe(2), None, "it is no place to jump to");
 }
 
 /// `REPLAY.md` and the code are held together by these bytes.

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use testudo_lockstep::PlayerId;
 use testudo_lockstep::replay::{Ending, Notice, Recorder, Replay, ReplayHeader};
-use testudo_lockstep::{PlayerId, state};
+use testudo_lockstep::state::{self, Recent};
 
 use crate::app::outcome::MatchError;
 use crate::app::{TURNS_MAX, Terms};
@@ -17,6 +18,10 @@ const BYTES_MAX: u64 = 256 << 20;
 /// Turns from one keyframe to the next: half a minute with turns of 200 ms.
 const KEYFRAME_EVERY: u32 = 150;
 
+/// States that are kept until all peers have compared their checksums, which takes a few turns.
+const RECENT_TURNS: usize = 64;
+const RECENT_BYTES: usize = 64 << 20;
+
 /// Bytes of the settings in a header: players, units, seed, turns.
 const SETTINGS_BYTES: usize = 17;
 
@@ -26,6 +31,8 @@ pub(crate) struct Recording {
     file: BufWriter<File>,
     path: PathBuf,
     state: Vec<u8>,
+    /// The states after the last turns; none any more once the peers have disagreed.
+    recent: Option<Recent>,
     is_over: bool,
     /// What the disk said. The match goes on.
     error: Option<io::Error>,
@@ -47,6 +54,7 @@ impl Recording {
             file: BufWriter::new(file),
             path: path.to_owned(),
             state: Vec::new(),
+            recent: Some(Recent::new(RECENT_TURNS, RECENT_BYTES)),
             is_over: false,
             error: None,
         };
@@ -72,6 +80,9 @@ impl Recording {
             return;
         }
         self.recorder.end_turn(checksum);
+        if let Some(recent) = &mut self.recent {
+            recent.push(self.recorder.turns(), game);
+        }
         if self.recorder.turns().is_multiple_of(KEYFRAME_EVERY) {
             state::save(game, &mut self.state);
             self.recorder.keyframe(&self.state);
@@ -82,10 +93,15 @@ impl Recording {
         self.store();
     }
 
-    /// The peers have disagreed since this turn. A keyframe shows what it has come to.
+    /// The peers have disagreed since this turn. The state right after it is kept as evidence, a keyframe shows what it has come to.
     pub(crate) fn diverged(&mut self, game: &mut Game, turn: u32) {
         if !self.is_over {
             self.recorder.diverged(turn);
+            if let Some(recent) = self.recent.take()
+                && let Some(evidence) = recent.get(turn + 1)
+            {
+                self.recorder.evidence(turn + 1, evidence);
+            }
             state::save(game, &mut self.state);
             self.recorder.keyframe(&self.state);
             self.store();

@@ -23,7 +23,8 @@ struct Comparison {
     checksums: Option<[String; 3]>,
     /// Whose checksum nobody can reproduce: "A", "B", or "unknown".
     outlier: Option<&'static str>,
-    /// The first number that differs, where the outlier's state is known: at its first keyframe after that turn.
+    /// The first number that differs, where the outlier's state is known: right after that turn if the outlier noticed, otherwise at its first
+    /// keyframe.
     difference: Option<Difference>,
 }
 
@@ -102,17 +103,19 @@ fn play(setup: Setup, replay: &Replay, to: u32) -> Result<ReplayPlayer<Game>, Fa
     Ok(player)
 }
 
-/// Between the first keyframe of a broken copy after the divergence and what the whole copy's orders come to then.
+/// Between a broken copy after the divergence, as early as its file has the state, and what the whole copy's orders come to then.
 fn difference(
     setup: Setup,
     broken: &Replay,
     from: u32,
     whole: &mut ReplayPlayer<Game>,
 ) -> Option<Difference> {
-    let at_turn = (from..=broken.turns()).find(|turn| broken.keyframe(*turn).is_some())?;
+    let evidence = broken.evidence().filter(|(turn, _)| *turn == from);
+    let (at_turn, state) =
+        evidence.or_else(|| (from..=broken.turns()).find_map(|turn| Some((turn, broken.keyframe(turn)?))))?;
     while whole.turn() < at_turn && whole.step_turn() {}
     let mut here = Game::new(setup).ok()?;
-    state::load(&mut here, broken.keyframe(at_turn)?).ok()?;
+    state::load(&mut here, state).ok()?;
     let mut there = whole.simulation().clone();
     let first = state::first_difference(&mut here, &mut there)?;
     let leaf = first.here.or(first.there)?;

@@ -25,6 +25,8 @@ pub struct Replay {
     /// Number of the turn that comes next, and the state.
     keyframes: Vec<(u32, Range<usize>)>,
     diverged: Option<u32>,
+    /// Number of the turn that came next, and the state.
+    evidence: Option<(u32, Range<usize>)>,
     ending: Option<Ending>,
     damage: Option<Damage>,
 }
@@ -101,6 +103,7 @@ impl Replay {
             turns: Vec::new(),
             keyframes: Vec::new(),
             diverged: None,
+            evidence: None,
             ending: None,
             damage: None,
         };
@@ -148,6 +151,10 @@ impl Replay {
                 let turn = number().filter(|_| body.len() == 4).ok_or("a mark that is none")?;
                 self.diverged = self.diverged.or(Some(turn));
             }
+            kind::EVIDENCE => {
+                let turn = number().filter(|turn| *turn <= turns).ok_or("evidence of a turn to come")?;
+                self.evidence.get_or_insert((turn, payload.start + 4..payload.end));
+            }
             kind::END => {
                 let ending = match body.get(4) {
                     Some(0) => Ending::Over,
@@ -192,6 +199,12 @@ impl Replay {
     /// The first turn in which the peers disagreed, if that was noticed.
     pub fn diverged(&self) -> Option<u32> {
         self.diverged
+    }
+
+    /// The state of the recording peer before a turn, kept because the peers disagreed: number of the turn, and the state.
+    pub fn evidence(&self) -> Option<(u32, &[u8])> {
+        let (turn, range) = self.evidence.as_ref()?;
+        Some((*turn, &self.bytes[range.clone()]))
     }
 
     /// Length of the file in bytes.
