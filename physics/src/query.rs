@@ -169,13 +169,14 @@ fn sort_by_slot(ids: &mut [BodyId]) {
         ids.sort_unstable_by_key(|id| id.index);
         return;
     }
-    let mut slots = [u32::MAX; SHORT];
+    // Slots fit 31 bits (so do the lanes of trees), and the oldest wide instructions compare signed numbers only.
+    let mut slots = [i32::MAX; SHORT];
     for (slot, id) in slots.iter_mut().zip(ids.iter()) {
-        *slot = id.index;
+        *slot = id.index as i32;
     }
     let rows = &slots[..ids.len().next_multiple_of(LANES)];
     for &slot in &slots[..ids.len()] {
         let place: u32 = rows.iter().map(|&other| u32::from(other < slot)).sum();
-        ids[place as usize].index = slot;
+        ids[place as usize].index = slot as u32;
     }
 }
