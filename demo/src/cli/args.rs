@@ -122,6 +122,9 @@ pub(crate) struct Headless {
     /// Links: all to player 0, or everybody to everybody
     #[arg(long, value_enum, default_value_t = TopologyArg::Star)]
     pub(crate) topology: TopologyArg,
+    /// If copies differ, write a report for people with the JSON object at its end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Write a replay of the match as player 0's client plays it
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
@@ -255,6 +258,9 @@ pub(crate) struct Soak {
 /// Who plays.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Seat {
+    /// If this copy differs from others, write a report for people with the JSON object at its end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Write a replay of the match as this player sees it
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,

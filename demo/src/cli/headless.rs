@@ -7,7 +7,7 @@ use testudo_lockstep::{Duration, Pace, Topology};
 use crate::app::{Fault, Recording, SimulatedMatch, Terms, play};
 use crate::cli::args::{Corrupt, Headless, Link, Match, PaceArg, TopologyArg};
 use crate::cli::report::Report;
-use crate::cli::{Failed, print};
+use crate::cli::{Failed, print, save_difference};
 use crate::game::Setup;
 
 /// How long a packet that is to be overtaken is held back: two frames.
@@ -32,6 +32,7 @@ pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
     };
     let report = run(&spec, recordings(options, &spec)?)?;
     print(&report, json, &format!("played over {}", in_words(&options.link)));
+    save_difference(&report, options.report.as_deref(), options.replay.as_deref())?;
     Ok(report.checksums_agree)
 }
 

@@ -11,6 +11,7 @@ mod report;
 mod skirmish;
 mod soak;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -113,6 +114,13 @@ fn print(report: &Report, json: bool, network: &str) {
     } else {
         print!("{}", report.summary(network));
     }
+}
+
+/// Writes the report of a difference, if there is one and a file for it.
+fn save_difference(report: &Report, path: Option<&Path>, replay: Option<&Path>) -> Result<(), Failed> {
+    let Some(path) = path else { return Ok(()) };
+    let saved = report.save_difference(path, replay);
+    saved.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))
 }
 
 fn print_json(report: &impl serde::Serialize) {

@@ -6,7 +6,7 @@ use crate::app::{Fault, News, host, join};
 use crate::cli::args::{Host, Join, Seat};
 use crate::cli::headless::{progress_bar, terms};
 use crate::cli::report::Report;
-use crate::cli::{Failed, print};
+use crate::cli::{Failed, print, save_difference};
 use crate::game::BodyField;
 
 /// The bit that `join --corrupt` flips: 1/32 of a unit.
@@ -27,6 +27,7 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     bar.finish_and_clear();
     let report = Report::new(&outcome?, true);
     print(&report, json, "hosted over UDP");
+    save_difference(&report, options.seat.report.as_deref(), options.seat.replay.as_deref())?;
     Ok(report.checksums_agree)
 }
 
@@ -44,6 +45,7 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
     bar.finish_and_clear();
     let report = Report::new(&outcome?, true);
     print(&report, json, &format!("joined over UDP at {}", options.host));
+    save_difference(&report, options.seat.report.as_deref(), options.seat.replay.as_deref())?;
     Ok(report.checksums_agree)
 }
 

@@ -1,6 +1,7 @@
 //! What a match looked like: the JSON object, and the summary for people.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -141,6 +142,39 @@ impl Report {
             ),
         );
         out
+    }
+
+    /// If copies differ, writes a report for people, with the JSON object at its end. `replay`: the replay of the match, if one was written.
+    pub(crate) fn save_difference(&self, path: &Path, replay: Option<&Path>) -> std::io::Result<()> {
+        let Some(turn) = self.first_divergent_turn else { return Ok(()) };
+        let mut text = format!(
+            "Copies of one match differ since turn {turn}\n\n  battle     {} armies of {} units, seed {}\n  checksums  {}\n",
+            self.players,
+            self.units,
+            self.seed,
+            self.client_checksums.join(", ")
+        );
+        let found = self.desync.as_ref().map_or_else(
+            || "not known: a guest asks the host, and a host only answers; see the guest's report".to_owned(),
+            DesyncReport::sentence,
+        );
+        let _ = writeln!(text, "  found      {found}");
+        let whose = self.desync.as_ref().and_then(|desync| desync.outlier);
+        let whose = whose
+            .map_or("unknown: no majority among the copies that were compared".to_owned(), |player| {
+                format!("player {player}'s, which is alone against all others")
+            });
+        let _ = writeln!(text, "  broken     {whose}");
+        if let Some(replay) = replay {
+            let file = replay.display();
+            let _ = writeln!(
+                text,
+                "  next       testudo verify {file}   (do the orders lead to what was recorded?)"
+            );
+        }
+        let json = serde_json::to_string_pretty(self)?;
+        let _ = writeln!(text, "\ndocs/debugging-a-desync.md says how to read this.\n\n{json}");
+        std::fs::write(path, text)
     }
 
     fn verdict(&self) -> String {

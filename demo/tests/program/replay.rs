@@ -68,7 +68,14 @@ fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     let file = folder.join("match.replay");
     let fault =
         "--corrupt-turn 20 --corrupt-player 1 --corrupt-body 20 --corrupt-bit 3 --corrupt-field position.x";
-    run_json(&format!("{MATCH} {fault} --replay {}", file.display()), 1);
+    let paper = folder.join("report.txt");
+    run_json(&format!("{MATCH} {fault} --replay {} --report {}", file.display(), paper.display()), 1);
+    let text = fs::read_to_string(paper).expect("a report");
+    for part in
+        ["differ since turn 20", "position.x of body 20", "testudo verify", "\"first_divergent_turn\": 20"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
     let whole = run_json(&format!("verify {}", file.display()), 0);
     assert_eq!(whole["diverged_turn"], 20, "the disagreement is noted on both sides: {whole}");
     let broken = run_json(&format!("verify {}.p1", file.display()), 1);
