@@ -164,6 +164,20 @@ impl<S: State> Inquiry<S> {
         }
     }
 
+    /// Whether what led to a frame leads there again: restores the state of the frame before, lets `run` do what was done then, and compares. A
+    /// simulation that looks at nothing but its state reproduces its own frames, even wrong ones; memory that was hit does not. None if one of the two frames
+    /// is not kept.
+    pub fn is_reproduced(&mut self, frame: u32, run: impl FnOnce(&mut S)) -> Option<bool> {
+        let moment = |frame: u32| self.moments.ring.iter().find(|moment| moment.frame == frame);
+        let (before, then) = (moment(frame.checked_sub(1)?)?, moment(frame)?.hash);
+        state::load(&mut self.game, &before.state).ok()?;
+        run(&mut self.game);
+        let mut again = Vec::new();
+        state::save(&mut self.game, &mut again);
+        self.open = None;
+        Some(xxh3_64(&again) == then)
+    }
+
     fn question(&mut self, question: Question) -> Vec<u8> {
         self.asked = Some(question);
         self.rounds += 1;
@@ -487,6 +501,15 @@ mod tests {
                 assert!(largest <= 1_200, "{largest} bytes");
             }
         }
+    }
+
+    #[test]
+    fn a_frame_that_was_hit_is_not_reproduced() {
+        let mut broken = inquiry(50, 13, |game| game.0[7] ^= 1);
+        let mut again =
+            |frame| broken.is_reproduced(frame, |game| game.0.iter_mut().for_each(|value| *value += 1));
+        assert_eq!([12, 13, 14].map(&mut again), [Some(true), Some(false), Some(true)]);
+        assert_eq!([0, 4, 20].map(again), [None; 3], "not kept, or what was before is not");
     }
 
     #[test]

@@ -79,6 +79,17 @@ struct Watched {
     /// The last frames' states, for a peer in another process to ask about.
     moments: Option<Moments>,
     frame: u32,
+    /// What was done before the frames of the moments.
+    deeds: VecDeque<Deed>,
+}
+
+/// Something that was done to the battle before a frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Deed {
+    pub(crate) frame: u32,
+    pub(crate) player: PlayerId,
+    /// None: something other than an order.
+    pub(crate) order: Option<Order>,
 }
 
 impl Client {
@@ -96,6 +107,7 @@ impl Client {
             recording: None,
             moments: None,
             frame: 0,
+            deeds: VecDeque::new(),
         };
         Self { watched: RefCell::new(watched), steps: 0, step_nanos: Vec::new(), contacts: 0 }
     }
@@ -114,6 +126,11 @@ impl Client {
     pub(crate) fn inquiry(&self) -> Option<Inquiry<Game>> {
         let watched = self.watched.borrow();
         Some(Inquiry::new(watched.moments.clone()?, watched.game.clone()))
+    }
+
+    /// What was done before the frames of the moments.
+    pub(crate) fn deeds(&self) -> Vec<Deed> {
+        self.watched.borrow().deeds.iter().cloned().collect()
     }
 
     /// Ends the replay, if one is written.
@@ -186,6 +203,7 @@ impl Simulation for Client {
     fn apply(&mut self, player: PlayerId, order: &Order) {
         let watched = self.watched.get_mut();
         watched.recording.iter_mut().for_each(|recording| recording.order(player, order));
+        watched.note_deed(player, Some(order));
         watched.game.apply(player, order);
         if let Some(whole) = &mut watched.whole {
             whole.apply(player, order);
@@ -223,6 +241,7 @@ impl Simulation for Client {
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
         let watched = self.watched.get_mut();
         watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::Gone));
+        watched.note_deed(player, None);
         watched.game.player_gone(player, turn);
         if let Some(whole) = &mut watched.whole {
             whole.player_gone(player, turn);
@@ -237,6 +256,7 @@ impl Simulation for Client {
         if let Some(order) = bots::order(&watched.game, player, turn) {
             // Not the notice that a bot plays: whoever plays the replay has no bot.
             watched.recording.iter_mut().for_each(|recording| recording.order(player, &order));
+            watched.note_deed(player, Some(&order));
             watched.game.apply(player, &order);
         }
         if let Some(whole) = &mut watched.whole
@@ -252,6 +272,14 @@ impl Watched {
     fn remember(&mut self) {
         if let Some(moments) = &mut self.moments {
             moments.push(self.frame - 1, &mut self.game);
+        }
+    }
+
+    fn note_deed(&mut self, player: PlayerId, order: Option<&Order>) {
+        if self.moments.is_some() {
+            let frame = self.frame;
+            while self.deeds.pop_front_if(|deed| deed.frame + MOMENTS_MAX as u32 <= frame).is_some() {}
+            self.deeds.push_back(Deed { frame, player, order: order.cloned() });
         }
     }
 

@@ -135,7 +135,7 @@ struct Seat {
 impl Seat {
     fn play(mut self, terms: &Terms, mut tell: impl FnMut(News)) -> Result<Outcome, MatchError> {
         let player = self.driver.session().player().unwrap_or_default();
-        let mut divergent_turn = None;
+        let (mut divergent_turn, mut outlier) = (None, None);
         let mut began = None;
         let mut ended = None;
         while !self.driver.session().is_over() {
@@ -150,6 +150,7 @@ impl Seat {
                     Event::Started => began = Some(self.clock.now()),
                     Event::Desync(mismatch) if divergent_turn.is_none() => {
                         divergent_turn = Some(mismatch.turn.0);
+                        outlier = mismatch.outlier();
                         self.driver.simulation_mut().note_divergence(mismatch.turn.0);
                         self.look_for_the_number();
                     }
@@ -185,15 +186,18 @@ impl Seat {
         let mut outcome = Outcome::new(*terms, &clients, end.since(began.unwrap_or(end)));
         outcome.player = Some(player.0);
         outcome.divergent_turn = divergent_turn;
+        outcome.outlier = outlier.map(|player| player.0);
         outcome.finding = self.search.as_ref().and_then(|search| search.finding().cloned());
+        outcome.is_reproduced = self.search.as_ref().and_then(Search::is_reproduced);
         Ok(outcome)
     }
 
     /// The states of the last frames are kept as they are now; a guest asks the host about them.
     fn look_for_the_number(&mut self) {
-        let inquiry = self.driver.simulation().inquiry();
+        let client = self.driver.simulation();
+        let (inquiry, deeds) = (client.inquiry(), client.deeds());
         match (self.host, inquiry) {
-            (Some(host), Some(inquiry)) => self.search = Search::begin(host, self.session_id, inquiry),
+            (Some(host), Some(inquiry)) => self.search = Search::begin(host, self.session_id, inquiry, deeds),
             (_, inquiry) => self.inquiry = inquiry,
         }
     }

@@ -26,6 +26,10 @@ pub(crate) struct Outcome {
     pub(crate) desync: Option<Desync>,
     /// More about it from the host, if that is in another process.
     pub(crate) finding: Option<Finding>,
+    /// Whether the orders lead to this copy's state again.
+    pub(crate) is_reproduced: Option<bool>,
+    /// Whose checksum was alone, if the copies are in several processes.
+    pub(crate) outlier: Option<u8>,
     /// Packets given to the network and packets that it lost, if the network was simulated.
     pub(crate) packets: Option<(u64, u64)>,
     /// Nanoseconds of each step of the first client in this process.
@@ -81,6 +85,8 @@ impl Outcome {
             divergent_turn: None,
             desync: None,
             finding: None,
+            is_reproduced: None,
+            outlier: None,
             packets: None,
             step_nanos: Vec::new(),
             contacts_mean: 0.0,

@@ -6,9 +6,13 @@
 use std::net::{SocketAddr, UdpSocket};
 
 use testudo_lockstep::inquiry::{Finding, Inquiry, Step};
-use testudo_lockstep::{Duration, Instant};
+use testudo_lockstep::{Duration, Instant, Simulation};
 
+use crate::app::client::Deed;
 use crate::game::Game;
+
+/// The rate of every match of the demo.
+const FRAMES_PER_SECOND: u32 = 20;
 
 /// First bytes of a question and of an answer.
 const ASK: [u8; 8] = *b"TESTASK1";
@@ -54,22 +58,58 @@ pub(crate) struct Search {
     asked: Option<Instant>,
     tries: u32,
     finding: Option<Finding>,
+    deeds: Vec<Deed>,
+    is_reproduced: Option<bool>,
 }
 
 impl Search {
     /// None if there is no socket to be had: the match goes on without an answer.
-    pub(crate) fn begin(host: SocketAddr, session_id: u64, mut inquiry: Inquiry<Game>) -> Option<Self> {
+    pub(crate) fn begin(
+        host: SocketAddr,
+        session_id: u64,
+        mut inquiry: Inquiry<Game>,
+        deeds: Vec<Deed>,
+    ) -> Option<Self> {
         let local: SocketAddr =
             if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
         let socket = UdpSocket::bind(local).ok()?;
         socket.set_nonblocking(true).ok()?;
         let question = inquiry.ask();
-        Some(Self { socket, host, session_id, inquiry, question, asked: None, tries: 0, finding: None })
+        Some(Self {
+            socket,
+            host,
+            session_id,
+            inquiry,
+            question,
+            asked: None,
+            tries: 0,
+            finding: None,
+            deeds,
+            is_reproduced: None,
+        })
     }
 
     /// What was found, as soon as it was.
     pub(crate) fn finding(&self) -> Option<&Finding> {
         self.finding.as_ref()
+    }
+
+    /// Whether the orders lead to this copy's state in that frame again; none if that cannot be told.
+    pub(crate) fn is_reproduced(&self) -> Option<bool> {
+        self.is_reproduced
+    }
+
+    fn play_again(&mut self, frame: u32) -> Option<bool> {
+        let deeds: Vec<&Deed> = self.deeds.iter().filter(|deed| deed.frame == frame).collect();
+        if deeds.iter().any(|deed| deed.order.is_none()) {
+            return None;
+        }
+        self.inquiry.is_reproduced(frame, |game| {
+            for deed in deeds {
+                deed.order.iter().for_each(|order| game.apply(deed.player, order));
+            }
+            game.step(FRAMES_PER_SECOND);
+        })
     }
 
     /// No more answers are expected.
@@ -87,7 +127,10 @@ impl Search {
                 Some(Ok(Step::Send(question))) => {
                     (self.question, self.asked, self.tries) = (question, None, 0);
                 }
-                Some(Ok(Step::Found(finding))) => self.finding = Some(finding),
+                Some(Ok(Step::Found(finding))) => {
+                    self.is_reproduced = finding.frame.and_then(|frame| self.play_again(frame));
+                    self.finding = Some(finding);
+                }
                 // An answer that comes twice, or is none.
                 Some(Err(_)) | None => {}
             }

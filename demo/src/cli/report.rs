@@ -52,6 +52,9 @@ struct DesyncReport {
     field: Option<&'static str>,
     values: Vec<Option<i128>>,
     outlier: Option<u8>,
+    /// Whether the orders lead to this process's copy again; without it, memory was hit, or something outside of the state was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reproducible_here: Option<bool>,
 }
 
 impl Report {
@@ -165,6 +168,14 @@ impl Report {
                 format!("player {player}'s, which is alone against all others")
             });
         let _ = writeln!(text, "  broken     {whose}");
+        if let Some(reproducible) = self.desync.as_ref().and_then(|desync| desync.reproducible_here) {
+            let told = if reproducible {
+                "yes: played again, the orders lead to this copy's state; the rules or what they look at differ between the machines"
+            } else {
+                "no: played again, the orders lead elsewhere; this copy's memory was hit, or the rules looked outside of their state"
+            };
+            let _ = writeln!(text, "  again      {told}");
+        }
         if let Some(replay) = replay {
             let file = replay.display();
             let _ = writeln!(
@@ -216,7 +227,8 @@ fn desync_report(outcome: &Outcome) -> Option<DesyncReport> {
         field: Some(here.name),
         // The host's, then this player's.
         values: vec![finding.there, Some(here.value)],
-        outlier: None,
+        outlier: outcome.outlier,
+        reproducible_here: outcome.is_reproduced,
     })
 }
 
@@ -231,6 +243,7 @@ impl DesyncReport {
             field: number.map(|number| number.field),
             values: number.map(|number| number.values.clone()).unwrap_or_default(),
             outlier: desync.outlier,
+            reproducible_here: None,
         }
     }
 

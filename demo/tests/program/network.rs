@@ -86,6 +86,7 @@ fn a_difference_between_two_processes_is_named_to_the_number() {
     let desync = &report["desync"];
     assert_eq!((&desync["turn"], &desync["frame"]), (&3.into(), &15.into()), "{report}");
     assert_eq!((&desync["body"], &desync["field"]), (&20.into(), &"position.x".into()), "{report}");
+    assert_eq!(desync["reproducible_here"], false, "the guest's copy was hit: {report}");
     let value = |at: usize| desync["values"][at].as_i64().expect("a number");
     assert_eq!(value(0) ^ value(1), 1 << 11, "the flipped bit: {report}");
     let (code, report) = host.end();
