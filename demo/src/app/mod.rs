@@ -26,7 +26,7 @@ pub(crate) use cubes::{CubesError, CubesMatch, CubesOutcome, CubesSpec, FRAMES_M
 pub(crate) use diagnosis::Desync;
 pub(crate) use network::{News, host, join};
 pub(crate) use outcome::{MatchError, Outcome};
-pub(crate) use recording::{Recording, open as open_replay};
+pub(crate) use recording::{Recording, header as replay_header, open as open_replay};
 pub(crate) use simulated::{SimulatedMatch, play};
 pub(crate) use skirmish::{Pilot, Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]

@@ -139,7 +139,8 @@ impl Recording {
     }
 }
 
-fn header(terms: &Terms) -> ReplayHeader {
+/// The first record of the replays of a match.
+pub(crate) fn header(terms: &Terms) -> ReplayHeader {
     let Setup { players, units, seed } = terms.setup;
     let mut settings = vec![players];
     settings.extend_from_slice(&units.to_le_bytes());

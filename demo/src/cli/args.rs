@@ -72,6 +72,9 @@ pub(crate) struct ReplayView {
     /// Go to the start of this turn, from 0
     #[arg(long, value_name = "T")]
     pub(crate) turn: Option<u32>,
+    /// Play from there to the end, so many times as fast as the match was, 0.25..16
+    #[arg(long, value_name = "X", value_parser = speed)]
+    pub(crate) speed: Option<f64>,
 }
 
 /// What is played.
@@ -300,6 +303,11 @@ impl ValueEnum for FieldArg {
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.0.name()))
     }
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (0.25..=16.0).contains(speed));
+    speed.ok_or_else(|| "a speed from 0.25 to 16 is needed".to_owned())
 }
 
 fn turn_and_body(text: &str) -> Result<(u32, u32), String> {

@@ -106,14 +106,17 @@ pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
 pub(crate) fn replay(options: &ReplayView, json: bool) -> Result<bool, Failed> {
     let (mut player, terms) = open(&options.file)?;
     let turns = player.replay().turns();
-    let turn = options.turn.unwrap_or(turns);
+    let turn = options.turn.unwrap_or(if options.speed.is_some() { 0 } else { turns });
     // From the end, so that it is a jump back as somebody who watches makes it.
     let refused = |error: testudo_lockstep::replay::SeekError| Failed::usage(error.to_string());
     player.seek(turns).map_err(refused)?;
     let clock = Clock::start();
     player.seek(turn).map_err(refused)?;
     let seek_ms = clock.elapsed().as_micros() as f64 / 1e3;
-    let game = player.simulation();
+    if let Some(speed) = options.speed {
+        watch(&mut player, &terms, speed);
+    }
+    let (game, turn) = (player.simulation(), player.turn());
     let armies = 0..terms.setup.players;
     let moment = Moment {
         about: about(player.replay(), &terms),
@@ -134,6 +137,28 @@ pub(crate) fn replay(options: &ReplayView, json: bool) -> Result<bool, Failed> {
         println!("                reached in {seek_ms:.1} ms from the end");
     }
     Ok(moment.about.complete && player.divergence().is_none())
+}
+
+/// Plays to the end at a speed, and shows turn and armies.
+fn watch(player: &mut ReplayPlayer<Game>, terms: &Terms, speed: f64) {
+    let bar = progress_bar("turn", player.replay().turns().into());
+    let (clock, mut due) = (Clock::start(), 0.0);
+    while let Some((events, _)) = player.replay().turn(player.turn()) {
+        // A paused turn takes no time here.
+        if events.frames > 0 {
+            due += 1.0 / (f64::from(events.frames_per_second.max(1)) * speed);
+        }
+        let early = due - clock.elapsed().as_micros() as f64 / 1e6;
+        if early > 0.0 {
+            std::thread::sleep(std::time::Duration::from_secs_f64(early));
+        }
+        player.step_frame();
+        let game = player.simulation();
+        let living = (0..terms.setup.players).map(|army| game.middle(army).map_or(0, |(count, _)| count));
+        bar.set_position(player.turn().into());
+        bar.set_message(format!("living {:?}", living.collect::<Vec<_>>()));
+    }
+    bar.finish_and_clear();
 }
 
 fn open(path: &Path) -> Result<(ReplayPlayer<Game>, Terms), Failed> {

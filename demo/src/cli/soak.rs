@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
 
 use serde::Serialize;
 use testudo_lockstep::Topology;
 
-use crate::app::{SoakOutcome, soak};
+use crate::app::{SoakOutcome, Terms, replay_header, soak};
 use crate::cli::Failed;
 use crate::cli::args::Soak;
 use crate::cli::headless::progress_bar;
@@ -93,7 +94,17 @@ fn explain(game: &GameReport) {
     for finding in &game.findings {
         eprintln!("  {finding}");
     }
-    eprintln!("  {:?}", Plan::of(game.seed));
+    let plan = Plan::of(game.seed);
+    eprintln!("  {plan:?}");
+    let header = replay_header(&Terms { setup: plan.setup, turns: plan.turns });
+    for (node, trace) in game.traces.iter().enumerate() {
+        let path = format!("replays/soak-{}-{node}.replay", game.seed);
+        let written = fs::create_dir_all("replays").and_then(|()| fs::write(&path, trace.replay(&header)));
+        match written {
+            Ok(()) => eprintln!("  what client {node} ran: testudo verify {path}"),
+            Err(error) => eprintln!("  {path} cannot be written: {error}"),
+        }
+    }
 }
 
 impl SoakReport {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use testudo_lockstep::replay::{Ending, Notice, Recorder, ReplayHeader};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::game::{Game, Order};
@@ -24,6 +25,28 @@ pub(crate) struct Trace {
     pub(crate) gone: Vec<(u8, u32)>,
     /// Contacts that began, over all frames.
     pub(crate) contacts: u64,
+    /// Frames of each turn, and their rate.
+    pub(crate) frames: Vec<(u32, u32)>,
+}
+
+impl Trace {
+    /// The replay of what this client ran.
+    pub(crate) fn replay(&self, header: &ReplayHeader) -> Vec<u8> {
+        let mut recorder = Recorder::new(header);
+        for (turn, checksum) in (0..).zip(&self.checksums) {
+            for (player, _) in self.gone.iter().filter(|(_, from)| *from == turn) {
+                recorder.notice(PlayerId(*player), Notice::Gone);
+            }
+            for ran in self.orders.iter().filter(|ran| ran.turn == turn) {
+                recorder.action(PlayerId(ran.player), &ran.order);
+            }
+            let (frames, rate) = self.frames.get(turn as usize).copied().unwrap_or_default();
+            (0..frames).for_each(|_| recorder.frame(rate));
+            recorder.end_turn(*checksum);
+        }
+        recorder.end(Ending::Over);
+        recorder.bytes().to_vec()
+    }
 }
 
 /// A [`Game`] with a [`Trace`].
@@ -65,7 +88,12 @@ impl Simulation for Fighter {
 
     fn step(&mut self, frames_per_second: u32) {
         self.game.step(frames_per_second);
-        self.trace.get_mut().contacts += self.game.world().contacts_began().len() as u64;
+        let trace = self.trace.get_mut();
+        trace.contacts += self.game.world().contacts_began().len() as u64;
+        trace.frames.resize(trace.checksums.len() + 1, (0, 0));
+        if let Some(frames) = trace.frames.last_mut() {
+            *frames = (frames.0 + 1, frames_per_second);
+        }
     }
 
     fn checksum(&self) -> u64 {
@@ -77,5 +105,40 @@ impl Simulation for Fighter {
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
         self.trace.get_mut().gone.push((player.0, turn.0));
         self.game.player_gone(player, turn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::replay::{Replay, ReplayPlayer};
+
+    use super::*;
+    use crate::bots;
+    use crate::game::Setup;
+
+    #[test]
+    fn what_a_client_ran_can_be_played_again() {
+        let game = Game::new(Setup { players: 2, units: 20, seed: 4 }).unwrap();
+        let mut fighter = Fighter::new(game.clone());
+        for turn in 0..50 {
+            if turn == 20 {
+                fighter.player_gone(PlayerId(1), Turn(turn));
+            }
+            for player in (0..2).map(PlayerId) {
+                if let Some(order) = bots::order(fighter.game(), player, Turn(turn)) {
+                    fighter.apply(player, &order);
+                }
+            }
+            // A paused turn has no frames.
+            let frames = if turn == 30 { 0 } else { 3 };
+            (0..frames).for_each(|_| fighter.step(20));
+            fighter.checksum();
+        }
+        let header = ReplayHeader { sim_version: 1, content_hash: 2, players: 2, settings: Vec::new() };
+        let replay = Replay::read(fighter.take_trace().replay(&header), 1).unwrap();
+        assert!(replay.is_complete() && replay.turns() == 50);
+        let mut player = ReplayPlayer::new(replay, game);
+        while player.step_turn() {}
+        assert_eq!((player.turn(), player.divergence()), (50, None));
     }
 }

@@ -8,7 +8,7 @@ use testudo_lockstep::{
 
 use crate::bots;
 use crate::game::{Game, Order, SetupError};
-use crate::soak::fighter::Fighter;
+use crate::soak::fighter::{Fighter, Trace};
 use crate::soak::ledger::Ledger;
 use crate::soak::plan::{Plan, TURNS_AHEAD, What};
 use crate::soak::verdict::{Client, Finding, News, judge};
@@ -50,6 +50,8 @@ pub(crate) struct GameReport {
     /// Frames in which a client stood and waited.
     pub(crate) stalled_frames: u64,
     pub(crate) findings: Vec<Finding>,
+    /// Of a game that has failed: what each client ran, by node.
+    pub(crate) traces: Vec<Trace>,
     /// Virtual time until the last survivor had run the last turn.
     pub(crate) simulated: Duration,
 }
@@ -270,12 +272,17 @@ impl<'a> Running<'a> {
         self.faults.drop = news.map_or(0, |news| news.dropped.len() as u64);
         self.faults.pause = news.map_or(0, |news| news.pauses);
         self.findings.extend(verdict.findings);
+        let (turns, contacts) =
+            reference.map_or((0, 0), |client| (client.trace.checksums.len() as u32, client.trace.contacts));
+        let has_failed = !self.findings.is_empty();
+        let traces = clients.into_iter().filter(|_| has_failed).map(|client| client.trace).collect();
         GameReport {
             seed: plan.seed,
             players: plan.setup.players,
             topology: plan.topology,
-            turns: reference.map_or(0, |client| client.trace.checksums.len() as u32),
-            contacts: reference.map_or(0, |client| client.trace.contacts),
+            turns,
+            contacts,
+            traces,
             faults: self.faults,
             compared: verdict.compared,
             orders: verdict.orders,

@@ -172,6 +172,7 @@ mod tests {
             orders: ledger().expected(&[]),
             gone: Vec::new(),
             contacts: 3,
+            ..Trace::default()
         };
         let client = |player| Client {
             name: format!("player {player}"),

@@ -63,6 +63,17 @@ fn other_match(folder: &Path) -> PathBuf {
 }
 
 #[test]
+fn a_replay_is_played_at_a_speed() {
+    let file = checked_in();
+    let end = run_json(&format!("replay {}", file.display()), 0);
+    let played = run_json(&format!("replay {} --turn 40 --speed 16", file.display()), 0);
+    assert_eq!((&played["turn"], &played["checksum"]), (&60.into(), &end["checksum"]));
+    for bad in ["0.2", "17", "fast", "NaN"] {
+        assert_eq!(run(&format!("replay {} --speed {bad}", file.display())).code, 2, "{bad}");
+    }
+}
+
+#[test]
 fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     let folder = folder("broken");
     let file = folder.join("match.replay");
