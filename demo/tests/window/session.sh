@@ -28,8 +28,8 @@ ROOT=$PWD WORK=$(mktemp -d)
 children=()
 trap 'kill "${children[@]}" 2>/dev/null || true; rm -rf "$WORK"' EXIT
 
-# The server chooses a free number and says which.
-Xvfb -displayfd 3 -screen 0 1360x860x24 +extension GLX 3>"$WORK/display" 2>"$WORK/xvfb" &
+# The server chooses a free number and says which. It stays when its last client goes: a key may be let go after the program has ended.
+Xvfb -displayfd 3 -noreset -screen 0 1360x860x24 +extension GLX 3>"$WORK/display" 2>"$WORK/xvfb" &
 children+=("$!")
 # patiently COMMAND...: until it succeeds, for at most a minute.
 patiently() {
@@ -135,9 +135,7 @@ picture desync 1
 say "a new match, which ends well"
 until_said '"event":"restart"' press restart
 sleep 2
-xdotool keydown ctrl
-key q
-xdotool keyup ctrl
+xdotool keydown ctrl keydown q sleep 0.1 keyup q keyup ctrl
 code=0
 wait "$program" || code=$?
 ((code == 0)) || fail "the program ended with $code: $(cat err)"
