@@ -53,7 +53,6 @@ fn spec(chosen: Match) -> SkirmishSpec {
         terms: Terms {
             setup: Setup { players: 2, units: chosen.units, seed: chosen.seed },
             turns: chosen.turns.unwrap_or(TURNS_MAX),
-            replays: None,
         },
         link: LinkSettings {
             latency: Duration::from_millis(60),
@@ -63,5 +62,6 @@ fn spec(chosen: Match) -> SkirmishSpec {
         },
         pace: if chosen.turns.is_some() { Pace::Fixed } else { Pace::Adaptive },
         pilots: vec![if chosen.bots { Pilot::Bot } else { Pilot::Person }, Pilot::Bot],
+        replays: None,
     }
 }
