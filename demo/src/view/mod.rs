@@ -90,7 +90,7 @@ async fn run(
         told.set(Some(Ok(desk.agrees())));
         if is_key_pressed(KeyCode::F12) {
             pictures += 1;
-            save_picture(&mut desk, pictures);
+            save_picture(&mut desk.log, pictures);
         }
         if controls::wants_to_quit() {
             desk.note_end();
@@ -101,11 +101,11 @@ async fn run(
 }
 
 /// Saves what is on the screen in the folder in which the program was started.
-fn save_picture(desk: &mut Desk, number: u32) {
+fn save_picture(log: &mut OrderLog, number: u32) {
     let name = format!("testudo-{number}.png");
     let mut picture = get_screen_data();
     // What is left of transparency means nothing on a screen.
     picture.get_image_data_mut().iter_mut().for_each(|pixel| pixel[3] = u8::MAX);
     picture.export_png(&name);
-    desk.log.note("picture", name);
+    log.note("picture", name);
 }

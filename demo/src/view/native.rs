@@ -17,41 +17,47 @@ const REAL_TIME: u32 = 100;
 
 /// Why there was no window, or what went wrong in it.
 #[derive(Debug)]
-pub(crate) enum WindowError {
+pub(crate) enum WindowError<E> {
     /// There is no display; why.
     NoDisplay(String),
-    Match(MatchError),
+    Match(E),
 }
+
+/// Where a window's pictures leave their verdict so far, because a window may be closed at any time.
+type Told<E> = Rc<Cell<Option<Result<bool, E>>>>;
 
 /// Opens a window with both clients of a match and runs until it is closed. Tells whether the copies were equal all the time.
 ///
 /// # Errors
 /// No display, or settings of the match out of range.
-pub(crate) fn open(spec: SkirmishSpec, log: Option<File>) -> Result<bool, WindowError> {
+pub(crate) fn open(spec: SkirmishSpec, log: Option<File>) -> Result<bool, WindowError<MatchError>> {
+    show(async move |told| run(spec, REAL_TIME, log_to(log), &told).await)
+}
+
+fn log_to(file: Option<File>) -> OrderLog {
+    OrderLog::new(file.map_or(Sink::Nowhere, Sink::File))
+}
+
+/// Opens a window and shows pictures until it is closed; then they end where they stand. What was told last is the result.
+fn show<E: 'static>(
+    pictures: impl AsyncFnOnce(Told<E>) -> Result<bool, E> + 'static,
+) -> Result<bool, WindowError<E>> {
     let display = display::find().map_err(WindowError::NoDisplay)?;
     let backend = match display {
         Display::Usual => LinuxBackend::X11Only,
         Display::Wayland => LinuxBackend::WaylandOnly,
     };
-    let result: Rc<Cell<Option<Result<bool, MatchError>>>> = Rc::default();
+    let result: Told<E> = Rc::default();
     let told = Rc::clone(&result);
     let started = Rc::new(Cell::new(false));
     let has_started = Rc::clone(&started);
-    let future = async move {
-        has_started.set(true);
-        told.set(Some(
-            run(spec, REAL_TIME, OrderLog::new(log.map_or(Sink::Nowhere, Sink::File)), &told).await,
-        ));
-    };
     // The library panics where the display has no way to draw; after the first picture a panic is a fault of this program.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    let mut hook = Some(hook);
     let future = async move {
-        if let Some(hook) = hook.take() {
-            panic::set_hook(hook);
-        }
-        future.await;
+        panic::set_hook(hook);
+        has_started.set(true);
+        told.set(Some(pictures(Rc::clone(&told)).await));
     };
     let entered =
         panic::catch_unwind(AssertUnwindSafe(|| macroquad::Window::from_config(conf(backend), future)));

@@ -32,7 +32,8 @@ impl OrderLog {
         Self { sink, places: BTreeMap::new() }
     }
 
-    fn write(&mut self, line: &Value) {
+    /// Writes a note as it is.
+    pub(crate) fn write(&mut self, line: &Value) {
         match &mut self.sink {
             Sink::Nowhere => {}
             #[cfg(not(target_arch = "wasm32"))]
