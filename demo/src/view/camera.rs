@@ -14,9 +14,9 @@ pub(crate) struct Camera {
 }
 
 impl Camera {
-    /// Shows everything within `half` of the middle of the field, from left to right.
-    pub(crate) fn fitting(half: f32, view: Rect) -> Self {
-        let scale = view.w / (2.0 * half);
+    /// Shows everything within `half` of the middle of the field, to all sides.
+    pub(crate) fn fitting(half: Vec2, view: Rect) -> Self {
+        let scale = (view.size() / (half * 2.0)).min_element();
         Self { centre: Vec2::ZERO, scale: scale.clamp(SCALE_MIN, SCALE_MAX) }
     }
 
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn zooming_holds_the_place_under_the_mouse() {
         let view = Rect::new(10.0, 20.0, 600.0, 400.0);
-        let mut camera = Camera::fitting(50.0, view);
+        let mut camera = Camera::fitting(Vec2::splat(50.0), view);
         let mouse = vec2(123.0, 321.0);
         let before = camera.to_field(view, mouse);
         camera.zoom(view, mouse, 2.0);

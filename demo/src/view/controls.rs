@@ -2,10 +2,9 @@
 
 use macroquad::input::{
     KeyCode, MouseButton, is_key_down, is_key_pressed, is_mouse_button_down, is_mouse_button_pressed,
-    is_mouse_button_released, mouse_delta_position, mouse_wheel,
+    is_mouse_button_released,
 };
-use macroquad::math::{Rect, Vec2, vec2};
-use macroquad::window::{screen_height, screen_width};
+use macroquad::math::{Rect, Vec2};
 
 use crate::app::Pilot;
 use crate::game::{BuildingLook, Command, Foe, UnitLook};
@@ -13,18 +12,13 @@ use crate::view::camera::{self, units};
 use crate::view::desk::{Aim, Desk};
 use crate::view::minimap;
 use crate::view::scene;
+use crate::view::steering::steer;
 
 /// A box smaller than this is a click, pixels.
 const CLICK: f32 = 5.0;
 
 /// How far from its middle a unit is still hit by a click, units of length.
 const REACH: f32 = 0.75;
-
-/// Pixels per second.
-const PAN_SPEED: f32 = 700.0;
-
-/// Width of the strip at the edge of the screen that moves the picture, pixels.
-const EDGE: f32 = 3.0;
 
 const DIGITS: [KeyCode; 10] = [
     KeyCode::Key0,
@@ -85,29 +79,8 @@ fn time(desk: &mut Desk) {
 
 fn move_camera(desk: &mut Desk, seconds: f32) {
     let mouse = desk.ui.mouse;
-    let pressed = |key: KeyCode| f32::from(u8::from(is_key_down(key)));
-    let mut way =
-        vec2(pressed(KeyCode::Right) - pressed(KeyCode::Left), pressed(KeyCode::Down) - pressed(KeyCode::Up));
-    let screen = vec2(screen_width(), screen_height());
-    if desk.drag.is_none() && mouse != Vec2::ZERO {
-        let edge = |at: f32, end: f32| {
-            f32::from(u8::from(at >= end - EDGE && at < end)) - f32::from(u8::from((0.0..EDGE).contains(&at)))
-        };
-        way += vec2(edge(mouse.x, screen.x), edge(mouse.y, screen.y));
-    }
-    desk.camera.centre += way * (PAN_SPEED * seconds / desk.camera.scale);
-    if is_mouse_button_down(MouseButton::Middle) {
-        // The library measures in half screens, and against the way of the mouse.
-        let moved = mouse_delta_position() * screen / 2.0;
-        desk.camera.centre += moved / desk.camera.scale;
-    }
-    let (_, wheel) = mouse_wheel();
-    if wheel != 0.0
-        && let Some(side) = side_under(desk, mouse)
-    {
-        let rect = desk.view(side).rect;
-        desk.camera.zoom(rect, mouse, 1.2_f32.powf(wheel.clamp(-1.0, 1.0)));
-    }
+    let under = side_under(desk, mouse).map(|side| desk.view(side).rect);
+    steer(&mut desk.camera, mouse, under, desk.drag.is_none(), seconds);
     if is_key_pressed(KeyCode::Home) {
         desk.show_all();
     }

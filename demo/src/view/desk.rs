@@ -8,10 +8,10 @@ use testudo_lockstep::Duration;
 use testudo_lockstep::Simulation as _;
 
 use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec};
-use crate::game::{Command, Game, Place};
+use crate::game::{Command, Place};
 use crate::view::alarm::{self, Answer};
 use crate::view::batch::Batch;
-use crate::view::camera::{Camera, raw, units};
+use crate::view::camera::{Camera, raw};
 use crate::view::debug::Layers;
 use crate::view::effects::Effects;
 use crate::view::help;
@@ -89,7 +89,7 @@ impl Desk {
             eprintln!("No replay is written: {error}");
         }
         let layout = Layout::new(screen_width(), screen_height());
-        let camera = opening(&skirmish.client(0).game(), layout.views[0]);
+        let camera = scene::opening(&skirmish.client(0).game(), layout.views[0]);
         Ok(Self {
             camera,
             spec,
@@ -199,7 +199,7 @@ impl Desk {
 
     /// All armies in the picture, as at the start.
     pub(crate) fn show_all(&mut self) {
-        self.camera = opening(&self.skirmish.client(0).game(), self.layout.views[0]);
+        self.camera = scene::opening(&self.skirmish.client(0).game(), self.layout.views[0]);
     }
 
     pub(crate) fn view(&self, side: u8) -> View {
@@ -319,7 +319,7 @@ impl Desk {
             self.pen.label(error, bar, Align::Middle, SIZE, BAD);
         }
         if self.shows_help {
-            help::draw(&self.pen, around);
+            help::draw(&self.pen, around, &help::SKIRMISH);
         }
         self.ui.end();
         let layout = self.layout;
@@ -445,12 +445,4 @@ impl Desk {
         self.speed = wanted.clamp(0, SPEEDS.len() as i32 - 1) as usize;
         self.log.note("speed_percent", SPEEDS[self.speed]);
     }
-}
-
-/// The camera at the start: it sees where all armies form up.
-fn opening(game: &Game, view: Rect) -> Camera {
-    const AIR: f32 = 9.0;
-    let bases = (0..game.setup().players).filter_map(|player| game.base(player));
-    let farthest = bases.map(|base| base.x.abs().max(base.y.abs())).max().unwrap_or(0);
-    Camera::fitting(units(farthest) + units(game.formation_half()) + AIR, view)
 }

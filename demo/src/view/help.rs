@@ -6,49 +6,60 @@ use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 use crate::view::palette::{BACKDROP, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
 use crate::view::pen::{LARGE, Pen, SIZE, SMALL};
 
-/// Key or gesture, and what it does.
-const LINES: [&[(&str, &str)]; 2] = [
-    &[
-        ("click, drag a box", "choose units"),
-        ("shift", "add to the choice, or take back"),
-        ("Ctrl A", "choose the whole army"),
-        ("right click", "go there; on an enemy: attack; with nobody chosen: recruits gather there"),
-        ("A, then click", "go there and attack on the way"),
-        ("P, then click", "patrol between here and there"),
-        ("S", "stop"),
-        ("Ctrl 1-9, 1-9", "name a group, choose it"),
-        ("minimap", "click: look there; right click: go there"),
+/// What a window says about itself.
+pub(crate) struct Help {
+    title: &'static str,
+    lead: [&'static str; 2],
+    /// Key or gesture, and what it does: two columns, of nine lines each at most.
+    lines: [&'static [(&'static str, &'static str)]; 2],
+}
+
+/// Of the match side by side.
+pub(crate) const SKIRMISH: Help = Help {
+    title: "Two computers, one battle",
+    lead: [
+        "Left and right are two players' clients. Each simulates the whole battle by itself; between them go only orders,",
+        "over a network that you can make as bad as you like below. After every turn both compare checksums.",
     ],
-    &[
-        ("arrows, edges", "move the picture"),
-        ("middle drag, wheel", "move, zoom"),
-        ("Home", "see both armies"),
-        ("Space", "pause"),
-        ("N", "one frame"),
-        ("- and +", "slower, faster"),
-        ("F2 F3 F4", "quadtree cells, boxes, contacts"),
-        ("F5 F6 F7", "velocities, sleepers, routes"),
-        ("F12, Ctrl Q", "save a picture, quit"),
+    lines: [
+        &[
+            ("click, drag a box", "choose units"),
+            ("shift", "add to the choice, or take back"),
+            ("Ctrl A", "choose the whole army"),
+            ("right click", "go there; on an enemy: attack; with nobody chosen: recruits gather there"),
+            ("A, then click", "go there and attack on the way"),
+            ("P, then click", "patrol between here and there"),
+            ("S", "stop"),
+            ("Ctrl 1-9, 1-9", "name a group, choose it"),
+            ("minimap", "click: look there; right click: go there"),
+        ],
+        &[
+            ("arrows, edges", "move the picture"),
+            ("middle drag, wheel", "move, zoom"),
+            ("Home", "see both armies"),
+            ("Space", "pause"),
+            ("N", "one frame"),
+            ("- and +", "slower, faster"),
+            ("F2 F3 F4", "quadtree cells, boxes, contacts"),
+            ("F5 F6 F7", "velocities, sleepers, routes"),
+            ("F12, Ctrl Q", "save a picture, quit"),
+        ],
     ],
-];
+};
 
 /// Covers the views with the list.
-pub(crate) fn draw(pen: &Pen, screen: Rect) {
+pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
     draw_rectangle(screen.x, screen.y, screen.w, screen.h, faded(BACKDROP, 0.6));
     let (width, height) = (860.0_f32.min(screen.w - 20.0), 392.0);
     let card =
         Rect::new((screen.w - width) / 2.0, (screen.y + (screen.h - height) / 2.0).max(8.0), width, height);
     draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
     draw_rectangle_lines(card.x, card.y, card.w, card.h, 2.0, LINE);
-    pen.strong("Two computers, one battle", card.x + 24.0, card.y + 36.0, LARGE, TEXT);
-    let lead = [
-        "Left and right are two players' clients. Each simulates the whole battle by itself; between them go only orders,",
-        "over a network that you can make as bad as you like below. After every turn both compare checksums.",
-    ];
-    for (n, line) in lead.into_iter().enumerate() {
+    pen.strong(help.title, card.x + 24.0, card.y + 36.0, LARGE, TEXT);
+    for (n, line) in help.lead.into_iter().enumerate() {
         pen.text(line, card.x + 24.0, card.y + 62.0 + n as f32 * 20.0, SIZE, TEXT_DIM);
     }
-    for (column, lines) in LINES.into_iter().enumerate() {
+    for (column, lines) in help.lines.into_iter().enumerate() {
         let x = card.x + 24.0 + column as f32 * (width / 2.0);
         for (n, (key, what)) in lines.iter().enumerate() {
             let y = card.y + 124.0 + n as f32 * 25.0;

@@ -25,6 +25,7 @@ mod panel;
 mod pen;
 mod scene;
 mod selection;
+mod steering;
 mod ui;
 mod viewport;
 

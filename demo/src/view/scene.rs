@@ -53,6 +53,14 @@ impl View {
     }
 }
 
+/// The camera at the start: it sees where all armies form up.
+pub(crate) fn opening(game: &Game, view: Rect) -> Camera {
+    const AIR: f32 = 9.0;
+    let bases = (0..game.setup().players).filter_map(|player| game.base(player));
+    let farthest = bases.fold(Vec2::ZERO, |far, base| far.max(place(base).abs()));
+    Camera::fitting(farthest + Vec2::splat(units(game.formation_half()) + AIR), view)
+}
+
 /// What is drawn beside the state itself.
 pub(crate) struct Extras<'a> {
     /// How far the picture is between the last two frames: 0..=65,536.
