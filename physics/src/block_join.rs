@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::quadtree::{BoxBlock, LANES};
 
 /// Two indices of blocks, or of lanes once the lowest level has been joined.
-pub(crate) type IndexPair = (u32, u32);
+pub(crate) type IndexPair = [u32; 2];
 
 /// The overlapping children of each pair of blocks, in order. `keep_own` masks what a block paired with itself gives.
 #[inline(always)]
@@ -17,7 +17,7 @@ pub(crate) fn join_blocks(
     keep_own: u64,
     out: &mut Vec<IndexPair>,
 ) {
-    for &(i, j) in pairs {
+    for &[i, j] in pairs {
         let own = if i == j { keep_own } else { u64::MAX };
         push_pairs(i, j, overlaps(&a[i as usize], &b[j as usize]) & own, out);
     }
@@ -29,7 +29,7 @@ pub(crate) fn push_pairs(i: u32, j: u32, mut overlapping: u64, out: &mut Vec<Ind
     while overlapping != 0 {
         let bit = overlapping.trailing_zeros();
         overlapping &= overlapping - 1;
-        out.push((i * LANES as u32 + bit / LANES as u32, j * LANES as u32 + bit % LANES as u32));
+        out.push([i * LANES as u32 + bit / LANES as u32, j * LANES as u32 + bit % LANES as u32]);
     }
 }
 

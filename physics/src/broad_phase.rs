@@ -25,7 +25,7 @@ impl Join {
     pub(crate) fn within(&mut self, tree: &Quadtree, path: Path) -> &[IndexPair] {
         self.pairs.clear();
         if !tree.is_empty() {
-            self.pairs.push((0, 0));
+            self.pairs.push([0, 0]);
         }
         for level in tree.levels().iter().skip(1).rev() {
             self.next.clear();
@@ -40,7 +40,7 @@ impl Join {
         self.pairs.clear();
         if !a.is_empty() && !b.is_empty() {
             debug_assert_eq!(a.levels().len(), b.levels().len());
-            self.pairs.push((0, 0));
+            self.pairs.push([0, 0]);
         }
         for (level_a, level_b) in a.levels().iter().zip(b.levels()).skip(1).rev() {
             self.next.clear();

@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use crate::block_join::BODIES_OF_ONE;
+use crate::block_join::{BODIES_OF_ONE, IndexPair};
 use crate::body::{Body, Extra, Shell, flag};
 use crate::broad_phase::WINDOW;
 use crate::coloring::Origin;
@@ -61,7 +61,7 @@ impl Stepper {
         let resting_pairs = core::mem::take(&mut self.resting_pairs);
         for window in resting_pairs.chunks(LANES * WINDOW) {
             pairs.clear();
-            pairs.extend(window.iter().map(|&(lane, slot)| (lane, self.working[slot as usize])));
+            pairs.extend(window.iter().map(|&(lane, slot)| [lane, self.working[slot as usize]]));
             self.add_window(&pairs, phase);
         }
         for &(_, slot) in &resting_pairs {
@@ -71,17 +71,17 @@ impl Stepper {
     }
 
     /// Narrow phase and contacts of one window's pairs.
-    fn add_window(&mut self, pairs: &[(u32, u32)], phase: &mut ContactPhase<'_>) {
+    fn add_window(&mut self, pairs: &[IndexPair], phase: &mut ContactPhase<'_>) {
         let mut hits = core::mem::take(&mut self.hits);
         self.path.narrow(pairs, &self.shells, phase.settings.margin, &mut hits);
         self.batches.begin_window();
         if self.any_flags & flag::SPECIAL == 0 {
-            for hit in &hits {
+            for hit in hits.iter() {
                 let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
-                self.add_contact(hit, Solving::Shared(share_a), phase);
+                self.add_contact(&hit, Solving::Shared(share_a), phase);
             }
         } else {
-            hits.iter().for_each(|hit| self.add_special(hit, phase));
+            hits.iter().for_each(|hit| self.add_special(&hit, phase));
         }
         self.hits = hits;
     }

@@ -12,7 +12,9 @@
 
 use alloc::vec::Vec;
 
+use crate::block_join::IndexPair;
 use crate::body::Shell;
+use crate::quadtree::LANES;
 
 /// Fraction bits of unit normals and mass shares inside the solver.
 pub(crate) const UNIT_BITS: u32 = 30;
@@ -29,7 +31,7 @@ pub(crate) struct Manifold {
 }
 
 /// A pair of working bodies that touch or nearly touch.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     pub(crate) a: u32,
     pub(crate) b: u32,
@@ -37,18 +39,54 @@ pub(crate) struct Hit {
     pub(crate) gap: i32,
 }
 
+/// Hits field by field, so that wide registers write eight at a time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hits {
+    /// How many of the elements below count.
+    pub(crate) len: usize,
+    pub(crate) pairs: Vec<IndexPair>,
+    pub(crate) normals: Vec<[i32; 2]>,
+    pub(crate) gaps: Vec<i32>,
+}
+
+impl Hits {
+    /// Forgets all hits and makes room for `most`, and for a block of lanes behind the last.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, most: usize) {
+        let room = most + LANES;
+        if self.pairs.len() < room {
+            self.pairs.resize(room, [0; 2]);
+            self.normals.resize(room, [0; 2]);
+            self.gaps.resize(room, 0);
+        }
+        self.len = 0;
+    }
+
+    /// The hits in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Hit> + '_ {
+        let fields = self.pairs.iter().zip(&self.normals).zip(&self.gaps).take(self.len);
+        fields.map(|((&[a, b], &normal), &gap)| Hit { a, b, normal, gap })
+    }
+}
+
 /// The pairs that are at most `margin` raw units apart, in order.
 #[inline(always)]
-pub(crate) fn find_hits(pairs: &[(u32, u32)], shells: &[Shell], margin: i32, hits: &mut Vec<Hit>) {
+pub(crate) fn find_hits(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
+    hits.begin(pairs.len());
+    add_hits(pairs, shells, margin, hits);
+}
+
+/// [`find_hits`] behind the hits that are there; there is room for them.
+#[inline(always)]
+pub(crate) fn add_hits(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
     // Written in any case and kept by moving on: whether a pair touches is hard to predict for a branch.
-    hits.resize(pairs.len(), Hit::default());
-    let mut count = 0;
-    for &(a, b) in pairs {
+    let mut count = hits.len;
+    for &[a, b] in pairs {
         let (normal, gap) = separation(&shells[a as usize], &shells[b as usize]);
-        hits[count] = Hit { a, b, normal, gap };
+        (hits.pairs[count], hits.normals[count], hits.gaps[count]) = ([a, b], normal, gap);
         count += usize::from(gap <= margin);
     }
-    hits.truncate(count);
+    hits.len = count;
 }
 
 /// The manifold of two shapes that are at most `margin` raw units apart.
@@ -59,7 +97,7 @@ pub(crate) fn manifold(a: &Shell, b: &Shell, margin: i32) -> Option<Manifold> {
 
 /// Normal and gap of any two shapes.
 #[inline(always)]
-fn separation(a: &Shell, b: &Shell) -> ([i32; 2], i32) {
+pub(crate) fn separation(a: &Shell, b: &Shell) -> ([i32; 2], i32) {
     // Extents are below 2^29 and callers compare neighbours only, so every difference and sum here fits i32.
     let d = [b.position[0].wrapping_sub(a.position[0]), b.position[1].wrapping_sub(a.position[1])];
     let outside =
@@ -117,7 +155,7 @@ fn coincident_normal(a: &Shell, b: &Shell, outside: [i32; 2]) -> [i32; 2] {
 }
 
 /// First guesses of `2^31 / sqrt(v)` for `v` in [1/4, 1) by its top seven bits; error below 1 %.
-static RECIPROCAL_ROOT: [u32; 96] = reciprocal_roots();
+pub(crate) static RECIPROCAL_ROOT: [u32; 96] = reciprocal_roots();
 
 const fn reciprocal_roots() -> [u32; 96] {
     let mut table = [0; 96];

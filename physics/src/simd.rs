@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::block_join::{IndexPair, join_blocks};
 use crate::body::Shell;
 use crate::coloring::Batches;
-use crate::narrow_phase::{Hit, find_hits};
+use crate::narrow_phase::{Hits, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Pass, Velocity, run_pass};
 use crate::tree_search::Search;
@@ -18,6 +18,8 @@ use crate::world_def::Simd;
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx512;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod sse;
 
@@ -54,6 +56,9 @@ pub(crate) enum Path {
     /// 256-bit integer instructions, found at run time.
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     Avx2,
+    /// 512-bit integer instructions, found at run time.
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    Avx512,
 }
 
 impl Path {
@@ -62,8 +67,11 @@ impl Path {
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
         {
             use std::arch::is_x86_feature_detected;
-            if allowed == Simd::Widest && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2")
-            {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
+            if allowed == Simd::Widest && avx2 && avx512::is_detected() {
+                return Self::Avx512;
+            }
+            if matches!(allowed, Simd::Widest | Simd::Avx2) && avx2 {
                 return Self::Avx2;
             }
             if allowed != Simd::Plain && is_x86_feature_detected!("sse4.1") {
@@ -90,17 +98,23 @@ impl Path {
             Self::Avx2 => unsafe { avx2::join(pairs, a, b, keep_own, out) },
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
+            Self::Avx512 => unsafe { avx512::join(pairs, a, b, keep_own, out) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
             Self::Sse41 => unsafe { sse::join(pairs, a, b, keep_own, out) },
         }
     }
 
     /// See [`find_hits`].
-    pub(crate) fn narrow(self, pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Vec<Hit>) {
+    pub(crate) fn narrow(self, pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
         match self {
             Self::Plain => find_hits(pairs, shells, margin, hits),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Avx2 => unsafe { avx2::narrow(pairs, shells, margin, hits) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx512 => unsafe { avx512::narrow(pairs, shells, margin, hits) },
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Sse41 => unsafe { sse::narrow(pairs, shells, margin, hits) },
@@ -113,7 +127,7 @@ impl Path {
             Self::Plain => tree.rebuild_bounds(),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
-            Self::Avx2 => unsafe { avx2::rebuild_bounds(tree) },
+            Self::Avx2 | Self::Avx512 => unsafe { avx2::rebuild_bounds(tree) },
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Sse41 => unsafe { sse::rebuild_bounds(tree) },
@@ -126,7 +140,7 @@ impl Path {
             Self::Plain => tree.search(search),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
-            Self::Avx2 => unsafe { avx2::search(tree, search) },
+            Self::Avx2 | Self::Avx512 => unsafe { avx2::search(tree, search) },
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Sse41 => unsafe { sse::search(tree, search) },
@@ -139,7 +153,7 @@ impl Path {
             Self::Plain => tree.visit(area, found),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
-            Self::Avx2 => unsafe { avx2::visit(tree, area, found) },
+            Self::Avx2 | Self::Avx512 => unsafe { avx2::visit(tree, area, found) },
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Sse41 => unsafe { sse::visit(tree, area, found) },
@@ -157,6 +171,9 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above; `Batches::push` has checked every index against `bodies()`.
             Self::Avx2 => unsafe { avx2::solve(batches.as_mut_slice(), velocities, pass) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx512 => unsafe { avx512::solve(batches.as_mut_slice(), velocities, pass) },
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Sse41 => unsafe { sse::solve(batches.as_mut_slice(), velocities, pass) },

@@ -11,7 +11,7 @@ use crate::broad_phase::Join;
 use crate::coloring::Batches;
 use crate::contacts::ContactCache;
 use crate::friction::FrictionContact;
-use crate::narrow_phase::Hit;
+use crate::narrow_phase::Hits;
 use crate::quadtree::{BoxBlock, LANES, NO_SLOT, Quadtree, RawBox};
 use crate::resting::RestingTrees;
 use crate::simd::{Path, prefetch};
@@ -77,7 +77,7 @@ pub(crate) struct Stepper {
     pub(crate) join: Join,
     /// Cached contacts of each working body as an owner: start and end in the cache.
     pub(crate) cached: Vec<[u32; 2]>,
-    pub(crate) hits: Vec<Hit>,
+    pub(crate) hits: Hits,
     pub(crate) pairs: Vec<IndexPair>,
     /// (lane of the mover, slot of the body at rest).
     pub(crate) resting_pairs: Vec<(u32, u32)>,
@@ -105,7 +105,7 @@ impl Stepper {
             locked: Vec::new(),
             join: Join::default(),
             cached: Vec::new(),
-            hits: Vec::new(),
+            hits: Hits::default(),
             pairs: Vec::new(),
             resting_pairs: Vec::new(),
             working: Vec::new(),
@@ -203,7 +203,7 @@ impl Stepper {
             self.pairs.clear();
             self.path.join(blocks, &self.tree.levels()[0], &tree.levels()[0], ALL_PAIRS, &mut self.pairs);
             self.resting_pairs
-                .extend(self.pairs.iter().map(|&(lane, r)| (lane, tree.slot_of_lane()[r as usize])));
+                .extend(self.pairs.iter().map(|&[lane, r]| (lane, tree.slot_of_lane()[r as usize])));
         }
         self.resting_pairs.sort_unstable();
     }

@@ -36,6 +36,8 @@ pub enum Simd {
     Plain,
     /// At most 128-bit ones (x86-64 with SSE4.1).
     Sse41,
+    /// At most 256-bit ones (x86-64 with AVX2).
+    Avx2,
     /// The widest that this machine has.
     #[default]
     Widest,

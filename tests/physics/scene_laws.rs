@@ -119,6 +119,7 @@ fn peers_agree_in_every_scene() {
         let mut reference = build(scene);
         let mut plain = scene(WorldDef::new().simd(Simd::Plain));
         let mut narrow = scene(WorldDef::new().simd(Simd::Sse41));
+        let mut wide = scene(WorldDef::new().simd(Simd::Avx2));
         let mut restored = build(scene);
         let mut asked = build(scene);
         asked.world.list_stayed_contacts(true);
@@ -144,6 +145,7 @@ fn peers_agree_in_every_scene() {
             let peers = [
                 ("plain", &mut plain),
                 ("narrow", &mut narrow),
+                ("wide", &mut wide),
                 ("restored", &mut restored),
                 ("asked", &mut asked),
             ];

@@ -107,7 +107,7 @@ fn joined(a: &Quadtree, b: Option<&Quadtree>, path: Path) -> Vec<(u32, u32)> {
     for window in blocks.chunks(WINDOW) {
         lanes.clear();
         path.join(window, &a.levels()[0], &b.levels()[0], keep_own, &mut lanes);
-        out.extend(lanes.iter().map(|&(i, j)| (a.slot_of_lane()[i as usize], b.slot_of_lane()[j as usize])));
+        out.extend(lanes.iter().map(|&[i, j]| (a.slot_of_lane()[i as usize], b.slot_of_lane()[j as usize])));
     }
     out
 }

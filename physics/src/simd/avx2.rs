@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::block_join::{IndexPair, push_pairs};
 use crate::body::Shell;
-use crate::narrow_phase::{Hit, UNIT, UNIT_BITS, find_hits};
+use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
 use crate::tree_search::Search;
@@ -25,14 +25,14 @@ pub(super) fn join(
     keep_own: u64,
     out: &mut Vec<IndexPair>,
 ) {
-    for &(i, j) in pairs {
+    for &[i, j] in pairs {
         let own = if i == j { keep_own } else { u64::MAX };
         push_pairs(i, j, overlaps(&a[i as usize], &b[j as usize]) & own, out);
     }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Vec<Hit>) {
+pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
     find_hits(pairs, shells, margin, hits);
 }
 

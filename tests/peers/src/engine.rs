@@ -18,6 +18,8 @@ pub struct Settings {
 pub enum Contender {
     /// Testudo, with the vector instructions that it finds at run time.
     Testudo,
+    /// Testudo with 256-bit instructions at most (AVX2): what it does on a machine without AVX-512.
+    TestudoAvx2,
     /// Testudo with 128-bit instructions at most (SSE4.1): what it does on a machine without AVX2.
     TestudoSse41,
     /// Testudo without them: what an ordinary x86-64 build does on the oldest machine.
@@ -33,6 +35,7 @@ impl Contender {
     pub fn name(self) -> &'static str {
         match self {
             Contender::Testudo => "testudo",
+            Contender::TestudoAvx2 => "testudo-avx2",
             Contender::TestudoSse41 => "testudo-sse41",
             Contender::TestudoPlain => "testudo-plain",
             Contender::Rapier => "rapier",
@@ -119,6 +122,7 @@ pub trait Engine {
 pub fn create(contender: Contender, scene: &Scene, settings: Settings) -> Box<dyn Engine> {
     let mut engine: Box<dyn Engine> = match contender {
         Contender::Testudo => Box::new(Testudo::new(scene, Simd::Widest)),
+        Contender::TestudoAvx2 => Box::new(Testudo::new(scene, Simd::Avx2)),
         Contender::TestudoSse41 => Box::new(Testudo::new(scene, Simd::Sse41)),
         Contender::TestudoPlain => Box::new(Testudo::new(scene, Simd::Plain)),
         Contender::Rapier => Box::new(Rapier::new(scene, settings)),
