@@ -8,10 +8,11 @@ use crate::broad_phase::WINDOW;
 use crate::coloring::Origin;
 use crate::contacts::ContactCache;
 use crate::friction::FrictionContact;
-use crate::narrow_phase::{Hit, UNIT, UNIT_BITS};
+use crate::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::num::isqrt_u64;
 use crate::quadtree::{LANES, NO_SLOT};
 use crate::sensors::SensorOverlaps;
+use crate::simd::{EqualLanes, equal_lanes};
 use crate::solver::{Contact, NO_LIMIT, Velocity};
 use crate::step::Stepper;
 use crate::world_def::Settings;
@@ -76,14 +77,20 @@ impl Stepper {
         self.path.narrow(pairs, &self.shells, phase.settings.margin, &mut hits);
         self.batches.begin_window();
         if self.any_flags & flag::SPECIAL == 0 {
-            for hit in hits.iter() {
-                let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
-                self.add_contact(&hit, Solving::Shared(share_a), phase);
-            }
+            self.path.add_contacts(self, &hits, phase);
         } else {
             hits.iter().for_each(|hit| self.add_special(&hit, phase));
         }
         self.hits = hits;
+    }
+
+    /// Contacts of bodies of which only geometry, mass and restitution matter. `equal` compares eight slots with one.
+    #[inline(always)]
+    pub(crate) fn add_contacts(&mut self, hits: &Hits, phase: &ContactPhase<'_>, equal: impl EqualLanes) {
+        for hit in hits.iter() {
+            let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
+            self.add_contact(&hit, Solving::Shared(share_a), phase, equal);
+        }
     }
 
     /// Filters, sensors, locked axes and contact friction.
@@ -101,12 +108,12 @@ impl Stepper {
         }
         let Some(share_a) = share_with_locks(phase.bodies, &a, &b, hit.normal) else {
             // It touches, but nothing can give way along its normal.
-            self.add_contact(hit, Solving::No, phase);
+            self.add_contact(hit, Solving::No, phase, equal_lanes);
             return;
         };
         let friction =
             combined_friction(phase.extras[a.slot as usize].friction, phase.extras[b.slot as usize].friction);
-        if let Some(place) = self.add_contact(hit, Solving::Shared(share_a), phase)
+        if let Some(place) = self.add_contact(hit, Solving::Shared(share_a), phase, equal_lanes)
             && friction > 0
         {
             self.frictions.push(FrictionContact::new(place, friction));
@@ -115,7 +122,13 @@ impl Stepper {
 
     /// Makes the contact of a pair, unless neither body can be moved. Returns its batch and lane.
     #[inline(always)]
-    fn add_contact(&mut self, hit: &Hit, solving: Solving, phase: &ContactPhase<'_>) -> Option<(u32, u32)> {
+    fn add_contact(
+        &mut self,
+        hit: &Hit,
+        solving: Solving,
+        phase: &ContactPhase<'_>,
+        equal: impl EqualLanes,
+    ) -> Option<(u32, u32)> {
         let (a, b) = (&self.shells[hit.a as usize], &self.shells[hit.b as usize]);
         let movable = [a.mass != 0, b.mass != 0];
         if !(movable[0] || movable[1]) {
@@ -135,13 +148,12 @@ impl Stepper {
         let (other, other_slot) = (either(hit.b, hit.a), either(b.slot, a.slot));
         let mut origin = Origin { owner, other: other_slot, cached: Origin::NEW, touching: hit.gap <= 0 };
         let restitution = a.restitution.max(b.restitution);
-        let reborn = self.any_flags & flag::FRESH != 0
-            && (phase.bodies[own_slot as usize].flags | phase.bodies[other_slot as usize].flags)
-                & flag::FRESH
-                != 0;
+        let fresh = |body: u32| self.fresh.get(body as usize).is_some_and(|&fresh| fresh);
+        // In a slot whose last body may have had contacts.
+        let reborn = !self.fresh.is_empty() && (fresh(owner) || fresh(other));
         if !reborn {
             let ranges = [self.cached[owner as usize], self.cached[other as usize]];
-            (origin.cached, contact.impulse) = phase.contacts.find(own_slot, other_slot, ranges);
+            (origin.cached, contact.impulse) = phase.contacts.find(own_slot, other_slot, ranges, equal);
             let known = origin.cached != Origin::NEW;
             origin.touching = hit.gap <= select_unpredictable(known, PARTING_GAP, 0);
         }

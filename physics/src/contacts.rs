@@ -12,7 +12,8 @@ use core::ops::Range;
 
 use crate::body::{Body, Shell, flag};
 use crate::coloring::{Batches, Origin};
-use crate::simd::equal_lanes;
+use crate::quadtree::LANES;
+use crate::simd::{EqualLanes, equal_lanes};
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
 #[derive(Clone, Debug, Default)]
@@ -40,9 +41,6 @@ impl CachedContacts {
         self.impulses.truncate(len);
     }
 }
-
-/// Entries that one look-up compares; as many follow the last contact while the list is searched.
-const LOOK_UP: usize = 8;
 
 /// A body that owns the next `count` contacts of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -95,10 +93,10 @@ impl ContactCache {
     pub(crate) fn begin_step(&mut self, slots: usize, rejoins: Option<impl Fn(&RestingContact) -> bool>) {
         core::mem::swap(&mut self.owners, &mut self.old_owners);
         core::mem::swap(&mut self.contacts, &mut self.old_contacts);
-        // Padding, so that every look-up may read as many as it likes.
+        // Padding, so that every look-up may read a block.
         let len = self.old_contacts.len();
-        self.old_contacts.others.resize(len + LOOK_UP, 0);
-        self.old_contacts.impulses.resize(len + LOOK_UP, 0);
+        self.old_contacts.others.resize(len + LANES, 0);
+        self.old_contacts.impulses.resize(len + LANES, 0);
         self.ranges.resize(slots.max(self.ranges.len()), [0; 2]);
         self.woken.clear();
         if let Some(rejoins) = rejoins {
@@ -115,11 +113,18 @@ impl ContactCache {
     }
 
     /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `owner` is the likelier owner, but a body that
-    /// fell asleep or woke up may have changed roles with the other one. `ranges` are those of the two.
+    /// fell asleep or woke up may have changed roles with the other one. `ranges` are those of the two; `equal` compares eight slots
+    /// with one.
     #[inline(always)]
-    pub(crate) fn find(&self, owner: u32, other: u32, ranges: [[u32; 2]; 2]) -> (u32, i32) {
-        let found = self.find_at(ranges[0], other);
-        if found.0 == Origin::NEW && self.roles_changed {
+    pub(crate) fn find(
+        &self,
+        owner: u32,
+        other: u32,
+        ranges: [[u32; 2]; 2],
+        equal: impl EqualLanes,
+    ) -> (u32, i32) {
+        let found = self.find_at(ranges[0], other, equal);
+        if self.roles_changed && found.0 == Origin::NEW {
             return self.find_elsewhere(owner, other, ranges[1]);
         }
         found
@@ -127,21 +132,21 @@ impl ContactCache {
 
     /// Looks through one owner's contacts. About every other pair is new, which no branch predicts: so there is none.
     #[inline(always)]
-    fn find_at(&self, [start, end]: [u32; 2], other: u32) -> (u32, i32) {
+    fn find_at(&self, [start, end]: [u32; 2], other: u32, equal: impl EqualLanes) -> (u32, i32) {
         let count = end - start;
         let first = start as usize;
-        let (near, impulses): (&[u32; LOOK_UP], &[i32; LOOK_UP]) = match (
+        let (near, impulses): (&[u32; LANES], &[i32; LANES]) = match (
             self.old_contacts.others[first..].first_chunk(),
             self.old_contacts.impulses[first..].first_chunk(),
         ) {
             (Some(near), Some(impulses)) => (near, impulses),
             _ => return (Origin::NEW, 0),
         };
-        let equal = equal_lanes(near, other) & ((1 << count.min(LOOK_UP as u32)) - 1);
-        let lane = equal.trailing_zeros() & (LOOK_UP as u32 - 1);
+        let equal = equal(near, other) & ((1 << count.min(LANES as u32)) - 1);
+        let lane = equal.trailing_zeros() & (LANES as u32 - 1);
         let found = equal != 0;
-        if count > LOOK_UP as u32 && !found {
-            return self.find_far(start + LOOK_UP as u32..end, other);
+        if count > LANES as u32 && !found {
+            return self.find_far(start + LANES as u32..end, other);
         }
         (
             select_unpredictable(found, start + lane, Origin::NEW),
@@ -162,7 +167,7 @@ impl ContactCache {
 
     #[cold]
     fn find_elsewhere(&self, owner: u32, other: u32, of_other: [u32; 2]) -> (u32, i32) {
-        let found = self.find_at(of_other, owner);
+        let found = self.find_at(of_other, owner, equal_lanes);
         if found.0 != Origin::NEW || self.woken.is_empty() {
             return found;
         }

@@ -10,9 +10,11 @@ use alloc::vec::Vec;
 use crate::block_join::{IndexPair, join_blocks};
 use crate::body::Shell;
 use crate::coloring::Batches;
+use crate::contact_phase::ContactPhase;
 use crate::narrow_phase::{Hits, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Pass, Velocity, run_pass};
+use crate::step::Stepper;
 use crate::tree_search::Search;
 use crate::world_def::Simd;
 
@@ -34,6 +36,11 @@ pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
     }
     let _ = (elements, index);
 }
+
+/// [`equal_lanes`], or another way to the same.
+pub(crate) trait EqualLanes: Copy + Fn(&[u32; LANES], u32) -> u32 {}
+
+impl<F: Copy + Fn(&[u32; LANES], u32) -> u32> EqualLanes for F {}
 
 /// Bit `l` is set when value `l` is the wanted one.
 #[inline(always)]
@@ -118,6 +125,19 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Sse41 => unsafe { sse::narrow(pairs, shells, margin, hits) },
+        }
+    }
+
+    /// See [`Stepper::add_contacts`].
+    pub(crate) fn add_contacts(self, stepper: &mut Stepper, hits: &Hits, phase: &ContactPhase<'_>) {
+        match self {
+            Self::Plain => stepper.add_contacts(hits, phase, equal_lanes),
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx2 | Self::Avx512 => unsafe { avx2::add_contacts(stepper, hits, phase) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Sse41 => stepper.add_contacts(hits, phase, equal_lanes),
         }
     }
 

@@ -78,6 +78,8 @@ pub(crate) struct Stepper {
     /// Cached contacts of each working body as an owner: start and end in the cache.
     pub(crate) cached: Vec<[u32; 2]>,
     pub(crate) hits: Hits,
+    /// Working bodies that are new; empty when there are none.
+    pub(crate) fresh: Vec<bool>,
     pub(crate) pairs: Vec<IndexPair>,
     /// (lane of the mover, slot of the body at rest).
     pub(crate) resting_pairs: Vec<(u32, u32)>,
@@ -106,6 +108,7 @@ impl Stepper {
             join: Join::default(),
             cached: Vec::new(),
             hits: Hits::default(),
+            fresh: Vec::new(),
             pairs: Vec::new(),
             resting_pairs: Vec::new(),
             working: Vec::new(),
@@ -133,6 +136,7 @@ impl Stepper {
         refill(&mut self.still, lanes, AT_REST);
         refill(&mut self.cached, lanes, [0; 2]);
         self.locked.clear();
+        self.fresh.clear();
         self.any_flags = 0;
         let mut tree = core::mem::take(&mut self.tree);
         tree.set_blocks(|first, slots, ahead| {
@@ -170,7 +174,18 @@ impl Stepper {
         if any_flags & (flag::LOCK_X | flag::LOCK_Y) != 0 {
             self.note_locks(first, slots, bodies);
         }
+        if any_flags & flag::FRESH != 0 {
+            self.note_fresh(first, slots, bodies);
+        }
         block
+    }
+
+    #[cold]
+    fn note_fresh(&mut self, first: usize, slots: &[u32; LANES], bodies: &[Body]) {
+        self.fresh.resize(self.shells.len(), false);
+        for (lane, &slot) in (first..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
+            self.fresh[lane] = bodies[slot as usize].has(flag::FRESH);
+        }
     }
 
     #[cold]
@@ -235,6 +250,10 @@ impl Stepper {
                 self.still.push(AT_REST);
                 self.cached.push(contacts.range(slot));
                 self.any_flags |= body.flags;
+                if body.has(flag::FRESH) || !self.fresh.is_empty() {
+                    self.fresh.resize(self.shells.len(), false);
+                    self.fresh[self.shells.len() - 1] = body.has(flag::FRESH);
+                }
             }
         }
     }

@@ -9,9 +9,11 @@ use alloc::vec::Vec;
 
 use crate::block_join::{IndexPair, push_pairs};
 use crate::body::Shell;
+use crate::contact_phase::ContactPhase;
 use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
+use crate::step::Stepper;
 use crate::tree_search::Search;
 
 /// Shift that takes a product with a unit factor back to raw units.
@@ -34,6 +36,21 @@ pub(super) fn join(
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
     find_hits(pairs, shells, margin, hits);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+pub(super) fn add_contacts(stepper: &mut Stepper, hits: &Hits, phase: &ContactPhase<'_>) {
+    stepper.add_contacts(hits, phase, |values: &[u32; LANES], wanted| equal_lanes(values, wanted));
+}
+
+/// See [`super::equal_lanes`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
+    // SAFETY: eight values are 32 bytes.
+    let values = unsafe { _mm256_loadu_si256(values.as_ptr().cast()) };
+    let equal = _mm256_cmpeq_epi32(values, _mm256_set1_epi32(wanted as i32));
+    _mm256_movemask_ps(_mm256_castsi256_ps(equal)) as u32
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
