@@ -42,6 +42,7 @@ mod broad_phase;
 mod coloring;
 mod contact_phase;
 mod contacts;
+mod curve;
 mod debug_draw;
 mod diff;
 mod filter;

@@ -9,6 +9,9 @@
 //! The order is a pure function of (position, slot), so no tree is part of the state.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
+
+use crate::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
 
 /// Bodies per block and children per block above.
 pub(crate) const LANES: usize = 8;
@@ -21,9 +24,6 @@ pub(crate) const LEVELS_MAX: usize = 12;
 
 /// A lane without a body.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
-
-/// Levels of the curve: 15 levels of two bits fit the 32-bit key with the depth counted from the root.
-pub(crate) const DEPTH_LIMIT: u32 = 15;
 
 /// An axis-aligned box in raw units; inclusive. An empty box has `min > max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,9 +98,7 @@ impl BoxBlock {
     }
 
     /// The box around all lanes.
-    #[inline(always)]
     pub(crate) fn bounds(&self) -> RawBox {
-        // Coordinate by coordinate: compilers know how to find the least of eight numbers.
         let least = |values: &[i32; LANES]| values.iter().fold(i32::MAX, |least, &v| least.min(v));
         let greatest = |values: &[i32; LANES]| values.iter().fold(i32::MIN, |greatest, &v| greatest.max(v));
         RawBox { min: [least(&self.x0), least(&self.y0)], max: [greatest(&self.x1), greatest(&self.y1)] }
@@ -129,17 +127,6 @@ pub(crate) struct SplitRule {
     pub(crate) depth_max: u32,
 }
 
-/// The square that the root covers and how fine its smallest cells are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Grid {
-    /// Lower corner of the root, raw units.
-    pub(crate) origin: [i32; 2],
-    /// Side of the smallest cell is `1 << cell_shift` raw units.
-    pub(crate) cell_shift: u32,
-    /// Levels below the root: the root's side is `1 << (cell_shift + depth)`.
-    pub(crate) depth: u32,
-}
-
 /// Bodies in curve order with leaves and boxes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quadtree {
@@ -147,6 +134,8 @@ pub(crate) struct Quadtree {
     /// (key, slot) packed into 64 bits; sorted.
     sorted: Vec<u64>,
     scratch: Vec<u64>,
+    /// By sorted body: quadrants that it shares with the one before it.
+    shared_depths: Vec<u8>,
     leaves: Vec<Leaf>,
     /// Slot in each lane, `NO_SLOT` in holes. Its length is a multiple of eight.
     slot_of_lane: Vec<u32>,
@@ -157,21 +146,19 @@ pub(crate) struct Quadtree {
 impl Quadtree {
     /// Sorts `slots` (ascending) by the cells of their centres and finds the leaves. The boxes are empty until [`Self::set_boxes`].
     ///
-    /// `centre_and_extent` gives a slot's centre and its larger half extent, raw units.
+    /// `centre_and_extent` gives a slot's centre and its larger half extent, raw units; `keys` is [`curve::keys`] or another way to
+    /// the same.
     pub(crate) fn sort(
         &mut self,
         slots: &[u32],
         rule: SplitRule,
         centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
+        keys: impl Fn(&Grid, &[Centre], &[u32], &mut Vec<u64>),
     ) {
         self.choose_grid(slots, rule.depth_max, centre_and_extent);
-        let grid = self.grid;
         self.sorted.clear();
-        self.sorted.extend(slots.iter().zip(&self.scratch).map(|(&slot, &centre)| {
-            let key = grid.key([centre as i32, (centre >> 32) as i32]);
-            u64::from(key) << 32 | u64::from(slot)
-        }));
-        radix_sort(&mut self.sorted, &mut self.scratch, grid.depth * 2);
+        keys(&self.grid, &self.scratch, slots, &mut self.sorted);
+        radix_sort(&mut self.sorted, &mut self.scratch, self.grid.depth * 2);
         self.find_leaves(rule);
     }
 
@@ -190,7 +177,7 @@ impl Quadtree {
             let (c, extent) = centre_and_extent(slot);
             bounds = bounds.union(&RawBox { min: c, max: c });
             extent_sum += extent as u64;
-            u64::from(c[0] as u32) | u64::from(c[1] as u32) << 32
+            curve::centre(c)
         }));
         if slots.is_empty() {
             self.grid = Grid::default();
@@ -209,32 +196,37 @@ impl Quadtree {
     fn find_leaves(&mut self, rule: SplitRule) {
         let capacity = rule.leaf_capacity.max(1) as usize;
         let depth_limit = self.grid.depth;
-        let sorted = &self.sorted;
+        self.find_shared_depths();
+        let (sorted, shared) = (&self.sorted, &self.shared_depths);
         let key = |i: usize| (sorted[i] >> 32) as u32;
         self.leaves.clear();
-        self.slot_of_lane.clear();
-        let mut a = 0;
+        self.slot_of_lane.fill(NO_SLOT);
+        let (mut a, mut lanes) = (0, 0);
         while a < sorted.len() {
-            let above = if a == 0 { 0 } else { shared_depth(key(a - 1), key(a), depth_limit) + 1 };
+            let above = if a == 0 { 0 } else { u32::from(shared[a]) + 1 };
             let room = if a + capacity < sorted.len() {
                 shared_depth(key(a), key(a + capacity), depth_limit) + 1
             } else {
                 0
             };
             let depth = above.max(room).min(depth_limit);
-            let shift = 2 * (depth_limit - depth);
-            let mut end = a + 1;
-            while end < sorted.len() && key(end) >> shift == key(a) >> shift {
-                end += 1;
-            }
-            place_leaf(&mut self.slot_of_lane, end - a);
-            let lane = self.slot_of_lane.len() as u32;
-            self.leaves.push(Leaf { lane, count: (end - a) as u32, depth, key: key(a) });
-            self.slot_of_lane.extend(sorted[a..end].iter().map(|&s| s as u32));
-            a = end;
+            let end = if depth == 0 { sorted.len() } else { first_below(shared, a + 1, depth as u8) };
+            let lane = place_leaf(&mut self.slot_of_lane, lanes, &sorted[a..], end - a);
+            self.leaves.push(Leaf { lane: lane as u32, count: (end - a) as u32, depth, key: key(a) });
+            (a, lanes) = (end, lane + end - a);
         }
-        let lanes = self.slot_of_lane.len().next_multiple_of(LANES);
-        self.slot_of_lane.resize(lanes, NO_SLOT);
+        self.slot_of_lane.truncate(lanes.next_multiple_of(LANES));
+    }
+
+    /// How many quadrants each sorted key shares with the one before it; none behind the last.
+    fn find_shared_depths(&mut self) {
+        let depth = self.grid.depth;
+        self.shared_depths.clear();
+        self.shared_depths.push(0);
+        let keys = self.sorted.iter().map(|&s| (s >> 32) as u32);
+        let pairs = keys.clone().zip(keys.skip(1));
+        self.shared_depths.extend(pairs.map(|(before, key)| shared_depth(before, key, depth) as u8));
+        self.shared_depths.resize(self.sorted.len() + LANES, 0);
     }
 
     /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them.
@@ -267,8 +259,13 @@ impl Quadtree {
     }
 
     /// Recomputes every level above the bodies.
-    #[inline(always)]
     pub(crate) fn rebuild_bounds(&mut self) {
+        self.rebuild_bounds_by(BoxBlock::bounds);
+    }
+
+    /// [`Self::rebuild_bounds`] with another implementation of [`BoxBlock::bounds`].
+    #[inline(always)]
+    pub(crate) fn rebuild_bounds_by(&mut self, bounds: impl Fn(&BoxBlock) -> RawBox) {
         let mut level = 0;
         while self.levels[level].len() > 1 {
             if self.levels.len() == level + 1 {
@@ -279,7 +276,7 @@ impl Quadtree {
             above.clear();
             above.resize(below.len().div_ceil(LANES), BoxBlock::EMPTY);
             for (at, child) in below.iter().enumerate() {
-                above[at / LANES].set(at % LANES, &child.bounds());
+                above[at / LANES].set(at % LANES, &bounds(child));
             }
             level += 1;
         }
@@ -400,105 +397,42 @@ fn slot_ahead(slot_of_lane: &[u32], lane: usize) -> u32 {
     slot_of_lane.get(lane + BLOCKS_AHEAD * LANES).copied().unwrap_or(NO_SLOT)
 }
 
-/// Starts a new block when the leaf does not fit into what is left of the current one, so that small leaves stay whole.
-fn place_leaf(slot_of_lane: &mut Vec<u32>, count: usize) {
-    let used = slot_of_lane.len() % LANES;
-    if used != 0 && used + count > LANES {
-        let lanes = slot_of_lane.len().next_multiple_of(LANES);
-        slot_of_lane.resize(lanes, NO_SLOT);
-    }
-}
-
-/// Number of quadrants, from the root's children down, that two keys of `depth` levels share; `depth` when equal.
-fn shared_depth(a: u32, b: u32, depth: u32) -> u32 {
-    let differing_bits = u32::BITS - (a ^ b).leading_zeros();
-    depth - differing_bits.div_ceil(2)
-}
-
-impl Grid {
-    /// The curve key of the cell that holds a point: two bits per level. Points outside belong to the nearest cell.
-    pub(crate) fn key(&self, point: [i32; 2]) -> u32 {
-        let last = (1u32 << self.depth) - 1;
-        let cell = |axis: usize| {
-            let offset = i64::from(point[axis]) - i64::from(self.origin[axis]);
-            ((offset.max(0) as u64 >> self.cell_shift) as u32).min(last)
-        };
-        hilbert_key(cell(0), cell(1), self.depth)
-    }
-
-    /// The square of the quadrant at `depth` that contains the cell of `key`: lower corner and side, raw units.
-    pub(crate) fn quadrant(&self, key: u32, depth: u32) -> ([i64; 2], i64) {
-        let (x, y) = hilbert_cell(key);
-        let below = self.depth - depth;
-        let corner = |cell: u32, axis: usize| {
-            i64::from(self.origin[axis]) + (i64::from(cell >> below) << (below + self.cell_shift))
-        };
-        ([corner(x, 0), corner(y, 1)], 1i64 << (below + self.cell_shift))
-    }
-}
-
-/// Curve digit of a quadrant (x bit, y bit) for each of the four orientations of the curve.
-/// Orientation bit 0 swaps the axes, bit 1 inverts both. The construction is the usual one for the Hilbert curve.
-const DIGIT: [[u8; 4]; 4] = [[0, 1, 3, 2], [0, 3, 1, 2], [2, 3, 1, 0], [2, 1, 3, 0]];
-/// Change of orientation on entering the quadrant with that digit.
-const TURN: [u8; 4] = [1, 0, 0, 3];
-
-/// Levels per look-up. The table of five takes 8 kB of the first-level cache and spares worlds of ten levels the third look-up.
-const STEP: u32 = 5;
-
-/// `[orientation][x bits << STEP | y bits]` -> key digits << 2 | next orientation.
-static LEVELS: [[u16; 1 << (2 * STEP)]; 4] = levels();
-
-const fn levels() -> [[u16; 1 << (2 * STEP)]; 4] {
-    let mut table = [[0; 1 << (2 * STEP)]; 4];
-    let mut entry = 0;
-    while entry < 4 << (2 * STEP) {
-        let (x, y) = (entry >> STEP, entry);
-        let mut orientation = entry >> (2 * STEP);
-        let mut key = 0;
-        let mut bit = STEP;
-        while bit > 0 {
-            bit -= 1;
-            let quadrant = ((x >> bit) & 1) << 1 | ((y >> bit) & 1);
-            let digit = DIGIT[orientation][quadrant];
-            key = key << 2 | digit as u16;
-            orientation ^= TURN[digit as usize] as usize;
+/// The first element from `from` on that is below `limit` (1..=127). There is one, and seven more elements behind the last such.
+fn first_below(elements: &[u8], from: usize, limit: u8) -> usize {
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let limits = u64::from(limit) * (TOPS >> 7);
+    let mut at = from;
+    while let Some(eight) = elements.get(at..).and_then(|rest| rest.first_chunk()) {
+        // Elements are below 128, so no byte borrows from the next.
+        let below = !((u64::from_le_bytes(*eight) | TOPS) - limits) & TOPS;
+        if below != 0 {
+            return at + below.trailing_zeros() as usize / 8;
         }
-        table[entry >> (2 * STEP)][entry & ((1 << (2 * STEP)) - 1)] = key << 2 | orientation as u16;
-        entry += 1;
+        at += eight.len();
     }
-    table
+    at
 }
 
-/// Position of a cell along the Hilbert curve in a grid of `depth` levels, at most 16: two bits per level.
-#[inline]
-fn hilbert_key(x: u32, y: u32, depth: u32) -> u32 {
-    const BITS: u32 = (1 << STEP) - 1;
-    let mut key = 0;
-    let mut shift = depth.next_multiple_of(STEP);
-    // Each leading zero level gives a leading zero digit and swaps the axes: the curve is that of 16 levels.
-    let mut orientation = (shift & 1) as usize;
-    while shift > 0 {
-        shift -= STEP;
-        let entry = LEVELS[orientation][((x >> shift & BITS) << STEP | (y >> shift & BITS)) as usize];
-        key = key << (2 * STEP) | u32::from(entry >> 2);
-        orientation = usize::from(entry & 3);
+/// Puts the slots of a leaf (low halves of the `count` first `items`) behind the first `len` lanes and returns its first lane. It starts a new
+/// block when it does not fit into what is left of the current one, so that small leaves stay whole. All lanes behind `len` are holes.
+fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usize) -> usize {
+    let rest = len.next_multiple_of(LANES) - len;
+    let lane = len + select_unpredictable(rest < count, rest, 0);
+    let end = lane + count;
+    if slot_of_lane.len() < end + 2 * LANES {
+        slot_of_lane.resize(2 * (end + 2 * LANES), NO_SLOT);
     }
-    key
-}
-
-/// The inverse of [`hilbert_key`].
-fn hilbert_cell(key: u32) -> (u32, u32) {
-    let (mut x, mut y) = (0, 0);
-    let mut orientation = 0usize;
-    for level in (0..16).rev() {
-        let digit = (key >> (2 * level) & 3) as u8;
-        let quadrant = DIGIT[orientation].iter().position(|&d| d == digit).unwrap_or(0) as u32;
-        x = x << 1 | quadrant >> 1;
-        y = y << 1 | quadrant & 1;
-        orientation ^= usize::from(TURN[usize::from(digit)]);
+    // Eight at a time, whatever follows them: how many a leaf holds is hard to predict for a branch.
+    for (eight, to) in
+        items.chunks(LANES).zip(slot_of_lane[lane..].chunks_mut(LANES)).take(count.div_ceil(LANES))
+    {
+        match (eight.as_array::<LANES>(), to.as_mut_array()) {
+            (Some(eight), Some(to)) => *to = eight.map(|item| item as u32),
+            _ => to.iter_mut().zip(eight).for_each(|(to, &item)| *to = item as u32),
+        }
     }
-    (x, y)
+    slot_of_lane[end..end + LANES].fill(NO_SLOT);
+    lane
 }
 
 /// Bits per digit of the radix sort: the counters of one pass fit the first-level cache.
@@ -546,19 +480,9 @@ mod tests {
     fn tree(points: &[[i32; 2]], rule: SplitRule, extent: i32) -> Quadtree {
         let slots: Vec<u32> = (0..points.len() as u32).collect();
         let mut tree = Quadtree::default();
-        tree.sort(&slots, rule, |s| (points[s as usize], extent));
+        tree.sort(&slots, rule, |s| (points[s as usize], extent), curve::keys);
         tree.set_boxes(|_, s| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
         tree
-    }
-
-    #[test]
-    fn the_curve_visits_neighbouring_cells() {
-        for key in 0..4095 {
-            let ((x, y), (u, v)) = (hilbert_cell(key), hilbert_cell(key + 1));
-            assert_eq!(x.abs_diff(u) + y.abs_diff(v), 1, "cells {key} and {} are neighbours", key + 1);
-            assert_eq!(hilbert_key(x, y, 16), key);
-            assert_eq!(hilbert_key(x, y, 6), key, "leading levels change nothing");
-        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use alloc::vec::Vec;
 
 use crate::body::Body;
+use crate::curve;
 use crate::quadtree::{Quadtree, RawBox, SplitRule};
 
 /// Where a slot is: in no tree.
@@ -114,7 +115,7 @@ impl RestingTrees {
         }
         self.scratch.sort_unstable();
         let (tree, tag) = if into_old { (&mut self.old, 0) } else { (&mut self.young, YOUNG) };
-        tree.sort(&self.scratch, rule, |slot| bodies[slot as usize].centre_and_extent());
+        tree.sort(&self.scratch, rule, |slot| bodies[slot as usize].centre_and_extent(), curve::keys);
         let places = &mut self.places;
         tree.set_boxes(|lane, slot| {
             places[slot as usize] = lane as u32 | tag;

@@ -11,6 +11,7 @@ use crate::block_join::{IndexPair, join_blocks};
 use crate::body::Shell;
 use crate::coloring::Batches;
 use crate::contact_phase::ContactPhase;
+use crate::curve::{self, Centre, Grid};
 use crate::narrow_phase::{Hits, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Pass, Velocity, run_pass};
@@ -138,6 +139,16 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Sse41 => stepper.add_contacts(hits, phase, equal_lanes),
+        }
+    }
+
+    /// See [`curve::keys`].
+    pub(crate) fn curve_keys(self, grid: &Grid, centres: &[Centre], slots: &[u32], out: &mut Vec<u64>) {
+        match self {
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx512 => unsafe { avx512::curve_keys(grid, centres, slots, out) },
+            _ => curve::keys(grid, centres, slots, out),
         }
     }
 

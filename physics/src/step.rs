@@ -127,7 +127,10 @@ impl Stepper {
         settings: &Settings,
     ) {
         let margin = settings.box_margin();
-        self.tree.sort(active, settings.split, |slot| bodies[slot as usize].centre_and_extent());
+        let centre_and_extent = |slot: u32| bodies[slot as usize].centre_and_extent();
+        self.tree.sort(active, settings.split, centre_and_extent, |grid, centres, slots, out| {
+            self.path.curve_keys(grid, centres, slots, out)
+        });
         self.lanes.resize(bodies.len(), 0);
         // One more: the dummy body of empty lanes in batches.
         let lanes = self.tree.slot_of_lane().len() + 1;

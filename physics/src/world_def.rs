@@ -2,8 +2,9 @@
 
 use crate::aabb::Aabb;
 use crate::body::{raw, raw2};
+use crate::curve::DEPTH_LIMIT;
 use crate::num::{Fx, POSITION_MAX, SPEED_MAX};
-use crate::quadtree::{DEPTH_LIMIT, RawBox, SplitRule};
+use crate::quadtree::{RawBox, SplitRule};
 use crate::vec2::Vec2;
 
 /// What happens to a body whose centre would leave the world's bounds. Nothing ever wraps around.

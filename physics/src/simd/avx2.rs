@@ -12,6 +12,7 @@ use crate::body::Shell;
 use crate::contact_phase::ContactPhase;
 use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
+use crate::simd::sse;
 use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
 use crate::step::Stepper;
 use crate::tree_search::Search;
@@ -55,7 +56,7 @@ fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn rebuild_bounds(tree: &mut Quadtree) {
-    tree.rebuild_bounds();
+    tree.rebuild_bounds_by(|boxes| sse::bounds(boxes));
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use crate::block_join::IndexPair;
 use crate::body::Shell;
+use crate::curve::{self, Centre, Grid, LEVELS, STEP, STEP_BITS};
 use crate::narrow_phase::{Hits, RECIPROCAL_ROOT, UNIT, UNIT_BITS, add_hits, separation};
 use crate::quadtree::{BoxBlock, LANES};
 use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
@@ -103,6 +104,55 @@ fn push_pairs(i: u32, j: u32, overlapping: u64, out: &mut Vec<IndexPair>) {
     }
     // SAFETY: `count` pairs were written.
     unsafe { out.set_len(out.len() + count) }
+}
+
+/// See [`curve::keys`]: eight centres at a time, x in the low half of each lane, y in the high one.
+#[target_feature(enable = "avx512f,avx512vl")]
+pub(super) fn curve_keys(grid: &Grid, centres: &[Centre], slots: &[u32], out: &mut Vec<u64>) {
+    let start = out.len();
+    out.resize(start + slots.len(), 0);
+    let (blocks, rest) = slots.as_chunks::<LANES>();
+    let (centre_blocks, centres_left) = centres.as_chunks::<LANES>();
+    let (key_blocks, _) = out[start..].as_chunks_mut::<LANES>();
+    for ((slots, centres), keys) in blocks.iter().zip(centre_blocks).zip(key_blocks) {
+        // SAFETY: eight of each.
+        unsafe {
+            let key = curve_key8(grid, _mm512_loadu_si512(centres.as_ptr().cast()));
+            let slot = _mm512_cvtepu32_epi64(_mm256_loadu_si256(slots.as_ptr().cast()));
+            _mm512_storeu_si512(
+                keys.as_mut_ptr().cast(),
+                _mm512_or_si512(_mm512_slli_epi64::<32>(key), slot),
+            );
+        }
+    }
+    out.truncate(start + slots.len() - rest.len());
+    curve::keys(grid, centres_left, rest, out);
+}
+
+/// [`Grid::key`] of eight centres in the root's square.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn curve_key8(grid: &Grid, centres: __m512i) -> __m512i {
+    let offset = _mm512_sub_epi32(centres, _mm512_set1_epi64(curve::centre(grid.origin) as i64));
+    let cell = _mm512_srl_epi32(offset, _mm_cvtsi32_si128(grid.cell_shift as i32));
+    let cell = _mm512_min_epu32(cell, _mm512_set1_epi32((1 << grid.depth) - 1));
+    let (mut shift, orientation) = curve::start(grid.depth);
+    let mut orientation = _mm512_set1_epi64(orientation.into());
+    let mut key = _mm512_setzero_si512();
+    while shift > 0 {
+        shift -= STEP;
+        let bits = _mm512_srl_epi32(cell, _mm_cvtsi32_si128(shift as i32));
+        let bits = _mm512_and_si512(bits, _mm512_set1_epi32(STEP_BITS as i32));
+        let x_bits = _mm512_and_si512(_mm512_slli_epi64::<STEP>(bits), _mm512_set1_epi64(0xffff_ffff));
+        let at = _mm512_or_si512(x_bits, _mm512_srli_epi64::<32>(bits));
+        let at = _mm512_or_si512(at, _mm512_slli_epi64::<{ 2 * STEP }>(orientation));
+        // SAFETY: an index is below 4 << 2 * STEP, behind which the table has three more elements of two bytes.
+        let entry = unsafe { _mm512_i64gather_epi64::<2>(at, LEVELS.as_ptr().cast()) };
+        let entry = _mm512_and_si512(entry, _mm512_set1_epi64(0xffff));
+        key = _mm512_or_si512(_mm512_slli_epi64::<{ 2 * STEP }>(key), _mm512_srli_epi64::<2>(entry));
+        orientation = _mm512_and_si512(entry, _mm512_set1_epi64(3));
+    }
+    key
 }
 
 /// See [`crate::narrow_phase::find_hits`].

@@ -49,7 +49,7 @@ pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &
 
 #[target_feature(enable = "sse4.1")]
 pub(super) fn rebuild_bounds(tree: &mut Quadtree) {
-    tree.rebuild_bounds();
+    tree.rebuild_bounds_by(|boxes| bounds(boxes));
 }
 
 #[target_feature(enable = "sse4.1")]
@@ -72,6 +72,23 @@ fn overlapping(boxes: &BoxBlock, area: &RawBox) -> u32 {
     let apart =
         [0, 1].map(|half| apart([min_x, max_x, min_y, max_y], [x0[half], x1[half], y0[half], y1[half]]));
     !mask8(apart) & 0xff
+}
+
+/// See [`BoxBlock::bounds`].
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn bounds(boxes: &BoxBlock) -> RawBox {
+    let [[x0, x0_], [y0, y0_], [x1, x1_], [y1, y1_]] =
+        [&boxes.x0, &boxes.y0, &boxes.x1, &boxes.y1].map(|values| load8(values));
+    let (x, y) = (_mm_min_epi32(x0, x0_), _mm_min_epi32(y0, y0_));
+    // [x y x y], twice: four of each are left, then two, then one.
+    let min = _mm_min_epi32(_mm_unpacklo_epi32(x, y), _mm_unpackhi_epi32(x, y));
+    let min = _mm_min_epi32(min, _mm_unpackhi_epi64(min, min));
+    let (x, y) = (_mm_max_epi32(x1, x1_), _mm_max_epi32(y1, y1_));
+    let max = _mm_max_epi32(_mm_unpacklo_epi32(x, y), _mm_unpackhi_epi32(x, y));
+    let max = _mm_max_epi32(max, _mm_unpackhi_epi64(max, max));
+    let pair = |v: __m128i| [_mm_cvtsi128_si32(v), _mm_extract_epi32::<1>(v)];
+    RawBox { min: pair(min), max: pair(max) }
 }
 
 /// See [`crate::block_join::overlaps`]: one row of eight bits per lane of `a`.
