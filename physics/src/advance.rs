@@ -7,14 +7,9 @@ use crate::body_id::BodyId;
 use crate::contact_phase::ContactPhase;
 use crate::contacts::RestingContact;
 use crate::motion::{self, PerFrame};
-use crate::narrow_phase::scale_down;
+use crate::moving::{Movement, falls_asleep};
 use crate::num::FPS_MAX;
-use crate::quadtree::RawBox;
-use crate::resting::RestingTrees;
-use crate::simd::prefetch;
-use crate::sweep::sweep;
 use crate::world::{ContactEvent, StepError, World};
-use crate::world_def::{EdgePolicy, Settings};
 
 impl World {
     /// Advances the world by one frame of `1 / frames_per_second` seconds. The rate may change from step to step.
@@ -192,38 +187,17 @@ impl World {
     #[inline(never)]
     fn move_bodies(&mut self, per_frame: PerFrame) -> bool {
         self.stepper.spread_stillness();
-        let settings = self.settings;
-        let Self { stepper, bodies, extras, previous, resting, .. } = self;
-        let margin = settings.box_margin();
-        let mut tired = false;
-        stepper.for_each_mover(|mover| {
-            prefetch(bodies, mover.soon);
-            let at = mover.slot as usize;
-            previous[at] = bodies[at].position;
-            let step = displacement(&mut bodies[at], mover.moving, per_frame, settings.max_speed);
-            let step = if outruns_itself(&bodies[at], step) {
-                clip_to_walls(mover.slot, step, bodies, resting)
-            } else {
-                step
-            };
-            let body = &mut bodies[at];
-            body.velocity = mover.kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
-            advance(body, step, &settings);
-            if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
-                motion::apply_ground_friction(body, per_frame);
-            }
-            if body.has(flag::LIMITED) {
-                motion::limit_speed(&mut body.velocity, extras[at].max_speed);
-            }
-            // A kinematic body is never still while it moves: what it pushes, however slowly, must not fall asleep before it.
-            let still =
-                body.has(flag::DYNAMIC) && body.velocity.iter().all(|v| v.abs() <= settings.sleep_speed);
-            body.still_frames =
-                if still { mover.calm.saturating_add(1).min(settings.sleep_frames.max(1)) } else { 0 };
-            tired |= falls_asleep(body, settings.sleep_frames);
-            body.bounds().grown(margin)
-        });
-        tired
+        let mut movement = Movement {
+            bodies: &mut self.bodies,
+            previous: &mut self.previous,
+            extras: &self.extras,
+            resting: &self.resting,
+            settings: self.settings,
+            per_frame,
+            tired: false,
+        };
+        self.stepper.move_bodies(&mut movement);
+        movement.tired
     }
 
     /// Bodies that were still for long enough fall asleep.
@@ -290,79 +264,5 @@ fn accelerate_one(
     }
     if body.has(flag::DAMPED) {
         motion::damp(body, extra.damping, per_frame);
-    }
-}
-
-/// How far a velocity moves a body in this frame; the rest is carried in the body.
-fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_speed: i32) -> [i32; 2] {
-    let mut step = [0; 2];
-    for axis in 0..2 {
-        let velocity = velocity[axis].clamp(-max_speed, max_speed);
-        (step[axis], body.position_rest[axis]) = per_frame.take(velocity, body.position_rest[axis]);
-    }
-    step
-}
-
-/// Whether a mover was still for long enough; one that nothing but its own velocity moves sleeps at once without any.
-fn falls_asleep(body: &Body, limit: u16) -> bool {
-    (limit > 0 && body.has(flag::DYNAMIC) && body.still_frames >= limit)
-        || (body.has(flag::KINEMATIC) && body.velocity == [0, 0])
-}
-
-/// Whether a body moves further than its own half size in one frame, so that it may pass through another unseen.
-fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
-    let [w, h] = body.extents();
-    step[0].abs().max(step[1].abs()) > w.min(h) && body.has(flag::DYNAMIC) && !body.has(flag::SENSOR)
-}
-
-/// Continuous check for a body that [`outruns_itself`]: it stops at the first body at rest that contacts cannot move. Its
-/// velocity stays; the contact takes it in the next step.
-#[inline(never)]
-fn clip_to_walls(slot: u32, step: [i32; 2], bodies: &[Body], resting: &RestingTrees) -> [i32; 2] {
-    let body = &bodies[slot as usize];
-    let shell = body.shell(slot);
-    let start = shell.bounds();
-    let end = RawBox {
-        min: [start.min[0] + step[0], start.min[1] + step[1]],
-        max: [start.max[0] + step[0], start.max[1] + step[1]],
-    };
-    let mut part = None;
-    resting.visit(&start.union(&end), &mut |other| {
-        let wall = &bodies[other as usize];
-        if !wall.has(flag::DYNAMIC | flag::SENSOR) && body.interacts_with(wall) {
-            let hit = sweep(&shell, step, &wall.shell(other));
-            part = match (part, hit) {
-                (Some(a), Some(b)) => Some(i32::min(a, b)),
-                (a, b) => a.or(b),
-            };
-        }
-    });
-    match part {
-        None => step,
-        Some(part) => step.map(|s| scale_down(s, part)),
-    }
-}
-
-/// Moves the centre, held inside the world's bounds.
-fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) {
-    for axis in 0..2 {
-        let (low, high) = (settings.bounds.min[axis], settings.bounds.max[axis]);
-        let wanted = body.position[axis].saturating_add(step[axis]);
-        if low < wanted && wanted < high {
-            body.position[axis] = wanted;
-            continue;
-        }
-        let held = wanted.clamp(low.min(body.position[axis]), high.max(body.position[axis]));
-        body.position[axis] = held;
-        let outward = (held >= high && body.velocity[axis] > 0) || (held <= low && body.velocity[axis] < 0);
-        if outward {
-            body.position_rest[axis] = 0;
-            body.velocity[axis] = match settings.edge {
-                EdgePolicy::Stop => 0,
-                EdgePolicy::Bounce => {
-                    ((-i64::from(body.velocity[axis]) * i64::from(body.restitution)) >> 16) as i32
-                }
-            };
-        }
     }
 }

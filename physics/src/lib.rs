@@ -50,6 +50,7 @@ mod friction;
 mod interpolate;
 mod material;
 mod motion;
+mod moving;
 mod narrow_phase;
 mod nearest;
 mod num;

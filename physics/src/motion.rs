@@ -26,6 +26,11 @@ impl PerFrame {
         self.fps
     }
 
+    /// 2^32 / fps, rounded down.
+    pub(crate) fn reciprocal(&self) -> i64 {
+        self.reciprocal
+    }
+
     /// The whole part (rounded down) of `(per_second + rest) / fps`, and the new rest. `|per_second| < 2^30`.
     #[inline]
     pub(crate) fn take(&self, per_second: i32, rest: u16) -> (i32, u16) {

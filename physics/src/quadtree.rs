@@ -200,7 +200,6 @@ impl Quadtree {
         let (sorted, shared) = (&self.sorted, &self.shared_depths);
         let key = |i: usize| (sorted[i] >> 32) as u32;
         self.leaves.clear();
-        self.slot_of_lane.fill(NO_SLOT);
         let (mut a, mut lanes) = (0, 0);
         while a < sorted.len() {
             let above = if a == 0 { 0 } else { u32::from(shared[a]) + 1 };
@@ -339,14 +338,16 @@ impl Quadtree {
         &self.levels
     }
 
-    /// Replaces the boxes of all bodies, in curve order, but not the bounds above them.
-    pub(crate) fn update_boxes(&mut self, mut box_of: impl FnMut(usize, u32, u32) -> RawBox) {
+    /// Replaces the boxes of all bodies, a block at a time, but not the bounds above them. The arguments are those of [`Self::set_blocks`]
+    /// and the block to change.
+    pub(crate) fn update_blocks(
+        &mut self,
+        mut update: impl FnMut(usize, &[u32; LANES], &[u32; LANES], &mut BoxBlock),
+    ) {
         let Some(blocks) = self.levels.first_mut() else { return };
-        for (lane, &slot) in self.slot_of_lane.iter().enumerate() {
-            if slot != NO_SLOT {
-                let b = box_of(lane, slot, slot_ahead(&self.slot_of_lane, lane));
-                blocks[lane / LANES].set(lane % LANES, &b);
-            }
+        let slots = self.slot_of_lane.as_chunks().0;
+        for (b, (own, block)) in slots.iter().zip(blocks).enumerate() {
+            update(b * LANES, own, slots.get(b + BLOCKS_AHEAD).unwrap_or(own), block);
         }
     }
 
@@ -391,12 +392,6 @@ impl Quadtree {
     }
 }
 
-/// The slot some lanes after `lane`.
-#[inline(always)]
-fn slot_ahead(slot_of_lane: &[u32], lane: usize) -> u32 {
-    slot_of_lane.get(lane + BLOCKS_AHEAD * LANES).copied().unwrap_or(NO_SLOT)
-}
-
 /// The first element from `from` on that is below `limit` (1..=127). There is one, and seven more elements behind the last such.
 fn first_below(elements: &[u8], from: usize, limit: u8) -> usize {
     const TOPS: u64 = 0x8080_8080_8080_8080;
@@ -414,13 +409,14 @@ fn first_below(elements: &[u8], from: usize, limit: u8) -> usize {
 }
 
 /// Puts the slots of a leaf (low halves of the `count` first `items`) behind the first `len` lanes and returns its first lane. It starts a new
-/// block when it does not fit into what is left of the current one, so that small leaves stay whole. All lanes behind `len` are holes.
+/// block when it does not fit into what is left of the current one, so that small leaves stay whole. Up to the next block, the lanes behind
+/// `len` are holes, and they are so again behind the leaf.
 fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usize) -> usize {
     let rest = len.next_multiple_of(LANES) - len;
     let lane = len + select_unpredictable(rest < count, rest, 0);
     let end = lane + count;
     if slot_of_lane.len() < end + 2 * LANES {
-        slot_of_lane.resize(2 * (end + 2 * LANES), NO_SLOT);
+        slot_of_lane.resize(end + 64 * LANES, NO_SLOT);
     }
     // Eight at a time, whatever follows them: how many a leaf holds is hard to predict for a branch.
     for (eight, to) in

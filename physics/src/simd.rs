@@ -12,6 +12,7 @@ use crate::body::Shell;
 use crate::coloring::Batches;
 use crate::contact_phase::ContactPhase;
 use crate::curve::{self, Centre, Grid};
+use crate::moving::{Movement, MoverBlock};
 use crate::narrow_phase::{Hits, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Pass, Velocity, run_pass};
@@ -23,6 +24,8 @@ use crate::world_def::Simd;
 mod avx2;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx512_moving;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod sse;
 
@@ -149,6 +152,22 @@ impl Path {
             // SAFETY: as above.
             Self::Avx512 => unsafe { avx512::curve_keys(grid, centres, slots, out) },
             _ => curve::keys(grid, centres, slots, out),
+        }
+    }
+
+    /// Moves the bodies of a block and replaces its boxes, if all of them are ordinary; else does nothing and returns `false`.
+    /// The result is that of [`Movement::block`].
+    pub(crate) fn move_ordinary(
+        self,
+        block: &MoverBlock<'_>,
+        movement: &mut Movement<'_>,
+        boxes: &mut BoxBlock,
+    ) -> bool {
+        match self {
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx512 => unsafe { avx512_moving::move_ordinary(block, movement, boxes) },
+            _ => false,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::broad_phase::Join;
 use crate::coloring::Batches;
 use crate::contacts::ContactCache;
 use crate::friction::FrictionContact;
+use crate::moving::{Movement, MoverBlock};
 use crate::narrow_phase::Hits;
 use crate::quadtree::{BoxBlock, LANES, NO_SLOT, Quadtree, RawBox};
 use crate::resting::RestingTrees;
@@ -40,20 +41,6 @@ fn refill<T: Clone>(elements: &mut Vec<T>, len: usize, value: T) {
 #[inline(always)]
 fn eight<T>(elements: &mut [T], first: usize) -> &mut [T; LANES] {
     elements[first..].first_chunk_mut().expect("a block has eight lanes")
-}
-
-/// A mover after the solver.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mover {
-    pub(crate) slot: u32,
-    /// Slot of a mover that comes soon after.
-    pub(crate) soon: u32,
-    /// The velocity that moves its position.
-    pub(crate) moving: [i32; 2],
-    /// The velocity that it keeps.
-    pub(crate) kept: [i32; 2],
-    /// The least stillness among its touching neighbours and itself.
-    pub(crate) calm: u16,
 }
 
 /// Scratch of a step; kept between steps so that a steady one does not allocate. The tree also serves queries.
@@ -294,17 +281,23 @@ impl Stepper {
         }
     }
 
-    /// Hands on each mover with its solved velocities and takes its new box.
-    pub(crate) fn for_each_mover(&mut self, mut with: impl FnMut(Mover) -> RawBox) {
+    /// Moves the movers with their solved velocities and takes their new boxes.
+    pub(crate) fn move_bodies(&mut self, movement: &mut Movement<'_>) {
         let Self { tree, path, moving, velocities, calm, .. } = self;
-        tree.update_boxes(|lane, slot, soon| {
-            with(Mover {
-                slot,
-                soon,
-                moving: moving[lane].get(),
-                kept: velocities[lane].get(),
-                calm: calm[lane],
-            })
+        tree.update_blocks(|first, slots, ahead, boxes| {
+            ahead.iter().for_each(|&slot| prefetch(movement.bodies, slot));
+            let lanes = first..first + LANES;
+            let (Some(moving), Some(kept), Some(calm)) = (
+                moving[lanes.clone()].as_array(),
+                velocities[lanes.clone()].as_array(),
+                calm[lanes].as_array(),
+            ) else {
+                return;
+            };
+            let block = MoverBlock { slots, moving, kept, calm };
+            if !path.move_ordinary(&block, movement, boxes) {
+                movement.block(&block, |lane, bounds| boxes.set(lane, bounds));
+            }
         });
         path.rebuild_bounds(tree);
     }

@@ -28,7 +28,7 @@ pub(super) fn is_detected() -> bool {
 const SHIFT: u32 = UNIT_BITS;
 
 /// The upper half of every 64-bit lane, as lanes of 32 bits.
-const UPPER: __mmask16 = 0b1010_1010_1010_1010;
+pub(super) const UPPER: __mmask16 = 0b1010_1010_1010_1010;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2")]
 pub(super) fn join(
@@ -210,16 +210,24 @@ fn differences(pairs: &[IndexPair; LANES], shells: &[Shell]) -> [__m512i; 3] {
         _mm256_blend_epi32::<0b11>(_mm256_add_epi32(a, b), _mm256_sub_epi32(b, a))
     };
     let two = |l: usize| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(of_pair(l)), of_pair(l + 4));
-    let (z0, z1, z2, z3) = (two(0), two(1), two(2), two(3));
-    // Lanes of 128 bits: pairs 0 and 1, and 4 and 5, of one field side by side.
-    let (d01, d23) = (_mm512_unpacklo_epi64(z0, z1), _mm512_unpacklo_epi64(z2, z3));
-    let (h01, h23) = (_mm512_unpackhi_epi64(z0, z1), _mm512_unpackhi_epi64(z2, z3));
+    let [d, half, reach, _] = columns([two(0), two(1), two(2), two(3)]);
+    [d, half, reach]
+}
+
+/// Four columns of eight 64-bit fields from eight rows of four: register `l` holds the rows `l` and `l + 4`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn columns(rows: [__m512i; 4]) -> [__m512i; 4] {
+    // In lanes of 128 bits: one field of the rows 0 and 1, and 4 and 5, side by side.
+    let (even01, even23) = (_mm512_unpacklo_epi64(rows[0], rows[1]), _mm512_unpacklo_epi64(rows[2], rows[3]));
+    let (odd01, odd23) = (_mm512_unpackhi_epi64(rows[0], rows[1]), _mm512_unpackhi_epi64(rows[2], rows[3]));
     let low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
     let high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
     [
-        _mm512_permutex2var_epi64(d01, low, d23),
-        _mm512_permutex2var_epi64(h01, low, h23),
-        _mm512_permutex2var_epi64(d01, high, d23),
+        _mm512_permutex2var_epi64(even01, low, even23),
+        _mm512_permutex2var_epi64(odd01, low, odd23),
+        _mm512_permutex2var_epi64(even01, high, even23),
+        _mm512_permutex2var_epi64(odd01, high, odd23),
     ]
 }
 
