@@ -5,20 +5,13 @@
 //! phase: one window's bodies stay in the cache, and the batches never depend on how many threads made them.
 
 use alloc::vec::Vec;
-use core::hint::select_unpredictable;
 
+use crate::block_join::IndexPair;
 use crate::quadtree::LANES;
 use crate::solver::{Batch, Contact};
 
 /// Colours per window: one bit each.
 const COLORS: usize = 64;
-
-/// The colours that one body has used in the window it was last seen in.
-#[derive(Clone, Copy, Debug, Default)]
-struct Used {
-    colors: u64,
-    window: u32,
-}
 
 /// What the contact cache wants to know about a lane later on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,8 +36,8 @@ impl Origin {
 pub(crate) struct Batches {
     batches: Vec<Batch>,
     origins: Vec<[Origin; LANES]>,
-    used: Vec<Used>,
-    window: u32,
+    /// The colours that each working body has used in this window, one bit each; none outside of a window.
+    used: Vec<u64>,
     /// The batch that each colour fills now and how many lanes it has.
     open: Vec<(u32, u32)>,
     dummy: u32,
@@ -56,37 +49,37 @@ impl Batches {
     pub(crate) fn begin(&mut self, bodies: usize, dummy: u32) {
         self.batches.clear();
         self.origins.clear();
-        self.used.clear();
-        self.used.resize(bodies, Used::default());
-        self.window = 0;
+        self.used.resize(bodies, 0);
         assert!((dummy as usize) < bodies);
         self.dummy = dummy;
         self.bodies = bodies as u32;
-        self.begin_window();
-    }
-
-    /// Starts all colours anew.
-    pub(crate) fn begin_window(&mut self) {
-        self.window += 1;
         self.open.clear();
         self.open.resize(COLORS, (0, LANES as u32));
+    }
+
+    /// Starts all colours anew. `pairs` are those of the contacts since the last window.
+    pub(crate) fn end_window(&mut self, pairs: &[IndexPair]) {
+        for body in pairs.as_flattened() {
+            self.used[*body as usize] = 0;
+        }
+        self.open.fill((0, LANES as u32));
     }
 
     /// Adds a contact to the batch of its colour; `movable` tells which of its bodies the solver can move.
     /// Returns its batch and lane. A body that has used up all colours of the window gets batches of a single contact.
     #[inline(always)]
     pub(crate) fn push(&mut self, contact: &Contact, origin: Origin, movable: [bool; 2]) -> (u32, u32) {
-        assert!(contact.a.max(contact.b) < self.bodies);
-        let used = if movable[0] { self.used_by(contact.a) } else { 0 }
-            | if movable[1] { self.used_by(contact.b) } else { 0 };
-        let color = (!used).trailing_zeros();
+        // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch. Both indices are below
+        // `bodies`, on which the solver relies: all others are out of range here.
+        let used = [contact.a, contact.b].map(|body| self.used[body as usize]);
+        let color = (!(used[0] | used[1])).trailing_zeros();
         let place = if color == u64::BITS {
             (self.new_batch(), 0)
         } else {
-            for (body, movable) in [(contact.a, movable[0]), (contact.b, movable[1])] {
+            for (body, used, movable) in [(contact.a, used[0], movable[0]), (contact.b, used[1], movable[1])]
+            {
                 if movable {
-                    let colors = self.used_by(body) | 1 << color;
-                    self.used[body as usize] = Used { colors, window: self.window };
+                    self.used[body as usize] = used | 1 << color;
                 }
             }
             self.lane_of_color(color as usize)
@@ -94,11 +87,6 @@ impl Batches {
         self.batches[place.0 as usize].set(place.1 as usize, contact);
         self.origins[place.0 as usize][place.1 as usize] = origin;
         place
-    }
-
-    fn used_by(&self, body: u32) -> u64 {
-        let used = self.used[body as usize];
-        select_unpredictable(used.window == self.window, used.colors, 0)
     }
 
     fn lane_of_color(&mut self, color: usize) -> (u32, u32) {

@@ -1,6 +1,7 @@
 //! From pairs of overlapping boxes to contacts in batches: narrow phase, limits, warm start, colours.
 
 use core::hint::select_unpredictable;
+use core::ops::Range;
 
 use crate::block_join::{BODIES_OF_ONE, IndexPair};
 use crate::body::{Body, Extra, Shell, flag};
@@ -18,11 +19,11 @@ use crate::step::Stepper;
 use crate::world_def::Settings;
 
 /// Greatest speed at which overlapping bodies are pushed apart, raw units per second.
-const PUSH_MAX: i64 = 256 << 16;
+pub(crate) const PUSH_MAX: i64 = 256 << 16;
 
 /// A contact ends only when the surfaces are further apart than this, so that bodies that move together do not flicker
 /// between touching and not: 1/64 unit, raw.
-const PARTING_GAP: i32 = 1 << 10;
+pub(crate) const PARTING_GAP: i32 = 1 << 10;
 
 /// What the contact phase reads and writes besides the working arrays.
 pub(crate) struct ContactPhase<'a> {
@@ -75,19 +76,25 @@ impl Stepper {
     fn add_window(&mut self, pairs: &[IndexPair], phase: &mut ContactPhase<'_>) {
         let mut hits = core::mem::take(&mut self.hits);
         self.path.narrow(pairs, &self.shells, phase.settings.margin, &mut hits);
-        self.batches.begin_window();
         if self.any_flags & flag::SPECIAL == 0 {
             self.path.add_contacts(self, &hits, phase);
         } else {
-            hits.iter().for_each(|hit| self.add_special(&hit, phase));
+            hits.iter(0..hits.len).for_each(|hit| self.add_special(&hit, phase));
         }
+        self.batches.end_window(&hits.pairs[..hits.len]);
         self.hits = hits;
     }
 
     /// Contacts of bodies of which only geometry, mass and restitution matter. `equal` compares eight slots with one.
     #[inline(always)]
-    pub(crate) fn add_contacts(&mut self, hits: &Hits, phase: &ContactPhase<'_>, equal: impl EqualLanes) {
-        for hit in hits.iter() {
+    pub(crate) fn add_contacts(
+        &mut self,
+        hits: &Hits,
+        range: Range<usize>,
+        phase: &ContactPhase<'_>,
+        equal: impl EqualLanes,
+    ) {
+        for hit in hits.iter(range) {
             let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
             self.add_contact(&hit, Solving::Shared(share_a), phase, equal);
         }
@@ -168,12 +175,12 @@ impl Stepper {
 
 /// Overlap that is left alone, raw units: the smallest radius. Pushing out the last of it would leave a little speed in every
 /// contact of a stack, which would never come to rest.
-const OVERLAP_ALLOWED: i64 = crate::num::EXTENT_MIN.to_bits();
+pub(crate) const OVERLAP_ALLOWED: i64 = crate::num::EXTENT_MIN.to_bits();
 
 /// Least separating speeds, biased and relaxed. Apart: the gap may close within this frame, no faster. Overlapping: a part
 /// of the overlap beyond what is allowed is pushed out per frame.
 #[inline(always)]
-fn limits(gap: i32, phase: &ContactPhase<'_>) -> (i32, i32) {
+pub(crate) fn limits(gap: i32, phase: &ContactPhase<'_>) -> (i32, i32) {
     let (gap, fps) = (i64::from(gap), i64::from(phase.fps));
     let push =
         (((-gap - OVERLAP_ALLOWED).max(0) * fps * i64::from(phase.settings.push_factor)) >> 16).min(PUSH_MAX);

@@ -107,6 +107,11 @@ impl ContactCache {
         self.matched.resize(len + self.woken.len(), false);
     }
 
+    /// The contacts of the last frame during a step.
+    pub(crate) fn last_frame(&self) -> &CachedContacts {
+        &self.old_contacts
+    }
+
     /// Where an owner's contacts of the last frame are.
     pub(crate) fn range(&self, slot: u32) -> [u32; 2] {
         self.ranges.get(slot as usize).copied().unwrap_or_default()

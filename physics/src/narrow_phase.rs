@@ -11,6 +11,7 @@
 //! Source: the signed distance of a rounded box (I. Quilez, *2D distance functions*), in integers.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::block_join::IndexPair;
 use crate::body::Shell;
@@ -62,9 +63,10 @@ impl Hits {
         self.len = 0;
     }
 
-    /// The hits in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Hit> + '_ {
-        let fields = self.pairs.iter().zip(&self.normals).zip(&self.gaps).take(self.len);
+    /// Some hits in order.
+    pub(crate) fn iter(&self, range: Range<usize>) -> impl Iterator<Item = Hit> + '_ {
+        let normals = &self.normals[range.clone()];
+        let fields = self.pairs[range.clone()].iter().zip(normals).zip(&self.gaps[range]);
         fields.map(|((&[a, b], &normal), &gap)| Hit { a, b, normal, gap })
     }
 }

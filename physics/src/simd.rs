@@ -25,6 +25,8 @@ mod avx2;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx512_contacts;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512_moving;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod sse;
@@ -135,13 +137,13 @@ impl Path {
     /// See [`Stepper::add_contacts`].
     pub(crate) fn add_contacts(self, stepper: &mut Stepper, hits: &Hits, phase: &ContactPhase<'_>) {
         match self {
-            Self::Plain => stepper.add_contacts(hits, phase, equal_lanes),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
-            Self::Avx2 | Self::Avx512 => unsafe { avx2::add_contacts(stepper, hits, phase) },
+            Self::Avx512 => unsafe { avx512_contacts::add_contacts(stepper, hits, phase) },
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
-            Self::Sse41 => stepper.add_contacts(hits, phase, equal_lanes),
+            Self::Avx2 => unsafe { avx2::add_contacts(stepper, hits, phase) },
+            _ => stepper.add_contacts(hits, 0..hits.len, phase, equal_lanes),
         }
     }
 

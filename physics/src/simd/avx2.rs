@@ -41,7 +41,8 @@ pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn add_contacts(stepper: &mut Stepper, hits: &Hits, phase: &ContactPhase<'_>) {
-    stepper.add_contacts(hits, phase, |values: &[u32; LANES], wanted| equal_lanes(values, wanted));
+    let equal = |values: &[u32; LANES], wanted| equal_lanes(values, wanted);
+    stepper.add_contacts(hits, 0..hits.len, phase, equal);
 }
 
 /// See [`super::equal_lanes`].
