@@ -95,11 +95,15 @@ pub(super) fn bounds(boxes: &BoxBlock) -> RawBox {
 #[target_feature(enable = "sse4.1")]
 fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
     let [x0, x1, y0, y1] = [load8(&b.x0), load8(&b.x1), load8(&b.y0), load8(&b.y1)];
-    let mut mask = 0;
-    for i in 0..LANES {
+    let row = |i: usize| {
         let own = [a.x0[i], a.x1[i], a.y0[i], a.y1[i]].map(|v| _mm_set1_epi32(v));
-        let apart = [0, 1].map(|half| apart(own, [x0[half], x1[half], y0[half], y1[half]]));
-        mask |= u64::from(!mask8(apart) as u8) << (i * LANES);
+        let [low, high] = [0, 1].map(|half| apart(own, [x0[half], x1[half], y0[half], y1[half]]));
+        _mm_packs_epi32(low, high)
+    };
+    let mut mask = 0;
+    for i in (0..LANES).step_by(2) {
+        let apart = _mm_movemask_epi8(_mm_packs_epi16(row(i), row(i + 1)));
+        mask |= u64::from(!apart as u16) << (i * LANES);
     }
     mask
 }
