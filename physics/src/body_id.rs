@@ -18,6 +18,7 @@
 ///
 /// [`to_bits`]: BodyId::to_bits
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(C)]
 pub struct BodyId {
     pub(crate) index: u32,
     pub(crate) generation: u32,

@@ -22,6 +22,8 @@ pub(crate) struct Ordered {
     /// Slot indices in insertion order; `NONE` is a tombstone.
     order: Vec<u32>,
     len: u32,
+    /// Slots whose generation is not 0.
+    used_again: u32,
 }
 
 impl Ordered {
@@ -60,7 +62,9 @@ impl Ordered {
         let place = core::mem::replace(&mut self.places[index as usize], NONE);
         self.order[place as usize] = NONE;
         let generation = &mut self.generations[index as usize];
+        self.used_again += u32::from(*generation == 0);
         *generation = generation.wrapping_add(1);
+        self.used_again -= u32::from(*generation == 0);
         self.free.push(index);
         self.len -= 1;
         if self.order.len() > 32 && self.order.len() as u32 > self.len.saturating_mul(2) {
@@ -103,9 +107,9 @@ impl Ordered {
         self.generations.get(index as usize).copied().unwrap_or(0)
     }
 
-    /// The generations of all slots.
+    /// The generations of all slots; none when all are 0.
     pub(crate) fn generations(&self) -> &[u32] {
-        &self.generations
+        if self.used_again == 0 { &[] } else { &self.generations }
     }
 
     /// Whether the insertion order is that of the slots.
@@ -143,7 +147,8 @@ impl Ordered {
             *seen = true;
         }
         let len = order.len() as u32;
-        Some(Self { generations: generations.to_vec(), places, free, order, len })
+        let used_again = generations.iter().filter(|&&generation| generation != 0).count() as u32;
+        Some(Self { generations: generations.to_vec(), places, free, order, len, used_again })
     }
 
     /// Whether slots, order and free list agree. For tests and debug builds.

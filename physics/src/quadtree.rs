@@ -351,20 +351,27 @@ impl Quadtree {
         }
     }
 
-    /// Calls `found(lane, slot)` for each body whose box overlaps `area`, in curve order.
-    pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
-        self.visit_by(BoxBlock::overlapping, area, found);
+    /// Calls `found` with the slot of each body whose box overlaps `area`, in curve order.
+    #[inline(always)]
+    pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
+        self.visit_blocks(BoxBlock::overlapping, area, |slots, lanes| each_lane(slots, lanes, found));
     }
 
-    /// [`Self::visit`] with another implementation of [`BoxBlock::overlapping`].
+    /// Calls `found` with the slots of each block that may hold bodies whose boxes overlap `area` and the lanes of these bodies,
+    /// one bit each, in curve order. `overlapping` is [`BoxBlock::overlapping`] or another way to the same.
     #[inline(always)]
-    pub(crate) fn visit_by(
+    pub(crate) fn visit_blocks(
         &self,
         overlapping: impl Fn(&BoxBlock, &RawBox) -> u32,
         area: &RawBox,
-        found: &mut impl FnMut(usize, u32),
+        mut found: impl FnMut(&[u32; LANES], u32),
     ) {
         let Some(top) = self.top() else { return };
+        let slots = self.slot_of_lane.as_chunks().0;
+        let mut bodies = |block: usize| found(&slots[block], overlapping(&self.levels[0][block], area));
+        if top == 0 {
+            return bodies(0);
+        }
         // From the top down to the block at hand: its lanes that are still to be looked at, and its number, by level.
         let mut open = [(0u32, 0); LEVELS_MAX];
         let mut level = top;
@@ -377,8 +384,8 @@ impl Quadtree {
             }
             let at = *block * LANES + lanes.trailing_zeros() as usize;
             *lanes &= *lanes - 1;
-            if level == 0 {
-                found(at, self.slot_of_lane[at]);
+            if level == 1 {
+                bodies(at);
             } else {
                 level -= 1;
                 open[level] = (overlapping(&self.levels[level][at], area), at);
@@ -389,6 +396,15 @@ impl Quadtree {
     /// The lowest level of a single block: those above it, if any, were added by [`Self::raise_to`].
     pub(crate) fn top(&self) -> Option<usize> {
         if self.is_empty() { None } else { self.levels.iter().position(|level| level.len() == 1) }
+    }
+}
+
+/// Calls `found` with the slot of each lane whose bit is set.
+#[inline(always)]
+pub(crate) fn each_lane(slots: &[u32; LANES], mut lanes: u32, found: &mut impl FnMut(u32)) {
+    while lanes != 0 {
+        found(slots[lanes.trailing_zeros() as usize]);
+        lanes &= lanes - 1;
     }
 }
 
@@ -527,7 +543,7 @@ mod tests {
         for (i, p) in points.iter().enumerate().step_by(37) {
             let area = RawBox { min: *p, max: [p[0] + (i as i32) * 2000, p[1] + (1 << 18)] };
             let mut found = vec![];
-            t.visit(&area, &mut |_, slot| found.push(slot));
+            t.visit(&area, &mut |slot| found.push(slot));
             found.sort_unstable();
             let expected: Vec<u32> = (0..points.len() as u32)
                 .filter(|&s| {

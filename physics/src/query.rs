@@ -132,18 +132,15 @@ impl World {
         // an area that is smaller by as much makes the answer exact.
         let inner = area.grown(-self.settings.box_margin());
         let path = self.stepper.path;
-        let mut found = |_, index| {
-            prefetch(&self.bodies, index);
-            out.push(BodyId { index, generation: 0 });
-        };
-        path.visit(&self.stepper.tree, &inner, &mut found);
+        path.collect(&self.stepper.tree, &inner, out);
         for tree in self.resting.each_tree() {
-            path.visit(tree, &inner, &mut found);
+            path.collect(tree, &inner, out);
         }
         let waiting =
             self.resting.waiting().filter(|&slot| self.bodies[slot as usize].bounds().overlaps(&area));
         out.extend(waiting.map(|index| BodyId { index, generation: 0 }));
-        sort_by_slot(out);
+        out.iter().for_each(|id| prefetch(&self.bodies, id.index));
+        path.sort_by_slot(out);
         let candidates = Candidates::new(self, filter);
         let mut kept = 0;
         for at in 0..out.len() {
@@ -164,7 +161,8 @@ const SHORT: usize = 128;
 
 /// Sorts handles of different slots. In a short list each one's place is the number of those below it: more comparisons than
 /// sorting takes, but without a single guess at their results, and eight at a time.
-fn sort_by_slot(ids: &mut [BodyId]) {
+#[inline(always)]
+pub(crate) fn sort_by_slot(ids: &mut [BodyId]) {
     if ids.len() > SHORT {
         ids.sort_unstable_by_key(|id| id.index);
         return;

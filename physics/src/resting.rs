@@ -137,8 +137,8 @@ impl RestingTrees {
 
     /// Calls `found` for each body whose inflated box may overlap `area`; waiting ones are handed on unseen.
     pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
-        self.old.visit(area, &mut |_, slot| found(slot));
-        self.young.visit(area, &mut |_, slot| found(slot));
+        self.old.visit(area, found);
+        self.young.visit(area, found);
         self.waiting().for_each(found);
     }
 

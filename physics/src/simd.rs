@@ -9,12 +9,14 @@ use alloc::vec::Vec;
 
 use crate::block_join::{IndexPair, join_blocks};
 use crate::body::Shell;
+use crate::body_id::BodyId;
 use crate::coloring::Batches;
 use crate::contact_phase::ContactPhase;
 use crate::curve::{self, Centre, Grid};
 use crate::moving::{Movement, MoverBlock};
 use crate::narrow_phase::{Hits, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
+use crate::query;
 use crate::solver::{Pass, Velocity, run_pass};
 use crate::step::Stepper;
 use crate::tree_search::Search;
@@ -199,16 +201,29 @@ impl Path {
         }
     }
 
-    /// See [`Quadtree::visit`].
-    pub(crate) fn visit(self, tree: &Quadtree, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
+    /// Appends the bodies whose boxes overlap an area, in curve order, without their generations: see [`Quadtree::visit`].
+    pub(crate) fn collect(self, tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
         match self {
-            Self::Plain => tree.visit(area, found),
+            Self::Plain => tree.visit(area, &mut |index| out.push(BodyId { index, generation: 0 })),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
-            Self::Avx2 | Self::Avx512 => unsafe { avx2::visit(tree, area, found) },
+            Self::Avx512 => unsafe { avx512::collect(tree, area, out) },
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
-            Self::Sse41 => unsafe { sse::visit(tree, area, found) },
+            Self::Avx2 => unsafe { avx2::collect(tree, area, out) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Sse41 => unsafe { sse::collect(tree, area, out) },
+        }
+    }
+
+    /// See [`query::sort_by_slot`].
+    pub(crate) fn sort_by_slot(self, ids: &mut [BodyId]) {
+        match self {
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx2 | Self::Avx512 => unsafe { avx2::sort_by_slot(ids) },
+            _ => query::sort_by_slot(ids),
         }
     }
 

@@ -319,6 +319,7 @@ impl World {
     /// Rebuilds what is derived from the state.
     fn derive(&mut self) {
         self.contacts.rebuild(self.bodies.len());
+        self.had_extras = self.bodies.iter().any(|body| body.has(flag::EXTRA));
         self.previous = self.bodies.iter().map(|b| b.position).collect();
         self.stepper.forget();
         self.recheck_resting = true;

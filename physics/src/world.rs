@@ -57,6 +57,8 @@ pub struct World {
     /// Sorted by slot; the first removal of a slot since the last step.
     pub(crate) removed: Vec<Removed>,
     // Everything below is derived from the state or scratch.
+    /// Whether a body ever had an unusual extra field: only then one may have now.
+    pub(crate) had_extras: bool,
     /// Position before the last step by slot, for drawing only.
     pub(crate) previous: Vec<[i32; 2]>,
     /// Movers, ascending slots.
@@ -186,6 +188,7 @@ impl World {
             contacts: ContactCache::default(),
             sensors: SensorOverlaps::default(),
             removed: Vec::new(),
+            had_extras: false,
             previous: Vec::new(),
             active: Vec::new(),
             waking: Vec::new(),
@@ -342,6 +345,7 @@ impl World {
     pub(crate) fn note_extra(&mut self, slot: usize) {
         let unusual = self.extras[slot] != Extra::USUAL;
         self.bodies[slot].set(flag::EXTRA, unusual);
+        self.had_extras |= unusual;
     }
 
     /// The slot behind a handle.

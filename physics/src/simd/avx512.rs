@@ -8,9 +8,10 @@ use alloc::vec::Vec;
 
 use crate::block_join::IndexPair;
 use crate::body::Shell;
+use crate::body_id::BodyId;
 use crate::curve::{self, Centre, Grid, LEVELS, STEP, STEP_BITS};
 use crate::narrow_phase::{Hits, RECIPROCAL_ROOT, UNIT, UNIT_BITS, add_hits, separation};
-use crate::quadtree::{BoxBlock, LANES};
+use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
 
 /// Whether this machine has everything that the kernels use.
@@ -62,6 +63,33 @@ fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
         rows = _mm512_add_epi32(rows, _mm512_set1_epi32(2));
     }
     mask
+}
+
+#[target_feature(enable = "avx512f,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn collect(tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
+    const { assert!(size_of::<BodyId>() == 8 && core::mem::offset_of!(BodyId, index) == 0) }
+    let overlapping = |boxes: &BoxBlock, area: &RawBox| overlapping(boxes, area);
+    tree.visit_blocks(overlapping, area, |slots, lanes| {
+        out.reserve(LANES);
+        // SAFETY: there is room for eight handles; slots are their low halves.
+        unsafe {
+            let slots = _mm256_loadu_si256(slots.as_ptr().cast());
+            let slots = _mm512_cvtepu32_epi64(_mm256_maskz_compress_epi32(lanes as __mmask8, slots));
+            _mm512_storeu_si512(out.as_mut_ptr().add(out.len()).cast(), slots);
+            out.set_len(out.len() + lanes.count_ones() as usize);
+        }
+    });
+}
+
+/// See [`BoxBlock::overlapping`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn overlapping(boxes: &BoxBlock, area: &RawBox) -> u32 {
+    let left = _mm256_cmple_epi32_mask(load8(&boxes.x0), _mm256_set1_epi32(area.max[0]));
+    let right = _mm256_cmpge_epi32_mask(load8(&boxes.x1), _mm256_set1_epi32(area.min[0]));
+    let below = _mm256_cmple_epi32_mask(load8(&boxes.y0), _mm256_set1_epi32(area.max[1]));
+    let above = _mm256_cmpge_epi32_mask(load8(&boxes.y1), _mm256_set1_epi32(area.min[1]));
+    u32::from(left & right & below & above)
 }
 
 /// The numbers 0 to 63.

@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 
 use crate::block_join::{IndexPair, push_pairs};
 use crate::body::Shell;
+use crate::body_id::BodyId;
 use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
-use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
+use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox, each_lane};
 use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
 use crate::tree_search::Search;
 
@@ -58,8 +59,10 @@ pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
 }
 
 #[target_feature(enable = "sse4.1")]
-pub(super) fn visit(tree: &Quadtree, area: &RawBox, found: &mut impl FnMut(usize, u32)) {
-    tree.visit_by(|boxes, area| overlapping(boxes, area), area, found);
+pub(super) fn collect(tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
+    let mut found = |index| out.push(BodyId { index, generation: 0 });
+    let overlapping = |boxes: &BoxBlock, area: &RawBox| overlapping(boxes, area);
+    tree.visit_blocks(overlapping, area, |slots, lanes| each_lane(slots, lanes, &mut found));
 }
 
 /// See [`BoxBlock::overlapping`].
