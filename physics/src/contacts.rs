@@ -13,7 +13,6 @@ use core::ops::Range;
 use crate::body::{Body, Shell, flag};
 use crate::coloring::{Batches, Origin};
 use crate::quadtree::LANES;
-use crate::simd::{EqualLanes, equal_lanes};
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +40,11 @@ impl CachedContacts {
         self.impulses.truncate(len);
     }
 }
+
+/// Compares eight slots with one: bit `l` of the answer is set when slot `l` is equal.
+pub(crate) trait EqualLanes: Copy + Fn(&[u32; LANES], u32) -> u32 {}
+
+impl<F: Copy + Fn(&[u32; LANES], u32) -> u32> EqualLanes for F {}
 
 /// A body that owns the next `count` contacts of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -71,7 +75,8 @@ pub(crate) struct ContactCache {
     /// Start and end in `contacts` (or, during a step, `old_contacts`) by the owner's slot.
     ranges: Vec<[u32; 2]>,
     old_owners: Vec<Owner>,
-    old_contacts: CachedContacts,
+    /// Those of the last frame during a step, and a block of padding behind them.
+    pub(crate) old_contacts: CachedContacts,
     /// Resting contacts that take part in this step again; sorted.
     woken: Vec<RestingContact>,
     /// Whether a contact of the last frame (old, then woken) still touches.
@@ -107,11 +112,6 @@ impl ContactCache {
         self.matched.resize(len + self.woken.len(), false);
     }
 
-    /// The contacts of the last frame during a step.
-    pub(crate) fn last_frame(&self) -> &CachedContacts {
-        &self.old_contacts
-    }
-
     /// Where an owner's contacts of the last frame are.
     pub(crate) fn range(&self, slot: u32) -> [u32; 2] {
         self.ranges.get(slot as usize).copied().unwrap_or_default()
@@ -130,7 +130,7 @@ impl ContactCache {
     ) -> (u32, i32) {
         let found = self.find_at(ranges[0], other, equal);
         if self.roles_changed && found.0 == Origin::NEW {
-            return self.find_elsewhere(owner, other, ranges[1]);
+            return self.find_elsewhere(owner, other, ranges[1], equal);
         }
         found
     }
@@ -171,8 +171,14 @@ impl ContactCache {
     }
 
     #[cold]
-    fn find_elsewhere(&self, owner: u32, other: u32, of_other: [u32; 2]) -> (u32, i32) {
-        let found = self.find_at(of_other, owner, equal_lanes);
+    fn find_elsewhere(
+        &self,
+        owner: u32,
+        other: u32,
+        of_other: [u32; 2],
+        equal: impl EqualLanes,
+    ) -> (u32, i32) {
+        let found = self.find_at(of_other, owner, equal);
         if found.0 != Origin::NEW || self.woken.is_empty() {
             return found;
         }

@@ -41,6 +41,7 @@ mod body_id;
 mod broad_phase;
 mod coloring;
 mod contact_phase;
+mod contact_setup;
 mod contacts;
 mod curve;
 mod debug_draw;

@@ -13,7 +13,7 @@ use crate::rate::rescale;
 pub(crate) struct PerFrame {
     fps: i64,
     /// 2^32 / fps, rounded down.
-    reciprocal: i64,
+    pub(crate) reciprocal: i64,
 }
 
 impl PerFrame {
@@ -24,11 +24,6 @@ impl PerFrame {
 
     pub(crate) fn fps(&self) -> i64 {
         self.fps
-    }
-
-    /// 2^32 / fps, rounded down.
-    pub(crate) fn reciprocal(&self) -> i64 {
-        self.reciprocal
     }
 
     /// The whole part (rounded down) of `(per_second + rest) / fps`, and the new rest. `|per_second| < 2^30`.

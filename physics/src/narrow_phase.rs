@@ -43,7 +43,7 @@ pub(crate) struct Hit {
 /// Hits field by field, so that wide registers write eight at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hits {
-    /// How many of the elements below count.
+    // not state: how many of the elements below count
     pub(crate) len: usize,
     pub(crate) pairs: Vec<IndexPair>,
     pub(crate) normals: Vec<[i32; 2]>,

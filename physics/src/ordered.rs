@@ -61,10 +61,7 @@ impl Ordered {
         }
         let place = core::mem::replace(&mut self.places[index as usize], NONE);
         self.order[place as usize] = NONE;
-        let generation = &mut self.generations[index as usize];
-        self.used_again += u32::from(*generation == 0);
-        *generation = generation.wrapping_add(1);
-        self.used_again -= u32::from(*generation == 0);
+        self.set_generation(index, generation.wrapping_add(1));
         self.free.push(index);
         self.len -= 1;
         if self.order.len() > 32 && self.order.len() as u32 > self.len.saturating_mul(2) {
@@ -118,9 +115,11 @@ impl Ordered {
         if self.order.len() == self.len as usize { self.order.is_sorted() } else { self.iter().is_sorted() }
     }
 
-    /// Gives a slot its generation while a table is rebuilt.
+    /// Gives a slot its generation.
     pub(crate) fn set_generation(&mut self, index: u32, generation: u32) {
         if let Some(place) = self.generations.get_mut(index as usize) {
+            self.used_again -= u32::from(*place != 0);
+            self.used_again += u32::from(generation != 0);
             *place = generation;
         }
     }
@@ -158,6 +157,8 @@ impl Ordered {
         count as u32 == self.len
             && count + self.free.len() == self.places.len()
             && self.generations.len() == self.places.len()
+            && self.generations.iter().filter(|&&generation| generation != 0).count()
+                == self.used_again as usize
             && living.clone().all(|(place, &i)| self.places[i as usize] == place as u32)
             && self.free.iter().all(|&i| self.places[i as usize] == NONE)
     }

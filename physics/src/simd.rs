@@ -9,16 +9,14 @@ use alloc::vec::Vec;
 
 use crate::block_join::{IndexPair, join_blocks};
 use crate::body::Shell;
-use crate::body_id::BodyId;
+use crate::body_id::{self, BodyId};
 use crate::coloring::Batches;
-use crate::contact_phase::ContactPhase;
+use crate::contact_setup::ContactSetup;
 use crate::curve::{self, Centre, Grid};
 use crate::moving::{Movement, MoverBlock};
 use crate::narrow_phase::{Hits, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
-use crate::query;
 use crate::solver::{Pass, Velocity, run_pass};
-use crate::step::Stepper;
 use crate::tree_search::Search;
 use crate::world_def::Simd;
 
@@ -45,12 +43,7 @@ pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
     let _ = (elements, index);
 }
 
-/// [`equal_lanes`], or another way to the same.
-pub(crate) trait EqualLanes: Copy + Fn(&[u32; LANES], u32) -> u32 {}
-
-impl<F: Copy + Fn(&[u32; LANES], u32) -> u32> EqualLanes for F {}
-
-/// Bit `l` is set when value `l` is the wanted one.
+/// See [`EqualLanes`](crate::contacts::EqualLanes).
 #[inline(always)]
 pub(crate) fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
@@ -136,16 +129,16 @@ impl Path {
         }
     }
 
-    /// See [`Stepper::add_contacts`].
-    pub(crate) fn add_contacts(self, stepper: &mut Stepper, hits: &Hits, phase: &ContactPhase<'_>) {
+    /// See [`ContactSetup::add_contacts`]; all hits.
+    pub(crate) fn add_contacts(self, setup: &mut ContactSetup<'_>, hits: &Hits) {
         match self {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
-            Self::Avx512 => unsafe { avx512_contacts::add_contacts(stepper, hits, phase) },
+            Self::Avx512 => unsafe { avx512_contacts::add_contacts(setup, hits) },
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
-            Self::Avx2 => unsafe { avx2::add_contacts(stepper, hits, phase) },
-            _ => stepper.add_contacts(hits, 0..hits.len, phase, equal_lanes),
+            Self::Avx2 => unsafe { avx2::add_contacts(setup, hits) },
+            _ => setup.add_contacts(hits, 0..hits.len, equal_lanes),
         }
     }
 
@@ -171,7 +164,10 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Avx512 => unsafe { avx512_moving::move_ordinary(block, movement, boxes) },
-            _ => false,
+            _ => {
+                let _ = (block, movement, boxes);
+                false
+            }
         }
     }
 
@@ -217,13 +213,13 @@ impl Path {
         }
     }
 
-    /// See [`query::sort_by_slot`].
+    /// See [`body_id::sort_by_slot`].
     pub(crate) fn sort_by_slot(self, ids: &mut [BodyId]) {
         match self {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Avx2 | Self::Avx512 => unsafe { avx2::sort_by_slot(ids) },
-            _ => query::sort_by_slot(ids),
+            _ => body_id::sort_by_slot(ids),
         }
     }
 

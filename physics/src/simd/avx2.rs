@@ -9,14 +9,12 @@ use alloc::vec::Vec;
 
 use crate::block_join::{IndexPair, push_pairs};
 use crate::body::Shell;
-use crate::body_id::BodyId;
-use crate::contact_phase::ContactPhase;
+use crate::body_id::{self, BodyId};
+use crate::contact_setup::ContactSetup;
 use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox, each_lane};
-use crate::query;
 use crate::simd::sse;
 use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
-use crate::step::Stepper;
 use crate::tree_search::Search;
 
 /// Shift that takes a product with a unit factor back to raw units.
@@ -42,9 +40,9 @@ pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-pub(super) fn add_contacts(stepper: &mut Stepper, hits: &Hits, phase: &ContactPhase<'_>) {
+pub(super) fn add_contacts(setup: &mut ContactSetup<'_>, hits: &Hits) {
     let equal = |values: &[u32; LANES], wanted| equal_lanes(values, wanted);
-    stepper.add_contacts(hits, 0..hits.len, phase, equal);
+    setup.add_contacts(hits, 0..hits.len, equal);
 }
 
 /// See [`super::equal_lanes`].
@@ -76,7 +74,7 @@ pub(super) fn collect(tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn sort_by_slot(ids: &mut [BodyId]) {
-    query::sort_by_slot(ids);
+    body_id::sort_by_slot(ids);
 }
 
 /// See [`BoxBlock::overlapping`].

@@ -6,14 +6,13 @@ use core::arch::x86_64::*;
 use crate::block_join::IndexPair;
 use crate::body::Shell;
 use crate::coloring::Origin;
-use crate::contact_phase::{ContactPhase, OVERLAP_ALLOWED, PARTING_GAP, PUSH_MAX};
+use crate::contact_setup::{ContactSetup, OVERLAP_ALLOWED, OVERLAP_DEEP, PARTING_GAP, PUSH_MAX};
 use crate::contacts::CachedContacts;
 use crate::narrow_phase::{Hits, UNIT};
 use crate::quadtree::LANES;
 use crate::simd::avx512::columns;
 use crate::simd::equal_lanes;
 use crate::solver::Contact;
-use crate::step::Stepper;
 
 /// Blocks that are drafted at a time.
 const DRAFTS: usize = 8;
@@ -31,17 +30,14 @@ struct Draft {
     movable: [__mmask8; 2],
 }
 
-/// See [`Stepper::add_contacts`].
+/// See [`ContactSetup::add_contacts`].
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2,lzcnt")]
-pub(super) fn add_contacts(stepper: &mut Stepper, hits: &Hits, phase: &ContactPhase<'_>) {
-    let last = phase.contacts.last_frame();
-    let simple = stepper.fresh.is_empty() && !phase.contacts.roles_changed;
-    let draft_at = |first: usize, stepper: &Stepper| {
+pub(super) fn add_contacts(setup: &mut ContactSetup<'_>, hits: &Hits) {
+    let simple = setup.fresh.is_empty() && !setup.contacts.roles_changed;
+    let draft_at = |first: usize, setup: &ContactSetup<'_>| {
         let lanes = first..first + LANES;
         match (hits.pairs[lanes.clone()].as_array(), hits.gaps[lanes.clone()].as_array()) {
-            (Some(pairs), Some(gaps)) if simple && lanes.end <= hits.len => {
-                draft(pairs, gaps, &stepper.shells, &stepper.cached, last, phase)
-            }
+            (Some(pairs), Some(gaps)) if simple && lanes.end <= hits.len => draft(pairs, gaps, setup),
             _ => None,
         }
     };
@@ -50,13 +46,13 @@ pub(super) fn add_contacts(stepper: &mut Stepper, hits: &Hits, phase: &ContactPh
     for first in (0..hits.len).step_by(LANES * DRAFTS) {
         let blocks = (first..hits.len).step_by(LANES);
         for (draft, at) in drafts.iter_mut().zip(blocks.clone()) {
-            *draft = draft_at(at, stepper);
+            *draft = draft_at(at, setup);
         }
         for (draft, at) in drafts.iter().zip(blocks) {
             let end = hits.len.min(at + LANES);
             match draft {
-                Some(draft) => (at..end).for_each(|at| draft.add(stepper, hits, at)),
-                None => stepper.add_contacts(hits, at..end, phase, equal_lanes),
+                Some(draft) => (at..end).for_each(|at| draft.add(setup, hits, at)),
+                None => setup.add_contacts(hits, at..end, equal_lanes),
             }
         }
     }
@@ -65,7 +61,7 @@ pub(super) fn add_contacts(stepper: &mut Stepper, hits: &Hits, phase: &ContactPh
 impl Draft {
     /// Adds the contact of a hit; its lane is the low part of its index.
     #[inline(always)]
-    fn add(&self, stepper: &mut Stepper, hits: &Hits, at: usize) {
+    fn add(&self, setup: &mut ContactSetup<'_>, hits: &Hits, at: usize) {
         let l = at % LANES;
         let [a, b] = hits.pairs[at];
         let contact = Contact {
@@ -83,21 +79,15 @@ impl Draft {
             cached: self.cached[l],
             touching: self.touching & 1 << l != 0,
         };
-        stepper.batches.push(&contact, origin, self.movable.map(|lanes| lanes & 1 << l != 0));
+        setup.batches.push(&contact, origin, self.movable.map(|lanes| lanes & 1 << l != 0));
     }
 }
 
 /// The contacts of eight hits, unless one of them needs more than this: restitution, unequal masses, a long list of cached contacts.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn draft(
-    pairs: &[IndexPair; LANES],
-    gaps: &[i32; LANES],
-    shells: &[Shell],
-    cached: &[[u32; 2]],
-    last: &CachedContacts,
-    phase: &ContactPhase<'_>,
-) -> Option<Draft> {
+fn draft(pairs: &[IndexPair; LANES], gaps: &[i32; LANES], setup: &ContactSetup<'_>) -> Option<Draft> {
+    let (shells, cached, last) = (setup.shells, setup.cached, &setup.contacts.old_contacts);
     let low_half = _mm512_set1_epi64(0xffff_ffff);
     let upper = |v| _mm512_srli_epi64::<32>(v);
     // SAFETY: eight pairs are 64 bytes.
@@ -127,7 +117,7 @@ fn draft(
     // SAFETY: eight gaps are 32 bytes.
     let gap = unsafe { _mm256_loadu_si256(gaps.as_ptr().cast()) };
     let apart = _mm256_maskz_set1_epi32(known, PARTING_GAP);
-    let biased = least_speed(gap, phase);
+    let biased = least_speed(gap, setup);
     let half = _mm256_set1_epi32(UNIT / 2);
     let share_a = _mm256_mask_blend_epi32(movable[0], _mm256_setzero_si256(), half);
     let share_a = _mm256_mask_blend_epi32(movable[1], _mm256_set1_epi32(UNIT), share_a);
@@ -201,15 +191,17 @@ fn look_up(
     Some((_mm512_cvtepi64_epi32(found), impulse))
 }
 
-/// See [`limits`](crate::contact_phase::limits): the biased ones.
+/// See [`limits`](crate::contact_setup::limits): the biased ones.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
-fn least_speed(gap: __m256i, phase: &ContactPhase<'_>) -> __m256i {
+fn least_speed(gap: __m256i, setup: &ContactSetup<'_>) -> __m256i {
     let zero = _mm256_setzero_si256();
     let allowed = _mm256_set1_epi32(OVERLAP_ALLOWED as i32);
     let overlap = _mm256_max_epi32(_mm256_sub_epi32(_mm256_sub_epi32(zero, gap), allowed), zero);
-    let fps = i64::from(phase.fps);
-    let factor = _mm512_set1_epi64(fps * i64::from(phase.settings.push_factor));
+    let deep = _mm256_sub_epi32(overlap, _mm256_set1_epi32(OVERLAP_DEEP as i32));
+    let overlap = _mm256_add_epi32(overlap, _mm256_max_epi32(deep, zero));
+    let fps = i64::from(setup.fps);
+    let factor = _mm512_set1_epi64(fps * i64::from(setup.settings.push_factor));
     let push = _mm512_srli_epi64::<16>(_mm512_mul_epu32(_mm512_cvtepu32_epi64(overlap), factor));
     let push = _mm512_min_epu64(push, _mm512_set1_epi64(PUSH_MAX));
     let apart = _mm512_cvtepu32_epi64(_mm256_max_epi32(gap, zero));

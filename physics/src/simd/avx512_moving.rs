@@ -67,7 +67,7 @@ pub(super) fn move_ordinary(
     // SAFETY: eight velocities are 64 bytes.
     let [moving, kept] =
         [block.moving, block.kept].map(|v| clamped(unsafe { _mm512_loadu_si512(v.as_ptr().cast()) }));
-    let (step, rest) = take(moving, rests, fps as i32, movement.per_frame.reciprocal());
+    let (step, rest) = take(moving, rests, fps as i32, movement.per_frame.reciprocal);
     let radius = _mm512_and_si512(radius, _mm512_set1_epi64(0xffff_ffff));
     let extent = _mm512_add_epi32(half, _mm512_or_si512(radius, _mm512_slli_epi64::<32>(radius)));
     let distance = _mm512_abs_epi32(step);
