@@ -9,6 +9,7 @@ use crate::contacts::RestingContact;
 use crate::motion::{self, PerFrame};
 use crate::moving::{Movement, falls_asleep};
 use crate::num::FPS_MAX;
+use crate::workers::{SameThread, Workers};
 use crate::world::{ContactEvent, StepError, World};
 
 impl World {
@@ -17,6 +18,14 @@ impl World {
     /// # Errors
     /// [`StepError::FramesPerSecond`] outside of 1..=1,000; the world is unchanged.
     pub fn step(&mut self, frames_per_second: u32) -> Result<(), StepError> {
+        self.step_on(frames_per_second, &SameThread)
+    }
+
+    /// [`Self::step`] with the help of other threads. The bits are the same for any number of them.
+    ///
+    /// # Errors
+    /// As [`Self::step`].
+    pub fn step_on(&mut self, frames_per_second: u32, workers: &dyn Workers) -> Result<(), StepError> {
         if !(1..=FPS_MAX).contains(&frames_per_second) {
             return Err(StepError::FramesPerSecond { given: frames_per_second });
         }
@@ -25,7 +34,7 @@ impl World {
         self.gather_movers();
         self.accelerate(per_frame);
         self.wake_sleepers(per_frame);
-        self.find_contacts(frames_per_second);
+        self.find_contacts(frames_per_second, workers);
         self.stepper.solve(&self.settings);
         self.keep_contacts();
         if self.move_bodies(per_frame) {
@@ -113,7 +122,7 @@ impl World {
 
     /// Broad phase, narrow phase, and the contacts of the last frame for the warm start.
     #[inline(never)]
-    fn find_contacts(&mut self, fps: u32) {
+    fn find_contacts(&mut self, fps: u32, workers: &dyn Workers) {
         let bodies = &self.bodies;
         let removed = &self.removed;
         let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
@@ -128,14 +137,15 @@ impl World {
         );
         self.sensors.begin_step();
         self.stepper.append_resting(bodies, &self.contacts);
-        self.stepper.find_contacts(&mut ContactPhase {
+        let mut phase = ContactPhase {
             bodies,
             extras: &self.extras,
             settings: &self.settings,
             fps,
             contacts: &self.contacts,
             sensors: &mut self.sensors,
-        });
+        };
+        self.stepper.find_contacts(&mut phase, workers);
     }
 
     /// Caches the solved contacts and makes the events.

@@ -1,18 +1,23 @@
 //! From pairs of overlapping boxes to contacts in batches, window by window: narrow phase and contact set-up.
 
-use crate::block_join::{BODIES_OF_ONE, IndexPair};
+use smallvec::SmallVec;
+
 use crate::body::{Body, Extra, Shell, flag};
 use crate::broad_phase::WINDOW;
 use crate::contact_setup::{ContactSetup, Solving};
 use crate::contacts::ContactCache;
 use crate::friction::FrictionContact;
-use crate::narrow_phase::{Hit, UNIT_BITS};
+use crate::narrow_phase::{Hit, Hits, UNIT_BITS};
 use crate::num::isqrt_u64;
 use crate::quadtree::{LANES, NO_SLOT};
 use crate::sensors::SensorOverlaps;
 use crate::simd::equal_lanes;
 use crate::step::Stepper;
+use crate::workers::{Geometry, Job, WindowHits, Workers};
 use crate::world_def::Settings;
+
+/// Windows of some 80,000 bodies in a crowd: their jobs need no allocation.
+const JOBS_ON_STACK: usize = 64;
 
 /// What the contact phase reads and writes besides the working arrays.
 pub(crate) struct ContactPhase<'a> {
@@ -27,43 +32,61 @@ pub(crate) struct ContactPhase<'a> {
 impl Stepper {
     /// Finds the contacts of the step, window by window.
     #[inline(never)]
-    pub(crate) fn find_contacts(&mut self, phase: &mut ContactPhase<'_>) {
+    pub(crate) fn find_contacts(&mut self, phase: &mut ContactPhase<'_>, workers: &dyn Workers) {
         let dummy = self.tree.slot_of_lane().len() as u32;
         self.batches.begin(self.shells.len(), dummy);
         self.frictions.clear();
         self.stiff.begin();
         let mut join = core::mem::take(&mut self.join);
-        let mut pairs = core::mem::take(&mut self.pairs);
-        for window in join.within(&self.tree, self.path).chunks(WINDOW) {
-            let blocks = &self.tree.levels()[0];
-            pairs.clear();
-            self.path.join(window, blocks, blocks, BODIES_OF_ONE, &mut pairs);
-            self.add_window(&pairs, phase);
+        let mut found = core::mem::take(&mut self.found);
+        let windows = join.within(&self.tree, self.path).chunks(WINDOW);
+        // Several threads find the hits of all windows before the first contact; one finds them window by window, in the cache.
+        let ahead = workers.threads() > 1 && windows.len() > 1;
+        found.resize_with(if ahead { windows.len() } else { 1 }.max(found.len()), WindowHits::default);
+        if ahead {
+            let geometry = self.geometry(phase.settings.margin);
+            let jobs = windows.clone().zip(&mut found);
+            let mut jobs: SmallVec<[Job<'_>; JOBS_ON_STACK]> =
+                jobs.map(|(window, found)| Job::new(window, geometry, found)).collect();
+            workers.run(&mut jobs);
+            jobs.iter_mut().for_each(Job::run);
         }
+        for (at, window) in windows.enumerate() {
+            let found = &mut found[if ahead { at } else { 0 }];
+            if !ahead {
+                found.find(window, self.geometry(phase.settings.margin));
+            }
+            self.add_hits(&found.hits, phase);
+        }
+        let mut pairs = core::mem::take(&mut self.pairs);
         let resting_pairs = core::mem::take(&mut self.resting_pairs);
         for window in resting_pairs.chunks(LANES * WINDOW) {
             pairs.clear();
             pairs.extend(window.iter().map(|&(lane, slot)| [lane, self.working[slot as usize]]));
-            self.add_window(&pairs, phase);
+            let hits = &mut found[0].hits;
+            self.path.narrow(&pairs, &self.shells, phase.settings.margin, hits);
+            self.add_hits(hits, phase);
         }
         for &(_, slot) in &resting_pairs {
             self.working[slot as usize] = NO_SLOT;
         }
-        (self.join, self.pairs, self.resting_pairs) = (join, pairs, resting_pairs);
+        (self.join, self.found, self.pairs, self.resting_pairs) = (join, found, pairs, resting_pairs);
     }
 
-    /// Narrow phase and contacts of one window's pairs.
-    fn add_window(&mut self, pairs: &[IndexPair], phase: &mut ContactPhase<'_>) {
-        let mut hits = core::mem::take(&mut self.hits);
-        self.path.narrow(pairs, &self.shells, phase.settings.margin, &mut hits);
+    fn geometry(&self, margin: i32) -> Geometry<'_> {
+        let blocks = self.tree.levels().first().map_or(&[][..], |blocks| blocks);
+        Geometry { blocks, shells: &self.shells, margin, path: self.path }
+    }
+
+    /// Contacts of one window's hits.
+    fn add_hits(&mut self, hits: &Hits, phase: &mut ContactPhase<'_>) {
         if self.any_flags & flag::SPECIAL == 0 {
             let path = self.path;
-            path.add_contacts(&mut self.setup(phase), &hits);
+            path.add_contacts(&mut self.setup(phase), hits);
         } else {
             hits.iter(0..hits.len).for_each(|hit| self.add_special(&hit, phase));
         }
         self.batches.end_window(&hits.pairs[..hits.len]);
-        self.hits = hits;
     }
 
     fn setup<'a>(&'a mut self, phase: &'a ContactPhase<'_>) -> ContactSetup<'a> {

@@ -78,6 +78,7 @@ mod sweep;
 mod tree_search;
 mod validate;
 mod vec2;
+mod workers;
 mod world;
 mod world_def;
 
@@ -101,6 +102,7 @@ pub use shape::Shape;
 pub use snapshot::{SIM_VERSION, SNAPSHOT_VERSION, SnapshotError};
 pub use state::{Part, hash_bytes};
 pub use vec2::Vec2;
+pub use workers::{Job, SameThread, Workers};
 pub use world::{ContactEvent, StepError, TouchingContact, World};
 pub use world_def::{EdgePolicy, Simd, WorldDef, WorldError};
 

@@ -19,6 +19,10 @@ pub(crate) const NO_LIMIT: i32 = -(1 << 29);
 /// a very heavy one that falls on a light one may need more and then takes further frames. Sums over a body's contacts fit 32 bits.
 pub(crate) const IMPULSE_MAX: i32 = 1 << 28;
 
+/// Share of bodies of equal mass. Half of a value, rounded as products are, is `(value + 1) >> 1`: wide registers ask once for eight lanes
+/// whether that will do.
+pub(crate) const EVEN_SHARE: i32 = UNIT / 2;
+
 /// What the solver needs to know about one contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact {
@@ -63,7 +67,7 @@ impl Batch {
             biased: [NO_LIMIT; LANES],
             relaxed: [NO_LIMIT; LANES],
             impulse: [0; LANES],
-            share_a: [0; LANES],
+            share_a: [EVEN_SHARE; LANES],
         }
     }
 

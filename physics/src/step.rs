@@ -12,12 +12,12 @@ use crate::coloring::Batches;
 use crate::contacts::ContactCache;
 use crate::friction::FrictionContact;
 use crate::moving::{Movement, MoverBlock};
-use crate::narrow_phase::Hits;
 use crate::quadtree::{BoxBlock, LANES, NO_SLOT, Quadtree, RawBox};
 use crate::resting::RestingTrees;
 use crate::simd::{Path, prefetch};
 use crate::solver::{Pass, Velocity};
 use crate::stiff::StiffContacts;
+use crate::workers::WindowHits;
 use crate::world_def::Settings;
 
 /// `still_frames` of a working body that sleeps or is static.
@@ -64,7 +64,8 @@ pub(crate) struct Stepper {
     pub(crate) join: Join,
     /// Cached contacts of each working body as an owner: start and end in the cache.
     pub(crate) cached: Vec<[u32; 2]>,
-    pub(crate) hits: Hits,
+    /// Hits by window; one is enough for one thread.
+    pub(crate) found: Vec<WindowHits>,
     /// Working bodies that are new; empty when there are none.
     pub(crate) fresh: Vec<bool>,
     pub(crate) pairs: Vec<IndexPair>,
@@ -94,7 +95,7 @@ impl Stepper {
             locked: Vec::new(),
             join: Join::default(),
             cached: Vec::new(),
-            hits: Hits::default(),
+            found: Vec::new(),
             fresh: Vec::new(),
             pairs: Vec::new(),
             resting_pairs: Vec::new(),

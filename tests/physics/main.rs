@@ -12,3 +12,4 @@ mod operations;
 mod scene_laws;
 mod scenes;
 mod walls;
+mod workers;

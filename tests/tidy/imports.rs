@@ -41,6 +41,7 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "moving",
     "simd",
     "broad_phase",
+    "workers",
     "friction",
     "sensors",
     "step",

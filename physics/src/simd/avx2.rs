@@ -14,7 +14,7 @@ use crate::contact_setup::ContactSetup;
 use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox, each_lane};
 use crate::simd::sse;
-use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
+use crate::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
 use crate::tree_search::Search;
 
 /// Shift that takes a product with a unit factor back to raw units.
@@ -192,17 +192,20 @@ unsafe fn apply<const FROM: usize>(
 ) {
     let px = rounded(_mm256_mul_epi32(impulse, widen::<FROM>(&batch.normal_x)));
     let py = rounded(_mm256_mul_epi32(impulse, widen::<FROM>(&batch.normal_y)));
+    let packed = |x, y| _mm256_blend_epi32::<0b1010_1010>(x, _mm256_slli_epi64::<32>(y));
     let share_a = widen::<FROM>(&batch.share_a);
-    let share_b = _mm256_sub_epi32(_mm256_set1_epi64x(i64::from(UNIT)), share_a);
-    let part = |share: __m256i| {
-        let x = rounded(_mm256_mul_epi32(px, share));
-        let y = rounded(_mm256_mul_epi32(py, share));
-        _mm256_blend_epi32::<0b1010_1010>(x, _mm256_slli_epi64::<32>(y))
+    let even = _mm256_cmpeq_epi64(share_a, _mm256_set1_epi64x(EVEN_SHARE.into()));
+    let parts = if _mm256_movemask_epi8(even) == -1 {
+        [_mm256_srai_epi32::<1>(_mm256_add_epi32(packed(px, py), _mm256_set1_epi32(1))); 2]
+    } else {
+        let share_b = _mm256_sub_epi32(_mm256_set1_epi64x(i64::from(UNIT)), share_a);
+        let part = |p, share| rounded(_mm256_mul_epi32(p, share));
+        [packed(part(px, share_a), part(py, share_a)), packed(part(px, share_b), part(py, share_b))]
     };
     // SAFETY: as the caller's.
     unsafe {
-        scatter::<FROM>(&batch.a, velocities, _mm256_sub_epi32(va, part(share_a)));
-        scatter::<FROM>(&batch.b, velocities, _mm256_add_epi32(vb, part(share_b)));
+        scatter::<FROM>(&batch.a, velocities, _mm256_sub_epi32(va, parts[0]));
+        scatter::<FROM>(&batch.b, velocities, _mm256_add_epi32(vb, parts[1]));
     }
 }
 

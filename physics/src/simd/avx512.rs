@@ -12,7 +12,7 @@ use crate::body_id::BodyId;
 use crate::curve::{self, Centre, Grid, LEVELS, STEP, STEP_BITS};
 use crate::narrow_phase::{Hits, RECIPROCAL_ROOT, UNIT, UNIT_BITS, add_hits, separation};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
-use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
+use crate::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
 
 /// Whether this machine has everything that the kernels use.
 pub(super) fn is_detected() -> bool {
@@ -378,17 +378,20 @@ unsafe fn solve_batch<const BIASED: bool>(batch: &mut Batch, velocities: *mut u6
 unsafe fn apply(batch: &Batch, velocities: *mut u64, va: __m512i, vb: __m512i, impulse: __m512i) {
     let px = rounded(_mm512_mul_epi32(impulse, widen(&batch.normal_x)));
     let py = rounded(_mm512_mul_epi32(impulse, widen(&batch.normal_y)));
-    let share_a = widen(&batch.share_a);
-    let share_b = _mm512_sub_epi32(_mm512_set1_epi64(i64::from(UNIT)), share_a);
-    let part = |share: __m512i| {
-        let x = rounded(_mm512_mul_epi32(px, share));
-        let y = rounded(_mm512_mul_epi32(py, share));
-        _mm512_mask_blend_epi32(UPPER, x, _mm512_slli_epi64::<32>(y))
+    let packed = |x, y| _mm512_mask_blend_epi32(UPPER, x, _mm512_slli_epi64::<32>(y));
+    let shares = load8(&batch.share_a);
+    let parts = if _mm256_cmpneq_epi32_mask(shares, _mm256_set1_epi32(EVEN_SHARE)) == 0 {
+        [_mm512_srai_epi32::<1>(_mm512_add_epi32(packed(px, py), _mm512_set1_epi32(1))); 2]
+    } else {
+        let share_a = _mm512_cvtepi32_epi64(shares);
+        let share_b = _mm512_sub_epi32(_mm512_set1_epi64(i64::from(UNIT)), share_a);
+        let part = |p, share| rounded(_mm512_mul_epi32(p, share));
+        [packed(part(px, share_a), part(py, share_a)), packed(part(px, share_b), part(py, share_b))]
     };
     // SAFETY: as the caller's.
     unsafe {
-        scatter(&batch.a, velocities, _mm512_sub_epi32(va, part(share_a)));
-        scatter(&batch.b, velocities, _mm512_add_epi32(vb, part(share_b)));
+        scatter(&batch.a, velocities, _mm512_sub_epi32(va, parts[0]));
+        scatter(&batch.b, velocities, _mm512_add_epi32(vb, parts[1]));
     }
 }
 

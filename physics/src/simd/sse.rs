@@ -11,7 +11,7 @@ use crate::body::Shell;
 use crate::body_id::BodyId;
 use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox, each_lane};
-use crate::solver::{Batch, IMPULSE_MAX, Pass, Velocity};
+use crate::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
 use crate::tree_search::Search;
 
 /// Shift that takes a product with a unit factor back to raw units.
@@ -137,21 +137,36 @@ pub(super) unsafe fn solve(batches: &mut [Batch], velocities: &mut [Velocity], p
     for batch in batches {
         // SAFETY: the caller vouches for the indices.
         unsafe {
-            quarter::<0>(batch, velocities, pass);
-            quarter::<2>(batch, velocities, pass);
-            quarter::<4>(batch, velocities, pass);
-            quarter::<6>(batch, velocities, pass);
+            if is_even(batch) {
+                quarter::<0, true>(batch, velocities, pass);
+                quarter::<2, true>(batch, velocities, pass);
+                quarter::<4, true>(batch, velocities, pass);
+                quarter::<6, true>(batch, velocities, pass);
+            } else {
+                quarter::<0, false>(batch, velocities, pass);
+                quarter::<2, false>(batch, velocities, pass);
+                quarter::<4, false>(batch, velocities, pass);
+                quarter::<6, false>(batch, velocities, pass);
+            }
         }
     }
 }
 
-/// Lanes `FROM` and `FROM + 1`.
+/// Whether all contacts are between bodies of equal mass.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn is_even(batch: &Batch) -> bool {
+    let [low, high] = load8(&batch.share_a).map(|shares| _mm_cmpeq_epi32(shares, _mm_set1_epi32(EVEN_SHARE)));
+    _mm_movemask_epi8(_mm_and_si128(low, high)) == 0xffff
+}
+
+/// Lanes `FROM` and `FROM + 1`. With `EVEN`, the shares are known to be halves.
 ///
 /// # Safety
 /// As [`solve`].
 #[inline]
 #[target_feature(enable = "sse4.1")]
-unsafe fn quarter<const FROM: usize>(batch: &mut Batch, velocities: *mut u64, pass: Pass) {
+unsafe fn quarter<const FROM: usize, const EVEN: bool>(batch: &mut Batch, velocities: *mut u64, pass: Pass) {
     // SAFETY: as the caller's.
     let (va, vb) = unsafe { (gather::<FROM>(&batch.a, velocities), gather::<FROM>(&batch.b, velocities)) };
     let old = widen::<FROM>(&batch.impulse);
@@ -174,7 +189,7 @@ unsafe fn quarter<const FROM: usize>(batch: &mut Batch, velocities: *mut u64, pa
         _mm_sub_epi32(impulse, old)
     };
     // SAFETY: as the caller's.
-    unsafe { apply::<FROM>(batch, velocities, va, vb, change) };
+    unsafe { apply::<FROM, EVEN>(batch, velocities, va, vb, change) };
 }
 
 /// Adds the impulses (low halves) along the normals and stores the velocities.
@@ -183,7 +198,7 @@ unsafe fn quarter<const FROM: usize>(batch: &mut Batch, velocities: *mut u64, pa
 /// As [`solve`].
 #[inline]
 #[target_feature(enable = "sse4.1")]
-unsafe fn apply<const FROM: usize>(
+unsafe fn apply<const FROM: usize, const EVEN: bool>(
     batch: &Batch,
     velocities: *mut u64,
     va: __m128i,
@@ -192,14 +207,16 @@ unsafe fn apply<const FROM: usize>(
 ) {
     let px = rounded(_mm_mul_epi32(impulse, widen::<FROM>(&batch.normal_x)));
     let py = rounded(_mm_mul_epi32(impulse, widen::<FROM>(&batch.normal_y)));
-    let share_a = widen::<FROM>(&batch.share_a);
-    let share_b = _mm_sub_epi32(_mm_set1_epi32(UNIT), share_a);
-    let part = |share: __m128i| {
-        let x = rounded(_mm_mul_epi32(px, share));
-        let y = rounded(_mm_mul_epi32(py, share));
-        _mm_blend_epi16::<0b1100_1100>(x, _mm_slli_epi64::<32>(y))
+    let packed = |x, y| _mm_blend_epi16::<0b1100_1100>(x, _mm_slli_epi64::<32>(y));
+    let [part_a, part_b] = if EVEN {
+        [_mm_srai_epi32::<1>(_mm_add_epi32(packed(px, py), _mm_set1_epi32(1))); 2]
+    } else {
+        let share_a = widen::<FROM>(&batch.share_a);
+        let share_b = _mm_sub_epi32(_mm_set1_epi32(UNIT), share_a);
+        let part = |p, share| rounded(_mm_mul_epi32(p, share));
+        [packed(part(px, share_a), part(py, share_a)), packed(part(px, share_b), part(py, share_b))]
     };
-    let (va, vb) = (_mm_sub_epi32(va, part(share_a)), _mm_add_epi32(vb, part(share_b)));
+    let (va, vb) = (_mm_sub_epi32(va, part_a), _mm_add_epi32(vb, part_b));
     // SAFETY: the caller vouches for the indices.
     unsafe {
         _mm_storel_epi64(velocities.add(batch.a[FROM] as usize).cast(), va);

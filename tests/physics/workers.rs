@@ -1,0 +1,91 @@
+//! Threads change no bit: a step on any number of them, in any order of its jobs, or with jobs that nobody runs.
+
+use std::cell::Cell;
+use std::thread;
+
+use testudo_physics::{BodyDef, Fx, Job, Shape, Vec2, Workers, World, WorldDef};
+
+/// Jobs in even parts on so many threads.
+struct Threads(usize);
+
+impl Workers for Threads {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run(&self, jobs: &mut [Job<'_>]) {
+        let part = jobs.len().div_ceil(self.0);
+        thread::scope(|scope| {
+            for jobs in jobs.chunks_mut(part) {
+                scope.spawn(|| jobs.iter_mut().for_each(Job::run));
+            }
+        });
+    }
+}
+
+/// A bad pool: runs every other job, from the last on, and some of them twice.
+#[derive(Default)]
+struct Careless {
+    jobs: Cell<usize>,
+}
+
+impl Workers for Careless {
+    fn threads(&self) -> usize {
+        usize::MAX
+    }
+
+    fn run(&self, jobs: &mut [Job<'_>]) {
+        self.jobs.set(self.jobs.get() + jobs.len());
+        for job in jobs.iter_mut().rev().step_by(2) {
+            job.run();
+            job.run();
+        }
+    }
+}
+
+/// A dense block of discs and boxes that run into each other: several windows of pairs.
+fn crowd() -> World {
+    let mut world = World::new(WorldDef::new()).unwrap();
+    for i in 0..4_000 {
+        let (x, y) = (i % 80, i / 80);
+        let shape = if i % 5 == 0 {
+            Shape::rect(Fx::lit("0.4"), Fx::lit("0.45"))
+        } else {
+            Shape::circle(Fx::lit("0.5"))
+        };
+        let towards_the_middle = Vec2::from_ints(if x < 40 { 3 } else { -3 }, if y < 25 { 1 } else { -1 });
+        let def = BodyDef::dynamic(shape).position(Vec2::from_ints(x, y)).velocity(towards_the_middle);
+        world.create_body(&def).unwrap();
+    }
+    world
+}
+
+#[test]
+fn a_step_on_any_number_of_threads_gives_the_same_bits() {
+    let mut reference = crowd();
+    let pools: [Box<dyn Workers>; 4] =
+        [Box::new(Threads(2)), Box::new(Threads(3)), Box::new(Threads(8)), Box::new(Careless::default())];
+    let mut others = pools.map(|pool| (crowd(), pool));
+    for frame in 0..20 {
+        reference.step(20).unwrap();
+        for (world, pool) in &mut others {
+            world.step_on(20, &**pool).unwrap();
+            assert_eq!(world.checksum(), reference.checksum(), "frame {frame}, {} threads", pool.threads());
+            assert_eq!(world.contacts_began(), reference.contacts_began());
+            assert_eq!(world.contacts_ended(), reference.contacts_ended());
+        }
+    }
+}
+
+#[test]
+fn a_large_world_hands_out_jobs_and_a_small_one_does_not() {
+    let pool = Careless::default();
+    crowd().step_on(20, &pool).unwrap();
+    assert!(pool.jobs.get() >= 3, "{} jobs", pool.jobs.get());
+
+    let mut small = World::new(WorldDef::new()).unwrap();
+    small.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE))).unwrap();
+    let pool = Careless::default();
+    small.step_on(20, &pool).unwrap();
+    assert_eq!(pool.jobs.get(), 0);
+}
