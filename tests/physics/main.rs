@@ -11,5 +11,7 @@ mod laws;
 mod operations;
 mod scene_laws;
 mod scenes;
+#[cfg(not(target_family = "wasm"))] // WASI has no threads
+mod threads;
 mod walls;
 mod workers;
