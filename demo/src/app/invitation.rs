@@ -24,7 +24,10 @@ const ANSWER: [u8; 8] = *b"testudo!";
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time between two questions.
-const ASK_AGAIN: std::time::Duration = std::time::Duration::from_millis(200);
+const ASK_AGAIN: Duration = Duration::from_millis(200);
+
+/// Most packets that are read in one step.
+const RECEIVE_MAX: u32 = 64;
 
 /// Time that a place is kept for somebody who asked and has not connected.
 const KEPT: Duration = Duration::from_secs(5);
@@ -80,29 +83,72 @@ pub(crate) fn random_number() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Asks a host for an invitation, again and again until it answers.
-pub(crate) fn ask(host: SocketAddr) -> Result<Invitation, Error> {
-    let local: SocketAddr = if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
-    let socket = UdpSocket::bind(local).map_err(Error::Socket)?;
-    socket.set_read_timeout(Some(ASK_AGAIN)).map_err(Error::Socket)?;
-    let nonce = random_number();
-    let clock = Clock::start();
-    let mut buffer = [0; BYTES + 1];
-    while clock.elapsed() < TIMEOUT {
-        match socket.send_to(&question(nonce), host).and_then(|_| socket.recv_from(&mut buffer)) {
-            Ok((length, from)) if from == host => match read_answer(&buffer[..length], nonce) {
-                Some(Answer::Come(invitation)) => return Ok(invitation),
-                Some(Answer::Full) => return Err(Error::Full { host }),
-                Some(Answer::Version(theirs)) => return Err(Error::Version { theirs }),
-                None => {}
-            },
-            Ok(_) => {}
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            // "Nobody listens there" comes at once and may change.
-            Err(_) => std::thread::sleep(ASK_AGAIN),
-        }
+/// A question to a host, asked again and again until it is answered. Nothing here waits.
+pub(crate) struct Asking {
+    host: SocketAddr,
+    socket: UdpSocket,
+    nonce: u64,
+    clock: Clock,
+    asked: Option<Instant>,
+}
+
+impl Asking {
+    /// # Errors
+    /// No socket can be had.
+    pub(crate) fn begin(host: SocketAddr) -> Result<Self, Error> {
+        let local: SocketAddr =
+            if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
+        let socket = UdpSocket::bind(local).map_err(Error::Socket)?;
+        socket.set_nonblocking(true).map_err(Error::Socket)?;
+        Ok(Self { host, socket, nonce: random_number(), clock: Clock::start(), asked: None })
     }
-    Err(Error::NoAnswer { host })
+
+    /// Who is asked.
+    pub(crate) fn host(&self) -> SocketAddr {
+        self.host
+    }
+
+    /// Reads what has come, and asks again if it is time to. None: there is no answer yet.
+    ///
+    /// # Errors
+    /// The host has refused, or has not answered for long enough.
+    pub(crate) fn step(&mut self) -> Result<Option<Invitation>, Error> {
+        let host = self.host;
+        match self.answer() {
+            Some(Answer::Come(invitation)) => return Ok(Some(invitation)),
+            Some(Answer::Full) => return Err(Error::Full { host }),
+            Some(Answer::Version(theirs)) => return Err(Error::Version { theirs }),
+            None => {}
+        }
+        let now = self.clock.now();
+        if self.clock.elapsed() >= TIMEOUT {
+            return Err(Error::NoAnswer { host });
+        }
+        if self.asked.is_none_or(|asked| now.since(asked) >= ASK_AGAIN) {
+            self.asked = Some(now);
+            // "Nobody listens there" comes at once and may change.
+            let _ = self.socket.send_to(&question(self.nonce), host);
+        }
+        Ok(None)
+    }
+
+    /// The host's answer, if it is among what has come.
+    fn answer(&self) -> Option<Answer> {
+        let mut buffer = [0; BYTES + 1];
+        for _ in 0..RECEIVE_MAX {
+            match self.socket.recv_from(&mut buffer) {
+                Ok((length, from)) if from == self.host => {
+                    let answer = read_answer(&buffer[..length], self.nonce);
+                    if answer.is_some() {
+                        return answer;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Ok(_) | Err(_) => {}
+            }
+        }
+        None
+    }
 }
 
 /// Who sits where, as far as the host has given places away.

@@ -10,6 +10,7 @@ mod network;
 mod outcome;
 mod recording;
 mod remote;
+mod seat;
 mod simulated;
 mod skirmish;
 #[cfg(not(target_arch = "wasm32"))]
@@ -24,9 +25,10 @@ pub(crate) use clock::Clock;
 pub(crate) use clock::ThreadClock;
 pub(crate) use cubes::{CubesError, CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment};
 pub(crate) use diagnosis::Desync;
-pub(crate) use network::{News, host, join};
+pub(crate) use network::{NetworkMatch, SeatOptions};
 pub(crate) use outcome::{MatchError, Outcome};
 pub(crate) use recording::{Recording, header as replay_header, open as open_replay};
+pub(crate) use seat::News;
 pub(crate) use simulated::{SimulatedMatch, play};
 pub(crate) use skirmish::{Pilot, Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]

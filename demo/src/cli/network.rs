@@ -2,7 +2,7 @@
 
 use indicatif::ProgressBar;
 
-use crate::app::{Fault, News, host, join};
+use crate::app::{Fault, NetworkMatch, News, Outcome, SeatOptions};
 use crate::cli::args::{Host, Join, Seat};
 use crate::cli::headless::{progress_bar, terms};
 use crate::cli::report::Report;
@@ -16,7 +16,8 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     check_seat(&options.seat)?;
     let terms = terms(&options.game);
     let bar = progress_bar("turn", terms.turns.into());
-    let outcome = host(&terms, options.bind, options.seat.replay.as_deref(), |news| {
+    let seat = SeatOptions { replay: options.seat.replay.clone(), fault: None };
+    let outcome = NetworkMatch::host(&terms, options.bind, seat)?.play(|news| {
         if let News::Listening(address) = news {
             for player in 1..terms.setup.players {
                 eprintln!("join {player}: {address}");
@@ -25,10 +26,7 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
         show(&bar, news);
     });
     bar.finish_and_clear();
-    let report = Report::new(&outcome?, true);
-    print(&report, json, "hosted over UDP");
-    save_difference(&report, options.seat.report.as_deref(), options.seat.replay.as_deref())?;
-    Ok(report.checksums_agree)
+    tell(outcome?.as_ref(), &options.seat, json, "hosted over UDP")
 }
 
 pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
@@ -41,11 +39,18 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
         field: BodyField::PositionX,
         bit: REHEARSED_BIT,
     });
-    let outcome = join(options.host, options.seat.replay.as_deref(), fault, |news| show(&bar, news));
+    let seat = SeatOptions { replay: options.seat.replay.clone(), fault };
+    let outcome = NetworkMatch::join(options.host, seat)?.play(|news| show(&bar, news));
     bar.finish_and_clear();
-    let report = Report::new(&outcome?, true);
-    print(&report, json, &format!("joined over UDP at {}", options.host));
-    save_difference(&report, options.seat.report.as_deref(), options.seat.replay.as_deref())?;
+    tell(outcome?.as_ref(), &options.seat, json, &format!("joined over UDP at {}", options.host))
+}
+
+/// Prints what came of a seat. There is nothing to tell of a match in which nobody gave us one.
+fn tell(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &str) -> Result<bool, Failed> {
+    let Some(outcome) = outcome else { return Ok(true) };
+    let report = Report::new(outcome, true);
+    print(&report, json, network);
+    save_difference(&report, seat.report.as_deref(), seat.replay.as_deref())?;
     Ok(report.checksums_agree)
 }
 
