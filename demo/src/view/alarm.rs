@@ -1,11 +1,11 @@
 //! The card that tells what broke.
 
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::Desync;
-use crate::view::palette::{BAD, PANEL, TEXT, TEXT_DIM};
-use crate::view::pen::{LARGE, Pen, SIZE};
+use crate::view::card::Card;
+use crate::view::palette::BAD;
+use crate::view::pen::Pen;
 use crate::view::ui::Ui;
 
 /// What the person wants to do about it.
@@ -17,29 +17,13 @@ pub(crate) enum Answer {
 
 /// Draws the card in the middle of the top of a rectangle.
 pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, desync: &Desync) -> Option<Answer> {
-    let lines = report(desync);
-    let size = (620.0_f32.min(around.w - 16.0), 108.0 + lines.len() as f32 * 22.0);
-    let card = Rect::new(around.x + (around.w - size.0) / 2.0, around.y + 14.0, size.0, size.1);
-    draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
-    draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, BAD);
-    let x = card.x + 22.0;
-    pen.strong(
-        &format!("\u{2260}  The copies differ since turn {}", desync.turn),
-        x,
-        card.y + 36.0,
-        LARGE,
-        BAD,
-    );
-    for (n, (name, value)) in lines.iter().enumerate() {
-        let y = card.y + 64.0 + n as f32 * 22.0;
-        pen.text(name, x, y, SIZE, TEXT_DIM);
-        pen.text(value, x + 104.0, y, SIZE, TEXT);
-    }
-    let y = card.y + card.h - 44.0;
-    let go_on = ui.button(pen, "go on", Rect::new(x, y, 190.0, 30.0), "Go on and watch it spread", false);
-    let restart = ui.button(pen, "restart", Rect::new(x + 202.0, y, 130.0, 30.0), "New match", false);
-    ui.cover(card);
-    go_on.then_some(Answer::GoOn).or(restart.then_some(Answer::Restart))
+    let card = Card {
+        title: &format!("\u{2260}  The copies differ since turn {}", desync.turn),
+        color: BAD,
+        lines: &report(desync),
+        choices: &[("go on", "Go on and watch it spread", 190.0), ("restart", "New match", 130.0)],
+    };
+    card.draw(pen, ui, around).map(|name| if name == "restart" { Answer::Restart } else { Answer::GoOn })
 }
 
 /// Names and values of the report.

@@ -1,80 +1,61 @@
 //! The person's place: two clients side by side, what is chosen, what the time does.
 
-use macroquad::color::Color;
+use macroquad::input::{KeyCode, is_key_pressed};
 use macroquad::math::{Rect, Vec2};
 use macroquad::shapes::draw_rectangle;
 use macroquad::window::{screen_height, screen_width};
 use testudo_lockstep::Duration;
-use testudo_lockstep::Simulation as _;
 
 use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec};
-use crate::game::{Command, Place};
+use crate::game::Game;
 use crate::view::alarm::{self, Answer};
 use crate::view::batch::Batch;
-use crate::view::camera::{Camera, raw};
+use crate::view::camera::{Camera, units};
+use crate::view::controls::{self, Mouse};
 use crate::view::debug::Layers;
-use crate::view::effects::Effects;
+use crate::view::header::{self, Header};
 use crate::view::help;
 use crate::view::layout::Layout;
-use crate::view::minimap;
 use crate::view::order_log::OrderLog;
-use crate::view::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded};
+use crate::view::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM};
 use crate::view::panel::{self, Wish};
 use crate::view::pen::{Align, LARGE, Pen, SIZE, SMALL};
-use crate::view::scene::{self, Extras, View};
-use crate::view::selection::{Chosen, Own};
+use crate::view::scene::{self, View};
+use crate::view::side::{Side, Told};
+use crate::view::sight::Sight;
+use crate::view::steering::steer;
 use crate::view::ui::Ui;
-use crate::view::viewport;
 
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);
 
 /// Speeds, percent of real time.
-pub(crate) const SPEEDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
-
-/// What the next left click means.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Aim {
-    Attack,
-    Patrol,
-}
-
-/// One player's side.
-#[derive(Default)]
-pub(crate) struct Side {
-    pub(crate) chosen: Chosen,
-    pub(crate) effects: Effects,
-}
+const SPEEDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
 
 /// Everything that the window shows.
 pub(crate) struct Desk {
     spec: SkirmishSpec,
-    pub(crate) skirmish: Skirmish,
-    pub(crate) sides: [Side; 2],
-    pub(crate) camera: Camera,
-    pub(crate) layout: Layout,
+    skirmish: Skirmish,
+    sides: [Side; 2],
+    camera: Camera,
+    pub(crate) layout: Layout<2>,
     pub(crate) ui: Ui,
     pen: Pen,
     batch: Batch,
-    pub(crate) layers: Layers,
+    layers: Layers,
     pub(crate) log: OrderLog,
-    pub(crate) is_paused: bool,
-    pub(crate) wants_step: bool,
+    is_paused: bool,
+    wants_step: bool,
     /// Place in [`SPEEDS`].
-    pub(crate) speed: usize,
-    pub(crate) shows_help: bool,
-    pub(crate) aim: Option<Aim>,
-    /// The corner where a box began, and on whose side.
-    pub(crate) drag: Option<(u8, Vec2)>,
+    speed: usize,
+    shows_help: bool,
     /// Whose side the keys are for.
-    pub(crate) active: u8,
+    active: u8,
     /// All turns have been played, and the log knows.
     is_over: bool,
     /// The desync has been reported to the log, and the card has been answered.
     alarmed: bool,
     is_answered: bool,
-    /// The person has given an order: the hint has done its work.
-    pub(crate) has_ordered: bool,
     /// What went wrong, if the match has ended early.
     error: Option<String>,
     seconds: f32,
@@ -105,13 +86,10 @@ impl Desk {
             wants_step: false,
             speed: SPEEDS.iter().position(|speed| *speed >= speed_percent).unwrap_or(SPEEDS.len() - 1),
             shows_help: false,
-            aim: None,
-            drag: None,
             active: 0,
             is_over: false,
             alarmed: false,
             is_answered: false,
-            has_ordered: false,
             error: None,
             seconds: 0.0,
         })
@@ -198,83 +176,122 @@ impl Desk {
     }
 
     /// All armies in the picture, as at the start.
-    pub(crate) fn show_all(&mut self) {
+    fn show_all(&mut self) {
         self.camera = scene::opening(&self.skirmish.client(0).game(), self.layout.views[0]);
     }
 
-    pub(crate) fn view(&self, side: u8) -> View {
-        View { rect: self.layout.views[usize::from(side)], camera: self.camera }
+    /// A client as the window shows it. `game` is that client's.
+    fn sight<'a>(&self, player: u8, game: &'a Game) -> Sight<'a> {
+        let rect = self.layout.views[usize::from(player)];
+        Sight {
+            player,
+            game,
+            alpha: self.skirmish.alpha(player),
+            view: View { rect, camera: self.camera },
+            map: self.layout.maps[usize::from(player)],
+        }
     }
 
-    /// The player's living units.
-    pub(crate) fn own(&self, player: u8) -> Vec<Own> {
-        let game = self.skirmish.client(player).game();
-        let looks = game.unit_looks().filter(|look| look.army == player);
-        let own = looks.filter_map(|look| {
-            let position = game.world().body(look.body)?.position();
-            let place = crate::game::Point::from_vec2(position);
-            Some(Own { index: look.index, place, groups: look.groups })
-        });
-        own.collect()
+    /// Reads mouse and keys of one picture; `seconds` is the time since the last one.
+    pub(crate) fn read(&mut self, seconds: f32) {
+        if is_key_pressed(KeyCode::F1) {
+            self.toggle_help();
+        }
+        if is_key_pressed(KeyCode::Escape) {
+            self.shows_help = false;
+            self.sides.iter_mut().for_each(Side::let_go);
+        }
+        self.read_time_keys();
+        self.layers.read_keys();
+        self.move_camera(seconds);
+        let (at, is_dragging) = (self.ui.mouse, self.is_dragging());
+        if let (Some(side), false) = (self.side_under(at), is_dragging) {
+            self.active = side;
+        }
+        for player in 0..2 {
+            self.read_side(player);
+        }
     }
 
-    /// Tells the chosen units of a player a command; shows at once where it leads.
-    pub(crate) fn command(&mut self, player: u8, command: Command, at: Option<Vec2>) {
-        let own = self.own(player);
-        let side = &mut self.sides[usize::from(player)];
-        side.chosen.keep(&own);
-        let mut is_given = false;
-        for order in side.chosen.orders(&own, command) {
-            if self.skirmish.order(player, &order).is_ok() {
-                is_given = true;
-                let turn = self.skirmish.session(player).next_turn().0;
-                self.log.order(player, turn, &order, side.chosen.len());
+    /// What the person tells the units of one side.
+    fn read_side(&mut self, player: u8) {
+        let mouse = Mouse { at: self.ui.mouse, is_free: !self.ui.has_taken_mouse() && !self.shows_help };
+        let is_person = self.skirmish.pilot(player) == Pilot::Person;
+        let (has_keys, others_box) = (self.active == player, self.is_dragging());
+        let mut told = Vec::new();
+        {
+            let game = self.skirmish.client(player).game();
+            let sight = self.sight(player, &game);
+            let side = &mut self.sides[usize::from(player)];
+            if has_keys && is_person {
+                told.extend(controls::keys(side, &sight, &mut self.log));
+            }
+            if !others_box || side.drag.is_some() {
+                let camera = &mut self.camera;
+                told.extend(controls::mouse(side, &sight, mouse, is_person, camera, &mut self.log));
             }
         }
-        if let (Some(at), true) = (at, is_given) {
-            side.effects.mark(at, player, matches!(command, Command::Attack(_) | Command::Strike(_)));
-            self.has_ordered = true;
+        for told in told {
+            self.tell(player, told);
         }
     }
 
-    /// The place of an order.
-    pub(crate) fn order_place(at: Vec2) -> Place {
-        Place::near(raw(at))
+    fn tell(&mut self, player: u8, told: Told) {
+        let own = self.sight(player, &self.skirmish.client(player).game()).own();
+        let Self { skirmish, sides, log, .. } = self;
+        sides[usize::from(player)].tell(player, &own, told, log, |order| {
+            skirmish.order(player, order).ok()?;
+            Some(skirmish.session(player).next_turn().0)
+        });
+    }
+
+    fn read_time_keys(&mut self) {
+        if is_key_pressed(KeyCode::Space) {
+            self.toggle_pause();
+        }
+        if is_key_pressed(KeyCode::N) {
+            self.wants_step = true;
+        }
+        if is_key_pressed(KeyCode::Equal) || is_key_pressed(KeyCode::KpAdd) {
+            self.change_speed(1);
+        }
+        if is_key_pressed(KeyCode::Minus) || is_key_pressed(KeyCode::KpSubtract) {
+            self.change_speed(-1);
+        }
+    }
+
+    fn move_camera(&mut self, seconds: f32) {
+        let mouse = self.ui.mouse;
+        let under = self.side_under(mouse).map(|side| self.layout.views[usize::from(side)]);
+        let may_push_edges = !self.is_dragging();
+        steer(&mut self.camera, mouse, under, may_push_edges, seconds);
+        if is_key_pressed(KeyCode::Home) {
+            self.show_all();
+        }
+        let half = units(self.skirmish.client(0).game().field_half());
+        self.camera.hold(half);
+    }
+
+    /// In whose view a point of the screen is.
+    fn side_under(&self, at: Vec2) -> Option<u8> {
+        (0..2).find(|side| self.layout.views[usize::from(*side)].contains(at))
+    }
+
+    /// A box is being drawn.
+    fn is_dragging(&self) -> bool {
+        self.sides.iter().any(|side| side.drag.is_some())
     }
 
     /// Draws one picture and asks its widgets.
     pub(crate) fn draw(&mut self) {
-        let games = [self.skirmish.client(0).game(), self.skirmish.client(1).game()];
         let slot = self.skirmish.desync().and_then(|desync| desync.body());
-        let pulse = (self.seconds * 1.2).fract();
-        for (player, game) in games.iter().enumerate() {
-            let (view, side) =
-                (View { rect: self.layout.views[player], camera: self.camera }, &self.sides[player]);
-            viewport::enter(view.rect);
-            let extras = Extras {
-                alpha: self.skirmish.alpha(player as u8),
-                player: player as u8,
-                chosen: &side.chosen,
-                effects: &side.effects,
-                accused: slot.map(|slot| (slot, pulse)),
-            };
-            scene::draw(&mut self.batch, game, &view, &extras);
-            self.layers.draw(&mut self.batch, game, &view);
-            if let Some((owner, from)) = self.drag
-                && usize::from(owner) == player
-            {
-                let (from, to) = (view.at(from), self.ui.mouse);
-                let (low, high) = (from.min(to), from.max(to));
-                let rect = Rect::new(low.x, low.y, high.x - low.x, high.y - low.y);
-                self.batch.block(rect, faded(SELECTION, 0.12));
-                self.batch.frame(rect, 1.5, SELECTION);
-            }
-            let seen = self.camera.seen(view.rect);
-            minimap::draw(&mut self.batch, game, self.layout.maps[player], seen);
-            self.batch.draw();
-            viewport::leave();
+        let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
+        for player in 0..2_u8 {
+            let game = self.skirmish.client(player).game();
+            let sight = self.sight(player, &game);
+            let side = &self.sides[usize::from(player)];
+            sight.draw(&mut self.batch, side, self.layers, self.ui.mouse, accused);
         }
-        drop(games);
         self.draw_frame();
     }
 
@@ -304,7 +321,9 @@ impl Desk {
                 None => {}
             }
         }
-        self.draw_verdicts();
+        for (player, view) in (0..2_u8).zip(self.layout.views) {
+            header::verdict(&self.pen, view, &self.skirmish.client(player).game(), player);
+        }
         if self.is_over {
             let bar = Rect { h: 36.0, ..around };
             let (turns, sums) = self.skirmish.compared();
@@ -332,66 +351,18 @@ impl Desk {
         self.log.places(self.ui.places().iter().map(|(name, rect)| (*name, *rect)).chain(fixed));
     }
 
-    /// Each client's own word on who has won; the game goes on.
-    fn draw_verdicts(&self) {
-        for (player, view) in (0..2_u8).zip(self.layout.views) {
-            let result = self.skirmish.client(player).game().result();
-            let Some(result) = result else { continue };
-            let (text, color) = match u8::try_from(result) {
-                Ok(winner) if winner == player => ("Victory: their keep has fallen", GOOD),
-                Ok(_) => ("Defeat: our keep has fallen", BAD),
-                Err(_) => ("Nobody has won: all keeps have fallen", TEXT),
-            };
-            let bar = Rect::new(view.x + view.w / 2.0 - 190.0, view.y + 64.0, 380.0, 48.0);
-            draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
-            self.pen.label(text, bar, Align::Middle, LARGE, color);
-        }
-    }
-
     fn draw_headers(&mut self) {
-        const NAMES: [[&str; 2]; 2] = [["pilot 1", "Player 1"], ["pilot 2", "Player 2"]];
-        for player in 0..2_u8 {
-            let rect = self.layout.headers[usize::from(player)];
-            draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL_RAISED);
-            draw_rectangle(rect.x, rect.y, 6.0, rect.h, army(player));
-            let [widget, name] = NAMES[usize::from(player)];
+        for (player, widget) in (0..2_u8).zip(["pilot 1", "pilot 2"]) {
             let is_person = self.skirmish.pilot(player) == Pilot::Person;
-            let base = rect.y + 20.0;
-            let x = self.pen.strong(name, rect.x + 16.0, base, SIZE, army(player)) + 12.0;
-            let (text, other) =
-                if is_person { ("You play", Pilot::Bot) } else { ("A bot plays", Pilot::Person) };
-            let button = Rect::new(x, rect.y + 3.0, 92.0, rect.h - 6.0);
-            if self.ui.button(&self.pen, widget, button, text, is_person) {
+            let rect = self.layout.headers[usize::from(player)];
+            let header = Header { rect, player, widget, is_person };
+            let side = &self.sides[usize::from(player)];
+            let pressed = header.draw(&self.pen, &mut self.ui, side, &self.skirmish.client(player).game());
+            if pressed {
+                let other = if is_person { Pilot::Bot } else { Pilot::Person };
                 self.skirmish.set_pilot(player, other);
                 self.log.note("pilot", i32::from(player));
             }
-            let x = button.x + button.w + 14.0;
-            let hint = self.hint(player, is_person);
-            self.pen.text(&hint.0, x, base, SMALL, hint.1);
-            let game = self.skirmish.client(player).game();
-            let (kills, losses) = game.score(player);
-            let living = game.middle(player).map_or(0, |(count, _)| count);
-            let score = format!("{living} units   {kills} beaten   {losses} lost");
-            self.pen.label(&score, Rect { w: rect.w - 10.0, ..rect }, Align::Right, SMALL, TEXT);
-        }
-    }
-
-    /// What to do next, in a few words.
-    fn hint(&self, player: u8, is_person: bool) -> (String, Color) {
-        let chosen = self.sides[usize::from(player)].chosen.len();
-        if !is_person {
-            return ("click to play it yourself".into(), TEXT_DIM);
-        }
-        match self.aim.filter(|_| self.active == player) {
-            Some(Aim::Attack) => return ("click where to attack".into(), SELECTION),
-            Some(Aim::Patrol) => return ("click where to patrol".into(), SELECTION),
-            None => {}
-        }
-        match chosen {
-            0 if !self.has_ordered => ("drag a box over your units".into(), SELECTION),
-            0 => (String::new(), TEXT_DIM),
-            _ if !self.has_ordered => (format!("{chosen} chosen: right-click somewhere"), SELECTION),
-            _ => (format!("{chosen} chosen"), SELECTION),
         }
     }
 
@@ -430,17 +401,17 @@ impl Desk {
         }
     }
 
-    pub(crate) fn toggle_help(&mut self) {
+    fn toggle_help(&mut self) {
         self.shows_help = !self.shows_help;
         self.log.note("help", self.shows_help);
     }
 
-    pub(crate) fn toggle_pause(&mut self) {
+    fn toggle_pause(&mut self) {
         self.is_paused = !self.is_paused;
         self.log.note("paused", self.is_paused);
     }
 
-    pub(crate) fn change_speed(&mut self, steps: i32) {
+    fn change_speed(&mut self, steps: i32) {
         let wanted = self.speed as i32 + steps;
         self.speed = wanted.clamp(0, SPEEDS.len() as i32 - 1) as usize;
         self.log.note("speed_percent", SPEEDS[self.speed]);

@@ -8,25 +8,25 @@ const BOTTOM: f32 = 214.0;
 const GAP: f32 = 6.0;
 const MAP: f32 = 132.0;
 
-/// Rectangles of one picture.
+/// Rectangles of one picture with so many views side by side.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct Layout<const VIEWS: usize> {
     pub(crate) top: Rect,
     /// A strip above each view.
-    pub(crate) headers: [Rect; 2],
-    pub(crate) views: [Rect; 2],
+    pub(crate) headers: [Rect; VIEWS],
+    pub(crate) views: [Rect; VIEWS],
     /// The small maps, inside the views.
-    pub(crate) maps: [Rect; 2],
+    pub(crate) maps: [Rect; VIEWS],
     pub(crate) bottom: Rect,
 }
 
-impl Layout {
+impl<const VIEWS: usize> Layout<VIEWS> {
     pub(crate) fn new(width: f32, height: f32) -> Self {
         let bottom = Rect::new(0.0, height - BOTTOM, width, BOTTOM);
-        let half = ((width - GAP) / 2.0).floor();
+        let wide = ((width + GAP) / VIEWS as f32 - GAP).floor();
         let tall = (bottom.y - TOP - HEADER).max(40.0);
-        let column = |left: f32, y: f32, h: f32| Rect::new(left, y, half, h);
-        let lefts = [0.0, half + GAP];
+        let column = |left: f32, y: f32, h: f32| Rect::new(left, y, wide, h);
+        let lefts: [f32; VIEWS] = core::array::from_fn(|n| n as f32 * (wide + GAP));
         let views = lefts.map(|left| column(left, TOP + HEADER, tall));
         let side = MAP.min(tall / 2.5);
         Self {

@@ -1,0 +1,66 @@
+//! One player's place in a window: whom the person has chosen, what the next click means, and how a command becomes orders.
+
+use macroquad::math::Vec2;
+
+use crate::game::{Command, Order};
+use crate::view::effects::Effects;
+use crate::view::order_log::OrderLog;
+use crate::view::selection::{Chosen, Own};
+
+/// What the next left click means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Aim {
+    Attack,
+    Patrol,
+}
+
+/// A command for the chosen units, and the place of the field where it leads, if it leads somewhere.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Told {
+    pub(crate) command: Command,
+    pub(crate) at: Option<Vec2>,
+}
+
+/// One player's side.
+#[derive(Default)]
+pub(crate) struct Side {
+    pub(crate) chosen: Chosen,
+    pub(crate) effects: Effects,
+    pub(crate) aim: Option<Aim>,
+    /// The place of the field where a box began.
+    pub(crate) drag: Option<Vec2>,
+    /// The person has given an order: the hint has done its work.
+    pub(crate) has_ordered: bool,
+}
+
+impl Side {
+    /// What was begun is not meant any more.
+    pub(crate) fn let_go(&mut self) {
+        (self.aim, self.drag) = (None, None);
+    }
+
+    /// Tells the chosen of a player's own units a command; shows at once where it leads. `submit` gives an order and says, if it was
+    /// accepted, in which turn that was.
+    pub(crate) fn tell(
+        &mut self,
+        player: u8,
+        own: &[Own],
+        told: Told,
+        log: &mut OrderLog,
+        mut submit: impl FnMut(&Order) -> Option<u32>,
+    ) {
+        self.chosen.keep(own);
+        let mut is_given = false;
+        for order in self.chosen.orders(own, told.command) {
+            if let Some(turn) = submit(&order) {
+                is_given = true;
+                log.order(player, turn, &order, self.chosen.len());
+            }
+        }
+        if let (Some(at), true) = (told.at, is_given) {
+            let attacks = matches!(told.command, Command::Attack(_) | Command::Strike(_));
+            self.effects.mark(at, player, attacks);
+            self.has_ordered = true;
+        }
+    }
+}
