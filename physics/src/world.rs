@@ -397,7 +397,9 @@ impl World {
         near.clear();
         self.resting.visit(&area, &mut |other| near.push(other));
         for &other in &near {
-            if self.bodies[other as usize].bounds().overlaps(&area) {
+            let body = &self.bodies[other as usize];
+            // After a snapshot was restored, those that are awake wait beside the sleepers until the next step.
+            if !body.has(flag::AWAKE) && body.bounds().overlaps(&area) {
                 self.wake(other);
             }
         }

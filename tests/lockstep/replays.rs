@@ -150,6 +150,28 @@ fn any_turn_can_be_reached_from_any_other() {
 }
 
 #[test]
+fn a_saved_state_is_a_place_to_come_back_to() {
+    let (bytes, _) = whole();
+    let replay = std::rc::Rc::new(Replay::read(bytes, SIM_VERSION).unwrap());
+    let (mut first, mut second) =
+        (ReplayPlayer::new(replay.clone(), Toy::default()), ReplayPlayer::new(replay, Toy::default()));
+    first.seek(23).unwrap();
+    let (mut state, there) = (Vec::new(), first.simulation().checksum());
+    first.save(&mut state);
+    while first.step_turn() {}
+    for player in [&mut first, &mut second] {
+        player.restore(23, &state).unwrap();
+        assert_eq!((player.turn(), player.frame(), player.simulation().checksum()), (23, 0, there));
+        while player.step_turn() {}
+        assert_eq!(player.divergence(), None);
+    }
+    assert_eq!(second.restore(TURNS + 1, &state), Err(SeekError::Beyond { turns: TURNS }));
+    let refused = second.restore(9, &state[1..]);
+    assert!(matches!(refused, Err(SeekError::Keyframe { turn: 9, .. })), "{refused:?}");
+    assert_eq!((second.turn(), second.simulation().checksum()), (0, Toy::default().checksum()));
+}
+
+#[test]
 fn a_divergence_is_named_by_its_first_turn() {
     for turn in [0, 5, 31, TURNS - 1] {
         let (bytes, _) = record(Some(turn), Some(Ending::Over));

@@ -109,6 +109,7 @@ pub(crate) fn momentum(world: &World) -> [i128; 2] {
 }
 
 /// A small generator for tests; the same numbers everywhere.
+#[derive(Clone)]
 pub(crate) struct Chance(u64);
 
 impl Chance {

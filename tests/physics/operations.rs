@@ -115,6 +115,31 @@ fn saved_and_restored_worlds_go_on_alike() {
     assert!(slept > 1000, "bodies slept");
 }
 
+/// What is done between a restore and the next step comes to the same. (Removing a body took the count of still frames from those beside it
+/// that were awake.)
+#[test]
+fn a_restored_world_is_operated_on_alike() {
+    for seed in 0..20 {
+        let (mut chance, mut ids) = (Chance::new(seed), Vec::new());
+        let mut w = world(WorldDef::new().sleep_frames(5));
+        for step in 0..120 {
+            let mut bytes = Vec::new();
+            w.snapshot(&mut bytes);
+            let mut read = World::from_bytes(&bytes).expect("own bytes");
+            let (mut same_chance, mut same_ids) = (chance.clone(), ids.clone());
+            for (w, chance, ids) in
+                [(&mut w, &mut chance, &mut ids), (&mut read, &mut same_chance, &mut same_ids)]
+            {
+                for _ in 0..chance.below(5) {
+                    operate(w, ids, chance);
+                }
+                w.step(20).expect("in range");
+            }
+            same(&w, &read, &format!("seed {seed}, step {step}"));
+        }
+    }
+}
+
 #[test]
 fn damaged_bytes_never_panic_and_never_make_an_inconsistent_world() {
     let mut chance = Chance::new(99);

@@ -25,7 +25,7 @@ impl Workers for Careless {
 }
 
 /// A dense block of discs and boxes that run into each other: several windows of pairs.
-pub fn crowd() -> World {
+pub(crate) fn crowd() -> World {
     let mut world = World::new(WorldDef::new()).unwrap();
     for i in 0..4_000 {
         let (x, y) = (i % 80, i / 80);
@@ -42,7 +42,7 @@ pub fn crowd() -> World {
 }
 
 /// Steps the crowd alone and with every pool: same bits, same events.
-pub fn assert_same_bits(pools: Vec<Box<dyn Workers>>) {
+pub(crate) fn assert_same_bits(pools: Vec<Box<dyn Workers>>) {
     let mut reference = crowd();
     let mut others: Vec<_> = pools.into_iter().map(|pool| (crowd(), pool)).collect();
     for frame in 0..20 {

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use testudo_lockstep::PlayerId;
-use testudo_lockstep::replay::{Ending, Notice, Recorder, Replay, ReplayHeader};
+use testudo_lockstep::replay::{Ending, Notice, Recorder, Replay, ReplayHeader, TurnEvents};
 use testudo_lockstep::state::{self, Recent};
 
 use crate::app::outcome::MatchError;
@@ -163,7 +163,17 @@ pub(crate) fn open(path: &Path) -> Result<(Replay, Terms), MatchError> {
     let bytes = fs::read(path).map_err(|error| refused(error.to_string()))?;
     let replay = Replay::read(bytes, Setup::sim_version()).map_err(|error| refused(error.to_string()))?;
     let terms = terms(replay.header()).ok_or_else(|| refused("the settings of the match are none".into()))?;
+    let turns = (0..replay.turns()).filter_map(|turn| replay.turn(turn));
+    if let Some(rate) = turns.map(|(turn, _)| turn).find_map(impossible_rate) {
+        return Err(refused(format!("a turn with {rate} frames per second")));
+    }
     Ok((replay, terms))
+}
+
+/// A rate that the simulation does not have. The hashes of a file guard against damage, not against people.
+fn impossible_rate(turn: TurnEvents<'_>) -> Option<u32> {
+    let rates = 1..=testudo_physics::FPS_MAX;
+    (turn.frames > 0 && !rates.contains(&turn.frames_per_second)).then_some(turn.frames_per_second)
 }
 
 fn terms(header: &ReplayHeader) -> Option<Terms> {
@@ -186,8 +196,12 @@ mod tests {
     const TERMS: Terms = Terms { setup: Setup { players: 2, units: 5, seed: 9 }, turns: 30 };
 
     fn written(header: &ReplayHeader, name: &str) -> Result<(Replay, Terms), MatchError> {
+        opened(&Recorder::new(header), name)
+    }
+
+    fn opened(recorder: &Recorder, name: &str) -> Result<(Replay, Terms), MatchError> {
         let path = std::env::temp_dir().join(format!("testudo-{name}-{}.replay", std::process::id()));
-        fs::write(&path, Recorder::new(header).bytes()).unwrap();
+        fs::write(&path, recorder.bytes()).unwrap();
         let opened = open(&path);
         fs::remove_file(path).unwrap();
         opened
@@ -208,5 +222,16 @@ mod tests {
         assert!(written(&foreign, "foreign").unwrap_err().to_string().contains("settings"));
         let cut = ReplayHeader { settings: vec![2], ..header(&TERMS) };
         assert!(written(&cut, "cut").unwrap_err().to_string().contains("settings"));
+    }
+
+    #[test]
+    fn a_turn_at_a_rate_that_does_not_exist_is_refused() {
+        for (rate, is_sound) in [(1, true), (1_000, true), (0, false), (1_001, false)] {
+            let mut recorder = Recorder::new(&header(&TERMS));
+            recorder.frame(rate);
+            recorder.end_turn(0);
+            let opened = opened(&recorder, "rate");
+            assert_eq!(opened.is_ok(), is_sound, "{rate}: {:?}", opened.err());
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Playing a replay: forwards frame by frame, to any turn through keyframes, and always with an eye on the checksums.
 
 use core::fmt;
+use std::rc::Rc;
 
 use crate::bits::DecodeError;
 use crate::ids::Turn;
@@ -10,7 +11,7 @@ use crate::state::{self, State, StateError};
 
 /// Plays a [`Replay`].
 pub struct ReplayPlayer<S> {
-    replay: Replay,
+    replay: Rc<Replay>,
     game: S,
     /// The state before the first turn.
     start: Vec<u8>,
@@ -68,12 +69,12 @@ pub enum SeekError {
 }
 
 impl<S: Simulation + State> ReplayPlayer<S> {
-    /// `game` is the game in its state before the first turn, made from the replay's header.
-    pub fn new(replay: Replay, mut game: S) -> Self {
+    /// `game` is the game in its state before the first turn, made from the replay's header. Several players can share a replay.
+    pub fn new(replay: impl Into<Rc<Replay>>, mut game: S) -> Self {
         let mut start = Vec::new();
         state::save(&mut game, &mut start);
         Self {
-            replay,
+            replay: replay.into(),
             game,
             start,
             turn: 0,
@@ -159,16 +160,40 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         let is_ahead = self.turn > turn || (self.turn == turn && self.has_begun);
         if is_ahead || from > self.turn {
             let loaded = state::load(&mut self.game, state);
-            (self.turn, self.frame, self.has_begun) = (from, 0, false);
-            if let Err(error) = loaded {
-                // Its own state it cannot refuse.
-                let _ = state::load(&mut self.game, &self.start);
-                self.turn = 0;
-                return Err(SeekError::Keyframe { turn: from, error });
-            }
+            self.stand_at(from, loaded)?;
         }
         while self.turn < turn && self.step_turn() {}
         Ok(())
+    }
+
+    /// Writes the state as it stands into `out`, which is cleared first.
+    pub fn save(&mut self, out: &mut Vec<u8>) {
+        state::save(&mut self.game, out);
+    }
+
+    /// Stands at the start of a turn, in the state before it as [`ReplayPlayer::save`] wrote it. Whether it is the one that the replay
+    /// leads to is up to the caller.
+    ///
+    /// # Errors
+    /// [`SeekError`].
+    pub fn restore(&mut self, turn: u32, state: &[u8]) -> Result<(), SeekError> {
+        let turns = self.replay.turns();
+        if turn > turns {
+            return Err(SeekError::Beyond { turns });
+        }
+        let loaded = state::load(&mut self.game, state);
+        self.stand_at(turn, loaded)
+    }
+
+    /// At the start of a turn, whose state was loaded; at the first turn if it was not.
+    fn stand_at(&mut self, turn: u32, loaded: Result<(), StateError>) -> Result<(), SeekError> {
+        (self.turn, self.frame, self.has_begun) = (turn, 0, false);
+        loaded.map_err(|error| {
+            // Its own state it cannot refuse.
+            let _ = state::load(&mut self.game, &self.start);
+            self.turn = 0;
+            SeekError::Keyframe { turn, error }
+        })
     }
 
     /// Compares the state with the keyframe of this turn, if there is one; a difference is noted as a divergence.

@@ -1,0 +1,93 @@
+//! What happened in a match, as far as its replay says so: who ordered how much when, who left.
+
+use testudo_lockstep::PlayerId;
+use testudo_lockstep::replay::{Notice, Replay, TurnEvent};
+
+use crate::game::Order;
+
+/// Most departures that are listed: every player can leave once.
+const DEPARTURES_MAX: usize = 16;
+
+/// The events of a whole replay, counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Story {
+    /// Orders of all players, by turn.
+    orders: Vec<u16>,
+    departures: Vec<Departure>,
+}
+
+/// A player gave no orders from a turn on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Departure {
+    pub(crate) turn: u32,
+    pub(crate) player: u8,
+    pub(crate) notice: Notice,
+}
+
+impl Story {
+    pub(crate) fn of(replay: &Replay) -> Self {
+        let mut story = Self::default();
+        for turn in 0..replay.turns() {
+            let mut orders = 0_u16;
+            for event in events(replay, turn) {
+                match event {
+                    TurnEvent::Action(..) => orders = orders.saturating_add(1),
+                    TurnEvent::Notice(player, notice) => story.note(turn, player, notice),
+                }
+            }
+            story.orders.push(orders);
+        }
+        story
+    }
+
+    /// Orders of all players, by turn.
+    pub(crate) fn orders(&self) -> &[u16] {
+        &self.orders
+    }
+
+    /// Who left, in order.
+    pub(crate) fn departures(&self) -> &[Departure] {
+        &self.departures
+    }
+
+    fn note(&mut self, turn: u32, player: PlayerId, notice: Notice) {
+        let player = player.0;
+        let is_new = !self.departures.iter().any(|known| known.player == player);
+        if is_new && self.departures.len() < DEPARTURES_MAX {
+            self.departures.push(Departure { turn, player, notice });
+        }
+    }
+}
+
+/// What was ordered in a turn, by whom.
+pub(crate) fn orders(replay: &Replay, turn: u32) -> impl Iterator<Item = (u8, Order)> + '_ {
+    events(replay, turn).filter_map(|event| match event {
+        TurnEvent::Action(player, order) => Some((player.0, order)),
+        TurnEvent::Notice(..) => None,
+    })
+}
+
+/// The events of a turn, up to the first one that is none in this game.
+fn events(replay: &Replay, turn: u32) -> impl Iterator<Item = TurnEvent<Order>> + '_ {
+    let mut events = replay.turn(turn).map(|(events, _)| events);
+    core::iter::from_fn(move || events.as_mut()?.next_event().ok().flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::playback::tests::{Plan, record};
+
+    #[test]
+    fn orders_are_counted_and_departures_listed_once() {
+        let replay = record(&Plan { turns: 30, gone: Some((12, 1)), ..Plan::default() });
+        let story = Story::of(&replay);
+        assert_eq!(story.orders().len(), 30);
+        let total: u32 = story.orders().iter().map(|orders| u32::from(*orders)).sum();
+        let listed = (0..30).map(|turn| orders(&replay, turn).count() as u32).sum::<u32>();
+        assert!(total > 4 && total == listed, "{total} {listed}");
+        assert!(orders(&replay, 30).next().is_none());
+        let left = Departure { turn: 12, player: 1, notice: Notice::Gone };
+        assert_eq!(story.departures(), [left]);
+    }
+}

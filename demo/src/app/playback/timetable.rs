@@ -1,0 +1,138 @@
+//! When each turn of a replay began: turns have different lengths, and none while the match was paused.
+
+use core::ops::Range;
+
+use testudo_lockstep::Duration;
+use testudo_lockstep::replay::Replay;
+
+/// Frames and time from the start of the match, pauses left out.
+#[derive(Clone, Debug)]
+pub(crate) struct Timetable {
+    /// The start of each turn, and the end of the last one. Ascending; turns without frames start with the next one.
+    starts: Vec<Start>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Start {
+    frame: u64,
+    micros: u64,
+    /// Of the turn's frames; 1 at least.
+    frames_per_second: u32,
+}
+
+impl Timetable {
+    pub(crate) fn new(replay: &Replay) -> Self {
+        let mut next = Start { frames_per_second: 1, ..Start::default() };
+        let mut starts = Vec::new();
+        for (turn, _) in (0..replay.turns()).filter_map(|turn| replay.turn(turn)) {
+            if turn.frames > 0 {
+                next.frames_per_second = turn.frames_per_second.max(1);
+            }
+            starts.push(next);
+            next.frame += u64::from(turn.frames);
+            next.micros += u64::from(turn.frames) * 1_000_000 / u64::from(next.frames_per_second);
+        }
+        starts.push(next);
+        Self { starts }
+    }
+
+    /// Turns of the replay.
+    pub(crate) fn turns(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    /// Frames of the replay.
+    pub(crate) fn frames(&self) -> u64 {
+        self.end().frame
+    }
+
+    /// How long it is.
+    pub(crate) fn length(&self) -> Duration {
+        Duration::from_micros(self.end().micros)
+    }
+
+    /// The frame with which a turn starts; the last one for turns beyond the end.
+    pub(crate) fn start_of(&self, turn: u32) -> u64 {
+        self.starts.get(turn as usize).unwrap_or(&self.end()).frame
+    }
+
+    /// The turn of which a frame is: the last one that starts with it or before. The number of turns if it is the end.
+    pub(crate) fn turn_at(&self, frame: u64) -> u32 {
+        self.starts.partition_point(|start| start.frame <= frame).saturating_sub(1) as u32
+    }
+
+    /// Turns that have begun on the way from one frame to a later one.
+    pub(crate) fn begun(&self, frames: Range<u64>) -> Range<u32> {
+        let before = |frame| self.starts.partition_point(|start| start.frame < frame) as u32;
+        before(frames.start)..before(frames.end).min(self.turns())
+    }
+
+    /// Time at which a frame stands.
+    pub(crate) fn time_of(&self, frame: u64) -> Duration {
+        let start = &self.starts[self.turn_at(frame) as usize];
+        let frames = frame.min(self.frames()) - start.frame;
+        Duration::from_micros(start.micros + frames * 1_000_000 / u64::from(start.frames_per_second))
+    }
+
+    /// The frame that stands at a time.
+    pub(crate) fn frame_at(&self, time: Duration) -> u64 {
+        let micros = time.as_micros();
+        let place = self.starts.partition_point(|start| start.micros <= micros).saturating_sub(1);
+        let start = &self.starts[place];
+        let frames = (micros - start.micros) * u64::from(start.frames_per_second) / 1_000_000;
+        (start.frame + frames).min(self.frames())
+    }
+
+    /// How long the frame after this one is seen.
+    pub(crate) fn frame_length(&self, frame: u64) -> Duration {
+        let rate = self.starts[self.turn_at(frame) as usize].frames_per_second;
+        Duration::from_micros(1_000_000 / u64::from(rate))
+    }
+
+    fn end(&self) -> Start {
+        self.starts.last().copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::playback::tests::{Plan, record};
+
+    #[test]
+    fn turns_frames_and_times_lead_to_each_other() {
+        // Four frames per turn; turns 10 to 12 are paused.
+        let table = Timetable::new(&record(&Plan { turns: 20, paused: 10..13, ..Plan::default() }));
+        assert_eq!((table.turns(), table.frames()), (20, 17 * 4));
+        assert_eq!(table.length(), Duration::from_millis(17 * 200));
+        assert_eq!(
+            [0, 9, 10, 11, 12, 13, 20, 99].map(|t| table.start_of(t)),
+            [0, 36, 40, 40, 40, 40, 68, 68]
+        );
+        assert_eq!(
+            [0, 3, 4, 39, 40, 43, 44, 67, 68, 99].map(|f| table.turn_at(f)),
+            [0, 0, 1, 9, 13, 13, 14, 19, 20, 20]
+        );
+        for frame in 0..=table.frames() {
+            assert_eq!(table.frame_at(table.time_of(frame)), frame);
+        }
+        assert_eq!(table.frame_at(Duration::from_millis(149)), 2);
+        assert_eq!(table.frame_at(Duration::from_secs(9)), 68);
+        assert_eq!(table.frame_length(67), Duration::from_millis(50));
+    }
+
+    #[test]
+    fn every_turn_begins_once_on_the_way() {
+        let table = Timetable::new(&record(&Plan { turns: 20, paused: 10..13, ..Plan::default() }));
+        for pace in [1, 3, 4, 9, 68] {
+            let mut begun = Vec::new();
+            let mut frame = 0;
+            while frame < table.frames() {
+                let next = (frame + pace).min(table.frames());
+                begun.extend(table.begun(frame..next));
+                frame = next;
+            }
+            assert_eq!(begun, (0..20).collect::<Vec<_>>(), "{pace} frames at a time");
+        }
+    }
+}
