@@ -19,6 +19,7 @@ use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Pass, Velocity, run_pass};
 use crate::tree_search::Search;
 use crate::world_def::Simd;
+use crate::xxh3::{self, Block, Sums};
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
@@ -26,6 +27,8 @@ mod avx2;
 mod avx512;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512_contacts;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx512_hash;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512_moving;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
@@ -220,6 +223,19 @@ impl Path {
             // SAFETY: as above.
             Self::Avx2 | Self::Avx512 => unsafe { avx2::sort_by_slot(ids) },
             _ => body_id::sort_by_slot(ids),
+        }
+    }
+
+    /// See [`xxh3::add_blocks`].
+    pub(crate) fn add_blocks(self, sums: &mut Sums, blocks: &[Block]) {
+        match self {
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx512 => unsafe { avx512_hash::add_blocks(sums, blocks) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx2 => unsafe { avx2::add_blocks(sums, blocks) },
+            _ => xxh3::add_blocks(sums, blocks),
         }
     }
 

@@ -5,12 +5,9 @@
 
 use alloc::vec::Vec;
 
-use core::hash::Hasher as _;
-
-use twox_hash::XxHash3_64;
-
 use crate::body::{Body, Extra, flag};
 use crate::filter::Filter;
+use crate::hasher::Hasher;
 use crate::world::World;
 use crate::world_def::EdgePolicy;
 
@@ -55,24 +52,7 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// Hashes with XXH3 (64 bits) in large pieces.
-pub(crate) struct Hasher {
-    hash: XxHash3_64,
-    buffer: [u8; 1024],
-    // not state: how full the buffer is
-    len: usize,
-}
-
 impl Hasher {
-    pub(crate) fn new() -> Self {
-        Self { hash: XxHash3_64::new(), buffer: [0; 1024], len: 0 }
-    }
-
-    fn flush(&mut self) {
-        self.hash.write(&self.buffer[..self.len]);
-        self.len = 0;
-    }
-
     /// Many numbers at once, little-endian; where memory is little-endian they are hashed as they stand there.
     fn put_numbers(&mut self, numbers: &[u32]) {
         if cfg!(target_endian = "little") {
@@ -81,36 +61,13 @@ impl Hasher {
             self.put_all(numbers.iter().copied());
         }
     }
-
-    pub(crate) fn finish(mut self) -> u64 {
-        self.flush();
-        self.hash.finish()
-    }
 }
 
 impl Sink for Hasher {
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
-        if self.len + bytes.len() > self.buffer.len() {
-            self.flush();
-            if bytes.len() > self.buffer.len() {
-                self.hash.write(bytes);
-                return;
-            }
-        }
-        self.buffer[self.len..self.len + bytes.len()].copy_from_slice(bytes);
-        self.len += bytes.len();
+        self.write(bytes);
     }
-}
-
-/// XXH3, 64 bits: the hash that checksums and snapshots use, for games that hash their own state the same way.
-///
-/// ```
-/// assert_eq!(testudo_physics::hash_bytes(b""), 0x2d06_8005_38d3_94c2);
-/// ```
-#[must_use]
-pub fn hash_bytes(bytes: &[u8]) -> u64 {
-    XxHash3_64::oneshot(bytes)
 }
 
 /// A part of the state with a checksum of its own.
@@ -433,7 +390,7 @@ impl World {
     /// Two worlds with the same checksum go on alike for the same calls. Costs about as much as copying the state once.
     #[must_use]
     pub fn checksum(&self) -> u64 {
-        let mut hasher = Hasher::new();
+        let mut hasher = Hasher::new(self.stepper.path);
         for part in Part::ALL {
             hash_part(self, part, &mut hasher);
         }
@@ -443,7 +400,7 @@ impl World {
     /// The checksum of one part of the state.
     #[must_use]
     pub fn part_checksum(&self, part: Part) -> u64 {
-        let mut hasher = Hasher::new();
+        let mut hasher = Hasher::new(self.stepper.path);
         hash_part(self, part, &mut hasher);
         hasher.finish()
     }
