@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 
 TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 OUT=$TARGET_DIR/cross PAGE=${OUT_WEB:-$TARGET_DIR/web} FOREIGN_FLAGS=()
-mkdir -p "$OUT" "$PAGE/play" "$PAGE/proof"
+mkdir -p "$OUT" "$PAGE/play" "$PAGE/proof" "$PAGE/cubes"
 . tests/cross/toolchain.sh
 
 target=wasm32-unknown-unknown
@@ -28,6 +28,7 @@ if [[ ${CARGO[0]} == env ]]; then built=$OUT/$target/release/testudo.wasm; fi
 cp "$built" demo/web/index.html "$PAGE/"
 cp demo/web/play/match.json "$PAGE/play/"
 cp demo/web/proof/match.json "$PAGE/proof/"
+cp demo/web/cubes/match.json "$PAGE/cubes/"
 
 # The loader comes from the very version of the window library that is built in, and its licence with it.
 library=$(cargo metadata --locked --format-version 1 | grep -oE '"manifest_path":"[^"]*/macroquad-[0-9][^"]*Cargo.toml"' |
@@ -43,6 +44,6 @@ cargo run --quiet --locked --release -p testudo-demo -- headless --players 2 --u
 echo "web: built $PAGE ($(stat -c %s "$PAGE/testudo.wasm") bytes of program)"
 
 if [[ ${1:-} == --serve ]]; then
-  echo "web: http://127.0.0.1:${PORT:-8000}/ to play, http://127.0.0.1:${PORT:-8000}/?match=proof for the proof"
+  echo "web: http://127.0.0.1:${PORT:-8000}/ to play, ?match=cubes for the cubes, ?match=proof for the proof"
   exec python3 -m http.server --bind 127.0.0.1 --directory "$PAGE" "${PORT:-8000}"
 fi

@@ -142,8 +142,13 @@ impl<S: Simulation> Driver<S> {
     }
 
     /// [`Driver::alpha_ppm`] at a point of time after the last call of [`Driver::advance`]. A simulation that waits for a turn stands.
+    /// With a playout buffer it is the buffer that says when the next frame is due.
     pub fn alpha_ppm_at(&self, now: Instant) -> u32 {
         let rate = u64::from(self.session.local_pace_millihertz());
+        if let Some(due) = self.playout.as_ref().and_then(|playout| playout.due_at(self.passed)) {
+            let missing = due.since(now).as_micros().saturating_mul(rate);
+            return (FRAME.saturating_sub(missing) / (FRAME / 1_000_000)) as u32;
+        }
         let passed = self.last.map_or(0, |last| now.since(last).as_micros().saturating_mul(rate));
         (self.accumulated.saturating_add(passed).min(FRAME) / (FRAME / 1_000_000)) as u32
     }

@@ -48,6 +48,36 @@ fn a_simulation_two_seconds_later_never_diverges() {
     assert!(late <= 3, "six intervals of slack: optimum 6e-5, {late} late");
 }
 
+#[test]
+fn pictures_between_two_frames_follow_the_buffer() {
+    let link = LinkSettings { latency: Duration::from_millis(500), ..LinkSettings::default() };
+    let mut game = watched(link, 600, PlayoutMode::Fixed(Duration::from_millis(100)));
+    let shown = |game: &VirtualMatch<Toy>, at: Instant| {
+        let spectator = &game.drivers()[1];
+        (
+            u64::from(spectator.frame().0) * 1_000_000 + u64::from(spectator.alpha_ppm_at(at)),
+            spectator.frame(),
+        )
+    };
+    while game.drivers()[1].frame().0 < 60 {
+        game.run(game.now() + Duration::from_micros(1), |_, _, _, _| {});
+    }
+    // Twenty pictures per frame: each goes on by as much as the one before, whatever arrives in between.
+    let (start, mut last) = (game.now(), shown(&game, game.now()).0);
+    for picture in 1..=600_u64 {
+        let at = start + Duration::from_micros(picture * 833);
+        while game.now() <= at {
+            game.run(game.now() + Duration::from_micros(1), |_, _, _, _| {});
+        }
+        let now = shown(&game, at).0;
+        assert!(
+            (49_000..=51_000).contains(&(now - last)),
+            "picture {picture}: {last} to {now} ppm of a frame"
+        );
+        last = now;
+    }
+}
+
 /// Sends one packet per frame that carries everything up to its own number, and counts late frames.
 fn late_fraction(loss_ppm: u32, slack_intervals: u32, frames: u32, seed: u64) -> (u64, u64) {
     let interval_us = 10_000;

@@ -4,6 +4,10 @@
 //! Each side runs the scene twice: in fixed point, and as a plain `f32` solver. The right side's `f32` solver takes contacts in another
 //! order. Both pairs are compared frame by frame, from outside.
 
+mod live;
+
+pub(crate) use live::LiveCubes;
+
 use core::fmt;
 use std::collections::VecDeque;
 
@@ -20,7 +24,7 @@ use crate::cubes::{ContactOrder, Cubes, FRAMES_PER_SECOND, FloatCubes, Input, Se
 pub(crate) const FRAMES_MAX: u32 = 3_600 * FRAMES_PER_SECOND;
 
 /// The playout delay of the articles.
-const PLAYOUT_DELAY: Duration = Duration::from_millis(100);
+pub(crate) const PLAYOUT_DELAY: Duration = Duration::from_millis(100);
 
 /// Frames that the left side may be ahead before it forgets what the right one still lacks: 17 s, the most that a session keeps.
 const WINDOW: u32 = 1_024;
@@ -36,6 +40,8 @@ pub(crate) struct CubesSpec {
     pub(crate) frames: u32,
     /// The link between the two, in both directions.
     pub(crate) link: LinkSettings,
+    /// When the right side plays what has arrived.
+    pub(crate) playout: PlayoutMode,
     /// Flip one bit of the right side's fixed-point scene after this frame.
     pub(crate) corrupt_frame: Option<u32>,
 }
@@ -109,6 +115,8 @@ pub(crate) struct CubesMatch {
     /// What the left side has run and the right one has not.
     waiting: VecDeque<(Instant, Record)>,
     moments: Vec<Moment>,
+    /// Of the run up to the last frame compared, left and right.
+    compared: [u64; 2],
 }
 
 impl CubesMatch {
@@ -133,7 +141,7 @@ impl CubesMatch {
         let left = Session::new(config.clone(), Identity::Player(PlayerId(0)), now)?;
         let mut right = Session::new(config, Identity::Spectator, now)?;
         right.connect(PeerId(0));
-        let playout = Playout::new(PlayoutMode::Fixed(PLAYOUT_DELAY), FRAMES_PER_SECOND * 1_000);
+        let playout = Playout::new(spec.playout, FRAMES_PER_SECOND * 1_000);
         let shuffled = ContactOrder::Shuffled(Pcg32::new(spec.setup.seed, 2));
         let drivers = vec![
             Driver::new(Side::new(&spec.setup, ContactOrder::ByNumber, None)?, left),
@@ -148,6 +156,7 @@ impl CubesMatch {
             bytes_at_end: 0,
             waiting: VecDeque::new(),
             moments: Vec::new(),
+            compared: [0; 2],
         };
         demonstration.meet()?;
         Ok(demonstration)
@@ -234,6 +243,7 @@ impl CubesMatch {
             // The right side runs nothing that the left one has not run.
             if let Some((at, original)) = self.waiting.pop_front() {
                 self.moments.push(original.compare(&record, now.since(at)));
+                self.compared = [original.history, record.history];
             }
         }
     }
@@ -305,6 +315,7 @@ struct Side {
 /// One side after one frame.
 struct Record {
     checksum: u64,
+    history: u64,
     /// Centres, raw.
     fixed: Vec<[i64; 2]>,
     float: Vec<[f32; 2]>,
@@ -346,6 +357,7 @@ impl Simulation for Side {
         let raw = |cube: crate::cubes::Cube| [cube.centre.x.to_bits(), cube.centre.y.to_bits()];
         self.records.push(Record {
             checksum,
+            history: self.history,
             fixed: self.fixed.bodies().map(raw).collect(),
             float: self.float.centres().collect(),
         });

@@ -25,7 +25,9 @@ pub(crate) use client::Fault;
 pub(crate) use clock::Clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use clock::ThreadClock;
-pub(crate) use cubes::{CubesError, CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment};
+pub(crate) use cubes::{
+    CubesError, CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, LiveCubes, Moment, PLAYOUT_DELAY,
+};
 pub(crate) use diagnosis::Desync;
 pub(crate) use network::{NetworkMatch, SeatOptions};
 pub(crate) use outcome::{MatchError, Outcome};

@@ -111,7 +111,7 @@ impl Skirmish {
             virtual_match: VirtualMatch::new(drivers, net),
             time: Instant::ZERO,
             comparison: Comparison::default(),
-            telemetry: Telemetry::new(),
+            telemetry: Telemetry::new(Instant::ZERO),
             waiting: vec![None; usize::from(players)],
             sabotage: None,
             unrecorded,

@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 
 use testudo_lockstep::simnet::SimNetStats;
-use testudo_lockstep::{Driver, Duration, Instant};
-
-use crate::app::client::Client;
+use testudo_lockstep::{Driver, Duration, Instant, Simulation};
 
 /// Time between two samples.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -22,6 +20,8 @@ pub(crate) struct Sample {
     pub(crate) turn_ms: u32,
     /// Frames in which a client stood, all clients together.
     pub(crate) stalled_frames: u32,
+    /// Frames that the last client is behind the first.
+    pub(crate) behind_frames: u32,
     /// UDP payload that all clients sent, bytes per second.
     pub(crate) bytes_per_second: u32,
     /// Packets given to the network, and those that it lost.
@@ -46,16 +46,13 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
-    pub(crate) fn new() -> Self {
-        Self {
-            due: Instant::ZERO + INTERVAL,
-            last: Totals::default(),
-            samples: VecDeque::with_capacity(SAMPLES_MAX),
-        }
+    /// Measures from this point of time on.
+    pub(crate) fn new(start: Instant) -> Self {
+        Self { due: start + INTERVAL, last: Totals::default(), samples: VecDeque::with_capacity(SAMPLES_MAX) }
     }
 
     /// Takes a sample if it is time to.
-    pub(crate) fn observe(&mut self, now: Instant, net: SimNetStats, drivers: &[Driver<Client>]) {
+    pub(crate) fn observe<S: Simulation>(&mut self, now: Instant, net: SimNetStats, drivers: &[Driver<S>]) {
         if now < self.due {
             return;
         }
@@ -70,12 +67,14 @@ impl Telemetry {
         };
         let Some(first) = sessions().next() else { return };
         let reports = sessions().filter_map(|session| Some(first.player_report(session.player()?)));
+        let frames = || drivers.iter().map(|driver| driver.frame().0);
         let plan = first.plan();
         let sample = Sample {
             round_trip_ms: reports.map(|report| u32::from(report.network_ms)).max().unwrap_or(0),
             turn_ms: (u64::from(plan.frames_per_turn) * 1_000_000 / u64::from(plan.pace_millihertz.max(1)))
                 as u32,
             stalled_frames: (totals.stalled - self.last.stalled) as u32,
+            behind_frames: frames().max().unwrap_or(0) - frames().min().unwrap_or(0),
             bytes_per_second: ((totals.bytes - self.last.bytes) * 1_000_000 / span.as_micros().max(1)) as u32,
             packets: (totals.packets - self.last.packets) as u32,
             lost: (totals.lost - self.last.lost) as u32,

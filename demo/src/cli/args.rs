@@ -29,7 +29,7 @@ pub(crate) enum Command {
     Skirmish(Skirmish),
     /// A whole match with bots over a simulated network, in virtual time, as fast as it goes
     Headless(Headless),
-    /// The articles' scene: two simulations two seconds apart, only keys cross the network
+    /// The articles' scene in a window: two simulations two seconds apart, only keys cross the network
     Cubes(Cubes),
     /// Host a match over UDP and play as player 0
     Host(Host),
@@ -157,8 +157,9 @@ pub(crate) struct Link {
     pub(crate) reorder: u32,
 }
 
-/// Beside the fixed-point scene the same one runs with floats on both sides, with contacts in another order on the right. All four are
-/// compared in every frame.
+/// A window where you play the left side; with --headless, --json, --divergence, or without a display, an autopilot plays and the
+/// result is told. Beside the fixed-point scene the same one runs with floats on both sides, with contacts in another order on the right.
+/// All four are compared in every frame.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Cubes {
     /// Write a plot of how far left and right are apart in each frame (SVG)
@@ -167,9 +168,9 @@ pub(crate) struct Cubes {
     /// Small cubes, 1..10000
     #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u32).range(1..=i64::from(CUBES_MAX)))]
     pub(crate) cubes: u32,
-    /// Length in seconds, 1..3600
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=i64::from(FRAMES_MAX / FRAMES_PER_SECOND)))]
-    pub(crate) seconds: u32,
+    /// Length in seconds, 1..3600 (60; in the window an hour)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(FRAMES_MAX / FRAMES_PER_SECOND)))]
+    pub(crate) seconds: Option<u32>,
     /// Decides sizes and places of the cubes, the keys, the order of contacts of floats, and the luck of packets
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -185,6 +186,12 @@ pub(crate) struct Cubes {
     /// Flip one bit of the right side after this frame, from 0
     #[arg(long, value_name = "F")]
     pub(crate) corrupt_frame: Option<u32>,
+    /// No window
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Write the window's keys, and where everything is in it, as one JSON object per line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["headless", "divergence"])]
+    pub(crate) log_orders: Option<PathBuf>,
 }
 
 /// Breaking one client's copy on purpose.

@@ -1,19 +1,21 @@
-//! `cubes`: left and right, and how far they are apart.
+//! `cubes`: a window, or told in words how far left and right are apart.
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use testudo_lockstep::Duration;
 use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{Duration, PlayoutMode};
 
-use crate::app::{CubesMatch, CubesOutcome, CubesSpec, Moment};
+use crate::app::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
 use crate::cli::Failed;
 use crate::cli::args::Cubes;
 use crate::cli::headless::progress_bar;
 use crate::cli::plot::{Plot, Series};
+use crate::cli::skirmish::log_file;
 use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
+use crate::view::{self, WindowError};
 
 /// A cube that is as far off as it is wide is somewhere else for everybody to see: the middle of the widths, units.
 const CUBE_WIDTH: f64 = 0.75;
@@ -53,18 +55,33 @@ struct Divergence {
     final_mean: f64,
 }
 
+/// Seconds without `--seconds`: of what is told, and of what is played.
+const TOLD_SECONDS: u32 = 60;
+const PLAYED_SECONDS: u32 = FRAMES_MAX / FRAMES_PER_SECOND;
+
 pub(crate) fn cubes(options: &Cubes, json: bool) -> Result<bool, Failed> {
-    let frames = options.seconds * FRAMES_PER_SECOND;
+    if json || options.headless || options.divergence.is_some() {
+        return told(options, json);
+    }
+    // A person changes the network while it runs; the buffer follows.
+    let playout = PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY };
+    let spec = spec(options, PLAYED_SECONDS, playout)?;
+    match view::open_cubes(spec, log_file(options.log_orders.as_deref())?) {
+        Ok(agree) => Ok(agree),
+        Err(WindowError::NoDisplay(why)) => {
+            eprintln!("There is no window ({why}): an autopilot plays.");
+            told(options, json)
+        }
+        Err(WindowError::Match(error)) => Err(error.into()),
+    }
+}
+
+fn spec(options: &Cubes, seconds: u32, playout: PlayoutMode) -> Result<CubesSpec, Failed> {
+    let frames = options.seconds.unwrap_or(seconds) * FRAMES_PER_SECOND;
     if let Some(frame) = options.corrupt_frame.filter(|frame| *frame >= frames) {
         return Err(Failed::usage(format!("--corrupt-frame is {frame}, but there are 0 to {}", frames - 1)));
     }
-    // Before the run, so that nobody waits in vain.
-    let file = options.divergence.as_deref().map(|path| File::create(path).map(|file| (path, file)));
-    let file = file.transpose().map_err(|error| {
-        let path = options.divergence.as_deref().unwrap_or(Path::new(""));
-        Failed::usage(format!("cannot write {}: {error}", path.display()))
-    })?;
-    let spec = CubesSpec {
+    Ok(CubesSpec {
         setup: Setup { cubes: options.cubes, seed: options.seed },
         frames,
         link: LinkSettings {
@@ -73,10 +90,22 @@ pub(crate) fn cubes(options: &Cubes, json: bool) -> Result<bool, Failed> {
             loss_ppm: options.loss,
             ..LinkSettings::default()
         },
+        playout,
         corrupt_frame: options.corrupt_frame,
-    };
+    })
+}
+
+/// An autopilot plays as fast as it goes, and the result is told.
+fn told(options: &Cubes, json: bool) -> Result<bool, Failed> {
+    let spec = spec(options, TOLD_SECONDS, PlayoutMode::Fixed(PLAYOUT_DELAY))?;
+    // Before the run, so that nobody waits in vain.
+    let file = options.divergence.as_deref().map(|path| File::create(path).map(|file| (path, file)));
+    let file = file.transpose().map_err(|error| {
+        let path = options.divergence.as_deref().unwrap_or(Path::new(""));
+        Failed::usage(format!("cannot write {}: {error}", path.display()))
+    })?;
     let mut keys = Autopilot::new(options.seed);
-    let bar = progress_bar("frame", frames.into());
+    let bar = progress_bar("frame", spec.frames.into());
     let outcome = CubesMatch::start(&spec)
         .and_then(|running| running.finish(|| keys.next(), |frame| bar.set_position(frame.into())));
     bar.finish_and_clear();

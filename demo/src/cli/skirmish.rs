@@ -1,6 +1,7 @@
 //! `skirmish`, and what runs without a command: a window, or the same match without one.
 
 use std::fs::File;
+use std::path::Path;
 
 use testudo_lockstep::{Pace, Topology};
 
@@ -20,7 +21,7 @@ pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
     let (mut game, link) = SKIRMISH;
     game.units = options.units.unwrap_or(game.units);
     game.seed = options.seed.unwrap_or(game.seed);
-    match view::open(window_spec(options, &game, &link), log_file(options)?) {
+    match view::open(window_spec(options, &game, &link), log_file(options.log_orders.as_deref())?) {
         Ok(agree) => return Ok(agree),
         Err(WindowError::NoDisplay(why)) => {
             eprintln!("There is no window ({why}): the match runs headless.");
@@ -67,8 +68,9 @@ fn window_spec(options: &Skirmish, game: &Match, link: &Link) -> SkirmishSpec {
     }
 }
 
-fn log_file(options: &Skirmish) -> Result<Option<File>, Failed> {
-    let Some(path) = &options.log_orders else { return Ok(None) };
+/// The file of a window's notes.
+pub(crate) fn log_file(path: Option<&Path>) -> Result<Option<File>, Failed> {
+    let Some(path) = path else { return Ok(None) };
     let created = File::create(path).map(Some);
     created.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))
 }

@@ -10,5 +10,7 @@ mod scene;
 
 pub(crate) use float::{ContactOrder, FloatCubes};
 pub(crate) use input::{Autopilot, Input};
-pub(crate) use rules::{CUBES_MAX, FRAMES_PER_SECOND, Setup, SetupError};
+pub(crate) use rules::{
+    BLOW_REACH, CUBES_MAX, FRAMES_PER_SECOND, GATHER_REACH, LIFT_FRAMES, Setup, SetupError,
+};
 pub(crate) use scene::{Cube, Cubes};

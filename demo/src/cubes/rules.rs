@@ -27,15 +27,15 @@ pub(super) const CUBE_FRICTION: i32 = 7;
 pub(super) const CUBE_SPEED_MAX: i32 = 30;
 
 /// Frames until the player's cube is all the way up.
-pub(super) const LIFT_FRAMES: u32 = 12;
+pub(crate) const LIFT_FRAMES: u32 = 12;
 /// From here on it is above the others and touches none of them.
 pub(super) const CLEAR_FRAMES: u32 = 6;
 
 /// Reach of the blow, units, and its acceleration in the middle, units/s^2; it falls to 0 at the reach.
-pub(super) const BLOW_REACH: i32 = 8;
+pub(crate) const BLOW_REACH: i32 = 8;
 pub(super) const BLOW: i32 = 110;
 /// Reach of the pull, units.
-pub(super) const GATHER_REACH: i32 = 7;
+pub(crate) const GATHER_REACH: i32 = 7;
 /// Acceleration towards the player's cube, units/s^2.
 pub(super) const GATHER: i32 = 32;
 /// Acceleration around it, counter-clockwise, units/s^2.
@@ -113,7 +113,7 @@ impl Setup {
     }
 
     /// Half of the side of the field, units.
-    pub(super) fn field_half(&self) -> Fx {
+    pub(crate) fn field_half(&self) -> Fx {
         sixteenths(self.row() * SPACING / 2 + APRON)
     }
 

@@ -102,6 +102,11 @@ impl Cubes {
         &self.world
     }
 
+    /// How far the player's cube is up: 0..=[`LIFT_FRAMES`].
+    pub(crate) fn lift_frames(&self) -> u32 {
+        self.lift
+    }
+
     /// Frames simulated so far.
     pub(crate) fn frame(&self) -> u64 {
         self.world.frame()

@@ -25,9 +25,11 @@ pub(crate) enum Sprite {
     Boulder,
     /// Bright in the middle.
     Glow,
+    /// A square with round corners, lit from above.
+    Tile,
 }
 
-const SPRITES: [Sprite; 8] = [
+const SPRITES: [Sprite; 9] = [
     Sprite::Block,
     Sprite::Ball,
     Sprite::Ring,
@@ -36,6 +38,7 @@ const SPRITES: [Sprite; 8] = [
     Sprite::Arrow,
     Sprite::Boulder,
     Sprite::Glow,
+    Sprite::Tile,
 ];
 
 /// Sides of the pictures of one shape, texels.
@@ -126,6 +129,13 @@ fn shade(sprite: Sprite, p: Vec2, texel: f32) -> (f32, f32) {
             (lit * (1.0 - 0.4 * rim), edge(round - radius))
         }
         Sprite::Glow => (1.0, (1.0 - round).clamp(0.0, 1.0).powi(2)),
+        Sprite::Tile => {
+            // Below 0 inside: a square of half side 1 with corners of radius 0.3.
+            let beyond = (p.abs() - Vec2::splat(0.7)).max(Vec2::ZERO).length() - 0.3;
+            let lit = 0.9 - 0.12 * p.y;
+            let rim = edge(-0.14 - beyond).clamp(0.0, 1.0);
+            (lit * (1.0 - 0.4 * rim), edge(beyond))
+        }
     }
 }
 

@@ -45,6 +45,14 @@ impl Batch {
         self.quad(corners, part, color);
     }
 
+    /// A shape stretched to a rectangle.
+    pub(crate) fn stretched(&mut self, sprite: Sprite, centre: Vec2, half: Vec2, color: Color) {
+        let part = self.atlas.part(sprite, half.max_element());
+        let half = half * MARGIN;
+        let across = vec2(half.x, -half.y);
+        self.quad([centre - half, centre + across, centre + half, centre - across], part, color);
+    }
+
     /// A filled rectangle.
     pub(crate) fn block(&mut self, rect: Rect, color: Color) {
         let part = self.atlas.part(Sprite::Block, 1.0);

@@ -1,61 +1,51 @@
-//! The network over the last while.
+//! Measurements over the last while.
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
 
-use crate::app::Sample;
 use crate::view::batch::Batch;
-use crate::view::palette::{BACKDROP, BAD, LINE, TEXT_DIM, army, faded};
+use crate::view::palette::{BACKDROP, BAD, LINE, TEXT_DIM, faded};
 use crate::view::pen::{Pen, SMALL};
 
+/// Measurements for which there is room, ten per second.
+const SAMPLES_MAX: f32 = 240.0;
+
 /// One line of the graph.
-struct Curve {
-    name: &'static str,
-    color: Color,
-    value: fn(&Sample) -> u32,
+pub(crate) struct Curve {
+    pub(crate) name: &'static str,
+    pub(crate) color: Color,
+    /// Milliseconds, oldest first.
+    pub(crate) values: Vec<u32>,
 }
 
-/// Draws round trip and turn length as lines, and red bars where somebody waited.
-pub(crate) fn draw<'a>(
-    batch: &mut Batch,
-    pen: &Pen,
-    rect: Rect,
-    samples: impl DoubleEndedIterator<Item = &'a Sample>,
-) {
-    let samples: Vec<&Sample> = samples.collect();
-    let curves = [
-        Curve { name: "round trip", color: army(0), value: |sample| sample.round_trip_ms },
-        Curve { name: "turn", color: army(1), value: |sample| sample.turn_ms },
-    ];
+/// Draws the curves, and red bars where somebody waited: `waiting` has the frames of each measurement.
+pub(crate) fn draw(batch: &mut Batch, pen: &Pen, rect: Rect, curves: &[Curve], waiting: &[u32]) {
     let plot = Rect::new(rect.x + 34.0, rect.y + 20.0, rect.w - 40.0, rect.h - 28.0);
     batch.block(plot, BACKDROP);
-    let highest = curves.iter().flat_map(|curve| samples.iter().map(|sample| (curve.value)(sample))).max();
-    let top = scale_top(highest.unwrap_or(0));
+    let top = scale_top(curves.iter().flat_map(|curve| curve.values.iter().copied()).max().unwrap_or(0));
     for part in [0.0, 0.5, 1.0] {
         let y = plot.y + plot.h * (1.0 - part);
         batch.line(vec2(plot.x, y), vec2(plot.x + plot.w, y), 1.0, LINE);
     }
-    let step = plot.w / 240.0;
-    let left = plot.x + plot.w - step * samples.len() as f32;
-    for (n, sample) in samples.iter().enumerate() {
-        if sample.stalled_frames > 0 {
-            let tall = plot.h * (0.15 + 0.2 * sample.stalled_frames as f32).min(1.0);
-            let bar = Rect::new(left + n as f32 * step, plot.y + plot.h - tall, step.max(1.5), tall);
-            batch.block(bar, faded(BAD, 0.55));
-        }
+    let step = plot.w / SAMPLES_MAX;
+    let left = plot.x + plot.w - step * waiting.len() as f32;
+    for (n, frames) in waiting.iter().enumerate().filter(|(_, frames)| **frames > 0) {
+        let tall = plot.h * (0.15 + 0.2 * *frames as f32).min(1.0);
+        let bar = Rect::new(left + n as f32 * step, plot.y + plot.h - tall, step.max(1.5), tall);
+        batch.block(bar, faded(BAD, 0.55));
     }
-    for curve in &curves {
-        let at = |n: usize, sample: &Sample| -> Vec2 {
-            let part = (curve.value)(sample) as f32 / top as f32;
+    for curve in curves {
+        let at = |n: usize, value: u32| -> Vec2 {
+            let part = value as f32 / top as f32;
             vec2(left + n as f32 * step, plot.y + plot.h * (1.0 - part.min(1.0)))
         };
-        for (n, pair) in samples.windows(2).enumerate() {
+        for (n, pair) in curve.values.windows(2).enumerate() {
             batch.line(at(n, pair[0]), at(n + 1, pair[1]), 2.0, curve.color);
         }
     }
     batch.draw();
     let mut x = plot.x;
-    for curve in &curves {
+    for curve in curves {
         x = pen.text(curve.name, x, rect.y + 13.0, SMALL, curve.color) + 14.0;
     }
     x = pen.text("waiting", x, rect.y + 13.0, SMALL, BAD) + 14.0;

@@ -47,6 +47,31 @@ pub(crate) const SKIRMISH: Help = Help {
     ],
 };
 
+/// Of the cubes.
+pub(crate) const CUBES: Help = Help {
+    title: "One scene twice, six keys in between",
+    lead: [
+        "On the left you play. On the right the same scene runs about two seconds later, on another machine that gets only your",
+        "keys, over a network that you can make as bad as you like below. Every frame of both is compared by its checksum.",
+    ],
+    lines: [
+        &[
+            ("arrows", "push your cube"),
+            ("Space", "lifts it and blows the others away"),
+            ("Z", "gathers the others and rolls them along"),
+            ("wheel, Home", "nearer or further, the whole field"),
+        ],
+        &[
+            ("P or Esc", "pause"),
+            ("N", "one frame"),
+            ("F", "the same in f32: it drifts apart"),
+            ("A", "an autopilot plays"),
+            ("R", "again from the start"),
+            ("F12, Ctrl Q", "save a picture, quit"),
+        ],
+    ],
+};
+
 /// Covers the views with the list.
 pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
     draw_rectangle(screen.x, screen.y, screen.w, screen.h, faded(BACKDROP, 0.6));

@@ -6,7 +6,9 @@ mod atlas;
 mod batch;
 mod camera;
 mod card;
+mod conditions;
 mod controls;
+mod cubes;
 mod debug;
 mod desk;
 #[cfg(not(target_arch = "wasm32"))]
@@ -34,7 +36,7 @@ mod ui;
 mod viewport;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use native::{WindowError, open};
+pub(crate) use native::{WindowError, open, open_cubes};
 #[cfg(target_arch = "wasm32")]
 pub(crate) use page::open_page;
 

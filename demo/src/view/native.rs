@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use macroquad::miniquad::conf::LinuxBackend;
 
-use crate::app::{MatchError, SkirmishSpec};
+use crate::app::{CubesError, CubesSpec, MatchError, SkirmishSpec};
+use crate::view::cubes;
 use crate::view::display::{self, Display};
 use crate::view::order_log::{OrderLog, Sink};
 use crate::view::{conf, run};
@@ -32,6 +33,14 @@ type Told<E> = Rc<Cell<Option<Result<bool, E>>>>;
 /// No display, or settings of the match out of range.
 pub(crate) fn open(spec: SkirmishSpec, log: Option<File>) -> Result<bool, WindowError<MatchError>> {
     show(async move |told| run(spec, REAL_TIME, log_to(log), &told).await)
+}
+
+/// Opens a window with the cubes and runs until it is closed. Tells whether both sides were equal all the time.
+///
+/// # Errors
+/// No display, or settings out of range.
+pub(crate) fn open_cubes(spec: CubesSpec, log: Option<File>) -> Result<bool, WindowError<CubesError>> {
+    show(async move |told| cubes::run(spec, log_to(log), &told).await)
 }
 
 fn log_to(file: Option<File>) -> OrderLog {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use testudo_lockstep::simnet::LinkSettings;
 
 use crate::app::Desync;
+use crate::cubes::Input;
 use crate::game::{Command, Order, Selection};
 
 /// Where the notes go.
@@ -76,6 +77,17 @@ impl OrderLog {
     /// So many units are chosen now.
     pub(crate) fn selection(&mut self, player: u8, units: usize) {
         self.write(&json!({ "event": "selection", "player": player, "units": units }));
+    }
+
+    /// A side of the cubes holds other keys since this frame; where its cube is, raw units with 16 fraction bits.
+    pub(crate) fn keys(&mut self, side: u8, frame: u32, held: Input, place: [i64; 2]) {
+        let names = ["left", "right", "up", "down", "space", "z"];
+        let keys = [held.left, held.right, held.up, held.down, held.space, held.z];
+        let held: Vec<&str> =
+            names.into_iter().zip(keys).filter(|(_, is_held)| *is_held).map(|(name, _)| name).collect();
+        self.write(&json!({
+            "event": "keys", "side": side, "frame": frame, "keys": held.join(" "), "place": place,
+        }));
     }
 
     pub(crate) fn network(&mut self, link: &LinkSettings) {

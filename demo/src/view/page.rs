@@ -6,9 +6,10 @@ use macroquad::file::load_string;
 use macroquad::miniquad::conf::LinuxBackend;
 use serde::Deserialize;
 use testudo_lockstep::simnet::LinkSettings;
-use testudo_lockstep::{Duration, Pace};
+use testudo_lockstep::{Duration, Pace, PlayoutMode};
 
-use crate::app::{Pilot, SkirmishSpec, TURNS_MAX, Terms};
+use crate::app::{CubesSpec, FRAMES_MAX, PLAYOUT_DELAY, Pilot, SkirmishSpec, TURNS_MAX, Terms};
+use crate::cubes;
 use crate::game::Setup;
 use crate::view::order_log::{OrderLog, Sink};
 
@@ -20,6 +21,8 @@ const MATCH_FILE: &str = "match.json";
 #[derive(Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Match {
+    /// So many cubes instead of a battle.
+    cubes: Option<u32>,
     units: u32,
     seed: u64,
     /// No end if there is none.
@@ -31,7 +34,7 @@ struct Match {
 
 impl Default for Match {
     fn default() -> Self {
-        Self { units: 200, seed: 1, turns: None, bots: false, speed_percent: 100 }
+        Self { cubes: None, units: 200, seed: 1, turns: None, bots: false, speed_percent: 100 }
     }
 }
 
@@ -41,11 +44,34 @@ pub(crate) fn open_page() {
         let text = load_string(MATCH_FILE).await.unwrap_or_default();
         let chosen: Match = serde_json::from_str(&text).unwrap_or_default();
         let log = OrderLog::new(Sink::Page);
-        let told = Cell::new(None);
-        if let Err(error) = super::run(spec(chosen), chosen.speed_percent, log, &told).await {
+        let error = if let Some(cubes) = chosen.cubes {
+            super::cubes::run(cubes_spec(cubes, chosen.seed), log, &Cell::new(None))
+                .await
+                .err()
+                .map(|e| e.to_string())
+        } else {
+            let told = Cell::new(None);
+            super::run(spec(chosen), chosen.speed_percent, log, &told).await.err().map(|e| e.to_string())
+        };
+        if let Some(error) = error {
             macroquad::miniquad::error!("{}", error);
         }
     });
+}
+
+/// The articles' network, and an hour to play.
+fn cubes_spec(cubes: u32, seed: u64) -> CubesSpec {
+    CubesSpec {
+        setup: cubes::Setup { cubes, seed },
+        frames: FRAMES_MAX,
+        link: LinkSettings {
+            latency: Duration::from_millis(1_900),
+            loss_ppm: 250_000,
+            ..LinkSettings::default()
+        },
+        playout: PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY },
+        corrupt_frame: None,
+    }
 }
 
 fn spec(chosen: Match) -> SkirmishSpec {

@@ -2,36 +2,18 @@
 
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_line, draw_rectangle};
-use testudo_lockstep::Duration;
 use testudo_lockstep::simnet::LinkSettings;
 
 use crate::app::{Sample, Skirmish};
 use crate::view::batch::Batch;
-use crate::view::graph;
-use crate::view::palette::{BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, WARN};
+use crate::view::conditions;
+use crate::view::graph::{self, Curve};
+use crate::view::palette::{BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, WARN, army};
 use crate::view::pen::{Pen, SIZE, SMALL};
-use crate::view::ui::{Scale, Ui};
-
-/// How long a packet that is to be overtaken is held back.
-const REORDER_HOLD: Duration = Duration::from_millis(100);
+use crate::view::ui::Ui;
 
 /// Widths of the columns; the graph takes the rest.
 const COLUMNS: [f32; 3] = [262.0, 232.0, 372.0];
-
-const SLIDERS: [(&str, Scale); 5] = [
-    ("latency", Scale { max: 500.0, unit: "ms" }),
-    ("jitter", Scale { max: 300.0, unit: "ms" }),
-    ("loss", Scale { max: 60.0, unit: "%" }),
-    ("duplicates", Scale { max: 50.0, unit: "%" }),
-    ("reorder", Scale { max: 50.0, unit: "%" }),
-];
-
-/// Ready-made conditions, in the order of the sliders.
-const PRESETS: [(&str, &str, [f32; 5]); 3] = [
-    ("perfect", "Perfect", [0.0; 5]),
-    ("ordinary", "Ordinary", [60.0, 15.0, 2.0, 0.0, 0.0]),
-    ("terrible", "Terrible", [150.0, 60.0, 20.0, 5.0, 10.0]),
-];
 
 /// What the person did in the panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,12 +42,22 @@ pub(crate) fn draw(
     });
     turns(pen, columns[0], skirmish);
     let corrupt = checksums(pen, ui, columns[1], skirmish);
-    let network = conditions(pen, ui, columns[2], skirmish.link());
+    let network = conditions::draw(pen, ui, columns[2], skirmish.link(), &conditions::PLAYERS);
     let graph = Rect::new(left, inner.y, inner.x + inner.w - left, inner.h);
     if graph.w > 160.0 {
-        graph::draw(batch, pen, graph, skirmish.samples());
+        curves(batch, pen, graph, skirmish);
     }
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
+}
+
+/// Round trip and turn length over the last while.
+fn curves(batch: &mut Batch, pen: &Pen, rect: Rect, skirmish: &Skirmish) {
+    let values = |value: fn(&Sample) -> u32| skirmish.samples().map(value).collect::<Vec<u32>>();
+    let curves = [
+        Curve { name: "round trip", color: army(0), values: values(|sample| sample.round_trip_ms) },
+        Curve { name: "turn", color: army(1), values: values(|sample| sample.turn_ms) },
+    ];
+    graph::draw(batch, pen, rect, &curves, &values(|sample| sample.stalled_frames));
 }
 
 /// What is measured: turns, delays, traffic, and for whom the match waits.
@@ -139,61 +131,4 @@ fn checksums(pen: &Pen, ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> bool {
         pen.text(line, rect.x, rect.y + 156.0 + n as f32 * 16.0, 12.0, TEXT_DIM);
     }
     pressed
-}
-
-/// The sliders.
-fn conditions(pen: &Pen, ui: &mut Ui, rect: Rect, link: LinkSettings) -> Option<LinkSettings> {
-    pen.strong("Network", rect.x, rect.y + 14.0, SIZE, TEXT);
-    let mut values = values_of(&link);
-    let mut changed = false;
-    let width = 78.0;
-    for (n, (name, text, preset)) in PRESETS.into_iter().enumerate() {
-        let x = rect.x + rect.w - (3 - n) as f32 * (width + 6.0) + 6.0;
-        if ui.button(pen, name, Rect::new(x, rect.y - 2.0, width, 24.0), text, values == preset) {
-            values = preset;
-            changed = true;
-        }
-    }
-    for (n, (name, scale)) in SLIDERS.iter().enumerate() {
-        let line = Rect::new(rect.x, rect.y + 32.0 + n as f32 * 31.0, rect.w, 28.0);
-        changed |= ui.slider(pen, name, line, &mut values[n], scale);
-    }
-    changed.then(|| link_of(values, link))
-}
-
-fn values_of(link: &LinkSettings) -> [f32; 5] {
-    let percent = |ppm: u32| (ppm / 10_000) as f32;
-    [
-        link.latency.as_millis() as f32,
-        link.jitter.as_millis() as f32,
-        percent(link.loss_ppm),
-        percent(link.duplicate_ppm),
-        percent(link.reorder_ppm),
-    ]
-}
-
-fn link_of(values: [f32; 5], link: LinkSettings) -> LinkSettings {
-    let [latency, jitter, loss, duplicates, reorder] = values.map(|value| value as u32);
-    LinkSettings {
-        latency: Duration::from_millis(latency.into()),
-        jitter: Duration::from_millis(jitter.into()),
-        loss_ppm: loss * 10_000,
-        duplicate_ppm: duplicates * 10_000,
-        reorder_ppm: reorder * 10_000,
-        reorder_hold: REORDER_HOLD,
-        ..link
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn presets_survive_the_way_to_the_network_and_back() {
-        for (name, _, values) in PRESETS {
-            assert_eq!(values_of(&link_of(values, LinkSettings::default())), values, "{name}");
-            assert!(values.iter().zip(&SLIDERS).all(|(value, (_, scale))| *value <= scale.max), "{name}");
-        }
-    }
 }

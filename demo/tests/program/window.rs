@@ -1,10 +1,10 @@
-//! Where there is no display, the window's match runs without one.
+//! Where there is no display, what a window would show runs without one.
 
 use crate::run::program;
 
-/// The summary of a match, and what was said first.
-fn skirmish(display: Option<&str>) -> (String, String) {
-    let mut command = program("skirmish --units 20");
+/// The summary, and what was said first.
+fn told(arguments: &str, display: Option<&str>) -> (String, String) {
+    let mut command = program(arguments);
     if let Some(name) = display {
         command.env("DISPLAY", name);
     }
@@ -16,21 +16,36 @@ fn skirmish(display: Option<&str>) -> (String, String) {
 }
 
 #[test]
-fn without_a_display_one_line_says_so_and_the_match_runs_headless() {
-    // The second one is set, and nothing answers there.
-    for (display, reason) in
-        [(None, "neither DISPLAY nor WAYLAND_DISPLAY is set"), (Some(":64321"), ":64321")]
-    {
-        let (told, warned) = skirmish(display);
-        assert_eq!(warned.lines().count(), 1, "{warned}");
-        assert!(warned.contains("no window") && warned.contains(reason), "{warned}");
-        assert!(told.contains("all 2 clients agreed in every turn"), "{told}");
+fn without_a_display_one_line_says_so_and_the_rest_runs_headless() {
+    let windows = [
+        ("skirmish --units 20", "all 2 clients agreed in every turn"),
+        ("cubes --seconds 2 --cubes 50", "equal in every one of 120 frames"),
+    ];
+    for (arguments, result) in windows {
+        // The second one is set, and nothing answers there.
+        for (display, reason) in
+            [(None, "neither DISPLAY nor WAYLAND_DISPLAY is set"), (Some(":64321"), ":64321")]
+        {
+            let (told, warned) = told(arguments, display);
+            assert_eq!(warned.lines().count(), 1, "{warned}");
+            assert!(warned.contains("no window") && warned.contains(reason), "{warned}");
+            assert!(told.contains(result), "{told}");
+        }
     }
 }
 
 #[test]
+fn who_wants_no_window_is_not_told_that_there_is_none() {
+    let (told, warned) = told("cubes --seconds 2 --cubes 50 --headless", Some(":64321"));
+    assert!(told.contains("equal in every one of 120 frames") && warned.is_empty(), "{told}{warned}");
+}
+
+#[test]
 fn the_log_of_orders_has_to_be_writable() {
-    let output = program("skirmish --log-orders .").output().expect("the program starts");
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1, "{output:?}");
+    for arguments in ["skirmish --log-orders .", "cubes --log-orders .", "cubes --headless --log-orders log"]
+    {
+        let output = program(arguments).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1, "{output:?}");
+    }
 }

@@ -1,0 +1,133 @@
+# A virtual screen with a window on it, and a person made of xdotool in front. Sourced by the scripts beside it, which call
+# `stage NAME`, then `enter ARGUMENTS`, and in the end `quit CODE` and `keep NAME...`.
+#
+# A script is skipped with a message where Xvfb or xdotool are missing. PROGRAM names the program; otherwise a release build is made.
+# KEEP names a folder for the pictures and the log.
+
+say() { echo "$NAME: $*"; }
+fail() {
+  say "FAILED: $*" >&2
+  tail -n 5 "$WORK/log" "$WORK/err" >&2 || true
+  exit 1
+}
+
+# patiently COMMAND...: until it succeeds, for at most a minute.
+patiently() {
+  local end=$((SECONDS + 60))
+  until "$@"; do
+    ((SECONDS < end)) || fail "waited in vain: $*"
+    sleep 0.1
+  done
+}
+
+# stage NAME: a screen, in a folder of its own.
+stage() {
+  NAME=$1 ROOT=$PWD children=()
+  for tool in Xvfb xdotool; do
+    command -v "$tool" >/dev/null || { say "skipped: $tool is not installed"; exit 0; }
+  done
+  if [[ -z ${PROGRAM:-} ]]; then
+    cargo build --quiet --locked --release -p testudo-demo
+    PROGRAM=$PWD/${CARGO_TARGET_DIR:-target}/release/testudo
+    [[ -e $PROGRAM ]] || PROGRAM=$CARGO_TARGET_DIR/release/testudo
+  fi
+  WORK=$(mktemp -d)
+  trap 'kill "${children[@]}" 2>/dev/null || true; rm -rf "$WORK"' EXIT
+  # The server chooses a free number and says which. It stays when its last client goes: a key may be let go after the program has ended.
+  Xvfb -displayfd 3 -noreset -screen 0 1360x860x24 +extension GLX 3>"$WORK/display" 2>"$WORK/xvfb" &
+  children+=("$!")
+  patiently test -s "$WORK/display"
+  DISPLAY=:$(<"$WORK/display")
+  export DISPLAY LIBGL_ALWAYS_SOFTWARE=1
+  cd "$WORK"
+}
+
+# enter ARGUMENTS...: starts the program and waits for its first picture.
+enter() {
+  rm -f log
+  pictures=0
+  "$PROGRAM" "$@" --log-orders log >out 2>err &
+  program=$!
+  children+=("$program")
+  patiently said '"event":"places"'
+}
+alive() { kill -0 "$program" 2>/dev/null || fail "the program ended: $(cat err)"; }
+noted() { grep -qE "$1" log 2>/dev/null; }
+said() { alive && noted "$1"; }
+lines() { grep -cE "$1" log || true; }
+
+# until_said PATTERN COMMAND...: does it again until the log says so once more: a slow picture may miss a key.
+until_said() {
+  local pattern=$1 before end=$((SECONDS + 60))
+  shift
+  before=$(lines "$pattern")
+  while (($(lines "$pattern") == before)); do
+    alive
+    ((SECONDS < end)) || fail "'$*' did not lead to $pattern"
+    "$@"
+    sleep 0.7
+  done
+}
+
+# place NAME X Y: moves the mouse to a point of a widget, in percent of its width and height.
+place() {
+  local x y w h
+  IFS=, read -r x y w h < <(grep '"event":"places"' log | grep -o "\"$1\":\[[^]]*\]" | tail -1 | sed 's/.*\[//; s/\]//')
+  [[ -n ${h:-} ]] || fail "there is no '$1' in the window"
+  xdotool mousemove $((x + w * $2 / 100)) $((y + h * $3 / 100))
+}
+hold() { xdotool mousedown "$1" && sleep 0.15 && xdotool mouseup "$1"; }
+key() { xdotool keydown "$1" && sleep 0.1 && xdotool keyup "$1"; }
+press() { place "$1" 50 50 && sleep 0.1 && hold 1; }
+# slide NAME FROM TO: drags the knob of a slider, in percent of its length.
+slide() {
+  place "$1" "$2" 50 && xdotool mousedown 1 && sleep 0.2
+  place "$1" $((($2 + $3) / 2)) 50 && sleep 0.2
+  place "$1" "$3" 50 && sleep 0.2 && xdotool mouseup 1
+}
+
+# picture NAME [SECONDS]: saves what is to be seen after so many seconds.
+picture() {
+  sleep "${2:-0.5}"
+  until_said '"event":"picture"' key F12
+  pictures=$(lines '"event":"picture"')
+  mv "testudo-$pictures.png" "$1.png"
+}
+
+# quit CODE: leaves with Ctrl Q; the program ends with this code and has not complained.
+quit() {
+  local code=0
+  xdotool keydown ctrl keydown q sleep 0.1 keyup q keyup ctrl
+  wait "$program" || code=$?
+  ((code == $1)) || fail "the program ended with $code, not $1: $(cat err)"
+  [[ ! -s err ]] || fail "the program complained: $(cat err)"
+}
+
+# whole NAME...: the pictures show something.
+whole() {
+  local name
+  for name in "$@"; do
+    (($(stat -c %s "$name.png") > 20000)) || fail "$name.png is empty"
+  done
+}
+
+# renew NAME...: these pictures become those of the README.
+renew() {
+  local name
+  command -v convert >/dev/null || fail "ImageMagick's convert is not installed"
+  mkdir -p "$ROOT/docs/pictures"
+  for name in "$@"; do
+    convert "$name.png" -resize 50% -colors 160 -strip "PNG8:$ROOT/docs/pictures/$name.png"
+  done
+  say "renewed docs/pictures"
+}
+
+# done_here: the last words.
+done_here() {
+  if [[ -n ${KEEP:-} ]]; then
+    mkdir -p "$KEEP"
+    cp ./*.png "$KEEP"
+    cp log "$KEEP/$NAME.log"
+  fi
+  say "all passed"
+}
