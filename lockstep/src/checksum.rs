@@ -136,6 +136,12 @@ impl Checksums {
         Some((Turn(turn), self.last_row.mismatch(turn)))
     }
 
+    /// Turns from the start on that are settled.
+    pub(crate) fn settled(&self) -> u32 {
+        let turns = self.oldest.saturating_mul(self.interval);
+        self.last_turn.filter(|_| self.last_done).map_or(turns, |last| turns.max(last.saturating_add(1)))
+    }
+
     fn row(&mut self, turn: u32) -> Option<&mut Row> {
         if !(turn + 1).is_multiple_of(self.interval) {
             return (self.last_turn == Some(turn)).then_some(&mut self.last_row);
@@ -173,10 +179,11 @@ mod tests {
         sums.note_own(0, 7, Some(PlayerId(0)));
         sums.note(0, PlayerId(1), 7);
         assert_eq!(sums.settle(true, |_, _| true), None, "player 2 is missing");
+        assert_eq!(sums.settled(), 0);
         sums.note(0, PlayerId(2), 8);
         let (turn, mismatch) = sums.settle(true, |_, _| true).unwrap();
         let mismatch = mismatch.unwrap();
-        assert_eq!((turn, mismatch.outlier()), (Turn(0), Some(PlayerId(2))));
+        assert_eq!((turn, mismatch.outlier(), sums.settled()), (Turn(0), Some(PlayerId(2)), 1));
         assert_eq!(mismatch.values, [(PlayerId(0), 7), (PlayerId(1), 7), (PlayerId(2), 8)]);
     }
 
@@ -195,6 +202,7 @@ mod tests {
         for turn in [29, 40] {
             sums.note_own(turn, 5, Some(PlayerId(0)));
             assert_eq!(sums.settle(true, |_, _| true), Some((Turn(turn), None)));
+            assert_eq!(sums.settled(), turn + 1);
         }
         assert_eq!(sums.settle(true, |_, _| true), None);
     }

@@ -306,6 +306,11 @@ impl<A: Action> Session<A> {
         pace - slower as u32
     }
 
+    /// Turns from the start on whose checksums have been compared, of all players who still give some. A difference is an event.
+    pub fn compared_turns(&self) -> u32 {
+        self.checksums.settled()
+    }
+
     /// Whether the simulation stands still in the current turn, by a player's request.
     pub fn is_paused(&self) -> bool {
         self.paused

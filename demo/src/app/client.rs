@@ -1,5 +1,6 @@
 //! One peer's copy of the match, watched: how long its steps take, what its checksums are, and a fault on request.
 
+use core::ops::Range;
 use std::cell::{Ref, RefCell};
 use std::collections::VecDeque;
 
@@ -87,6 +88,7 @@ struct Watched {
 #[derive(Clone, Debug)]
 pub(crate) struct Deed {
     pub(crate) frame: u32,
+    pub(crate) turn: u32,
     pub(crate) player: PlayerId,
     /// None: something other than an order.
     pub(crate) order: Option<Order>,
@@ -130,7 +132,14 @@ impl Client {
 
     /// What was done before the frames of the moments.
     pub(crate) fn deeds(&self) -> Vec<Deed> {
-        self.watched.borrow().deeds.iter().cloned().collect()
+        self.deeds_in(0..u32::MAX)
+    }
+
+    /// What was done before these frames, as far as it is remembered.
+    pub(crate) fn deeds_in(&self, frames: Range<u32>) -> Vec<Deed> {
+        let watched = self.watched.borrow();
+        let later = watched.deeds.partition_point(|deed| deed.frame < frames.start);
+        watched.deeds.range(later..).take_while(|deed| deed.frame < frames.end).cloned().collect()
     }
 
     /// Ends the replay, if one is written.
@@ -277,9 +286,9 @@ impl Watched {
 
     fn note_deed(&mut self, player: PlayerId, order: Option<&Order>) {
         if self.moments.is_some() {
-            let frame = self.frame;
+            let (frame, turn) = (self.frame, self.turn);
             while self.deeds.pop_front_if(|deed| deed.frame + MOMENTS_MAX as u32 <= frame).is_some() {}
-            self.deeds.push_back(Deed { frame, player, order: order.cloned() });
+            self.deeds.push_back(Deed { frame, turn, player, order: order.cloned() });
         }
     }
 

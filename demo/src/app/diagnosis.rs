@@ -1,5 +1,6 @@
 //! Comparing all clients' copies turn by turn: when, where and in whom they differ first.
 
+use testudo_lockstep::inquiry::Finding;
 use testudo_lockstep::state::{self, Leaf};
 
 use crate::app::client::{FrameRecord, TurnRecord};
@@ -32,6 +33,14 @@ pub(crate) struct NumberDifference {
 }
 
 impl Desync {
+    /// As a guest knows it that has asked the host: the first value is the host's, the second this copy's.
+    pub(crate) fn of_finding(turn: u32, outlier: Option<u8>, finding: &Finding) -> Option<Self> {
+        let (frame, here) = (finding.frame?, finding.here?);
+        let values = vec![finding.there, Some(here.value)];
+        let number = NumberDifference { kind: here.kind, index: here.index, field: here.name, values };
+        Some(Self { turn, frame, number: Some(number), outlier })
+    }
+
     /// The body that differs, by the index of its slot.
     pub(crate) fn body(&self) -> Option<u32> {
         self.number.as_ref().filter(|number| number.kind == "body").map(|number| number.index)

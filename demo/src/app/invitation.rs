@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 
-use testudo_lockstep::{Duration, Instant, PROTOCOL_VERSION, PlayerId};
+use testudo_lockstep::{Duration, Instant, PROTOCOL_VERSION, Pace, PlayerId};
 
 use crate::app::clock::Clock;
 use crate::app::{TURNS_MAX, Terms};
@@ -38,6 +38,7 @@ pub(crate) struct Invitation {
     pub(crate) player: u8,
     pub(crate) session_id: u64,
     pub(crate) terms: Terms,
+    pub(crate) pace: Pace,
 }
 
 /// A host's answer.
@@ -155,6 +156,7 @@ impl Asking {
 #[derive(Debug)]
 pub(crate) struct Places {
     terms: Terms,
+    pace: Pace,
     session_id: u64,
     /// Places of players 1, 2, ...
     places: Vec<Place>,
@@ -168,9 +170,9 @@ struct Place {
 }
 
 impl Places {
-    pub(crate) fn new(terms: Terms, session_id: u64) -> Self {
+    pub(crate) fn new(terms: Terms, pace: Pace, session_id: u64) -> Self {
         let places = vec![Place::default(); usize::from(terms.setup.players) - 1];
-        Self { terms, session_id, places }
+        Self { terms, pace, session_id, places }
     }
 
     /// Notes that a player's session is connected.
@@ -186,7 +188,8 @@ impl Places {
         let answer = match self.offer(nonce, now) {
             _ if version != PROTOCOL_VERSION => Answer::Version(PROTOCOL_VERSION),
             Some(player) => {
-                Answer::Come(Invitation { player, session_id: self.session_id, terms: self.terms })
+                let Self { terms, pace, session_id, .. } = *self;
+                Answer::Come(Invitation { player, session_id, terms, pace })
             }
             None => Answer::Full,
         };
@@ -236,6 +239,7 @@ fn answer_bytes(nonce: u64, answer: &Answer) -> [u8; BYTES] {
         Answer::Come(invitation) => {
             let Setup { players, units, seed } = invitation.terms.setup;
             bytes[17] = invitation.player;
+            bytes[18] = u8::from(invitation.pace == Pace::Adaptive);
             bytes[20] = players;
             bytes[24..28].copy_from_slice(&units.to_le_bytes());
             bytes[28..32].copy_from_slice(&invitation.terms.turns.to_le_bytes());
@@ -259,8 +263,10 @@ fn read_answer(bytes: &[u8], nonce: u64) -> Option<Answer> {
             };
             let terms = Terms { setup, turns: u32::from_le_bytes(part(bytes, 28)) };
             let session_id = u64::from_le_bytes(part(bytes, 40));
-            let invitation = Invitation { player: bytes[17], session_id, terms };
-            let in_range = setup.check().is_ok()
+            let pace = if bytes[18] == 0 { Pace::Fixed } else { Pace::Adaptive };
+            let invitation = Invitation { player: bytes[17], session_id, terms, pace };
+            let in_range = bytes[18] <= 1
+                && setup.check().is_ok()
                 && (1..=TURNS_MAX).contains(&terms.turns)
                 && (1..setup.players).contains(&invitation.player);
             in_range.then_some(Answer::Come(invitation))
@@ -293,16 +299,16 @@ mod tests {
 
     #[test]
     fn an_invitation_says_all_that_a_session_needs() {
-        let mut places = Places::new(terms(), 99);
+        let mut places = Places::new(terms(), Pace::Adaptive, 99);
         let answer = places.answer(&question(7), Instant::ZERO).unwrap();
-        let invitation = Invitation { player: 1, session_id: 99, terms: terms() };
+        let invitation = Invitation { player: 1, session_id: 99, terms: terms(), pace: Pace::Adaptive };
         assert_eq!(read_answer(&answer, 7), Some(Answer::Come(invitation)));
         assert_eq!(read_answer(&answer, 8), None, "an answer to somebody else's question");
     }
 
     #[test]
     fn places_are_kept_for_who_asked_and_free_again_when_nobody_comes() {
-        let mut places = Places::new(terms(), 99);
+        let mut places = Places::new(terms(), Pace::Fixed, 99);
         assert_eq!(place(&mut places, 7, 0), Some(1));
         assert_eq!(place(&mut places, 8, 10), Some(2));
         assert_eq!(place(&mut places, 7, 20), Some(1), "who asks twice keeps the place");
@@ -318,13 +324,13 @@ mod tests {
 
     #[test]
     fn whatever_arrives_is_an_answer_or_nothing() {
-        let mut places = Places::new(terms(), 99);
+        let mut places = Places::new(terms(), Pace::Fixed, 99);
         let good = places.answer(&question(7), Instant::ZERO).unwrap();
         for length in 0..BYTES {
             assert_eq!(read_answer(&good[..length], 7), None);
             assert_eq!(places.answer(&question(7)[..length], Instant::ZERO), None);
         }
-        for (at, value) in [(16, 3), (17, 0), (17, 3), (20, 0), (20, 17), (27, 1), (31, 255)] {
+        for (at, value) in [(16, 3), (18, 2), (17, 0), (17, 3), (20, 0), (20, 17), (27, 1), (31, 255)] {
             let mut bytes = good;
             bytes[at] = value;
             assert_eq!(read_answer(&bytes, 7), None, "byte {at} = {value}");

@@ -29,10 +29,10 @@ pub(crate) use cubes::{
     CubesError, CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, LiveCubes, Moment, PLAYOUT_DELAY,
 };
 pub(crate) use diagnosis::Desync;
-pub(crate) use network::{NetworkMatch, SeatOptions};
+pub(crate) use network::NetworkMatch;
 pub(crate) use outcome::{MatchError, Outcome};
 pub(crate) use recording::{Recording, header as replay_header, open as open_replay};
-pub(crate) use seat::News;
+pub(crate) use seat::{Diagnosis, News, Seat, SeatOptions};
 pub(crate) use simulated::{SimulatedMatch, play};
 pub(crate) use skirmish::{Pilot, Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]

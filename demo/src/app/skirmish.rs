@@ -21,7 +21,7 @@ use crate::app::{Terms, session_config};
 use crate::game::{BodyField, Dice, Game, Order};
 
 /// Orders that one click of a person may need: a scattered selection goes out in several.
-const ORDERS_PER_TURN: u32 = 16;
+pub(crate) const ORDERS_PER_TURN: u32 = 16;
 
 /// The bit that is flipped on purpose: 1/32 of a unit, too little to be seen.
 const FLIPPED_BIT: u32 = 11;

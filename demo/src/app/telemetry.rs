@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use testudo_lockstep::simnet::SimNetStats;
-use testudo_lockstep::{Driver, Duration, Instant, Simulation};
+use testudo_lockstep::{Driver, Duration, Instant, PlayerId, Simulation};
 
 /// Time between two samples.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -24,6 +24,8 @@ pub(crate) struct Sample {
     pub(crate) behind_frames: u32,
     /// UDP payload that all clients sent, bytes per second.
     pub(crate) bytes_per_second: u32,
+    /// The same of what they received.
+    pub(crate) received_per_second: u32,
     /// Packets given to the network, and those that it lost.
     pub(crate) packets: u32,
     pub(crate) lost: u32,
@@ -34,6 +36,7 @@ pub(crate) struct Sample {
 struct Totals {
     stalled: u64,
     bytes: u64,
+    received: u64,
     packets: u64,
     lost: u64,
 }
@@ -62,20 +65,24 @@ impl Telemetry {
         let totals = Totals {
             stalled: sessions().map(|session| session.stats().stalled_frames).sum(),
             bytes: sessions().map(|session| session.stats().bytes_sent).sum(),
+            received: sessions().map(|session| session.stats().bytes_received).sum(),
             packets: net.sent,
             lost: net.lost + net.lost_in_bursts + net.lost_in_queues,
         };
         let Some(first) = sessions().next() else { return };
-        let reports = sessions().filter_map(|session| Some(first.player_report(session.player()?)));
+        let players = (0..first.config().player_count()).map(PlayerId);
+        let reports = players.map(|player| first.player_report(player));
         let frames = || drivers.iter().map(|driver| driver.frame().0);
         let plan = first.plan();
+        let per_second = |bytes: u64| (bytes * 1_000_000 / span.as_micros().max(1)) as u32;
         let sample = Sample {
             round_trip_ms: reports.map(|report| u32::from(report.network_ms)).max().unwrap_or(0),
             turn_ms: (u64::from(plan.frames_per_turn) * 1_000_000 / u64::from(plan.pace_millihertz.max(1)))
                 as u32,
             stalled_frames: (totals.stalled - self.last.stalled) as u32,
             behind_frames: frames().max().unwrap_or(0) - frames().min().unwrap_or(0),
-            bytes_per_second: ((totals.bytes - self.last.bytes) * 1_000_000 / span.as_micros().max(1)) as u32,
+            bytes_per_second: per_second(totals.bytes - self.last.bytes),
+            received_per_second: per_second(totals.received - self.last.received),
             packets: (totals.packets - self.last.packets) as u32,
             lost: (totals.lost - self.last.lost) as u32,
         };

@@ -86,9 +86,9 @@ pub(crate) struct Match {
     /// Units of each player, 1..100000
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=i64::from(UNITS_MAX)))]
     pub(crate) units: u32,
-    /// Length of the match in turns (of 200 ms with a fixed pace), 1..1000000
-    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=i64::from(TURNS_MAX)))]
-    pub(crate) turns: u32,
+    /// Length of the match in turns (of 200 ms with a fixed pace), 1..1000000 (300; in a window without end)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(TURNS_MAX)))]
+    pub(crate) turns: Option<u32>,
     /// Decides the field, the bots and the luck of simulated packets
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -236,6 +236,9 @@ pub(crate) struct Host {
     pub(crate) bind: SocketAddr,
     #[command(flatten)]
     pub(crate) game: Match,
+    /// Length of turns: constant (without a window), or what the network needs (in a window)
+    #[arg(long, value_enum)]
+    pub(crate) pace: Option<PaceArg>,
     #[command(flatten)]
     pub(crate) seat: Seat,
 }
@@ -274,12 +277,15 @@ pub(crate) struct Seat {
     /// Write a replay of the match as this player sees it
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
-    /// A bot plays instead of a person
+    /// A bot plays instead of a person; in a window a button takes over
     #[arg(long)]
     pub(crate) bot: bool,
-    /// No window
+    /// No window; needs --bot
     #[arg(long)]
     pub(crate) headless: bool,
+    /// In a window, write accepted orders, and where everything is, as one JSON object per line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_orders: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

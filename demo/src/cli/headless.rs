@@ -10,6 +10,9 @@ use crate::cli::report::Report;
 use crate::cli::{Failed, print, save_difference};
 use crate::game::Setup;
 
+/// Length of a match for which nobody has said one.
+const TURNS: u32 = 300;
+
 /// How long a packet that is to be overtaken is held back: two frames.
 const REORDER_HOLD: Duration = Duration::from_millis(100);
 
@@ -67,7 +70,7 @@ pub(crate) fn progress_bar(what: &'static str, length: u64) -> ProgressBar {
 
 pub(crate) fn terms(game: &Match) -> Terms {
     let setup = Setup { players: game.players, units: game.units, seed: game.seed };
-    Terms { setup, turns: game.turns }
+    Terms { setup, turns: game.turns.unwrap_or(TURNS) }
 }
 
 pub(crate) fn link_settings(link: &Link) -> LinkSettings {
@@ -116,7 +119,7 @@ fn fault(corrupt: &Corrupt, game: &Match) -> Result<Option<Fault>, Failed> {
         return Ok(None);
     };
     let limits = [
-        ("--corrupt-turn", turn, game.turns),
+        ("--corrupt-turn", turn, terms(game).turns),
         ("--corrupt-player", u32::from(player), u32::from(game.players)),
     ];
     for (name, value, end) in limits {

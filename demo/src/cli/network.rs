@@ -1,37 +1,43 @@
 //! `host` and `join`.
 
-use indicatif::ProgressBar;
+use std::net::SocketAddr;
 
-use crate::app::{Fault, NetworkMatch, News, Outcome, SeatOptions};
-use crate::cli::args::{Host, Join, Seat};
+use indicatif::ProgressBar;
+use testudo_lockstep::Pace;
+
+use crate::app::{Fault, MatchError, NetworkMatch, News, Outcome, Pilot, SeatOptions, TURNS_MAX, Terms};
+use crate::cli::args::{Host, Join, PaceArg, Seat};
 use crate::cli::headless::{progress_bar, terms};
 use crate::cli::report::Report;
+use crate::cli::skirmish::log_file;
 use crate::cli::{Failed, print, save_difference};
 use crate::game::BodyField;
+use crate::view::{self, WindowError};
 
 /// The bit that `join --corrupt` flips: 1/32 of a unit.
 const REHEARSED_BIT: u32 = 11;
 
 pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
-    check_seat(&options.seat)?;
-    let terms = terms(&options.game);
-    let bar = progress_bar("turn", terms.turns.into());
-    let seat = SeatOptions { replay: options.seat.replay.clone(), fault: None };
-    let outcome = NetworkMatch::host(&terms, options.bind, seat)?.play(|news| {
+    let seat = &options.seat;
+    let turns = options.game.turns.or((!seat.headless).then_some(TURNS_MAX));
+    let terms = terms(&crate::cli::args::Match { turns, ..options.game });
+    let pace = match options.pace {
+        Some(PaceArg::Fixed) => Pace::Fixed,
+        Some(PaceArg::Adaptive) => Pace::Adaptive,
+        None if seat.headless => Pace::Fixed,
+        None => Pace::Adaptive,
+    };
+    let (bind, wanted) = (options.bind, seat_options(seat, None));
+    let start = move || NetworkMatch::host(&terms, pace, bind, wanted);
+    let invite = move |news: &News| {
         if let News::Listening(address) = news {
-            for player in 1..terms.setup.players {
-                eprintln!("join {player}: {address}");
-            }
+            print_invitations(*address, &terms);
         }
-        show(&bar, news);
-    });
-    bar.finish_and_clear();
-    tell(outcome?.as_ref(), &options.seat, json, "hosted over UDP")
+    };
+    run(seat, json, "hosted over UDP", start, invite)
 }
 
 pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
-    check_seat(&options.seat)?;
-    let bar = progress_bar("turn", 0);
     let fault = options.corrupt.map(|(turn, slot)| Fault {
         turn,
         player: 0,
@@ -39,14 +45,50 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
         field: BodyField::PositionX,
         bit: REHEARSED_BIT,
     });
-    let seat = SeatOptions { replay: options.seat.replay.clone(), fault };
-    let outcome = NetworkMatch::join(options.host, seat)?.play(|news| show(&bar, news));
-    bar.finish_and_clear();
-    tell(outcome?.as_ref(), &options.seat, json, &format!("joined over UDP at {}", options.host))
+    let (host, wanted) = (options.host, seat_options(&options.seat, fault));
+    let start = move || NetworkMatch::join(host, wanted);
+    run(&options.seat, json, &format!("joined over UDP at {host}"), start, |_| {})
 }
 
-/// Prints what came of a seat. There is nothing to tell of a match in which nobody gave us one.
-fn tell(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &str) -> Result<bool, Failed> {
+/// Plays in a window, or without one; prints what came of it.
+fn run(
+    seat: &Seat,
+    json: bool,
+    network: &str,
+    start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
+    tell: impl Fn(&News) + 'static,
+) -> Result<bool, Failed> {
+    let outcome = match (seat.headless, seat.bot) {
+        (true, false) => {
+            return Err(Failed::usage("without a window only a bot can play: use --bot --headless"));
+        }
+        (true, true) if seat.log_orders.is_some() => {
+            return Err(Failed::usage("--log-orders needs the window: leave out --headless"));
+        }
+        (true, true) => {
+            let bar = progress_bar("turn", 0);
+            let outcome = start()?.play(|news| {
+                tell(&news);
+                show(&bar, news);
+            });
+            bar.finish_and_clear();
+            outcome?
+        }
+        (false, _) => {
+            let log = log_file(seat.log_orders.as_deref())?;
+            view::open_network(start, log, tell).map_err(|error| match error {
+                WindowError::NoDisplay(why) => {
+                    Failed::usage(format!("there is no window ({why}): use --bot --headless"))
+                }
+                WindowError::Match(error) => error.into(),
+            })?
+        }
+    };
+    print_outcome(outcome.as_ref(), seat, json, network)
+}
+
+/// Prints what came of a seat. There is nothing to tell of a match that has not begun.
+fn print_outcome(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &str) -> Result<bool, Failed> {
     let Some(outcome) = outcome else { return Ok(true) };
     let report = Report::new(outcome, true);
     print(&report, json, network);
@@ -54,11 +96,15 @@ fn tell(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &str) -> Re
     Ok(report.checksums_agree)
 }
 
-fn check_seat(seat: &Seat) -> Result<(), Failed> {
-    if seat.bot && seat.headless {
-        return Ok(());
+fn seat_options(seat: &Seat, fault: Option<Fault>) -> SeatOptions {
+    let pilot = if seat.bot { Pilot::Bot } else { Pilot::Person };
+    SeatOptions { pilot, replay: seat.replay.clone(), fault }
+}
+
+fn print_invitations(address: SocketAddr, terms: &Terms) {
+    for player in 1..terms.setup.players {
+        eprintln!("join {player}: {address}");
     }
-    Err(Failed::usage("there is no window to play in yet: use --bot --headless"))
 }
 
 fn show(bar: &ProgressBar, news: News) {
@@ -77,5 +123,7 @@ fn show(bar: &ProgressBar, news: News) {
             let names: Vec<String> = players.iter().map(ToString::to_string).collect();
             bar.set_message(format!("waiting for player {}", names.join(", ")));
         }
+        News::Gone { player, .. } => bar.set_message(format!("player {player} is gone")),
+        News::Started | News::Ran { .. } | News::Paused { .. } | News::Differs(_) => {}
     }
 }

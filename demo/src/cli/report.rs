@@ -218,18 +218,8 @@ fn desync_report(outcome: &Outcome) -> Option<DesyncReport> {
         return Some(DesyncReport::new(desync));
     }
     let (turn, finding) = (outcome.divergent_turn?, outcome.finding.as_ref()?);
-    let (frame, here) = (finding.frame?, finding.here?);
-    Some(DesyncReport {
-        turn,
-        frame,
-        body: (here.kind == "body").then_some(here.index),
-        object: Some(format!("{} {}", here.kind, here.index)),
-        field: Some(here.name),
-        // The host's, then this player's.
-        values: vec![finding.there, Some(here.value)],
-        outlier: outcome.outlier,
-        reproducible_here: outcome.is_reproduced,
-    })
+    let desync = Desync::of_finding(turn, outcome.outlier, finding)?;
+    Some(DesyncReport { reproducible_here: outcome.is_reproduced, ..DesyncReport::new(&desync) })
 }
 
 impl DesyncReport {

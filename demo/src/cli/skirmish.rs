@@ -13,7 +13,7 @@ use crate::view::{self, WindowError};
 
 /// The match that is played without a command: an ordinary connection, so that there is something to see.
 const SKIRMISH: (Match, Link) = (
-    Match { players: 2, units: 200, turns: 300, seed: 1 },
+    Match { players: 2, units: 200, turns: None, seed: 1 },
     Link { latency_ms: 60, jitter_ms: 15, loss: 20_000, duplicate: 0, reorder: 0 },
 );
 

@@ -20,24 +20,24 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, desync: &Desync) -> Opt
     let card = Card {
         title: &format!("\u{2260}  The copies differ since turn {}", desync.turn),
         color: BAD,
-        lines: &report(desync),
+        lines: &report(desync, ["player 1", "player 2"]),
         choices: &[("go on", "Go on and watch it spread", 190.0), ("restart", "New match", 130.0)],
     };
     card.draw(pen, ui, around).map(|name| if name == "restart" { Answer::Restart } else { Answer::GoOn })
 }
 
-/// Names and values of the report.
-fn report(desync: &Desync) -> Vec<(&'static str, String)> {
+/// Names and values of the report. `copies`: whose the first two values are.
+pub(crate) fn report(desync: &Desync, copies: [&'static str; 2]) -> Vec<(&'static str, String)> {
     let mut lines = vec![("first frame", format!("{} of the match", desync.frame))];
     if let Some(number) = &desync.number {
         let object = format!("{} {}", number.kind, number.index);
         match desync.body() {
-            Some(slot) => lines.push(("first body", format!("{slot}, ringed in both views"))),
+            Some(slot) => lines.push(("first body", format!("{slot}, ringed in the picture"))),
             None => lines.push(("first in", object)),
         }
         lines.push(("field", number.field.into()));
         for (player, value) in number.values.iter().enumerate() {
-            let copy = ["player 1", "player 2"].get(player).copied().unwrap_or("another");
+            let copy = copies.get(player).copied().unwrap_or("another");
             lines.push((copy, value.map_or("has no such number".into(), |raw| in_words(number.field, raw))));
         }
         if let [Some(a), Some(b), ..] = number.values[..] {
@@ -73,7 +73,7 @@ mod tests {
         let values = vec![Some(65_536), Some(65_536 + 2_048)];
         let number = NumberDifference { kind: "body", index: 7, field: "position.x", values };
         let desync = Desync { turn: 3, frame: 15, number: Some(number), outlier: Some(1) };
-        let text = format!("{:?}", report(&desync));
+        let text = format!("{:?}", report(&desync, ["player 1", "player 2"]));
         for part in
             ["15 of", "7, ringed", "position.x", "1.00000 units", "1.03125 units", "1 bit", "player 2's"]
         {

@@ -72,6 +72,29 @@ pub(crate) const CUBES: Help = Help {
     ],
 };
 
+/// Of a match over a real network.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) const NETWORK: Help = Help {
+    title: "One of several computers, one battle",
+    lead: [
+        "Everybody's computer simulates the whole battle by itself; between them go only orders, which run at the same turn",
+        "everywhere, a few hundred milliseconds after they were given. After every turn all compare checksums.",
+    ],
+    lines: [
+        SKIRMISH.lines[0],
+        &[
+            ("arrows, edges", "move the picture"),
+            ("middle drag, wheel", "move, zoom"),
+            ("Home", "see all armies"),
+            ("Space", "pause, for everybody"),
+            ("F2 F3 F4", "quadtree cells, boxes, contacts"),
+            ("F5 F6 F7", "velocities, sleepers, routes"),
+            ("F12", "save a picture"),
+            ("Ctrl Q", "leave: a bot plays on for you"),
+        ],
+    ],
+};
+
 /// Covers the views with the list.
 pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
     draw_rectangle(screen.x, screen.y, screen.w, screen.h, faded(BACKDROP, 0.6));

@@ -14,18 +14,26 @@ mod desk;
 #[cfg(not(target_arch = "wasm32"))]
 mod display;
 mod effects;
+#[cfg(not(target_arch = "wasm32"))]
+mod ending;
 mod graph;
 mod header;
 mod help;
 mod layout;
+#[cfg(not(target_arch = "wasm32"))]
+mod lobby;
 mod minimap;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
+#[cfg(not(target_arch = "wasm32"))]
+mod network;
 mod order_log;
 #[cfg(target_arch = "wasm32")]
 mod page;
 mod palette;
 mod panel;
+#[cfg(not(target_arch = "wasm32"))]
+mod peers;
 mod pen;
 mod scene;
 mod selection;
@@ -36,7 +44,7 @@ mod ui;
 mod viewport;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use native::{WindowError, open, open_cubes};
+pub(crate) use native::{WindowError, open, open_cubes, open_network};
 #[cfg(target_arch = "wasm32")]
 pub(crate) use page::open_page;
 

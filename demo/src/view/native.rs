@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use macroquad::miniquad::conf::LinuxBackend;
 
-use crate::app::{CubesError, CubesSpec, MatchError, SkirmishSpec};
+use crate::app::{CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
 use crate::view::cubes;
 use crate::view::display::{self, Display};
 use crate::view::order_log::{OrderLog, Sink};
-use crate::view::{conf, run};
+use crate::view::{conf, network, run};
 
 /// The speed at which the match begins, percent.
 const REAL_TIME: u32 = 100;
@@ -41,6 +41,29 @@ pub(crate) fn open(spec: SkirmishSpec, log: Option<File>) -> Result<bool, Window
 /// No display, or settings out of range.
 pub(crate) fn open_cubes(spec: CubesSpec, log: Option<File>) -> Result<bool, WindowError<CubesError>> {
     show(async move |told| cubes::run(spec, log_to(log), &told).await)
+}
+
+/// Opens a window with this process's client of a match over the network, and runs until it is closed. `tell` hears what happens.
+/// Gives what came of it, if it had begun.
+///
+/// # Errors
+/// No display, a match that cannot begin, or one that has ended before its time.
+pub(crate) fn open_network(
+    start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
+    log: Option<File>,
+    tell: impl Fn(&News) + 'static,
+) -> Result<Option<Outcome>, WindowError<MatchError>> {
+    // Nobody is to be invited to a match that cannot be shown.
+    display::find().map_err(WindowError::NoDisplay)?;
+    let game = start().map_err(WindowError::Match)?;
+    let outcome: Rc<Cell<Option<Outcome>>> = Rc::default();
+    let left = Rc::clone(&outcome);
+    show(async move |_| {
+        let ended = network::run(game, log_to(log), tell).await.and_then(NetworkMatch::end)?;
+        left.set(ended);
+        Ok(true)
+    })?;
+    Ok(outcome.take())
 }
 
 fn log_to(file: Option<File>) -> OrderLog {

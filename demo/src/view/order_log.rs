@@ -52,26 +52,32 @@ impl OrderLog {
 
     /// An order that the session has accepted.
     pub(crate) fn order(&mut self, player: u8, turn: u32, order: &Order, units: usize) {
-        let (command, place) = match order.command {
-            Command::Stop => ("stop", None),
-            Command::Move(place) => ("move", Some(place.point())),
-            Command::Attack(place) => ("attack", Some(place.point())),
-            Command::Assign(_) => ("assign", None),
-            Command::Patrol(place) => ("patrol", Some(place.point())),
-            Command::Strike(_) => ("strike", None),
-            Command::Rally(place) => ("rally", Some(place.point())),
-        };
+        let (command, place) = named(order);
         let selection = match &order.units {
             Selection::All => "all",
             Selection::Group(_) => "group",
             Selection::Area(_) => "area",
             Selection::Units(_) => "units",
         };
-        let place = place.map(|point| [point.x / 65_536, point.y / 65_536]);
         self.write(&json!({
             "event": "order", "player": player, "turn": turn, "command": command, "place": place,
             "selection": selection, "units": units,
         }));
+    }
+
+    /// An order runs in this turn.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn ran(&mut self, player: u8, turn: u32, order: &Order) {
+        let (command, place) = named(order);
+        self.write(&json!({
+            "event": "ran", "player": player, "turn": turn, "command": command, "place": place,
+        }));
+    }
+
+    /// After so many turns all copies had this checksum.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn checksum(&mut self, turns: u32, checksum: u64) {
+        self.write(&json!({ "event": "checksum", "turns": turns, "value": format!("{checksum:016x}") }));
     }
 
     /// So many units are chosen now.
@@ -131,4 +137,18 @@ impl OrderLog {
             self.places = places;
         }
     }
+}
+
+/// An order's name, and the place where it leads in whole units.
+fn named(order: &Order) -> (&'static str, Option<[i32; 2]>) {
+    let (command, place) = match order.command {
+        Command::Stop => ("stop", None),
+        Command::Move(place) => ("move", Some(place.point())),
+        Command::Attack(place) => ("attack", Some(place.point())),
+        Command::Assign(_) => ("assign", None),
+        Command::Patrol(place) => ("patrol", Some(place.point())),
+        Command::Strike(_) => ("strike", None),
+        Command::Rally(place) => ("rally", Some(place.point())),
+    };
+    (command, place.map(|point| [point.x / 65_536, point.y / 65_536]))
 }

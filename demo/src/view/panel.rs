@@ -1,8 +1,10 @@
 //! The network: what it does, what lockstep makes of it, and the means to make it worse.
 
+use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_line, draw_rectangle};
 use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{PlayerId, Turn};
 
 use crate::app::{Sample, Skirmish};
 use crate::view::batch::Batch;
@@ -11,6 +13,9 @@ use crate::view::graph::{self, Curve};
 use crate::view::palette::{BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, WARN, army};
 use crate::view::pen::{Pen, SIZE, SMALL};
 use crate::view::ui::Ui;
+
+/// From one line of a list to the next, pixels.
+const LINE_HEIGHT: f32 = 18.0;
 
 /// Widths of the columns; the graph takes the rest.
 const COLUMNS: [f32; 3] = [262.0, 232.0, 372.0];
@@ -45,14 +50,14 @@ pub(crate) fn draw(
     let network = conditions::draw(pen, ui, columns[2], skirmish.link(), &conditions::PLAYERS);
     let graph = Rect::new(left, inner.y, inner.x + inner.w - left, inner.h);
     if graph.w > 160.0 {
-        curves(batch, pen, graph, skirmish);
+        curves(batch, pen, graph, skirmish.samples().collect());
     }
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
 }
 
 /// Round trip and turn length over the last while.
-fn curves(batch: &mut Batch, pen: &Pen, rect: Rect, skirmish: &Skirmish) {
-    let values = |value: fn(&Sample) -> u32| skirmish.samples().map(value).collect::<Vec<u32>>();
+pub(crate) fn curves(batch: &mut Batch, pen: &Pen, rect: Rect, samples: Vec<&Sample>) {
+    let values = |value: fn(&Sample) -> u32| samples.iter().copied().map(value).collect::<Vec<u32>>();
     let curves = [
         Curve { name: "round trip", color: army(0), values: values(|sample| sample.round_trip_ms) },
         Curve { name: "turn", color: army(1), values: values(|sample| sample.turn_ms) },
@@ -62,7 +67,6 @@ fn curves(batch: &mut Batch, pen: &Pen, rect: Rect, skirmish: &Skirmish) {
 
 /// What is measured: turns, delays, traffic, and for whom the match waits.
 fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
-    pen.strong("Turns", rect.x, rect.y + 14.0, SIZE, TEXT);
     let session = skirmish.session(0);
     let sample = skirmish.samples().next_back().copied().unwrap_or_default();
     let (sent, lost) = skirmish
@@ -82,30 +86,32 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
         ("packets lost", format!("{percent:.1} %")),
         ("sent by both", format!("{rate} bytes/s")),
     ];
+    list(pen, rect, "Turns", &lines);
+    let recent: u32 = skirmish.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
+    let (text, color) = waiting((0..2).find_map(|player| skirmish.waiting(player)), recent);
+    pen.text(&text, rect.x, rect.y + 36.0 + 7.6 * LINE_HEIGHT, SMALL, color);
+}
+
+/// Measurements below each other, with their names.
+pub(crate) fn list(pen: &Pen, rect: Rect, title: &str, lines: &[(&str, String)]) {
+    pen.strong(title, rect.x, rect.y + 14.0, SIZE, TEXT);
     for (n, (name, value)) in lines.iter().enumerate() {
-        let y = rect.y + 36.0 + n as f32 * 18.0;
+        let y = rect.y + 36.0 + n as f32 * LINE_HEIGHT;
         pen.text(name, rect.x, y, SMALL, TEXT_DIM);
         pen.text(value, rect.x + 96.0, y, SMALL, TEXT);
     }
-    let (text, color) = waiting(skirmish);
-    pen.text(&text, rect.x, rect.y + 36.0 + 7.6 * 18.0, SMALL, color);
 }
 
-/// For whom the match waits, and why.
-fn waiting(skirmish: &Skirmish) -> (String, macroquad::color::Color) {
-    for player in 0..2 {
-        if let Some((turn, players)) = skirmish.waiting(player) {
-            let whom: Vec<String> = players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
-            let text = format!("waits: no orders of {} for turn {}", whom.join(", "), turn.0);
-            return (text, BAD);
-        }
+/// For which turn and for whom the match waits, and in how many frames it did lately.
+pub(crate) fn waiting(now: Option<&(Turn, Vec<PlayerId>)>, recently: u32) -> (String, Color) {
+    if let Some((turn, players)) = now {
+        let whom: Vec<String> = players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
+        return (format!("waits: no orders of {} for turn {}", whom.join(", "), turn.0), BAD);
     }
-    let recent: u32 = skirmish.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
-    if recent > 0 {
-        (format!("orders came late: {recent} frames waited"), WARN)
-    } else {
-        ("nobody waits: all orders are here in time".into(), GOOD)
+    if recently > 0 {
+        return (format!("orders came late: {recently} frames waited"), WARN);
     }
+    ("nobody waits: all orders are here in time".into(), GOOD)
 }
 
 /// Whether the copies agree, and the button that breaks one.

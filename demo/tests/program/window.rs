@@ -1,6 +1,6 @@
 //! Where there is no display, what a window would show runs without one.
 
-use crate::run::program;
+use crate::run::{program, run};
 
 /// The summary, and what was said first.
 fn told(arguments: &str, display: Option<&str>) -> (String, String) {
@@ -41,9 +41,33 @@ fn who_wants_no_window_is_not_told_that_there_is_none() {
 }
 
 #[test]
+fn a_network_match_without_a_display_says_what_to_do() {
+    for command in ["host", "host --bot", "join 127.0.0.1:0", "join 127.0.0.1:0 --bot"] {
+        let ended = run(command);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{command}: {ended:?}");
+        for part in ["no window", "neither DISPLAY nor WAYLAND_DISPLAY is set", "--bot --headless"] {
+            assert!(ended.stderr.contains(part), "{command}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn nobody_plays_without_a_window_and_without_a_bot() {
+    for command in ["host --headless", "join 127.0.0.1:0 --headless"] {
+        let ended = run(command);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{command}: {ended:?}");
+        assert!(ended.stderr.contains("--bot --headless"), "{command}: {ended:?}");
+    }
+}
+
+#[test]
 fn the_log_of_orders_has_to_be_writable() {
-    for arguments in ["skirmish --log-orders .", "cubes --log-orders .", "cubes --headless --log-orders log"]
-    {
+    for arguments in [
+        "skirmish --log-orders .",
+        "cubes --log-orders .",
+        "cubes --headless --log-orders log",
+        "host --bot --headless --log-orders log",
+    ] {
         let output = program(arguments).output().expect("the program starts");
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1, "{output:?}");

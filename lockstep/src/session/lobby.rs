@@ -362,6 +362,16 @@ impl<A: Action> Session<A> {
         crate::session::membership::players_in(self.waits_for()).collect()
     }
 
+    /// Players who are here as far as this peer knows: itself, and those at the other end of a link. In a star a guest knows of the
+    /// host only.
+    pub fn present_players(&self) -> Vec<PlayerId> {
+        let linked = self.links.iter().filter(|link| link.is_connected()).filter_map(|link| link.identity);
+        let mut all: Vec<Identity> = linked.chain([self.identity]).collect();
+        all.sort_unstable();
+        let player = |identity| if let Identity::Player(player) = identity { Some(player) } else { None };
+        all.into_iter().filter_map(player).collect()
+    }
+
     /// Whether this peer has every entry of the match and has compared every checksum.
     pub(super) fn is_complete(&self) -> bool {
         (self.state == State::Ending || self.is_relay()) && self.has_everything()
