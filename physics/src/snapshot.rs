@@ -283,9 +283,7 @@ impl World {
         self.extras.resize(slots, Extra::default());
         for slot in 0..slots {
             if self.order.generation(slot as u32).is_some() {
-                let (body, extra, generation) = read_body(reader)?;
-                self.bodies[slot] = body;
-                self.extras[slot] = extra;
+                let generation = read_body(reader, &mut self.bodies[slot], &mut self.extras[slot])?;
                 self.order.set_generation(slot as u32, generation);
             }
         }
@@ -345,8 +343,9 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk))
 }
 
-/// One body as `put_body` wrote it.
-fn read_body(reader: &mut Reader<'_>) -> Result<(Body, Extra, u32), SnapshotError> {
+/// One body as `put_body` wrote it. Returns the generation of its slot.
+#[inline]
+fn read_body(reader: &mut Reader<'_>, place: &mut Body, extra: &mut Extra) -> Result<u32, SnapshotError> {
     let word = reader.u32()?;
     let flags = word & flag::ALL;
     if word & !(flag::ALL | present::ALL) != 0 {
@@ -354,8 +353,7 @@ fn read_body(reader: &mut Reader<'_>) -> Result<(Body, Extra, u32), SnapshotErro
     }
     let has = |bit: u32| word & bit != 0;
     let mut body = Body { flags, mass: usual_mass(flags), filter: Filter::default(), ..Body::default() };
-    let mut extra = Extra { max_speed: i32::MAX, ..Extra::default() };
-    let mut generation = 0;
+    *extra = Extra { max_speed: i32::MAX, ..Extra::default() };
     body.position = reader.pair()?;
     if has(flag::CIRCLE) {
         body.radius = reader.i32()?;
@@ -377,6 +375,20 @@ fn read_body(reader: &mut Reader<'_>) -> Result<(Body, Extra, u32), SnapshotErro
     if has(present::STILL) {
         body.still_frames = reader.u16()?;
     }
+    let generation = if has(present::SELDOM) { read_seldom(reader, word, &mut body, extra)? } else { 0 };
+    *place = body;
+    Ok(generation)
+}
+
+/// The fields that [`put_body`](crate::state) seldom writes. Returns the generation.
+fn read_seldom(
+    reader: &mut Reader<'_>,
+    word: u32,
+    body: &mut Body,
+    extra: &mut Extra,
+) -> Result<u32, SnapshotError> {
+    let has = |bit: u32| word & bit != 0;
+    let mut generation = 0;
     if has(present::MASS) {
         body.mass = reader.u32()?;
     }
@@ -403,5 +415,5 @@ fn read_body(reader: &mut Reader<'_>) -> Result<(Body, Extra, u32), SnapshotErro
     if has(present::ACCELERATION) {
         extra.acceleration = reader.pair()?;
     }
-    Ok((body, extra, generation))
+    Ok(generation)
 }

@@ -180,6 +180,17 @@ pub(crate) mod present {
     pub(crate) const MAX_SPEED: u32 = 1 << 29;
     pub(crate) const GENERATION: u32 = 1 << 30;
     pub(crate) const ALL: u32 = (1 << 31) - (1 << 16);
+    /// What bodies of most games have at its usual value all the time; it stands behind the other fields.
+    pub(crate) const SELDOM: u32 = MASS
+        | RESTITUTION
+        | GROUND_FRICTION
+        | FILTER
+        | USER
+        | ACCELERATION
+        | FRICTION
+        | DAMPING
+        | MAX_SPEED
+        | GENERATION;
 }
 
 /// The mass that takes no space: 1 for dynamic bodies, 0 for the others.
@@ -188,24 +199,36 @@ pub(crate) fn usual_mass(flags: u32) -> u32 {
 }
 
 fn walk_bodies(world: &World, sink: &mut impl Sink) {
-    let mut record = Record { bytes: [0; 128], len: 0 };
+    let mut page = Page::<4_096>::new();
     for (slot, (body, extra)) in world.bodies.iter().zip(&world.extras).enumerate() {
         if body.has(flag::ALIVE) {
-            record.len = 0;
-            put_body(body, extra, world.order.slot_generation(slot as u32), &mut record);
-            sink.put(&record.bytes[..record.len]);
+            put_body(body, extra, world.order.slot_generation(slot as u32), &mut page);
+            if page.len + BODY_MAX > page.bytes.len() {
+                sink.put(&page.bytes[..page.len]);
+                page.len = 0;
+            }
         }
     }
+    sink.put(&page.bytes[..page.len]);
 }
 
-/// One body's bytes, gathered before they go on.
-struct Record {
-    bytes: [u8; 128],
-    // not state: how full the buffer is
+/// Bytes of a body of which nothing is usual, and some to spare.
+const BODY_MAX: usize = 128;
+
+/// Bytes that are gathered before they go on.
+struct Page<const SIZE: usize> {
+    bytes: [u8; SIZE],
+    // not state: how full the page is
     len: usize,
 }
 
-impl Sink for Record {
+impl<const SIZE: usize> Page<SIZE> {
+    fn new() -> Self {
+        Self { bytes: [0; SIZE], len: 0 }
+    }
+}
+
+impl<const SIZE: usize> Sink for Page<SIZE> {
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
         self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
@@ -254,6 +277,13 @@ fn put_body(body: &Body, extra: &Extra, generation: u32, sink: &mut impl Sink) {
     if has(present::STILL) {
         sink.put_u16(body.still_frames);
     }
+    if has(present::SELDOM) {
+        put_seldom(body, extra, generation, fields, sink);
+    }
+}
+
+fn put_seldom(body: &Body, extra: &Extra, generation: u32, fields: u32, sink: &mut impl Sink) {
+    let has = |bit: u32| fields & bit != 0;
     for (bit, value) in [
         (present::MASS, body.mass),
         (present::RESTITUTION, body.restitution as u32),
@@ -331,7 +361,7 @@ fn hash_bodies(world: &World, hasher: &mut Hasher) {
 
 /// The bytes of a body in the memory of a little-endian machine: its fields in the order of the struct.
 fn body_bytes(body: &Body) -> [u8; size_of::<Body>()] {
-    let mut record = Record { bytes: [0; 128], len: 0 };
+    let mut record = Page::<BODY_MAX>::new();
     for pair in [body.position, body.velocity, body.half] {
         record.put_pair(pair);
     }
