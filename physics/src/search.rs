@@ -7,9 +7,8 @@
 
 use crate::body::Body;
 use crate::body_id::BodyId;
-use crate::quadtree::{BoxBlock, LANES, NO_SLOT};
 use crate::query_filter::{Prepared, QueryFilter};
-use crate::tree_search::{Lanes, Search};
+use crate::tree_search::Search;
 use crate::world::World;
 
 /// The bodies that a query may return.
@@ -46,23 +45,7 @@ impl World {
         for tree in self.resting.each_tree() {
             path.search(tree, search);
         }
-        let mut waiting = self.resting.waiting();
-        loop {
-            let mut slots = [NO_SLOT; LANES];
-            let mut boxes = BoxBlock::EMPTY;
-            for (lane, slot) in waiting.by_ref().take(LANES).enumerate() {
-                slots[lane] = slot;
-                boxes.set(lane, &self.bodies[slot as usize].bounds());
-            }
-            if slots[0] == NO_SLOT {
-                return;
-            }
-            let mut lanes = Lanes::new(search.least(&boxes));
-            while let Some(lane) = lanes.take_least(search.reach()) {
-                if slots[lane] != NO_SLOT {
-                    search.visit(slots[lane]);
-                }
-            }
-        }
+        let waiting = self.resting.waiting();
+        path.search_listed(&mut waiting.map(|slot| (slot, self.bodies[slot as usize].bounds())), search);
     }
 }

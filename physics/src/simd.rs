@@ -17,7 +17,7 @@ use crate::moving::{Movement, MoverBlock};
 use crate::narrow_phase::{Hits, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
 use crate::solver::{Pass, Velocity, run_pass};
-use crate::tree_search::Search;
+use crate::tree_search::{self, Search};
 use crate::world_def::Simd;
 use crate::xxh3::{self, Block, Sums};
 
@@ -197,6 +197,23 @@ impl Path {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             // SAFETY: as above.
             Self::Sse41 => unsafe { sse::search(tree, search) },
+        }
+    }
+
+    /// See [`tree_search::search_listed`].
+    pub(crate) fn search_listed(
+        self,
+        listed: &mut impl Iterator<Item = (u32, RawBox)>,
+        search: &mut impl Search,
+    ) {
+        match self {
+            Self::Plain => tree_search::search_listed(listed, search),
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Avx2 | Self::Avx512 => unsafe { avx2::search_listed(listed, search) },
+            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            // SAFETY: as above.
+            Self::Sse41 => unsafe { sse::search_listed(listed, search) },
         }
     }
 

@@ -41,7 +41,7 @@ pub(crate) trait Sink {
     }
 
     fn put_pair(&mut self, v: [i32; 2]) {
-        self.put_u64(u64::from(v[0] as u32) | u64::from(v[1] as u32) << 32);
+        self.put(&pair_bytes(v));
     }
 }
 
@@ -180,7 +180,7 @@ pub(crate) mod present {
     pub(crate) const MAX_SPEED: u32 = 1 << 29;
     pub(crate) const GENERATION: u32 = 1 << 30;
     pub(crate) const ALL: u32 = (1 << 31) - (1 << 16);
-    /// What bodies of most games have at its usual value all the time; it stands behind the other fields.
+    /// What most bodies have at its usual value all the time; it stands behind the other fields.
     pub(crate) const SELDOM: u32 = MASS
         | RESTITUTION
         | GROUND_FRICTION
@@ -228,6 +228,16 @@ impl<const SIZE: usize> Page<SIZE> {
     }
 }
 
+impl<const SIZE: usize> Page<SIZE> {
+    /// Puts the bytes at a place, or leaves them to be overwritten: no branch, as what a body has differs from body to body.
+    /// Returns the place after them.
+    #[inline(always)]
+    fn put_if<const N: usize>(&mut self, at: usize, there: bool, bytes: [u8; N]) -> usize {
+        self.bytes[at..at + N].copy_from_slice(&bytes);
+        at + if there { N } else { 0 }
+    }
+}
+
 impl<const SIZE: usize> Sink for Page<SIZE> {
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
@@ -237,9 +247,9 @@ impl<const SIZE: usize> Sink for Page<SIZE> {
 }
 
 #[inline]
-fn put_body(body: &Body, extra: &Extra, generation: u32, sink: &mut impl Sink) {
+fn put_body<const SIZE: usize>(body: &Body, extra: &Extra, generation: u32, page: &mut Page<SIZE>) {
     let bit = |bit: u32, there: bool| if there { bit } else { 0 };
-    let fields = bit(present::VELOCITY, body.velocity != [0; 2])
+    let mut fields = bit(present::VELOCITY, body.velocity != [0; 2])
         | bit(present::POSITION_REST, body.position_rest != [0; 2])
         | bit(present::ACCELERATION_REST, body.acceleration_rest != [0; 2])
         | bit(present::FRICTION_REST, body.friction_rest != 0)
@@ -248,40 +258,31 @@ fn put_body(body: &Body, extra: &Extra, generation: u32, sink: &mut impl Sink) {
         | bit(present::RESTITUTION, body.restitution != 0)
         | bit(present::GROUND_FRICTION, body.ground_friction != 0)
         | bit(present::FILTER, body.filter != Filter::default())
-        | bit(present::USER, extra.user != 0)
-        | bit(present::ACCELERATION, extra.acceleration != [0; 2])
-        | bit(present::FRICTION, extra.friction != 0)
-        | bit(present::DAMPING, extra.damping != 0)
-        | bit(present::MAX_SPEED, extra.max_speed != i32::MAX)
         | bit(present::GENERATION, generation != 0);
-    sink.put_u32(body.flags | fields);
-    sink.put_pair(body.position);
-    if body.has(flag::CIRCLE) {
-        sink.put_u32(body.radius as u32);
-    } else {
-        sink.put_pair(body.half);
+    if body.has(flag::EXTRA) {
+        fields |= bit(present::USER, extra.user != 0)
+            | bit(present::ACCELERATION, extra.acceleration != [0; 2])
+            | bit(present::FRICTION, extra.friction != 0)
+            | bit(present::DAMPING, extra.damping != 0)
+            | bit(present::MAX_SPEED, extra.max_speed != i32::MAX);
     }
     let has = |bit: u32| fields & bit != 0;
-    if has(present::VELOCITY) {
-        sink.put_pair(body.velocity);
-    }
-    if has(present::POSITION_REST) {
-        put_rests(body.position_rest, sink);
-    }
-    if has(present::ACCELERATION_REST) {
-        put_rests(body.acceleration_rest, sink);
-    }
-    if has(present::FRICTION_REST) {
-        sink.put_u16(body.friction_rest);
-    }
-    if has(present::STILL) {
-        sink.put_u16(body.still_frames);
-    }
+    let at = page.put_if(page.len, true, (body.flags | fields).to_le_bytes());
+    let at = page.put_if(at, true, pair_bytes(body.position));
+    let at = page.put_if(at, body.has(flag::CIRCLE), body.radius.to_le_bytes());
+    let at = page.put_if(at, !body.has(flag::CIRCLE), pair_bytes(body.half));
+    let at = page.put_if(at, has(present::VELOCITY), pair_bytes(body.velocity));
+    let at = page.put_if(at, has(present::POSITION_REST), rest_bytes(body.position_rest));
+    let at = page.put_if(at, has(present::ACCELERATION_REST), rest_bytes(body.acceleration_rest));
+    let at = page.put_if(at, has(present::FRICTION_REST), body.friction_rest.to_le_bytes());
+    let at = page.put_if(at, has(present::STILL), body.still_frames.to_le_bytes());
+    page.len = at;
     if has(present::SELDOM) {
-        put_seldom(body, extra, generation, fields, sink);
+        put_seldom(body, extra, generation, fields, page);
     }
 }
 
+#[cold]
 fn put_seldom(body: &Body, extra: &Extra, generation: u32, fields: u32, sink: &mut impl Sink) {
     let has = |bit: u32| fields & bit != 0;
     for (bit, value) in [
@@ -309,8 +310,12 @@ fn put_seldom(body: &Body, extra: &Extra, generation: u32, fields: u32, sink: &m
     }
 }
 
-fn put_rests(rests: [u16; 2], sink: &mut impl Sink) {
-    sink.put_u32(u32::from(rests[0]) | u32::from(rests[1]) << 16);
+fn pair_bytes([x, y]: [i32; 2]) -> [u8; 8] {
+    (u64::from(x as u32) | u64::from(y as u32) << 32).to_le_bytes()
+}
+
+fn rest_bytes([x, y]: [u16; 2]) -> [u8; 4] {
+    (u32::from(x) | u32::from(y) << 16).to_le_bytes()
 }
 
 fn walk_contacts(world: &World, sink: &mut impl Sink) {

@@ -2,7 +2,7 @@
 //!
 //! The kernel of the queries. It stands below `simd`, which instantiates it for wider registers.
 
-use crate::quadtree::{BoxBlock, LANES, LEVELS_MAX, NO_SLOT, Quadtree};
+use crate::quadtree::{BoxBlock, LANES, LEVELS_MAX, NO_SLOT, Quadtree, RawBox};
 
 /// What is searched for.
 pub(crate) trait Search {
@@ -80,5 +80,27 @@ impl Quadtree {
     #[inline(always)]
     fn lanes(&self, level: usize, block: usize, search: &impl Search) -> Lanes {
         Lanes::new(search.least(&self.levels()[level][block]))
+    }
+}
+
+/// As [`Quadtree::search`], among bodies that are in no tree.
+#[inline(always)]
+pub(crate) fn search_listed(listed: &mut impl Iterator<Item = (u32, RawBox)>, search: &mut impl Search) {
+    loop {
+        let mut slots = [NO_SLOT; LANES];
+        let mut boxes = BoxBlock::EMPTY;
+        for (lane, (slot, bounds)) in listed.take(LANES).enumerate() {
+            slots[lane] = slot;
+            boxes.set(lane, &bounds);
+        }
+        if slots[0] == NO_SLOT {
+            return;
+        }
+        let mut lanes = Lanes::new(search.least(&boxes));
+        while let Some(lane) = lanes.take_least(search.reach()) {
+            if slots[lane] != NO_SLOT {
+                search.visit(slots[lane]);
+            }
+        }
     }
 }

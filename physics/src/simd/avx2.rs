@@ -15,7 +15,7 @@ use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox, each_lane};
 use crate::simd::sse;
 use crate::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
-use crate::tree_search::Search;
+use crate::tree_search::{self, Search};
 use crate::xxh3::{BLOCK, Block, PRIME32_1, SECRET, STRIPE, Sums};
 
 /// Shift that takes a product with a unit factor back to raw units.
@@ -96,6 +96,11 @@ pub(super) fn rebuild_bounds(tree: &mut Quadtree) {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
     tree.search(search);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+pub(super) fn search_listed(listed: &mut impl Iterator<Item = (u32, RawBox)>, search: &mut impl Search) {
+    tree_search::search_listed(listed, search);
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]

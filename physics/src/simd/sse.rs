@@ -12,7 +12,7 @@ use crate::body_id::BodyId;
 use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
 use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox, each_lane};
 use crate::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
-use crate::tree_search::Search;
+use crate::tree_search::{self, Search};
 
 /// Shift that takes a product with a unit factor back to raw units.
 const SHIFT: i32 = UNIT_BITS as i32;
@@ -56,6 +56,11 @@ pub(super) fn rebuild_bounds(tree: &mut Quadtree) {
 #[target_feature(enable = "sse4.1")]
 pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
     tree.search(search);
+}
+
+#[target_feature(enable = "sse4.1")]
+pub(super) fn search_listed(listed: &mut impl Iterator<Item = (u32, RawBox)>, search: &mut impl Search) {
+    tree_search::search_listed(listed, search);
 }
 
 #[target_feature(enable = "sse4.1")]

@@ -62,6 +62,9 @@ enum SceneName {
     Memory,
 }
 
+/// The sizes whose times per body are compared.
+const GROWTH: [u32; 2] = [1_000, 50_000];
+
 impl SceneName {
     /// Numbers of bodies that are run by default.
     fn counts(self, growth: bool) -> &'static [u32] {
@@ -105,6 +108,7 @@ fn run(arguments: &Arguments) -> Report {
         queries: Vec::new(),
         state: Vec::new(),
         memory: Vec::new(),
+        growth: None,
         targets: Vec::new(),
     };
     for &scene in scenes.filter(|scene| arguments.scene.is_empty() || arguments.scene.contains(scene)) {
@@ -125,6 +129,11 @@ fn run(arguments: &Arguments) -> Report {
                     report.simulated.extend(rows);
                 }
             }
+        }
+        let measures_growth = scene == SceneName::Crowd && GROWTH.iter().all(|count| counts.contains(count));
+        if measures_growth && arguments.only.is_empty() {
+            eprintln!("crowd {} and {} in turn ...", GROWTH[0], GROWTH[1]);
+            report.growth = Some(simulate::growth(GROWTH, settings));
         }
     }
     report

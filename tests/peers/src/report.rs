@@ -25,6 +25,8 @@ pub struct Report {
     pub state: Vec<StateRow>,
     /// Peak memory, each engine in a process of its own.
     pub memory: Vec<MemoryRow>,
+    /// Frames in milliseconds of Testudo in crowds of 1,000 and 50,000 that took turns.
+    pub growth: Option<[f64; 2]>,
     /// Targets and whether they were reached.
     pub targets: Vec<Outcome>,
 }

@@ -102,6 +102,22 @@ pub fn simulate(
     runs.iter().map(|run| run.row(name, count, scene.drive, [peak, harness_peak])).collect()
 }
 
+/// Median frames in milliseconds of Testudo in crowds of these sizes, which take turns: run one after the other, they would
+/// also measure how the machine's speed drifts.
+pub fn growth(counts: [u32; 2], settings: Settings) -> [f64; 2] {
+    let scenes = counts.map(scenes::crowd);
+    let mut runs = scenes.each_ref().map(|scene| {
+        let engine = create(Contender::Testudo, scene, settings);
+        Run::new(Contender::Testudo, engine, Inputs::new("crowd", scene))
+    });
+    for _ in 0..scenes[0].steps / TURN_STEPS {
+        for (run, scene) in runs.iter_mut().zip(&scenes) {
+            (0..TURN_STEPS).for_each(|_| run.frame(scene.drive));
+        }
+    }
+    [0, 1].map(|i: usize| runs[i].row("crowd", counts[i], scenes[i].drive, [None; 2]).frame_ms.median)
+}
+
 /// The scene called `name`.
 pub fn scene_named(name: &str, count: u32) -> Scene {
     match name {

@@ -128,8 +128,7 @@ pub fn targets(report: &Report) -> Vec<Outcome> {
         let what = format!("peak memory, crowd {count}, part of box2d's");
         add(what, "of it", Better::Less, [1.0 / 3.0, 0.2], share);
     }
-    let growth = step(report, "crowd", 1_000, Testudo).zip(step(report, "crowd", 50_000, Testudo));
-    let growth = growth.map(|(few, many)| Found::plain(many.frame_ms.median / 50.0 / few.frame_ms.median));
+    let growth = report.growth.map(|[few, many]| Found::plain(many / 50.0 / few));
     add("time per body, crowd 50000 by crowd 1000".into(), "x", Better::Less, [1.3, 1.15], growth);
     rows
 }
