@@ -477,7 +477,10 @@ impl NetworkDesk {
                     ],
                 };
                 match card.draw(pen, ui, around) {
-                    Some("go on") => self.is_answered = true,
+                    Some("go on") => {
+                        self.is_answered = true;
+                        self.log.note("go on", true);
+                    }
                     Some(_) => leaves = true,
                     None => {}
                 }

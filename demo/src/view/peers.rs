@@ -109,6 +109,7 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
         pen.text(&slack, rect.x + AT[2], y, SMALL, TEXT);
         let waited = match report.delayed_turns {
             0 => "never".into(),
+            1 => format!("1 turn, {:.1} s", report.delayed.as_millis() as f64 / 1e3),
             turns => format!("{turns} turns, {:.1} s", report.delayed.as_millis() as f64 / 1e3),
         };
         let (why, color) = match report.blame {

@@ -7,7 +7,7 @@
 say() { echo "$NAME: $*"; }
 fail() {
   say "FAILED: $*" >&2
-  tail -n 5 "$WORK/log" "$WORK/err" >&2 || true
+  tail -n 5 log err >&2 || true
   exit 1
 }
 
@@ -33,13 +33,19 @@ stage() {
   fi
   WORK=$(mktemp -d)
   trap 'kill "${children[@]}" 2>/dev/null || true; rm -rf "$WORK"' EXIT
-  # The server chooses a free number and says which. It stays when its last client goes: a key may be let go after the program has ended.
+  cd "$WORK"
+  screen
+}
+
+# screen: a virtual screen, the current one from now on. Its server chooses a free number and says which. It stays when its last client
+# goes: a key may be let go after the program has ended.
+screen() {
+  rm -f "$WORK/display"
   Xvfb -displayfd 3 -noreset -screen 0 1360x860x24 +extension GLX 3>"$WORK/display" 2>"$WORK/xvfb" &
   children+=("$!")
   patiently test -s "$WORK/display"
   DISPLAY=:$(<"$WORK/display")
   export DISPLAY LIBGL_ALWAYS_SOFTWARE=1
-  cd "$WORK"
 }
 
 # enter ARGUMENTS...: starts the program and waits for its first picture.

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Two persons at two screens play a match over real UDP, with a synthetic mouse and keyboard: one hosts, the other joins at the address
+# that the host's window says. Both programs' notes have to say that every order ran at the same turn in both, and that the checksums
+# were equal. Then one breaks a bit, one leaves, and one asks where nobody is; each has to be told so.
+#
+#   demo/tests/window/network.sh             plays and checks
+#   demo/tests/window/network.sh --pictures  also renews docs/pictures/network.png, which the README shows (needs ImageMagick)
+#
+# What it needs, and what PROGRAM and KEEP are for, stands in stage.sh.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+. demo/tests/window/stage.sh
+stage network
+declare -A screens=([host]=$DISPLAY) programs=()
+screen
+screens[guest]=$DISPLAY
+mkdir host guest
+
+# at PERSON: from now on mouse and keys are at this one's screen.
+at() {
+  cd "$WORK/$1"
+  person=$1 DISPLAY=${screens[$1]} program=${programs[$1]:-}
+}
+# start PERSON ARGUMENTS...: this one's program.
+start() {
+  at "$1"
+  enter "${@:2}"
+  programs[$person]=$program
+}
+# both PATTERN: the notes of both say so.
+both() {
+  local here=$person
+  for name in host guest; do
+    at "$name"
+    patiently said "$1"
+  done
+  at "$here"
+}
+# part CODE: leaves with Ctrl Q; the program ends with this code.
+part() {
+  local code=0
+  xdotool keydown ctrl keydown q sleep 0.1 keyup q keyup ctrl
+  wait "$program" || code=$?
+  ((code == $1)) || fail "the program of the $person ended with $code, not $1: $(cat err)"
+}
+# began: both programs run, and the match has begun. ARGUMENTS are the guest's.
+began() {
+  start host host --units 20 --seed 1
+  patiently noted '"event":"listening"'
+  address=$(sed -n 's/^join 1: //p' err)
+  [[ -n $address ]] || fail "the host does not say where it listens: $(cat err)"
+  said "\"listening\",\"value\":\"$address\"" || fail "the window says another address than $address"
+}
+
+say "a lobby"
+began
+picture lobby
+start guest join "$address"
+both '"event":"started"'
+
+say "the guest attacks"
+box() {
+  place "view 1" 98 2 && xdotool mousedown 1 && sleep 0.2
+  place "view 1" 75 40 && sleep 0.1
+  place "view 1" 55 98 && sleep 0.2 && xdotool mouseup 1
+}
+until_said '"event":"selection","player":1,"units":(1[5-9]|20)' box
+attack() { place "view 1" 30 50 && key a && sleep 0.1 && hold 1; }
+until_said '"command":"attack","event":"order".*"player":1' attack
+
+say "the host walks, patrols, stops"
+at host
+until_said '"event":"selection","player":0,"units":20' xdotool key ctrl+a
+walk() { place "view 1" 45 60 && hold 3; }
+until_said '"command":"move","event":"order".*"player":0' walk
+patrol() { place "view 1" 40 30 && key p && sleep 0.1 && hold 1; }
+until_said '"command":"patrol","event":"order".*"player":0' patrol
+until_said '"command":"stop","event":"order".*"player":0' key s
+until_said '"command":"attack","event":"order".*"player":0' attack
+for command in attack move patrol stop; do both "\"command\":\"$command\",\"event\":\"ran\".*\"player\":0"; done
+both '"command":"attack","event":"ran".*"player":1'
+
+say "a pause that the host asks for and the guest ends"
+until_said '"event":"paused","value":true' key space
+both '"event":"paused","value":true'
+at guest
+until_said '"event":"paused","value":false' key space
+both '"event":"paused","value":false'
+
+say "a bot, and back"
+until_said '"event":"pilot","value":"bot"' press pilot
+until_said '"event":"pilot","value":"person"' press pilot
+at host
+place "view 1" 30 50
+for _ in 1 2 3; do xdotool click 4 && sleep 0.2; done
+picture network 4
+at guest
+picture guest
+
+say "the guest leaves, and a bot plays on"
+at guest
+part 0
+at host
+patiently said '"event":"gone","value":1'
+picture gone
+part 0
+
+# Orders of both, as far as the guest was there; checksums of the turns that are in both notes.
+turn=$(grep -oE '"event":"end","turns":[0-9]+' ../guest/log | grep -oE '[0-9]+$')
+orders() { grep '"event":"ran"' "$1" | while read -r line; do [[ $line =~ \"turn\":([0-9]+) ]] && ((BASH_REMATCH[1] < turn)) && echo "$line"; done; }
+diff <(orders log) <(orders ../guest/log) >../diff || fail "orders differ: $(head -5 ../diff)"
+checksums() { grep '"event":"checksum"' "$1" | sed -E 's/.*"turns":([0-9]+),"value":"([0-9a-f]+)".*/\1 \2/' | sort; }
+common=$(join <(checksums log) <(checksums ../guest/log))
+(($(wc -l <<<"$common") >= 5)) || fail "too few checksums in both notes: $common"
+if awk '$2 != $3 { exit 1 }' <<<"$common"; then :; else fail "checksums differ: $common"; fi
+noted '"agree":true.*"event":"end"' || fail "the host's copy differed: $(grep '"event":"end"' log)"
+say "... every order at the same turn in both, and $(wc -l <<<"$common") checksums equal"
+
+say "one bit of the guest's copy"
+began
+start guest join "$address" --bot --corrupt 10,5
+patiently said '"event":"desync","field":"position.x"'
+both '"event":"differs","value":10'
+picture difference
+at host
+picture difference
+until_said '"event":"go on"' press "go on"
+
+say "the host leaves, and the match is over"
+part 1
+at guest
+patiently noted '"event":"failure","value":"the match ended early'
+until_said '"event":"picture"' key F12
+part 1
+
+say "nobody there"
+start guest join "$address"
+picture asking
+patiently noted '"event":"error","value":"nobody at'
+picture nobody
+part 1
+
+cp ../host/*.png .. && for name in guest difference asking nobody; do cp "$name.png" "../guest-$name.png"; done
+cp log .. && cd ..
+whole lobby network gone difference guest-guest guest-difference guest-nobody
+if [[ ${1:-} == --pictures ]]; then renew network; fi
+done_here
