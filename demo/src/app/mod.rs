@@ -8,7 +8,6 @@ pub(crate) mod diagnosis;
 mod invitation;
 mod network;
 mod outcome;
-#[allow(dead_code, unused_imports)]
 pub(crate) mod playback;
 mod recording;
 mod remote;

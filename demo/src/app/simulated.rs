@@ -105,10 +105,21 @@ impl Running {
             if self.began.is_none() && self.turns_begun() > 0 {
                 self.began = Some(now);
             }
+            let agreed = self.comparison.desync().is_none();
             self.comparison.advance(self.virtual_match.drivers_mut())?;
+            if let (true, Some(turn)) = (agreed, self.comparison.desync().map(|desync| desync.turn)) {
+                self.note_divergence(turn);
+            }
             self.note_end(now);
         }
         Ok(())
+    }
+
+    /// At once: replays keep the state right after that turn only as long as it is recent.
+    fn note_divergence(&mut self, turn: u32) {
+        for driver in self.virtual_match.drivers_mut() {
+            driver.simulation_mut().note_divergence(turn);
+        }
     }
 
     fn turns_begun(&self) -> u32 {
@@ -139,12 +150,11 @@ impl Running {
                 }
             }
         }
+        if let (Some(turn), None) = (alarm, self.comparison.desync()) {
+            self.note_divergence(turn);
+        }
         for driver in self.virtual_match.drivers_mut() {
-            let client = driver.simulation_mut();
-            if let Some(turn) = alarm {
-                client.note_divergence(turn);
-            }
-            client.finish_recording()?;
+            driver.simulation_mut().finish_recording()?;
         }
         let drivers = self.virtual_match.drivers();
         let now = self.virtual_match.now();

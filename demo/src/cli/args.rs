@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Soak(Soak),
     /// Play a replay again at full speed and compare every checksum
     Verify(Verify),
-    /// Show what is in a replay, and the state at any turn of it
+    /// Look at a replay in a window; without one, tell what is in it and the state at any turn
     Replay(ReplayView),
     /// Compare two replays of one match: the first turn that differs, whose copy is broken, and in which number
     Desync(Desync),
@@ -65,6 +65,8 @@ pub(crate) struct Desync {
     pub(crate) b: PathBuf,
 }
 
+/// Exit code 0: everything that was compared until the window was closed is as it was recorded. 1: it diverges, or the file is not
+/// whole. 2: unreadable, or of another version.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayView {
     #[arg(value_name = "FILE")]
@@ -72,9 +74,15 @@ pub(crate) struct ReplayView {
     /// Go to the start of this turn, from 0
     #[arg(long, value_name = "T")]
     pub(crate) turn: Option<u32>,
-    /// Play from there to the end, so many times as fast as the match was, 0.25..16
+    /// Play from there to the end without a window, so many times as fast as the match was, 0.25..16
     #[arg(long, value_name = "X", value_parser = speed)]
     pub(crate) speed: Option<f64>,
+    /// No window
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Write what happens, and where everything is in the window, as one JSON object per line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["headless", "speed"])]
+    pub(crate) log_orders: Option<PathBuf>,
 }
 
 /// What is played.

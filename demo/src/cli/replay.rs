@@ -6,11 +6,14 @@ use serde::Serialize;
 use testudo_lockstep::Simulation;
 use testudo_lockstep::replay::{Ending, Replay, ReplayPlayer};
 
+use crate::app::playback::Course;
 use crate::app::{Clock, MatchError, Terms, open_replay};
 use crate::cli::args::{ReplayView, Verify};
 use crate::cli::headless::progress_bar;
+use crate::cli::skirmish::log_file;
 use crate::cli::{Failed, print_json};
 use crate::game::Game;
+use crate::view::{self, WindowError};
 
 /// What a replay file is.
 #[derive(Debug, Serialize)]
@@ -103,7 +106,27 @@ pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
     Ok(is_good)
 }
 
+/// In a window, if there is one and nothing asks for text.
 pub(crate) fn replay(options: &ReplayView, json: bool) -> Result<bool, Failed> {
+    if json || options.headless || options.speed.is_some() {
+        return tell(options, json);
+    }
+    let (replay, terms) = open_replay(&options.file)?;
+    if let Some(turn) = options.turn.filter(|turn| *turn > replay.turns()) {
+        return Err(Failed::usage(format!("turn {turn}: the replay has {} turns", replay.turns())));
+    }
+    let log = log_file(options.log_orders.as_deref())?;
+    match view::open_replay(Course::new(replay, terms)?, options.turn, log) {
+        Ok(is_good) => Ok(is_good),
+        Err(WindowError::NoDisplay(why)) => {
+            eprintln!("There is no window ({why}): the replay is told as text.");
+            tell(options, json)
+        }
+        Err(WindowError::Match(error)) => Err(error.into()),
+    }
+}
+
+fn tell(options: &ReplayView, json: bool) -> Result<bool, Failed> {
     let (mut player, terms) = open(&options.file)?;
     let turns = player.replay().turns();
     let turn = options.turn.unwrap_or(if options.speed.is_some() { 0 } else { turns });

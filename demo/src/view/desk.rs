@@ -30,7 +30,7 @@ use crate::view::ui::Ui;
 const BUDGET: Duration = Duration::from_millis(40);
 
 /// Speeds, percent of real time.
-const SPEEDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
+pub(crate) const SPEEDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
 
 /// Everything that the window shows.
 pub(crate) struct Desk {

@@ -95,6 +95,38 @@ pub(crate) const NETWORK: Help = Help {
     ],
 };
 
+/// Of a replay.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) const REPLAY: Help = Help {
+    title: "A match played again",
+    lead: [
+        "Nothing but orders was recorded: what you see is simulated again, and its checksum compared with that of every turn.",
+        "The strip below is green as far as both are equal. Bars above it: how much was ordered.",
+    ],
+    lines: [
+        &[
+            ("Space", "play, pause"),
+            ("N, B", "one frame on, one frame back"),
+            ("left, right", "5 seconds back, 5 on"),
+            ("Home, End", "to the start, to the end"),
+            ("click, drag below", "to any frame"),
+            ("X", "to the first difference"),
+            ("- and +", "slower, faster"),
+            ("1-9", "follow a player, orders included"),
+            ("0 or Esc", "follow nobody"),
+        ],
+        &[
+            ("W A S D, edges", "move the picture"),
+            ("middle drag, wheel", "move, zoom"),
+            ("minimap", "click: look there"),
+            ("C", "see all armies"),
+            ("F2 F3 F4", "quadtree cells, boxes, contacts"),
+            ("F5 F6 F7", "velocities, sleepers, routes"),
+            ("F12, Ctrl Q", "save a picture, quit"),
+        ],
+    ],
+};
+
 /// Covers the views with the list.
 pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
     draw_rectangle(screen.x, screen.y, screen.w, screen.h, faded(BACKDROP, 0.6));

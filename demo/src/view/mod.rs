@@ -41,10 +41,12 @@ mod side;
 mod sight;
 mod steering;
 mod ui;
+#[cfg(not(target_arch = "wasm32"))]
+mod viewing;
 mod viewport;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use native::{WindowError, open, open_cubes, open_network};
+pub(crate) use native::{WindowError, open, open_cubes, open_network, open_replay};
 #[cfg(target_arch = "wasm32")]
 pub(crate) use page::open_page;
 

@@ -7,11 +7,12 @@ use std::rc::Rc;
 
 use macroquad::miniquad::conf::LinuxBackend;
 
+use crate::app::playback::Course;
 use crate::app::{CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
 use crate::view::cubes;
 use crate::view::display::{self, Display};
 use crate::view::order_log::{OrderLog, Sink};
-use crate::view::{conf, network, run};
+use crate::view::{conf, network, run, viewing};
 
 /// The speed at which the match begins, percent.
 const REAL_TIME: u32 = 100;
@@ -64,6 +65,19 @@ pub(crate) fn open_network(
         Ok(true)
     })?;
     Ok(outcome.take())
+}
+
+/// Opens a window with a replay, at the start of a turn or playing, and runs until it is closed. Tells whether everything that was compared
+/// until then is as it was recorded, and the recording is whole.
+///
+/// # Errors
+/// No display.
+pub(crate) fn open_replay(
+    course: Course,
+    turn: Option<u32>,
+    log: Option<File>,
+) -> Result<bool, WindowError<MatchError>> {
+    show(async move |told| viewing::run(course, turn, log_to(log), &told).await)
 }
 
 fn log_to(file: Option<File>) -> OrderLog {

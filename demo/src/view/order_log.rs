@@ -119,6 +119,19 @@ impl OrderLog {
         self.write(&json!({ "event": "end", "turns": turns, "checksums": checksums, "agree": agree }));
     }
 
+    /// A replay stands at a frame, after somebody wanted it there.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+    pub(crate) fn stands(&mut self, frame: u64, turn: u32, checksum: u64) {
+        let checksum = format!("{checksum:016x}");
+        self.write(&json!({ "event": "stands", "frame": frame, "turn": turn, "checksum": checksum }));
+    }
+
+    /// A replay has been compared with what it recorded.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+    pub(crate) fn checked(&mut self, turns: u32, divergent_turn: Option<u32>) {
+        self.write(&json!({ "event": "checked", "turns": turns, "divergent_turn": divergent_turn }));
+    }
+
     /// Something happened that has no more to say than its name and a number.
     pub(crate) fn note(&mut self, event: &str, value: impl Into<Value>) {
         self.write(&json!({ "event": event, "value": value.into() }));

@@ -14,8 +14,16 @@ const PAN_SPEED: f32 = 700.0;
 /// Width of the strip at the edge of the screen that moves the picture, pixels.
 const EDGE: f32 = 3.0;
 
-/// Moves the camera as keys and mouse say. `under` is the view under the mouse, in which the wheel zooms; `seconds` the time since the
-/// last picture. True if the picture was moved, which zooming does not count as.
+/// Keys that move the picture left, right, up and down.
+pub(crate) type Keys = [KeyCode; 4];
+
+const ARROWS: Keys = [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down];
+
+/// Where the arrows mean something else.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+pub(crate) const WASD: Keys = [KeyCode::A, KeyCode::D, KeyCode::W, KeyCode::S];
+
+/// [`steer_by`] with the arrows.
 pub(crate) fn steer(
     camera: &mut Camera,
     mouse: Vec2,
@@ -23,9 +31,21 @@ pub(crate) fn steer(
     may_push_edges: bool,
     seconds: f32,
 ) -> bool {
-    let pressed = |key: KeyCode| f32::from(u8::from(is_key_down(key)));
-    let mut way =
-        vec2(pressed(KeyCode::Right) - pressed(KeyCode::Left), pressed(KeyCode::Down) - pressed(KeyCode::Up));
+    steer_by(ARROWS, camera, mouse, under, may_push_edges, seconds)
+}
+
+/// Moves the camera as keys and mouse say. `under` is the view under the mouse, in which the wheel zooms; `seconds` the time since the
+/// last picture. True if the picture was moved, which zooming does not count as.
+pub(crate) fn steer_by(
+    keys: Keys,
+    camera: &mut Camera,
+    mouse: Vec2,
+    under: Option<Rect>,
+    may_push_edges: bool,
+    seconds: f32,
+) -> bool {
+    let [left, right, up, down] = keys.map(|key| f32::from(u8::from(is_key_down(key))));
+    let mut way = vec2(right - left, down - up);
     let screen = vec2(screen_width(), screen_height());
     if may_push_edges && mouse != Vec2::ZERO {
         let edge = |at: f32, end: f32| {

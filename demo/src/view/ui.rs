@@ -116,6 +116,13 @@ impl Ui {
         held && over && self.released
     }
 
+    /// Something along which one drags; while it is held, how far along the mouse is, 0..=1.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+    pub(crate) fn scrub(&mut self, name: &'static str, rect: Rect) -> Option<f32> {
+        self.hold(name, rect);
+        (self.held == Some(name)).then(|| ((self.mouse.x - rect.x) / rect.w.max(1.0)).clamp(0.0, 1.0))
+    }
+
     /// A slider with its name on the left and its value on the right; true when the value has changed.
     pub(crate) fn slider(
         &mut self,

@@ -110,6 +110,21 @@ fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     fs::remove_dir_all(folder).expect("it is ours");
 }
 
+/// (The state was kept only until the match was over, and long matches had forgotten it by then.)
+#[test]
+fn the_state_after_a_difference_is_kept_however_long_the_match_goes_on() {
+    let folder = folder("long");
+    let file = folder.join("match.replay");
+    let fault =
+        "--corrupt-turn 20 --corrupt-player 1 --corrupt-body 20 --corrupt-bit 3 --corrupt-field position.x";
+    let long = MATCH.replace("--turns 60", "--turns 140");
+    run_json(&format!("{long} {fault} --replay {}", file.display()), 1);
+    let comparison = run_json(&format!("desync {0} {0}.p1", file.display()), 1);
+    assert_eq!(comparison["difference"]["at_turn"], 21, "{comparison}");
+    assert_eq!(comparison["difference"]["field"], "position.x", "{comparison}");
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
 #[test]
 fn a_damaged_replay_is_sound_up_to_the_damage_and_never_good() {
     let folder = folder("damaged");
@@ -130,6 +145,12 @@ fn a_damaged_replay_is_sound_up_to_the_damage_and_never_good() {
     assert!(none["error"].as_str().is_some_and(|error| error.contains("not a replay")), "{none}");
     let empty = check("empty", &bytes[..20], 2);
     assert!(empty["error"].as_str().is_some_and(|error| error.contains("first record")), "{empty}");
+    // The viewer says so in one line before it looks for a display.
+    for (name, what) in [("none", "not a replay"), ("empty", "first record")] {
+        let ended = run(&format!("replay {}", folder.join(name).display()));
+        assert!(ended.code == 2 && ended.stderr.contains(what), "{ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    }
     let missing = run_json("verify no-such-file", 2);
     assert!(missing["error"].as_str().is_some_and(|error| error.starts_with("no-such-file")), "{missing}");
     fs::remove_dir_all(folder).expect("it is ours");

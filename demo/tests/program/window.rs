@@ -20,6 +20,7 @@ fn without_a_display_one_line_says_so_and_the_rest_runs_headless() {
     let windows = [
         ("skirmish --units 20", "all 2 clients agreed in every turn"),
         ("cubes --seconds 2 --cubes 50", "equal in every one of 120 frames"),
+        ("replay tests/replays/small.replay --turn 30", "at turn 30"),
     ];
     for (arguments, result) in windows {
         // The second one is set, and nothing answers there.
@@ -36,8 +37,15 @@ fn without_a_display_one_line_says_so_and_the_rest_runs_headless() {
 
 #[test]
 fn who_wants_no_window_is_not_told_that_there_is_none() {
-    let (told, warned) = told("cubes --seconds 2 --cubes 50 --headless", Some(":64321"));
-    assert!(told.contains("equal in every one of 120 frames") && warned.is_empty(), "{told}{warned}");
+    let commands = [
+        ("cubes --seconds 2 --cubes 50 --headless", "equal in every one of 120 frames"),
+        ("replay tests/replays/small.replay --headless", "at turn 60"),
+        ("replay tests/replays/small.replay --turn 50 --speed 16", "at turn 60"),
+    ];
+    for (arguments, result) in commands {
+        let (told, warned) = told(arguments, Some(":64321"));
+        assert!(told.contains(result) && warned.is_empty(), "{told}{warned}");
+    }
 }
 
 #[test]
@@ -62,12 +70,15 @@ fn nobody_plays_without_a_window_and_without_a_bot() {
 
 #[test]
 fn the_log_of_orders_has_to_be_writable() {
-    for arguments in [
+    let commands = [
         "skirmish --log-orders .",
         "cubes --log-orders .",
         "cubes --headless --log-orders log",
         "host --bot --headless --log-orders log",
-    ] {
+        "replay tests/replays/small.replay --log-orders .",
+        "replay tests/replays/small.replay --headless --log-orders log",
+    ];
+    for arguments in commands {
         let output = program(arguments).output().expect("the program starts");
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1, "{output:?}");

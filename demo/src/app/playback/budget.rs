@@ -15,6 +15,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// So many frames, however long they take.
+    #[cfg(test)]
     pub(crate) fn frames(frames: u32) -> Self {
         Self { frames, time: None, is_fresh: true }
     }

@@ -3,6 +3,7 @@
 mod budget;
 mod checking;
 mod course;
+mod evidence;
 mod keyframes;
 mod story;
 mod timetable;
@@ -12,5 +13,4 @@ mod tests;
 
 pub(crate) use budget::Budget;
 pub(crate) use course::Course;
-pub(crate) use story::{Departure, Story};
 pub(crate) use timetable::Timetable;

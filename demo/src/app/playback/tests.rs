@@ -224,6 +224,22 @@ fn a_divergence_is_found_at_its_turn_and_what_is_shown_is_what_the_orders_lead_t
 }
 
 #[test]
+fn the_number_that_was_recorded_differently_is_named_where_it_stands() {
+    let plan = Plan { broken: Some(29), keyframe_every: Some(10), ..Plan::default() };
+    let mut course = course(&plan);
+    check_all(&mut course);
+    for frame in [100, 119, 121] {
+        go(&mut course, frame, 50);
+        assert_eq!(course.difference(), None, "frame {frame}");
+    }
+    go(&mut course, 120, 50);
+    let (turn, difference) = course.difference().expect("the keyframe of turn 30 is there");
+    let (recorded, here) = (difference.here.unwrap(), difference.there.unwrap());
+    assert_eq!((turn, recorded.kind, recorded.name), (29, "body", "position.x"));
+    assert_eq!(recorded.value ^ here.value, 1 << 11);
+}
+
+#[test]
 fn a_keyframe_that_the_game_refuses_is_passed_over() {
     let plan = Plan { turns: 30, ..Plan::default() };
     let mut recorder = Recorder::new(&replay_header(&terms(&plan)));
