@@ -1,17 +1,37 @@
 //! A simulated network with virtual time: everything that happens on it follows from one seed.
+//!
+//! It carries packets as UDP does, or as TCP does ([`Transport`]), so that the two can be compared over the same bad link.
+
+mod line;
+mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rand_core::Rng;
 use rand_pcg::Pcg32;
 
 use crate::time::{Duration, Instant};
+use line::{Fate, Line, Loss};
+use stream::{Ack, Stream};
 
 /// One million: probabilities are parts per million.
 pub const PPM: u32 = 1_000_000;
 
-/// Longest time that a packet waits for a link with limited bandwidth.
-const QUEUE_MAX: Duration = Duration::from_millis(500);
+/// What the two ends of a link do about packets that do not arrive as they were sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Transport {
+    /// Nothing: each packet for itself, lost, doubled, overtaken or broken as the link treats it.
+    #[default]
+    Udp,
+    /// Every packet arrives, once, whole and in order, as late as that needs. What is lost is sent again: after three later packets
+    /// and a round trip (fast retransmit, RFC 5681, by selective acknowledgements, RFC 6675), or after a time-out that begins at the
+    /// smoothed round trip plus at least 200 ms and doubles (RFC 6298, with the minimum of Linux). Whatever has arrived behind it waits
+    /// until then: head-of-line blocking. Broken packets count as lost, acknowledgements travel on the link's other direction.
+    ///
+    /// Each packet is a segment of its own (Nagle's algorithm is off). Left out: the congestion window, without which it delivers more
+    /// than a kernel where much is lost; tail loss probes and RACK, with which a kernel notices a loss somewhat sooner; delayed
+    /// acknowledgements, the handshake, and giving up.
+    Tcp,
+}
 
 /// How one direction of a link treats packets. The default is perfect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,6 +56,8 @@ pub struct LinkSettings {
     pub burst_length: Duration,
     /// Bytes per second that the link carries; packets queue for up to half a second, then they are lost. 0 = no limit.
     pub bytes_per_second: u32,
+    /// Who deals with all that. Of a change, packets that are sent from then on take notice.
+    pub transport: Transport,
 }
 
 /// A packet that has arrived.
@@ -52,8 +74,10 @@ pub struct Delivery {
 /// What happened to packets so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SimNetStats {
-    /// Packets given to the network.
+    /// Packets given to the network, those that TCP sent again included.
     pub sent: u64,
+    /// Packets that TCP sent again.
+    pub resent: u64,
     /// Packets that arrived, copies included.
     pub delivered: u64,
     /// Packets lost.
@@ -88,26 +112,33 @@ pub struct SimNetStats {
 pub struct SimNet {
     seed: u64,
     default: LinkSettings,
-    links: BTreeMap<(u32, u32), Line>,
+    settings: BTreeMap<Way, LinkSettings>,
+    lines: BTreeMap<Way, Line>,
+    streams: BTreeMap<Way, Stream>,
     /// One side of a partition.
     island: BTreeSet<u32>,
-    /// Packets on the way by (arrival, order of sending): the order of delivery is defined.
-    on_the_way: BTreeMap<(Instant, u64), Delivery>,
+    /// What is to happen by (time, order of sending): the order of everything is defined.
+    on_the_way: BTreeMap<(Instant, u64), Event>,
     order: u64,
     stats: SimNetStats,
     /// Buffers of delivered packets that were given back.
     spare: Vec<Vec<u8>>,
 }
 
-/// One direction of a link, with its own random numbers: other links' traffic does not change its fate.
+/// One direction of a link: from, to.
+type Way = (u32, u32);
+
+/// What happens at a point of virtual time.
 #[derive(Clone, Debug)]
-struct Line {
-    settings: Option<LinkSettings>,
-    rng: Pcg32,
-    /// End of the burst of loss.
-    dark_until: Instant,
-    /// When everything that was sent so far has left.
-    free_at: Instant,
+enum Event {
+    /// A packet is there for [`SimNet::receive`].
+    Delivery(Delivery),
+    /// A segment of a stream reaches its receiver.
+    Segment(Way, u64),
+    /// An acknowledgement reaches the sender.
+    Ack(Way, Ack),
+    /// A sender has waited long enough, unless it has been set to another time since.
+    Timer(Way),
 }
 
 impl SimNet {
@@ -116,7 +147,9 @@ impl SimNet {
         Self {
             seed,
             default: LinkSettings::default(),
-            links: BTreeMap::new(),
+            settings: BTreeMap::new(),
+            lines: BTreeMap::new(),
+            streams: BTreeMap::new(),
             island: BTreeSet::new(),
             on_the_way: BTreeMap::new(),
             order: 0,
@@ -132,7 +165,7 @@ impl SimNet {
 
     /// Settings of one direction, from now on.
     pub fn set_link(&mut self, from: u32, to: u32, settings: LinkSettings) {
-        self.line(from, to).settings = Some(settings);
+        self.settings.insert((from, to), settings);
     }
 
     /// Cuts these nodes off from all others, from now on; packets on the way still arrive. An empty list heals.
@@ -142,81 +175,146 @@ impl SimNet {
 
     /// Puts a packet on its way at `now`.
     pub fn send(&mut self, now: Instant, from: u32, to: u32, bytes: &[u8]) {
-        self.stats.sent += 1;
-        let default = self.default;
-        let line = self.line(from, to);
-        let settings = line.settings.unwrap_or(default);
-        // Every packet takes the same draws whatever the settings are, so that one setting does not shift the others' luck.
-        let draws: [u32; 5] = core::array::from_fn(|_| below(&mut line.rng, PPM));
-        let jitters = [
-            below64(&mut line.rng, settings.jitter.as_micros()),
-            below64(&mut line.rng, settings.jitter.as_micros()),
-        ];
-        let flips: [u32; 4] = core::array::from_fn(|_| line.rng.next_u32());
-        if draws[4] < settings.burst_ppm && now >= line.dark_until {
-            line.dark_until = now + settings.burst_length;
+        let settings = self.settings((from, to));
+        match settings.transport {
+            Transport::Udp => self.send_datagram(now, (from, to), bytes, &settings),
+            Transport::Tcp => self.send_segment(now, (from, to), bytes),
         }
-        let dark = now < line.dark_until;
-        let queued = line.free_at.since(now);
-        let full = settings.bytes_per_second > 0 && queued > QUEUE_MAX;
-        let sending = match settings.bytes_per_second {
-            0 => Duration::ZERO,
-            rate => Duration::from_micros((bytes.len() as u64 * 1_000_000).div_ceil(u64::from(rate))),
-        };
-        if !full {
-            line.free_at = now + queued + sending;
-        }
-        if self.island.contains(&from) != self.island.contains(&to) {
-            self.stats.partitioned += 1;
-            return;
-        }
-        if draws[0] < settings.loss_ppm || dark || full {
-            self.stats.lost += u64::from(!dark && !full);
-            self.stats.lost_in_bursts += u64::from(dark);
-            self.stats.lost_in_queues += u64::from(full && !dark);
-            return;
-        }
-        let travel = queued + sending + settings.latency;
-        let mut content = self.spare.pop().unwrap_or_default();
-        content.clear();
-        content.extend_from_slice(bytes);
-        if draws[3] < settings.corrupt_ppm && !content.is_empty() {
-            self.stats.corrupted += 1;
-            let bits = content.len() as u64 * 8;
-            let chosen = [0, 1, 2].map(|i| u64::from(flips[i]) % bits);
-            for (i, &bit) in chosen[..1 + (flips[3] % 3) as usize].iter().enumerate() {
-                // A bit that is flipped twice would be whole again.
-                if !chosen[..i].contains(&bit) {
-                    content[(bit / 8) as usize] ^= 1 << (bit % 8);
-                }
-            }
-        }
-        let mut arrival = now + travel + Duration::from_micros(jitters[0]);
-        if draws[2] < settings.reorder_ppm {
-            self.stats.reordered += 1;
-            arrival += settings.reorder_hold;
-        }
-        if draws[1] < settings.duplicate_ppm {
-            self.stats.duplicated += 1;
-            let copy = Delivery { from, to, bytes: content.clone() };
-            self.enqueue(now + travel + Duration::from_micros(jitters[1]), copy);
-        }
-        self.enqueue(arrival, Delivery { from, to, bytes: content });
     }
 
-    /// When the next packet arrives.
+    fn send_datagram(&mut self, now: Instant, way: Way, bytes: &[u8], settings: &LinkSettings) {
+        self.stats.sent += 1;
+        let seed = self.seed;
+        let line = self.lines.entry(way).or_insert_with(|| Line::new(Pcg32::new(seed, number_of(way))));
+        let fate = line.carry(now, bytes.len() as u64, settings);
+        if !self.arrives(way, &fate) {
+            return;
+        }
+        let (from, to) = way;
+        let mut bytes = self.copy_of(bytes);
+        if let Some(flips) = fate.flips {
+            self.stats.corrupted += 1;
+            line::corrupt(&mut bytes, flips);
+        }
+        self.stats.reordered += u64::from(fate.is_held_back);
+        if let Some(arrival) = fate.copy {
+            self.stats.duplicated += 1;
+            self.enqueue(arrival, Event::Delivery(Delivery { from, to, bytes: bytes.clone() }));
+        }
+        self.enqueue(fate.arrival, Event::Delivery(Delivery { from, to, bytes }));
+    }
+
+    fn send_segment(&mut self, now: Instant, way: Way, bytes: &[u8]) {
+        let (seed, bytes) = (self.seed, self.copy_of(bytes));
+        let stream = self.streams.entry(way).or_insert_with(|| Stream::new(seed, number_of(way)));
+        match stream.push(now, bytes) {
+            Some(number) => self.transmit(now, way, number),
+            None => {
+                self.stats.sent += 1;
+                self.stats.lost_in_queues += 1;
+            }
+        }
+    }
+
+    /// Puts a segment on its way, for the first time or again.
+    fn transmit(&mut self, now: Instant, way: Way, number: u64) {
+        let settings = self.settings(way);
+        let Some(stream) = self.streams.get_mut(&way) else { return };
+        let fate = stream.way.carry(now, stream.length(number), &settings);
+        self.stats.sent += 1;
+        if self.arrives(way, &fate) && !self.is_broken(&fate) {
+            self.enqueue(fate.arrival, Event::Segment(way, number));
+        }
+        self.set_timer(way);
+    }
+
+    fn segment_arrives(&mut self, now: Instant, way: Way, number: u64) {
+        let (from, to) = way;
+        let settings = self.settings((to, from));
+        let Some(stream) = self.streams.get_mut(&way) else { return };
+        let (ready, ack) = stream.receive(now, number);
+        let fate = stream.back.carry(now, 0, &settings);
+        for bytes in ready {
+            self.enqueue(now, Event::Delivery(Delivery { from, to, bytes }));
+        }
+        if fate.loss.is_none() && !self.is_cut(way) {
+            self.enqueue(fate.arrival, Event::Ack(way, ack));
+        }
+    }
+
+    fn ack_arrives(&mut self, now: Instant, way: Way, ack: Ack) {
+        let Some(stream) = self.streams.get_mut(&way) else { return };
+        for number in stream.confirm(now, ack) {
+            self.stats.resent += 1;
+            self.transmit(now, way, number);
+        }
+        self.set_timer(way);
+    }
+
+    fn time_out(&mut self, now: Instant, way: Way) {
+        let Some(stream) = self.streams.get_mut(&way) else { return };
+        if let Some(number) = stream.time_out(now) {
+            self.stats.resent += 1;
+            self.transmit(now, way, number);
+        }
+    }
+
+    fn set_timer(&mut self, way: Way) {
+        if let Some(at) = self.streams.get_mut(&way).and_then(Stream::new_timer) {
+            self.enqueue(at, Event::Timer(way));
+        }
+    }
+
+    /// Whether a packet with this fate reaches the other end; counts it if it does not.
+    fn arrives(&mut self, way: Way, fate: &Fate) -> bool {
+        if self.is_cut(way) {
+            self.stats.partitioned += 1;
+            return false;
+        }
+        match fate.loss {
+            None => return true,
+            Some(Loss::Chance) => self.stats.lost += 1,
+            Some(Loss::Burst) => self.stats.lost_in_bursts += 1,
+            Some(Loss::Queue) => self.stats.lost_in_queues += 1,
+        }
+        false
+    }
+
+    /// Whether a segment that arrives fails TCP's own checksum.
+    fn is_broken(&mut self, fate: &Fate) -> bool {
+        self.stats.corrupted += u64::from(fate.flips.is_some());
+        fate.flips.is_some()
+    }
+
+    fn is_cut(&self, (from, to): Way) -> bool {
+        self.island.contains(&from) != self.island.contains(&to)
+    }
+
+    fn settings(&self, way: Way) -> LinkSettings {
+        self.settings.get(&way).copied().unwrap_or(self.default)
+    }
+
+    /// When the next packet arrives. Where TCP carries them it may be earlier: then its sender has something to do, and
+    /// [`SimNet::receive`] does that.
     pub fn next_delivery(&self) -> Option<Instant> {
         self.on_the_way.first_key_value().map(|((at, _), _)| *at)
     }
 
     /// Takes the next packet that has arrived by `now`, in order of arrival.
     pub fn receive(&mut self, now: Instant) -> Option<Delivery> {
-        if self.next_delivery()? > now {
-            return None;
+        while self.next_delivery()? <= now {
+            let ((at, _), event) = self.on_the_way.pop_first()?;
+            match event {
+                Event::Delivery(delivery) => {
+                    self.stats.delivered += 1;
+                    return Some(delivery);
+                }
+                Event::Segment(way, number) => self.segment_arrives(at, way, number),
+                Event::Ack(way, ack) => self.ack_arrives(at, way, ack),
+                Event::Timer(way) => self.time_out(at, way),
+            }
         }
-        let (_, delivery) = self.on_the_way.pop_first()?;
-        self.stats.delivered += 1;
-        Some(delivery)
+        None
     }
 
     /// Gives a delivered packet's buffer back for reuse.
@@ -226,9 +324,15 @@ impl SimNet {
         }
     }
 
-    /// Packets on the way.
+    /// Packets on the way: those that were not lost, and of TCP all that were not handed over.
     pub fn in_flight(&self) -> u64 {
-        self.on_the_way.len() as u64
+        let arriving = self.on_the_way.values().filter(|event| matches!(event, Event::Delivery(_))).count();
+        arriving as u64 + self.streams.values().map(Stream::undelivered).sum::<u64>()
+    }
+
+    /// Packets that have arrived by TCP and wait for one before them.
+    pub fn held_back(&self) -> u64 {
+        self.streams.values().map(Stream::held_back).sum()
     }
 
     /// What happened so far.
@@ -236,31 +340,22 @@ impl SimNet {
         self.stats
     }
 
-    fn enqueue(&mut self, at: Instant, delivery: Delivery) {
-        self.on_the_way.insert((at, self.order), delivery);
+    fn copy_of(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(bytes);
+        copy
+    }
+
+    fn enqueue(&mut self, at: Instant, event: Event) {
+        self.on_the_way.insert((at, self.order), event);
         self.order += 1;
     }
-
-    fn line(&mut self, from: u32, to: u32) -> &mut Line {
-        let seed = self.seed;
-        let stream = (u64::from(from) << 32) | u64::from(to);
-        self.links.entry((from, to)).or_insert_with(|| Line {
-            settings: None,
-            rng: Pcg32::new(seed, stream),
-            dark_until: Instant::ZERO,
-            free_at: Instant::ZERO,
-        })
-    }
 }
 
-/// Uniform in 0..bound by multiplication; the bias is below 2^-12 for bounds up to a million.
-fn below(rng: &mut Pcg32, bound: u32) -> u32 {
-    ((u64::from(rng.next_u32()) * u64::from(bound)) >> 32) as u32
-}
-
-/// Uniform in 0..=bound for spans of time.
-fn below64(rng: &mut Pcg32, bound: u64) -> u64 {
-    ((u128::from(rng.next_u64()) * (u128::from(bound) + 1)) >> 64) as u64
+/// The stream of random numbers of a direction.
+fn number_of((from, to): Way) -> u64 {
+    (u64::from(from) << 32) | u64::from(to)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Whole matches: whatever the network does, everybody ends in the same state.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::{LinkSettings, Transport};
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, SessionConfig, State, Topology, Turn, VirtualMatch,
 };
@@ -40,6 +40,7 @@ fn perfect_and_terrible_networks_end_in_the_same_state() {
         ("perfect", LinkSettings::default()),
         ("latency", LinkSettings { latency: Duration::from_millis(150), ..LinkSettings::default() }),
         ("terrible", terrible()),
+        ("terrible, by TCP", LinkSettings { transport: Transport::Tcp, ..terrible() }),
     ];
     let mut finals = Vec::new();
     for (name, link) in links {

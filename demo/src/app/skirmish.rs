@@ -211,6 +211,11 @@ impl Skirmish {
         self.spec.link
     }
 
+    /// Packets that have arrived by TCP and wait for one before them.
+    pub(crate) fn held_back(&self) -> u64 {
+        self.virtual_match.net().held_back()
+    }
+
     /// Hands a player to a person or to a bot.
     pub(crate) fn set_pilot(&mut self, player: u8, pilot: Pilot) {
         if let Some(place) = self.spec.pilots.get_mut(usize::from(player)) {
@@ -297,6 +302,7 @@ mod tests {
     use super::*;
     use crate::game::{Command, Selection, Setup};
     use testudo_lockstep::Simulation;
+    use testudo_lockstep::simnet::Transport;
 
     const PICTURE: Duration = Duration::from_micros(16_667);
     const AMPLE: Duration = Duration::from_secs(60);
@@ -304,10 +310,12 @@ mod tests {
     fn skirmish(pilots: [Pilot; 2], turns: u32) -> Skirmish {
         let link =
             LinkSettings { latency: Duration::from_millis(40), loss_ppm: 50_000, ..LinkSettings::default() };
-        let setup = Setup { players: 2, units: 30, seed: 9 };
-        let terms = Terms { setup, turns };
-        Skirmish::new(SkirmishSpec { terms, link, pace: Pace::Fixed, pilots: pilots.to_vec(), replays: None })
-            .unwrap()
+        over(link, Pace::Fixed, pilots, turns)
+    }
+
+    fn over(link: LinkSettings, pace: Pace, pilots: [Pilot; 2], turns: u32) -> Skirmish {
+        let terms = Terms { setup: Setup { players: 2, units: 30, seed: 9 }, turns };
+        Skirmish::new(SkirmishSpec { terms, link, pace, pilots: pilots.to_vec(), replays: None }).unwrap()
     }
 
     fn checksums(skirmish: &Skirmish) -> Vec<u64> {
@@ -387,5 +395,39 @@ mod tests {
         let samples: Vec<&Sample> = skirmish.samples().collect();
         assert!(samples.iter().any(|sample| sample.stalled_frames > 0));
         assert!(samples.iter().any(|sample| sample.lost > 0 && sample.lost == sample.packets));
+    }
+
+    /// Mean length of a turn over the last 24 s in ms, and the frames that both clients waited in them.
+    fn turns_and_waits(skirmish: &Skirmish) -> (u32, u32) {
+        let samples: Vec<&Sample> = skirmish.samples().collect();
+        let turns: u32 = samples.iter().map(|sample| sample.turn_ms).sum();
+        (turns / samples.len() as u32, samples.iter().map(|sample| sample.stalled_frames).sum())
+    }
+
+    #[test]
+    fn with_a_fifth_lost_tcp_makes_turns_longer_than_udp() {
+        let link =
+            LinkSettings { latency: Duration::from_millis(60), loss_ppm: 200_000, ..LinkSettings::default() };
+        let mut skirmish = over(link, Pace::Adaptive, [Pilot::Bot; 2], 10_000);
+        skirmish.advance(Duration::from_secs(60), AMPLE).unwrap();
+        let (udp_turn, udp_waits) = turns_and_waits(&skirmish);
+        assert_eq!(skirmish.held_back(), 0);
+        // The switch, in the middle of the match.
+        skirmish.set_link(LinkSettings { transport: Transport::Tcp, ..link });
+        let mut held_back = 0;
+        for _ in 0..3_600 {
+            skirmish.advance(PICTURE, AMPLE).unwrap();
+            held_back = held_back.max(skirmish.held_back());
+        }
+        let (tcp_turn, tcp_waits) = turns_and_waits(&skirmish);
+        // The README says 108 and 545 ms.
+        assert!((95..120).contains(&udp_turn) && udp_waits < 10, "{udp_turn} ms, {udp_waits} frames");
+        assert!((480..600).contains(&tcp_turn) && tcp_waits > 30, "{tcp_turn} ms, {tcp_waits} frames");
+        assert!(held_back > 5, "{held_back}");
+        // And back.
+        skirmish.set_link(link);
+        skirmish.advance(Duration::from_secs(60), AMPLE).unwrap();
+        assert!(turns_and_waits(&skirmish).0 < tcp_turn && skirmish.held_back() == 0);
+        assert_eq!(skirmish.desync(), None);
     }
 }

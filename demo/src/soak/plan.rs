@@ -1,6 +1,6 @@
 //! What a game is like: everything is drawn from the seed before the first packet is sent.
 
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::{LinkSettings, Transport};
 use testudo_lockstep::{Duration, Instant, Pace, PeerClock, SessionConfig, Topology};
 
 use crate::game::{Dice, Setup};
@@ -269,6 +269,7 @@ fn weather(dice: &mut Dice) -> LinkSettings {
         burst_ppm: dice.between(0, bursts * 1_000) as u32,
         burst_length: millis(dice.between(50, 600)),
         bytes_per_second: if narrow { dice.between(24_000, 100_000) as u32 } else { 0 },
+        transport: Transport::Udp,
     }
 }
 

@@ -1,11 +1,10 @@
-//! The simulated network's conditions: sliders, and buttons for ready-made ones.
+//! The simulated network's conditions: sliders, buttons for ready-made ones, and who carries the packets.
 
 use macroquad::math::Rect;
 use testudo_lockstep::Duration;
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::{LinkSettings, Transport};
 
-use crate::view::palette::TEXT;
-use crate::view::pen::{Pen, SIZE};
+use crate::view::pen::Pen;
 use crate::view::ui::{Scale, Ui};
 
 /// How long a packet that is to be overtaken is held back.
@@ -13,6 +12,10 @@ const REORDER_HOLD: Duration = Duration::from_millis(100);
 
 /// What the sliders are called, in the order of the values: milliseconds twice, then percent.
 const NAMES: [&str; 5] = ["latency", "jitter", "loss", "duplicates", "reorder"];
+
+/// The switch: name, what stands on it.
+const TRANSPORTS: [(&str, &str, Transport); 2] =
+    [("udp", "UDP", Transport::Udp), ("tcp", "TCP", Transport::Tcp)];
 
 /// What a window offers.
 pub(crate) struct Conditions {
@@ -50,9 +53,14 @@ pub(crate) fn draw(
     link: LinkSettings,
     conditions: &Conditions,
 ) -> Option<LinkSettings> {
-    pen.strong("Network", rect.x, rect.y + 14.0, SIZE, TEXT);
     let mut values = values_of(&link);
-    let mut changed = false;
+    let (mut changed, mut transport) = (false, link.transport);
+    for (n, (name, text, offered)) in TRANSPORTS.into_iter().enumerate() {
+        let button = Rect::new(rect.x + n as f32 * 44.0, rect.y - 2.0, 44.0, 24.0);
+        if ui.button(pen, name, button, text, link.transport == offered) && link.transport != offered {
+            (transport, changed) = (offered, true);
+        }
+    }
     let width = 78.0;
     for (n, (name, text, preset)) in conditions.presets.into_iter().enumerate() {
         let x = rect.x + rect.w - (3 - n) as f32 * (width + 6.0) + 6.0;
@@ -66,7 +74,7 @@ pub(crate) fn draw(
         let scale = Scale { max: conditions.max[n], unit: if n < 2 { "ms" } else { "%" } };
         changed |= ui.slider(pen, name, line, &mut values[n], &scale);
     }
-    changed.then(|| link_of(values, link))
+    changed.then(|| link_of(values, LinkSettings { transport, ..link }))
 }
 
 fn values_of(link: &LinkSettings) -> [f32; 5] {

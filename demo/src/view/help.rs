@@ -19,7 +19,7 @@ pub(crate) const SKIRMISH: Help = Help {
     title: "Two computers, one battle",
     lead: [
         "Left and right are two players' clients. Each simulates the whole battle by itself; between them go only orders,",
-        "over a network that you can make as bad as you like below. After every turn both compare checksums.",
+        "by UDP or TCP over a network that you can make as bad as you like below. After every turn both compare checksums.",
     ],
     lines: [
         &[
@@ -52,7 +52,7 @@ pub(crate) const CUBES: Help = Help {
     title: "One scene twice, six keys in between",
     lead: [
         "On the left you play. On the right the same scene runs about two seconds later, on another machine that gets only your",
-        "keys, over a network that you can make as bad as you like below. Every frame of both is compared by its checksum.",
+        "keys, by UDP or TCP, over a network that you can make as bad as you like below. All frames are compared by checksums.",
     ],
     lines: [
         &[

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use macroquad::math::Rect;
 use serde_json::{Value, json};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::{LinkSettings, Transport};
 
 use crate::app::Desync;
 use crate::cubes::Input;
@@ -97,8 +97,12 @@ impl OrderLog {
     }
 
     pub(crate) fn network(&mut self, link: &LinkSettings) {
+        let transport = match link.transport {
+            Transport::Udp => "udp",
+            Transport::Tcp => "tcp",
+        };
         self.write(&json!({
-            "event": "network", "latency_ms": link.latency.as_millis(), "jitter_ms": link.jitter.as_millis(),
+            "event": "network", "transport": transport, "latency_ms": link.latency.as_millis(), "jitter_ms": link.jitter.as_millis(),
             "loss_ppm": link.loss_ppm, "duplicate_ppm": link.duplicate_ppm, "reorder_ppm": link.reorder_ppm,
         }));
     }

@@ -3,7 +3,7 @@
 use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_line, draw_rectangle};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::{LinkSettings, Transport};
 use testudo_lockstep::{PlayerId, Turn};
 
 use crate::app::{Sample, Skirmish};
@@ -82,7 +82,10 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
         ("turn length", format!("{} ms", sample.turn_ms)),
         ("order delay", format!("2 turns = {} ms", 2 * sample.turn_ms)),
         ("round trip", format!("{} ms", sample.round_trip_ms)),
-        ("jitter", format!("0 to {} ms", skirmish.link().jitter.as_millis())),
+        match skirmish.link().transport {
+            Transport::Udp => ("jitter", format!("0 to {} ms", skirmish.link().jitter.as_millis())),
+            Transport::Tcp => ("held back", format!("{} behind a lost one", skirmish.held_back())),
+        },
         ("packets lost", format!("{percent:.1} %")),
         ("sent by both", format!("{rate} bytes/s")),
     ];

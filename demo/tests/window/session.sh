@@ -42,7 +42,12 @@ until_said '"command":"attack","event":"order".*"player":0' attack
 say "losing a third of the packets"
 until_said '"event":"network".*"loss_ppm":3[0-9]0000' slide loss 5 55
 picture loss 7
-until_said '"event":"network".*"loss_ppm":20000[,}]' press ordinary
+
+say "the same by TCP, which waits for every lost packet"
+until_said '"event":"network".*"loss_ppm":3[0-9]0000.*"transport":"tcp"' press tcp
+picture tcp 7
+until_said '"event":"network".*"transport":"udp"' press udp
+until_said '"event":"network".*"loss_ppm":20000[,}].*"transport":"udp"' press ordinary
 
 say "the battle from near"
 place "view 1" 50 50
@@ -62,7 +67,7 @@ until_said '"event":"restart"' press restart
 sleep 2
 quit 0
 noted '"agree":true.*"event":"end"' || fail "the copies of the new match differ"
-whole help attack loss battle physics desync
+whole help attack loss tcp battle physics desync
 
 if [[ ${1:-} == --pictures ]]; then renew battle loss physics desync; fi
 done_here

@@ -100,6 +100,11 @@ impl LiveCubes {
         self.inner.sides.net().in_flight()
     }
 
+    /// Packets that have arrived by TCP and wait for one before them.
+    pub(crate) fn held_back(&self) -> u64 {
+        self.inner.sides.net().held_back()
+    }
+
     /// Flips one bit of the right side's scene after its next frame.
     pub(crate) fn corrupt_one_bit(&mut self) {
         let side = self.inner.sides.drivers_mut()[1].simulation_mut();

@@ -3,7 +3,7 @@
 use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_line, draw_rectangle};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::{LinkSettings, Transport};
 
 use crate::app::{LiveCubes, Moment, Sample};
 use crate::cubes::FRAMES_PER_SECOND;
@@ -64,7 +64,10 @@ fn frames(pen: &Pen, rect: Rect, live: &LiveCubes) {
         ("left, right", format!("{}, {}", live.frame(0), live.frame(1))),
         ("right is later", format!("{}.{:02} s", delay / 1_000, delay % 1_000 / 10)),
         ("sent by both", format!("{} bytes/s", rate / recent.len().max(1) as u32)),
-        ("on the way", format!("{} packets", live.in_flight())),
+        match live.link().transport {
+            Transport::Udp => ("on the way", format!("{} packets", live.in_flight())),
+            Transport::Tcp => ("held back", format!("{} behind a lost one", live.held_back())),
+        },
         ("packets lost", format!("{:.1} %", f64::from(lost) * 100.0 / f64::from(sent.max(1)))),
         ("contacts", format!("{}", live.scene(0).world().contact_count())),
     ];
