@@ -258,12 +258,16 @@ impl Simulation for Client {
     }
 
     /// The army goes on: its orders come from a bot now.
-    fn player_taken_over(&mut self, _: PlayerId, _: Turn) {}
+    fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
+        let watched = self.watched.get_mut();
+        watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::TakenOver));
+        watched.game.player_taken_over(player, turn);
+    }
 
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
         let watched = self.watched.get_mut();
         if let Some(order) = bots::order(&watched.game, player, turn) {
-            // Not the notice that a bot plays: whoever plays the replay has no bot.
+            // Not the notice that a bot plays this turn: whoever plays the replay has no bot.
             watched.recording.iter_mut().for_each(|recording| recording.order(player, &order));
             watched.note_deed(player, Some(&order));
             watched.game.apply(player, &order);
@@ -327,6 +331,8 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::playback::{Budget, Course, Departure};
+    use crate::app::{Terms, open_replay};
     use crate::game::Setup;
 
     /// The checksum after 40 turns in which player 1's army has a bot, or nobody.
@@ -348,6 +354,35 @@ mod tests {
             checksum = client.checksum();
         }
         checksum
+    }
+
+    #[test]
+    fn a_replay_says_who_was_taken_over_and_plays_on() {
+        let terms = Terms { setup: Setup { players: 2, units: 20, seed: 3 }, turns: 40 };
+        let path = std::env::temp_dir().join(format!("testudo-taken-over-{}.replay", std::process::id()));
+        let mut client = Client::new(Game::new(terms.setup).unwrap(), None, false);
+        client.record(Recording::create(&path, &terms).unwrap());
+        for turn in 0..40 {
+            if turn == 15 {
+                client.player_taken_over(PlayerId(1), Turn(turn));
+            }
+            if turn >= 15 {
+                client.play_for(PlayerId(1), Turn(turn));
+            }
+            (0..4).for_each(|_| client.step(20));
+            client.checksum();
+        }
+        client.finish_recording().unwrap();
+        let (replay, read) = open_replay(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        let mut course = Course::new(replay, read).unwrap();
+        let left = Departure { turn: 15, player: 1, notice: Notice::TakenOver };
+        assert_eq!(course.story().departures(), [left]);
+        assert!(course.story().orders().iter().any(|orders| *orders > 0), "the bot has played");
+        course.seek(u64::MAX);
+        course.work(&mut Budget::frames(200));
+        course.check(&mut Budget::frames(200));
+        assert_eq!((course.divergence(), course.checksum()), (None, client.game().checksum()));
     }
 
     #[test]

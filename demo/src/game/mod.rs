@@ -208,6 +208,9 @@ impl Simulation for Game {
         MatchResult::of(&self.armies).map(MatchResult::code)
     }
 
+    /// The army goes on: what is ordered for it now comes as its orders.
+    fn player_taken_over(&mut self, _: PlayerId, _: Turn) {}
+
     /// The army stays and holds its ground.
     fn player_gone(&mut self, player: PlayerId, _: Turn) {
         if let Some(army) = self.armies.get_mut(player.index()) {

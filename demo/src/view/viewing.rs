@@ -33,9 +33,15 @@ use crate::view::{PICTURE_MAX, save_picture};
 use layout::Layout;
 use timeline::Timeline;
 
-/// What a picture may simulate to get where it should be, and for the comparison.
-const WORK: (u32, Duration) = (2_000, Duration::from_millis(14));
-const CHECK: (u32, Duration) = (2_000, Duration::from_millis(5));
+/// Parts of the time between two pictures that simulating may take: to get where it should be, to compare meanwhile, and to compare while
+/// it stands. So the comparison takes its share on slow screens, too, and no picture becomes slow by it.
+const WORK: f32 = 0.5;
+const CHECK: f32 = 0.2;
+const CHECK_STANDING: f32 = 0.5;
+
+/// Least and most time that a share is, seconds, and most frames, whatever their time.
+const SHARE: (f32, f32) = (0.004, 0.03);
+const FRAMES_MAX: u32 = 2_000;
 
 /// More frames than this between two pictures are a jump: nothing is remembered of the picture before.
 const JUMP: u64 = 40;
@@ -166,13 +172,14 @@ impl Viewing {
         if self.is_playing && !self.is_going && !self.course.is_seeking() {
             self.play(real);
         }
-        self.course.work(&mut Budget::within(WORK.0, WORK.1));
+        self.course.work(&mut share(real, WORK));
         if self.is_playing && !self.is_going && self.course.is_seeking() {
             // It is slower than it should be: then time passes more slowly.
             self.course.seek(self.course.frame());
             self.carry = 0.0;
         }
-        self.course.check(&mut Budget::within(CHECK.0, CHECK.1));
+        let stands = !self.is_playing && !self.course.is_seeking();
+        self.course.check(&mut share(real, if stands { CHECK_STANDING } else { CHECK }));
         // The comparison may have taken away what was shown.
         self.is_going |= self.course.is_seeking();
         self.seeking_pictures = if self.course.is_seeking() { self.seeking_pictures + 1 } else { 0 };
@@ -386,6 +393,12 @@ impl Viewing {
         self.shows_help = !self.shows_help;
         self.log.note("help", self.shows_help);
     }
+}
+
+/// What may be simulated in a part of the time between two pictures.
+fn share(real: f32, part: f32) -> Budget {
+    let seconds = (real * part).clamp(SHARE.0, SHARE.1);
+    Budget::within(FRAMES_MAX, Duration::from_micros((seconds * 1e6) as u64))
 }
 
 /// The place of the field where a command leads.

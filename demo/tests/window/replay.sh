@@ -112,7 +112,10 @@ quit 1
 
 say "a file without an end, and files of no use"
 head -c $(($(stat -c %s match.replay) * 6 / 10)) match.replay >cut.replay
-enter replay cut.replay
+enter replay cut.replay --turn 50
+patiently said "$stands"
+between 200 200
+agrees
 until_said "$stands" key End
 (($(last frame) > 200 && $(last frame) < 1200)) || fail "the end of a cut file is at frame $(last frame)"
 until_said '"event":"playing","value":true' press play

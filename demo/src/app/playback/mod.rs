@@ -13,4 +13,6 @@ mod tests;
 
 pub(crate) use budget::Budget;
 pub(crate) use course::Course;
+#[cfg(test)]
+pub(crate) use story::Departure;
 pub(crate) use timetable::Timetable;

@@ -130,7 +130,8 @@ fn marks(course: &Course) -> Vec<Mark> {
     for left in course.story().departures() {
         let what = match left.notice {
             Notice::Surrendered => "gave up",
-            Notice::Gone | Notice::TakenOver | Notice::PlayedFor => "left",
+            Notice::Gone => "left",
+            Notice::TakenOver | Notice::PlayedFor => "left: a bot plays on",
         };
         let text = format!("player {} {what}", left.player + 1);
         marks.push(Mark { turn: left.turn, color: army(left.player), text });
