@@ -17,6 +17,8 @@ pub(crate) struct UnitLook {
     pub(crate) is_archer: bool,
     pub(crate) body: BodyId,
     pub(crate) hit_points: i32,
+    /// With which its kind begins, give or take a tenth.
+    pub(crate) hit_points_usual: i32,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
     /// Body of the enemy that it fights, if that is within its range.
@@ -58,6 +60,7 @@ impl Game {
                 is_archer: unit.kind == Kind::Archer,
                 body: unit.body?,
                 hit_points: unit.hit_points,
+                hit_points_usual: unit.kind.stats().hit_points,
                 groups: unit.groups,
                 strikes: target.and_then(|target| self.foe_body(target)),
             })

@@ -88,8 +88,8 @@ impl Effects {
                 look.strikes.and_then(|enemy| game.world().body(enemy)).map(|enemy| enemy.position());
             let aim =
                 target.map_or(speed, |t| vec2(units(t.x.to_bits() as i32), units(t.y.to_bits() as i32)) - at);
-            let whole = look.hit_points;
-            let new = Seen { hit_points: whole, whole, at, facing: Vec2::X, unhurt: HURT, frame };
+            let whole = whole(look.hit_points, look.hit_points_usual);
+            let new = Seen { hit_points: look.hit_points, whole, at, facing: Vec2::X, unhurt: HURT, frame };
             let seen = self.seen.entry((look.army, look.index)).or_insert(new);
             if look.hit_points < seen.hit_points {
                 seen.unhurt = 0.0;
@@ -153,6 +153,25 @@ impl Effects {
                 batch.sprite(Sprite::Ring, view.at(mark.at), radius, faded(color, (1.0 - part) * 0.9));
             }
             batch.sprite(Sprite::Ball, view.at(mark.at), 3.0, color);
+        }
+    }
+}
+
+/// What a unit that is seen for the first time had at its beginning: what it has, unless that is so little that it has been hit.
+fn whole(hit_points: i32, usual: i32) -> i32 {
+    if hit_points < usual - usual / 10 { usual } else { hit_points }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// (Whoever jumped into the middle of a battle saw nobody wounded.)
+    #[test]
+    fn who_is_wounded_at_first_sight_is_seen_to_be() {
+        let cases = [(120, 120), (108, 108), (132, 132), (107, 120), (1, 120), (0, 120)];
+        for (hit_points, at_first) in cases {
+            assert_eq!(whole(hit_points, 120), at_first, "{hit_points}");
         }
     }
 }
