@@ -404,6 +404,13 @@ impl fmt::Display for CubesError {
         match self {
             Self::Setup(error) => write!(f, "{error}"),
             Self::Config(error) => write!(f, "{error}"),
+            Self::Failed { failure: Failure::Dropped, frames } => {
+                let seconds = WINDOW / FRAMES_PER_SECOND;
+                write!(
+                    f,
+                    "the right side was more than {seconds} s behind and is left there, after {frames} frames"
+                )
+            }
             Self::Failed { failure, frames } => write!(f, "{failure}, after {frames} frames"),
             Self::TooSlow { after, frames } => {
                 let seconds = after.as_micros() / 1_000_000;

@@ -69,5 +69,5 @@ quit 0
 noted '"agree":true.*"event":"end"' || fail "the copies of the new match differ"
 whole help attack loss tcp battle physics desync
 
-if [[ ${1:-} == --pictures ]]; then renew battle loss physics desync; fi
+if [[ ${1:-} == --pictures ]]; then renew battle loss tcp physics desync; fi
 done_here

@@ -186,6 +186,7 @@ mod tests {
     use super::*;
     use crate::cubes::{Autopilot, Setup};
     use testudo_lockstep::PlayoutMode;
+    use testudo_lockstep::simnet::Transport;
 
     const AMPLE: Duration = Duration::from_secs(60);
 
@@ -248,5 +249,18 @@ mod tests {
         live.advance(second, AMPLE, || right).unwrap();
         assert_eq!(live.first_difference(), Some(frame));
         assert_ne!(live.checksums()[0], live.checksums()[1]);
+    }
+
+    #[test]
+    fn tcp_loses_the_copy_where_udp_keeps_it() {
+        let mut live = live(100_000);
+        let second = Duration::from_secs(1);
+        let keys = Input::default;
+        (0..20).for_each(|_| live.advance(second, AMPLE, keys).unwrap());
+        assert!(live.frame(0) - live.frame(1) < 60 && live.held_back() == 0);
+        live.set_link(LinkSettings { transport: Transport::Tcp, ..live.link() });
+        let error = (0..600).find_map(|_| live.advance(second, AMPLE, keys).err()).expect("it falls behind");
+        assert!(error.to_string().contains("more than 17 s behind"), "{error}");
+        assert_eq!(live.first_difference(), None);
     }
 }
