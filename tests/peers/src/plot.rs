@@ -97,10 +97,12 @@ fn bars(report: &Report, path: &Path) -> PlotResult {
             (FONT, 14).into_font(),
         ))?;
     }
-    for (place, engine) in engines(report).into_iter().enumerate() {
-        let x = 60 + place as i32 * 180;
+    let mut x = 50;
+    for engine in engines(report) {
+        let name = shown_name(engine);
         root.draw(&Rectangle::new([(x, 422), (x + 12, 434)], colour(engine).filled()))?;
-        root.draw(&Text::new(shown_name(engine).to_owned(), (x + 18, 421), (FONT, 14).into_font()))?;
+        root.draw(&Text::new(name.to_owned(), (x + 18, 421), (FONT, 14).into_font()))?;
+        x += 40 + 7 * name.len() as i32;
     }
     root.present()?;
     Ok(())
