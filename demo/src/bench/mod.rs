@@ -12,7 +12,7 @@ use serde::Serialize;
 use testudo_tests::scenes::{self, Scene};
 
 pub(crate) use lockstep::LockstepResult;
-pub(crate) use table::print;
+pub(crate) use table::{print, print_drawing};
 
 /// What was measured of one scene. The names of the fields are the keys of `--json`.
 #[derive(Clone, Debug, Serialize)]

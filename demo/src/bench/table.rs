@@ -1,6 +1,7 @@
 //! The results as a table or as JSON.
 
 use super::{LockstepResult, SceneResult};
+use crate::view::DrawingResult;
 
 /// Prints the results on standard output.
 pub(crate) fn print(results: &[SceneResult], lockstep: &LockstepResult, json: bool) {
@@ -42,6 +43,32 @@ pub(crate) fn print(results: &[SceneResult], lockstep: &LockstepResult, json: bo
     );
     println!("at the end, in units. Memory: of the process so far, over what it had before the first scene.");
     print_lockstep(lockstep);
+}
+
+/// Prints what pictures cost on standard output.
+pub(crate) fn print_drawing(results: &[DrawingResult], json: bool) {
+    if json {
+        println!("{:#}", serde_json::json!({ "drawing": results }));
+        return;
+    }
+    println!("                                 picture, us        memory, us");
+    println!("view            units  shapes   median    p99    median    p99");
+    for r in results {
+        println!(
+            "{:14} {:6.0} {:7.0}   {:6} {:6}    {:6} {:6}",
+            r.view,
+            r.units,
+            r.shapes,
+            r.picture_us_median,
+            r.picture_us_p99,
+            r.memory_us_median,
+            r.memory_us_p99
+        );
+    }
+    println!();
+    println!(
+        "Processor time of one view up to its vertices: the scene and the small map, and what is remembered between pictures."
+    );
 }
 
 fn print_lockstep(r: &LockstepResult) {

@@ -235,6 +235,9 @@ pub(crate) struct Bench {
     /// Only instructions that every machine of this kind has; the results are the same, bit for bit
     #[arg(long)]
     pub(crate) portable: bool,
+    /// Measure what pictures of a battle of 5,000 units cost the processor, and nothing else
+    #[arg(long)]
+    pub(crate) drawing: bool,
 }
 
 #[derive(Debug, Args)]

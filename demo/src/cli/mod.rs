@@ -21,6 +21,7 @@ use crate::app::{CubesError, MatchError};
 use crate::bench;
 use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
+use crate::view::measure_drawing;
 
 /// Commands that the documents name and that this version does not have.
 const LATER: [&str; 2] = ["relay", "netbench"];
@@ -87,6 +88,11 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Cubes(options)) => cubes::cubes(options, json),
         Some(Command::Host(options)) => network::run_host(options, json),
         Some(Command::Join(options)) => network::run_join(options, json),
+        Some(Command::Bench(options)) if options.drawing => {
+            let results = measure_drawing().map_err(MatchError::from)?;
+            bench::print_drawing(&results, json);
+            Ok(true)
+        }
         Some(Command::Bench(options)) => {
             let (scenes, lockstep) = bench::run(options.portable);
             bench::print(&scenes, &lockstep, json);

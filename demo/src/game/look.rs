@@ -11,6 +11,8 @@ use crate::game::{Game, NO_UNIT};
 /// A living unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct UnitLook {
+    /// Number in the match.
+    pub(crate) number: u32,
     /// Number in its army.
     pub(crate) index: u32,
     pub(crate) army: u8,
@@ -21,8 +23,7 @@ pub(crate) struct UnitLook {
     pub(crate) hit_points_usual: i32,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
-    /// Body of the enemy that it fights, if that is within its range.
-    pub(crate) strikes: Option<BodyId>,
+    target: Option<Foe>,
 }
 
 /// Something that stands or lies around.
@@ -52,19 +53,25 @@ pub(crate) struct BuildingLook {
 impl Game {
     /// All living units by army and number.
     pub(crate) fn unit_looks(&self) -> impl Iterator<Item = UnitLook> + '_ {
-        self.units.iter().enumerate().filter_map(|(number, unit)| {
-            let target = unit.target.filter(|target| self.strikes(number as u32, *target));
+        (0..).zip(&self.units).filter_map(|(number, unit)| {
             Some(UnitLook {
-                index: number as u32 % self.setup.units,
+                number,
+                index: number % self.setup.units,
                 army: unit.army,
                 is_archer: unit.kind == Kind::Archer,
                 body: unit.body?,
                 hit_points: unit.hit_points,
                 hit_points_usual: unit.kind.stats().hit_points,
                 groups: unit.groups,
-                strikes: target.and_then(|target| self.foe_body(target)),
+                target: unit.target,
             })
         })
+    }
+
+    /// Body of the enemy that a unit fights, if that is within its range.
+    pub(crate) fn struck_by(&self, look: &UnitLook) -> Option<BodyId> {
+        let target = look.target.filter(|target| self.strikes(look.number, *target))?;
+        self.foe_body(target)
     }
 
     /// Slot indices of the bodies of living units.

@@ -3,6 +3,7 @@
 use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::models::{Mesh, Vertex, draw_mesh};
+use macroquad::texture::Texture2D;
 
 use crate::view::atlas::{Atlas, MARGIN, Sprite};
 
@@ -17,13 +18,30 @@ pub(crate) const INDICES_MAX: usize = SHAPES_MAX * 6 + 1;
 pub(crate) struct Batch {
     atlas: Atlas,
     mesh: Mesh,
+    /// Drawn so far.
+    shapes: u64,
 }
 
 impl Batch {
     pub(crate) fn new() -> Self {
-        let atlas = Atlas::new();
-        let texture = Some(atlas.texture().weak_clone());
-        Self { atlas, mesh: Mesh { vertices: Vec::new(), indices: Vec::new(), texture } }
+        Self::with(Atlas::new())
+    }
+
+    /// Draws nowhere: for measuring what comes before.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn blind() -> Self {
+        Self::with(Atlas::blind())
+    }
+
+    fn with(atlas: Atlas) -> Self {
+        let texture = atlas.texture().map(Texture2D::weak_clone);
+        Self { atlas, mesh: Mesh { vertices: Vec::new(), indices: Vec::new(), texture }, shapes: 0 }
+    }
+
+    /// Shapes drawn so far.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn shapes(&self) -> u64 {
+        self.shapes
     }
 
     /// A shape about a point of the screen.
@@ -93,7 +111,10 @@ impl Batch {
     /// Draws what waits. Call before anything that is drawn by other means.
     pub(crate) fn draw(&mut self) {
         if !self.mesh.indices.is_empty() {
-            draw_mesh(&self.mesh);
+            self.shapes += self.mesh.vertices.len() as u64 / 4;
+            if self.mesh.texture.is_some() {
+                draw_mesh(&self.mesh);
+            }
             self.mesh.vertices.clear();
             self.mesh.indices.clear();
         }

@@ -1,8 +1,6 @@
 //! What pictures remember between frames: who was just hurt, who has just fallen, where somebody was told to go. None of it is
 //! the match's business.
 
-use std::collections::BTreeMap;
-
 use macroquad::color::WHITE;
 use macroquad::math::{Vec2, vec2};
 
@@ -24,6 +22,7 @@ const MARKS_MAX: usize = 400;
 /// What a unit was like in the picture before.
 #[derive(Clone, Copy)]
 struct Seen {
+    army: u8,
     hit_points: i32,
     /// The most it had: units are not all equally strong.
     whole: i32,
@@ -50,7 +49,8 @@ struct Mark {
 pub(crate) struct Effects {
     seconds: f32,
     frame: u32,
-    seen: BTreeMap<(u8, u32), Seen>,
+    /// By number in the match; none of who does not live.
+    seen: Vec<Option<Seen>>,
     fallen: Vec<Mark>,
     markers: Vec<Mark>,
 }
@@ -68,7 +68,7 @@ impl Effects {
         }
         self.fallen.retain(|mark| mark.age < FALLEN);
         self.markers.retain(|mark| mark.age < MARKER);
-        for seen in self.seen.values_mut() {
+        for seen in self.seen.iter_mut().flatten() {
             seen.unhurt += seconds;
         }
         if frame != self.frame || self.seen.is_empty() {
@@ -84,13 +84,20 @@ impl Effects {
             let (position, velocity) = (body.position(), body.velocity());
             let at = vec2(units(position.x.to_bits() as i32), units(position.y.to_bits() as i32));
             let speed = vec2(units(velocity.x.to_bits() as i32), units(velocity.y.to_bits() as i32));
-            let target =
-                look.strikes.and_then(|enemy| game.world().body(enemy)).map(|enemy| enemy.position());
+            let target = game
+                .struck_by(&look)
+                .and_then(|enemy| game.world().body(enemy))
+                .map(|enemy| enemy.position());
             let aim =
                 target.map_or(speed, |t| vec2(units(t.x.to_bits() as i32), units(t.y.to_bits() as i32)) - at);
             let whole = whole(look.hit_points, look.hit_points_usual);
-            let new = Seen { hit_points: look.hit_points, whole, at, facing: Vec2::X, unhurt: HURT, frame };
-            let seen = self.seen.entry((look.army, look.index)).or_insert(new);
+            let (army, hit_points) = (look.army, look.hit_points);
+            let new = Seen { army, hit_points, whole, at, facing: Vec2::X, unhurt: HURT, frame };
+            let place = look.number as usize;
+            if self.seen.len() <= place {
+                self.seen.resize(place + 1, None);
+            }
+            let seen = self.seen[place].get_or_insert(new);
             if look.hit_points < seen.hit_points {
                 seen.unhurt = 0.0;
             }
@@ -101,12 +108,13 @@ impl Effects {
                 seen.facing = turned.try_normalize().unwrap_or(seen.facing);
             }
         }
-        for ((army, _), seen) in self.seen.iter().filter(|(_, seen)| seen.frame != frame) {
-            if self.fallen.len() < MARKS_MAX {
-                self.fallen.push(Mark { at: seen.at, age: 0.0, army: *army, attacks: false });
+        for place in &mut self.seen {
+            if let Some(seen) = place.take_if(|seen| seen.frame != frame)
+                && self.fallen.len() < MARKS_MAX
+            {
+                self.fallen.push(Mark { at: seen.at, age: 0.0, army: seen.army, attacks: false });
             }
         }
-        self.seen.retain(|_, seen| seen.frame == frame);
     }
 
     /// Shows at once where an order leads, long before it runs.
@@ -116,20 +124,24 @@ impl Effects {
         }
     }
 
-    /// How fresh the last blow is: 1 now, 0 long ago.
-    pub(crate) fn hurt(&self, army: u8, index: u32) -> f32 {
-        self.seen.get(&(army, index)).map_or(0.0, |seen| (1.0 - seen.unhurt / HURT).max(0.0))
+    /// How fresh the last blow is against the unit with this number in the match: 1 now, 0 long ago.
+    pub(crate) fn hurt(&self, number: u32) -> f32 {
+        self.seen(number).map_or(0.0, |seen| (1.0 - seen.unhurt / HURT).max(0.0))
     }
 
     /// The part of its hit points that a unit still has, 0..=1.
-    pub(crate) fn health(&self, army: u8, index: u32) -> f32 {
+    pub(crate) fn health(&self, number: u32) -> f32 {
         let part = |seen: &Seen| seen.hit_points.max(0) as f32 / seen.whole.max(1) as f32;
-        self.seen.get(&(army, index)).map_or(1.0, part)
+        self.seen(number).map_or(1.0, part)
     }
 
     /// Where a unit looks.
-    pub(crate) fn facing(&self, army: u8, index: u32) -> Option<Vec2> {
-        self.seen.get(&(army, index)).map(|seen| seen.facing)
+    pub(crate) fn facing(&self, number: u32) -> Option<Vec2> {
+        self.seen(number).map(|seen| seen.facing)
+    }
+
+    fn seen(&self, number: u32) -> Option<&Seen> {
+        self.seen.get(number as usize)?.as_ref()
     }
 
     /// Time of the match as pictures count it.

@@ -13,6 +13,8 @@ mod debug;
 mod desk;
 #[cfg(not(target_arch = "wasm32"))]
 mod display;
+#[cfg(not(target_arch = "wasm32"))]
+mod drawing_cost;
 mod effects;
 #[cfg(not(target_arch = "wasm32"))]
 mod ending;
@@ -46,6 +48,8 @@ mod viewing;
 mod viewport;
 
 #[cfg(not(target_arch = "wasm32"))]
+pub(crate) use drawing_cost::{DrawingResult, measure as measure_drawing};
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use native::{WindowError, open, open_cubes, open_network, open_replay};
 #[cfg(target_arch = "wasm32")]
 pub(crate) use page::open_page;
@@ -57,7 +61,7 @@ use macroquad::input::{KeyCode, is_key_pressed};
 use macroquad::miniquad;
 use macroquad::miniquad::conf::{LinuxBackend, Platform};
 use macroquad::texture::get_screen_data;
-use macroquad::time::get_frame_time;
+use macroquad::time::{get_frame_time, get_time};
 use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
 
 use crate::app::{MatchError, SkirmishSpec};
@@ -96,8 +100,10 @@ async fn run(
 ) -> Result<bool, MatchError> {
     let mut desk = Desk::new(spec, speed_percent, log)?;
     let mut pictures = 0;
+    let mut rate = Rate::new();
     loop {
         let seconds = get_frame_time().min(PICTURE_MAX);
+        rate.note_picture(&mut desk.log);
         desk.layout = Layout::new(screen_width(), screen_height());
         desk.ui.begin();
         desk.read(seconds);
@@ -114,6 +120,31 @@ async fn run(
             miniquad::window::order_quit();
         }
         next_frame().await;
+    }
+}
+
+/// How many pictures there are in a second, for the log.
+struct Rate {
+    pictures: u32,
+    since: f64,
+}
+
+impl Rate {
+    /// Pictures from one note to the next.
+    const EVERY: u32 = 200;
+
+    fn new() -> Self {
+        Self { pictures: 0, since: get_time() }
+    }
+
+    fn note_picture(&mut self, log: &mut OrderLog) {
+        self.pictures += 1;
+        if self.pictures == Self::EVERY {
+            let now = get_time();
+            let rate = f64::from(self.pictures) / (now - self.since).max(1e-3);
+            log.note("pictures_per_second", (rate * 10.0).round() / 10.0);
+            *self = Self { pictures: 0, since: now };
+        }
     }
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<
         let few = extras.chosen.len() <= BARS_MAX;
         for (look, at) in &looks {
             let is_chosen = few && look.army == extras.player && extras.chosen.contains(look.index);
-            health(batch, extras.effects.health(look.army, look.index), view.at(*at), radius, is_chosen);
+            health(batch, extras.effects.health(look.number), view.at(*at), radius, is_chosen);
         }
     }
     if let Some((slot, pulse)) = extras.accused {
@@ -200,15 +200,14 @@ fn boulders(batch: &mut Batch, game: &Game, view: &View, alpha: u32) {
 fn unit(batch: &mut Batch, game: &Game, view: &View, look: &UnitLook, at: Vec2, extras: &Extras<'_>) {
     let radius = (UNIT_RADIUS * view.camera.scale).max(1.2);
     let color = army(look.army);
-    let hurt = extras.effects.hurt(look.army, look.index);
+    let hurt = extras.effects.hurt(look.number);
     batch.sprite(Sprite::Ball, view.at(at), radius, mixed(color, WHITE, hurt * 0.35));
     if radius <= DETAIL_FROM {
         return;
     }
     let sign = mixed(BACKDROP, color, 0.12);
     if look.is_archer {
-        let facing =
-            extras.effects.facing(look.army, look.index).unwrap_or_else(|| velocity(game, look.body));
+        let facing = extras.effects.facing(look.number).unwrap_or_else(|| velocity(game, look.body));
         batch.turned(Sprite::Arrow, view.at(at), radius * 0.82, facing, sign);
     } else {
         batch.sprite(Sprite::Shield, view.at(at), radius * 0.72, sign);
@@ -228,7 +227,9 @@ fn shots(batch: &mut Batch, game: &Game, view: &View, looks: &[(UnitLook, Vec2)]
     const SPEED: f32 = 14.0;
     const LENGTH: f32 = 0.9;
     for (look, at) in looks.iter().filter(|(look, _)| look.is_archer) {
-        let Some(to) = look.strikes.and_then(|enemy| position(game, enemy, extras.alpha)) else { continue };
+        let Some(to) = game.struck_by(look).and_then(|enemy| position(game, enemy, extras.alpha)) else {
+            continue;
+        };
         let way = to - *at;
         let Some(direction) = way.try_normalize() else { continue };
         // Every archer has a rhythm of its own; between two arrows the bow is drawn.

@@ -60,7 +60,7 @@ impl Sight<'_> {
             scene::position(game, look.body, self.alpha).is_some_and(|place| place.distance(at) < REACH)
         };
         if let Some(look) = enemies.find(is_hit) {
-            return Some(Foe::Unit(u32::from(look.army) * game.setup().units + look.index));
+            return Some(Foe::Unit(look.number));
         }
         let covers = |look: &BuildingLook| {
             let away = (at - place(look.centre)).abs();
