@@ -43,7 +43,7 @@ pub(crate) fn report(desync: &Desync, copies: [&'static str; 2]) -> Vec<(&'stati
         if let [Some(a), Some(b), ..] = number.values[..] {
             let bits = (a ^ b).count_ones();
             let text =
-                if bits == 1 { "1 bit of the match".into() } else { format!("{bits} bits of that number") };
+                if bits == 1 { "1 bit of that number".into() } else { format!("{bits} bits of that number") };
             lines.push(("difference", text));
         }
     }

@@ -57,6 +57,7 @@ fn hint(side: &Side, is_person: bool) -> (String, Color) {
         0 if !side.has_ordered => ("drag a box over your units".into(), SELECTION),
         0 => (String::new(), TEXT_DIM),
         chosen if !side.has_ordered => (format!("{chosen} chosen: right-click somewhere"), SELECTION),
+        chosen if !side.has_attacked => (format!("{chosen} chosen   A, then click: attack"), SELECTION),
         chosen => (format!("{chosen} chosen"), SELECTION),
     }
 }

@@ -29,8 +29,10 @@ pub(crate) struct Side {
     pub(crate) aim: Option<Aim>,
     /// The place of the field where a box began.
     pub(crate) drag: Option<Vec2>,
-    /// The person has given an order: the hint has done its work.
+    /// The person has sent units somewhere: the first hint has done its work.
     pub(crate) has_ordered: bool,
+    /// They were told to attack who comes in sight: so has the second.
+    pub(crate) has_attacked: bool,
 }
 
 impl Side {
@@ -60,7 +62,9 @@ impl Side {
         if let (Some(at), true) = (told.at, is_given) {
             let attacks = matches!(told.command, Command::Attack(_) | Command::Strike(_));
             self.effects.mark(at, player, attacks);
-            self.has_ordered = true;
+            // A place for recruits is no order to anybody who is there.
+            self.has_ordered |= !matches!(told.command, Command::Rally(_));
+            self.has_attacked |= attacks;
         }
     }
 }
