@@ -1,5 +1,7 @@
 //! The hash of a stream of bytes, in pieces of any length: XXH3, 64 bits.
 
+use core::slice;
+
 use twox_hash::XxHash3_64;
 
 use crate::simd::Path;
@@ -38,20 +40,15 @@ impl Hasher {
 
     /// Goes on where the buffer is full; `bytes` is not empty.
     fn write_far(&mut self, bytes: &[u8]) {
-        let full = self.buffer;
-        self.add(&[full]);
-        self.len = 0;
+        self.path.add_blocks(&mut self.sums, slice::from_ref(&self.buffer));
         // The last block stays here, even if it is whole: the end of the input has other rules.
         let (blocks, rest) = bytes.split_at((bytes.len() - 1) / BLOCK * BLOCK);
-        self.add(blocks.as_chunks().0);
-        self.keep(rest);
-    }
-
-    fn add(&mut self, blocks: &[Block]) {
+        let blocks = blocks.as_chunks().0;
         self.path.add_blocks(&mut self.sums, blocks);
-        if let Some(end) = blocks.last().and_then(|block| block.last_chunk()) {
-            self.before = *end;
-        }
+        let added = blocks.last().unwrap_or(&self.buffer);
+        self.before.copy_from_slice(&added[BLOCK - STRIPE..]);
+        self.len = 0;
+        self.keep(rest);
     }
 
     #[inline]

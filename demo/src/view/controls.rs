@@ -12,7 +12,8 @@ use crate::view::order_log::OrderLog;
 use crate::view::side::{Aim, Side, Told};
 use crate::view::sight::Sight;
 
-const DIGITS: [KeyCode; 10] = [
+/// The digit keys, by what stands on them.
+pub(crate) const DIGITS: [KeyCode; 10] = [
     KeyCode::Key0,
     KeyCode::Key1,
     KeyCode::Key2,

@@ -20,11 +20,11 @@ use crate::view::batch::Batch;
 use crate::view::layout::Layout;
 use crate::view::order_log::OrderLog;
 use crate::view::palette::{BACKDROP, BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army};
+use crate::view::panel::Wish;
 use crate::view::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::ui::Ui;
-use crate::view::{PICTURE_MAX, controls, help, save_picture, viewport};
+use crate::view::{PICTURE_MAX, controls, help, save_picture_on_key, viewport};
 use field::Look;
-use panel::Wish;
 
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);
@@ -75,10 +75,7 @@ pub(super) async fn run(
         clear_background(BACKDROP);
         desk.draw();
         told.set(Some(Ok(desk.agrees())));
-        if is_key_pressed(KeyCode::F12) {
-            pictures += 1;
-            save_picture(&mut desk.log, pictures);
-        }
+        save_picture_on_key(&mut desk.log, &mut pictures);
         if controls::wants_to_quit() {
             desk.note_end();
             order_quit();

@@ -111,10 +111,7 @@ async fn run(
         clear_background(BACKDROP);
         desk.draw();
         told.set(Some(Ok(desk.agrees())));
-        if is_key_pressed(KeyCode::F12) {
-            pictures += 1;
-            save_picture(&mut desk.log, pictures);
-        }
+        save_picture_on_key(&mut desk.log, &mut pictures);
         if controls::wants_to_quit() {
             desk.note_end();
             miniquad::window::order_quit();
@@ -148,8 +145,13 @@ impl Rate {
     }
 }
 
-/// Saves what is on the screen in the folder in which the program was started.
-fn save_picture(log: &mut OrderLog, number: u32) {
+/// F12 saves what is on the screen in the folder in which the program was started; `saved` pictures are there already.
+fn save_picture_on_key(log: &mut OrderLog, saved: &mut u32) {
+    if !is_key_pressed(KeyCode::F12) {
+        return;
+    }
+    *saved += 1;
+    let number = *saved;
     let name = format!("testudo-{number}.png");
     let mut picture = get_screen_data();
     // What is left of transparency means nothing on a screen.

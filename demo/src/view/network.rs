@@ -27,7 +27,7 @@ use crate::view::side::{Side, Told};
 use crate::view::sight::Sight;
 use crate::view::steering::steer;
 use crate::view::ui::Ui;
-use crate::view::{PICTURE_MAX, ending, help, lobby, peers, save_picture};
+use crate::view::{PICTURE_MAX, ending, help, lobby, peers, save_picture_on_key};
 
 /// Time for leaving in good order, seconds; after it the others find out by themselves.
 const FAREWELL: f32 = 3.0;
@@ -86,10 +86,7 @@ pub(crate) async fn run(
         desk.advance(seconds, &tell);
         clear_background(BACKDROP);
         desk.draw();
-        if is_key_pressed(KeyCode::F12) {
-            pictures += 1;
-            save_picture(&mut desk.log, pictures);
-        }
+        save_picture_on_key(&mut desk.log, &mut pictures);
         if controls::wants_to_quit() || is_quit_requested() {
             desk.leave();
         }

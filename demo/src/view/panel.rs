@@ -27,6 +27,22 @@ pub(crate) enum Wish {
     Corrupt,
 }
 
+/// The ground of a panel, its columns of these widths, and what is left beside them for a graph, if that is enough.
+pub(crate) fn columns(ui: &mut Ui, rect: Rect, widths: [f32; 3]) -> ([Rect; 3], Option<Rect>) {
+    draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
+    draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
+    ui.cover(rect);
+    let inner = Rect::new(rect.x + 16.0, rect.y + 10.0, rect.w - 32.0, rect.h - 20.0);
+    let mut left = inner.x;
+    let columns = widths.map(|width| {
+        let column = Rect::new(left, inner.y, width - 24.0, inner.h);
+        left += width;
+        column
+    });
+    let graph = Rect::new(left, inner.y, inner.x + inner.w - left, inner.h);
+    (columns, (graph.w > 160.0).then_some(graph))
+}
+
 /// Draws the panel and asks its widgets.
 pub(crate) fn draw(
     batch: &mut Batch,
@@ -35,21 +51,11 @@ pub(crate) fn draw(
     rect: Rect,
     skirmish: &Skirmish,
 ) -> Option<Wish> {
-    draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
-    draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
-    ui.cover(rect);
-    let inner = Rect::new(rect.x + 16.0, rect.y + 10.0, rect.w - 32.0, rect.h - 20.0);
-    let mut left = inner.x;
-    let columns = COLUMNS.map(|width| {
-        let column = Rect::new(left, inner.y, width - 24.0, inner.h);
-        left += width;
-        column
-    });
+    let (columns, graph) = columns(ui, rect, COLUMNS);
     turns(pen, columns[0], skirmish);
     let corrupt = checksums(pen, ui, columns[1], skirmish);
     let network = conditions::draw(pen, ui, columns[2], skirmish.link(), &conditions::PLAYERS);
-    let graph = Rect::new(left, inner.y, inner.x + inner.w - left, inner.h);
-    if graph.w > 160.0 {
+    if let Some(graph) = graph {
         curves(batch, pen, graph, skirmish.samples().collect());
     }
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))

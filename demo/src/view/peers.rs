@@ -2,13 +2,12 @@
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_line, draw_rectangle};
 use testudo_lockstep::{Blame, PlayerId, State};
 
 use crate::app::{Sample, Seat};
 use crate::view::batch::Batch;
-use crate::view::palette::{BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, WARN, army};
-use crate::view::panel::{curves, list, waiting};
+use crate::view::palette::{BAD, GOOD, TEXT, TEXT_DIM, WARN, army};
+use crate::view::panel::{columns, curves, list, waiting};
 use crate::view::pen::{Pen, SIZE, SMALL};
 use crate::view::ui::Ui;
 
@@ -20,21 +19,11 @@ const SECOND: usize = 10;
 
 /// Draws the panel.
 pub(crate) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) {
-    draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
-    draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
-    ui.cover(rect);
-    let inner = Rect::new(rect.x + 16.0, rect.y + 10.0, rect.w - 32.0, rect.h - 20.0);
-    let mut left = inner.x;
-    let columns = COLUMNS.map(|width| {
-        let column = Rect::new(left, inner.y, width - 24.0, inner.h);
-        left += width;
-        column
-    });
+    let (columns, graph) = columns(ui, rect, COLUMNS);
     turns(pen, columns[0], seat);
     checksums(pen, columns[1], seat);
     players(pen, columns[2], seat);
-    let graph = Rect::new(left, inner.y, inner.x + inner.w - left, inner.h);
-    if graph.w > 160.0 {
+    if let Some(graph) = graph {
         curves(batch, pen, graph, seat.samples().collect());
     }
 }

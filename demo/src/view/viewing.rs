@@ -7,7 +7,6 @@ mod timeline;
 
 use std::cell::Cell;
 
-use macroquad::input::{KeyCode, is_key_pressed};
 use macroquad::math::Vec2;
 use macroquad::miniquad;
 use macroquad::time::get_frame_time;
@@ -29,7 +28,7 @@ use crate::view::scene::{self, View};
 use crate::view::side::Side;
 use crate::view::sight::Sight;
 use crate::view::ui::Ui;
-use crate::view::{PICTURE_MAX, save_picture};
+use crate::view::{PICTURE_MAX, save_picture_on_key};
 use layout::Layout;
 use timeline::Timeline;
 
@@ -117,10 +116,7 @@ pub(super) async fn run(
         clear_background(BACKDROP);
         viewing.draw();
         told.set(Some(Ok(viewing.is_good())));
-        if is_key_pressed(KeyCode::F12) {
-            pictures += 1;
-            save_picture(&mut viewing.log, pictures);
-        }
+        save_picture_on_key(&mut viewing.log, &mut pictures);
         if wants_to_quit() {
             miniquad::window::order_quit();
         }

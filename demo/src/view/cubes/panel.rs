@@ -2,15 +2,15 @@
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
-use macroquad::shapes::{draw_line, draw_rectangle};
-use testudo_lockstep::simnet::{LinkSettings, Transport};
+use testudo_lockstep::simnet::Transport;
 
 use crate::app::{LiveCubes, Moment, Sample};
 use crate::cubes::FRAMES_PER_SECOND;
 use crate::view::batch::Batch;
 use crate::view::conditions;
 use crate::view::graph::{self, Curve};
-use crate::view::palette::{BACKDROP, BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, WARN, army};
+use crate::view::palette::{BACKDROP, BAD, GOOD, TEXT, TEXT_DIM, WARN, army};
+use crate::view::panel::{Wish, columns};
 use crate::view::pen::{Pen, SIZE, SMALL};
 use crate::view::ui::Ui;
 
@@ -20,30 +20,13 @@ const COLUMNS: [f32; 3] = [262.0, 280.0, 372.0];
 /// Width of a frame's tick, pixels.
 const TICK: f32 = 2.0;
 
-/// What the person did in the panel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Wish {
-    Network(LinkSettings),
-    Corrupt,
-}
-
 /// Draws the panel and asks its widgets.
 pub(super) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<Wish> {
-    draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
-    draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
-    ui.cover(rect);
-    let inner = Rect::new(rect.x + 16.0, rect.y + 10.0, rect.w - 32.0, rect.h - 20.0);
-    let mut left = inner.x;
-    let columns = COLUMNS.map(|width| {
-        let column = Rect::new(left, inner.y, width - 24.0, inner.h);
-        left += width;
-        column
-    });
+    let (columns, graph) = columns(ui, rect, COLUMNS);
     frames(pen, columns[0], live);
     let corrupt = checksums(batch, pen, ui, columns[1], live);
     let network = conditions::draw(pen, ui, columns[2], live.link(), &conditions::WATCHER);
-    let graph = Rect::new(left, inner.y, inner.x + inner.w - left, inner.h);
-    if graph.w > 160.0 {
+    if let Some(graph) = graph {
         let values = |value: fn(&Sample) -> u32| live.samples().map(value).collect::<Vec<u32>>();
         let behind = |sample: &Sample| sample.behind_frames * 1_000 / FRAMES_PER_SECOND;
         let curve = Curve { name: "right is behind", color: army(0), values: values(behind) };

@@ -3,25 +3,13 @@
 use macroquad::input::{KeyCode, MouseButton, is_key_down, is_key_pressed, is_mouse_button_down};
 
 use crate::view::camera::units;
+use crate::view::controls::DIGITS;
 use crate::view::minimap;
 use crate::view::steering::{WASD, steer_by};
 use crate::view::viewing::Viewing;
 
 /// How far the arrow keys go, milliseconds.
 const LEAP_MS: i64 = 5_000;
-
-const DIGITS: [KeyCode; 10] = [
-    KeyCode::Key0,
-    KeyCode::Key1,
-    KeyCode::Key2,
-    KeyCode::Key3,
-    KeyCode::Key4,
-    KeyCode::Key5,
-    KeyCode::Key6,
-    KeyCode::Key7,
-    KeyCode::Key8,
-    KeyCode::Key9,
-];
 
 impl Viewing {
     /// Reads mouse and keys of one picture; `seconds` is the time since the last one.
