@@ -1,18 +1,21 @@
 //! The world: bodies, their contacts, and the step.
 
+mod setters;
+mod step;
+
 use alloc::vec::Vec;
 
-use crate::body::{Body, BodyRef, Extra, flag, fx};
-use crate::body_def::{BodyDef, BodyError};
-use crate::body_id::BodyId;
-use crate::contacts::ContactCache;
-use crate::num::{FPS_MAX, Fx};
-use crate::ordered::Ordered;
-use crate::resting::RestingTrees;
-use crate::rng::Pcg32;
-use crate::sensors::SensorOverlaps;
+use crate::body::def::{BodyDef, BodyError};
+use crate::body::id::BodyId;
+use crate::body::ordered::Ordered;
+use crate::body::record::{Body, BodyRef, Extra, flag, fx};
+use crate::contact::cache::ContactCache;
+use crate::contact::sensors::SensorOverlaps;
+use crate::math::num::{FPS_MAX, Fx};
+use crate::math::rng::Pcg32;
 use crate::simd::Path;
-use crate::step::Stepper;
+use crate::step::stepper::Stepper;
+use crate::tree::resting::RestingTrees;
 use crate::world_def::{Settings, WorldDef, WorldError};
 
 /// A body that was removed after the last step; its contacts end in the next one.

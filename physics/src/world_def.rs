@@ -1,11 +1,12 @@
 //! Settings of a world: the builder that users fill in, and the validated form that the step reads.
 
-use crate::aabb::Aabb;
-use crate::body::{raw, raw2};
-use crate::curve::DEPTH_LIMIT;
-use crate::num::{Fx, POSITION_MAX, SPEED_MAX};
-use crate::quadtree::{RawBox, SplitRule};
-use crate::vec2::Vec2;
+use crate::body::record::{raw, raw2};
+use crate::math::aabb::Aabb;
+use crate::math::boxes::RawBox;
+use crate::math::num::{Fx, POSITION_MAX, SPEED_MAX};
+use crate::math::vec2::Vec2;
+use crate::tree::curve::DEPTH_LIMIT;
+use crate::tree::quadtree::SplitRule;
 
 /// What happens to a body whose centre would leave the world's bounds. Nothing ever wraps around.
 ///

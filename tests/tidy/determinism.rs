@@ -34,7 +34,7 @@ const ALLOWED: &[(&str, Ban, &str)] = &[
     ("lockstep/src/transport/", Ban::Clock, "sockets live here and are driven in real time"),
     ("lockstep/src/transport/", Ban::System, "sockets live here"),
     (
-        "physics/src/interpolate.rs",
+        "physics/src/draw/interpolate.rs",
         Ban::Float,
         "converts to f32 for drawing, after interpolating in integers",
     ),

@@ -7,16 +7,17 @@ use core::arch::x86_64::*;
 
 use alloc::vec::Vec;
 
-use crate::block_join::{IndexPair, push_pairs};
-use crate::body::Shell;
-use crate::body_id::{self, BodyId};
-use crate::contact_setup::ContactSetup;
-use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
-use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox, each_lane};
+use crate::body::id::{self, BodyId};
+use crate::body::record::Shell;
+use crate::collide::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
+use crate::contact::setup::ContactSetup;
+use crate::math::boxes::{BoxBlock, LANES, RawBox};
+use crate::math::xxh3::{BLOCK, Block, PRIME32_1, SECRET, STRIPE, Sums};
 use crate::simd::sse;
-use crate::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
-use crate::tree_search::{self, Search};
-use crate::xxh3::{BLOCK, Block, PRIME32_1, SECRET, STRIPE, Sums};
+use crate::solve::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
+use crate::tree::block_join::{IndexPair, push_pairs};
+use crate::tree::quadtree::{Quadtree, each_lane};
+use crate::tree::search::{self, Search};
 
 /// Shift that takes a product with a unit factor back to raw units.
 const SHIFT: i32 = UNIT_BITS as i32;
@@ -56,7 +57,7 @@ fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
     _mm256_movemask_ps(_mm256_castsi256_ps(equal)) as u32
 }
 
-/// See [`add_blocks`](crate::xxh3::add_blocks): the eight sums are two registers.
+/// See [`add_blocks`](crate::math::xxh3::add_blocks): the eight sums are two registers.
 #[target_feature(enable = "avx2")]
 pub(super) fn add_blocks(sums: &mut Sums, blocks: &[Block]) {
     // SAFETY: 32 bytes of an array that has them.
@@ -100,7 +101,7 @@ pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn search_listed(listed: &mut impl Iterator<Item = (u32, RawBox)>, search: &mut impl Search) {
-    tree_search::search_listed(listed, search);
+    search::search_listed(listed, search);
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
@@ -112,7 +113,7 @@ pub(super) fn collect(tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn sort_by_slot(ids: &mut [BodyId]) {
-    body_id::sort_by_slot(ids);
+    id::sort_by_slot(ids);
 }
 
 /// See [`BoxBlock::overlapping`].
@@ -127,7 +128,7 @@ fn overlapping(boxes: &BoxBlock, area: &RawBox) -> u32 {
     !_mm256_movemask_ps(_mm256_castsi256_ps(apart)) as u32 & 0xff
 }
 
-/// See [`crate::block_join::overlaps`]: one row of eight bits per lane of `a`.
+/// See [`crate::tree::block_join::overlaps`]: one row of eight bits per lane of `a`.
 #[target_feature(enable = "avx2")]
 fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
     let (bx0, bx1) = (load8(&b.x0), load8(&b.x1));
@@ -148,7 +149,7 @@ fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
     mask
 }
 
-/// See [`crate::solver::run_pass`].
+/// See [`crate::solve::solver::run_pass`].
 ///
 /// # Safety
 /// Every body index of every batch is below `velocities.len()`.

@@ -6,13 +6,14 @@ use core::arch::x86_64::*;
 
 use alloc::vec::Vec;
 
-use crate::block_join::IndexPair;
-use crate::body::Shell;
-use crate::body_id::BodyId;
-use crate::curve::{self, Centre, Grid, LEVELS, STEP, STEP_BITS};
-use crate::narrow_phase::{Hits, RECIPROCAL_ROOT, UNIT, UNIT_BITS, add_hits, separation};
-use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox};
-use crate::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
+use crate::body::id::BodyId;
+use crate::body::record::Shell;
+use crate::collide::narrow_phase::{Hits, RECIPROCAL_ROOT, UNIT, UNIT_BITS, add_hits, separation};
+use crate::math::boxes::{BoxBlock, LANES, RawBox};
+use crate::solve::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
+use crate::tree::block_join::IndexPair;
+use crate::tree::curve::{self, Centre, Grid, LEVELS, STEP, STEP_BITS};
+use crate::tree::quadtree::Quadtree;
 
 /// Whether this machine has everything that the kernels use.
 pub(super) fn is_detected() -> bool {
@@ -45,7 +46,7 @@ pub(super) fn join(
     }
 }
 
-/// See [`crate::block_join::overlaps`]: two rows of eight bits per turn.
+/// See [`crate::tree::block_join::overlaps`]: two rows of eight bits per turn.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
@@ -103,7 +104,7 @@ const EVERY_BIT: [u8; 64] = {
     bits
 };
 
-/// See [`crate::block_join::push_pairs`]: eight pairs per turn, and hardly ever a second one.
+/// See [`crate::tree::block_join::push_pairs`]: eight pairs per turn, and hardly ever a second one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2")]
 fn push_pairs(i: u32, j: u32, overlapping: u64, out: &mut Vec<IndexPair>) {
@@ -183,7 +184,7 @@ fn curve_key8(grid: &Grid, centres: __m512i) -> __m512i {
     key
 }
 
-/// See [`crate::narrow_phase::find_hits`].
+/// See [`crate::collide::narrow_phase::find_hits`].
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
     hits.begin(pairs.len());
@@ -195,7 +196,7 @@ pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &
 }
 
 /// Eight pairs, each in a 64-bit lane: x (or the only number) in the low half, y in the high one. The formulas are those of
-/// [`crate::narrow_phase::unit_and_length`].
+/// [`crate::collide::narrow_phase::unit_and_length`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 fn narrow_block(pairs: &[IndexPair; LANES], shells: &[Shell], margin: i32, hits: &mut Hits) {
@@ -316,7 +317,7 @@ fn keep_hits(pairs: &[IndexPair; LANES], normal: __m512i, gap: __m256i, kept: __
     hits.len += kept.count_ones() as usize;
 }
 
-/// See [`crate::solver::run_pass`].
+/// See [`crate::solve::solver::run_pass`].
 ///
 /// # Safety
 /// Every body index of every batch is below `velocities.len()`.

@@ -3,16 +3,16 @@
 
 use core::arch::x86_64::*;
 
-use crate::block_join::IndexPair;
-use crate::body::Shell;
-use crate::coloring::Origin;
-use crate::contact_setup::{ContactSetup, OVERLAP_ALLOWED, OVERLAP_DEEP, PARTING_GAP, PUSH_MAX};
-use crate::contacts::CachedContacts;
-use crate::narrow_phase::{Hits, UNIT};
-use crate::quadtree::LANES;
+use crate::body::record::Shell;
+use crate::collide::narrow_phase::{Hits, UNIT};
+use crate::contact::cache::CachedContacts;
+use crate::contact::setup::{ContactSetup, OVERLAP_ALLOWED, OVERLAP_DEEP, PARTING_GAP, PUSH_MAX};
+use crate::math::boxes::LANES;
 use crate::simd::avx512::columns;
 use crate::simd::equal_lanes;
-use crate::solver::Contact;
+use crate::solve::coloring::Origin;
+use crate::solve::solver::Contact;
+use crate::tree::block_join::IndexPair;
 
 /// Blocks that are drafted at a time.
 const DRAFTS: usize = 8;
@@ -191,7 +191,7 @@ fn look_up(
     Some((_mm512_cvtepi64_epi32(found), impulse))
 }
 
-/// See [`limits`](crate::contact_setup::limits): the biased ones.
+/// See [`limits`](crate::contact::setup::limits): the biased ones.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 fn least_speed(gap: __m256i, setup: &ContactSetup<'_>) -> __m256i {

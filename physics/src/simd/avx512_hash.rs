@@ -2,9 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use crate::xxh3::{BLOCK, Block, PRIME32_1, SECRET, STRIPE, Sums};
+use crate::math::xxh3::{BLOCK, Block, PRIME32_1, SECRET, STRIPE, Sums};
 
-/// See [`add_blocks`](crate::xxh3::add_blocks).
+/// See [`add_blocks`](crate::math::xxh3::add_blocks).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) fn add_blocks(sums: &mut Sums, blocks: &[Block]) {
     // SAFETY: every place below is followed by 64 bytes of its array.

@@ -3,11 +3,11 @@
 use core::arch::x86_64::*;
 use core::mem::{offset_of, size_of};
 
-use crate::body::{Body, flag};
-use crate::curve;
-use crate::moving::{Movement, MoverBlock};
-use crate::quadtree::{BoxBlock, LANES};
+use crate::body::record::{Body, flag};
+use crate::math::boxes::{BoxBlock, LANES};
+use crate::motion::movers::{Movement, MoverBlock};
 use crate::simd::avx512::{UPPER, columns};
+use crate::tree::curve;
 
 // The rows below are these fields, in pairs of 64 bits.
 const _: () = {
@@ -113,7 +113,7 @@ pub(super) fn move_ordinary(
     true
 }
 
-/// See [`PerFrame::take`](crate::motion::PerFrame::take): the steps, and the first field of the remainders replaced.
+/// See [`PerFrame::take`](crate::motion::rates::PerFrame::take): the steps, and the first field of the remainders replaced.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn take(per_second: __m512i, rests: __m512i, fps: i32, reciprocal: i64) -> (__m512i, __m512i) {

@@ -6,13 +6,14 @@ use core::arch::x86_64::*;
 
 use alloc::vec::Vec;
 
-use crate::block_join::{IndexPair, push_pairs};
-use crate::body::Shell;
-use crate::body_id::BodyId;
-use crate::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
-use crate::quadtree::{BoxBlock, LANES, Quadtree, RawBox, each_lane};
-use crate::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
-use crate::tree_search::{self, Search};
+use crate::body::id::BodyId;
+use crate::body::record::Shell;
+use crate::collide::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
+use crate::math::boxes::{BoxBlock, LANES, RawBox};
+use crate::solve::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
+use crate::tree::block_join::{IndexPair, push_pairs};
+use crate::tree::quadtree::{Quadtree, each_lane};
+use crate::tree::search::{self, Search};
 
 /// Shift that takes a product with a unit factor back to raw units.
 const SHIFT: i32 = UNIT_BITS as i32;
@@ -60,7 +61,7 @@ pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
 
 #[target_feature(enable = "sse4.1")]
 pub(super) fn search_listed(listed: &mut impl Iterator<Item = (u32, RawBox)>, search: &mut impl Search) {
-    tree_search::search_listed(listed, search);
+    search::search_listed(listed, search);
 }
 
 #[target_feature(enable = "sse4.1")]
@@ -99,7 +100,7 @@ pub(super) fn bounds(boxes: &BoxBlock) -> RawBox {
     RawBox { min: pair(min), max: pair(max) }
 }
 
-/// See [`crate::block_join::overlaps`]: one row of eight bits per lane of `a`.
+/// See [`crate::tree::block_join::overlaps`]: one row of eight bits per lane of `a`.
 #[target_feature(enable = "sse4.1")]
 fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
     let [x0, x1, y0, y1] = [load8(&b.x0), load8(&b.x1), load8(&b.y0), load8(&b.y1)];
@@ -132,7 +133,7 @@ fn mask8(lanes: [__m128i; 2]) -> u32 {
     _mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(lanes[0], lanes[1]), _mm_setzero_si128())) as u32
 }
 
-/// See [`crate::solver::run_pass`].
+/// See [`crate::solve::solver::run_pass`].
 ///
 /// # Safety
 /// Every body index of every batch is below `velocities.len()`.

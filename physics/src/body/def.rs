@@ -1,0 +1,346 @@
+//! What a body is made from, and why it may be refused.
+
+use crate::body::filter::Filter;
+use crate::body::id::BodyId;
+use crate::body::material::Material;
+use crate::body::shape::Shape;
+use crate::math::num::{
+    EXTENT_MAX, EXTENT_MIN, FRICTION_MAX, Fx, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX,
+};
+use crate::math::vec2::Vec2;
+
+/// What moves a body.
+///
+/// ```
+/// use testudo_physics::{BodyDef, BodyKind, Fx, Shape, Vec2, World, WorldDef};
+/// let mut world = World::new(WorldDef::new().gravity(Vec2::from_ints(0, -10)))?;
+/// let mut drop = |kind| world.create_body(&BodyDef::new(kind, Shape::circle(Fx::ONE)).sensor(true));
+/// let (ground, lift, stone) = (drop(BodyKind::Static)?, drop(BodyKind::Kinematic)?, drop(BodyKind::Dynamic)?);
+/// world.step(20)?;
+/// let velocity = |id| world.body(id).unwrap().velocity().y;
+/// assert_eq!([ground, lift, stone].map(velocity), [Fx::ZERO, Fx::ZERO, Fx::lit("-0.5")]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BodyKind {
+    /// Nothing; the others bounce off. Its velocity is zero.
+    Static,
+    /// Its own velocity only: it pushes dynamic bodies and is not pushed.
+    Kinematic,
+    /// Its velocity, contacts, forces, gravity, friction and damping.
+    Dynamic,
+}
+
+/// What a body is made from: shape, kind, and the rest with defaults.
+///
+/// A definition may be used for any number of bodies. It is checked when a body is made from it.
+///
+/// ```
+/// use testudo_physics::{BodyDef, BodyError, Fx, Shape, Vec2, World, WorldDef};
+/// let mut world = World::new(WorldDef::new()).unwrap();
+/// let unit = BodyDef::dynamic(Shape::circle(Fx::lit("0.5"))).ground_friction(Fx::from_num(2));
+/// let id = world.create_body(&unit.position(Vec2::from_ints(3, 4)).user(17)).unwrap();
+/// assert_eq!(world.body(id).unwrap().user(), 17);
+///
+/// let refused = world.create_body(&unit.position(Vec2::from_ints(20_000, 0)));
+/// assert_eq!(
+///     refused.unwrap_err().to_string(),
+///     "position must be -16384..=16384, not 20000"
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyDef {
+    pub(crate) kind: BodyKind,
+    pub(crate) shape: Shape,
+    /// Centre, units.
+    pub(crate) position: Vec2,
+    /// Units per second.
+    pub(crate) velocity: Vec2,
+    pub(crate) mass: Fx,
+    pub(crate) material: Material,
+    pub(crate) filter: Filter,
+    pub(crate) sensor: bool,
+    pub(crate) lock_x: bool,
+    pub(crate) lock_y: bool,
+    pub(crate) enabled: bool,
+    pub(crate) user: u64,
+    /// Units per second; `None` = only the world's limit.
+    pub(crate) max_speed: Option<Fx>,
+}
+
+impl BodyDef {
+    /// A body of a kind at the origin, at rest, with the defaults that each method documents.
+    #[must_use]
+    pub fn new(kind: BodyKind, shape: Shape) -> Self {
+        Self {
+            kind,
+            shape,
+            position: Vec2::ZERO,
+            velocity: Vec2::ZERO,
+            mass: Fx::ONE,
+            material: Material::default(),
+            filter: Filter::default(),
+            sensor: false,
+            lock_x: false,
+            lock_y: false,
+            enabled: true,
+            user: 0,
+            max_speed: None,
+        }
+    }
+
+    /// A body that never moves: ground, walls, buildings.
+    #[must_use]
+    pub fn fixed(shape: Shape) -> Self {
+        Self::new(BodyKind::Static, shape)
+    }
+
+    /// A body that moves by its own velocity and that nothing stops: lifts, doors.
+    #[must_use]
+    pub fn kinematic(shape: Shape) -> Self {
+        Self::new(BodyKind::Kinematic, shape)
+    }
+
+    /// A body that contacts and forces move.
+    #[must_use]
+    pub fn dynamic(shape: Shape) -> Self {
+        Self::new(BodyKind::Dynamic, shape)
+    }
+
+    /// Centre, units; each axis within +-16,384. Default the origin.
+    #[must_use]
+    pub fn position(self, position: Vec2) -> Self {
+        Self { position, ..self }
+    }
+
+    /// Velocity, units per second; each axis within +-1,024, and cut off at the world's greatest speed. Static bodies
+    /// ignore it. Default 0.
+    #[must_use]
+    pub fn velocity(self, velocity: Vec2) -> Self {
+        Self { velocity, ..self }
+    }
+
+    /// Mass of a dynamic body, 1/256..=16,384 (any unit: only ratios matter, and the unit of forces follows from it). The
+    /// other kinds ignore it. Default 1.
+    #[must_use]
+    pub fn mass(self, mass: Fx) -> Self {
+        Self { mass, ..self }
+    }
+
+    /// Restitution, frictions and damping at once. Default all 0.
+    #[must_use]
+    pub fn material(self, material: Material) -> Self {
+        Self { material, ..self }
+    }
+
+    /// Part of the closing speed that comes back, 0..=1; see [`Material::restitution`]. Default 0.
+    #[must_use]
+    pub fn restitution(mut self, restitution: Fx) -> Self {
+        self.material.restitution = restitution;
+        self
+    }
+
+    /// Coefficient of contact friction, 0..=4; see [`Material::friction`]. Default 0.
+    #[must_use]
+    pub fn friction(mut self, friction: Fx) -> Self {
+        self.material.friction = friction;
+        self
+    }
+
+    /// Deceleration by the ground, units/s^2, 0..=1,024; see [`Material::ground_friction`]. Default 0.
+    #[must_use]
+    pub fn ground_friction(mut self, ground_friction: Fx) -> Self {
+        self.material.ground_friction = ground_friction;
+        self
+    }
+
+    /// Part of the velocity lost per second, 1/s, 0..=1,024; see [`Material::damping`]. Default 0.
+    #[must_use]
+    pub fn damping(mut self, damping: Fx) -> Self {
+        self.material.damping = damping;
+        self
+    }
+
+    /// Greatest speed (length of the velocity) after a step, units per second, 0..=1,024. Default only the world's limit
+    /// per axis.
+    #[must_use]
+    pub fn max_speed(self, max_speed: Fx) -> Self {
+        Self { max_speed: Some(max_speed), ..self }
+    }
+
+    /// Layers and mask. Default layer 0, all layers in the mask.
+    #[must_use]
+    pub fn filter(self, filter: Filter) -> Self {
+        Self { filter, ..self }
+    }
+
+    /// Whether the body only reports overlaps and moves nobody. Two sensors do not see each other. Default false.
+    #[must_use]
+    pub fn sensor(self, sensor: bool) -> Self {
+        Self { sensor, ..self }
+    }
+
+    /// Any value of the user's; it comes back from contacts and queries. Default 0.
+    #[must_use]
+    pub fn user(self, user: u64) -> Self {
+        Self { user, ..self }
+    }
+
+    /// Whether the body takes part in steps and queries. Default true.
+    #[must_use]
+    pub fn enabled(self, enabled: bool) -> Self {
+        Self { enabled, ..self }
+    }
+
+    /// Axes (x, y) along which contacts do not move the body. Default none.
+    #[must_use]
+    pub fn lock_axes(self, lock_x: bool, lock_y: bool) -> Self {
+        Self { lock_x, lock_y, ..self }
+    }
+
+    /// Checks every value against its range; the world does so too.
+    ///
+    /// # Errors
+    /// [`BodyError::OutOfRange`] with the first value that is out of its range.
+    pub fn validate(&self) -> Result<(), BodyError> {
+        check_shape(self.shape)?;
+        check_axes("position", self.position, POSITION_MAX)?;
+        check_axes("velocity", self.velocity, SPEED_MAX)?;
+        if self.kind == BodyKind::Dynamic {
+            check_mass(self.mass)?;
+        }
+        check_material(self.material)?;
+        self.max_speed.map_or(Ok(()), |speed| check("max_speed", speed, Fx::ZERO, SPEED_MAX))
+    }
+}
+
+/// Why a call about a body was refused; the world is unchanged.
+///
+/// ```
+/// use testudo_physics::{BodyDef, BodyError, Fx, MASS_MAX, MASS_MIN, Shape};
+/// let weightless = BodyDef::dynamic(Shape::circle(Fx::ONE)).mass(Fx::ZERO).validate();
+/// let expected = BodyError::OutOfRange { field: "mass", value: Fx::ZERO, min: MASS_MIN, max: MASS_MAX };
+/// assert_eq!(weightless, Err(expected));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyError {
+    /// The body behind the handle was removed, or never was in this world.
+    Stale(BodyId),
+    /// A value lies outside of its range.
+    OutOfRange {
+        /// Name of the value: the builder method or the field.
+        field: &'static str,
+        /// What was given; of a vector, the component that is out of range.
+        value: Fx,
+        /// Smallest value allowed.
+        min: Fx,
+        /// Greatest value allowed.
+        max: Fx,
+    },
+}
+
+impl core::fmt::Display for BodyError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Stale(id) => write!(f, "body {id} is not in this world (any more)"),
+            Self::OutOfRange { field, value, min, max } => {
+                write!(f, "{field} must be {min}..={max}, not {value}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for BodyError {}
+
+/// Refuses a value outside of `min..=max`.
+pub(crate) fn check(field: &'static str, value: Fx, min: Fx, max: Fx) -> Result<(), BodyError> {
+    if (min..=max).contains(&value) { Ok(()) } else { Err(BodyError::OutOfRange { field, value, min, max }) }
+}
+
+/// Both components within +-`max`.
+pub(crate) fn check_axes(field: &'static str, v: Vec2, max: Fx) -> Result<(), BodyError> {
+    check(field, v.x, -max, max)?;
+    check(field, v.y, -max, max)
+}
+
+pub(crate) fn check_mass(mass: Fx) -> Result<(), BodyError> {
+    check("mass", mass, MASS_MIN, MASS_MAX)
+}
+
+pub(crate) fn check_shape(shape: Shape) -> Result<(), BodyError> {
+    let extent = |field, v| check(field, v, EXTENT_MIN, EXTENT_MAX);
+    match shape {
+        Shape::Circle { radius } => extent("radius", radius),
+        Shape::Rect { half_extents } => {
+            extent("half_extents", half_extents.x)?;
+            extent("half_extents", half_extents.y)
+        }
+    }
+}
+
+pub(crate) fn check_material(material: Material) -> Result<(), BodyError> {
+    check("restitution", material.restitution, Fx::ZERO, Fx::ONE)?;
+    check("friction", material.friction, Fx::ZERO, FRICTION_MAX)?;
+    check("ground_friction", material.ground_friction, Fx::ZERO, SPEED_MAX)?;
+    check("damping", material.damping, Fx::ZERO, SPEED_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn circle() -> BodyDef {
+        BodyDef::dynamic(Shape::circle(Fx::ONE))
+    }
+
+    /// Builds a definition around one number.
+    type With = fn(Fx) -> BodyDef;
+
+    /// Every number of a definition with its limits.
+    const RANGES: [(&str, With, Fx, Fx); 14] = [
+        ("radius", |v| BodyDef::fixed(Shape::circle(v)), EXTENT_MIN, EXTENT_MAX),
+        ("half_extents", |v| BodyDef::fixed(Shape::rect(v, Fx::ONE)), EXTENT_MIN, EXTENT_MAX),
+        ("half_extents", |v| BodyDef::fixed(Shape::rect(Fx::ONE, v)), EXTENT_MIN, EXTENT_MAX),
+        ("position", |v| circle().position(Vec2::new(v, Fx::ZERO)), Fx::MIN, POSITION_MAX),
+        ("position", |v| circle().position(Vec2::new(Fx::ZERO, v)), Fx::MIN, POSITION_MAX),
+        ("velocity", |v| circle().velocity(Vec2::new(v, Fx::ZERO)), Fx::MIN, SPEED_MAX),
+        ("velocity", |v| circle().velocity(Vec2::new(Fx::ZERO, v)), Fx::MIN, SPEED_MAX),
+        ("mass", |v| circle().mass(v), MASS_MIN, MASS_MAX),
+        ("restitution", |v| circle().restitution(v), Fx::ZERO, Fx::ONE),
+        ("friction", |v| circle().friction(v), Fx::ZERO, FRICTION_MAX),
+        ("ground_friction", |v| circle().ground_friction(v), Fx::ZERO, SPEED_MAX),
+        ("damping", |v| circle().damping(v), Fx::ZERO, SPEED_MAX),
+        ("max_speed", |v| circle().max_speed(v), Fx::ZERO, SPEED_MAX),
+        ("mass", |v| circle().material(Material::default()).mass(v), MASS_MIN, MASS_MAX),
+    ];
+
+    #[test]
+    fn every_range_ends_where_it_says() {
+        for (name, with, min, max) in RANGES {
+            let min = if min == Fx::MIN { -max } else { min };
+            for value in [min, max] {
+                assert_eq!(with(value).validate(), Ok(()), "{name} {value}");
+            }
+            for value in [min - Fx::DELTA, max + Fx::DELTA, Fx::MIN, Fx::MAX] {
+                let expected = BodyError::OutOfRange { field: name, value, min, max };
+                assert_eq!(with(value).validate(), Err(expected), "{name} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_dynamic_bodies_need_a_mass() {
+        for kind in [BodyKind::Static, BodyKind::Kinematic] {
+            assert_eq!(BodyDef::new(kind, Shape::circle(Fx::ONE)).mass(Fx::ZERO).validate(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn errors_name_the_limit() {
+        use alloc::string::ToString;
+        let error = circle().mass(Fx::ZERO).validate().unwrap_err();
+        assert_eq!(error.to_string(), "mass must be 0.0039..=16384, not 0");
+        let stale = BodyError::Stale(BodyId { index: 3, generation: 2 });
+        assert_eq!(stale.to_string(), "body 3.2 is not in this world (any more)");
+    }
+}

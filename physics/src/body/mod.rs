@@ -1,0 +1,10 @@
+//! What a body is: shape, material, filter, definition, handle, and the record that the world stores.
+
+pub(crate) mod def;
+pub(crate) mod field;
+pub(crate) mod filter;
+pub(crate) mod id;
+pub(crate) mod material;
+pub(crate) mod ordered;
+pub(crate) mod record;
+pub(crate) mod shape;

@@ -1,0 +1,361 @@
+//! Bodies as the world stores them, and the view that users read.
+
+use crate::body::def::{BodyDef, BodyKind};
+use crate::body::filter::Filter;
+use crate::body::id::BodyId;
+use crate::body::material::Material;
+use crate::body::shape::Shape;
+use crate::math::aabb::Aabb;
+use crate::math::boxes::RawBox;
+use crate::math::num::Fx;
+use crate::math::vec2::Vec2;
+
+/// A raw fixed-point value (16 fraction bits) that was validated to fit 32 bits.
+pub(crate) fn raw(value: Fx) -> i32 {
+    value.to_bits() as i32
+}
+
+/// The public number of a raw value.
+pub(crate) fn fx(raw: i32) -> Fx {
+    Fx::from_bits(i64::from(raw))
+}
+
+/// Both components as raw values.
+pub(crate) fn raw2(v: Vec2) -> [i32; 2] {
+    [raw(v.x), raw(v.y)]
+}
+
+/// The public vector of two raw values.
+pub(crate) fn vec2(v: [i32; 2]) -> Vec2 {
+    Vec2::new(fx(v[0]), fx(v[1]))
+}
+
+/// Geometry and mass of a body in the working order of a step: what the narrow phase reads, 32 bytes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub(crate) struct Shell {
+    pub(crate) position: [i32; 2],
+    /// Half extents of the core box; zero for a circle.
+    pub(crate) half: [i32; 2],
+    /// Rounding radius; zero for a rectangle.
+    pub(crate) radius: i32,
+    /// Raw mass; 0 = the solver cannot move it.
+    pub(crate) mass: u32,
+    /// Raw coefficient of restitution.
+    pub(crate) restitution: i32,
+    pub(crate) slot: u32,
+}
+
+impl Shell {
+    /// A lane without a body.
+    pub(crate) const HOLE: Self =
+        Self { position: [0; 2], half: [0; 2], radius: 0, mass: 0, restitution: 0, slot: u32::MAX };
+
+    /// The smallest box around the shape.
+    pub(crate) fn bounds(&self) -> RawBox {
+        let h = [self.half[0] + self.radius, self.half[1] + self.radius];
+        RawBox {
+            min: [self.position[0] - h[0], self.position[1] - h[1]],
+            max: [self.position[0] + h[0], self.position[1] + h[1]],
+        }
+    }
+}
+
+/// Yes-no properties of a body, one bit each.
+pub(crate) mod flag {
+    /// Body can be moved by contacts.
+    pub(crate) const DYNAMIC: u32 = 1 << 0;
+    /// Body moves by its own velocity only.
+    pub(crate) const KINEMATIC: u32 = 1 << 1;
+    /// Body reports overlaps and takes no part in contacts.
+    pub(crate) const SENSOR: u32 = 1 << 2;
+    /// Body takes no part in steps and queries.
+    pub(crate) const DISABLED: u32 = 1 << 3;
+    /// Contacts do not move the body along x.
+    pub(crate) const LOCK_X: u32 = 1 << 4;
+    /// Contacts do not move the body along y.
+    pub(crate) const LOCK_Y: u32 = 1 << 5;
+    /// Shape is a circle (else a rectangle).
+    pub(crate) const CIRCLE: u32 = 1 << 6;
+    /// Body takes part in the step as a mover.
+    pub(crate) const AWAKE: u32 = 1 << 7;
+    /// Body was created after the last step: it has no cached contacts.
+    pub(crate) const FRESH: u32 = 1 << 8;
+    /// Slot holds a body.
+    pub(crate) const ALIVE: u32 = 1 << 9;
+    /// A force waits for the next step.
+    pub(crate) const FORCED: u32 = 1 << 10;
+    /// Damping is not zero.
+    pub(crate) const DAMPED: u32 = 1 << 11;
+    /// Contact friction is not zero.
+    pub(crate) const ROUGH: u32 = 1 << 12;
+    /// Filter is not the default one.
+    pub(crate) const FILTERED: u32 = 1 << 13;
+    /// What the contact phase must look at apart from geometry.
+    pub(crate) const SPECIAL: u32 = SENSOR | LOCK_X | LOCK_Y | ROUGH | FILTERED;
+    /// Has a speed limit of its own.
+    pub(crate) const LIMITED: u32 = 1 << 14;
+    /// A field of [`super::Extra`] has another value than usual.
+    pub(crate) const EXTRA: u32 = 1 << 15;
+    /// All defined bits.
+    pub(crate) const ALL: u32 = (1 << 16) - 1;
+}
+
+/// What a step reads and writes of every mover: one cache line without padding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+pub(crate) struct Body {
+    pub(crate) position: [i32; 2],
+    pub(crate) velocity: [i32; 2],
+    pub(crate) half: [i32; 2],
+    pub(crate) radius: i32,
+    pub(crate) mass: u32,
+    pub(crate) restitution: i32,
+    pub(crate) flags: u32,
+    /// Remainder of position += velocity / fps, in 1/fps of a raw unit; below fps.
+    pub(crate) position_rest: [u16; 2],
+    /// Remainder of velocity += acceleration / fps, likewise.
+    pub(crate) acceleration_rest: [u16; 2],
+    /// Remainder of ground friction / fps, likewise.
+    pub(crate) friction_rest: u16,
+    /// Frames in a row in which the body hardly moved; it falls asleep at the world's limit.
+    pub(crate) still_frames: u16,
+    /// Raw ground friction, units/s^2.
+    pub(crate) ground_friction: i32,
+    pub(crate) filter: Filter,
+}
+
+/// What few bodies use, or no step needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extra {
+    pub(crate) user: u64,
+    /// Acceleration of the next step by `apply_force`, raw units/s^2; cleared by the step.
+    pub(crate) acceleration: [i32; 2],
+    /// Raw coefficient of contact friction.
+    pub(crate) friction: i32,
+    /// Raw damping, 1/s.
+    pub(crate) damping: i32,
+    /// Raw speed limit; `i32::MAX` = only the world's.
+    pub(crate) max_speed: i32,
+}
+
+impl Body {
+    /// The stored form of a validated definition, in a world where no body is faster than `max_speed` per axis.
+    pub(crate) fn new(def: &BodyDef, max_speed: i32) -> Self {
+        let (half, radius, circle) = match def.shape {
+            Shape::Circle { radius } => ([0; 2], raw(radius), flag::CIRCLE),
+            Shape::Rect { half_extents } => (raw2(half_extents), 0, 0),
+        };
+        let kind = match def.kind {
+            BodyKind::Static => 0,
+            BodyKind::Kinematic => flag::KINEMATIC,
+            BodyKind::Dynamic => flag::DYNAMIC,
+        };
+        let bit = |set: bool, bit: u32| if set { bit } else { 0 };
+        Self {
+            position: raw2(def.position),
+            velocity: if kind == 0 {
+                [0; 2]
+            } else {
+                raw2(def.velocity).map(|v| v.clamp(-max_speed, max_speed))
+            },
+            half,
+            radius,
+            mass: if kind == flag::DYNAMIC { def.mass.to_bits() as u32 } else { 0 },
+            restitution: raw(def.material.restitution),
+            flags: flag::ALIVE
+                | flag::FRESH
+                | kind
+                | circle
+                | bit(def.sensor, flag::SENSOR)
+                | bit(!def.enabled, flag::DISABLED)
+                | bit(def.lock_x, flag::LOCK_X)
+                | bit(def.lock_y, flag::LOCK_Y)
+                | bit(def.max_speed.is_some(), flag::LIMITED)
+                | bit(raw(def.material.damping) != 0, flag::DAMPED)
+                | bit(raw(def.material.friction) != 0, flag::ROUGH)
+                | bit(def.filter != Filter::default(), flag::FILTERED),
+            ground_friction: raw(def.material.ground_friction),
+            filter: def.filter,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn has(&self, flags: u32) -> bool {
+        self.flags & flags != 0
+    }
+
+    pub(crate) fn set(&mut self, flags: u32, on: bool) {
+        if on { self.flags |= flags } else { self.flags &= !flags }
+    }
+
+    pub(crate) fn shell(&self, slot: u32) -> Shell {
+        Shell {
+            position: self.position,
+            half: self.half,
+            radius: self.radius,
+            mass: self.mass,
+            restitution: self.restitution,
+            slot,
+        }
+    }
+
+    /// Half extents of the bounding box.
+    pub(crate) fn extents(&self) -> [i32; 2] {
+        [self.half[0] + self.radius, self.half[1] + self.radius]
+    }
+
+    pub(crate) fn bounds(&self) -> RawBox {
+        self.shell(0).bounds()
+    }
+
+    /// Centre and larger half extent, for the order along the curve.
+    pub(crate) fn centre_and_extent(&self) -> ([i32; 2], i32) {
+        let [x, y] = self.extents();
+        (self.position, x.max(y))
+    }
+
+    /// Whether the two may touch at all: their filters agree and at least one of them is no sensor.
+    pub(crate) fn interacts_with(&self, other: &Self) -> bool {
+        self.filter.accepts(&other.filter) && (self.flags & other.flags & flag::SENSOR) == 0
+    }
+}
+
+impl Extra {
+    /// What takes no space and no time.
+    pub(crate) const USUAL: Self =
+        Self { user: 0, acceleration: [0; 2], friction: 0, damping: 0, max_speed: i32::MAX };
+
+    pub(crate) fn new(def: &BodyDef) -> Self {
+        Self {
+            user: def.user,
+            acceleration: [0; 2],
+            friction: raw(def.material.friction),
+            damping: raw(def.material.damping),
+            max_speed: def.max_speed.map_or(i32::MAX, raw),
+        }
+    }
+}
+
+/// A body as users read it. Values are copies of the state between two steps.
+///
+/// ```
+/// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+/// let mut world = World::new(WorldDef::new())?;
+/// for x in 0..3 {
+///     world.create_body(&BodyDef::fixed(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(x, 0)))?;
+/// }
+/// let widest = world.bodies().map(|body| body.aabb()).reduce(|a, b| a.union(&b));
+/// assert_eq!(widest.unwrap().max, Vec2::from_ints(3, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct BodyRef<'a> {
+    pub(crate) id: BodyId,
+    pub(crate) body: &'a Body,
+    pub(crate) extra: &'a Extra,
+    /// Raw position before the last step.
+    pub(crate) previous: [i32; 2],
+}
+
+impl BodyRef<'_> {
+    /// Handle of the body; stays valid until the body is removed.
+    #[must_use]
+    pub fn id(&self) -> BodyId {
+        self.id
+    }
+
+    /// Centre of the body, units.
+    #[must_use]
+    pub fn position(&self) -> Vec2 {
+        vec2(self.body.position)
+    }
+
+    /// Velocity, units per second.
+    #[must_use]
+    pub fn velocity(&self) -> Vec2 {
+        vec2(self.body.velocity)
+    }
+
+    /// Shape of the body.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        if self.body.has(flag::CIRCLE) {
+            Shape::Circle { radius: fx(self.body.radius) }
+        } else {
+            Shape::Rect { half_extents: vec2(self.body.half) }
+        }
+    }
+
+    /// The smallest axis-aligned box around the body.
+    #[must_use]
+    pub fn aabb(&self) -> Aabb {
+        let b = self.body.bounds();
+        Aabb { min: vec2(b.min), max: vec2(b.max) }
+    }
+
+    /// Whether the body is static, kinematic or dynamic.
+    #[must_use]
+    pub fn kind(&self) -> BodyKind {
+        if self.body.has(flag::DYNAMIC) {
+            BodyKind::Dynamic
+        } else if self.body.has(flag::KINEMATIC) {
+            BodyKind::Kinematic
+        } else {
+            BodyKind::Static
+        }
+    }
+
+    /// Mass of a dynamic body; 0 for the others, which contacts cannot move.
+    #[must_use]
+    pub fn mass(&self) -> Fx {
+        Fx::from_bits(i64::from(self.body.mass))
+    }
+
+    /// Restitution, friction and damping.
+    #[must_use]
+    pub fn material(&self) -> Material {
+        Material {
+            restitution: fx(self.body.restitution),
+            friction: fx(self.extra.friction),
+            ground_friction: fx(self.body.ground_friction),
+            damping: fx(self.extra.damping),
+        }
+    }
+
+    /// Collision layers and mask.
+    #[must_use]
+    pub fn filter(&self) -> Filter {
+        self.body.filter
+    }
+
+    /// The value that the user attached.
+    #[must_use]
+    pub fn user(&self) -> u64 {
+        self.extra.user
+    }
+
+    /// Whether the body only reports overlaps.
+    #[must_use]
+    pub fn is_sensor(&self) -> bool {
+        self.body.has(flag::SENSOR)
+    }
+
+    /// Whether the body takes part in steps and queries.
+    #[must_use]
+    pub fn is_enabled(&self) -> bool {
+        !self.body.has(flag::DISABLED)
+    }
+
+    /// Whether the body moves or may start to move by itself. Resting bodies fall asleep; static ones always are.
+    #[must_use]
+    pub fn is_awake(&self) -> bool {
+        self.body.has(flag::AWAKE)
+    }
+
+    /// Axes (x, y) along which contacts do not move the body.
+    #[must_use]
+    pub fn locked_axes(&self) -> (bool, bool) {
+        (self.body.has(flag::LOCK_X), self.body.has(flag::LOCK_Y))
+    }
+}

@@ -1,0 +1,5 @@
+//! Geometry of pairs: distance and normal, rounded boxes, swept shapes.
+
+pub(crate) mod narrow_phase;
+pub(crate) mod rounded_box;
+pub(crate) mod sweep;

@@ -1,0 +1,349 @@
+//! Contacts that live from frame to frame: cached impulses for the warm start, and begin and end events.
+//!
+//! A contact is kept at its *owner*: the mover with the lower slot, or the only one that contacts can move. The contacts of one
+//! owner stand next to each other, so a look-up reads a handful of neighbouring entries and hashes nothing. A contact is
+//! in the cache exactly while it touches: its surfaces meet or the solver pushes.
+//!
+//! Contacts between bodies that all sleep are kept apart, sorted, and cost nothing per frame.
+
+use alloc::vec::Vec;
+use core::hint::select_unpredictable;
+use core::ops::Range;
+
+use crate::body::record::{Body, Shell, flag};
+use crate::math::boxes::LANES;
+use crate::solve::coloring::{Batches, Origin};
+
+/// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CachedContacts {
+    /// Slots of the other bodies.
+    pub(crate) others: Vec<u32>,
+    /// Impulses of the last frame, raw units per second of closing speed; not negative.
+    pub(crate) impulses: Vec<i32>,
+}
+
+impl CachedContacts {
+    pub(crate) fn len(&self) -> usize {
+        self.impulses.len()
+    }
+
+    fn resize(&mut self, len: usize) {
+        self.others.clear();
+        self.others.resize(len, 0);
+        self.impulses.clear();
+        self.impulses.resize(len, 0);
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.others.truncate(len);
+        self.impulses.truncate(len);
+    }
+}
+
+/// Compares eight slots with one: bit `l` of the answer is set when slot `l` is equal.
+pub(crate) trait EqualLanes: Copy + Fn(&[u32; LANES], u32) -> u32 {}
+
+impl<F: Copy + Fn(&[u32; LANES], u32) -> u32> EqualLanes for F {}
+
+/// A body that owns the next `count` contacts of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct Owner {
+    pub(crate) slot: u32,
+    pub(crate) count: u32,
+}
+
+/// A contact between bodies that do not move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RestingContact {
+    pub(crate) owner: u32,
+    pub(crate) other: u32,
+    pub(crate) impulse: i32,
+}
+
+/// Two slots, the lower one first.
+pub(crate) type SlotPair = (u32, u32);
+
+/// The contact cache. `owners`, `contacts` and `resting` are state; the rest is derived or scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ContactCache {
+    pub(crate) owners: Vec<Owner>,
+    pub(crate) contacts: CachedContacts,
+    /// Sorted by owner, then other.
+    pub(crate) resting: Vec<RestingContact>,
+    /// Start and end in `contacts` (or, during a step, `old_contacts`) by the owner's slot.
+    ranges: Vec<[u32; 2]>,
+    old_owners: Vec<Owner>,
+    /// Those of the last frame during a step, and a block of padding behind them.
+    pub(crate) old_contacts: CachedContacts,
+    /// Resting contacts that take part in this step again; sorted.
+    woken: Vec<RestingContact>,
+    /// Whether a contact of the last frame (old, then woken) still touches.
+    matched: Vec<bool>,
+    /// Whether a body woke up or came to rest since the last contacts were cached, which can make the other body the owner.
+    /// Only saves a look-up.
+    pub(crate) roles_changed: bool,
+    /// Contacts per owner by working index, then where the owner's next contact goes.
+    places: Vec<u32>,
+    pub(crate) began: Vec<SlotPair>,
+    /// Contacts that went on; only listed when `lists_stayed`.
+    pub(crate) stayed: Vec<SlotPair>,
+    pub(crate) lists_stayed: bool,
+    pub(crate) ended: Vec<SlotPair>,
+}
+
+impl ContactCache {
+    /// Makes the contacts of the last frame available to [`Self::find`]. `rejoins` says which resting contacts are to be looked at again.
+    pub(crate) fn begin_step(&mut self, slots: usize, rejoins: Option<impl Fn(&RestingContact) -> bool>) {
+        core::mem::swap(&mut self.owners, &mut self.old_owners);
+        core::mem::swap(&mut self.contacts, &mut self.old_contacts);
+        // Padding, so that every look-up may read a block.
+        let len = self.old_contacts.len();
+        self.old_contacts.others.resize(len + LANES, 0);
+        self.old_contacts.impulses.resize(len + LANES, 0);
+        self.ranges.resize(slots.max(self.ranges.len()), [0; 2]);
+        self.woken.clear();
+        if let Some(rejoins) = rejoins {
+            self.woken.extend(self.resting.iter().filter(|c| rejoins(c)));
+            self.resting.retain(|c| !rejoins(c));
+        }
+        self.matched.clear();
+        self.matched.resize(len + self.woken.len(), false);
+    }
+
+    /// Where an owner's contacts of the last frame are.
+    pub(crate) fn range(&self, slot: u32) -> [u32; 2] {
+        self.ranges.get(slot as usize).copied().unwrap_or_default()
+    }
+
+    /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `owner` is the likelier owner, but a body that
+    /// fell asleep or woke up may have changed roles with the other one. `ranges` are those of the two; `equal` compares eight slots
+    /// with one.
+    #[inline(always)]
+    pub(crate) fn find(
+        &self,
+        owner: u32,
+        other: u32,
+        ranges: [[u32; 2]; 2],
+        equal: impl EqualLanes,
+    ) -> (u32, i32) {
+        let found = self.find_at(ranges[0], other, equal);
+        if self.roles_changed && found.0 == Origin::NEW {
+            return self.find_elsewhere(owner, other, ranges[1], equal);
+        }
+        found
+    }
+
+    /// Looks through one owner's contacts. About every other pair is new, which no branch predicts: so there is none.
+    #[inline(always)]
+    fn find_at(&self, [start, end]: [u32; 2], other: u32, equal: impl EqualLanes) -> (u32, i32) {
+        let count = end - start;
+        let first = start as usize;
+        let (near, impulses): (&[u32; LANES], &[i32; LANES]) = match (
+            self.old_contacts.others[first..].first_chunk(),
+            self.old_contacts.impulses[first..].first_chunk(),
+        ) {
+            (Some(near), Some(impulses)) => (near, impulses),
+            _ => return (Origin::NEW, 0),
+        };
+        let equal = equal(near, other) & ((1 << count.min(LANES as u32)) - 1);
+        let lane = equal.trailing_zeros() & (LANES as u32 - 1);
+        let found = equal != 0;
+        if count > LANES as u32 && !found {
+            return self.find_far(start + LANES as u32..end, other);
+        }
+        (
+            select_unpredictable(found, start + lane, Origin::NEW),
+            select_unpredictable(found, impulses[lane as usize], 0),
+        )
+    }
+
+    /// The contacts of an owner with more than a look-up compares.
+    #[cold]
+    fn find_far(&self, range: Range<u32>, other: u32) -> (u32, i32) {
+        let (start, range) = (range.start, range.start as usize..range.end as usize);
+        let at = self.old_contacts.others[range].iter().position(|&slot| slot == other);
+        at.map_or((Origin::NEW, 0), |i| {
+            let at = start + i as u32;
+            (at, self.old_contacts.impulses[at as usize])
+        })
+    }
+
+    #[cold]
+    fn find_elsewhere(
+        &self,
+        owner: u32,
+        other: u32,
+        of_other: [u32; 2],
+        equal: impl EqualLanes,
+    ) -> (u32, i32) {
+        let found = self.find_at(of_other, owner, equal);
+        if found.0 != Origin::NEW || self.woken.is_empty() {
+            return found;
+        }
+        let woken = self.find_woken(owner, other).or_else(|| self.find_woken(other, owner));
+        woken.unwrap_or((Origin::NEW, 0))
+    }
+
+    #[cold]
+    fn find_woken(&self, owner: u32, other: u32) -> Option<(u32, i32)> {
+        let i = self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)).ok()?;
+        Some(((self.matched.len() - self.woken.len() + i) as u32, self.woken[i].impulse))
+    }
+
+    /// Keeps the solved contacts that touch and derives the events.
+    pub(crate) fn end_step(&mut self, batches: &Batches, shells: &[Shell]) {
+        for owner in &self.old_owners {
+            self.ranges[owner.slot as usize] = [0; 2];
+        }
+        self.began.clear();
+        self.stayed.clear();
+        self.count_contacts(batches, shells);
+        self.place_owners(shells);
+        self.place_contacts(batches);
+        self.began.sort_unstable();
+        self.stayed.sort_unstable();
+        self.collect_ended();
+        self.roles_changed = false;
+    }
+
+    /// Counts each owner's contacts and notes which are new.
+    #[inline(never)]
+    fn count_contacts(&mut self, batches: &Batches, shells: &[Shell]) {
+        self.places.clear();
+        self.places.resize(shells.len(), 0);
+        let Self { places, began, stayed, lists_stayed, matched, .. } = self;
+        batches.for_each(|batch, lane, origin| {
+            let kept = batch.impulse[lane] != 0 || origin.touching;
+            places[origin.owner as usize] += u32::from(kept);
+            if origin.cached != Origin::NEW {
+                matched[origin.cached as usize] = kept;
+                if *lists_stayed && kept {
+                    stayed.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
+                }
+            } else if kept {
+                began.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
+            }
+        });
+    }
+
+    /// Gives each owner its range.
+    #[inline(never)]
+    fn place_owners(&mut self, shells: &[Shell]) {
+        self.owners.clear();
+        let mut start = 0;
+        for (shell, place) in shells.iter().zip(&mut self.places) {
+            let count = core::mem::replace(place, start);
+            if count > 0 {
+                self.owners.push(Owner { slot: shell.slot, count });
+                self.ranges[shell.slot as usize] = [start, start + count];
+                start += count;
+            }
+        }
+        self.contacts.resize(start as usize);
+    }
+
+    /// Writes the contacts into their owners' ranges, in the order of solving.
+    #[inline(never)]
+    fn place_contacts(&mut self, batches: &Batches) {
+        let last = self.contacts.len();
+        self.contacts.resize(last + 1);
+        let Self { places, contacts, .. } = self;
+        batches.for_each(|batch, lane, origin| {
+            let impulse = batch.impulse[lane];
+            // Whether a contact is kept is hard to predict for a branch: the others are written behind the last place.
+            let kept = impulse != 0 || origin.touching;
+            let place = &mut places[origin.owner as usize];
+            let at = select_unpredictable(kept, *place as usize, last);
+            contacts.others[at] = origin.other;
+            contacts.impulses[at] = impulse;
+            *place += u32::from(kept);
+        });
+        self.contacts.truncate(last);
+    }
+
+    /// Contacts of the last frame that were not matched have ended.
+    #[inline(never)]
+    fn collect_ended(&mut self) {
+        self.ended.clear();
+        let mut i = 0;
+        for owner in &self.old_owners {
+            for _ in 0..owner.count {
+                if !self.matched[i] {
+                    self.ended.push(sorted_pair(owner.slot, self.old_contacts.others[i]));
+                }
+                i += 1;
+            }
+        }
+        for contact in &self.woken {
+            if !self.matched[i] {
+                self.ended.push(sorted_pair(contact.owner, contact.other));
+            }
+            i += 1;
+        }
+        self.ended.sort_unstable();
+    }
+
+    /// Moves the contacts between bodies that are both at rest to the resting ones. Call after bodies fell asleep.
+    pub(crate) fn retire(&mut self, bodies: &[Body]) {
+        self.roles_changed = true;
+        let rests = |slot: u32| !bodies[slot as usize].has(flag::AWAKE);
+        let (mut read, mut write) = (0, 0);
+        for owner in &mut self.owners {
+            let count = core::mem::replace(&mut owner.count, 0);
+            let start = write;
+            for i in read..read + count as usize {
+                let (other, impulse) = (self.contacts.others[i], self.contacts.impulses[i]);
+                if rests(owner.slot) && rests(other) {
+                    self.resting.push(RestingContact { owner: owner.slot, other, impulse });
+                } else {
+                    self.contacts.others[write] = other;
+                    self.contacts.impulses[write] = impulse;
+                    write += 1;
+                    owner.count += 1;
+                }
+            }
+            read += count as usize;
+            let range = if owner.count > 0 { [start as u32, write as u32] } else { [0; 2] };
+            self.ranges[owner.slot as usize] = range;
+        }
+        self.owners.retain(|o| o.count > 0);
+        self.contacts.truncate(write);
+        self.resting.sort_unstable();
+    }
+
+    /// Recomputes what is derived from `owners`. Call after these were replaced, with the number of slots.
+    pub(crate) fn rebuild(&mut self, slots: usize) {
+        self.roles_changed = true;
+        self.ranges.clear();
+        self.ranges.resize(slots, [0; 2]);
+        let mut start = 0;
+        for owner in &self.owners {
+            self.ranges[owner.slot as usize] = [start, start + owner.count];
+            start += owner.count;
+        }
+        self.began.clear();
+        self.stayed.clear();
+        self.ended.clear();
+    }
+
+    /// The contacts that touch now: owner, other, impulse. Resting ones come last.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = RestingContact> + '_ {
+        let mut start = 0;
+        let awake = self.owners.iter().flat_map(move |owner| {
+            let range = start..start + owner.count as usize;
+            start = range.end;
+            range.map(|i| {
+                let (other, impulse) = (self.contacts.others[i], self.contacts.impulses[i]);
+                RestingContact { owner: owner.slot, other, impulse }
+            })
+        });
+        awake.chain(self.resting.iter().copied())
+    }
+}
+
+/// The lower slot first.
+pub(crate) fn sorted_pair(a: u32, b: u32) -> SlotPair {
+    (a.min(b), a.max(b))
+}

@@ -1,0 +1,240 @@
+//! Debug drawing: what the engine sees, handed to a small trait. Everything in simulation units; nothing here draws.
+
+use crate::body::id::BodyId;
+use crate::body::record::{BodyRef, Shell, vec2};
+use crate::body::shape::Shape;
+use crate::collide::narrow_phase::{Manifold, UNIT_BITS, manifold, scale_down};
+use crate::math::aabb::Aabb;
+use crate::math::boxes::NO_SLOT;
+use crate::math::num::{Fx, POSITION_MAX};
+use crate::math::vec2::Vec2;
+use crate::tree::quadtree::Quadtree;
+use crate::world::{TouchingContact, World};
+
+/// What a renderer implements to see a world. Every method has an empty default, so it implements what it can draw.
+///
+/// ```
+/// use testudo_physics::{BodyDef, BodyRef, DebugDraw, DebugDrawOptions, Fx, Shape, Vec2, World, WorldDef};
+/// #[derive(Default)]
+/// struct Lines(Vec<String>);
+/// impl DebugDraw for Lines {
+///     fn shape(&mut self, body: BodyRef<'_>, shape: Shape, centre: Vec2) {
+///         self.0.push(format!("body {} at {centre:?}: {shape:?}", body.id().index()));
+///     }
+/// }
+/// let mut world = World::new(WorldDef::new())?;
+/// world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE)))?;
+/// let mut lines = Lines::default();
+/// world.debug_draw(&mut lines, DebugDrawOptions::default());
+/// assert_eq!(lines.0.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait DebugDraw {
+    /// A body's shape about its centre.
+    fn shape(&mut self, body: BodyRef<'_>, shape: Shape, centre: Vec2) {
+        let _ = (body, shape, centre);
+    }
+
+    /// The box around a body.
+    fn aabb(&mut self, body: BodyRef<'_>, aabb: Aabb) {
+        let _ = (body, aabb);
+    }
+
+    /// A leaf of a quadtree: its quadrant, cut off at the edge of the positions' range, the quadrants above it, and how many bodies it holds.
+    fn tree_cell(&mut self, quadrant: Aabb, depth: u32, bodies: u32) {
+        let _ = (quadrant, depth, bodies);
+    }
+
+    /// Two bodies that touch: a point between their surfaces, and the unit normal from the first body to the second.
+    fn contact(&mut self, contact: TouchingContact, point: Vec2, normal: Vec2) {
+        let _ = (contact, point, normal);
+    }
+
+    /// A moving body's velocity, units per second.
+    fn velocity(&mut self, body: BodyRef<'_>, centre: Vec2, velocity: Vec2) {
+        let _ = (body, centre, velocity);
+    }
+}
+
+/// What [`World::debug_draw`] hands on. By default everything but the boxes and the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DebugDrawOptions {
+    /// Shapes of all enabled bodies, oldest first.
+    pub shapes: bool,
+    /// Boxes around them.
+    pub aabbs: bool,
+    /// Leaves of the movers' tree as of the last step, then of the trees of bodies at rest.
+    pub tree_cells: bool,
+    /// Contacts.
+    pub contacts: bool,
+    /// Velocities other than zero.
+    pub velocities: bool,
+}
+
+impl Default for DebugDrawOptions {
+    fn default() -> Self {
+        Self { shapes: true, aabbs: false, tree_cells: false, contacts: true, velocities: true }
+    }
+}
+
+impl World {
+    /// Hands what the engine sees to a renderer. Changes nothing.
+    pub fn debug_draw(&self, draw: &mut impl DebugDraw, options: DebugDrawOptions) {
+        for body in self.bodies().filter(BodyRef::is_enabled) {
+            if options.shapes {
+                draw.shape(body, body.shape(), body.position());
+            }
+            if options.aabbs {
+                draw.aabb(body, body.aabb());
+            }
+            if options.velocities && body.velocity() != Vec2::ZERO {
+                draw.velocity(body, body.position(), body.velocity());
+            }
+        }
+        if options.tree_cells {
+            let [old, young] = self.resting.each_tree();
+            for tree in [&self.stepper.tree, old, young] {
+                draw_cells(tree, draw);
+            }
+        }
+        if options.contacts {
+            for contact in self.contacts() {
+                let shell = |id: BodyId| self.bodies[id.index() as usize].shell(id.index());
+                if let Some((point, normal)) = touching_point(&shell(contact.a), &shell(contact.b)) {
+                    draw.contact(contact, point, normal);
+                }
+            }
+        }
+    }
+}
+
+/// Any gap will do: bodies may have been moved since they touched.
+const ANY_GAP: i32 = i32::MAX / 4;
+
+/// The middle between a round surface and the other one (of two rectangles, the middle of what they share), and the normal.
+fn touching_point(a: &Shell, b: &Shell) -> Option<(Vec2, Vec2)> {
+    let Manifold { normal, gap } = manifold(a, b, ANY_GAP)?;
+    let (from, way) = if a.radius != 0 {
+        (a.position, a.radius + gap / 2)
+    } else if b.radius != 0 {
+        (b.position, -(b.radius + gap / 2))
+    } else {
+        let (a, b) = (a.bounds(), b.bounds());
+        let middle = |axis: usize| {
+            let (low, high) = (a.min[axis].max(b.min[axis]), a.max[axis].min(b.max[axis]));
+            ((i64::from(low) + i64::from(high)) / 2) as i32
+        };
+        ([middle(0), middle(1)], 0)
+    };
+    let point = [0, 1].map(|axis| from[axis] + scale_down(way, normal[axis]));
+    // From 30 fraction bits to 16, to nearest.
+    Some((vec2(point), vec2(normal.map(|n| (n + (1 << (UNIT_BITS - 17))) >> (UNIT_BITS - 16)))))
+}
+
+fn draw_cells(tree: &Quadtree, draw: &mut impl DebugDraw) {
+    let edge = POSITION_MAX.to_bits();
+    let held = |raw: i64| Fx::from_bits(raw.clamp(-edge, edge));
+    for leaf in tree.leaves() {
+        let lanes = leaf.lane as usize..(leaf.lane + leaf.count) as usize;
+        // Bodies that left since the tree was built have left their lanes.
+        let bodies = tree.slot_of_lane()[lanes].iter().filter(|&&slot| slot != NO_SLOT).count();
+        if bodies == 0 {
+            continue;
+        }
+        let (corner, side) = tree.grid().quadrant(leaf.key, leaf.depth);
+        let min = Vec2::new(held(corner[0]), held(corner[1]));
+        let max = Vec2::new(held(corner[0] + side), held(corner[1] + side));
+        draw.tree_cell(Aabb { min, max }, leaf.depth, bodies as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::def::BodyDef;
+    use crate::body::record::fx;
+    use crate::world_def::WorldDef;
+
+    #[derive(Default)]
+    struct Count {
+        shapes: u32,
+        boxes: u32,
+        velocities: u32,
+        points: alloc::vec::Vec<(Vec2, Vec2)>,
+        in_cells: u32,
+        cells: alloc::vec::Vec<Aabb>,
+    }
+
+    impl DebugDraw for Count {
+        fn shape(&mut self, _: BodyRef<'_>, _: Shape, _: Vec2) {
+            self.shapes += 1;
+        }
+        fn aabb(&mut self, _: BodyRef<'_>, _: Aabb) {
+            self.boxes += 1;
+        }
+        fn tree_cell(&mut self, quadrant: Aabb, _: u32, bodies: u32) {
+            self.in_cells += bodies;
+            self.cells.push(quadrant);
+        }
+        fn contact(&mut self, _: TouchingContact, point: Vec2, normal: Vec2) {
+            self.points.push((point, normal));
+        }
+        fn velocity(&mut self, _: BodyRef<'_>, _: Vec2, velocity: Vec2) {
+            assert_ne!(velocity, Vec2::ZERO);
+            self.velocities += 1;
+        }
+    }
+
+    #[test]
+    fn everything_is_drawn_once() {
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let ball = BodyDef::dynamic(Shape::Circle { radius: fx(1 << 15) });
+        for i in 0..100 {
+            world.create_body(&ball.position(vec2([(i % 10) << 16, (i / 10) << 16]))).unwrap();
+        }
+        let away = BodyDef::dynamic(Shape::Circle { radius: fx(1 << 15) }).velocity(vec2([1 << 16, 0]));
+        world.create_body(&away.position(vec2([90 << 16, 0]))).unwrap();
+        world.step(20).unwrap();
+        let mut count = Count::default();
+        let all = DebugDrawOptions { aabbs: true, tree_cells: true, ..DebugDrawOptions::default() };
+        world.debug_draw(&mut count, all);
+        assert_eq!((count.shapes, count.boxes, count.in_cells), (101, 101, 101));
+        assert!(count.velocities >= 1 && count.points.len() > 50);
+        let before = count.cells.len();
+        count.cells.sort_by_key(|cell| (cell.min.x, cell.min.y));
+        count.cells.dedup();
+        assert_eq!(count.cells.len(), before, "no quadrant is a leaf twice");
+    }
+
+    #[test]
+    fn contacts_lie_between_the_surfaces() {
+        let (disc, square) = (Shape::circle(Fx::ONE), Shape::rect(Fx::ONE, Fx::ONE));
+        for (a, b) in [(disc, disc), (square, disc), (disc, square), (square, square)] {
+            let mut world = World::new(WorldDef::new()).unwrap();
+            world.create_body(&BodyDef::fixed(a)).unwrap();
+            let def = BodyDef::dynamic(b).position(Vec2::from_ints(3, 0)).velocity(Vec2::from_ints(-8, 0));
+            world.create_body(&def).unwrap();
+            for _ in 0..8 {
+                world.step(20).unwrap();
+            }
+            let mut count = Count::default();
+            world.debug_draw(&mut count, DebugDrawOptions::default());
+            let [(point, normal)] = count.points[..] else { panic!("{a:?} {b:?}: {:?}", count.points) };
+            assert_eq!(normal, Vec2::from_ints(1, 0));
+            let near = |c: Fx, to: Fx| (c - to).abs() < Fx::ONE / 64;
+            assert!(near(point.x, Fx::ONE) && near(point.y, Fx::ZERO), "{a:?} {b:?}: {point:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_that_left_are_in_no_cell() {
+        let mut world = World::new(WorldDef::new()).unwrap();
+        let wall = BodyDef::fixed(Shape::circle(Fx::ONE));
+        let ids = [0, 50, 100].map(|x| world.create_body(&wall.position(Vec2::from_ints(x, 0))).unwrap());
+        world.step(20).unwrap();
+        world.remove_body(ids[1]).unwrap();
+        let mut count = Count::default();
+        world.debug_draw(&mut count, DebugDrawOptions { tree_cells: true, ..DebugDrawOptions::default() });
+        assert_eq!((count.shapes, count.in_cells), (2, 2));
+    }
+}

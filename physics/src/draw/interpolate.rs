@@ -1,0 +1,225 @@
+//! Positions between two steps, for drawing.
+//!
+//! A display shows more frames than the simulation has: 144 per second of a game that steps 20 times. Between two steps a
+//! drawn body is a part of the way from where it was to where it is. The way is computed in integers and converted
+//! last, once. What comes out is for eyes only and must never find its way back into the simulation.
+#![allow(clippy::float_arithmetic)] // Results are drawn, not simulated; the only file of this crate that knows floats.
+
+use alloc::vec::Vec;
+
+use crate::body::id::BodyId;
+use crate::body::record::{BodyRef, flag};
+use crate::world::World;
+
+/// The whole way, in units of `alpha`: 1 with 16 fraction bits.
+const WHOLE: u32 = 1 << 16;
+
+/// 2^-32: raw units (16 fraction bits) times `alpha` (16 more). A power of two, so the product is exact.
+const UNIT: f32 = 1.0 / (1_u64 << 32) as f32;
+
+impl BodyRef<'_> {
+    /// Where to draw the body, units: `alpha` 0 is its position before the last step, 65,536 the position now; larger
+    /// values count as 65,536. With time `t` left over after the last step, `alpha = t * 65,536 * frames per second`.
+    ///
+    /// Off from the exact point by one rounding to `f32`: less than 1/1,024 unit anywhere in the world. Bodies that are
+    /// static, asleep or disabled are where they are, and so is whatever [`World::set_position`] or a restored snapshot
+    /// put there: there is no way between.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::default())?;
+    /// let ball = BodyDef::dynamic(Shape::circle(Fx::ONE)).velocity(Vec2::from_ints(20, -10));
+    /// let id = world.create_body(&ball)?;
+    /// world.step(10)?; // from (0, 0) to (2, -1)
+    /// let ball = world.body(id).unwrap();
+    /// assert_eq!(ball.interpolated_position(0), [0.0, 0.0]);
+    /// assert_eq!(ball.interpolated_position(65_536 / 4), [0.5, -0.25]);
+    /// assert_eq!(ball.interpolated_position(65_536), [2.0, -1.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn interpolated_position(&self, alpha: u32) -> [f32; 2] {
+        let end = self.body.position;
+        let start = if self.body.has(flag::AWAKE) { self.previous } else { end };
+        [between(start[0], end[0], alpha), between(start[1], end[1], alpha)]
+    }
+
+    /// [`interpolated_position`](Self::interpolated_position) as a vector of `glam`.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::default())?;
+    /// let rock = BodyDef::fixed(Shape::circle(Fx::ONE)).position(Vec2::from_ints(3, 4));
+    /// let id = world.create_body(&rock)?;
+    /// assert_eq!(world.body(id).unwrap().interpolated_position_glam(0).length(), 5.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "glam")]
+    #[must_use]
+    pub fn interpolated_position_glam(&self, alpha: u32) -> glam::Vec2 {
+        self.interpolated_position(alpha).into()
+    }
+}
+
+impl World {
+    /// [`BodyRef::interpolated_position`] of every body, oldest first. Replaces what `out` holds; allocates only when it
+    /// has to grow.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::default())?;
+    /// let ball = BodyDef::dynamic(Shape::circle(Fx::ONE)).velocity(Vec2::from_ints(10, 0));
+    /// let (a, b) = (world.create_body(&ball)?, world.create_body(&ball.position(Vec2::from_ints(0, 8)))?);
+    /// world.step(10)?;
+    /// let mut drawn = Vec::new();
+    /// world.interpolated_positions(65_536 / 2, &mut drawn); // half of the frame is over
+    /// assert_eq!(drawn, [(a, [0.5, 0.0]), (b, [0.5, 8.0])]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn interpolated_positions(&self, alpha: u32, out: &mut Vec<(BodyId, [f32; 2])>) {
+        out.clear();
+        out.extend(self.bodies().map(|body| (body.id(), body.interpolated_position(alpha))));
+    }
+}
+
+/// For drawing code; one rounding per component.
+///
+/// ```
+/// use testudo_physics::{Fx, Vec2};
+/// let v: glam::Vec2 = Vec2::new(Fx::lit("1.5"), Fx::lit("-0.25")).into();
+/// assert_eq!(v, glam::vec2(1.5, -0.25));
+/// ```
+#[cfg(feature = "glam")]
+impl From<crate::math::vec2::Vec2> for glam::Vec2 {
+    fn from(v: crate::math::vec2::Vec2) -> Self {
+        let component = |c: crate::math::num::Fx| c.to_bits() as f32 / WHOLE as f32;
+        Self::new(component(v.x), component(v.y))
+    }
+}
+
+/// The point `alpha / 65,536` of the way between two raw values, units. Exact up to the conversion: positions have 31
+/// bits, so their difference times `alpha` has 48.
+fn between(start: i32, end: i32, alpha: u32) -> f32 {
+    let way = (i64::from(end) - i64::from(start)) * i64::from(alpha.min(WHOLE));
+    (i64::from(start) * i64::from(WHOLE) + way) as f32 * UNIT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::def::BodyDef;
+    use crate::body::shape::Shape;
+    use crate::math::num::{Fx, POSITION_MAX};
+    use crate::math::vec2::Vec2;
+    use crate::world_def::WorldDef;
+
+    const ALPHAS: [u32; 5] = [0, 1, WHOLE / 3, WHOLE - 1, WHOLE];
+
+    fn world_with(def: &BodyDef) -> (World, BodyId) {
+        let mut world = World::new(WorldDef::default()).unwrap();
+        let id = world.create_body(def).unwrap();
+        (world, id)
+    }
+
+    fn ball() -> BodyDef {
+        BodyDef::dynamic(Shape::circle(Fx::ONE)).velocity(Vec2::from_ints(60, -30))
+    }
+
+    fn drawn(world: &World, id: BodyId, alpha: u32) -> [f32; 2] {
+        world.body(id).unwrap().interpolated_position(alpha)
+    }
+
+    #[test]
+    fn ends_are_the_two_states_and_the_way_is_straight() {
+        let (mut world, id) = world_with(&ball());
+        for frame in 0..5_u8 {
+            assert_eq!(drawn(&world, id, WHOLE), [f32::from(frame), -f32::from(frame) / 2.0]);
+            let before = drawn(&world, id, WHOLE);
+            world.step(60).unwrap();
+            assert_eq!(drawn(&world, id, 0), before);
+            assert_eq!(drawn(&world, id, WHOLE / 2), [before[0] + 0.5, before[1] - 0.25]);
+            assert_eq!(drawn(&world, id, u32::MAX), drawn(&world, id, WHOLE));
+        }
+    }
+
+    #[test]
+    fn the_longest_way_is_rounded_once() {
+        let far = POSITION_MAX.to_bits() as i32;
+        for (start, end) in [(-far, far), (far, -far), (far, far), (-1, 1), (12_345_679, -987_654_321)] {
+            for alpha in ALPHAS {
+                // Less than 53 bits in all, so this is exact until the last conversion.
+                let (start, end) = (f64::from(start), f64::from(end));
+                let exact = start * f64::from(WHOLE) + (end - start) * f64::from(alpha);
+                let expected = (exact / (1_u64 << 32) as f64) as f32;
+                assert_eq!(between(start as i32, end as i32, alpha), expected, "{start} {end} {alpha}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_put_somewhere_is_there() {
+        let (mut world, id) = world_with(&ball());
+        world.step(60).unwrap();
+        world.set_position(id, Vec2::from_ints(-100, 7)).unwrap();
+        assert_eq!(ALPHAS.map(|alpha| drawn(&world, id, alpha)), [[-100.0, 7.0]; 5]);
+
+        world.step(60).unwrap();
+        let mut bytes = Vec::new();
+        world.snapshot(&mut bytes);
+        let restored = World::from_bytes(&bytes).unwrap();
+        assert_eq!(ALPHAS.map(|alpha| drawn(&restored, id, alpha)), [[-99.0, 6.5]; 5]);
+    }
+
+    #[test]
+    fn bodies_at_rest_are_where_they_are_and_start_from_there() {
+        let (mut world, id) = world_with(&ball().ground_friction(Fx::from_num(1_000)));
+        let mut last = drawn(&world, id, 0);
+        for _ in 0..1_000 {
+            world.step(60).unwrap();
+            if !world.body(id).unwrap().is_awake() {
+                break;
+            }
+            last = drawn(&world, id, WHOLE);
+        }
+        assert!(!world.body(id).unwrap().is_awake(), "it falls asleep");
+        assert_eq!(ALPHAS.map(|alpha| drawn(&world, id, alpha)), [last; 5]);
+
+        // Woken between two steps, it has not moved yet.
+        world.previous[id.index() as usize] = [0; 2];
+        world.set_velocity(id, Vec2::from_ints(60, 0)).unwrap();
+        assert!(world.body(id).unwrap().is_awake());
+        assert_eq!(ALPHAS.map(|alpha| drawn(&world, id, alpha)), [last; 5]);
+        world.step(60).unwrap();
+        assert_eq!(drawn(&world, id, 0), last);
+    }
+
+    #[test]
+    fn a_body_in_a_used_slot_starts_where_it_is_created() {
+        let (mut world, id) = world_with(&ball());
+        world.step(60).unwrap();
+        world.remove_body(id).unwrap();
+        let new = world.create_body(&ball().position(Vec2::from_ints(50, 50))).unwrap();
+        assert_eq!(new.index(), id.index());
+        assert!(world.body(id).is_none());
+        assert_eq!(ALPHAS.map(|alpha| drawn(&world, new, alpha)), [[50.0, 50.0]; 5]);
+    }
+
+    #[test]
+    fn all_at_once_are_the_same_in_insertion_order_and_change_no_state() {
+        let (mut world, first) = world_with(&ball());
+        let wall = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(-9, 9));
+        let removed = world.create_body(&wall).unwrap();
+        let wall = world.create_body(&wall).unwrap();
+        world.remove_body(removed).unwrap();
+        let last = world.create_body(&ball().position(Vec2::from_ints(0, 20))).unwrap();
+        assert!(last.index() < wall.index(), "slots are no insertion order");
+        world.step(60).unwrap();
+        let checksum = world.checksum();
+        let mut out = vec![(first, [0.0; 2]); 9];
+        for alpha in ALPHAS {
+            world.interpolated_positions(alpha, &mut out);
+            assert_eq!(out, [first, wall, last].map(|id| (id, drawn(&world, id, alpha))));
+        }
+        assert_eq!(world.checksum(), checksum);
+    }
+}

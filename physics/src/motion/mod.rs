@@ -1,0 +1,4 @@
+//! How a step moves one body: velocities, accelerations and damping with their remainders.
+
+pub(crate) mod movers;
+pub(crate) mod rates;

@@ -1,0 +1,140 @@
+//! Moving: what a step does to one mover after the solver. [`crate::simd`] knows a way to do it to eight ordinary ones at once.
+
+use crate::body::record::{Body, Extra, Shell, flag};
+use crate::collide::narrow_phase::scale_down;
+use crate::collide::sweep::sweep;
+use crate::math::boxes::{LANES, NO_SLOT, RawBox};
+use crate::motion::rates::{self, PerFrame};
+use crate::solve::solver::Velocity;
+use crate::tree::resting::RestingTrees;
+use crate::world_def::{EdgePolicy, Settings};
+
+/// Eight lanes of movers after the solver, holes among them.
+pub(crate) struct MoverBlock<'a> {
+    pub(crate) slots: &'a [u32; LANES],
+    /// The velocities that move their positions.
+    pub(crate) moving: &'a [Velocity; LANES],
+    /// The velocities that they keep.
+    pub(crate) kept: &'a [Velocity; LANES],
+    /// The least stillness among their touching neighbours and themselves.
+    pub(crate) calm: &'a [u16; LANES],
+}
+
+/// What moving reads and writes.
+pub(crate) struct Movement<'a> {
+    pub(crate) bodies: &'a mut [Body],
+    /// Positions before the step.
+    pub(crate) previous: &'a mut [[i32; 2]],
+    pub(crate) extras: &'a [Extra],
+    pub(crate) resting: &'a RestingTrees,
+    pub(crate) settings: Settings,
+    pub(crate) per_frame: PerFrame,
+    /// Whether one of the bodies is to fall asleep.
+    pub(crate) tired: bool,
+}
+
+impl Movement<'_> {
+    /// Moves the bodies of a block, one by one, and hands on their new boxes by lane.
+    pub(crate) fn block(&mut self, block: &MoverBlock<'_>, mut with: impl FnMut(usize, &RawBox)) {
+        for (lane, &slot) in block.slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+            let (moving, kept) = (block.moving[lane].get(), block.kept[lane].get());
+            with(lane, &self.one(slot as usize, moving, kept, block.calm[lane]));
+        }
+    }
+
+    fn one(&mut self, at: usize, moving: [i32; 2], kept: [i32; 2], calm: u16) -> RawBox {
+        let Self { bodies, previous, extras, resting, settings, per_frame, tired } = self;
+        previous[at] = bodies[at].position;
+        let step = displacement(&mut bodies[at], moving, *per_frame, settings.max_speed);
+        let step =
+            if outruns_itself(&bodies[at], step) { clip_to_walls(at, step, bodies, resting) } else { step };
+        let body = &mut bodies[at];
+        body.velocity = kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
+        advance(body, step, settings);
+        if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
+            rates::apply_ground_friction(body, *per_frame);
+        }
+        if body.has(flag::LIMITED) {
+            rates::limit_speed(&mut body.velocity, extras[at].max_speed);
+        }
+        // A kinematic body is never still while it moves: what it pushes, however slowly, must not fall asleep before it.
+        let still = body.has(flag::DYNAMIC) && body.velocity.iter().all(|v| v.abs() <= settings.sleep_speed);
+        body.still_frames = if still { calm.saturating_add(1).min(settings.sleep_frames.max(1)) } else { 0 };
+        *tired |= falls_asleep(body, settings.sleep_frames);
+        body.bounds().grown(settings.box_margin())
+    }
+}
+
+/// How far a velocity moves a body in this frame; the rest is carried in the body.
+fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_speed: i32) -> [i32; 2] {
+    let mut step = [0; 2];
+    for axis in 0..2 {
+        let velocity = velocity[axis].clamp(-max_speed, max_speed);
+        (step[axis], body.position_rest[axis]) = per_frame.take(velocity, body.position_rest[axis]);
+    }
+    step
+}
+
+/// Whether a mover was still for long enough; one that nothing but its own velocity moves sleeps at once without any.
+pub(crate) fn falls_asleep(body: &Body, limit: u16) -> bool {
+    (limit > 0 && body.has(flag::DYNAMIC) && body.still_frames >= limit)
+        || (body.has(flag::KINEMATIC) && body.velocity == [0, 0])
+}
+
+/// Whether a body moves further than its own half size in one frame, so that it may pass through another unseen.
+fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
+    let [w, h] = body.extents();
+    step[0].abs().max(step[1].abs()) > w.min(h) && body.has(flag::DYNAMIC) && !body.has(flag::SENSOR)
+}
+
+/// Continuous check for a body that [`outruns_itself`]: it stops at the first body at rest that contacts cannot move. Its
+/// velocity stays; the contact takes it in the next step.
+#[inline(never)]
+fn clip_to_walls(slot: usize, step: [i32; 2], bodies: &[Body], resting: &RestingTrees) -> [i32; 2] {
+    let body = &bodies[slot];
+    let shell: Shell = body.shell(slot as u32);
+    let start = shell.bounds();
+    let end = RawBox {
+        min: [start.min[0] + step[0], start.min[1] + step[1]],
+        max: [start.max[0] + step[0], start.max[1] + step[1]],
+    };
+    let mut part = None;
+    resting.visit(&start.union(&end), &mut |other| {
+        let wall = &bodies[other as usize];
+        if !wall.has(flag::DYNAMIC | flag::SENSOR) && body.interacts_with(wall) {
+            let hit = sweep(&shell, step, &wall.shell(other));
+            part = match (part, hit) {
+                (Some(a), Some(b)) => Some(i32::min(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+    });
+    match part {
+        None => step,
+        Some(part) => step.map(|s| scale_down(s, part)),
+    }
+}
+
+/// Moves the centre, held inside the world's bounds.
+fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) {
+    for axis in 0..2 {
+        let (low, high) = (settings.bounds.min[axis], settings.bounds.max[axis]);
+        let wanted = body.position[axis].saturating_add(step[axis]);
+        if low < wanted && wanted < high {
+            body.position[axis] = wanted;
+            continue;
+        }
+        let held = wanted.clamp(low.min(body.position[axis]), high.max(body.position[axis]));
+        body.position[axis] = held;
+        let outward = (held >= high && body.velocity[axis] > 0) || (held <= low && body.velocity[axis] < 0);
+        if outward {
+            body.position_rest[axis] = 0;
+            body.velocity[axis] = match settings.edge {
+                EdgePolicy::Stop => 0,
+                EdgePolicy::Bounce => {
+                    ((-i64::from(body.velocity[axis]) * i64::from(body.restitution)) >> 16) as i32
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Motion: amounts per second applied frame by frame, without drift and without dead zone.
+//!
+//! `position += velocity / fps` and `speed -= ground friction / fps` leave remainders below one raw unit. They are
+//! state: the next frame adds them, so that after any number of frames the sum is exact. When the frames per second
+//! change, a remainder `r` (in 1/old of a raw unit) becomes `r * new / old`, rounded down: less than one raw unit is lost.
+
+use crate::body::record::Body;
+use crate::math::num::isqrt_u64;
+use crate::math::rate::rescale;
+
+/// Division by the frames per second, with remainder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PerFrame {
+    fps: i64,
+    /// 2^32 / fps, rounded down.
+    pub(crate) reciprocal: i64,
+}
+
+impl PerFrame {
+    /// `fps` lies in 1..=1000.
+    pub(crate) fn new(fps: u32) -> Self {
+        Self { fps: i64::from(fps), reciprocal: (1 << 32) / i64::from(fps) }
+    }
+
+    pub(crate) fn fps(&self) -> i64 {
+        self.fps
+    }
+
+    /// The whole part (rounded down) of `(per_second + rest) / fps`, and the new rest. `|per_second| < 2^30`.
+    #[inline]
+    pub(crate) fn take(&self, per_second: i32, rest: u16) -> (i32, u16) {
+        let total = i64::from(per_second) + i64::from(rest);
+        // The product's error is below one, so the quotient is off by one at most.
+        let mut quotient = (total * self.reciprocal) >> 32;
+        let mut rest = total - quotient * self.fps;
+        if rest >= self.fps {
+            quotient += 1;
+            rest -= self.fps;
+        } else if rest < 0 {
+            quotient -= 1;
+            rest += self.fps;
+        }
+        (quotient as i32, rest as u16)
+    }
+}
+
+/// A remainder of 1/old of a raw unit in 1/new, rounded down: the rule of [`crate::math::rate`].
+pub(crate) fn rescale_rest(rest: u16, old: u32, new: u32) -> u16 {
+    rescale(rest.into(), old, new) as u16
+}
+
+/// Adds an acceleration (raw units/s^2) to the velocity for one frame.
+pub(crate) fn accelerate(body: &mut Body, acceleration: [i32; 2], per_frame: PerFrame, speed_max: i32) {
+    for axis in 0..2 {
+        let (change, rest) = per_frame.take(acceleration[axis], body.acceleration_rest[axis]);
+        body.acceleration_rest[axis] = rest;
+        body.velocity[axis] = body.velocity[axis].saturating_add(change).clamp(-speed_max, speed_max);
+    }
+}
+
+/// Takes `damping / fps` of the velocity away, rounded toward zero: below `fps / damping` raw units per second nothing is taken.
+pub(crate) fn damp(body: &mut Body, damping: i32, per_frame: PerFrame) {
+    let divisor = per_frame.fps() << 16;
+    for v in &mut body.velocity {
+        let taken = i64::from(*v) * i64::from(damping) / divisor;
+        *v = if taken.abs() >= i64::from(v.abs()) { 0 } else { *v - taken as i32 };
+    }
+}
+
+/// Moves the velocity towards zero by `ground_friction / fps`, along its direction.
+pub(crate) fn apply_ground_friction(body: &mut Body, per_frame: PerFrame) {
+    if body.velocity == [0, 0] {
+        body.friction_rest = 0;
+        return;
+    }
+    let (amount, rest) = per_frame.take(body.ground_friction, body.friction_rest);
+    body.friction_rest = rest;
+    let speed = speed(body.velocity);
+    if i64::from(amount) >= speed {
+        body.velocity = [0, 0];
+        body.friction_rest = 0;
+    } else {
+        scale_to(&mut body.velocity, speed - i64::from(amount), speed);
+    }
+}
+
+/// Shortens the velocity to `max_speed` raw units per second.
+pub(crate) fn limit_speed(velocity: &mut [i32; 2], max_speed: i32) {
+    let speed = speed(*velocity);
+    if speed > i64::from(max_speed) {
+        scale_to(velocity, i64::from(max_speed), speed);
+    }
+}
+
+/// Length of a velocity, rounded down.
+pub(crate) fn speed(velocity: [i32; 2]) -> i64 {
+    let square = |v: i32| i64::from(v).unsigned_abs().pow(2);
+    isqrt_u64(square(velocity[0]) + square(velocity[1])) as i64
+}
+
+/// `velocity * numerator / denominator`, rounded to nearest.
+fn scale_to(velocity: &mut [i32; 2], numerator: i64, denominator: i64) {
+    for v in velocity {
+        let product = i64::from(*v) * numerator;
+        let half = if product < 0 { -denominator / 2 } else { denominator / 2 };
+        *v = ((product + half) / denominator) as i32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taking_divides_exactly_for_every_sign_and_rate() {
+        for fps in [1, 2, 3, 7, 20, 30, 59, 60, 144, 999, 1000] {
+            let per_frame = PerFrame::new(fps);
+            let edge = (1 << 30) - 1;
+            for v in (-2000..2000).chain([edge, -edge, 1 << 26, -(1 << 26), 12345679, -12345679]) {
+                for rest in [0, 1, fps as u16 - 1] {
+                    let total = v + i32::from(rest);
+                    let expected = (total.div_euclid(fps as i32), total.rem_euclid(fps as i32) as u16);
+                    assert_eq!(per_frame.take(v, rest), expected, "{v} + {rest} at {fps}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_velocity_below_one_raw_unit_per_frame_still_moves() {
+        let per_frame = PerFrame::new(60);
+        let (mut position, mut rest) = (0, 0);
+        for _ in 0..600 {
+            let (step, r) = per_frame.take(7, rest);
+            (position, rest) = (position + step, r);
+        }
+        assert_eq!((position, rest), (70, 0), "7 raw units per second for 10 seconds");
+    }
+
+    #[test]
+    fn stopping_takes_exactly_speed_over_friction_seconds() {
+        let mut body = Body { velocity: [5 << 16, 0], ground_friction: 2 << 16, ..Body::default() };
+        let per_frame = PerFrame::new(60);
+        for frame in 1..=150 {
+            apply_ground_friction(&mut body, per_frame);
+            assert_eq!(body.velocity == [0, 0], frame == 150, "5 units/s at 2 units/s^2 stop after 2.5 s");
+        }
+    }
+}

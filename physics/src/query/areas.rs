@@ -1,0 +1,157 @@
+//! Bodies in an area and at a point. Rays are in [`crate::query::ray`], the nearest bodies in [`crate::query::nearest`].
+//!
+//! Queries see the world as it is between two steps: bodies that were created, moved, enabled or removed since the last step
+//! count at once. Answers come in a defined order and depend on the state alone, so every peer gets the same ones. A query
+//! allocates nothing but the growth of the buffer that the caller hands in.
+
+use alloc::vec::Vec;
+
+use crate::body::id::BodyId;
+use crate::body::record::raw2;
+use crate::collide::rounded_box::{REACH, RoundedBox};
+use crate::math::aabb::Aabb;
+use crate::math::boxes::RawBox;
+use crate::math::num::Fx;
+use crate::math::vec2::Vec2;
+use crate::query::filter::QueryFilter;
+use crate::query::search::Candidates;
+use crate::simd::prefetch;
+use crate::world::World;
+
+/// Greatest absolute value of a component of a point in a query, units: no body reaches further, since positions end at
+/// +-16,384 and extents at 4,096.
+pub const QUERY_MAX: Fx = Fx::from_bits(REACH as i64);
+
+/// Why a query was refused. The buffer of the caller is empty then.
+///
+/// ```
+/// use testudo_physics::{Fx, QueryFilter, Vec2, World, WorldDef};
+/// let world = World::new(WorldDef::new())?;
+/// let error = world.ray_cast(Vec2::ZERO, Vec2::from_ints(30_000, 0), &QueryFilter::new()).unwrap_err();
+/// assert_eq!(error.to_string(), "end of a query must be -20480..=20480, not 30000");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryError {
+    /// An argument lies outside of its range.
+    OutOfRange {
+        /// Name of the argument.
+        argument: &'static str,
+        /// What was given; of a point, the component that is out of range.
+        value: Fx,
+        /// Smallest value allowed.
+        min: Fx,
+        /// Greatest value allowed.
+        max: Fx,
+    },
+}
+
+impl core::fmt::Display for QueryError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self::OutOfRange { argument, value, min, max } = self;
+        write!(f, "{argument} of a query must be {min}..={max}, not {value}")
+    }
+}
+
+impl core::error::Error for QueryError {}
+
+/// Refuses a value outside of `min..=max`.
+pub(crate) fn check(argument: &'static str, value: Fx, min: Fx, max: Fx) -> Result<(), QueryError> {
+    if (min..=max).contains(&value) {
+        Ok(())
+    } else {
+        Err(QueryError::OutOfRange { argument, value, min, max })
+    }
+}
+
+/// A point in raw units, or the error that names the argument.
+pub(crate) fn raw_point(argument: &'static str, point: Vec2) -> Result<[i32; 2], QueryError> {
+    check(argument, point.x, -QUERY_MAX, QUERY_MAX)?;
+    check(argument, point.y, -QUERY_MAX, QUERY_MAX)?;
+    Ok(raw2(point))
+}
+
+/// An area in raw units; `None` when it is empty. Nothing lies where it is cut off.
+fn raw_area(area: Aabb) -> Option<RawBox> {
+    let cut = |v: Vec2| [v.x, v.y].map(|c| c.to_bits().clamp(-EDGE, EDGE) as i32);
+    let (min, max) = (cut(area.min), cut(area.max));
+    let empty = area.min.x > area.max.x || area.min.y > area.max.y;
+    (!empty).then_some(RawBox { min, max })
+}
+
+/// Beyond every body, raw units, but not the whole of `i32`: boxes of empty lanes lie at its ends, even when the area is
+/// shrunk by the greatest margin.
+const EDGE: i64 = 3 << 29;
+
+impl World {
+    /// The bodies whose bounding boxes overlap an area, in ascending order of their slots ([`BodyId::index`]).
+    ///
+    /// `out` is emptied first. Touching counts as overlapping. Every area is valid: one whose `min` is above its `max` is empty.
+    ///
+    /// ```
+    /// use testudo_physics::{Aabb, BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// let unit = BodyDef::dynamic(Shape::circle(Fx::ONE));
+    /// let a = world.create_body(&unit.position(Vec2::from_ints(3, 3))).unwrap();
+    /// let b = world.create_body(&unit.position(Vec2::from_ints(9, 9))).unwrap();
+    /// let mut selected = Vec::new();
+    /// let area = Aabb::from_corners(Vec2::ZERO, Vec2::from_ints(8, 8));
+    /// world.query_area(area, &QueryFilter::new(), &mut selected);
+    /// assert_eq!(selected, [a, b]);
+    /// // The second disc's box reaches into the area, the disc itself does not.
+    /// world.query_area_exact(area, &QueryFilter::new(), &mut selected);
+    /// assert_eq!(selected, [a]);
+    /// ```
+    pub fn query_area(&self, area: Aabb, filter: &QueryFilter, out: &mut Vec<BodyId>) {
+        self.query_box(area, filter, out, |_, _| true);
+    }
+
+    /// The bodies whose shapes overlap an area; otherwise as [`Self::query_area`]. Exact: no rounding takes place.
+    pub fn query_area_exact(&self, area: Aabb, filter: &QueryFilter, out: &mut Vec<BodyId>) {
+        self.query_box(area, filter, out, |outline, area| outline.meets(area));
+    }
+
+    /// The bodies whose shapes contain a point, surfaces included, in ascending order of their slots. Exact.
+    ///
+    /// `out` is emptied first. Every point is valid; nothing lies beyond +-[`QUERY_MAX`].
+    pub fn query_point(&self, point: Vec2, filter: &QueryFilter, out: &mut Vec<BodyId>) {
+        let area = Aabb { min: point, max: point };
+        self.query_box(area, filter, out, |outline, area| outline.meets(area));
+    }
+
+    fn query_box(
+        &self,
+        area: Aabb,
+        filter: &QueryFilter,
+        out: &mut Vec<BodyId>,
+        meets: impl Fn(&RoundedBox, &RawBox) -> bool,
+    ) {
+        out.clear();
+        let Some(area) = raw_area(area) else { return };
+        // First everybody whose box overlaps, then a closer look at them in ascending order. The trees' boxes are inflated;
+        // an area that is smaller by as much makes the answer exact.
+        let inner = area.grown(-self.settings.box_margin());
+        let path = self.stepper.path;
+        path.collect(&self.stepper.tree, &inner, out);
+        for tree in self.resting.each_tree() {
+            path.collect(tree, &inner, out);
+        }
+        let waiting =
+            self.resting.waiting().filter(|&slot| self.bodies[slot as usize].bounds().overlaps(&area));
+        out.extend(waiting.map(|index| BodyId { index, generation: 0 }));
+        out.iter().for_each(|id| prefetch(&self.bodies, id.index));
+        path.sort_by_slot(out);
+        let candidates = Candidates::new(self, filter);
+        let mut kept = 0;
+        for at in 0..out.len() {
+            let slot = out[at].index;
+            if let Some(body) = candidates.get(slot)
+                && meets(&RoundedBox::of(body), &area)
+            {
+                out[kept] = self.body_id(slot);
+                kept += 1;
+            }
+        }
+        out.truncate(kept);
+    }
+}

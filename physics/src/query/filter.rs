@@ -1,0 +1,130 @@
+//! Which bodies a query is about.
+
+use crate::body::def::BodyKind;
+use crate::body::filter::Filter;
+use crate::body::id::BodyId;
+use crate::body::record::{Body, flag};
+use crate::math::boxes::NO_SLOT;
+
+/// Which bodies a query is about. The default is every body but sensors. Disabled bodies are never found.
+///
+/// ```
+/// use testudo_physics::{BodyKind, Filter, QueryFilter};
+/// // Units of the second layer, sensors not.
+/// let enemies = QueryFilter::new().filter(Filter { layers: u32::MAX, mask: 0b10 });
+/// // What blocks the view: only static bodies.
+/// let walls = QueryFilter::new().only(BodyKind::Static);
+/// assert!(walls.statics && !walls.dynamics && enemies.dynamics);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryFilter {
+    /// Only bodies whose filter and this one accept each other. Default: any.
+    pub filter: Option<Filter>,
+    /// Whether bodies that are no sensors are found. Default: yes.
+    pub solids: bool,
+    /// Whether sensors are found. Default: no.
+    pub sensors: bool,
+    /// Whether static bodies are found. Default: yes.
+    pub statics: bool,
+    /// Whether kinematic bodies are found. Default: yes.
+    pub kinematics: bool,
+    /// Whether dynamic bodies are found. Default: yes.
+    pub dynamics: bool,
+    /// A body that is not found, for instance the one that asks. A stale handle excludes nobody.
+    pub exclude: Option<BodyId>,
+}
+
+impl Default for QueryFilter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl QueryFilter {
+    /// Every enabled body but sensors.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            filter: None,
+            solids: true,
+            sensors: false,
+            statics: true,
+            kinematics: true,
+            dynamics: true,
+            exclude: None,
+        }
+    }
+
+    /// Only bodies whose filter accepts this one and the other way round: `layers` says on which layers the query itself lies,
+    /// `mask` which layers it looks for.
+    #[must_use]
+    pub const fn filter(self, filter: Filter) -> Self {
+        Self { filter: Some(filter), ..self }
+    }
+
+    /// Sensors as well.
+    #[must_use]
+    pub const fn with_sensors(self) -> Self {
+        Self { sensors: true, ..self }
+    }
+
+    /// Sensors and nothing else.
+    #[must_use]
+    pub const fn only_sensors(self) -> Self {
+        Self { sensors: true, solids: false, ..self }
+    }
+
+    /// Only bodies of one kind.
+    #[must_use]
+    pub const fn only(self, kind: BodyKind) -> Self {
+        Self {
+            statics: matches!(kind, BodyKind::Static),
+            kinematics: matches!(kind, BodyKind::Kinematic),
+            dynamics: matches!(kind, BodyKind::Dynamic),
+            ..self
+        }
+    }
+
+    /// Not this body.
+    #[must_use]
+    pub const fn exclude(self, id: BodyId) -> Self {
+        Self { exclude: Some(id), ..self }
+    }
+
+    /// The filter in the form that is tested; `excluded` is the slot behind `exclude`.
+    pub(crate) fn prepare(&self, excluded: Option<u32>) -> Prepared {
+        let mut kinds = 0;
+        for bits in 0..=KIND_BITS {
+            let kind = match bits & (flag::DYNAMIC | flag::KINEMATIC) {
+                0 => self.statics,
+                flag::KINEMATIC => self.kinematics,
+                _ => self.dynamics,
+            };
+            let sensor = if bits & flag::SENSOR != 0 { self.sensors } else { self.solids };
+            kinds |= u32::from(kind && sensor) << bits;
+        }
+        Prepared { kinds, filter: self.filter, excluded: excluded.unwrap_or(NO_SLOT) }
+    }
+}
+
+/// Flags that say what kind of body it is: the lowest three.
+const KIND_BITS: u32 = flag::DYNAMIC | flag::KINEMATIC | flag::SENSOR;
+const _: () = assert!(KIND_BITS == 7);
+
+/// A query's filter in the form that is tested.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prepared {
+    /// One bit for each combination of [`KIND_BITS`].
+    kinds: u32,
+    filter: Option<Filter>,
+    excluded: u32,
+}
+
+impl Prepared {
+    /// Whether a body passes.
+    #[inline]
+    pub(crate) fn accepts(&self, slot: u32, body: &Body) -> bool {
+        let kind = self.kinds >> (body.flags & KIND_BITS) & 1 != 0;
+        kind && slot != self.excluded && self.filter.is_none_or(|filter| filter.accepts(&body.filter))
+    }
+}

@@ -1,0 +1,7 @@
+//! Areas, points, nearest bodies, rays and sweeps.
+
+pub(crate) mod areas;
+pub(crate) mod filter;
+pub(crate) mod nearest;
+pub(crate) mod ray;
+pub(crate) mod search;

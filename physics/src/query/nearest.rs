@@ -1,0 +1,123 @@
+//! The nearest bodies to a point.
+
+use alloc::vec::Vec;
+
+use crate::body::id::BodyId;
+use crate::collide::rounded_box::RoundedBox;
+use crate::math::boxes::{BoxBlock, LANES};
+use crate::math::num::{Fx, isqrt_u64};
+use crate::math::vec2::Vec2;
+use crate::query::areas::{QueryError, raw_point};
+use crate::query::filter::QueryFilter;
+use crate::query::search::Candidates;
+use crate::tree::search::Search;
+use crate::world::World;
+
+/// More than any distance between a point of a query and a body, raw units; with an extent added it still fits 32 bits.
+const FAR: u64 = (1 << 32) - (1 << 29);
+
+impl World {
+    /// The `k` bodies nearest to a point that are at most `max_distance` units away, with their distances in units.
+    ///
+    /// The distance is the one to the body's shape, rounded down to 1/65,536: 0 when the point lies inside. `out` is emptied
+    /// first and holds the nearest body first; equal distances in ascending order of slots ([`BodyId::index`]). A negative
+    /// `max_distance` finds nothing; `Fx::MAX` sets no limit. Meant for small `k`: each body found costs up to `k` moves.
+    ///
+    /// # Errors
+    /// [`QueryError::OutOfRange`] when a component of `point` is beyond +-20,480 units.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// let unit = BodyDef::dynamic(Shape::circle(Fx::ONE));
+    /// let near = world.create_body(&unit.position(Vec2::from_ints(3, 4))).unwrap();
+    /// let far = world.create_body(&unit.position(Vec2::from_ints(20, 0))).unwrap();
+    /// let mut found = Vec::new();
+    /// world.nearest(Vec2::ZERO, 2, Fx::from_num(100), &QueryFilter::new(), &mut found).unwrap();
+    /// assert_eq!(found, [(near, Fx::from_num(4)), (far, Fx::from_num(19))]);
+    /// ```
+    pub fn nearest(
+        &self,
+        point: Vec2,
+        k: u32,
+        max_distance: Fx,
+        filter: &QueryFilter,
+        out: &mut Vec<(BodyId, Fx)>,
+    ) -> Result<(), QueryError> {
+        out.clear();
+        let point = raw_point("point", point)?;
+        if k == 0 || max_distance < Fx::ZERO {
+            return Ok(());
+        }
+        let mut nearest = Nearest {
+            world: self,
+            candidates: Candidates::new(self, filter),
+            point,
+            k: k as usize,
+            reach: FAR.min(max_distance.to_bits() as u64),
+            out,
+        };
+        self.search(&mut nearest);
+        Ok(())
+    }
+}
+
+/// The measure of a search for the nearest is the distance in raw units.
+struct Nearest<'a> {
+    world: &'a World,
+    candidates: Candidates<'a>,
+    point: [i32; 2],
+    // not state: lives for one query
+    k: usize,
+    /// Greatest distance of interest, raw units.
+    reach: u64,
+    out: &'a mut Vec<(BodyId, Fx)>,
+}
+
+impl Search for Nearest<'_> {
+    /// At most the distance, at least 0.92 of it: the greatest of the two offsets and of their sum by the root of two.
+    #[inline(always)]
+    fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
+        let [px, py] = self.point;
+        let mut distances = [0u32; LANES];
+        // Arithmetic only, so that compilers take the eight lanes at once; only lanes without a box wrap.
+        for (lane, distance) in distances.iter_mut().enumerate() {
+            let x = px.max(boxes.x0[lane]).min(boxes.x1[lane]).abs_diff(px);
+            let y = py.max(boxes.y0[lane]).min(boxes.y1[lane]).abs_diff(py);
+            let half = (x >> 1).wrapping_add(y >> 1);
+            // 1.40625 < sqrt(2)
+            let diagonal = half.wrapping_add(half >> 2).wrapping_add(half >> 3).wrapping_add(half >> 5);
+            *distance = x.max(y).max(diagonal);
+        }
+        distances
+    }
+
+    #[inline(always)]
+    fn reach(&self) -> u32 {
+        self.reach as u32
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, slot: u32) {
+        let Some(body) = self.candidates.get(slot) else { return };
+        let outline = RoundedBox::of(body);
+        let square = outline.core_distance_squared(self.point);
+        let radius = outline.radius as u64;
+        let limit = self.reach + radius + 1;
+        if square >= limit * limit {
+            return;
+        }
+        let distance = Fx::from_bits(isqrt_u64(square).saturating_sub(radius) as i64);
+        let at = self.out.partition_point(|&(id, d)| (d, id.index) < (distance, slot));
+        if at == self.k {
+            return;
+        }
+        if self.out.len() == self.k {
+            self.out.pop();
+        }
+        self.out.insert(at, (self.world.body_id(slot), distance));
+        if self.out.len() == self.k {
+            self.reach = self.out[self.k - 1].1.to_bits() as u64;
+        }
+    }
+}

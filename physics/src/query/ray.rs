@@ -1,0 +1,348 @@
+//! What a ray, or a circle on its way, meets first.
+//!
+//! A circle that moves along a segment meets a shape where its centre meets the shape grown by the circle's radius
+//! ([`crate::collide::rounded_box`]), so a ray is the circle of radius 0 and both share everything.
+//!
+//! Whether something is met is decided exactly. The place is rounded toward the origin: it is less than two raw units
+//! (2/65,536) before the exact one, never behind it.
+
+use alloc::vec::Vec;
+
+use crate::body::id::BodyId;
+use crate::body::record::{raw, vec2};
+use crate::collide::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side, normal};
+use crate::math::boxes::{BoxBlock, LANES};
+use crate::math::num::{EXTENT_MAX, Fx};
+use crate::math::vec2::Vec2;
+use crate::query::areas::{QueryError, check, raw_point};
+use crate::query::filter::QueryFilter;
+use crate::query::search::Candidates;
+use crate::tree::search::Search;
+use crate::world::World;
+
+/// How far beyond the best hit another one may lie and still be as near once both are rounded, raw units.
+const SLACK: u32 = 8;
+
+/// Where a ray meets a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RayHit {
+    /// The body.
+    pub body: BodyId,
+    /// The point on its surface; the ray's origin when that lies inside the body.
+    pub point: Vec2,
+    /// Outward normal of the surface there, length 1; zero when the origin lies inside the body.
+    pub normal: Vec2,
+    /// Distance from the origin in units, rounded down.
+    pub distance: Fx,
+    /// Part of the ray's length, 0..=1, rounded down to 1/65,536. `distance` is the finer one on rays longer than a unit.
+    pub fraction: Fx,
+}
+
+/// Where a moving circle meets a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepHit {
+    /// The body.
+    pub body: BodyId,
+    /// Centre of the circle when it touches the body; where it starts when it overlaps the body there.
+    pub position: Vec2,
+    /// The point where they touch; the same as `position` when they overlap at the start.
+    pub point: Vec2,
+    /// Outward normal of the body's surface there, length 1; zero when they overlap at the start.
+    pub normal: Vec2,
+    /// How far the circle came, units, rounded down.
+    pub distance: Fx,
+    /// Part of its way, 0..=1, rounded down to 1/65,536.
+    pub fraction: Fx,
+}
+
+impl World {
+    /// The first body that the ray from `origin` to `end` meets. Equally distant bodies (to 1/65,536): the one in the lower
+    /// slot ([`BodyId::index`]).
+    ///
+    /// Both ends belong to the ray, and touching a surface is meeting it. A body that contains the origin is met there, at
+    /// distance 0 and with a zero normal; use [`QueryFilter::exclude`] for the body that looks.
+    ///
+    /// # Errors
+    /// [`QueryError::OutOfRange`] when a component of `origin` or `end` is beyond +-20,480 units.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// let wall = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::from_num(5)));
+    /// let wall = world.create_body(&wall.position(Vec2::from_ints(6, 0))).unwrap();
+    /// let hit = world.ray_cast(Vec2::ZERO, Vec2::from_ints(10, 0), &QueryFilter::new()).unwrap().unwrap();
+    /// assert_eq!(hit.body, wall);
+    /// assert_eq!((hit.point, hit.normal), (Vec2::from_ints(5, 0), Vec2::from_ints(-1, 0)));
+    /// assert_eq!((hit.distance, hit.fraction), (Fx::from_num(5), Fx::ONE / 2));
+    /// ```
+    pub fn ray_cast(
+        &self,
+        origin: Vec2,
+        end: Vec2,
+        filter: &QueryFilter,
+    ) -> Result<Option<RayHit>, QueryError> {
+        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, 0);
+        Ok(way.first(self, filter).map(|met| way.ray_hit(self, &met)))
+    }
+
+    /// All bodies that the ray from `origin` to `end` meets, by distance, equal distances in ascending order of slots.
+    /// Otherwise as [`Self::ray_cast`]. `out` is emptied first.
+    ///
+    /// # Errors
+    /// As [`Self::ray_cast`].
+    pub fn ray_cast_all(
+        &self,
+        origin: Vec2,
+        end: Vec2,
+        filter: &QueryFilter,
+        out: &mut Vec<RayHit>,
+    ) -> Result<(), QueryError> {
+        out.clear();
+        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, 0);
+        let candidates = Candidates::new(self, filter);
+        self.search(&mut All { way: &way, world: self, candidates, out });
+        out.sort_unstable_by_key(|hit| (hit.distance, hit.body.index));
+        Ok(())
+    }
+
+    /// The first body that a circle meets on its way from `from` to `to`. Equally distant bodies (to 1/65,536): the one in
+    /// the lower slot ([`BodyId::index`]).
+    ///
+    /// A body that the circle overlaps or touches at the start is met there, at distance 0 and with a zero normal. The way
+    /// back is free then, but so is the way further in: decide by the bodies' positions.
+    ///
+    /// # Errors
+    /// [`QueryError::OutOfRange`] when a component of `from` or `to` is beyond +-20,480 units, or the radius is not in
+    /// 0..=4,096 units.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// let wall = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::from_num(5)));
+    /// world.create_body(&wall.position(Vec2::from_ints(6, 0))).unwrap();
+    /// let everything = QueryFilter::new();
+    /// let hit = world.sweep_circle(Vec2::ZERO, Vec2::from_ints(10, 0), Fx::ONE, &everything).unwrap().unwrap();
+    /// assert_eq!((hit.position, hit.point), (Vec2::from_ints(4, 0), Vec2::from_ints(5, 0)));
+    /// ```
+    pub fn sweep_circle(
+        &self,
+        from: Vec2,
+        to: Vec2,
+        radius: Fx,
+        filter: &QueryFilter,
+    ) -> Result<Option<SweepHit>, QueryError> {
+        let (from, to) = (raw_point("from", from)?, raw_point("to", to)?);
+        check("radius", radius, Fx::ZERO, EXTENT_MAX)?;
+        let way = Way::new(from, to, raw(radius));
+        Ok(way.first(self, filter).map(|met| way.sweep_hit(self, &met)))
+    }
+}
+
+/// The way of a circle.
+struct Way {
+    segment: Segment,
+    /// Length of the segment, raw units.
+    length: u64,
+    /// Radius of the circle; 0 for a ray.
+    radius: i32,
+    /// The segment is longer along y than along x.
+    steep: bool,
+    /// All ones for an axis (the longer one first) along which the segment goes down. Coordinates are turned around then, by
+    /// complement, so that it always goes up.
+    flip: [i32; 2],
+    /// Where the segment begins on the longer axis and on the other, turned around where `flip` says so.
+    origin: [i32; 2],
+    /// Way on the other axis per way on the longer one, 32 fraction bits, rounded down; just below one for a diagonal.
+    slope: u32,
+}
+
+/// A body that a way meets.
+#[derive(Clone, Copy)]
+struct Met {
+    /// Raw units, rounded down.
+    distance: u64,
+    slot: u32,
+    cast: Cast,
+}
+
+impl Way {
+    fn new(from: [i32; 2], to: [i32; 2], radius: i32) -> Self {
+        let segment = Segment::new(from, to);
+        let [x, y] = segment.delta;
+        let steep = y.abs() > x.abs();
+        let axes = if steep { [1, 0] } else { [0, 1] };
+        let [along, across] = axes.map(|axis: usize| segment.delta[axis].unsigned_abs());
+        let slope = (across << 32).checked_div(along).unwrap_or(0);
+        let flip = axes.map(|axis: usize| if segment.delta[axis] < 0 { -1 } else { 0 });
+        Self {
+            segment,
+            length: segment.length(),
+            radius,
+            steep,
+            flip,
+            origin: [from[axes[0]] ^ flip[0], from[axes[1]] ^ flip[1]],
+            slope: slope.min(u64::from(u32::MAX)) as u32,
+        }
+    }
+
+    /// Length of the segment along the longer axis, raw units.
+    fn whole(&self) -> u32 {
+        self.segment.delta.map(i64::unsigned_abs).into_iter().max().unwrap_or(0) as u32
+    }
+
+    /// How far along the longer axis the way enters each box at the earliest, raw units; `u32::MAX` when it passes by or
+    /// enters only beyond `reach`.
+    #[inline(always)]
+    fn least(&self, boxes: &BoxBlock, reach: u32) -> [u32; LANES] {
+        let (x, y) = ([&boxes.x0, &boxes.x1], [&boxes.y0, &boxes.y1]);
+        let [along, across] = if self.steep { [y, x] } else { [x, y] };
+        let turned = |sides: [_; 2], flip: i32| if flip == 0 { sides } else { [sides[1], sides[0]] };
+        let [low, high]: [&[i32; LANES]; 2] = turned(along, self.flip[0]);
+        let [bottom, top]: [&[i32; LANES]; 2] = turned(across, self.flip[1]);
+        let [begin, base] = self.origin;
+        let end = begin.wrapping_add_unsigned(reach);
+        let rise = |to: i32| {
+            let way = to.wrapping_sub(begin) as u32;
+            base.wrapping_add(((u64::from(way) * u64::from(self.slope)) >> 32) as i32)
+        };
+        // Compilers take these eight lanes at once as long as there is nothing but arithmetic. Lanes whose slab is not
+        // reached compute nonsense on the way, hence the wrapping.
+        let mut entries = [0u32; LANES];
+        for lane in 0..LANES {
+            // The part of the way in the box's slab along the longer axis, and how high it is at both ends.
+            let near = (low[lane] ^ self.flip[0]).wrapping_sub(self.radius).max(begin);
+            let far = (high[lane] ^ self.flip[0]).wrapping_add(self.radius).min(end);
+            let lowest = (bottom[lane] ^ self.flip[1]).wrapping_sub(self.radius);
+            let highest = (top[lane] ^ self.flip[1]).wrapping_add(self.radius);
+            // A rise is too low by less than three: it is rounded down, so is the slope, and a diagonal's slope is cut.
+            let misses = -i32::from(near > far)
+                | -i32::from(rise(near) > highest)
+                | -i32::from(lowest > rise(far).wrapping_add(3));
+            entries[lane] = near.wrapping_sub(begin) as u32 | misses as u32;
+        }
+        entries
+    }
+
+    fn meet(&self, slot: u32, candidates: &Candidates<'_>) -> Option<Met> {
+        let body = candidates.get(slot)?;
+        let cast = RoundedBox::of(body).grown(self.radius).cast(&self.segment)?;
+        Some(Met { distance: (cast.place * self.length) >> FRACTION_BITS, slot, cast })
+    }
+
+    fn first(&self, world: &World, filter: &QueryFilter) -> Option<Met> {
+        let mut first =
+            First { way: self, candidates: Candidates::new(world, filter), reach: self.whole(), best: None };
+        world.search(&mut first);
+        first.best
+    }
+
+    fn fraction(&self, distance: u64) -> Fx {
+        Fx::from_bits((distance << Fx::FRAC_NBITS).checked_div(self.length).unwrap_or(0) as i64)
+    }
+
+    fn ray_hit(&self, world: &World, met: &Met) -> RayHit {
+        RayHit {
+            body: world.body_id(met.slot),
+            point: vec2(self.segment.point(met.cast.place)),
+            normal: vector(normal(&self.segment, &met.cast)),
+            distance: Fx::from_bits(met.distance as i64),
+            fraction: self.fraction(met.distance),
+        }
+    }
+
+    /// Where the circle at `position` touches an outline of the given radius, within a raw unit or two.
+    fn touching_point(&self, position: [i32; 2], radius: i32, cast: &Cast) -> [i32; 2] {
+        let mut point = position;
+        match cast.side {
+            Side::Inside => {}
+            Side::Face(axis) => point[axis] += self.segment.delta[axis].signum() as i32 * self.radius,
+            Side::Corner(corner) => {
+                // From the corner towards the circle, as far as the outline's own radius.
+                let whole = i64::from(radius + self.radius);
+                for axis in 0..2 {
+                    let out = i64::from(position[axis] - corner[axis]) * i64::from(radius);
+                    point[axis] = corner[axis] + (out / whole) as i32;
+                }
+            }
+        }
+        point
+    }
+
+    fn sweep_hit(&self, world: &World, met: &Met) -> SweepHit {
+        let position = self.segment.point(met.cast.place);
+        let normal = normal(&self.segment, &met.cast);
+        let body = &world.bodies[met.slot as usize];
+        SweepHit {
+            body: world.body_id(met.slot),
+            position: vec2(position),
+            point: vec2(self.touching_point(position, body.radius, &met.cast)),
+            normal: vector(normal),
+            distance: Fx::from_bits(met.distance as i64),
+            fraction: self.fraction(met.distance),
+        }
+    }
+}
+
+fn vector(v: [i64; 2]) -> Vec2 {
+    Vec2::new(Fx::from_bits(v[0]), Fx::from_bits(v[1]))
+}
+
+/// The search for the first body on a way; the measure is the way along the longer axis.
+struct First<'a> {
+    way: &'a Way,
+    candidates: Candidates<'a>,
+    /// How far along the longer axis a better one may lie, raw units.
+    reach: u32,
+    best: Option<Met>,
+}
+
+impl Search for First<'_> {
+    #[inline(always)]
+    fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
+        self.way.least(boxes, self.reach)
+    }
+
+    #[inline(always)]
+    fn reach(&self) -> u32 {
+        self.reach
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, slot: u32) {
+        let Some(met) = self.way.meet(slot, &self.candidates) else { return };
+        if self.best.is_some_and(|best| (best.distance, best.slot) < (met.distance, met.slot)) {
+            return;
+        }
+        self.best = Some(met);
+        let (from, to) = (self.way.segment.from, self.way.segment.point(met.cast.place));
+        let axis = usize::from(self.way.steep);
+        self.reach = self.reach.min(from[axis].abs_diff(to[axis]) + SLACK);
+    }
+}
+
+/// The search for every body on a way.
+struct All<'a> {
+    way: &'a Way,
+    world: &'a World,
+    candidates: Candidates<'a>,
+    out: &'a mut Vec<RayHit>,
+}
+
+impl Search for All<'_> {
+    #[inline(always)]
+    fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
+        self.way.least(boxes, self.way.whole())
+    }
+
+    #[inline(always)]
+    fn reach(&self) -> u32 {
+        self.way.whole()
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, slot: u32) {
+        if let Some(met) = self.way.meet(slot, &self.candidates) {
+            self.out.push(self.way.ray_hit(self.world, &met));
+        }
+    }
+}

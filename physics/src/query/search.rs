@@ -1,0 +1,51 @@
+//! Searching the world: the movers' tree, the trees of the bodies at rest, and newcomers that wait to be sorted in.
+//!
+//! A body that takes part in queries is in exactly one of these places. The movers' boxes are those after the last step. All
+//! boxes are inflated by the world's margin, so they say who *may* be of interest. What a tree looks like depends on
+//! history. What a search returns must not: it has to depend on the set of bodies alone, never on the order in which they
+//! are visited.
+
+use crate::body::id::BodyId;
+use crate::body::record::Body;
+use crate::query::filter::{Prepared, QueryFilter};
+use crate::tree::search::Search;
+use crate::world::World;
+
+/// The bodies that a query may return.
+#[derive(Clone, Copy)]
+pub(crate) struct Candidates<'a> {
+    bodies: &'a [Body],
+    filter: Prepared,
+}
+
+impl<'a> Candidates<'a> {
+    pub(crate) fn new(world: &'a World, filter: &QueryFilter) -> Self {
+        let excluded = filter.exclude.filter(|&id| world.slot(id).is_ok());
+        Self { bodies: &world.bodies, filter: filter.prepare(excluded.map(BodyId::index)) }
+    }
+
+    /// The body in a slot when it passes the filter, else `None`.
+    #[inline]
+    pub(crate) fn get(&self, slot: u32) -> Option<&'a Body> {
+        let body = &self.bodies[slot as usize];
+        self.filter.accepts(slot, body).then_some(body)
+    }
+}
+
+impl World {
+    /// The handle of the body in a slot; the slot is not vacant.
+    pub(crate) fn body_id(&self, slot: u32) -> BodyId {
+        BodyId { index: slot, generation: self.order.slot_generation(slot) }
+    }
+
+    /// Searches the movers and the bodies at rest.
+    pub(crate) fn search(&self, search: &mut impl Search) {
+        let path = self.stepper.path;
+        path.search(&self.stepper.tree, search);
+        for tree in self.resting.each_tree() {
+            path.search(tree, search);
+        }
+        let waiting = self.resting.waiting();
+        path.search_listed(&mut waiting.map(|slot| (slot, self.bodies[slot as usize].bounds())), search);
+    }
+}

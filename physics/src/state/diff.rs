@@ -1,0 +1,555 @@
+//! Every number of a world by name, and where two worlds differ: the diagnosis after a desync. And single flipped bits, to rehearse it.
+
+use alloc::boxed::Box;
+
+use crate::body::field::BodyField;
+use crate::body::id::BodyId;
+use crate::body::record::flag;
+use crate::math::boxes::RawBox;
+use crate::state::snapshot::SnapshotError;
+use crate::state::walk::Part;
+use crate::tree::quadtree::SplitRule;
+use crate::world::World;
+use crate::world_def::{EdgePolicy, Settings};
+
+/// The first number in which two worlds differ.
+///
+/// It prints as one line: `bodies: body 3.0, velocity.x: 65536 here, 65537 there`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The part of the state.
+    pub part: Part,
+    /// Which number of that part.
+    pub place: Place,
+    /// Its raw value in the world that was asked; `None` when it has no such body or entry.
+    pub here: Option<i128>,
+    /// Its raw value in the other world; `None` likewise.
+    pub there: Option<i128>,
+}
+
+/// Names one number of a world's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A setting or counter of the whole world.
+    World {
+        /// Its name, such as `frame` or `gravity.x`.
+        name: &'static str,
+    },
+    /// A number of a body.
+    Body {
+        /// The body, as the world that was asked calls it; as the other one does when it lives only there.
+        body: BodyId,
+        /// The number.
+        field: BodyField,
+    },
+    /// An entry of a list, such as the contacts.
+    Entry {
+        /// Name of the list.
+        list: &'static str,
+        /// Place in the list, counted from 0.
+        index: u32,
+        /// The slot of the body that the entry belongs to in the world that was asked, if it belongs to one.
+        slot: Option<u32>,
+    },
+}
+
+impl core::fmt::Display for Difference {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}: ", self.part)?;
+        match self.place {
+            Place::World { name } => write!(f, "{name}")?,
+            Place::Body { body, field } => write!(f, "body {body}, {field}")?,
+            Place::Entry { list, index, slot: None } => write!(f, "{list}, entry {index}")?,
+            Place::Entry { list, index, slot: Some(slot) } => {
+                write!(f, "{list}, entry {index} (body in slot {slot})")?;
+            }
+        }
+        for (value, side) in [(self.here, ": "), (self.there, ", ")] {
+            f.write_str(side)?;
+            match value {
+                Some(value) => write!(f, "{value}")?,
+                None => f.write_str("nothing")?,
+            }
+            f.write_str(if side == ": " { " here" } else { " there" })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a bit was not flipped; the world is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlipError {
+    /// No body lives in the slot.
+    Vacant {
+        /// The slot that was named.
+        slot: u32,
+    },
+    /// The field has fewer bits.
+    NoSuchBit {
+        /// The field.
+        field: BodyField,
+        /// The bit that was asked for; it must be below [`BodyField::bits`].
+        bit: u32,
+    },
+    /// No sequence of calls could have made the result.
+    OutOfRange {
+        /// The limit or invariant that would be broken.
+        what: &'static str,
+    },
+}
+
+impl core::fmt::Display for FlipError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Vacant { slot } => write!(f, "no body lives in slot {slot}"),
+            Self::NoSuchBit { field, bit } => {
+                write!(f, "{field} has bits 0..={}, not {bit}", field.bits() - 1)
+            }
+            Self::OutOfRange { what } => write!(f, "the flipped bit would break a limit: {what}"),
+        }
+    }
+}
+
+impl core::error::Error for FlipError {}
+
+impl World {
+    /// The first difference between the states of two worlds, or `None` when they have the same checksum. Parts are
+    /// compared in the order of [`Part::ALL`], bodies by slot, and a body's numbers in the order of [`BodyField::ALL`].
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, BodyField, Fx, Shape, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// let id = world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE))).unwrap();
+    /// let mut other = world.clone();
+    /// assert_eq!(world.first_difference(&other), None);
+    /// other.flip_bit(id.index(), BodyField::PositionX, 4).unwrap();
+    /// let difference = world.first_difference(&other).unwrap();
+    /// assert_eq!(difference.to_string(), "bodies: body 0.0, position.x: 0 here, 16 there");
+    /// ```
+    #[must_use]
+    pub fn first_difference(&self, other: &Self) -> Option<Difference> {
+        Part::ALL.into_iter().find_map(|part| match part {
+            Part::World => self.differing_number(other),
+            Part::Order => self.differing_order(other),
+            Part::Bodies => self.differing_body(other),
+            Part::Contacts => self.differing_list(other, part, &CONTACT_LISTS),
+            Part::Sensors => self.differing_list(other, part, &SENSOR_LISTS),
+        })
+    }
+
+    /// Shows every number of the state with its name and raw value, in an order that follows from the state alone: what
+    /// [`World::first_difference`] compares, for those who compare states that are not in one place. Every slot shows its
+    /// generation, a vacant one -1; the other fields of a body follow later, for living bodies only.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, BodyField, Fx, Place, Shape, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE)).user(7)).unwrap();
+    /// let mut seen = None;
+    /// world.visit_numbers(&mut |place, value| {
+    ///     if let Place::Body { field: BodyField::User, .. } = place {
+    ///         seen = Some(value);
+    ///     }
+    /// });
+    /// assert_eq!(seen, Some(7));
+    /// ```
+    pub fn visit_numbers(&self, each: &mut dyn FnMut(Place, i128)) {
+        for (name, value) in numbers(self) {
+            each(Place::World { name }, value);
+        }
+        let slots = self.order.slot_count() as u32;
+        each(Place::World { name: "slots" }, slots.into());
+        for slot in 0..slots {
+            let body = BodyId { index: slot, generation: self.order.slot_generation(slot) };
+            let value = self.order.generation(slot).map_or(-1, i128::from);
+            each(Place::Body { body, field: BodyField::Generation }, value);
+        }
+        self.visit_lists(&ORDER_LISTS, each);
+        self.visit_bodies(each);
+        self.visit_lists(&CONTACT_LISTS, each);
+        self.visit_lists(&SENSOR_LISTS, each);
+    }
+
+    fn visit_lists(&self, lists: &[(&'static str, Column)], each: &mut dyn FnMut(Place, i128)) {
+        for &(list, column) in lists {
+            for (index, (slot, value)) in (0..).zip(column(self)) {
+                each(Place::Entry { list, index, slot }, value);
+            }
+        }
+    }
+
+    fn visit_bodies(&self, each: &mut dyn FnMut(Place, i128)) {
+        for (slot, (body, extra)) in (0..).zip(self.bodies.iter().zip(&self.extras)) {
+            if body.has(flag::ALIVE) {
+                let generation = self.order.slot_generation(slot);
+                let id = BodyId { index: slot, generation };
+                for field in BodyField::ALL.into_iter().filter(|field| *field != BodyField::Generation) {
+                    each(Place::Body { body: id, field }, field.get(body, extra, generation));
+                }
+            }
+        }
+    }
+
+    /// Flips one bit of one body's state, as faulty memory or a forbidden float would: a rehearsal of a desync. Sleep and
+    /// contacts follow only what the flipped number says; events of the last step are forgotten.
+    ///
+    /// # Errors
+    /// [`FlipError`] when there is no such body or bit, or when the result would break a documented range or an invariant
+    /// of the state.
+    pub fn flip_bit(&mut self, slot: u32, field: BodyField, bit: u32) -> Result<(), FlipError> {
+        let generation = self.order.generation(slot).ok_or(FlipError::Vacant { slot })?;
+        if bit >= field.bits() {
+            return Err(FlipError::NoSuchBit { field, bit });
+        }
+        let mut flipped = self.clone();
+        let mut new_generation = generation;
+        let at = slot as usize;
+        field.flip(bit, &mut flipped.bodies[at], &mut flipped.extras[at], &mut new_generation);
+        flipped.order.set_generation(slot, new_generation);
+        // Derived data (trees, lists of movers) is made anew from the changed state.
+        let mut bytes = alloc::vec::Vec::new();
+        flipped
+            .validate()
+            .and_then(|()| {
+                flipped.snapshot(&mut bytes);
+                self.restore(&bytes)
+            })
+            .map_err(|error| FlipError::OutOfRange {
+                what: match error {
+                    SnapshotError::Invalid { what } => what,
+                    _ => "the state could not be saved",
+                },
+            })
+    }
+
+    fn differing_number(&self, other: &Self) -> Option<Difference> {
+        let (here, there) = (numbers(self), numbers(other));
+        here.into_iter().zip(there).find(|(a, b)| a.1 != b.1).map(|((name, a), (_, b))| Difference {
+            part: Part::World,
+            place: Place::World { name },
+            here: Some(a),
+            there: Some(b),
+        })
+    }
+
+    /// Bodies that live in one world only, then the slots that will be used next, then the order of the bodies.
+    fn differing_order(&self, other: &Self) -> Option<Difference> {
+        let slots = self.order.slot_count().max(other.order.slot_count()) as u32;
+        let unequal = (0..slots).find_map(|slot| {
+            let (here, there) = (self.order.generation(slot), other.order.generation(slot));
+            let body = BodyId { index: slot, generation: here.or(there)? };
+            (here != there).then_some(Difference {
+                part: Part::Order,
+                place: Place::Body { body, field: BodyField::Generation },
+                here: here.map(Into::into),
+                there: there.map(Into::into),
+            })
+        });
+        unequal.or_else(|| self.differing_list(other, Part::Order, &ORDER_LISTS))
+    }
+
+    /// Call when the same slots live in both.
+    fn differing_body(&self, other: &Self) -> Option<Difference> {
+        let living = |slot: &u32| self.bodies[*slot as usize].has(flag::ALIVE);
+        (0..self.bodies.len() as u32).filter(living).find_map(|slot| {
+            let value = |world: &Self, field: BodyField| {
+                let at = slot as usize;
+                field.get(&world.bodies[at], &world.extras[at], world.order.slot_generation(slot))
+            };
+            let field = BodyField::ALL.into_iter().find(|&f| value(self, f) != value(other, f))?;
+            let body = BodyId { index: slot, generation: self.order.slot_generation(slot) };
+            Some(Difference {
+                part: Part::Bodies,
+                place: Place::Body { body, field },
+                here: Some(value(self, field)),
+                there: Some(value(other, field)),
+            })
+        })
+    }
+
+    fn differing_list(
+        &self,
+        other: &Self,
+        part: Part,
+        lists: &[(&'static str, Column)],
+    ) -> Option<Difference> {
+        lists.iter().find_map(|&(list, column)| differing_entry(part, list, [self, other].map(column)))
+    }
+}
+
+/// One number per entry of a list, with the slot that the entry belongs to.
+type Entries<'a> = Box<dyn Iterator<Item = (Option<u32>, i128)> + 'a>;
+
+type Column = for<'a> fn(&'a World) -> Entries<'a>;
+
+const ORDER_LISTS: [(&str, Column); 3] = [
+    ("vacant slots", |w| Box::new(w.order.vacant().iter().map(|&slot| (None, slot.into())))),
+    ("generations of vacant slots", |w| {
+        Box::new(w.order.vacant().iter().map(|&s| (Some(s), w.order.slot_generation(s).into())))
+    }),
+    ("order of creation", |w| Box::new(w.order.iter().map(|slot| (None, slot.into())))),
+];
+
+const CONTACT_LISTS: [(&str, Column); 4] = [
+    ("owners of contacts", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.owner.into())))),
+    ("bodies in contact", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.other.into())))),
+    ("impulses", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.impulse.into())))),
+    ("number of resting contacts", |w| Box::new(core::iter::once((None, w.contacts.resting.len() as i128)))),
+];
+
+const SENSOR_LISTS: [(&str, Column); 5] = [
+    ("first bodies of overlaps", |w| Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.0.into())))),
+    ("second bodies of overlaps", |w| Box::new(w.sensors.overlaps.iter().map(|o| (Some(o.0), o.1.into())))),
+    ("removed bodies", |w| Box::new(w.removed.iter().map(|r| (Some(r.slot), r.slot.into())))),
+    ("generations of removed bodies", |w| {
+        Box::new(w.removed.iter().map(|r| (Some(r.slot), r.generation.into())))
+    }),
+    ("user values of removed bodies", |w| Box::new(w.removed.iter().map(|r| (Some(r.slot), r.user.into())))),
+];
+
+/// Compares one column of a list.
+fn differing_entry(part: Part, list: &'static str, columns: [Entries<'_>; 2]) -> Option<Difference> {
+    let [mut here, mut there] = columns;
+    for index in 0.. {
+        let (a, b) = (here.next(), there.next());
+        if a.is_none() && b.is_none() {
+            break;
+        }
+        if a.map(|a| a.1) != b.map(|b| b.1) {
+            let slot = a.or(b).and_then(|entry| entry.0);
+            let place = Place::Entry { list, index, slot };
+            return Some(Difference { part, place, here: a.map(|a| a.1), there: b.map(|b| b.1) });
+        }
+    }
+    None
+}
+
+/// The numbers of a world that belong to no body.
+fn numbers(world: &World) -> [(&'static str, i128); 22] {
+    // Taken apart without `..`, so that a new setting does not compile until it is named here.
+    let Settings {
+        gravity,
+        bounds: RawBox { min, max },
+        edge,
+        iterations,
+        relax_iterations,
+        push_factor,
+        margin,
+        restitution_threshold,
+        max_speed,
+        sleep_speed,
+        sleep_frames,
+        split: SplitRule { leaf_capacity, depth_max },
+    } = world.settings;
+    let (state, stream) = world.rng.state();
+    [
+        ("gravity.x", gravity[0].into()),
+        ("gravity.y", gravity[1].into()),
+        ("bounds.min.x", min[0].into()),
+        ("bounds.min.y", min[1].into()),
+        ("bounds.max.x", max[0].into()),
+        ("bounds.max.y", max[1].into()),
+        ("edge", i128::from(edge == EdgePolicy::Bounce)),
+        ("iterations", iterations.into()),
+        ("relax_iterations", relax_iterations.into()),
+        ("push_factor", push_factor.into()),
+        ("margin", margin.into()),
+        ("restitution_threshold", restitution_threshold.into()),
+        ("max_speed", max_speed.into()),
+        ("sleep_speed", sleep_speed.into()),
+        ("sleep_frames", sleep_frames.into()),
+        ("quadtree_leaf_capacity", leaf_capacity.into()),
+        ("quadtree_depth_max", depth_max.into()),
+        ("seed", world.seed.into()),
+        ("frame", world.frame.into()),
+        ("frames per second", world.fps.into()),
+        ("rng.state", state.into()),
+        ("rng.stream", stream.into()),
+    ]
+}
+
+impl core::fmt::Display for Part {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::World => "world",
+            Self::Order => "order",
+            Self::Bodies => "bodies",
+            Self::Contacts => "contacts",
+            Self::Sensors => "sensors",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::def::BodyDef;
+    use crate::body::ordered::Ordered;
+    use crate::body::shape::Shape;
+    use crate::math::num::Fx;
+    use crate::math::vec2::Vec2;
+    use crate::world_def::WorldDef;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    /// A heap with everything that state can hold: contacts awake and resting, overlaps, vacant slots, forces.
+    fn heap() -> World {
+        let mut world = World::new(WorldDef::new().sleep_frames(3)).unwrap();
+        let disc = BodyDef::dynamic(Shape::circle(Fx::ONE)).user(5).ground_friction(Fx::ONE);
+        // A row of touching discs that sleep, two of them on a gate.
+        let row: Vec<_> =
+            (0..16).map(|i| world.create_body(&disc.position(Vec2::from_ints(2 * i, 0))).unwrap()).collect();
+        let gate = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::ONE)).sensor(true);
+        world.create_body(&gate.position(Vec2::from_ints(1, 0))).unwrap();
+        for _ in 0..30 {
+            world.step(20).unwrap();
+        }
+        world.remove_body(row[8]).unwrap();
+        world.remove_body(row[15]).unwrap();
+        // Far away, discs that push each other apart.
+        for i in 0..4 {
+            world.create_body(&disc.position(Vec2::from_ints(50 + i, 50))).unwrap();
+        }
+        world.step(20).unwrap();
+        world.remove_body(row[12]).unwrap();
+        world.remove_body(row[11]).unwrap();
+        world.apply_force(row[0], Vec2::from_ints(3, 4)).unwrap();
+        assert!(world.contacts.contacts.len() > 0, "contacts of movers");
+        assert!(!world.contacts.resting.is_empty(), "contacts at rest");
+        assert!(!world.sensors.overlaps.is_empty() && !world.removed.is_empty());
+        world
+    }
+
+    #[test]
+    fn equal_worlds_do_not_differ() {
+        let (a, b) = (heap(), heap());
+        assert_eq!(a.checksum(), b.checksum());
+        assert_eq!(a.first_difference(&b), None);
+    }
+
+    #[test]
+    fn every_bit_that_can_flip_is_named_and_changes_the_checksum() {
+        let world = heap();
+        let mut flipped = 0;
+        for field in BodyField::ALL {
+            for slot in 0..world.bodies.len() as u32 {
+                for bit in 0..field.bits() {
+                    let mut other = world.clone();
+                    if other.flip_bit(slot, field, bit).is_err() {
+                        assert_eq!(other.checksum(), world.checksum(), "refused: unchanged");
+                        continue;
+                    }
+                    flipped += 1;
+                    assert_ne!(other.checksum(), world.checksum(), "bit {bit} of {field} in slot {slot}");
+                    let found = world.first_difference(&other).unwrap();
+                    assert!(
+                        matches!(found.place, Place::Body { body, field: f } if body.index == slot && f == field)
+                    );
+                    let (here, there) = (found.here.unwrap(), found.there.unwrap());
+                    let mask = (1i128 << field.bits()) - 1;
+                    assert_eq!((here ^ there) & mask, 1 << bit, "{found}");
+                    assert_eq!(other.validate(), Ok(()));
+                    for _ in 0..3 {
+                        other.step(20).unwrap();
+                    }
+                }
+            }
+        }
+        assert!(flipped > 1_000, "{flipped}");
+    }
+
+    #[test]
+    fn flips_out_of_range_are_refused() {
+        let mut world = heap();
+        let before = world.checksum();
+        let wide = world.flip_bit(0, BodyField::Friction, 30);
+        assert_eq!(wide, Err(FlipError::OutOfRange { what: "the friction flag" }));
+        assert!(world.flip_bit(0, BodyField::PositionX, 31).is_err());
+        assert_eq!(
+            world.flip_bit(0, BodyField::StillFrames, 16),
+            Err(FlipError::NoSuchBit { field: BodyField::StillFrames, bit: 16 })
+        );
+        assert_eq!(world.flip_bit(11, BodyField::PositionX, 0), Err(FlipError::Vacant { slot: 11 }));
+        assert_eq!(world.flip_bit(99, BodyField::PositionX, 0), Err(FlipError::Vacant { slot: 99 }));
+        assert_eq!(world.checksum(), before);
+    }
+
+    #[test]
+    fn differences_outside_of_bodies_are_named() {
+        type Change = fn(&mut World);
+        let changes: [(&str, Change); 12] = [
+            ("world: frame: 31 here, 32 there", |w| w.frame += 1),
+            ("world: margin: 13107 here, 13108 there", |w| w.settings.margin += 1),
+            ("order: body 0.0, generation: 0 here, nothing there", |w| {
+                w.remove_body(BodyId::from_bits(0)).unwrap()
+            }),
+            ("order: body 11.1, generation: nothing here, 1 there", |w| {
+                w.create_body(&BodyDef::fixed(Shape::circle(Fx::ONE))).unwrap();
+            }),
+            ("order: vacant slots, entry 0: 12 here, 11 there", |w| reorder(w, true)),
+            ("order: order of creation, entry 0: 0 here, 18 there", |w| reorder(w, false)),
+            ("contacts: impulses, entry 0", |w| w.contacts.contacts.impulses[0] ^= 1),
+            ("contacts: bodies in contact, entry 1", |w| w.contacts.contacts.others[1] ^= 1),
+            ("contacts: owners of contacts", |w| w.contacts.resting.clear()),
+            ("sensors: first bodies of overlaps, entry 1", |w| w.sensors.overlaps.truncate(1)),
+            ("sensors: removed bodies, entry 0 (body in slot 11): 11 here, nothing there", |w| {
+                w.removed.clear()
+            }),
+            ("sensors: user values of removed bodies, entry 0 (body in slot 11): 5 here, 7 there", |w| {
+                w.removed[0].user = 7;
+            }),
+        ];
+        for (expected, change) in changes {
+            let (world, mut other) = (heap(), heap());
+            change(&mut other);
+            assert_ne!(world.checksum(), other.checksum(), "{expected}");
+            let found = world.first_difference(&other).unwrap().to_string();
+            assert!(found.starts_with(expected), "{found} instead of {expected}");
+        }
+    }
+
+    /// Turns the order of the vacant or of the living slots round.
+    fn reorder(world: &mut World, vacant: bool) {
+        let order = &world.order;
+        let generations: Vec<u32> =
+            (0..order.slot_count() as u32).map(|s| order.slot_generation(s)).collect();
+        let (mut free, mut living) = (order.vacant().to_vec(), order.iter().collect::<Vec<_>>());
+        if vacant {
+            free.reverse()
+        } else {
+            living.reverse()
+        }
+        world.order = Ordered::from_parts(&generations, free, living).unwrap();
+    }
+
+    /// The walk sees whatever the comparison sees, at the same place.
+    #[test]
+    fn the_numbers_of_two_worlds_differ_where_the_first_difference_says() {
+        let world = heap();
+        let numbers = |world: &World| {
+            let mut all = Vec::new();
+            world.visit_numbers(&mut |place, value| all.push((place, value)));
+            all
+        };
+        let before = numbers(&world);
+        let slot = world.bodies().next().unwrap().id().index();
+        let mut flipped = 0;
+        for field in BodyField::ALL {
+            let mut other = world.clone();
+            if (0..field.bits()).any(|bit| other.flip_bit(slot, field, bit).is_ok()) {
+                flipped += 1;
+                let after = numbers(&other);
+                let differing: Vec<_> = before.iter().zip(&after).filter(|(a, b)| a.1 != b.1).collect();
+                let first = world.first_difference(&other).unwrap();
+                assert_eq!((differing.len(), after.len()), (1, before.len()), "{field}");
+                assert_eq!((differing[0].0.0, Some(differing[0].1.1)), (first.place, first.there), "{field}");
+            }
+        }
+        assert!(flipped > 15, "only {flipped} fields could be flipped");
+        let mut stepped = world.clone();
+        stepped.step(20).unwrap();
+        let after = numbers(&stepped);
+        let first = before.iter().zip(&after).find(|(a, b)| a != b).unwrap();
+        assert_eq!(first.0.0, world.first_difference(&stepped).unwrap().place);
+    }
+}

@@ -1,0 +1,7 @@
+//! The walk over the state: checksum, snapshot, validation, comparison.
+
+pub(crate) mod diff;
+pub(crate) mod hash;
+pub(crate) mod snapshot;
+pub(crate) mod validate;
+pub(crate) mod walk;

@@ -1,0 +1,420 @@
+//! Snapshots: the whole state as bytes, and worlds from bytes.
+//!
+//! Layout: magic, [`SNAPSHOT_VERSION`], [`SIM_VERSION`], the parts of [`crate::state::walk`] in order, and the XXH3 of all
+//! that as a guard against damage (not against malice: [`World::from_bytes`] validates everything on top of it).
+
+use alloc::vec::Vec;
+
+use crate::body::filter::Filter;
+use crate::body::ordered::Ordered;
+use crate::body::record::{Body, Extra, flag, fx, vec2};
+use crate::contact::cache::{Owner, RestingContact};
+use crate::math::aabb::Aabb;
+use crate::math::rng::Pcg32;
+use crate::simd::Path;
+use crate::state::hash::hash_bytes;
+use crate::state::walk::{Part, Sink, present, usual_mass, walk};
+use crate::world::{Removed, World};
+use crate::world_def::Simd;
+use crate::world_def::{EdgePolicy, WorldDef};
+
+/// First bytes of every snapshot.
+const MAGIC: [u8; 4] = *b"TSPW";
+
+/// Version of the snapshot's layout.
+pub const SNAPSHOT_VERSION: u32 = 1;
+
+/// Version of the simulation: two builds with the same number compute the same bits. Every change of a golden value raises it.
+pub const SIM_VERSION: u32 = 2;
+
+/// Why bytes are no snapshot of this version, or describe no consistent world.
+///
+/// ```
+/// use testudo_physics::{SnapshotError, World, WorldDef};
+/// let mut bytes = Vec::new();
+/// World::new(WorldDef::new()).unwrap().snapshot(&mut bytes);
+/// assert!(World::from_bytes(&bytes).is_ok());
+/// bytes[20] ^= 1;
+/// assert_eq!(World::from_bytes(&bytes).unwrap_err(), SnapshotError::Damaged);
+/// assert_eq!(World::from_bytes(b"hello").unwrap_err(), SnapshotError::NotASnapshot);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnapshotError {
+    /// The bytes do not begin like a snapshot.
+    NotASnapshot,
+    /// Written by another version of the layout or of the simulation.
+    Version {
+        /// Layout version in the bytes.
+        layout: u32,
+        /// Simulation version in the bytes.
+        sim: u32,
+    },
+    /// The bytes end early, go on too long, or fail their checksum.
+    Damaged,
+    /// The named part of the state breaks a documented limit or an invariant.
+    Invalid {
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+impl core::fmt::Display for SnapshotError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NotASnapshot => write!(f, "these bytes are not a snapshot of a world"),
+            Self::Version { layout, sim } => write!(
+                f,
+                "snapshot of layout {layout} and simulation {sim}; this build reads layout {SNAPSHOT_VERSION} and simulation {SIM_VERSION}"
+            ),
+            Self::Damaged => write!(f, "the snapshot is damaged: its length or checksum is wrong"),
+            Self::Invalid { what } => write!(f, "the snapshot describes no consistent world: {what}"),
+        }
+    }
+}
+
+impl core::error::Error for SnapshotError {}
+
+impl World {
+    /// Writes the whole state into `out`, which is cleared first. Handles stay valid in the restored world, and it
+    /// gives out the same new ones.
+    pub fn snapshot(&self, out: &mut Vec<u8>) {
+        out.clear();
+        self.append_snapshot(out);
+    }
+
+    /// As [`World::snapshot`], behind what is in `out` already: for games that save more than a world.
+    pub fn append_snapshot(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.put(&MAGIC);
+        out.put_u32(SNAPSHOT_VERSION);
+        out.put_u32(SIM_VERSION);
+        for part in Part::ALL {
+            walk(self, part, out);
+        }
+        let hash = hash_bytes(&out[start..]);
+        out.put_u64(hash);
+    }
+
+    /// Goes back to a state that this program itself has saved. Fast: buffers are reused, and only the checksum is verified.
+    /// For bytes from anywhere else use [`World::from_bytes`].
+    ///
+    /// Events are empty afterwards, and what is drawn does not interpolate across the jump.
+    ///
+    /// # Errors
+    /// Not a snapshot, another version, or damaged. The world is unchanged then.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let mut reader = open(bytes)?;
+        let mut world = World::with_settings(self.settings, self.seed, self.stepper.path);
+        world.read(&mut reader)?;
+        world.contacts.lists_stayed = self.contacts.lists_stayed;
+        // The buffers of the step hold nothing that lasts; the trees are filled anew.
+        core::mem::swap(&mut world.stepper, &mut self.stepper);
+        world.derive();
+        *self = world;
+        Ok(())
+    }
+
+    /// A world from bytes of any origin.
+    ///
+    /// # Errors
+    /// Not a snapshot, another version, damaged, or a state that no sequence of calls can reach: the first broken limit
+    /// or invariant is named. Never panics, and allocates no more than a small multiple of the input's length.
+    pub fn from_bytes(bytes: &[u8]) -> Result<World, SnapshotError> {
+        let mut reader = open(bytes)?;
+        let settings = WorldDef::new().validate().map_err(|_| invalid("default settings"))?;
+        let mut world = World::with_settings(settings, 0, Path::detect(Simd::Widest));
+        world.read(&mut reader)?;
+        world.validate()?;
+        world.derive();
+        Ok(world)
+    }
+}
+
+fn invalid(what: &'static str) -> SnapshotError {
+    SnapshotError::Invalid { what }
+}
+
+/// Checks the frame around the state and returns a reader of what lies inside.
+fn open(bytes: &[u8]) -> Result<Reader<'_>, SnapshotError> {
+    let mut reader = Reader { bytes };
+    if reader.take(4) != Ok(&MAGIC) {
+        return Err(SnapshotError::NotASnapshot);
+    }
+    let (layout, sim) = (reader.u32()?, reader.u32()?);
+    if (layout, sim) != (SNAPSHOT_VERSION, SIM_VERSION) {
+        return Err(SnapshotError::Version { layout, sim });
+    }
+    let inside = bytes.len().checked_sub(8).ok_or(SnapshotError::Damaged)?;
+    let (guarded, mut hash) = (&bytes[..inside], Reader { bytes: &bytes[inside..] });
+    if hash.u64()? != hash_bytes(guarded) || inside < 12 {
+        return Err(SnapshotError::Damaged);
+    }
+    Ok(Reader { bytes: &guarded[12..] })
+}
+
+/// Little-endian numbers from a slice; running out of bytes is an error.
+struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], SnapshotError> {
+        let (taken, left) = self.bytes.split_at_checked(count).ok_or(SnapshotError::Damaged)?;
+        self.bytes = left;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
+        let (taken, left) = self.bytes.split_first_chunk().ok_or(SnapshotError::Damaged)?;
+        self.bytes = left;
+        Ok(*taken)
+    }
+
+    fn u32(&mut self) -> Result<u32, SnapshotError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    fn u64(&mut self) -> Result<u64, SnapshotError> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    fn i32(&mut self) -> Result<i32, SnapshotError> {
+        Ok(self.u32()? as i32)
+    }
+
+    fn pair(&mut self) -> Result<[i32; 2], SnapshotError> {
+        Ok([self.i32()?, self.i32()?])
+    }
+
+    /// A number of items of at least `item_bytes` each; more than fit into what is left is damage, not an allocation.
+    fn count(&mut self, item_bytes: usize) -> Result<usize, SnapshotError> {
+        let count = self.u32()? as usize;
+        if count > self.bytes.len() / item_bytes { Err(SnapshotError::Damaged) } else { Ok(count) }
+    }
+}
+
+impl World {
+    /// Reads the parts; what is derived from them stays empty.
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        self.read_world(reader)?;
+        self.read_order(reader)?;
+        self.read_bodies(reader)?;
+        self.read_contacts(reader)?;
+        self.read_sensors(reader)?;
+        if reader.bytes.is_empty() { Ok(()) } else { Err(SnapshotError::Damaged) }
+    }
+
+    fn read_world(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        let gravity = vec2(reader.pair()?);
+        let bounds = Aabb { min: vec2(reader.pair()?), max: vec2(reader.pair()?) };
+        let edge = match reader.u32()? {
+            0 => EdgePolicy::Stop,
+            1 => EdgePolicy::Bounce,
+            _ => return Err(invalid("edge policy")),
+        };
+        let mut number = || Ok(fx(reader.i32()?));
+        let (push_factor, margin, restitution_threshold) = (number()?, number()?, number()?);
+        let (max_speed, sleep_speed) = (number()?, number()?);
+        let def = WorldDef {
+            gravity,
+            bounds,
+            edge,
+            push_factor,
+            margin,
+            restitution_threshold,
+            max_speed,
+            sleep_speed,
+            iterations: reader.u32()?,
+            relax_iterations: reader.u32()?,
+            sleep_frames: reader.u32()?,
+            leaf_capacity: reader.u32()?,
+            depth_max: reader.u32()?,
+            ..WorldDef::new()
+        };
+        self.settings = def.validate().map_err(|_| invalid("a setting is out of range"))?;
+        self.seed = reader.u64()?;
+        self.frame = reader.u64()?;
+        self.fps = reader.u32()?;
+        self.rng = Pcg32::from_state(reader.u64()?, reader.u64()?);
+        Ok(())
+    }
+
+    fn read_order(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        // A living slot takes at least 16 bytes as a body, a vacant one 8 here.
+        let slots = reader.count(8)?;
+        let vacant = reader.count(8)?;
+        let mut generations = alloc::vec![0; slots];
+        let mut free = Vec::with_capacity(vacant);
+        let mut living = alloc::vec![true; slots];
+        for _ in 0..vacant {
+            let slot = reader.u32()?;
+            let place = generations.get_mut(slot as usize).ok_or(invalid("a vacant slot out of range"))?;
+            *place = reader.u32()?;
+            living[slot as usize] = false;
+            free.push(slot);
+        }
+        let order = match reader.u32()? {
+            0 => (0..slots as u32).filter(|&s| living[s as usize]).collect(),
+            1 => {
+                let order = (vacant..slots).map(|_| reader.u32()).collect::<Result<Vec<u32>, _>>()?;
+                if order.is_sorted() {
+                    return Err(invalid("insertion order listed without need"));
+                }
+                order
+            }
+            _ => return Err(invalid("insertion order")),
+        };
+        self.order = Ordered::from_parts(&generations, free, order)
+            .ok_or(invalid("slots and insertion order disagree"))?;
+        Ok(())
+    }
+
+    fn read_bodies(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        let slots = self.order.slot_count();
+        self.bodies.resize(slots, Body::default());
+        self.extras.resize(slots, Extra::default());
+        for slot in 0..slots {
+            if self.order.generation(slot as u32).is_some() {
+                let generation = read_body(reader, &mut self.bodies[slot], &mut self.extras[slot])?;
+                self.order.set_generation(slot as u32, generation);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_contacts(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        let (owners, contacts, resting) = (reader.count(8)?, reader.count(8)?, reader.count(8)?);
+        let cache = &mut self.contacts;
+        let (slots, counts) = (reader.take(owners * 4)?, reader.take(owners * 4)?);
+        cache.owners.extend(numbers(slots).zip(numbers(counts)).map(|(slot, count)| Owner { slot, count }));
+        cache.contacts.others.extend(numbers(reader.take(contacts * 4)?));
+        cache.contacts.impulses.extend(numbers(reader.take(contacts * 4)?).map(|impulse| impulse as i32));
+        for _ in 0..resting {
+            let (owner, other) = (reader.u32()?, reader.u32()?);
+            cache.resting.push(RestingContact { owner, other, impulse: reader.i32()? });
+        }
+        Ok(())
+    }
+
+    fn read_sensors(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        for _ in 0..reader.count(8)? {
+            self.sensors.overlaps.push((reader.u32()?, reader.u32()?));
+        }
+        for _ in 0..reader.count(16)? {
+            let (slot, generation) = (reader.u32()?, reader.u32()?);
+            self.removed.push(Removed { slot, generation, user: reader.u64()? });
+        }
+        Ok(())
+    }
+
+    /// Rebuilds what is derived from the state.
+    fn derive(&mut self) {
+        self.contacts.rebuild(self.bodies.len());
+        self.previous.reserve_exact(self.bodies.len());
+        self.stepper.forget();
+        self.recheck_resting = true;
+        // Bodies wait outside of the trees until the next step; until then queries look at them one by one.
+        for (slot, body) in self.bodies.iter().enumerate() {
+            let slot = slot as u32;
+            self.previous.push(body.position);
+            self.had_extras |= body.has(flag::EXTRA);
+            if body.has(flag::FRESH) {
+                self.fresh.push(slot);
+            }
+            if body.has(flag::ALIVE) && !body.has(flag::DISABLED) {
+                self.resting.insert_unsorted(slot);
+                if body.has(flag::AWAKE) {
+                    self.waking.push(slot);
+                }
+            }
+        }
+    }
+}
+
+/// Little-endian numbers of 32 bits; a rest of less than four bytes is left out.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    bytes.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk))
+}
+
+/// More bytes than the fields that bodies often have take.
+const FIELDS_MAX: usize = 48;
+
+/// One body as `put_body` wrote it, into a default one. Returns the generation of its slot.
+#[inline]
+fn read_body(reader: &mut Reader<'_>, body: &mut Body, extra: &mut Extra) -> Result<u32, SnapshotError> {
+    let word = reader.u32()?;
+    let flags = word & flag::ALL;
+    if word & !(flag::ALL | present::ALL) != 0 {
+        return Err(invalid("an unknown flag of a body"));
+    }
+    let has = |bit: u32| word & bit != 0;
+    // No branches, as what a body has differs from body to body: each field is taken from where it would be.
+    let mut end = [0; FIELDS_MAX];
+    let bytes = reader.bytes.first_chunk().unwrap_or_else(|| {
+        end[..reader.bytes.len()].copy_from_slice(reader.bytes);
+        &end
+    });
+    let mut at = 0;
+    let mut take = |there: bool, width: usize| {
+        let mut field = [0; 8];
+        field.copy_from_slice(&bytes[at..at + 8]);
+        at += if there { width } else { 0 };
+        if there { u64::from_le_bytes(field) } else { 0 }
+    };
+    let pair = |bits: u64| [bits as i32, (bits >> 32) as i32];
+    let rests = |bits: u64| [bits as u16, (bits >> 16) as u16];
+    // Field by field: a body that is built first and then moved costs several times as much.
+    body.flags = flags;
+    body.mass = usual_mass(flags);
+    body.filter = Filter::default();
+    body.position = pair(take(true, 8));
+    body.radius = take(has(flag::CIRCLE), 4) as i32;
+    body.half = pair(take(!has(flag::CIRCLE), 8));
+    body.velocity = pair(take(has(present::VELOCITY), 8));
+    body.position_rest = rests(take(has(present::POSITION_REST), 4));
+    body.acceleration_rest = rests(take(has(present::ACCELERATION_REST), 4));
+    body.friction_rest = take(has(present::FRICTION_REST), 2) as u16;
+    body.still_frames = take(has(present::STILL), 2) as u16;
+    reader.take(at)?;
+    *extra = Extra { max_speed: i32::MAX, ..Extra::default() };
+    if has(present::SELDOM) { read_seldom(reader, word, body, extra) } else { Ok(0) }
+}
+
+/// The fields that [`put_body`](crate::state::walk) seldom writes. Returns the generation.
+#[cold]
+fn read_seldom(
+    reader: &mut Reader<'_>,
+    word: u32,
+    body: &mut Body,
+    extra: &mut Extra,
+) -> Result<u32, SnapshotError> {
+    let has = |bit: u32| word & bit != 0;
+    let mut generation = 0;
+    if has(present::MASS) {
+        body.mass = reader.u32()?;
+    }
+    for (bit, value) in [
+        (present::RESTITUTION, &mut body.restitution),
+        (present::GROUND_FRICTION, &mut body.ground_friction),
+        (present::FRICTION, &mut extra.friction),
+        (present::DAMPING, &mut extra.damping),
+        (present::MAX_SPEED, &mut extra.max_speed),
+    ] {
+        if has(bit) {
+            *value = reader.i32()?;
+        }
+    }
+    if has(present::GENERATION) {
+        generation = reader.u32()?;
+    }
+    if has(present::FILTER) {
+        body.filter = Filter { layers: reader.u32()?, mask: reader.u32()? };
+    }
+    if has(present::USER) {
+        extra.user = reader.u64()?;
+    }
+    if has(present::ACCELERATION) {
+        extra.acceleration = reader.pair()?;
+    }
+    Ok(generation)
+}

@@ -1,0 +1,153 @@
+//! Invariants of the state: what every sequence of calls keeps, checked for bytes of unknown origin, tests and debug builds.
+
+use crate::body::filter::Filter;
+use crate::body::record::{Body, Extra, flag, raw};
+use crate::math::num::{
+    EXTENT_MAX, EXTENT_MIN, FPS_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX,
+};
+use crate::solve::solver::IMPULSE_MAX;
+use crate::state::snapshot::SnapshotError;
+use crate::world::World;
+
+impl World {
+    /// Checks every invariant of the state. Meant for tests and tools: it reads everything.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Invalid`] names the first invariant that does not hold.
+    pub fn validate(&self) -> Result<(), SnapshotError> {
+        self.validate_bodies()?;
+        self.validate_removed()?;
+        self.validate_contacts()?;
+        self.validate_resting()
+    }
+
+    fn validate_bodies(&self) -> Result<(), SnapshotError> {
+        ensure(self.order.is_consistent(), "slots and insertion order disagree")?;
+        ensure(self.fps <= FPS_MAX, "frames per second")?;
+        for (slot, (body, extra)) in self.bodies.iter().zip(&self.extras).enumerate() {
+            let alive = self.order.generation(slot as u32).is_some();
+            ensure(alive == body.has(flag::ALIVE), "a body in a vacant slot")?;
+            if alive {
+                validate_flags(body, extra)?;
+                validate_ranges(body, extra)?;
+                self.validate_motion(body, extra)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What depends on the settings and on the rate.
+    fn validate_motion(&self, body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
+        let max = self.settings.max_speed;
+        ensure(body.velocity.iter().all(|v| (-max..=max).contains(v)), "a velocity out of range")?;
+        let rests = body.position_rest.iter().chain(&body.acceleration_rest).chain([&body.friction_rest]);
+        for &rest in rests {
+            ensure(u32::from(rest) < self.fps.max(1), "a remainder not below the rate")?;
+        }
+        ensure(body.still_frames <= self.settings.sleep_frames.max(1), "a count of still frames")?;
+        ensure(body.has(flag::FORCED) || extra.acceleration == [0; 2], "an acceleration without a force")
+    }
+
+    fn validate_removed(&self) -> Result<(), SnapshotError> {
+        ensure(self.removed.is_sorted_by(|a, b| a.slot < b.slot), "removed bodies out of order")?;
+        for removed in &self.removed {
+            let body = self.bodies.get(removed.slot as usize);
+            let gone = body.is_some_and(|b| !b.has(flag::ALIVE) || b.has(flag::FRESH));
+            ensure(gone, "a removed body that lives")?;
+        }
+        Ok(())
+    }
+
+    /// Whether a contact may name this slot: a body lives there or did until after the last step.
+    fn is_named(&self, slot: u32) -> bool {
+        self.bodies.get(slot as usize).is_some_and(|b| b.has(flag::ALIVE))
+            || self.removed.binary_search_by_key(&slot, |r| r.slot).is_ok()
+    }
+
+    fn validate_contacts(&self) -> Result<(), SnapshotError> {
+        let cache = &self.contacts;
+        let mut seen = alloc::vec![false; self.bodies.len()];
+        let mut start = 0usize;
+        let mut others = alloc::vec::Vec::new();
+        for owner in &cache.owners {
+            ensure(self.is_named(owner.slot) && owner.count > 0, "the owner of a contact")?;
+            ensure(!core::mem::replace(&mut seen[owner.slot as usize], true), "an owner listed twice")?;
+            let end = start.saturating_add(owner.count as usize);
+            ensure(end <= cache.contacts.len(), "a count of contacts")?;
+            others.clear();
+            others.extend_from_slice(&cache.contacts.others[start..end]);
+            others.sort_unstable();
+            ensure(others.is_sorted_by(|a, b| a < b), "a contact listed twice")?;
+            for &other in &others {
+                ensure(self.is_named(other) && other != owner.slot, "the other body of a contact")?;
+            }
+            for impulse in &cache.contacts.impulses[start..end] {
+                ensure((0..=IMPULSE_MAX).contains(impulse), "an impulse out of range")?;
+            }
+            start = end;
+        }
+        ensure(start == cache.contacts.len(), "a contact without an owner")
+    }
+
+    fn validate_resting(&self) -> Result<(), SnapshotError> {
+        let resting = &self.contacts.resting;
+        ensure(
+            resting.is_sorted_by(|a, b| (a.owner, a.other) < (b.owner, b.other)),
+            "resting contacts out of order",
+        )?;
+        for contact in resting {
+            let named = self.is_named(contact.owner) && self.is_named(contact.other);
+            ensure(named && contact.owner != contact.other, "a resting contact")?;
+            ensure((0..=IMPULSE_MAX).contains(&contact.impulse), "an impulse out of range")?;
+        }
+        let overlaps = &self.sensors.overlaps;
+        ensure(overlaps.is_sorted_by(|a, b| a < b), "overlaps out of order")?;
+        for &(a, b) in overlaps {
+            ensure(a < b && self.is_named(a) && self.is_named(b), "an overlap")?;
+        }
+        Ok(())
+    }
+}
+
+fn ensure(holds: bool, what: &'static str) -> Result<(), SnapshotError> {
+    if holds { Ok(()) } else { Err(SnapshotError::Invalid { what }) }
+}
+
+/// Flags that contradict each other or the values they stand for.
+fn validate_flags(body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
+    let is = |f: u32| body.has(f);
+    let movable = is(flag::DYNAMIC | flag::KINEMATIC);
+    ensure(!(is(flag::DYNAMIC) && is(flag::KINEMATIC)), "a body both dynamic and kinematic")?;
+    ensure(!is(flag::AWAKE) || (movable && !is(flag::DISABLED)), "a body awake that cannot move")?;
+    let moving = body.velocity != [0; 2];
+    ensure(!moving || (movable && is(flag::AWAKE | flag::DISABLED)), "a velocity of a body at rest")?;
+    ensure(is(flag::DAMPED) == (extra.damping != 0), "the damping flag")?;
+    ensure(is(flag::LIMITED) == (extra.max_speed != i32::MAX), "the speed limit's flag")?;
+    ensure(is(flag::EXTRA) == (*extra != Extra::USUAL), "the flag of unusual fields")?;
+    ensure(is(flag::ROUGH) == (extra.friction != 0), "the friction flag")?;
+    ensure(is(flag::FILTERED) == (body.filter != Filter::default()), "the filter flag")?;
+    let mass = i64::from(body.mass);
+    let heavy = (MASS_MIN.to_bits()..=MASS_MAX.to_bits()).contains(&mass);
+    ensure(if is(flag::DYNAMIC) { heavy } else { mass == 0 }, "a mass out of range")
+}
+
+fn validate_ranges(body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
+    let position = raw(POSITION_MAX);
+    ensure(body.position.iter().all(|p| (-position..=position).contains(p)), "a position out of range")?;
+    let extents = raw(EXTENT_MIN)..=raw(EXTENT_MAX);
+    let shape = if body.has(flag::CIRCLE) {
+        extents.contains(&body.radius) && body.half == [0; 2]
+    } else {
+        body.half.iter().all(|h| extents.contains(h)) && body.radius == 0
+    };
+    ensure(shape, "a shape out of range")?;
+    let speed = raw(SPEED_MAX);
+    ensure((0..=1 << 16).contains(&body.restitution), "a restitution out of range")?;
+    ensure((0..=speed).contains(&body.ground_friction), "a ground friction out of range")?;
+    ensure((0..=raw(FRICTION_MAX)).contains(&extra.friction), "a friction out of range")?;
+    ensure((0..=speed).contains(&extra.damping), "a damping out of range")?;
+    ensure(
+        extra.max_speed == i32::MAX || (0..=speed).contains(&extra.max_speed),
+        "a speed limit out of range",
+    )
+}

@@ -1,0 +1,156 @@
+//! From pairs of overlapping boxes to contacts in batches, window by window: narrow phase and contact set-up.
+
+use smallvec::SmallVec;
+
+use crate::body::record::{Body, Extra, Shell, flag};
+use crate::collide::narrow_phase::{Hit, Hits, UNIT_BITS};
+use crate::contact::cache::ContactCache;
+use crate::contact::sensors::SensorOverlaps;
+use crate::contact::setup::{ContactSetup, Solving};
+use crate::math::boxes::{LANES, NO_SLOT};
+use crate::math::num::isqrt_u64;
+use crate::simd::equal_lanes;
+use crate::solve::friction::FrictionContact;
+use crate::step::broad_phase::WINDOW;
+use crate::step::stepper::Stepper;
+use crate::step::workers::{Geometry, Job, WindowHits, Workers};
+use crate::world_def::Settings;
+
+/// Windows of some 80,000 bodies in a crowd: their jobs need no allocation.
+const JOBS_ON_STACK: usize = 64;
+
+/// What the contact phase reads and writes besides the working arrays.
+pub(crate) struct ContactPhase<'a> {
+    pub(crate) bodies: &'a [Body],
+    pub(crate) extras: &'a [Extra],
+    pub(crate) settings: &'a Settings,
+    pub(crate) fps: u32,
+    pub(crate) contacts: &'a ContactCache,
+    pub(crate) sensors: &'a mut SensorOverlaps,
+}
+
+impl Stepper {
+    /// Finds the contacts of the step, window by window.
+    #[inline(never)]
+    pub(crate) fn find_contacts(&mut self, phase: &mut ContactPhase<'_>, workers: &dyn Workers) {
+        let dummy = self.tree.slot_of_lane().len() as u32;
+        self.batches.begin(self.shells.len(), dummy);
+        self.frictions.clear();
+        self.stiff.begin();
+        let mut join = core::mem::take(&mut self.join);
+        let mut found = core::mem::take(&mut self.found);
+        let windows = join.within(&self.tree, self.path).chunks(WINDOW);
+        // Several threads find the hits of all windows before the first contact; one finds them window by window, in the cache.
+        let ahead = workers.threads() > 1 && windows.len() > 1;
+        found.resize_with(if ahead { windows.len() } else { 1 }.max(found.len()), WindowHits::default);
+        if ahead {
+            let geometry = self.geometry(phase.settings.margin);
+            let jobs = windows.clone().zip(&mut found);
+            let mut jobs: SmallVec<[Job<'_>; JOBS_ON_STACK]> =
+                jobs.map(|(window, found)| Job::new(window, geometry, found)).collect();
+            workers.run(&mut jobs);
+            jobs.iter_mut().for_each(Job::run);
+        }
+        for (at, window) in windows.enumerate() {
+            let found = &mut found[if ahead { at } else { 0 }];
+            if !ahead {
+                found.find(window, self.geometry(phase.settings.margin));
+            }
+            self.add_hits(&found.hits, phase);
+        }
+        let mut pairs = core::mem::take(&mut self.pairs);
+        let resting_pairs = core::mem::take(&mut self.resting_pairs);
+        for window in resting_pairs.chunks(LANES * WINDOW) {
+            pairs.clear();
+            pairs.extend(window.iter().map(|&(lane, slot)| [lane, self.working[slot as usize]]));
+            let hits = &mut found[0].hits;
+            self.path.narrow(&pairs, &self.shells, phase.settings.margin, hits);
+            self.add_hits(hits, phase);
+        }
+        for &(_, slot) in &resting_pairs {
+            self.working[slot as usize] = NO_SLOT;
+        }
+        (self.join, self.found, self.pairs, self.resting_pairs) = (join, found, pairs, resting_pairs);
+    }
+
+    fn geometry(&self, margin: i32) -> Geometry<'_> {
+        let blocks = self.tree.levels().first().map_or(&[][..], |blocks| blocks);
+        Geometry { blocks, shells: &self.shells, margin, path: self.path }
+    }
+
+    /// Contacts of one window's hits.
+    fn add_hits(&mut self, hits: &Hits, phase: &mut ContactPhase<'_>) {
+        if self.any_flags & flag::SPECIAL == 0 {
+            let path = self.path;
+            path.add_contacts(&mut self.setup(phase), hits);
+        } else {
+            hits.iter(0..hits.len).for_each(|hit| self.add_special(&hit, phase));
+        }
+        self.batches.end_window(&hits.pairs[..hits.len]);
+    }
+
+    fn setup<'a>(&'a mut self, phase: &'a ContactPhase<'_>) -> ContactSetup<'a> {
+        ContactSetup {
+            shells: &self.shells,
+            velocities: &self.velocities,
+            cached: &self.cached,
+            fresh: &self.fresh,
+            contacts: phase.contacts,
+            settings: phase.settings,
+            fps: phase.fps,
+            batches: &mut self.batches,
+            stiff: &mut self.stiff,
+        }
+    }
+
+    /// Filters, sensors, locked axes and contact friction.
+    fn add_special(&mut self, hit: &Hit, phase: &mut ContactPhase<'_>) {
+        let (a, b) = (self.shells[hit.a as usize], self.shells[hit.b as usize]);
+        let (body_a, body_b) = (&phase.bodies[a.slot as usize], &phase.bodies[b.slot as usize]);
+        if !body_a.interacts_with(body_b) {
+            return;
+        }
+        if (body_a.flags | body_b.flags) & flag::SENSOR != 0 {
+            if hit.gap <= 0 {
+                phase.sensors.push(a.slot, b.slot);
+            }
+            return;
+        }
+        let Some(share_a) = share_with_locks(phase.bodies, &a, &b, hit.normal) else {
+            // It touches, but nothing can give way along its normal.
+            self.setup(phase).add_contact(hit, Solving::No, equal_lanes);
+            return;
+        };
+        let friction =
+            combined_friction(phase.extras[a.slot as usize].friction, phase.extras[b.slot as usize].friction);
+        let place = self.setup(phase).add_contact(hit, Solving::Shared(share_a), equal_lanes);
+        if let Some(place) = place
+            && friction > 0
+        {
+            self.frictions.push(FrictionContact::new(place, friction));
+        }
+    }
+}
+
+/// The share where a locked axis takes no part: a body locked along the normal cannot be moved by this contact. `None`
+/// when neither body can.
+#[cold]
+fn share_with_locks(bodies: &[Body], a: &Shell, b: &Shell, normal: [i32; 2]) -> Option<i32> {
+    let freedom = |shell: &Shell| {
+        let body = &bodies[shell.slot as usize];
+        let along = |axis: usize, bit: u32| {
+            let n = u64::from(normal[axis].unsigned_abs()) >> 15;
+            if body.has(bit) { 0 } else { n * n }
+        };
+        // 30 fraction bits; mass 0 (immovable) has none.
+        if shell.mass == 0 { 0 } else { along(0, flag::LOCK_X) + along(1, flag::LOCK_Y) }
+    };
+    let weight = |free: u64, mass: u32| u128::from(free) * u128::from(mass.max(1));
+    let (to_a, to_b) = (weight(freedom(a), b.mass), weight(freedom(b), a.mass));
+    ((to_a << UNIT_BITS).checked_div(to_a + to_b)).map(|share| share as i32)
+}
+
+/// Geometric mean of two coefficients of contact friction, as in Box2D.
+fn combined_friction(a: i32, b: i32) -> i32 {
+    isqrt_u64(a as u64 * b as u64) as i32
+}

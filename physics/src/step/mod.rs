@@ -1,0 +1,6 @@
+//! The working arrays and phases of a step.
+
+pub(crate) mod broad_phase;
+pub(crate) mod contact_phase;
+pub(crate) mod stepper;
+pub(crate) mod workers;

@@ -1,0 +1,355 @@
+//! The phases of one step over the movers, in curve order.
+//!
+//! The world keeps bodies by slot. A step gathers the movers into working arrays along the curve, so that
+//! neighbours in space are neighbours in memory, and writes them back at the end. Nothing here is state.
+
+use alloc::vec::Vec;
+
+use crate::body::record::{Body, Shell, flag};
+use crate::contact::cache::ContactCache;
+use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
+use crate::motion::movers::{Movement, MoverBlock};
+use crate::simd::{Path, prefetch};
+use crate::solve::coloring::Batches;
+use crate::solve::friction::FrictionContact;
+use crate::solve::solver::{Pass, Velocity};
+use crate::solve::stiff::StiffContacts;
+use crate::step::broad_phase::Join;
+use crate::step::workers::WindowHits;
+use crate::tree::block_join::{ALL_PAIRS, IndexPair};
+use crate::tree::quadtree::Quadtree;
+use crate::tree::resting::RestingTrees;
+use crate::world_def::Settings;
+
+/// `still_frames` of a working body that sleeps or is static.
+pub(crate) const AT_REST: u16 = u16::MAX;
+
+/// A body whose velocity along locked axes is restored after every pass.
+#[derive(Clone, Copy, Debug)]
+struct Locked {
+    body: u32,
+    axis: u8,
+    velocity: i32,
+}
+
+/// Makes all of `len` elements the same.
+fn refill<T: Clone>(elements: &mut Vec<T>, len: usize, value: T) {
+    elements.clear();
+    elements.resize(len, value);
+}
+
+/// The elements of eight lanes.
+#[inline(always)]
+fn eight<T>(elements: &mut [T], first: usize) -> &mut [T; LANES] {
+    elements[first..].first_chunk_mut().expect("a block has eight lanes")
+}
+
+/// Scratch of a step; kept between steps so that a steady one does not allocate. The tree also serves queries.
+#[derive(Clone, Debug)]
+pub(crate) struct Stepper {
+    /// Movers in curve order. After the step its boxes are those of the new positions.
+    pub(crate) tree: Quadtree,
+    pub(crate) path: Path,
+    pub(crate) shells: Vec<Shell>,
+    pub(crate) velocities: Vec<Velocity>,
+    /// Velocities with which positions move: after the biased passes.
+    moving: Vec<Velocity>,
+    /// Frames of stillness by working index; `AT_REST` for bodies that are no movers.
+    still: Vec<u16>,
+    /// Least stillness among a body's touching neighbours.
+    calm: Vec<u16>,
+    pub(crate) batches: Batches,
+    pub(crate) frictions: Vec<FrictionContact>,
+    pub(crate) stiff: StiffContacts,
+    locked: Vec<Locked>,
+    pub(crate) join: Join,
+    /// Cached contacts of each working body as an owner: start and end in the cache.
+    pub(crate) cached: Vec<[u32; 2]>,
+    /// Hits by window; one is enough for one thread.
+    pub(crate) found: Vec<WindowHits>,
+    /// Working bodies that are new; empty when there are none.
+    pub(crate) fresh: Vec<bool>,
+    pub(crate) pairs: Vec<IndexPair>,
+    /// (lane of the mover, slot of the body at rest).
+    pub(crate) resting_pairs: Vec<(u32, u32)>,
+    /// Working index of a body at rest by slot; `NO_SLOT` outside of a step.
+    pub(crate) working: Vec<u32>,
+    /// Lane by slot; valid where the lane holds the slot.
+    lanes: Vec<u32>,
+    /// Flags of all working bodies, or-ed.
+    pub(crate) any_flags: u32,
+}
+
+impl Stepper {
+    pub(crate) fn new(path: Path) -> Self {
+        Self {
+            tree: Quadtree::default(),
+            path,
+            shells: Vec::new(),
+            velocities: Vec::new(),
+            moving: Vec::new(),
+            still: Vec::new(),
+            calm: Vec::new(),
+            batches: Batches::default(),
+            frictions: Vec::new(),
+            stiff: StiffContacts::default(),
+            locked: Vec::new(),
+            join: Join::default(),
+            cached: Vec::new(),
+            found: Vec::new(),
+            fresh: Vec::new(),
+            pairs: Vec::new(),
+            resting_pairs: Vec::new(),
+            working: Vec::new(),
+            lanes: Vec::new(),
+            any_flags: 0,
+        }
+    }
+
+    /// Sorts the movers (`active`: ascending slots) along the curve and gathers them into the working arrays.
+    #[inline(never)]
+    pub(crate) fn gather(
+        &mut self,
+        active: &[u32],
+        bodies: &[Body],
+        contacts: &ContactCache,
+        settings: &Settings,
+    ) {
+        let margin = settings.box_margin();
+        let centre_and_extent = |slot: u32| bodies[slot as usize].centre_and_extent();
+        self.tree.sort(active, settings.split, centre_and_extent, |grid, centres, slots, out| {
+            self.path.curve_keys(grid, centres, slots, out)
+        });
+        self.lanes.resize(bodies.len(), 0);
+        // One more: the dummy body of empty lanes in batches.
+        let lanes = self.tree.slot_of_lane().len() + 1;
+        refill(&mut self.shells, lanes, Shell::HOLE);
+        refill(&mut self.velocities, lanes, Velocity::default());
+        refill(&mut self.still, lanes, AT_REST);
+        refill(&mut self.cached, lanes, [0; 2]);
+        self.locked.clear();
+        self.fresh.clear();
+        self.any_flags = 0;
+        let mut tree = core::mem::take(&mut self.tree);
+        tree.set_blocks(|first, slots, ahead| {
+            ahead.iter().for_each(|&slot| prefetch(bodies, slot));
+            self.gather_block(first, slots, bodies, contacts, margin)
+        });
+        self.path.rebuild_bounds(&mut tree);
+        self.tree = tree;
+    }
+
+    /// Fills eight lanes of the working arrays and returns their boxes.
+    fn gather_block(
+        &mut self,
+        first: usize,
+        slots: &[u32; LANES],
+        bodies: &[Body],
+        contacts: &ContactCache,
+        margin: i32,
+    ) -> BoxBlock {
+        let mut block = BoxBlock::EMPTY;
+        let mut any_flags = 0;
+        let (shells, velocities) = (eight(&mut self.shells, first), eight(&mut self.velocities, first));
+        let (still, cached) = (eight(&mut self.still, first), eight(&mut self.cached, first));
+        for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+            let body = &bodies[slot as usize];
+            shells[l] = body.shell(slot);
+            block.set(l, &shells[l].bounds().grown(margin));
+            velocities[l] = Velocity::new(body.velocity);
+            still[l] = body.still_frames;
+            cached[l] = contacts.range(slot);
+            self.lanes[slot as usize] = (first + l) as u32;
+            any_flags |= body.flags;
+        }
+        self.any_flags |= any_flags;
+        if any_flags & (flag::LOCK_X | flag::LOCK_Y) != 0 {
+            self.note_locks(first, slots, bodies);
+        }
+        if any_flags & flag::FRESH != 0 {
+            self.note_fresh(first, slots, bodies);
+        }
+        block
+    }
+
+    #[cold]
+    fn note_fresh(&mut self, first: usize, slots: &[u32; LANES], bodies: &[Body]) {
+        self.fresh.resize(self.shells.len(), false);
+        for (lane, &slot) in (first..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
+            self.fresh[lane] = bodies[slot as usize].has(flag::FRESH);
+        }
+    }
+
+    #[cold]
+    fn note_locks(&mut self, first: usize, slots: &[u32; LANES], bodies: &[Body]) {
+        for (lane, &slot) in (first as u32..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
+            let body = &bodies[slot as usize];
+            for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
+                if body.has(bit) {
+                    self.locked.push(Locked { body: lane, axis, velocity: body.velocity[usize::from(axis)] });
+                }
+            }
+        }
+    }
+
+    /// Finds the pairs of a mover and a body at rest whose boxes overlap.
+    #[inline(never)]
+    pub(crate) fn find_resting_pairs(&mut self, resting: &mut RestingTrees) {
+        self.resting_pairs.clear();
+        if self.tree.is_empty() {
+            return;
+        }
+        let heights = resting.each_tree().map(|tree| tree.levels().len());
+        let height = heights.into_iter().max().unwrap_or(0).max(self.tree.levels().len());
+        self.tree.raise_to(height);
+        for tree in resting.trees(height) {
+            if tree.is_empty() {
+                continue;
+            }
+            let blocks = self.join.between(&self.tree, tree, self.path);
+            self.pairs.clear();
+            self.path.join(blocks, &self.tree.levels()[0], &tree.levels()[0], ALL_PAIRS, &mut self.pairs);
+            self.resting_pairs
+                .extend(self.pairs.iter().map(|&[lane, r]| (lane, tree.slot_of_lane()[r as usize])));
+        }
+        self.resting_pairs.sort_unstable();
+    }
+
+    /// The sleepers that a moving body is about to touch; a slot may be listed twice.
+    pub(crate) fn sleepers_near_movers(&self, bodies: &[Body], out: &mut Vec<u32>) {
+        out.clear();
+        for &(lane, slot) in &self.resting_pairs {
+            let sleeper = &bodies[slot as usize];
+            if self.still[lane as usize] == 0 && sleeper.has(flag::DYNAMIC) {
+                let mover = &bodies[self.shells[lane as usize].slot as usize];
+                if mover.interacts_with(sleeper) && (mover.flags | sleeper.flags) & flag::SENSOR == 0 {
+                    out.push(slot);
+                }
+            }
+        }
+    }
+
+    /// Appends each body at rest near a mover once to the working arrays.
+    pub(crate) fn append_resting(&mut self, bodies: &[Body], contacts: &ContactCache) {
+        self.working.resize(bodies.len(), NO_SLOT);
+        for &(_, slot) in &self.resting_pairs {
+            if self.working[slot as usize] == NO_SLOT {
+                self.working[slot as usize] = self.shells.len() as u32;
+                // Whatever is at rest stands still for this step: the solver must not move it.
+                let body = &bodies[slot as usize];
+                self.shells.push(Shell { mass: 0, ..body.shell(slot) });
+                self.velocities.push(Velocity::default());
+                self.still.push(AT_REST);
+                self.cached.push(contacts.range(slot));
+                self.any_flags |= body.flags;
+                if body.has(flag::FRESH) || !self.fresh.is_empty() {
+                    self.fresh.resize(self.shells.len(), false);
+                    self.fresh[self.shells.len() - 1] = body.has(flag::FRESH);
+                }
+            }
+        }
+    }
+}
+
+impl Stepper {
+    /// Warm start, biased passes, and the relaxing pass after the positions' velocities were taken.
+    #[inline(never)]
+    pub(crate) fn solve(&mut self, settings: &Settings) {
+        self.stiff.find(&self.batches, &self.shells);
+        self.run(Pass::WarmStart);
+        for _ in 0..settings.iterations {
+            self.run(Pass::Biased);
+        }
+        self.moving.clear();
+        self.moving.extend_from_slice(&self.velocities);
+        for _ in 0..settings.relax_iterations {
+            self.run(Pass::Relax);
+        }
+    }
+
+    fn run(&mut self, pass: Pass) {
+        self.path.solve(&mut self.batches, &mut self.velocities, pass);
+        if pass != Pass::WarmStart {
+            self.stiff.solve(self.batches.as_mut_slice(), &mut self.velocities, pass == Pass::Biased);
+        }
+        for friction in &mut self.frictions {
+            friction.solve(self.batches.as_slice(), &mut self.velocities);
+        }
+        for locked in &self.locked {
+            let velocity = &mut self.velocities[locked.body as usize];
+            let mut v = velocity.get();
+            v[usize::from(locked.axis)] = locked.velocity;
+            *velocity = Velocity::new(v);
+        }
+    }
+
+    /// Moves the movers with their solved velocities and takes their new boxes.
+    pub(crate) fn move_bodies(&mut self, movement: &mut Movement<'_>) {
+        let Self { tree, path, moving, velocities, calm, .. } = self;
+        tree.update_blocks(|first, slots, ahead, boxes| {
+            ahead.iter().for_each(|&slot| prefetch(movement.bodies, slot));
+            let lanes = first..first + LANES;
+            let (Some(moving), Some(kept), Some(calm)) = (
+                moving[lanes.clone()].as_array(),
+                velocities[lanes.clone()].as_array(),
+                calm[lanes].as_array(),
+            ) else {
+                return;
+            };
+            let block = MoverBlock { slots, moving, kept, calm };
+            if !path.move_ordinary(&block, movement, boxes) {
+                movement.block(&block, |lane, bounds| boxes.set(lane, bounds));
+            }
+        });
+        path.rebuild_bounds(tree);
+    }
+
+    /// The least stillness of each body and its touching neighbours. A body sleeps only together with what it touches, so
+    /// a heap falls asleep as one.
+    #[inline(never)]
+    pub(crate) fn spread_stillness(&mut self) {
+        self.calm.clear();
+        self.calm.extend_from_slice(&self.still);
+        if self.still.iter().all(|&s| s == 0 || s == AT_REST) {
+            return;
+        }
+        let Self { batches, still, calm, .. } = self;
+        batches.for_each(|batch, lane, _| {
+            let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
+            if batch.impulse[lane] != 0 {
+                calm[a] = calm[a].min(still[b]);
+                calm[b] = calm[b].min(still[a]);
+            }
+        });
+    }
+
+    /// Forgets all movers.
+    pub(crate) fn forget(&mut self) {
+        self.tree.clear();
+    }
+
+    /// Empties the lane of a body that is no mover any more.
+    pub(crate) fn vacate(&mut self, slot: u32) {
+        if let Some(lane) = self.lane(slot) {
+            self.tree.vacate(lane);
+        }
+    }
+
+    /// Follows a mover that was moved by hand.
+    pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
+        if let Some(lane) = self.lane(slot) {
+            self.tree.replace_box(lane, bounds);
+        }
+    }
+
+    /// The lane of a mover of the last step.
+    fn lane(&self, slot: u32) -> Option<usize> {
+        let lane = *self.lanes.get(slot as usize)? as usize;
+        (self.tree.slot_of_lane().get(lane) == Some(&slot)).then_some(lane)
+    }
+
+    /// Solved batches and working bodies, for the contact cache.
+    pub(crate) fn solved(&self) -> (&Batches, &[Shell]) {
+        (&self.batches, &self.shells)
+    }
+}

@@ -1,0 +1,66 @@
+//! The broad phase's kernel: which boxes of two blocks overlap. It stands below `simd`, which instantiates it for wider
+//! registers; the broad phase stands above.
+
+use alloc::vec::Vec;
+
+use crate::math::boxes::{BoxBlock, LANES};
+
+/// Two indices of blocks, or of lanes once the lowest level has been joined.
+pub(crate) type IndexPair = [u32; 2];
+
+/// The overlapping children of each pair of blocks, in order. `keep_own` masks what a block paired with itself gives.
+#[inline(always)]
+pub(crate) fn join_blocks(
+    pairs: &[IndexPair],
+    a: &[BoxBlock],
+    b: &[BoxBlock],
+    keep_own: u64,
+    out: &mut Vec<IndexPair>,
+) {
+    for &[i, j] in pairs {
+        let own = if i == j { keep_own } else { u64::MAX };
+        push_pairs(i, j, overlaps(&a[i as usize], &b[j as usize]) & own, out);
+    }
+}
+
+/// Appends a pair of children for each bit `8 i + j`, in order.
+#[inline(always)]
+pub(crate) fn push_pairs(i: u32, j: u32, mut overlapping: u64, out: &mut Vec<IndexPair>) {
+    while overlapping != 0 {
+        let bit = overlapping.trailing_zeros();
+        overlapping &= overlapping - 1;
+        out.push([i * LANES as u32 + bit / LANES as u32, j * LANES as u32 + bit % LANES as u32]);
+    }
+}
+
+/// Two different trees: every pair counts.
+pub(crate) const ALL_PAIRS: u64 = u64::MAX;
+/// Bit `8 i + j` for `i <= j`: each pair of children once, and each child with itself, to look inside it.
+pub(crate) const CHILDREN_OF_ONE: u64 = upper_triangle(0);
+/// Bit `8 i + j` for `i < j`: each pair of bodies once.
+pub(crate) const BODIES_OF_ONE: u64 = upper_triangle(1);
+
+const fn upper_triangle(above: usize) -> u64 {
+    let (mut mask, mut i) = (0, 0);
+    while i < LANES {
+        mask |= ((0xff << (i + above)) & 0xff) << (i * LANES);
+        i += 1;
+    }
+    mask
+}
+
+/// Bit `8 i + j` is set when lane `i` of `a` overlaps lane `j` of `b`.
+#[inline(always)]
+pub(crate) fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
+    let mut mask = 0;
+    for i in 0..LANES {
+        let mut row = 0u32;
+        for j in 0..LANES {
+            let hit =
+                (a.x0[i] <= b.x1[j]) & (b.x0[j] <= a.x1[i]) & (a.y0[i] <= b.y1[j]) & (b.y0[j] <= a.y1[i]);
+            row |= u32::from(hit) << j;
+        }
+        mask |= u64::from(row) << (i * LANES);
+    }
+    mask
+}

@@ -1,0 +1,454 @@
+//! Linear quadtree: bodies sorted along a Hilbert curve, leaves found from the sorted keys.
+//!
+//! A key names the cell of the body's centre; its leading pairs of bits name the quadrants that contain it, from
+//! the root down. Hence the bodies of one quadrant stand next to each other in the sorted list, and the leaves are
+//! found in one pass: a quadrant splits while it holds more than `leaf_capacity` bodies and lies above `depth_max`.
+//! Neighbouring leaves are packed into blocks of eight lanes with tight boxes, eight blocks to the block above them,
+//! so that two blocks are joined with a few wide compares (see [`crate::simd`]).
+//!
+//! The order is a pure function of (position, slot), so no tree is part of the state.
+
+use alloc::vec::Vec;
+use core::hint::select_unpredictable;
+
+use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
+use crate::tree::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
+use crate::tree::radix_sort::radix_sort;
+
+/// How far ahead of the curve bodies are asked for: far enough for memory to answer, near enough not to be forgotten.
+const BLOCKS_AHEAD: usize = 2;
+
+/// More levels of blocks than 2^32 bodies need.
+pub(crate) const LEVELS_MAX: usize = 12;
+
+/// A leaf quadrant: which lanes hold its bodies and which square it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Leaf {
+    /// First lane of the leaf's bodies. A leaf of more than eight bodies goes on in the next lanes.
+    pub(crate) lane: u32,
+    /// Number of bodies.
+    pub(crate) count: u32,
+    /// Quadrants from the root to this leaf; 0 = the root itself.
+    pub(crate) depth: u32,
+    /// Curve key of the leaf's first body.
+    pub(crate) key: u32,
+}
+
+/// When a quadrant splits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SplitRule {
+    /// A quadrant with more bodies than this splits.
+    pub(crate) leaf_capacity: u32,
+    /// Quadrants at this depth never split (at most [`DEPTH_LIMIT`]).
+    pub(crate) depth_max: u32,
+}
+
+/// Bodies in curve order with leaves and boxes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Quadtree {
+    grid: Grid,
+    /// (key, slot) packed into 64 bits; sorted.
+    sorted: Vec<u64>,
+    scratch: Vec<u64>,
+    /// By sorted body: quadrants that it shares with the one before it.
+    shared_depths: Vec<u8>,
+    leaves: Vec<Leaf>,
+    /// Slot in each lane, `NO_SLOT` in holes. Its length is a multiple of eight.
+    slot_of_lane: Vec<u32>,
+    /// `levels[0]` holds the bodies' boxes, each further level the bounds of eight blocks below; the last has one block.
+    levels: Vec<Vec<BoxBlock>>,
+}
+
+impl Quadtree {
+    /// Sorts `slots` (ascending) by the cells of their centres and finds the leaves. The boxes are empty until [`Self::set_boxes`].
+    ///
+    /// `centre_and_extent` gives a slot's centre and its larger half extent, raw units; `keys` is [`curve::keys`] or another way to
+    /// the same.
+    pub(crate) fn sort(
+        &mut self,
+        slots: &[u32],
+        rule: SplitRule,
+        centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
+        keys: impl Fn(&Grid, &[Centre], &[u32], &mut Vec<u64>),
+    ) {
+        self.choose_grid(slots, rule.depth_max, centre_and_extent);
+        self.sorted.clear();
+        keys(&self.grid, &self.scratch, slots, &mut self.sorted);
+        radix_sort(&mut self.sorted, &mut self.scratch, self.grid.depth * 2);
+        self.find_leaves(rule);
+    }
+
+    /// The root covers the centres; the smallest cell is about as large as a body, but no finer than `depth_max` allows.
+    /// Leaves the centres in `scratch`, so that the bodies are looked up once.
+    fn choose_grid(
+        &mut self,
+        slots: &[u32],
+        depth_max: u32,
+        centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
+    ) {
+        let mut bounds = RawBox::EMPTY;
+        let mut extent_sum: u64 = 0;
+        self.scratch.clear();
+        self.scratch.extend(slots.iter().map(|&slot| {
+            let (c, extent) = centre_and_extent(slot);
+            bounds = bounds.union(&RawBox { min: c, max: c });
+            extent_sum += extent as u64;
+            curve::centre(c)
+        }));
+        if slots.is_empty() {
+            self.grid = Grid::default();
+            return;
+        }
+        let side = (0..2).map(|a| bounds.max[a].abs_diff(bounds.min[a])).max().unwrap_or(0);
+        let body_side = (2 * extent_sum / slots.len() as u64).clamp(1, 1 << 30) as u32;
+        let root_shift = u32::BITS - side.leading_zeros();
+        let cell_shift = (u32::BITS - (body_side - 1).leading_zeros()).min(root_shift);
+        let depth = (root_shift - cell_shift).min(depth_max.min(DEPTH_LIMIT));
+        self.grid = Grid { origin: bounds.min, cell_shift: root_shift - depth, depth };
+    }
+
+    /// One pass over the sorted keys. A leaf that starts at `a` is the largest quadrant that (1) does not reach back
+    /// over its predecessor and (2) holds no more than the capacity, or lies at the depth limit.
+    fn find_leaves(&mut self, rule: SplitRule) {
+        let capacity = rule.leaf_capacity.max(1) as usize;
+        let depth_limit = self.grid.depth;
+        self.find_shared_depths();
+        let (sorted, shared) = (&self.sorted, &self.shared_depths);
+        let key = |i: usize| (sorted[i] >> 32) as u32;
+        self.leaves.clear();
+        let (mut a, mut lanes) = (0, 0);
+        while a < sorted.len() {
+            let above = if a == 0 { 0 } else { u32::from(shared[a]) + 1 };
+            let room = if a + capacity < sorted.len() {
+                shared_depth(key(a), key(a + capacity), depth_limit) + 1
+            } else {
+                0
+            };
+            let depth = above.max(room).min(depth_limit);
+            let end = if depth == 0 { sorted.len() } else { first_below(shared, a + 1, depth as u8) };
+            let lane = place_leaf(&mut self.slot_of_lane, lanes, &sorted[a..], end - a);
+            self.leaves.push(Leaf { lane: lane as u32, count: (end - a) as u32, depth, key: key(a) });
+            (a, lanes) = (end, lane + end - a);
+        }
+        self.slot_of_lane.truncate(lanes.next_multiple_of(LANES));
+    }
+
+    /// How many quadrants each sorted key shares with the one before it; none behind the last.
+    fn find_shared_depths(&mut self) {
+        let depth = self.grid.depth;
+        self.shared_depths.clear();
+        self.shared_depths.push(0);
+        let keys = self.sorted.iter().map(|&s| (s >> 32) as u32);
+        let pairs = keys.clone().zip(keys.skip(1));
+        self.shared_depths.extend(pairs.map(|(before, key)| shared_depth(before, key, depth) as u8));
+        self.shared_depths.resize(self.sorted.len() + LANES, 0);
+    }
+
+    /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them.
+    pub(crate) fn set_boxes(&mut self, mut box_of: impl FnMut(usize, u32) -> RawBox) {
+        self.set_blocks(|first, slots, _| {
+            let mut block = BoxBlock::EMPTY;
+            for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+                block.set(l, &box_of(first + l, slot));
+            }
+            block
+        });
+        self.rebuild_bounds();
+    }
+
+    /// The boxes a block at a time, without the bounds above them: `block_of` gets the first lane, the slots of its eight lanes, and those of a later
+    /// block, to be asked for ahead of time.
+    pub(crate) fn set_blocks(
+        &mut self,
+        mut block_of: impl FnMut(usize, &[u32; LANES], &[u32; LANES]) -> BoxBlock,
+    ) {
+        if self.levels.is_empty() {
+            self.levels.push(Vec::new());
+        }
+        let (slots, blocks) = (self.slot_of_lane.as_chunks().0, &mut self.levels[0]);
+        blocks.clear();
+        for (b, own) in slots.iter().enumerate() {
+            let ahead = slots.get(b + BLOCKS_AHEAD).unwrap_or(own);
+            blocks.push(block_of(b * LANES, own, ahead));
+        }
+    }
+
+    /// Recomputes every level above the bodies.
+    pub(crate) fn rebuild_bounds(&mut self) {
+        self.rebuild_bounds_by(BoxBlock::bounds);
+    }
+
+    /// [`Self::rebuild_bounds`] with another implementation of [`BoxBlock::bounds`].
+    #[inline(always)]
+    pub(crate) fn rebuild_bounds_by(&mut self, bounds: impl Fn(&BoxBlock) -> RawBox) {
+        let mut level = 0;
+        while self.levels[level].len() > 1 {
+            if self.levels.len() == level + 1 {
+                self.levels.push(Vec::new());
+            }
+            let (below, above) = self.levels.split_at_mut(level + 1);
+            let (below, above) = (&below[level], &mut above[0]);
+            above.clear();
+            above.resize(below.len().div_ceil(LANES), BoxBlock::EMPTY);
+            for (at, child) in below.iter().enumerate() {
+                above[at / LANES].set(at % LANES, &bounds(child));
+            }
+            level += 1;
+        }
+        self.levels.truncate(level + 1);
+    }
+
+    /// Adds single-child blocks on top until there are `height` levels, so that trees of different size can be joined.
+    pub(crate) fn raise_to(&mut self, height: usize) {
+        while self.levels.len() < height {
+            let mut block = BoxBlock::EMPTY;
+            if let Some(top) = self.levels.last().and_then(|level| level.first()) {
+                block.set(0, &top.bounds());
+            }
+            self.levels.push(alloc::vec![block]);
+        }
+    }
+
+    /// Replaces the box in one lane and widens the bounds above it (they are tight again after [`Self::rebuild_bounds`]).
+    pub(crate) fn replace_box(&mut self, lane: usize, b: &RawBox) {
+        let mut at = lane;
+        for (height, level) in self.levels.iter_mut().enumerate() {
+            let block = &mut level[at / LANES];
+            let widened = if height == 0 { *b } else { block.get(at % LANES).union(b) };
+            block.set(at % LANES, &widened);
+            at /= LANES;
+        }
+    }
+
+    /// Empties a lane: nothing finds its body any more. The bounds above stay as they are.
+    pub(crate) fn vacate(&mut self, lane: usize) {
+        self.slot_of_lane[lane] = NO_SLOT;
+        self.levels[0][lane / LANES].set(lane % LANES, &RawBox::EMPTY);
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.sorted.clear();
+        self.leaves.clear();
+        self.slot_of_lane.clear();
+        self.levels.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slot_of_lane.is_empty()
+    }
+
+    pub(crate) fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    pub(crate) fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    pub(crate) fn slot_of_lane(&self) -> &[u32] {
+        &self.slot_of_lane
+    }
+
+    pub(crate) fn levels(&self) -> &[Vec<BoxBlock>] {
+        &self.levels
+    }
+
+    /// Replaces the boxes of all bodies, a block at a time, but not the bounds above them. The arguments are those of [`Self::set_blocks`]
+    /// and the block to change.
+    pub(crate) fn update_blocks(
+        &mut self,
+        mut update: impl FnMut(usize, &[u32; LANES], &[u32; LANES], &mut BoxBlock),
+    ) {
+        let Some(blocks) = self.levels.first_mut() else { return };
+        let slots = self.slot_of_lane.as_chunks().0;
+        for (b, (own, block)) in slots.iter().zip(blocks).enumerate() {
+            update(b * LANES, own, slots.get(b + BLOCKS_AHEAD).unwrap_or(own), block);
+        }
+    }
+
+    /// Calls `found` with the slot of each body whose box overlaps `area`, in curve order.
+    #[inline(always)]
+    pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
+        self.visit_blocks(BoxBlock::overlapping, area, |slots, lanes| each_lane(slots, lanes, found));
+    }
+
+    /// Calls `found` with the slots of each block that may hold bodies whose boxes overlap `area` and the lanes of these bodies,
+    /// one bit each, in curve order. `overlapping` is [`BoxBlock::overlapping`] or another way to the same.
+    #[inline(always)]
+    pub(crate) fn visit_blocks(
+        &self,
+        overlapping: impl Fn(&BoxBlock, &RawBox) -> u32,
+        area: &RawBox,
+        mut found: impl FnMut(&[u32; LANES], u32),
+    ) {
+        let Some(top) = self.top() else { return };
+        let slots = self.slot_of_lane.as_chunks().0;
+        let mut bodies = |block: usize| found(&slots[block], overlapping(&self.levels[0][block], area));
+        if top == 0 {
+            return bodies(0);
+        }
+        // From the top down to the block at hand: its lanes that are still to be looked at, and its number, by level.
+        let mut open = [(0u32, 0); LEVELS_MAX];
+        let mut level = top;
+        open[top] = (overlapping(&self.levels[top][0], area), 0);
+        while level <= top {
+            let (lanes, block) = &mut open[level];
+            if *lanes == 0 {
+                level += 1;
+                continue;
+            }
+            let at = *block * LANES + lanes.trailing_zeros() as usize;
+            *lanes &= *lanes - 1;
+            if level == 1 {
+                bodies(at);
+            } else {
+                level -= 1;
+                open[level] = (overlapping(&self.levels[level][at], area), at);
+            }
+        }
+    }
+
+    /// The lowest level of a single block: those above it, if any, were added by [`Self::raise_to`].
+    pub(crate) fn top(&self) -> Option<usize> {
+        if self.is_empty() { None } else { self.levels.iter().position(|level| level.len() == 1) }
+    }
+}
+
+/// Calls `found` with the slot of each lane whose bit is set.
+#[inline(always)]
+pub(crate) fn each_lane(slots: &[u32; LANES], mut lanes: u32, found: &mut impl FnMut(u32)) {
+    while lanes != 0 {
+        found(slots[lanes.trailing_zeros() as usize]);
+        lanes &= lanes - 1;
+    }
+}
+
+/// The first element from `from` on that is below `limit` (1..=127). There is one, and seven more elements behind the last such.
+fn first_below(elements: &[u8], from: usize, limit: u8) -> usize {
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let limits = u64::from(limit) * (TOPS >> 7);
+    let mut at = from;
+    while let Some(eight) = elements.get(at..).and_then(|rest| rest.first_chunk()) {
+        // Elements are below 128, so no byte borrows from the next.
+        let below = !((u64::from_le_bytes(*eight) | TOPS) - limits) & TOPS;
+        if below != 0 {
+            return at + below.trailing_zeros() as usize / 8;
+        }
+        at += eight.len();
+    }
+    at
+}
+
+/// Puts the slots of a leaf (low halves of the `count` first `items`) behind the first `len` lanes and returns its first lane. It starts a new
+/// block when it does not fit into what is left of the current one, so that small leaves stay whole. Up to the next block, the lanes behind
+/// `len` are holes, and they are so again behind the leaf.
+fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usize) -> usize {
+    let rest = len.next_multiple_of(LANES) - len;
+    let lane = len + select_unpredictable(rest < count, rest, 0);
+    let end = lane + count;
+    if slot_of_lane.len() < end + 2 * LANES {
+        slot_of_lane.resize(end + 64 * LANES, NO_SLOT);
+    }
+    // Eight at a time, whatever follows them: how many a leaf holds is hard to predict for a branch.
+    for (eight, to) in
+        items.chunks(LANES).zip(slot_of_lane[lane..].chunks_mut(LANES)).take(count.div_ceil(LANES))
+    {
+        match (eight.as_array::<LANES>(), to.as_mut_array()) {
+            (Some(eight), Some(to)) => *to = eight.map(|item| item as u32),
+            _ => to.iter_mut().zip(eight).for_each(|(to, &item)| *to = item as u32),
+        }
+    }
+    slot_of_lane[end..end + LANES].fill(NO_SLOT);
+    lane
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn points(n: u32, spread: i32) -> Vec<[i32; 2]> {
+        let mut state = 12345u32;
+        let mut next = move || {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            ((state >> 8) as i32) % spread
+        };
+        (0..n).map(|_| [next(), next() / 3]).collect()
+    }
+
+    fn tree(points: &[[i32; 2]], rule: SplitRule, extent: i32) -> Quadtree {
+        let slots: Vec<u32> = (0..points.len() as u32).collect();
+        let mut tree = Quadtree::default();
+        tree.sort(&slots, rule, |s| (points[s as usize], extent), curve::keys);
+        tree.set_boxes(|_, s| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
+        tree
+    }
+
+    #[test]
+    fn every_body_lies_in_its_leafs_quadrant_and_quadrants_split_above_capacity() {
+        for (n, spread, capacity, depth_max) in
+            [(2000, 1 << 26, 8, 15), (2000, 1 << 20, 3, 15), (500, 1 << 28, 16, 3), (300, 5, 4, 15)]
+        {
+            let points = points(n, spread);
+            let t = tree(&points, SplitRule { leaf_capacity: capacity, depth_max }, 1 << 15);
+            let mut seen = vec![false; n as usize];
+            for leaf in t.leaves() {
+                let (corner, side) = t.grid().quadrant(leaf.key, leaf.depth);
+                let lanes = leaf.lane as usize..(leaf.lane + leaf.count) as usize;
+                for &slot in &t.slot_of_lane()[lanes] {
+                    let p = points[slot as usize];
+                    for axis in 0..2 {
+                        let offset = i64::from(p[axis]) - corner[axis];
+                        assert!((0..side).contains(&offset), "body {slot} in leaf {leaf:?}");
+                    }
+                    assert!(!core::mem::replace(&mut seen[slot as usize], true), "each body once");
+                }
+                assert!(leaf.count <= capacity || leaf.depth == t.grid().depth, "{leaf:?} should have split");
+                if leaf.depth > 0 {
+                    let (corner, side) = t.grid().quadrant(leaf.key, leaf.depth - 1);
+                    let inside =
+                        |p: &[i32; 2]| (0..2).all(|a| (0..side).contains(&(i64::from(p[a]) - corner[a])));
+                    let parent = points.iter().filter(|p| inside(p)).count();
+                    assert!(parent > capacity as usize, "the parent of {leaf:?} need not have split");
+                }
+            }
+            assert!(seen.iter().all(|&s| s));
+        }
+    }
+
+    #[test]
+    fn a_point_full_of_bodies_is_one_leaf() {
+        let t = tree(&[[7, -9]; 100], SplitRule { leaf_capacity: 8, depth_max: 15 }, 1);
+        assert_eq!(t.leaves().len(), 1);
+        assert_eq!(t.leaves()[0].count, 100);
+    }
+
+    #[test]
+    fn visit_finds_what_brute_force_finds() {
+        let points = points(3000, 1 << 24);
+        let t = tree(&points, SplitRule { leaf_capacity: 8, depth_max: 15 }, 1 << 16);
+        for (i, p) in points.iter().enumerate().step_by(37) {
+            let area = RawBox { min: *p, max: [p[0] + (i as i32) * 2000, p[1] + (1 << 18)] };
+            let mut found = vec![];
+            t.visit(&area, &mut |slot| found.push(slot));
+            found.sort_unstable();
+            let expected: Vec<u32> = (0..points.len() as u32)
+                .filter(|&s| {
+                    let p = points[s as usize];
+                    RawBox { min: p, max: p }.grown(1 << 16).overlaps(&area)
+                })
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn radix_sort_is_stable() {
+        let mut items: Vec<u64> = (0..5000u64).map(|i| (i * 7919 % 1000) << 32 | i).collect();
+        let mut expected = items.clone();
+        expected.sort();
+        radix_sort(&mut items, &mut Vec::new(), 10);
+        assert_eq!(items, expected);
+    }
+}

@@ -1,0 +1,186 @@
+//! Bodies that do not move: static ones, sleeping ones, and new ones until their first step.
+//!
+//! They stay in trees of their own, so that a step costs what its movers cost. A large tree changes rarely; a young
+//! one takes the newcomers and is merged into the large one when it has grown to a quarter of it, so that any
+//! sequence of changes costs O(log n) per change. The shape of these trees depends on history; nothing that they
+//! return does, because every result is sorted.
+
+use alloc::vec::Vec;
+
+use crate::body::record::Body;
+use crate::math::boxes::RawBox;
+use crate::tree::curve;
+use crate::tree::quadtree::{Quadtree, SplitRule};
+
+/// Where a slot is: in no tree.
+const ABSENT: u32 = u32::MAX;
+/// Waiting to be put into the young tree.
+const PENDING: u32 = u32::MAX - 1;
+/// Left while it was waiting: in no tree, but still listed among those that wait.
+const GONE: u32 = u32::MAX - 2;
+/// Set for a lane of the young tree.
+const YOUNG: u32 = 1 << 31;
+
+/// Newcomers that are searched one by one before they are put into the young tree.
+const PENDING_MAX: usize = 64;
+
+/// The trees of the bodies at rest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RestingTrees {
+    old: Quadtree,
+    young: Quadtree,
+    /// Slots that wait, each once; an entry counts while its place is `PENDING`, not when it is `GONE`.
+    pending: Vec<u32>,
+    /// By slot.
+    places: Vec<u32>,
+    /// Living bodies in the old tree, and in the young one.
+    // not state: when trees are merged changes what a search costs, not what it returns
+    old_count: usize,
+    // not state: as above
+    young_count: usize,
+    scratch: Vec<u32>,
+}
+
+impl RestingTrees {
+    /// Adds a body; `bodies` holds its geometry.
+    pub(crate) fn insert(&mut self, slot: u32, bodies: &[Body], rule: SplitRule, margin: i32) {
+        self.places.resize(bodies.len().max(self.places.len()), ABSENT);
+        match self.places[slot as usize] {
+            ABSENT => self.pending.push(slot),
+            GONE => {}
+            _ => return,
+        }
+        self.places[slot as usize] = PENDING;
+        if self.pending.len() > PENDING_MAX + (self.old_count + self.young_count) / 8 {
+            self.flush(bodies, rule, margin);
+        }
+    }
+
+    /// Adds a body that is not here yet, without sorting it in; [`Self::flush`] must follow.
+    pub(crate) fn insert_unsorted(&mut self, slot: u32) {
+        self.places.resize((slot as usize + 1).max(self.places.len()), ABSENT);
+        self.places[slot as usize] = PENDING;
+        self.pending.push(slot);
+    }
+
+    /// Takes a body out. Nothing happens when it is not here.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let Some(place) = self.places.get_mut(slot as usize) else { return };
+        match core::mem::replace(place, ABSENT) {
+            ABSENT => {}
+            PENDING | GONE => *place = GONE,
+            lane if lane & YOUNG != 0 => {
+                self.young.vacate((lane & !YOUNG) as usize);
+                self.young_count -= 1;
+            }
+            lane => {
+                self.old.vacate(lane as usize);
+                self.old_count -= 1;
+            }
+        }
+    }
+
+    /// Whether a body is here.
+    pub(crate) fn contains(&self, slot: u32) -> bool {
+        self.places.get(slot as usize).is_some_and(|&place| place != ABSENT && place != GONE)
+    }
+
+    /// Follows a body that was moved by hand.
+    pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
+        match self.places.get(slot as usize).copied().unwrap_or(ABSENT) {
+            ABSENT | PENDING | GONE => {}
+            lane if lane & YOUNG != 0 => self.young.replace_box((lane & !YOUNG) as usize, bounds),
+            lane => self.old.replace_box(lane as usize, bounds),
+        }
+    }
+
+    /// Puts the waiting bodies into the trees.
+    pub(crate) fn flush(&mut self, bodies: &[Body], rule: SplitRule, margin: i32) {
+        self.scratch.clear();
+        for slot in self.pending.drain(..) {
+            if core::mem::replace(&mut self.places[slot as usize], ABSENT) == PENDING {
+                self.scratch.push(slot);
+            }
+        }
+        if self.scratch.is_empty() {
+            return;
+        }
+        let living = |tree: &Quadtree, all: &mut Vec<u32>| {
+            all.extend(tree.slot_of_lane().iter().filter(|&&s| s != crate::math::boxes::NO_SLOT));
+        };
+        living(&self.young, &mut self.scratch);
+        let into_old = self.scratch.len() * 4 > self.old_count;
+        if into_old {
+            living(&self.old, &mut self.scratch);
+            self.young.clear();
+        }
+        self.scratch.sort_unstable();
+        let (tree, tag) = if into_old { (&mut self.old, 0) } else { (&mut self.young, YOUNG) };
+        tree.sort(&self.scratch, rule, |slot| bodies[slot as usize].centre_and_extent(), curve::keys);
+        let places = &mut self.places;
+        tree.set_boxes(|lane, slot| {
+            places[slot as usize] = lane as u32 | tag;
+            bodies[slot as usize].bounds().grown(margin)
+        });
+        if into_old {
+            (self.old_count, self.young_count) = (self.scratch.len(), 0);
+        } else {
+            self.young_count = self.scratch.len();
+        }
+    }
+
+    /// Both trees, raised to at least `height` levels. Call [`Self::flush`] before.
+    pub(crate) fn trees(&mut self, height: usize) -> [&mut Quadtree; 2] {
+        self.old.raise_to(height);
+        self.young.raise_to(height);
+        [&mut self.old, &mut self.young]
+    }
+
+    /// Calls `found` for each body whose inflated box may overlap `area`; waiting ones are handed on unseen.
+    pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
+        self.old.visit(area, found);
+        self.young.visit(area, found);
+        self.waiting().for_each(found);
+    }
+
+    /// Bodies that wait to be put into a tree, each once.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+        self.pending.iter().copied().filter(|&slot| self.places[slot as usize] == PENDING)
+    }
+
+    /// The trees themselves, for queries and debug drawing.
+    pub(crate) fn each_tree(&self) -> [&Quadtree; 2] {
+        [&self.old, &self.young]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn a_slot_that_leaves_and_comes_back_while_waiting_is_found_once() {
+        let bodies = vec![Body::default(); 3];
+        let rule = SplitRule { leaf_capacity: 8, depth_max: 15 };
+        let mut trees = RestingTrees::default();
+        let found = |trees: &RestingTrees| {
+            let mut found = vec![];
+            trees.visit(&RawBox { min: [-1; 2], max: [1; 2] }, &mut |slot| found.push(slot));
+            found
+        };
+        for slot in [1, 2] {
+            trees.insert(slot, &bodies, rule, 0);
+        }
+        trees.remove(1);
+        assert!(!trees.contains(1));
+        assert_eq!(found(&trees), [2]);
+        trees.insert(1, &bodies, rule, 0);
+        assert_eq!(found(&trees), [1, 2]);
+        trees.remove(2);
+        trees.flush(&bodies, rule, 0);
+        assert_eq!(found(&trees), [1]);
+        trees.insert(2, &bodies, rule, 0);
+        assert_eq!(found(&trees), [1, 2]);
+    }
+}

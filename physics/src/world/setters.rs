@@ -1,0 +1,244 @@
+//! Changing bodies between steps. Every call either takes effect in the next step or returns an error and changes nothing.
+
+use crate::body::def::{BodyError, check_axes, check_mass, check_material, check_shape};
+use crate::body::filter::Filter;
+use crate::body::id::BodyId;
+use crate::body::material::Material;
+use crate::body::record::{flag, raw, raw2};
+use crate::body::shape::Shape;
+use crate::math::num::{Fx, POSITION_MAX, SPEED_MAX};
+use crate::math::vec2::Vec2;
+use crate::world::World;
+
+impl World {
+    /// Sets the velocity, units per second, cut off at the world's greatest speed. A velocity other than zero wakes the
+    /// body. Static bodies ignore it.
+    ///
+    /// # Errors
+    /// Stale handle, or a component beyond +-1,024.
+    pub fn set_velocity(&mut self, id: BodyId, velocity: Vec2) -> Result<(), BodyError> {
+        check_axes("velocity", velocity, SPEED_MAX)?;
+        let slot = self.slot(id)?;
+        self.put_velocity(slot, raw2(velocity));
+        Ok(())
+    }
+
+    /// Moves the body at once, without sweeping what lies between. Sleeping bodies at the old and at the new place wake up.
+    ///
+    /// # Errors
+    /// Stale handle, or a component beyond +-16,384.
+    pub fn set_position(&mut self, id: BodyId, position: Vec2) -> Result<(), BodyError> {
+        check_axes("position", position, POSITION_MAX)?;
+        let slot = self.slot(id)?;
+        let takes_part = !self.bodies[slot].has(flag::DISABLED);
+        if takes_part {
+            self.wake_neighbours(id.index());
+        }
+        let body = &mut self.bodies[slot];
+        body.position = raw2(position);
+        body.position_rest = [0; 2];
+        self.previous[slot] = body.position;
+        if takes_part {
+            self.moved_by_hand(id.index());
+            self.wake_neighbours(id.index());
+            self.wake(id.index());
+            self.recheck_resting = true;
+        }
+        Ok(())
+    }
+
+    /// Changes the velocity of a dynamic body by `impulse / mass`, at once. The result is cut off at the greatest speed.
+    ///
+    /// # Errors
+    /// Stale handle, or a component beyond +-16,777,216 (units times mass per second).
+    pub fn apply_impulse(&mut self, id: BodyId, impulse: Vec2) -> Result<(), BodyError> {
+        check_axes("impulse", impulse, IMPULSE_MAX)?;
+        let slot = self.slot(id)?;
+        let body = &self.bodies[slot];
+        if body.has(flag::DYNAMIC) {
+            let change = raw_over_mass(impulse, body.mass);
+            let velocity =
+                [0, 1].map(|x| (i64::from(body.velocity[x]) + change[x]).clamp(-SPEED_RAW, SPEED_RAW) as i32);
+            self.put_velocity(slot, velocity);
+        }
+        Ok(())
+    }
+
+    /// Accelerates a dynamic body by `force / mass` during the next step; several forces add up.
+    ///
+    /// # Errors
+    /// Stale handle, or a component beyond +-16,777,216 (units times mass per second squared).
+    pub fn apply_force(&mut self, id: BodyId, force: Vec2) -> Result<(), BodyError> {
+        check_axes("force", force, IMPULSE_MAX)?;
+        let slot = self.slot(id)?;
+        let body = &mut self.bodies[slot];
+        if body.has(flag::DYNAMIC) && force != Vec2::ZERO {
+            let change = raw_over_mass(force, body.mass);
+            let sum = &mut self.extras[slot].acceleration;
+            *sum = [0, 1].map(|x| {
+                (i64::from(sum[x]) + change[x]).clamp(-i64::from(i32::MAX), i64::from(i32::MAX)) as i32
+            });
+            body.set(flag::FORCED, true);
+            self.note_extra(slot);
+            self.wake(id.index());
+        }
+        Ok(())
+    }
+
+    /// Attaches another user value.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn set_user(&mut self, id: BodyId, user: u64) -> Result<(), BodyError> {
+        let slot = self.slot(id)?;
+        self.extras[slot].user = user;
+        self.note_extra(slot);
+        Ok(())
+    }
+
+    /// Sets layers and mask from the next step on; queries see them at once.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
+        let slot = self.slot(id)?;
+        let body = &mut self.bodies[slot];
+        body.filter = filter;
+        body.set(flag::FILTERED, filter != Filter::default());
+        self.changed(slot);
+        Ok(())
+    }
+
+    /// Turns a body into a sensor, which only reports overlaps, or back.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn set_sensor(&mut self, id: BodyId, sensor: bool) -> Result<(), BodyError> {
+        let slot = self.slot(id)?;
+        self.bodies[slot].set(flag::SENSOR, sensor);
+        self.changed(slot);
+        Ok(())
+    }
+
+    /// Sets the mass of a dynamic body; the others ignore it.
+    ///
+    /// # Errors
+    /// Stale handle, or a mass outside of 1/256..=16,384.
+    pub fn set_mass(&mut self, id: BodyId, mass: Fx) -> Result<(), BodyError> {
+        check_mass(mass)?;
+        let slot = self.slot(id)?;
+        if self.bodies[slot].has(flag::DYNAMIC) {
+            self.bodies[slot].mass = mass.to_bits() as u32;
+            self.changed(slot);
+        }
+        Ok(())
+    }
+
+    /// Sets restitution, frictions and damping.
+    ///
+    /// # Errors
+    /// Stale handle, or a value out of the range that [`Material`] documents.
+    pub fn set_material(&mut self, id: BodyId, material: Material) -> Result<(), BodyError> {
+        check_material(material)?;
+        let slot = self.slot(id)?;
+        let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
+        body.restitution = raw(material.restitution);
+        body.ground_friction = raw(material.ground_friction);
+        extra.friction = raw(material.friction);
+        extra.damping = raw(material.damping);
+        body.set(flag::ROUGH, extra.friction != 0);
+        body.set(flag::DAMPED, extra.damping != 0);
+        self.note_extra(slot);
+        self.changed(slot);
+        Ok(())
+    }
+
+    /// Gives the body another shape about the same centre.
+    ///
+    /// # Errors
+    /// Stale handle, or an extent outside of 1/1,024..=4,096.
+    pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), BodyError> {
+        check_shape(shape)?;
+        let (half, radius, circle) = match shape {
+            Shape::Circle { radius } => ([0; 2], raw(radius), true),
+            Shape::Rect { half_extents } => (raw2(half_extents), 0, false),
+        };
+        let slot = self.slot(id)?;
+        let takes_part = !self.bodies[slot].has(flag::DISABLED);
+        if takes_part {
+            self.wake_neighbours(id.index());
+        }
+        let body = &mut self.bodies[slot];
+        (body.half, body.radius) = (half, radius);
+        body.set(flag::CIRCLE, circle);
+        if takes_part {
+            self.moved_by_hand(id.index());
+            self.changed(slot);
+        }
+        Ok(())
+    }
+
+    /// Takes a body out of steps and queries, or back in. It keeps its place in the order and its velocity.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn set_enabled(&mut self, id: BodyId, enabled: bool) -> Result<(), BodyError> {
+        let slot = self.slot(id)?;
+        if enabled == self.bodies[slot].has(flag::DISABLED) {
+            if enabled {
+                self.bodies[slot].set(flag::DISABLED, false);
+                self.enter(id.index());
+            } else {
+                self.leave(id.index());
+                self.bodies[slot].set(flag::DISABLED, true);
+            }
+        }
+        Ok(())
+    }
+
+    /// Wakes a sleeping body.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn wake_body(&mut self, id: BodyId) -> Result<(), BodyError> {
+        self.slot(id)?;
+        self.wake(id.index());
+        Ok(())
+    }
+
+    fn put_velocity(&mut self, slot: usize, velocity: [i32; 2]) {
+        let max = self.settings.max_speed;
+        let body = &mut self.bodies[slot];
+        if body.has(flag::DYNAMIC | flag::KINEMATIC) {
+            body.velocity = velocity.map(|v| v.clamp(-max, max));
+            if body.velocity != [0, 0] {
+                self.wake(slot as u32);
+            }
+        }
+    }
+
+    /// Something that contacts depend on changed: the body and its neighbours have to be looked at again.
+    fn changed(&mut self, slot: usize) {
+        if !self.bodies[slot].has(flag::DISABLED) {
+            self.wake_neighbours(slot as u32);
+            self.wake(slot as u32);
+            self.recheck_resting = true;
+        }
+    }
+}
+
+/// Greatest impulse or force component.
+const IMPULSE_MAX: Fx = Fx::const_from_int(1 << 24);
+
+/// [`SPEED_MAX`] in raw units.
+const SPEED_RAW: i64 = SPEED_MAX.to_bits();
+
+/// Raw units of `v / mass`, rounded to nearest. `mass` is raw and not zero.
+fn raw_over_mass(v: Vec2, mass: u32) -> [i64; 2] {
+    let mass = i64::from(mass);
+    [v.x, v.y].map(|c| {
+        let numerator = c.to_bits() << 16;
+        let half = if numerator < 0 { -mass / 2 } else { mass / 2 };
+        (numerator + half) / mass
+    })
+}

@@ -1,0 +1,278 @@
+//! The step: phases in order, each a few lines over what the world keeps.
+
+use alloc::vec::Vec;
+
+use crate::body::id::BodyId;
+use crate::body::record::{Body, Extra, flag};
+use crate::contact::cache::RestingContact;
+use crate::math::num::FPS_MAX;
+use crate::motion::movers::{Movement, falls_asleep};
+use crate::motion::rates::{self, PerFrame};
+use crate::step::contact_phase::ContactPhase;
+use crate::step::workers::{SameThread, Workers};
+use crate::world::{ContactEvent, StepError, World};
+
+impl World {
+    /// Advances the world by one frame of `1 / frames_per_second` seconds. The rate may change from step to step.
+    ///
+    /// # Errors
+    /// [`StepError::FramesPerSecond`] outside of 1..=1,000; the world is unchanged.
+    pub fn step(&mut self, frames_per_second: u32) -> Result<(), StepError> {
+        self.step_on(frames_per_second, &SameThread)
+    }
+
+    /// [`Self::step`] with the help of other threads. The bits are the same for any number of them.
+    ///
+    /// # Errors
+    /// As [`Self::step`].
+    pub fn step_on(&mut self, frames_per_second: u32, workers: &dyn Workers) -> Result<(), StepError> {
+        if !(1..=FPS_MAX).contains(&frames_per_second) {
+            return Err(StepError::FramesPerSecond { given: frames_per_second });
+        }
+        let per_frame = PerFrame::new(frames_per_second);
+        self.change_rate(frames_per_second);
+        self.gather_movers();
+        self.accelerate(per_frame);
+        self.wake_sleepers(per_frame);
+        self.find_contacts(frames_per_second, workers);
+        self.stepper.solve(&self.settings);
+        self.keep_contacts();
+        if self.move_bodies(per_frame) {
+            self.put_to_sleep();
+        }
+        self.frame = self.frame.wrapping_add(1);
+        Ok(())
+    }
+
+    /// The remainders count in 1/fps; a new rate rescales them, sleeping bodies included.
+    #[inline(never)]
+    fn change_rate(&mut self, fps: u32) {
+        let old = core::mem::replace(&mut self.fps, fps);
+        if old == fps || old == 0 {
+            return;
+        }
+        for body in &mut self.bodies {
+            for rest in body.position_rest.iter_mut().chain(&mut body.acceleration_rest) {
+                *rest = rates::rescale_rest(*rest, old, fps);
+            }
+            body.friction_rest = rates::rescale_rest(body.friction_rest, old, fps);
+        }
+    }
+
+    /// Bodies that woke up or are new leave the resting trees and join the movers.
+    #[inline(never)]
+    fn gather_movers(&mut self) {
+        let (split, margin) = (self.settings.split, self.settings.box_margin());
+        let known = self.active.len();
+        for slot in self.waking.drain(..) {
+            // A woken body is no mover any more when it was removed or disabled again; a new one in its slot counts once.
+            if self.bodies[slot as usize].has(flag::AWAKE) && self.resting.contains(slot) {
+                self.resting.remove(slot);
+                self.active.push(slot);
+            }
+        }
+        self.resting.flush(&self.bodies, split, margin);
+        sort_in(&mut self.active, known, &mut self.scratch);
+    }
+
+    /// Gravity, forces and damping.
+    #[inline(never)]
+    fn accelerate(&mut self, per_frame: PerFrame) {
+        let gravity = self.settings.gravity;
+        let max_speed = self.settings.max_speed;
+        let pulled = if gravity == [0, 0] { 0 } else { flag::DYNAMIC };
+        for &slot in &self.active {
+            let body = &mut self.bodies[slot as usize];
+            if body.has(pulled | flag::FORCED | flag::DAMPED) {
+                accelerate_one(body, &mut self.extras[slot as usize], gravity, max_speed, per_frame);
+            }
+        }
+    }
+
+    /// Gathers the movers. Sleepers that a moving body is about to touch wake up first, so that they give way at once.
+    fn wake_sleepers(&mut self, per_frame: PerFrame) {
+        self.gather();
+        let mut near = core::mem::take(&mut self.scratch);
+        self.stepper.sleepers_near_movers(&self.bodies, &mut near);
+        for &slot in &near {
+            let (body, extra) = (&mut self.bodies[slot as usize], &mut self.extras[slot as usize]);
+            if !body.has(flag::AWAKE) {
+                body.set(flag::AWAKE, true);
+                // Not moving yet: it wakes its own neighbours only when it does.
+                body.still_frames = 1;
+                accelerate_one(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
+                self.resting.remove(slot);
+                self.active.push(slot);
+                self.recheck_resting = true;
+                self.contacts.roles_changed = true;
+            }
+        }
+        if !near.is_empty() {
+            self.active.sort_unstable();
+            self.gather();
+        }
+        self.scratch = near;
+    }
+
+    /// Sorts the movers along the curve and finds the bodies at rest near them.
+    fn gather(&mut self) {
+        self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings);
+        self.stepper.find_resting_pairs(&mut self.resting);
+    }
+
+    /// Broad phase, narrow phase, and the contacts of the last frame for the warm start.
+    #[inline(never)]
+    fn find_contacts(&mut self, fps: u32, workers: &dyn Workers) {
+        let bodies = &self.bodies;
+        let removed = &self.removed;
+        let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
+        let stays = |slot: u32| {
+            let body = &bodies[slot as usize];
+            !body.has(flag::AWAKE | flag::DISABLED | flag::FRESH) && !gone(slot)
+        };
+        let recheck = core::mem::take(&mut self.recheck_resting);
+        self.contacts.begin_step(
+            bodies.len(),
+            recheck.then_some(|c: &RestingContact| !(stays(c.owner) && stays(c.other))),
+        );
+        self.sensors.begin_step();
+        self.stepper.append_resting(bodies, &self.contacts);
+        let mut phase = ContactPhase {
+            bodies,
+            extras: &self.extras,
+            settings: &self.settings,
+            fps,
+            contacts: &self.contacts,
+            sensors: &mut self.sensors,
+        };
+        self.stepper.find_contacts(&mut phase, workers);
+    }
+
+    /// Caches the solved contacts and makes the events.
+    #[inline(never)]
+    fn keep_contacts(&mut self) {
+        let (batches, shells) = self.stepper.solved();
+        self.contacts.end_step(batches, shells);
+        let bodies = &self.bodies;
+        let removed = &self.removed;
+        let new_body = |slot: u32| bodies[slot as usize].has(flag::FRESH);
+        let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
+        let unseen = |slot: u32| !bodies[slot as usize].has(flag::AWAKE | flag::DISABLED) && !gone(slot);
+        self.sensors.end_step(|(a, b)| unseen(a) && unseen(b), |(a, b)| new_body(a) || new_body(b));
+        self.name_events();
+        for slot in self.fresh.drain(..) {
+            self.bodies[slot as usize].set(flag::FRESH, false);
+        }
+        self.removed.clear();
+    }
+
+    /// Turns pairs of slots into events with handles and user values.
+    #[inline(never)]
+    fn name_events(&mut self) {
+        let (order, extras, removed) = (&self.order, &self.extras, &self.removed);
+        let now = |slot: u32| {
+            let generation = order.generation(slot).unwrap_or(0);
+            (BodyId { index: slot, generation }, extras[slot as usize].user)
+        };
+        let before = |slot: u32| match removed.binary_search_by_key(&slot, |r| r.slot) {
+            Ok(at) => (BodyId { index: slot, generation: removed[at].generation }, removed[at].user),
+            Err(_) => now(slot),
+        };
+        let event = |((a, user_a), (b, user_b))| ContactEvent { a, b, user_a, user_b };
+        let refill =
+            |events: &mut Vec<ContactEvent>, pairs: &[(u32, u32)], past: bool| {
+                events.clear();
+                events.extend(pairs.iter().map(|&(a, b)| {
+                    if past { event((before(a), before(b))) } else { event((now(a), now(b))) }
+                }));
+            };
+        refill(&mut self.events.contacts_began, &self.contacts.began, false);
+        refill(&mut self.events.contacts_stayed, &self.contacts.stayed, false);
+        refill(&mut self.events.contacts_ended, &self.contacts.ended, true);
+        refill(&mut self.events.sensors_began, &self.sensors.began, false);
+        refill(&mut self.events.sensors_ended, &self.sensors.ended, true);
+    }
+
+    /// Writes the solved velocities back and moves the bodies. Returns whether one of them is to fall asleep.
+    #[inline(never)]
+    fn move_bodies(&mut self, per_frame: PerFrame) -> bool {
+        self.stepper.spread_stillness();
+        let mut movement = Movement {
+            bodies: &mut self.bodies,
+            previous: &mut self.previous,
+            extras: &self.extras,
+            resting: &self.resting,
+            settings: self.settings,
+            per_frame,
+            tired: false,
+        };
+        self.stepper.move_bodies(&mut movement);
+        movement.tired
+    }
+
+    /// Bodies that were still for long enough fall asleep.
+    #[inline(never)]
+    fn put_to_sleep(&mut self) {
+        let limit = self.settings.sleep_frames;
+        let (split, margin) = (self.settings.split, self.settings.box_margin());
+        let Self { active, bodies, stepper, resting, .. } = self;
+        active.retain(|&slot| {
+            let body = &mut bodies[slot as usize];
+            if !falls_asleep(body, limit) {
+                return true;
+            }
+            body.set(flag::AWAKE, false);
+            body.velocity = [0, 0];
+            stepper.vacate(slot);
+            resting.insert(slot, bodies, split, margin);
+            false
+        });
+        self.contacts.retire(&self.bodies);
+    }
+}
+
+/// Sorts a list whose first `sorted` elements are sorted already.
+fn sort_in(list: &mut [u32], sorted: usize, scratch: &mut Vec<u32>) {
+    list[sorted..].sort_unstable();
+    scratch.clear();
+    scratch.extend_from_slice(&list[sorted..]);
+    // From the end: whoever is greatest takes the last place that is left.
+    let mut left = sorted;
+    for place in (0..list.len()).rev() {
+        let Some(&newcomer) = scratch.last() else { return };
+        if left > 0 && list[left - 1] > newcomer {
+            left -= 1;
+            list[place] = list[left];
+        } else {
+            list[place] = newcomer;
+            scratch.pop();
+        }
+    }
+}
+
+/// Greatest acceleration per axis, raw units/s^2; larger sums are cut off.
+const ACCELERATION_MAX: i32 = (1 << 30) - 1;
+
+/// Gravity, forces and damping of one body.
+fn accelerate_one(
+    body: &mut Body,
+    extra: &mut Extra,
+    gravity: [i32; 2],
+    max_speed: i32,
+    per_frame: PerFrame,
+) {
+    let falls = body.has(flag::DYNAMIC) && gravity != [0, 0];
+    if body.has(flag::FORCED) || falls {
+        let g = if falls { gravity } else { [0, 0] };
+        let sum = [0, 1].map(|axis| {
+            g[axis].saturating_add(extra.acceleration[axis]).clamp(-ACCELERATION_MAX, ACCELERATION_MAX)
+        });
+        extra.acceleration = [0; 2];
+        body.set(flag::FORCED, false);
+        body.set(flag::EXTRA, *extra != Extra::USUAL);
+        rates::accelerate(body, sum, per_frame, max_speed);
+    }
+    if body.has(flag::DAMPED) {
+        rates::damp(body, extra.damping, per_frame);
+    }
+}
