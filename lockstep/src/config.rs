@@ -20,35 +20,62 @@ use crate::time::Duration;
 /// assert_eq!(config.turn_length(), Duration::from_millis(200));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct SessionConfig {
-    pub(crate) players: u8,
-    pub(crate) topology: Topology,
-    pub(crate) session_id: u64,
-    pub(crate) content_hash: u64,
-    pub(crate) frames_per_second: u32,
-    pub(crate) frames_per_turn: u32,
-    pub(crate) turns_ahead: u32,
-    pub(crate) turns: Option<u32>,
-    pub(crate) input_mode: bool,
-    pub(crate) rotate_players: bool,
-    pub(crate) bots_take_over: bool,
+    /// Number of players, the host included.
+    pub players: u8,
+    /// See [`SessionConfig::topology()`].
+    pub topology: Topology,
+    /// See [`SessionConfig::session_id()`].
+    pub session_id: u64,
+    /// See [`SessionConfig::content_hash()`].
+    pub content_hash: u64,
+    /// See [`SessionConfig::frames_per_second()`].
+    pub frames_per_second: u32,
+    /// See [`SessionConfig::frames_per_turn()`].
+    pub frames_per_turn: u32,
+    /// See [`SessionConfig::turns_ahead()`].
+    pub turns_ahead: u32,
+    /// See [`SessionConfig::turns()`].
+    pub turns: Option<u32>,
+    /// A turn is one frame with one action of a fixed size: see [`SessionConfig::input()`].
+    pub input_mode: bool,
+    /// See [`SessionConfig::rotate_players()`].
+    pub rotate_players: bool,
+    /// See [`SessionConfig::bots_take_over()`].
+    pub bots_take_over: bool,
     /// Team of each player, below 16.
     pub(crate) teams: [u8; PLAYERS_MAX as usize],
-    pub(crate) actions_per_turn_max: u32,
-    pub(crate) turn_bytes_max: u32,
-    pub(crate) checksum_interval: u32,
-    pub(crate) queue_max: u32,
-    pub(crate) window: u32,
-    pub(crate) pace: Pace,
-    pub(crate) aligns: bool,
-    pub(crate) drop_after: Option<Duration>,
-    pub(crate) spectators_max: u32,
-    pub(crate) spectators_min: u32,
-    pub(crate) connect_timeout: Duration,
-    pub(crate) lobby_timeout: Option<Duration>,
-    pub(crate) silence_timeout: Duration,
-    pub(crate) waiting_notice: Duration,
-    pub(crate) linger: Duration,
+    /// See [`SessionConfig::actions_per_turn_max()`].
+    pub actions_per_turn_max: u32,
+    /// See [`SessionConfig::turn_bytes_max()`].
+    pub turn_bytes_max: u32,
+    /// See [`SessionConfig::checksum_interval()`].
+    pub checksum_interval: u32,
+    /// See [`SessionConfig::queue_max()`].
+    pub queue_max: u32,
+    /// See [`SessionConfig::window()`].
+    pub window: u32,
+    /// See [`SessionConfig::pace()`].
+    pub pace: Pace,
+    /// Whether a peer that runs ahead slows down: see [`SessionConfig::without_alignment()`].
+    pub aligns: bool,
+    /// See [`SessionConfig::drop_after()`].
+    pub drop_after: Option<Duration>,
+    /// See [`SessionConfig::spectators_max()`].
+    pub spectators_max: u32,
+    /// See [`SessionConfig::spectators_min()`].
+    pub spectators_min: u32,
+    /// See [`SessionConfig::connect_timeout()`].
+    pub connect_timeout: Duration,
+    /// See [`SessionConfig::lobby_timeout()`].
+    pub lobby_timeout: Option<Duration>,
+    /// See [`SessionConfig::silence_timeout()`].
+    pub silence_timeout: Duration,
+    /// See [`SessionConfig::waiting_notice()`].
+    pub waiting_notice: Duration,
+    /// See [`SessionConfig::linger()`].
+    pub linger: Duration,
     pub(crate) resume: Option<Box<SavedMatch>>,
 }
 
@@ -333,21 +360,6 @@ impl SessionConfig {
     /// Number of the first entry that is not here from the beginning.
     pub(crate) fn first_entry(&self) -> u32 {
         self.first_turn().saturating_add(self.turns_ahead)
-    }
-
-    /// Number of players.
-    pub fn player_count(&self) -> u8 {
-        self.players
-    }
-
-    /// Whole turns between giving an action and running it.
-    pub fn turns_between(&self) -> u32 {
-        self.turns_ahead
-    }
-
-    /// Which links there are.
-    pub fn links(&self) -> Topology {
-        self.topology
     }
 
     /// Length of one turn at the start, rounded down to whole microseconds.

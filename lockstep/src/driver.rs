@@ -86,7 +86,7 @@ impl<S: Simulation> Driver<S> {
     ) -> Advance {
         self.session.handle_timeout(now);
         let mut advance = Advance::default();
-        if self.session.state() == crate::State::Lobby {
+        if self.session.phase() == crate::SessionPhase::Lobby {
             return advance;
         }
         self.pass_time(now);
@@ -130,7 +130,7 @@ impl<S: Simulation> Driver<S> {
                 .due_at(self.passed)
                 .map_or(frame, |due| due.max(last + crate::Duration::from_micros(1)));
         }
-        if self.session.state() == crate::State::Ending {
+        if self.session.phase() == crate::SessionPhase::Ending {
             return session;
         }
         Some(session.map_or(frame, |session| session.min(frame)))

@@ -46,7 +46,7 @@ pub use pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_plan};
 pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION};
 pub use playout::{Playout, PlayoutMode};
 pub use saved::{SavedMatch, SavedMatchError};
-pub use session::{Blame, PlayerReport, Session, State, TurnStatus};
+pub use session::{Blame, PlayerReport, Session, SessionPhase, TurnStatus};
 pub use simulation::Simulation;
 pub use time::{Duration, Instant};
 pub use virtual_match::{PeerClock, VirtualMatch};

@@ -16,7 +16,7 @@ const BYE_COPIES: u8 = 3;
 
 /// Where the handshake stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Phase {
+pub(crate) enum LinkPhase {
     /// We ask, nobody has answered yet.
     Dialing,
     /// Both sides know each other.
@@ -40,7 +40,7 @@ pub(crate) struct LobbyView {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) peer: PeerId,
-    pub(crate) phase: Phase,
+    pub(crate) phase: LinkPhase,
     /// Known when connected.
     pub(crate) identity: Option<Identity>,
     pub(crate) lobby: LobbyView,
@@ -74,7 +74,7 @@ pub(crate) struct Link {
 impl Link {
     pub(crate) fn new(
         peer: PeerId,
-        phase: Phase,
+        phase: LinkPhase,
         identity: Option<Identity>,
         first: u32,
         now: Instant,
@@ -102,7 +102,7 @@ impl Link {
     }
 
     pub(crate) fn is_connected(&self) -> bool {
-        self.phase == Phase::Connected
+        self.phase == LinkPhase::Connected
     }
 
     pub(crate) fn is_player(&self) -> bool {
@@ -141,7 +141,7 @@ impl Link {
         if self.owes_bye() {
             return Some(Instant::ZERO);
         }
-        if self.phase == Phase::Closed {
+        if self.phase == LinkPhase::Closed {
             return None;
         }
         let Some(last) = self.last_sent else { return Some(Instant::ZERO) };

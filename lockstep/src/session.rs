@@ -25,7 +25,7 @@ use crate::config::{ConfigError, SessionConfig, Topology};
 use crate::entry::EndReason;
 use crate::event::{Event, Failure, Identity, Refusal, Stats};
 use crate::ids::{PeerId, PlayerId, Turn};
-use crate::link::{Link, Phase};
+use crate::link::{Link, LinkPhase};
 use crate::outbox::{Outbox, SubmitError};
 use crate::pacing::{Meter, Planner, TurnPlan};
 use crate::packet::{Bye, PayloadFormat, TurnsPacket};
@@ -49,7 +49,7 @@ const REFUSALS_MAX: usize = 16;
 
 /// Where a session stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum SessionPhase {
     /// Waiting until everybody is here.
     Lobby,
     /// Turns run.
@@ -71,7 +71,7 @@ pub struct Session<A> {
     format: PayloadFormat,
     config_hash: u64,
     identity: Identity,
-    state: State,
+    phase: SessionPhase,
     /// The latest time that was passed in.
     now: Instant,
     since: Instant,
@@ -147,7 +147,7 @@ impl<A: Action> Session<A> {
             format,
             config_hash: config.hash(A::MAX_BITS),
             identity,
-            state: State::Lobby,
+            phase: SessionPhase::Lobby,
             now,
             since: now,
             start_at: None,
@@ -223,7 +223,7 @@ impl<A: Action> Session<A> {
     /// Opens a link: asks the peer to be let in, until it answers or the connect timeout is over. No effect if the link exists.
     pub fn connect(&mut self, peer: PeerId) {
         if self.link_index(peer).is_none() {
-            self.links.push(Link::new(peer, Phase::Dialing, None, self.config.first_entry(), self.now));
+            self.links.push(Link::new(peer, LinkPhase::Dialing, None, self.config.first_entry(), self.now));
         }
     }
 
@@ -233,7 +233,8 @@ impl<A: Action> Session<A> {
     /// The action was not accepted and runs nowhere: the queue is full, the action does not encode as its type promises, the
     /// match ends before it could run, or this peer does not play.
     pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
-        let playing = self.player().filter(|_| matches!(self.state, State::Lobby | State::Running));
+        let playing =
+            self.player().filter(|_| matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running));
         let Some(stream) = playing.map(|player| &self.streams[player.index()]) else {
             return Err(SubmitError::NotPlaying);
         };
@@ -256,13 +257,13 @@ impl<A: Action> Session<A> {
     // ---- getters
 
     /// Where the session stands.
-    pub fn state(&self) -> State {
-        self.state
+    pub fn phase(&self) -> SessionPhase {
+        self.phase
     }
 
     /// Whether the session has finished or failed.
     pub fn is_over(&self) -> bool {
-        matches!(self.state, State::Finished | State::Left | State::Failed(_))
+        matches!(self.phase, SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_))
     }
 
     /// The settings.
@@ -395,7 +396,7 @@ impl<A: Action> Session<A> {
             return;
         }
         tracing::warn!(turn = self.turn, %failure, "session failed");
-        self.state = State::Failed(failure);
+        self.phase = SessionPhase::Failed(failure);
         for link in &mut self.links {
             link.owe_bye(Bye::Left);
         }
@@ -421,8 +422,8 @@ impl<A: Action> Session<A> {
 
     /// Time between two packets to a peer when nothing is fresh.
     fn tick(&self) -> Duration {
-        match self.state {
-            State::Lobby => Duration::from_millis(50),
+        match self.phase {
+            SessionPhase::Lobby => Duration::from_millis(50),
             // Rounded up: a frame that closes an entry sends it, and the tick has nothing to do.
             _ => self.config.frame_length() + Duration::from_micros(1),
         }

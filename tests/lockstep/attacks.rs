@@ -7,7 +7,7 @@ use testudo_lockstep::packet::{
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
     BitWriter, Duration, Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId,
-    Session, SessionConfig, State, Topology, VirtualMatch,
+    Session, SessionConfig, SessionPhase, Topology, VirtualMatch,
 };
 
 const FORMAT: PayloadFormat = PayloadFormat::Variable(2_048);
@@ -41,7 +41,7 @@ fn assert_unharmed(game: &mut VirtualMatch<Toy>, what: &str) {
     let log = game.drivers()[0].simulation().log.clone();
     for (node, driver) in game.drivers().iter().enumerate() {
         let session = driver.session();
-        assert_eq!((session.state(), session.stats().drops), (State::Finished, 0), "{what}: {node}");
+        assert_eq!((session.phase(), session.stats().drops), (SessionPhase::Finished, 0), "{what}: {node}");
         assert!(session.identity() == Identity::Relay || driver.simulation().log == log, "{what}: {node}");
     }
 }
@@ -137,17 +137,18 @@ fn who_confirms_nothing_is_dropped() {
             };
             deliver(&mut game, middle, 2, &Packet::Turns(Box::new(packet)));
         }
-        let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
+        let states: Vec<SessionPhase> =
+            game.drivers().iter().map(|driver| driver.session().phase()).collect();
         if drops {
-            assert_eq!(states[..2], [State::Finished; 2], "{topology:?}");
+            assert_eq!(states[..2], [SessionPhase::Finished; 2], "{topology:?}");
             assert_eq!(game.drivers()[middle].session().stats().drops, 1);
             assert!(
                 game.drivers()[0].simulation().gone[0].1 < first + 30,
                 "after the window, not at the end"
             );
         } else {
-            assert_eq!(states[0], State::Failed(Failure::ConnectionLost(PeerId(2))));
-            assert_eq!(states[1], State::Failed(Failure::PeerLeft(PeerId(0))));
+            assert_eq!(states[0], SessionPhase::Failed(Failure::ConnectionLost(PeerId(2))));
+            assert_eq!(states[1], SessionPhase::Failed(Failure::PeerLeft(PeerId(0))));
         }
     }
 }
@@ -188,13 +189,13 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
     let lie = Packet::Lobby(Lobby { ready: true, sent_us: 0, echo, start_in_us: None });
     lie.encode(0, FORMAT, &mut BitWriter::new(), &mut packet);
     let begun = now;
-    while host.state() == State::Lobby {
+    while host.phase() == SessionPhase::Lobby {
         host.handle_packet(now, PeerId(1), &packet);
         host.handle_timeout(now);
         now += Duration::from_millis(50);
-        assert!(now.since(begun) < Duration::from_millis(5_300), "{:?}", host.state());
+        assert!(now.since(begun) < Duration::from_millis(5_300), "{:?}", host.phase());
     }
-    assert_eq!(host.state(), State::Running);
+    assert_eq!(host.phase(), SessionPhase::Running);
     // The hello of a version that does not exist is answered, as often as there is room.
     let hello = Hello { version: PROTOCOL_VERSION + 1, config_hash: 0, identity: Identity::Spectator };
     Packet::Hello(hello).encode(0, FORMAT, &mut BitWriter::new(), &mut packet);

@@ -3,8 +3,8 @@
 use crate::toy::{Order, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
-    Driver, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, State, SubmitError,
-    Turn,
+    Driver, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
+    SubmitError, Turn,
 };
 
 fn events_of<S: testudo_lockstep::Simulation>(driver: &mut Driver<S>) -> Vec<Event> {
@@ -24,7 +24,7 @@ fn a_divergence_names_turn_and_player_on_every_peer() {
         });
         assert!(over);
         for driver in game.drivers_mut() {
-            assert_eq!(driver.session().state(), State::Finished, "the match goes on to its end");
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "the match goes on to its end");
             let desyncs: Vec<_> = events_of(driver)
                 .into_iter()
                 .filter_map(|event| if let Event::Desync(mismatch) = event { Some(mismatch) } else { None })
@@ -132,7 +132,7 @@ fn a_peer_that_falls_silent_is_waited_for_and_then_lost() {
     assert!(game.run(Instant::from_millis(60_000), |_, _, _, _| {}));
     for (index, driver) in game.drivers_mut().iter_mut().enumerate() {
         let other = 1 - index as u32;
-        assert_eq!(driver.session().state(), State::Failed(Failure::ConnectionLost(PeerId(other))));
+        assert_eq!(driver.session().phase(), SessionPhase::Failed(Failure::ConnectionLost(PeerId(other))));
         let events = events_of(driver);
         let waiting = |event: &Event| matches!(event, Event::WaitingFor { players, .. } if players == &[PlayerId(other as u8)]);
         assert_eq!(events.iter().filter(|event| waiting(event)).count(), 1, "{events:?}");

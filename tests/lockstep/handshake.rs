@@ -4,7 +4,7 @@ use crate::toy::{Order, Toy, toy_match};
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal, Session, SessionConfig,
-    State, VirtualMatch,
+    SessionPhase, VirtualMatch,
 };
 
 fn pair(host: SessionConfig, client: SessionConfig, link: LinkSettings) -> VirtualMatch<Toy> {
@@ -25,7 +25,7 @@ fn nobody_there_ends_in_the_connect_timeout() {
     let mut game = pair(config.clone(), config, dead);
     assert!(game.run(Instant::from_millis(11_000), |_, _, _, _| {}));
     for driver in game.drivers() {
-        assert_eq!(driver.session().state(), State::Failed(Failure::ConnectTimeout));
+        assert_eq!(driver.session().phase(), SessionPhase::Failed(Failure::ConnectTimeout));
         assert_eq!(driver.frame().0, 0);
     }
 }
@@ -35,11 +35,11 @@ fn other_content_is_refused_before_the_first_turn() {
     let config = SessionConfig::new(2).turns(10);
     let mut game = pair(config.clone(), config.content_hash(5), LinkSettings::default());
     game.run(Instant::from_millis(11_000), |_, _, _, _| {});
-    let client = game.drivers()[1].session().state();
-    assert!(matches!(client, State::Failed(Failure::Refused(Refusal::Config { .. }))), "{client:?}");
+    let client = game.drivers()[1].session().phase();
+    assert!(matches!(client, SessionPhase::Failed(Failure::Refused(Refusal::Config { .. }))), "{client:?}");
     let host = game.drivers_mut()[0].session_mut();
     assert!(matches!(host.poll_event(), Some(Event::Rejected { refusal: Refusal::Config { .. }, .. })));
-    assert_eq!(host.state(), State::Failed(Failure::ConnectTimeout), "nobody else came");
+    assert_eq!(host.phase(), SessionPhase::Failed(Failure::ConnectTimeout), "nobody else came");
 }
 
 #[test]
@@ -51,8 +51,8 @@ fn a_place_is_taken_once() {
     let drivers = sessions.map(|session| Driver::new(Toy::default(), session)).into();
     let mut game = VirtualMatch::new(drivers, SimNet::new(1));
     game.run(Instant::from_millis(1_000), |_, _, _, _| {});
-    assert_eq!(game.drivers()[2].session().state(), State::Failed(Failure::Refused(Refusal::Taken)));
-    assert_eq!(game.drivers()[1].session().state(), State::Lobby);
+    assert_eq!(game.drivers()[2].session().phase(), SessionPhase::Failed(Failure::Refused(Refusal::Taken)));
+    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Lobby);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn peers_start_together_within_the_sync_window() {
         while begun.iter().any(Option::is_none) {
             game.step(&mut |_, _, _, _| {});
             for (slot, driver) in begun.iter_mut().zip(game.drivers()) {
-                if slot.is_none() && driver.session().state() == State::Running {
+                if slot.is_none() && driver.session().phase() == SessionPhase::Running {
                     *slot = Some(game.now());
                 }
             }
@@ -93,7 +93,7 @@ fn spectators_watch_and_give_nothing() {
     assert!(over);
     let first = &game.drivers()[0].simulation().log;
     for driver in game.drivers() {
-        assert_eq!(driver.session().state(), State::Finished, "{:?}", driver.session().stats());
+        assert_eq!(driver.session().phase(), SessionPhase::Finished, "{:?}", driver.session().stats());
     }
     assert_eq!(first.len(), 2 * 28);
     assert!(game.drivers().iter().all(|driver| &driver.simulation().log == first));

@@ -5,7 +5,7 @@ use testudo_lockstep::packet::{Bye, Packet, PayloadFormat, Segment, TurnsPacket}
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
     Action, BitWriter, Duration, EndReason, Entry, Extra, Instant, Payload, PeerId, PlayerId, SessionConfig,
-    State, Stats,
+    SessionPhase, Stats,
 };
 
 const FORMAT: PayloadFormat = PayloadFormat::Variable(2_048);
@@ -112,7 +112,7 @@ fn broken_rules_are_counted_and_change_nothing() {
     assert_eq!(host.stats().packets_unexpected, before.packets_unexpected + 1);
     assert!(play(&mut game, Instant::from_millis(600_000)));
     for driver in game.drivers() {
-        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
         assert!(!driver.simulation().log.iter().any(|(_, _, order)| *order == Order::Shout(7)));
     }

@@ -2,7 +2,7 @@
 
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Duration, Identity, Instant, PACKET_BYTES_MAX, PeerId,
-    PlayerId, Session, SessionConfig, State, TurnStatus,
+    PlayerId, Session, SessionConfig, SessionPhase, TurnStatus,
 };
 
 /// Six keys.
@@ -34,7 +34,7 @@ fn pair(config: &SessionConfig) -> (Instant, Session<Keys>, Session<Keys>) {
     let mut player = Session::host(config.clone(), now).unwrap();
     let mut watcher = Session::new(config.clone(), Identity::Spectator, now).unwrap();
     watcher.connect(PeerId(0));
-    while player.state() == State::Lobby {
+    while player.phase() == SessionPhase::Lobby {
         now += FRAME;
         pass(now, &mut player, PeerId(0), &mut watcher);
         pass(now, &mut watcher, PeerId(1), &mut player);

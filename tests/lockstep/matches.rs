@@ -3,7 +3,7 @@
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkSettings, Transport};
 use testudo_lockstep::{
-    Duration, Event, Identity, Instant, SessionConfig, State, Topology, Turn, VirtualMatch,
+    Duration, Event, Identity, Instant, SessionConfig, SessionPhase, Topology, Turn, VirtualMatch,
 };
 
 const SEED: u64 = 7;
@@ -20,7 +20,7 @@ fn play(config: &SessionConfig, spectators: u32, seed: u64, link: LinkSettings) 
     assert!(
         over,
         "not over after an hour: {:?}",
-        game.drivers().iter().map(|d| d.session().state()).collect::<Vec<_>>()
+        game.drivers().iter().map(|d| d.session().phase()).collect::<Vec<_>>()
     );
     game
 }
@@ -47,7 +47,7 @@ fn perfect_and_terrible_networks_end_in_the_same_state() {
         let game = play(&config, 0, SEED, link);
         for driver in game.drivers() {
             let stats = driver.session().stats();
-            assert_eq!(driver.session().state(), State::Finished, "{name} {stats:?}");
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{name} {stats:?}");
             assert_eq!(driver.frame().0, 1_200, "{name}");
             assert_eq!(driver.simulation().log, expected_log(4, 300, 4), "{name}");
             assert_eq!(stats.entries_invalid, 0, "{name}");
@@ -66,7 +66,7 @@ fn every_topology_plays_the_same_match_under_many_seeds() {
         let config = SessionConfig::new(players).turns(60).topology(topology).session_id(seed);
         let game = play(&config, if topology == Topology::Mesh { 0 } else { 1 }, seed, terrible());
         for driver in game.drivers() {
-            assert_eq!(driver.session().state(), State::Finished, "seed {seed}");
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "seed {seed}");
             if driver.session().identity() != Identity::Relay {
                 assert_eq!(driver.simulation().log, expected_log(players, 60, 4), "seed {seed}");
             }
@@ -88,7 +88,7 @@ fn a_decided_game_ends_at_the_same_turn_and_reports_what_never_ran() {
     });
     assert!(over);
     for driver in game.drivers_mut() {
-        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!((driver.session().last_turn(), driver.frame().0), (Some(Turn(20)), 84));
         assert_eq!(driver.simulation().log.len(), 3 * 19, "turns 2 to 20");
         let is_player = driver.session().player().is_some();

@@ -3,8 +3,8 @@
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
-    Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PlayerId, SessionConfig, State,
-    Topology, VirtualMatch,
+    Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PlayerId, SessionConfig,
+    SessionPhase, Topology, VirtualMatch,
 };
 
 const SEED: u64 = 3;
@@ -35,7 +35,7 @@ fn assert_survivors_agree(game: &mut VirtualMatch<Toy>, gone: u8, reason: EndRea
     };
     let mut first: Option<Toy> = None;
     for driver in game.drivers_mut().iter_mut().filter(survivors) {
-        assert_eq!(driver.session().state(), State::Finished, "{what} {:?}", driver.session().stats());
+        assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what} {:?}", driver.session().stats());
         let events = events_of(driver);
         assert!(!events.iter().any(|event| matches!(event, Event::Desync(_))), "{what}: {events:?}");
         let told = events.iter().filter(
@@ -72,7 +72,7 @@ fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
                     for driver in game.drivers() {
                         eprintln!(
                             "{:?} {:?} {:?} {:?}",
-                            driver.session().state(),
+                            driver.session().phase(),
                             driver.session().next_turn(),
                             driver.session().missing_players(),
                             driver.session().stats()
@@ -81,8 +81,8 @@ fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
                     panic!("{what}");
                 }
                 assert_survivors_agree(&mut game, 2, EndReason::Dropped, &what);
-                let lost = game.drivers()[2].session().state();
-                assert!(matches!(lost, State::Failed(Failure::ConnectionLost(_))), "{what}: {lost:?}");
+                let lost = game.drivers()[2].session().phase();
+                assert!(matches!(lost, SessionPhase::Failed(Failure::ConnectionLost(_))), "{what}: {lost:?}");
             }
         }
     }
@@ -99,7 +99,7 @@ fn a_partition_that_heals_in_time_costs_only_time() {
         assert!(run(&mut game, 600_000));
         let log = &game.drivers()[0].simulation().log;
         for driver in game.drivers() {
-            assert_eq!(driver.session().state(), State::Finished, "{topology:?}");
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{topology:?}");
             assert_eq!(driver.session().stats().drops, 0);
             assert!(driver.session().identity() == Identity::Relay || &driver.simulation().log == log);
         }
@@ -112,10 +112,10 @@ fn after_a_split_the_hosts_side_goes_on() {
     run(&mut game, 8_000);
     game.net_mut().set_partition(&[2, 3]);
     assert!(run(&mut game, 600_000));
-    let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
-    assert_eq!(states[..2], [State::Finished; 2]);
+    let states: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert_eq!(states[..2], [SessionPhase::Finished; 2]);
     assert!(
-        states[2..].iter().all(|state| matches!(state, State::Failed(Failure::ConnectionLost(_)))),
+        states[2..].iter().all(|state| matches!(state, SessionPhase::Failed(Failure::ConnectionLost(_)))),
         "{states:?}"
     );
     assert_eq!(game.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
@@ -133,9 +133,9 @@ fn who_ends_alone_is_told_that_the_others_went_on() {
     run(&mut game, 20_000);
     game.net_mut().set_partition(&[1]);
     assert!(run(&mut game, 600_000));
-    let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
-    assert_eq!([states[0], states[2]], [State::Finished; 2]);
-    assert!(matches!(states[1], State::Failed(Failure::ConnectionLost(_))), "{states:?}");
+    let states: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert_eq!([states[0], states[2]], [SessionPhase::Finished; 2]);
+    assert!(matches!(states[1], SessionPhase::Failed(Failure::ConnectionLost(_))), "{states:?}");
     assert!(game.drivers()[0].simulation().gone.iter().any(|(player, _)| *player == 1));
     let events = events_of(&mut game.drivers_mut()[1]);
     assert!(events.iter().any(|event| matches!(event, Event::Cancelled { .. })), "{events:?}");
@@ -151,11 +151,11 @@ fn after_a_split_of_a_mesh_the_majority_goes_on_else_the_lowest() {
         let log = &game.drivers()[survivors[0]].simulation().log;
         for (index, driver) in game.drivers().iter().enumerate() {
             if survivors.contains(&index) {
-                assert_eq!(driver.session().state(), State::Finished, "{index}");
+                assert_eq!(driver.session().phase(), SessionPhase::Finished, "{index}");
                 assert_eq!(&driver.simulation().log, log);
             } else {
                 assert!(
-                    matches!(driver.session().state(), State::Failed(Failure::ConnectionLost(_))),
+                    matches!(driver.session().phase(), SessionPhase::Failed(Failure::ConnectionLost(_))),
                     "{index}"
                 );
             }
@@ -172,7 +172,7 @@ fn a_broken_link_of_a_mesh_is_bridged_by_the_others() {
     game.net_mut().set_link(2, 1, dead);
     assert!(run(&mut game, 900_000));
     for driver in game.drivers() {
-        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.session().stats().drops, 0);
         assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
     }
@@ -190,7 +190,7 @@ fn leaving_in_good_order() {
             assert!(run(&mut game, 600_000), "{topology:?}");
             let what = format!("{topology:?} {seed}");
             assert_survivors_agree(&mut game, 1, EndReason::Left, &what);
-            assert_eq!(game.drivers()[1].session().state(), State::Left, "{what}");
+            assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Left, "{what}");
         }
     }
 }
@@ -211,8 +211,8 @@ fn nobody_waits_for_the_confirmation_of_who_has_left() {
         game.net_mut().set_link(leaver as u32, deaf, dead);
         assert!(run(&mut game, 600_000), "{topology:?}");
         for (player, driver) in game.drivers_mut().iter_mut().enumerate() {
-            let expected = if player == leaver { State::Left } else { State::Finished };
-            assert_eq!(driver.session().state(), expected, "{topology:?}: {player}");
+            let expected = if player == leaver { SessionPhase::Left } else { SessionPhase::Finished };
+            assert_eq!(driver.session().phase(), expected, "{topology:?}: {player}");
             let events = events_of(driver);
             let cancelled = events.iter().any(|event| matches!(event, Event::Cancelled { .. }));
             assert!(player == leaver || !cancelled, "{topology:?}: {player} {events:?}");
@@ -227,11 +227,11 @@ fn a_relay_stays_until_those_who_watch_have_the_end() {
     run(&mut game, 29_500);
     game.net_mut().set_link(3, 4, dead);
     run(&mut game, 31_000);
-    assert!(game.drivers()[..3].iter().all(|driver| driver.session().state() == State::Finished));
+    assert!(game.drivers()[..3].iter().all(|driver| driver.session().phase() == SessionPhase::Finished));
     game.net_mut().set_link(3, 4, LinkSettings::default());
     assert!(run(&mut game, 600_000));
-    let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
-    assert_eq!(states, [State::Finished; 5]);
+    let states: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert_eq!(states, [SessionPhase::Finished; 5]);
 }
 
 /// A peer that lacks turns when the others are done is not gone: its link may come back.
@@ -262,7 +262,7 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
             let what = format!("{topology:?}, cut at {cut_at}, turns {turns:?}");
             assert!(run(&mut game, 600_000), "{what}");
             for driver in game.drivers() {
-                assert_eq!(driver.session().state(), State::Finished, "{what}");
+                assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
                 assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log, "{what}");
             }
         }
@@ -286,7 +286,7 @@ fn who_stands_for_the_silent_one_is_not_dropped_with_it() {
         assert!(run(&mut game, 600_000));
         let first = game.drivers()[0].simulation().clone();
         for driver in &game.drivers()[..3] {
-            assert_eq!(driver.session().state(), State::Finished, "cut {before} ms later");
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "cut {before} ms later");
             assert_eq!(driver.simulation().log, first.log);
             assert!(driver.simulation().gone == first.gone && first.gone.len() == 1, "{:?}", first.gone);
         }
@@ -302,7 +302,7 @@ fn resigning_goes_on_watching() {
     assert!(run(&mut game, 600_000));
     let log = game.drivers()[0].simulation().log.clone();
     for driver in game.drivers_mut() {
-        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.simulation().log, log);
         assert!(!events_of(driver).iter().any(|event| matches!(event, Event::Desync(_))));
     }
@@ -351,7 +351,7 @@ fn a_suspended_machine_does_no_harm() {
         game.put_to_sleep(sleeper, Instant::from_millis(11_500));
         assert!(run(&mut game, 600_000));
         for driver in game.drivers() {
-            assert_eq!(driver.session().state(), State::Finished);
+            assert_eq!(driver.session().phase(), SessionPhase::Finished);
             assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
         }
     }
@@ -360,7 +360,7 @@ fn a_suspended_machine_does_no_harm() {
     run(&mut game, 8_000);
     game.put_to_sleep(1, Instant::from_millis(30_000));
     assert!(run(&mut game, 600_000));
-    assert_eq!(game.drivers()[1].session().state(), State::Failed(Failure::Dropped));
+    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::Dropped));
     assert_survivors_agree(&mut game, 1, EndReason::Dropped, "asleep");
     let report = game.drivers()[0].session().player_report(PlayerId(1));
     assert!(report.delayed >= Duration::from_secs(3) && report.delayed_turns > 0, "{report:?}");

@@ -3,8 +3,8 @@
 use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
-    Duration, EndReason, Event, Identity, Instant, MatchResult, PlayerId, SessionConfig, State, Topology,
-    Turn, VirtualMatch,
+    Duration, EndReason, Event, Identity, Instant, MatchResult, PlayerId, SessionConfig, SessionPhase,
+    Topology, Turn, VirtualMatch,
 };
 
 const SEED: u64 = 8;
@@ -31,7 +31,7 @@ fn events_of(game: &mut VirtualMatch<Toy>, peer: usize) -> Vec<Event> {
 fn finished(game: &VirtualMatch<Toy>) -> Vec<usize> {
     let simulates = |peer: &usize| {
         let session = game.drivers()[*peer].session();
-        session.state() == State::Finished && session.identity() != Identity::Relay
+        session.phase() == SessionPhase::Finished && session.identity() != Identity::Relay
     };
     (0..game.drivers().len()).filter(simulates).collect()
 }

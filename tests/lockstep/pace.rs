@@ -4,7 +4,7 @@ use crate::toy::{Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
     Action, BitReader, BitWriter, Blame, DecodeError, Driver, Duration, Event, Instant, Pace, PeerClock,
-    PeerId, PlayerId, Session, SessionConfig, Simulation, State, VirtualMatch,
+    PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, VirtualMatch,
 };
 
 /// Buttons of one frame.
@@ -68,7 +68,7 @@ fn input_mode_is_a_turn_of_one_frame() {
     for link in [LinkSettings::default(), terrible()] {
         let game = pad_match(link, 620, 2);
         for driver in game.drivers() {
-            assert_eq!(driver.session().state(), State::Finished);
+            assert_eq!(driver.session().phase(), SessionPhase::Finished);
             assert_eq!(driver.simulation().frames, 620);
             // Every frame has an input of each player from the third on.
             let expected: Vec<_> = (2..620_u32)
@@ -227,7 +227,7 @@ fn clocks_that_drift_stay_together() {
     }
     assert!(game.run(Instant::from_millis(600_000), |_, _, _, _| {}));
     for driver in game.drivers() {
-        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.frame().0, 2_400);
     }
     // The pace is that of the slowest clock: 120 s at 2 % less.

@@ -3,7 +3,7 @@
 use crate::toy::{Toy, bot};
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, Identity, Instant, PeerId, Playout, PlayoutMode, Session, SessionConfig, State,
+    Driver, Duration, Identity, Instant, PeerId, Playout, PlayoutMode, Session, SessionConfig, SessionPhase,
     VirtualMatch,
 };
 
@@ -40,7 +40,10 @@ fn a_simulation_two_seconds_later_never_diverges() {
     });
     assert!(over, "{:?}", game.now());
     let [player, spectator] = game.drivers() else { panic!() };
-    assert_eq!((player.session().state(), spectator.session().state()), (State::Finished, State::Finished));
+    assert_eq!(
+        (player.session().phase(), spectator.session().phase()),
+        (SessionPhase::Finished, SessionPhase::Finished)
+    );
     assert_eq!(player.simulation().log, spectator.simulation().log);
     assert_eq!(player.session().stats().stalled_frames, 0, "who plays does not wait for who watches");
     let (arrived, late) = spectator.playout().unwrap().counts();
@@ -174,7 +177,7 @@ fn an_adaptive_spectator_follows_a_drifting_clock() {
         game.set_clock(1, clock);
         assert!(game.run(Instant::from_millis(700_000), |_, _, _, _| {}), "{drift_ppm}");
         let spectator = &game.drivers()[1];
-        assert_eq!(spectator.session().state(), State::Finished);
+        assert_eq!(spectator.session().phase(), SessionPhase::Finished);
         let (arrived, late) = spectator.playout().unwrap().counts();
         assert!(late * 1_000_000 / arrived <= 5_000, "drift {drift_ppm}: {late} of {arrived}");
         game = watched(link, 30_000, mode);

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use crate::toy::{Order, Toy, toy_match};
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
-    Driver, Duration, Event, Identity, Pace, PeerId, PlayerId, Session, SessionConfig, State, SubmitError,
-    Topology, VirtualMatch,
+    Driver, Duration, Event, Identity, Pace, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
+    SubmitError, Topology, VirtualMatch,
 };
 
 #[derive(Clone, Debug)]
@@ -128,8 +128,8 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
     check(&mut game, &given);
 }
 
-fn states(game: &VirtualMatch<Toy>) -> Vec<(State, u32)> {
-    game.drivers().iter().map(|driver| (driver.session().state(), driver.session().next_turn().0)).collect()
+fn states(game: &VirtualMatch<Toy>) -> Vec<(SessionPhase, u32)> {
+    game.drivers().iter().map(|driver| (driver.session().phase(), driver.session().next_turn().0)).collect()
 }
 
 fn check(game: &mut VirtualMatch<Toy>, given: &Given) {
@@ -139,8 +139,8 @@ fn check(game: &mut VirtualMatch<Toy>, given: &Given) {
         }
     }
     // Who fails may have run its own last actions, which nobody else had, before it knew: at most two turns of them.
-    let failed = |driver: &&Driver<Toy>| matches!(driver.session().state(), State::Failed(_));
-    let finished = |driver: &&Driver<Toy>| driver.session().state() == State::Finished;
+    let failed = |driver: &&Driver<Toy>| matches!(driver.session().phase(), SessionPhase::Failed(_));
+    let finished = |driver: &&Driver<Toy>| driver.session().phase() == SessionPhase::Finished;
     let survivor = game.drivers().iter().filter(|driver| driver.session().player().is_some()).find(finished);
     let furthest = game.drivers().iter().max_by_key(|driver| driver.session().next_turn());
     let reference = survivor.or(furthest).unwrap();
@@ -167,7 +167,7 @@ fn check(game: &mut VirtualMatch<Toy>, given: &Given) {
         let (log, expected) = (without(&toy.log), without(longest));
         let agree = expected.starts_with(&log) || (survivor.is_none() && log.starts_with(&expected));
         assert!(agree, "peer {index} {:?}\n{log:?}\n{expected:?}", states(game));
-        if session.state() == State::Finished {
+        if session.phase() == SessionPhase::Finished {
             assert_eq!(&toy.log, longest, "peer {index}");
         }
         // Nothing lost and nothing twice: what ran of a player is the beginning of what was accepted, in order.

@@ -4,7 +4,7 @@ use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
     Action, BitReader, BitWriter, ConfigError, DecodeError, Duration, Event, Failure, Identity, Instant,
-    PeerId, PlayerId, Refusal, SavedMatch, SavedMatchError, Session, SessionConfig, State, Topology,
+    PeerId, PlayerId, Refusal, SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Topology,
     TurnStatus, VirtualMatch,
 };
 
@@ -69,7 +69,7 @@ fn a_resumed_match_takes_the_course_of_the_one_that_went_on() {
             let whole = game.drivers()[0].simulation();
             assert!(state.log.len() < whole.log.len());
             for driver in second.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
-                assert_eq!(driver.session().state(), State::Finished, "{what}");
+                assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
                 let toy = driver.simulation();
                 assert_eq!((&toy.log, toy.history, toy.frames), (&whole.log, whole.history, whole.frames));
             }
@@ -116,7 +116,7 @@ fn who_was_gone_stays_gone_and_who_leaves_meanwhile_is_in_the_save() {
         let whole = game.drivers()[1].simulation();
         assert_eq!(whole.gone.len(), 2);
         for driver in second.drivers() {
-            assert_eq!(driver.session().state(), State::Finished, "{topology:?}");
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{topology:?}");
             let toy = driver.simulation();
             assert_eq!((&toy.log, &toy.gone, toy.history), (&whole.log, &whole.gone, whole.history));
         }
@@ -241,7 +241,7 @@ fn peers_with_different_saves_refuse_each_other() {
     while host.poll_transmit(now, &mut packet).is_some() {
         client.handle_packet(now, PeerId(0), &packet);
     }
-    assert!(matches!(client.state(), State::Failed(Failure::Refused(Refusal::Config { .. }))));
+    assert!(matches!(client.phase(), SessionPhase::Failed(Failure::Refused(Refusal::Config { .. }))));
     let other = config.content_hash(9).resume(early);
     assert_eq!(Session::<Order>::host(other, now).unwrap_err(), ConfigError::OtherMatch);
 }

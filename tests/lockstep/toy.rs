@@ -158,7 +158,7 @@ pub(crate) fn toy_match_from(
     seed: u64,
     link: LinkSettings,
 ) -> VirtualMatch<Toy> {
-    let players = config.player_count();
+    let players = config.players;
     let topology = topology_of(config);
     let now = Instant::ZERO;
     let mut drivers = Vec::new();
@@ -190,7 +190,7 @@ pub(crate) fn toy_match_from(
 }
 
 pub(crate) fn topology_of(config: &SessionConfig) -> Topology {
-    config.links()
+    config.topology
 }
 
 /// A bot's order: a pure function of seed, turn and player.
@@ -208,7 +208,7 @@ pub(crate) fn give<A: Action>(session: &mut Session<A>, action: &A) {
     match session.submit(action) {
         Ok(()) => {}
         Err(SubmitError::TooLate { last_turn }) => {
-            assert!(session.next_turn().0 + session.config().turns_between() > last_turn.0);
+            assert!(session.next_turn().0 + session.config().turns_ahead > last_turn.0);
         }
         Err(error) => panic!("{error}"),
     }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{
-    Driver, Duration, Failure, Instant, PlayerId, Session, SessionConfig, Simulation, State,
+    Driver, Duration, Failure, Instant, PlayerId, Session, SessionConfig, SessionPhase, Simulation,
 };
 
 fn loopback() -> SocketAddr {
@@ -43,7 +43,7 @@ fn three_peers_finish_a_match_and_strangers_are_dropped() {
     }
     let checksum = peers[0].1.simulation().checksum();
     for (_, driver) in &peers {
-        assert_eq!(driver.session().state(), State::Finished);
+        assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.frame().0, 400);
         assert_eq!(driver.simulation().checksum(), checksum);
     }
@@ -66,7 +66,7 @@ fn joining_nobody_is_a_clear_error() {
         now += Duration::from_millis(20);
         assert!(now < Instant::from_millis(11_000));
     }
-    assert_eq!(session.state(), State::Failed(Failure::ConnectTimeout));
+    assert_eq!(session.phase(), SessionPhase::Failed(Failure::ConnectTimeout));
     assert_eq!(Failure::ConnectTimeout.to_string(), "nobody answered, or not everybody came in time");
 }
 

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
     ConfigError, Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Playout, PlayoutMode,
-    Session, SessionConfig, Simulation, State, Turn, VirtualMatch,
+    Session, SessionConfig, SessionPhase, Simulation, Turn, VirtualMatch,
 };
 use testudo_physics::{Pcg32, hash_bytes};
 
@@ -213,8 +213,8 @@ impl CubesMatch {
 
     /// Virtual time passes until the left side's first frame is due.
     fn meet(&mut self) -> Result<(), CubesError> {
-        let left = |sides: &VirtualMatch<Side>| sides.drivers()[0].session().state();
-        while left(&self.sides) == State::Lobby {
+        let left = |sides: &VirtualMatch<Side>| sides.drivers()[0].session().phase();
+        while left(&self.sides) == SessionPhase::Lobby {
             let now = self.sides.now();
             if now.since(Instant::ZERO) > PATIENCE {
                 return Err(CubesError::TooSlow { after: PATIENCE, frames: 0 });
@@ -250,7 +250,7 @@ impl CubesMatch {
 
     fn check(&self) -> Result<(), CubesError> {
         for driver in self.sides.drivers() {
-            if let State::Failed(failure) = driver.session().state() {
+            if let SessionPhase::Failed(failure) = driver.session().phase() {
                 return Err(CubesError::Failed { failure, frames: self.frames_compared() });
             }
         }

@@ -124,7 +124,7 @@ impl NetworkMatch {
 
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::{Duration, State};
+    use testudo_lockstep::{Duration, SessionPhase};
 
     use super::*;
     use crate::app::{Clock, Pilot};
@@ -208,8 +208,8 @@ mod tests {
                 |news: &News| matches!(news, News::Gone { player, is_taken_over: true } if player.0 == 1);
             pair.games[1].seat().is_some_and(Seat::is_over) && pair.has_heard(0, is_gone)
         });
-        assert_eq!(pair.seat(1).session().state(), State::Left);
-        assert_eq!(pair.seat(0).session().state(), State::Running);
+        assert_eq!(pair.seat(1).session().phase(), SessionPhase::Left);
+        assert_eq!(pair.seat(0).session().phase(), SessionPhase::Running);
         let [host, guest] = pair.games;
         let (host, guest) = (host.end().unwrap().unwrap(), guest.end().unwrap().unwrap());
         assert!(guest.terms.turns <= host.terms.turns && guest.divergent_turn.is_none(), "{guest:?}");

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use testudo_lockstep::inquiry::Finding;
-use testudo_lockstep::{ConfigError, Duration, Failure, Simulation, State};
+use testudo_lockstep::{ConfigError, Duration, Failure, SessionPhase, Simulation};
 
 use crate::app::client::Client;
 use crate::app::diagnosis::Desync;
@@ -117,9 +117,9 @@ impl ClientOutcome {
 
 impl MatchError {
     /// The error in a session that is over, unless it has finished.
-    pub(crate) fn of_state(state: State, turns: u32) -> Option<Self> {
+    pub(crate) fn of_state(state: SessionPhase, turns: u32) -> Option<Self> {
         match state {
-            State::Failed(failure) => Some(Self::Failed { failure, turns }),
+            SessionPhase::Failed(failure) => Some(Self::Failed { failure, turns }),
             _ => None,
         }
     }

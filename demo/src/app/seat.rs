@@ -8,8 +8,8 @@ use testudo_lockstep::inquiry::Inquiry;
 use testudo_lockstep::simnet::SimNetStats;
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{
-    Driver, Duration, Event, Identity, Instant, Pace, PlayerId, Session, SessionConfig, Simulation as _,
-    State, SubmitError, Turn,
+    Driver, Duration, Event, Identity, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase,
+    Simulation as _, SubmitError, Turn,
 };
 
 use crate::app::client::{Client, Fault};
@@ -370,7 +370,7 @@ impl Seat {
     /// Why the session has ended before its time.
     pub(crate) fn failure(&self) -> Option<MatchError> {
         let session = self.driver.session();
-        MatchError::of_state(session.state(), session.next_turn().0)
+        MatchError::of_state(session.phase(), session.next_turn().0)
     }
 
     /// The session has ended, one way or another.
@@ -463,7 +463,7 @@ impl Seat {
 
     fn note_end(&mut self) {
         let session = self.driver.session();
-        if self.ended.is_none() && matches!(session.state(), State::Ending | State::Finished) {
+        if self.ended.is_none() && matches!(session.phase(), SessionPhase::Ending | SessionPhase::Finished) {
             // A frame is simulated when its time begins.
             let end = self.clock.now() + session.config().frame_length();
             self.ended = Some((end, session.stats().bytes_sent));

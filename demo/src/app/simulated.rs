@@ -141,7 +141,7 @@ impl Running {
         let mut alarm: Option<u32> = None;
         for driver in self.virtual_match.drivers_mut() {
             let session = driver.session_mut();
-            if let Some(error) = MatchError::of_state(session.state(), turns) {
+            if let Some(error) = MatchError::of_state(session.phase(), turns) {
                 return Err(error);
             }
             while let Some(event) = session.poll_event() {
@@ -179,7 +179,7 @@ impl Running {
 /// The session of one player: node `n` of the network is player `n`.
 pub(crate) fn session(config: &SessionConfig, player: u8) -> Result<Session<Order>, MatchError> {
     let mut session = Session::new(config.clone(), Identity::Player(PlayerId(player)), Instant::ZERO)?;
-    match config.links() {
+    match config.topology {
         Topology::Mesh => (0..player).for_each(|other| session.connect(PeerId(other.into()))),
         Topology::Host | Topology::Relay if player > 0 => session.connect(PeerId(0)),
         Topology::Host | Topology::Relay => {}

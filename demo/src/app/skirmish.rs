@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, State, SubmitError, Turn,
-    VirtualMatch,
+    Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase, SubmitError,
+    Turn, VirtualMatch,
 };
 
 use crate::app::client::Client;
@@ -172,7 +172,7 @@ impl Skirmish {
         let stats = self.virtual_match.net().stats();
         self.telemetry.observe(self.virtual_match.now(), stats, self.virtual_match.drivers());
         let turns = self.virtual_match.drivers()[0].session().next_turn().0;
-        let states = self.virtual_match.drivers().iter().map(|driver| driver.session().state());
+        let states = self.virtual_match.drivers().iter().map(|driver| driver.session().phase());
         states.into_iter().find_map(|state| MatchError::of_state(state, turns)).map_or(Ok(()), Err)
     }
 
@@ -288,7 +288,11 @@ impl Skirmish {
     /// All turns have been played, by all.
     pub(crate) fn is_over(&self) -> bool {
         self.comparison.turns() >= self.spec.terms.turns
-            || self.virtual_match.drivers().iter().all(|driver| driver.session().state() == State::Finished)
+            || self
+                .virtual_match
+                .drivers()
+                .iter()
+                .all(|driver| driver.session().phase() == SessionPhase::Finished)
     }
 
     /// Turns in which the copies of all clients have been compared, and each client's checksum up to there.

@@ -70,7 +70,7 @@ impl Telemetry {
             lost: net.lost + net.lost_in_bursts + net.lost_in_queues,
         };
         let Some(first) = sessions().next() else { return };
-        let players = (0..first.config().player_count()).map(PlayerId);
+        let players = (0..first.config().players).map(PlayerId);
         let reports = players.map(|player| first.player_report(player));
         let frames = || drivers.iter().map(|driver| driver.frame().0);
         let plan = first.plan();

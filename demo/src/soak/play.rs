@@ -256,7 +256,7 @@ impl<'a> Running<'a> {
             };
             clients.push(Client {
                 name,
-                state: driver.session().state(),
+                state: driver.session().phase(),
                 has_to_finish,
                 news: core::mem::take(&mut self.news[node as usize]),
                 trace: driver.simulation_mut().take_trace(),

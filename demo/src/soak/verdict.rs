@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use testudo_lockstep::State;
+use testudo_lockstep::SessionPhase;
 
 use crate::soak::fighter::{Ran, Trace};
 use crate::soak::ledger::Ledger;
@@ -23,7 +23,7 @@ pub(crate) struct News {
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     pub(crate) name: String,
-    pub(crate) state: State,
+    pub(crate) state: SessionPhase,
     /// Nothing happened to it that could excuse an early end.
     pub(crate) has_to_finish: bool,
     pub(crate) news: News,
@@ -67,12 +67,12 @@ pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict 
     let mut findings = Vec::new();
     for client in clients.iter().filter(|client| client.has_to_finish) {
         let ran = client.trace.checksums.len();
-        if client.state != State::Finished || ran != turns as usize {
+        if client.state != SessionPhase::Finished || ran != turns as usize {
             let text = format!("{} ran {ran} of {turns} turns and is {:?}", client.name, client.state);
             findings.push(Finding::Unrecovered(text));
         }
     }
-    let finished = |client: &Client| client.state == State::Finished;
+    let finished = |client: &Client| client.state == SessionPhase::Finished;
     let Some(reference) = clients.iter().position(finished) else {
         findings.push(Finding::Unrecovered("nobody finished".into()));
         return Verdict { reference: None, findings, compared: 0, orders: 0 };
@@ -108,7 +108,7 @@ fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> us
     };
     let (more, fewer) = (unknown(gone, &whole.gone), unknown(&whole.gone, gone));
     let news: Vec<(u8, u32)> = client.news.dropped.iter().chain(&client.news.left).copied().collect();
-    let is_survivor = client.state == State::Finished;
+    let is_survivor = client.state == SessionPhase::Finished;
     if !more.is_empty() || (is_survivor && !fewer.is_empty()) {
         let text = format!("{} knows {gone:?} to be gone, others {:?}", client.name, whole.gone);
         findings.push(Finding::Mismatch(text));
@@ -176,7 +176,7 @@ mod tests {
         };
         let client = |player| Client {
             name: format!("player {player}"),
-            state: State::Finished,
+            state: SessionPhase::Finished,
             has_to_finish: true,
             news: News::default(),
             trace: trace.clone(),
@@ -254,7 +254,7 @@ mod tests {
                     client.trace.gone.push((2, turn));
                     client.news.dropped.push((2, turn));
                 }
-                clients[2].state = State::Failed(Failure::ConnectionLost(PeerId(0)));
+                clients[2].state = SessionPhase::Failed(Failure::ConnectionLost(PeerId(0)));
                 clients[2].has_to_finish = false;
                 clients[2].trace.checksums[different] ^= 1;
             })
@@ -265,9 +265,12 @@ mod tests {
 
     #[test]
     fn who_does_not_come_through_is_found() {
-        is_found(|clients| clients[2].state = State::Failed(Failure::Dropped), "not recovered");
-        is_found(|clients| clients[2].state = State::Running, "not recovered");
-        is_found(|clients| clients.iter_mut().for_each(|c| c.state = State::Ending), "nobody finished");
+        is_found(|clients| clients[2].state = SessionPhase::Failed(Failure::Dropped), "not recovered");
+        is_found(|clients| clients[2].state = SessionPhase::Running, "not recovered");
+        is_found(
+            |clients| clients.iter_mut().for_each(|c| c.state = SessionPhase::Ending),
+            "nobody finished",
+        );
         is_found(|clients| clients[1].news.desync = true, "desync");
         is_found(|clients| clients[0].trace.contacts = 0, "never touched");
     }

@@ -8,7 +8,7 @@ use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
 use macroquad::time::get_frame_time;
 use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
-use testudo_lockstep::State;
+use testudo_lockstep::SessionPhase;
 
 use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Pilot, Seat};
 use crate::game::Game;
@@ -312,7 +312,7 @@ impl NetworkDesk {
     /// Everybody's battle stands, or goes on, a few turns later.
     fn toggle_pause(&mut self) {
         if let Some(seat) = self.game.seat_mut()
-            && seat.session().state() == State::Running
+            && seat.session().phase() == SessionPhase::Running
         {
             seat.toggle_pause();
         }
@@ -410,7 +410,9 @@ impl NetworkDesk {
 
     /// Turns pass.
     fn is_playing(&self) -> bool {
-        self.game.seat().is_some_and(|seat| matches!(seat.session().state(), State::Running | State::Ending))
+        self.game.seat().is_some_and(|seat| {
+            matches!(seat.session().phase(), SessionPhase::Running | SessionPhase::Ending)
+        })
     }
 
     fn draw_notices(&mut self) {
@@ -428,13 +430,13 @@ impl NetworkDesk {
     fn draw_bar(&mut self) {
         let Some(seat) = self.game.seat() else { return };
         let is_leaving = self.leaving.is_some();
-        let (text, color) = match (seat.session().state(), seat.waiting()) {
-            (State::Finished, _) => over(seat),
+        let (text, color) = match (seat.session().phase(), seat.waiting()) {
+            (SessionPhase::Finished, _) => over(seat),
             _ if is_leaving => ("Leaving: the others are being told".into(), TEXT),
-            (State::Running, _) if seat.session().is_paused() => {
+            (SessionPhase::Running, _) if seat.session().is_paused() => {
                 ("Paused for everybody: Space goes on".into(), WARN)
             }
-            (State::Running, Some((_, players))) => {
+            (SessionPhase::Running, Some((_, players))) => {
                 let names: Vec<String> =
                     players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
                 let whom = names.join(", ");
@@ -460,7 +462,7 @@ impl NetworkDesk {
         } else if let Some(host) = self.game.asked() {
             leaves = lobby::draw_asking(pen, ui, around, host, self.seconds);
         } else if let Some(seat) = self.game.seat() {
-            if seat.session().state() == State::Lobby {
+            if seat.session().phase() == SessionPhase::Lobby {
                 leaves = lobby::draw(pen, ui, around, seat);
             } else if let (Some(diagnosis), false) = (seat.diagnosis(), self.is_answered) {
                 let turn = seat.divergent_turn().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
-use testudo_lockstep::{Blame, PlayerId, State};
+use testudo_lockstep::{Blame, PlayerId, SessionPhase};
 
 use crate::app::{Sample, Seat};
 use crate::view::batch::Batch;
@@ -32,7 +32,7 @@ pub(crate) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, seat: 
 fn turns(pen: &Pen, rect: Rect, seat: &Seat) {
     let session = seat.session();
     let sample = seat.samples().next_back().copied().unwrap_or_default();
-    let ahead = session.config().turns_between();
+    let ahead = session.config().turns_ahead;
     let rate = |value: fn(&Sample) -> u32| {
         let recent: Vec<u32> = seat.samples().rev().take(2 * SECOND).map(value).collect();
         recent.iter().sum::<u32>() / (recent.len().max(1) as u32)
@@ -46,7 +46,7 @@ fn turns(pen: &Pen, rect: Rect, seat: &Seat) {
         ("received", format!("{} bytes/s", rate(|sample| sample.received_per_second))),
     ];
     list(pen, rect, "Turns", &lines);
-    if session.state() == State::Lobby {
+    if session.phase() == SessionPhase::Lobby {
         return;
     }
     let recent: u32 = seat.samples().rev().take(3 * SECOND).map(|sample| sample.stalled_frames).sum();
@@ -87,7 +87,7 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
     for (at, name) in AT.into_iter().zip(["", "round trip", "slack", "made us wait"]).skip(1) {
         pen.text(name, rect.x + at, rect.y + 14.0, SMALL, TEXT_DIM);
     }
-    for player in (0..session.config().player_count().min(ROWS)).map(PlayerId) {
+    for player in (0..session.config().players.min(ROWS)).map(PlayerId) {
         let y = rect.y + 36.0 + f32::from(player.0) * 18.0;
         let report = session.player_report(player);
         let is_own = seat.player() == player;

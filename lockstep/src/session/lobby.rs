@@ -4,9 +4,9 @@ use crate::action::Action;
 use crate::config::Topology;
 use crate::event::{Event, Failure, Identity, Refusal};
 use crate::ids::{PeerId, PlayerId, Turn};
-use crate::link::{Link, Phase};
+use crate::link::{Link, LinkPhase};
 use crate::packet::{Bye, Echo, Hello, Lobby, PROTOCOL_VERSION, Welcome};
-use crate::session::{REFUSALS_MAX, Session, State};
+use crate::session::{REFUSALS_MAX, Session, SessionPhase};
 use crate::time::{Duration, Instant};
 
 /// Added to the longest round trip for the common start: two lobby packets may be lost on the way.
@@ -22,21 +22,21 @@ impl<A: Action> Session<A> {
     /// Lets time pass: start, time-outs, end of the match. Cheap; call it in every round.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.pass_to(now);
-        match self.state {
-            State::Lobby => self.lobby_timeout(),
-            State::Running => {
+        match self.phase {
+            SessionPhase::Lobby => self.lobby_timeout(),
+            SessionPhase::Running => {
                 self.silence_timeout();
                 self.waiting_notice();
                 self.drop_silent();
                 self.check_left();
                 self.check_finished();
             }
-            State::Ending => {
+            SessionPhase::Ending => {
                 self.check_finished();
                 self.drop_silent();
                 self.silence_timeout();
             }
-            State::Finished | State::Left | State::Failed(_) => {}
+            SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {}
         }
     }
 
@@ -52,8 +52,8 @@ impl<A: Action> Session<A> {
                 at = Some(at.map_or(candidate, |at| at.min(candidate)));
             }
         };
-        match self.state {
-            State::Lobby => {
+        match self.phase {
+            SessionPhase::Lobby => {
                 if let Some(at) = self.start_at.or(self.lobby_deadline()) {
                     consider(at);
                 }
@@ -61,7 +61,7 @@ impl<A: Action> Session<A> {
                     consider(link.last_heard + self.config.silence_timeout);
                 }
             }
-            State::Running | State::Ending => {
+            SessionPhase::Running | SessionPhase::Ending => {
                 let is_complete = self.is_complete();
                 for link in self.links.iter().filter(|link| link.is_connected() && !link.finished) {
                     let silence = if is_complete { self.patience(link) } else { self.config.silence_timeout };
@@ -76,7 +76,7 @@ impl<A: Action> Session<A> {
                     }
                 }
             }
-            State::Finished | State::Left | State::Failed(_) => {}
+            SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {}
         }
         at.map(|at| at.max(self.now))
     }
@@ -102,7 +102,7 @@ impl<A: Action> Session<A> {
     /// When this peer gives up before the start.
     fn lobby_deadline(&self) -> Option<Instant> {
         let waits = self.config.lobby_timeout.unwrap_or(self.config.connect_timeout);
-        let dials = self.links.iter().any(|link| link.phase == Phase::Dialing);
+        let dials = self.links.iter().any(|link| link.phase == LinkPhase::Dialing);
         let dial_deadline = dials.then(|| self.since + self.config.connect_timeout);
         let lobby_deadline = self.accepts().then(|| self.since + waits);
         [dial_deadline, lobby_deadline].into_iter().flatten().min()
@@ -122,7 +122,7 @@ impl<A: Action> Session<A> {
 
     /// Turn 0 may begin.
     pub(super) fn start(&mut self) {
-        self.state = State::Running;
+        self.phase = SessionPhase::Running;
         for link in &mut self.links {
             link.last_heard = self.now;
         }
@@ -176,7 +176,7 @@ impl<A: Action> Session<A> {
         }
         if self.link_index(peer).is_none() {
             let first = self.config.first_entry();
-            self.links.push(Link::new(peer, Phase::Dialing, None, first, self.now));
+            self.links.push(Link::new(peer, LinkPhase::Dialing, None, first, self.now));
         }
         self.connected(peer, hello.identity);
         if let Some(index) = self.link_index(peer) {
@@ -196,7 +196,7 @@ impl<A: Action> Session<A> {
         if self.links.iter().find(known).is_some_and(|link| link.identity == Some(hello.identity)) {
             return None;
         }
-        if self.state != State::Lobby {
+        if self.phase != SessionPhase::Lobby {
             return Some(Refusal::Running);
         }
         let fresh = |link: &Link| self.now.since(link.last_heard) < LOBBY_SILENCE;
@@ -224,7 +224,7 @@ impl<A: Action> Session<A> {
     }
 
     pub(super) fn handle_welcome(&mut self, index: usize, welcome: Welcome) {
-        let plausible = self.links[index].phase == Phase::Dialing
+        let plausible = self.links[index].phase == LinkPhase::Dialing
             && welcome.identity != self.identity
             && self.may_forward(welcome.identity)
             && !self.links.iter().any(|link| link.identity == Some(welcome.identity));
@@ -239,8 +239,8 @@ impl<A: Action> Session<A> {
         let Some(index) = self.link_index(peer) else { return };
         let link = &mut self.links[index];
         link.last_heard = self.now;
-        if link.phase == Phase::Dialing {
-            link.phase = Phase::Connected;
+        if link.phase == LinkPhase::Dialing {
+            link.phase = LinkPhase::Connected;
             link.identity = Some(identity);
             self.emit(Event::Connected { peer, identity });
         }
@@ -262,7 +262,9 @@ impl<A: Action> Session<A> {
             }
         }
         let one_way = self.links[index].lobby.round_trip_min.unwrap_or_default().as_micros() / 2;
-        if let Some(start_in) = lobby.start_in_us.filter(|_| from_coordinator && self.state == State::Lobby) {
+        if let Some(start_in) =
+            lobby.start_in_us.filter(|_| from_coordinator && self.phase == SessionPhase::Lobby)
+        {
             let wait = u64::from(start_in).saturating_sub(one_way);
             let at = now + Duration::from_micros(wait);
             self.start_at = Some(self.start_at.map_or(at, |before| before.min(at)));
@@ -301,14 +303,14 @@ impl<A: Action> Session<A> {
             }
             Bye::Left | Bye::Dropped if link.finished => {}
             Bye::Left if is_spectator => {
-                link.phase = Phase::Closed;
+                link.phase = LinkPhase::Closed;
                 self.emit(Event::SpectatorGone(peer));
             }
             // The place is free again.
-            Bye::Left if self.state == State::Lobby && self.accepts() && !from_coordinator => {
+            Bye::Left if self.phase == SessionPhase::Lobby && self.accepts() && !from_coordinator => {
                 self.links.remove(index);
             }
-            Bye::Left if self.state == State::Lobby => self.fail(Failure::PeerLeft(peer)),
+            Bye::Left if self.phase == SessionPhase::Lobby => self.fail(Failure::PeerLeft(peer)),
             Bye::Left => self.player_left(index),
             Bye::Dropped => self.dropped_by(index),
         }
@@ -326,18 +328,18 @@ impl<A: Action> Session<A> {
                 let peer = link.peer;
                 match link.identity {
                     Some(Identity::Spectator) => {
-                        link.phase = Phase::Closed;
+                        link.phase = LinkPhase::Closed;
                         self.emit(Event::SpectatorGone(peer));
                     }
                     Some(Identity::Player(player)) if may_drop => {
                         if self.streams[player.index()].end().is_some() {
-                            link.phase = Phase::Closed;
+                            link.phase = LinkPhase::Closed;
                         } else if self.config.topology != Topology::Mesh {
                             self.end_streams(1 << player.0);
                         }
                     }
                     _ => {
-                        link.phase = Phase::Closed;
+                        link.phase = LinkPhase::Closed;
                         self.fail(Failure::ConnectionLost(peer));
                     }
                 }
@@ -374,12 +376,12 @@ impl<A: Action> Session<A> {
 
     /// Whether this peer has every entry of the match and has compared every checksum.
     pub(super) fn is_complete(&self) -> bool {
-        (self.state == State::Ending || self.is_relay()) && self.has_everything()
+        (self.phase == SessionPhase::Ending || self.is_relay()) && self.has_everything()
     }
 
     /// Whether every entry of the match that others make is here.
     fn has_everything(&self) -> bool {
-        let own = self.player().filter(|_| self.state == State::Running).map(PlayerId::index);
+        let own = self.player().filter(|_| self.phase == SessionPhase::Running).map(PlayerId::index);
         let Some(next) = self.final_next() else { return false };
         let mut others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
         others.all(|(_, stream)| stream.end().is_some() || stream.next() >= next)
@@ -413,7 +415,7 @@ impl<A: Action> Session<A> {
 
     pub(super) fn check_finished(&mut self) {
         let relay_done = self.is_relay()
-            && self.state == State::Running
+            && self.phase == SessionPhase::Running
             && self.links.iter().all(|link| !link.is_player() || link.finished || !link.is_connected());
         if relay_done && !self.links.iter().any(|link| link.finished) {
             let last = self.links.first().map_or_else(Default::default, |link| link.peer);
@@ -436,8 +438,8 @@ impl<A: Action> Session<A> {
         };
         // What a relay lacks when all players are done never comes. Otherwise it stays until those who watch have it too.
         if (relay_done && !self.is_complete()) || self.links.iter().all(confirmed) {
-            self.state = State::Finished;
-            for link in self.links.iter_mut().filter(|link| link.phase != Phase::Closed) {
+            self.phase = SessionPhase::Finished;
+            for link in self.links.iter_mut().filter(|link| link.phase != LinkPhase::Closed) {
                 link.owe_bye(Bye::Finished);
             }
             self.report_cancelled();

@@ -6,10 +6,10 @@ use crate::config::Topology;
 use crate::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_MAX, SPEED_MIN};
 use crate::event::{Event, Failure, Identity};
 use crate::ids::{PLAYERS_MAX, PlayerId};
-use crate::link::{Link, Phase};
+use crate::link::{Link, LinkPhase};
 use crate::pacing::Pace;
 use crate::packet::Bye;
-use crate::session::{Session, State};
+use crate::session::{Session, SessionPhase};
 use crate::time::Duration;
 
 /// How much a player has delayed the game, as this peer knows it.
@@ -100,7 +100,7 @@ impl<A: Action> Session<A> {
 
     fn end_own_stream(&mut self, reason: EndReason) -> u32 {
         let cancelled = self.outbox.cancel();
-        if self.state == State::Running && !self.player_ended() {
+        if self.phase == SessionPhase::Running && !self.player_ended() {
             self.resigning = Some(reason);
             self.close_entry(false);
         }
@@ -112,7 +112,7 @@ impl<A: Action> Session<A> {
     pub fn leave(&mut self) -> u32 {
         let cancelled = self.resign();
         self.leaving = true;
-        if self.state != State::Running || self.player().is_none() {
+        if self.phase != SessionPhase::Running || self.player().is_none() {
             self.depart();
         }
         cancelled
@@ -216,7 +216,7 @@ impl<A: Action> Session<A> {
         if !self.may_drop() {
             return;
         }
-        let follows_turns = self.state == State::Running && !self.is_relay();
+        let follows_turns = self.phase == SessionPhase::Running && !self.is_relay();
         let missing = self.blocking();
         let position = self.slowest_next();
         if !follows_turns && (missing == 0 || position != self.delays.position) {
@@ -287,19 +287,19 @@ impl<A: Action> Session<A> {
             let others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
             others.filter(|(_, stream)| stream.end().is_none())
         };
-        let needed = match (self.state, self.is_relay()) {
+        let needed = match (self.phase, self.is_relay()) {
             // Nobody is more than the turns ahead in front of the slowest, and all who wait for the slowest are exactly that.
-            (State::Running, true) => {
+            (SessionPhase::Running, true) => {
                 let slowest = self.slowest_next();
                 let fastest = live().map(|(_, stream)| stream.next()).max().unwrap_or(0);
                 let stands = fastest.saturating_sub(slowest) >= self.config.turns_ahead.max(1);
                 if stands { slowest.saturating_add(1) } else { 0 }
             }
-            (State::Running, false) if self.waiting_since.is_some() => self.turn.saturating_add(1),
-            (State::Ending, _) => self.final_next().unwrap_or(0),
+            (SessionPhase::Running, false) if self.waiting_since.is_some() => self.turn.saturating_add(1),
+            (SessionPhase::Ending, _) => self.final_next().unwrap_or(0),
             _ => 0,
         };
-        let waits = self.state == State::Running && self.waiting_since.is_some() && !self.in_turn;
+        let waits = self.phase == SessionPhase::Running && self.waiting_since.is_some() && !self.in_turn;
         let unconfirming = if waits { self.unconfirming() } else { 0 };
         live()
             .filter(|(player, stream)| stream.next() < needed || unconfirming & (1 << player) != 0)
@@ -334,7 +334,7 @@ impl<A: Action> Session<A> {
     /// The player has been dropped and is told so.
     pub(super) fn close_link_of(&mut self, player: PlayerId) {
         for link in self.links.iter_mut().filter(|link| link.identity == Some(Identity::Player(player))) {
-            link.phase = Phase::Closed;
+            link.phase = LinkPhase::Closed;
             link.owe_bye(Bye::Dropped);
         }
     }
@@ -412,10 +412,10 @@ impl<A: Action> Session<A> {
             self.stats.packets_unexpected += 1;
             return;
         }
-        self.links[index].phase = Phase::Closed;
+        self.links[index].phase = LinkPhase::Closed;
         let others = |link: &&Link| self.plays(link) && !link.finished;
         let all = self.links.iter().filter(others).count();
-        let closed = self.links.iter().filter(others).filter(|link| link.phase == Phase::Closed).count();
+        let closed = self.links.iter().filter(others).filter(|link| link.phase == LinkPhase::Closed).count();
         if self.config.topology != Topology::Mesh || closed * 2 > all {
             self.fail(Failure::Dropped);
         }
@@ -428,7 +428,7 @@ impl<A: Action> Session<A> {
             // Without the middle of the star nobody hears anybody.
             _ if !self.accepts() => self.fail(Failure::PeerLeft(peer)),
             Some(Identity::Player(player)) if self.streams[player.index()].end().is_some() => {
-                self.links[index].phase = Phase::Closed;
+                self.links[index].phase = LinkPhase::Closed;
             }
             // The process is gone: no need to wait for what cannot come. (In a mesh others may still have some of it.)
             Some(Identity::Player(player)) if self.may_drop() => {
@@ -463,7 +463,7 @@ impl<A: Action> Session<A> {
         if self.is_over() {
             return;
         }
-        self.state = State::Left;
+        self.phase = SessionPhase::Left;
         for link in &mut self.links {
             link.owe_bye(Bye::Left);
         }

@@ -6,9 +6,9 @@ use crate::config::Topology;
 use crate::entry::EndReason;
 use crate::event::{Failure, Identity};
 use crate::ids::PeerId;
-use crate::link::Phase;
+use crate::link::LinkPhase;
 use crate::packet::{self, Bye, Hello, Lobby, Packet, Refuse, TurnsPacket, Welcome};
-use crate::session::{Session, State};
+use crate::session::{Session, SessionPhase};
 use crate::time::Instant;
 
 impl<A: Action> Session<A> {
@@ -41,7 +41,7 @@ impl<A: Action> Session<A> {
         }
         let index = self.link_index(from);
         if let Some(index) = index
-            && self.links[index].phase == Phase::Closed
+            && self.links[index].phase == LinkPhase::Closed
             && kind == Packet::TURNS
         {
             // A player who was dropped and does not know: says so again.
@@ -57,8 +57,8 @@ impl<A: Action> Session<A> {
             }
             Packet::REFUSE => {
                 let refuse = Refuse::decode(reader)?;
-                let dialing = index.is_some_and(|index| self.links[index].phase == Phase::Dialing);
-                if !dialing || self.state != State::Lobby {
+                let dialing = index.is_some_and(|index| self.links[index].phase == LinkPhase::Dialing);
+                if !dialing || self.phase != SessionPhase::Lobby {
                     return Ok(false);
                 }
                 self.fail(Failure::Refused(refuse.refusal));
@@ -104,7 +104,7 @@ impl<A: Action> Session<A> {
             self.stats.entries_invalid += 1;
             return false;
         }
-        if self.state == State::Lobby {
+        if self.phase == SessionPhase::Lobby {
             if identity != self.coordinator() {
                 return false;
             }

@@ -10,7 +10,7 @@ use crate::ids::{PlayerId, Turn};
 use crate::pacing::{Pace, TurnPlan};
 use crate::packet::PayloadFormat;
 use crate::saved::{SavedMatch, SavedStream, is_kept};
-use crate::session::{Session, State};
+use crate::session::{Session, SessionPhase};
 use crate::stream::Stream;
 
 /// Where saving stands.
@@ -29,7 +29,8 @@ impl<A: Action> Session<A> {
     /// Asks for a save with the next entry: every peer saves the state before the same turn. While one save is being made another request
     /// joins it. No effect for a peer that does not play.
     pub fn save(&mut self) {
-        self.saving.requested = matches!(self.state, State::Lobby | State::Running) && !self.player_ended();
+        self.saving.requested =
+            matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running) && !self.player_ended();
     }
 
     /// Whether the state before the turn that has begun is to be saved. [`crate::Driver`] asks and calls

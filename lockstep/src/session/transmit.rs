@@ -4,11 +4,11 @@ use crate::action::Action;
 use crate::config::Topology;
 use crate::event::Identity;
 use crate::ids::{PLAYERS_MAX, PeerId, PlayerId};
-use crate::link::{Link, Phase};
+use crate::link::{Link, LinkPhase};
 use crate::packet::{
     self, BODY_BITS_MAX, Bye, ENTRIES_MAX, Hello, PROTOCOL_VERSION, Refuse, Segment, Welcome,
 };
-use crate::session::{Session, State};
+use crate::session::{Session, SessionPhase};
 use crate::time::{Duration, Instant};
 
 /// Time for which a peer of a mesh lacks another player's entries before those who have them send them too.
@@ -41,12 +41,12 @@ impl<A: Action> Session<A> {
         let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.now);
         let index = self.links.iter().position(is_due)?;
         let mut more = false;
-        match self.state {
+        match self.phase {
             _ if self.links[index].owes_bye() => {
                 self.links[index].take_bye().unwrap_or(Bye::Left).encode(&mut self.writer);
             }
-            State::Finished | State::Left | State::Failed(_) => return None,
-            _ if self.links[index].phase == Phase::Dialing => {
+            SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => return None,
+            _ if self.links[index].phase == LinkPhase::Dialing => {
                 let (config_hash, identity) = (self.config_hash, self.identity);
                 Hello { version: PROTOCOL_VERSION, config_hash, identity }.encode(&mut self.writer);
             }
@@ -54,8 +54,8 @@ impl<A: Action> Session<A> {
                 self.links[index].owes_welcome = false;
                 Welcome { identity: self.identity }.encode(&mut self.writer);
             }
-            State::Lobby => self.lobby_packet(&self.links[index]).encode(&mut self.writer),
-            State::Running | State::Ending => more = self.write_turns(index),
+            SessionPhase::Lobby => self.lobby_packet(&self.links[index]).encode(&mut self.writer),
+            SessionPhase::Running | SessionPhase::Ending => more = self.write_turns(index),
         }
         let link = &mut self.links[index];
         link.note_sent(self.now, more);

@@ -7,10 +7,10 @@ use crate::config::Topology;
 use crate::entry::{EndReason, Entry, Extra, Extras, Payload};
 use crate::event::{Event, Failure, Identity};
 use crate::ids::{PlayerId, Turn};
-use crate::link::Phase;
+use crate::link::LinkPhase;
 use crate::pacing::Pace;
 use crate::packet::Bye;
-use crate::session::{Session, State};
+use crate::session::{Session, SessionPhase};
 use crate::time::Instant;
 
 /// Whether the next turn can begin.
@@ -27,13 +27,15 @@ pub enum TurnStatus {
 impl<A: Action> Session<A> {
     /// Whether the next turn can begin.
     pub fn turn_status(&self) -> TurnStatus {
-        match self.state {
-            State::Lobby => TurnStatus::Waiting,
-            State::Running if self.leaving && self.player_ended() => TurnStatus::Over,
-            State::Running if self.in_turn || self.is_relay() => TurnStatus::Waiting,
-            State::Running if self.waits_for() == 0 => TurnStatus::Ready(Turn(self.turn)),
-            State::Running => TurnStatus::Waiting,
-            State::Ending | State::Finished | State::Left | State::Failed(_) => TurnStatus::Over,
+        match self.phase {
+            SessionPhase::Lobby => TurnStatus::Waiting,
+            SessionPhase::Running if self.leaving && self.player_ended() => TurnStatus::Over,
+            SessionPhase::Running if self.in_turn || self.is_relay() => TurnStatus::Waiting,
+            SessionPhase::Running if self.waits_for() == 0 => TurnStatus::Ready(Turn(self.turn)),
+            SessionPhase::Running => TurnStatus::Waiting,
+            SessionPhase::Ending | SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {
+                TurnStatus::Over
+            }
         }
     }
 
@@ -70,7 +72,7 @@ impl<A: Action> Session<A> {
             self.stats.turns_begun += 1;
             self.close_entry(false);
             self.apply_extras(turn);
-        } else if self.state == State::Running && status == TurnStatus::Waiting && !self.in_turn {
+        } else if self.phase == SessionPhase::Running && status == TurnStatus::Waiting && !self.in_turn {
             self.waiting_since.get_or_insert(self.now);
             self.note_missing();
         }
@@ -152,11 +154,11 @@ impl<A: Action> Session<A> {
         self.saving.checksum = checksum;
         if self.last_turn == Some(turn) {
             self.finish_save();
-            self.state = State::Ending;
+            self.phase = SessionPhase::Ending;
             self.close_entry(true);
         }
         self.settle_results();
-        if self.state == State::Ending {
+        if self.phase == SessionPhase::Ending {
             self.check_finished();
         }
         self.forget_old();
@@ -166,7 +168,7 @@ impl<A: Action> Session<A> {
     /// meant for a simulation that finds that the game is decided.
     pub fn end_match(&mut self) {
         let turn = if self.in_turn { self.turn - 1 } else { self.turn };
-        if self.state == State::Running && self.last_turn.is_none_or(|last| last > turn) {
+        if self.phase == SessionPhase::Running && self.last_turn.is_none_or(|last| last > turn) {
             self.last_turn = Some(turn);
             self.checksums.set_last_turn(turn);
         }
@@ -320,7 +322,7 @@ impl<A: Action> Session<A> {
     fn lose_straggler(&mut self, index: usize) {
         let link = &mut self.links[index];
         let peer = link.peer;
-        link.phase = Phase::Closed;
+        link.phase = LinkPhase::Closed;
         link.owe_bye(Bye::Dropped);
         let identity = link.identity;
         let serves_us = self.config.topology != Topology::Mesh && identity == Some(self.coordinator());

@@ -72,7 +72,7 @@ pub fn saved_match(bytes: &[u8]) {
     }
     let game = play(&resumed, false);
     let goes_on = game.is_over() || game.drivers()[0].simulation().turns() > 0;
-    assert!(goes_on || everybody_left, "the match stands: {:?}", game.drivers()[0].session().state());
+    assert!(goes_on || everybody_left, "the match stands: {:?}", game.drivers()[0].session().phase());
 }
 
 /// A save of each kind.

@@ -2,7 +2,8 @@
 
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
-    Duration, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, State, Topology, VirtualMatch,
+    Duration, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Topology,
+    VirtualMatch,
 };
 
 use super::first;
@@ -141,7 +142,7 @@ fn all_over(game: &VirtualMatch<Game>, hostile: Option<usize>) -> bool {
 }
 
 fn check(game: &mut VirtualMatch<Game>, attack: Attack, hostile: Option<usize>, delivered: u64) {
-    let states: Vec<State> = game.drivers().iter().map(|driver| driver.session().state()).collect();
+    let states: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
     assert!(all_over(game, hostile), "no end: {attack:?} {states:?}");
     for driver in game.drivers_mut() {
         let session = driver.session_mut();
@@ -159,7 +160,11 @@ fn check(game: &mut VirtualMatch<Game>, attack: Attack, hostile: Option<usize>, 
     let whole = &game.drivers()[0].simulation().log;
     for &player in honest {
         let driver = &game.drivers()[usize::from(player)];
-        assert_eq!(driver.session().state(), State::Finished, "{attack:?}: player {player} of {states:?}");
+        assert_eq!(
+            driver.session().phase(),
+            SessionPhase::Finished,
+            "{attack:?}: player {player} of {states:?}"
+        );
         let ran = &driver.simulation().log;
         assert_eq!(ran, whole, "player {player}");
         let of_the_honest: Vec<_> =
