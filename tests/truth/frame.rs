@@ -1,0 +1,74 @@
+//! The frame of a truth: rates, drawn parameters, and a ledger of what did not hold.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use testudo_physics::Fx;
+
+use crate::build::Chance;
+
+/// Frames per second at which a truth is asked.
+pub(crate) const RATES: [u32; 5] = [10, 20, 30, 60, 144];
+
+/// One truth on trial. All cases are heard before it fails, each failing one on a line of its own.
+pub(crate) struct Truth {
+    law: &'static str,
+    source: &'static str,
+    cases: u32,
+    failures: Vec<String>,
+}
+
+impl Truth {
+    /// Hears `law`, whose expectation comes from `source`, for each of the seeds; panics with all lines that failed.
+    pub(crate) fn hear(
+        law: &'static str,
+        source: &'static str,
+        seeds: RangeInclusive<u64>,
+        mut hearing: impl FnMut(&mut Self, &mut Chance, u64),
+    ) {
+        let mut truth = Self { law, source, cases: 0, failures: Vec::new() };
+        for seed in seeds {
+            hearing(&mut truth, &mut Chance::new(seed), seed);
+        }
+        assert!(truth.cases > 0, "{law}: no case was heard");
+        let failed = truth.failures.len();
+        assert!(failed == 0, "{failed} of {} cases failed:\n{}", truth.cases, truth.failures.join("\n"));
+    }
+
+    /// Expects a number within a range. `case` names seed, rate and parameters.
+    pub(crate) fn expect(&mut self, case: impl Display, expected: RangeInclusive<Fx>, seen: Fx) {
+        self.cases += 1;
+        if !expected.contains(&seen) {
+            let (low, high) = expected.into_inner();
+            self.failures.push(format!(
+                "{}: expected {low:.4} to {high:.4} ({}), seen {seen:.4}; {case}",
+                self.law, self.source
+            ));
+        }
+    }
+
+    /// Expects something that holds or not; `seen` tells what was there instead.
+    pub(crate) fn claim(&mut self, case: impl Display, holds: bool, seen: impl Display) {
+        self.cases += 1;
+        if !holds {
+            self.failures.push(format!("{} ({}): seen {seen}; {case}", self.law, self.source));
+        }
+    }
+}
+
+/// The range around `centre`.
+pub(crate) fn about(centre: Fx, tolerance: Fx) -> RangeInclusive<Fx> {
+    centre - tolerance..=centre + tolerance
+}
+
+#[test]
+#[should_panic(
+    expected = "1 of 3 cases failed:\nlaw: expected 0.5000 to 1.5000 (nobody), seen 1.7500; 7 at 20 fps"
+)]
+fn a_case_that_does_not_hold_is_told_with_its_source() {
+    Truth::hear("law", "nobody", 7..=7, |truth, _, seed| {
+        truth.expect("fine", about(Fx::ONE, Fx::lit("0.5")), Fx::ONE);
+        truth.expect(format!("{seed} at 20 fps"), about(Fx::ONE, Fx::lit("0.5")), Fx::lit("1.75"));
+        truth.claim("fine, too", true, "nothing");
+    });
+}

@@ -1,0 +1,11 @@
+//! What is true of bodies, whatever the engine's bits are: each truth names where its expectation comes from (a conservation
+//! law, a formula, brute force) and is asked at five rates with parameters drawn from a seed, so that nothing can be tuned to one number.
+//!
+//! Golden values prove that all machines compute the same; this suite proves that it is right. `docs/physics-promises.md` lists the laws
+//! with their tolerances and the test that holds each.
+
+#[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
+#[path = "../physics/build.rs"]
+mod build;
+mod frame;
+mod solve;
