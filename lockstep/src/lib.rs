@@ -3,53 +3,36 @@
 //! Peers run the same simulation and exchange only what players do. Start with [`Session`] and [`Driver`]; the `README.md` of this
 //! package shows how a game plugs in, `WIRE.md` specifies every byte.
 
-pub mod action;
-mod alignment;
-pub mod bits;
-mod checksum;
-mod codec;
-mod config;
-mod driver;
-mod entry;
-mod event;
-mod frame_objects;
-mod ids;
-pub mod inquiry;
-mod link;
-mod outbox;
-mod pacing;
+mod drive;
+mod pace;
 pub mod packet;
-mod playout;
 pub mod replay;
-mod saved;
 mod session;
 pub mod simnet;
-mod simulation;
 pub mod state;
-mod stream;
 pub mod testing;
-mod time;
 pub mod transport;
-mod virtual_match;
+mod value;
 
-pub use action::{Action, NoAction};
-pub use bits::{BitReader, BitWriter, DecodeError};
-pub use checksum::{Mismatch, fold_checksum};
-pub use config::{ConfigError, SessionConfig, Topology};
-pub use driver::{Advance, Driver};
-pub use entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_MAX, SPEED_MIN};
-pub use event::{Event, Failure, Identity, MatchResult, Refusal, Stats};
-pub use frame_objects::{FrameObject, FrameObjects};
-pub use ids::{Frame, PLAYERS_MAX, PeerId, PlayerId, Turn};
-pub use outbox::SubmitError;
-pub use pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_plan};
-pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION};
-pub use playout::{Playout, PlayoutMode};
-pub use saved::{SavedMatch, SavedMatchError};
+pub use drive::driver::{Advance, Driver};
+pub use drive::frame_objects::{FrameObject, FrameObjects};
+pub use drive::simulation::Simulation;
+pub use pace::pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_plan};
+pub use pace::playout::{Playout, PlayoutMode};
+pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION, Refusal};
+pub use session::checksum::{Mismatch, fold_checksum};
+pub use session::config::{ConfigError, SessionConfig, Topology};
+pub use session::event::{Event, Failure, MatchResult, Stats};
+pub use session::outbox::SubmitError;
+pub use session::saved::{SavedMatch, SavedMatchError};
 pub use session::{Blame, PlayerReport, Session, SessionPhase, TurnStatus};
-pub use simulation::Simulation;
-pub use time::{Duration, Instant};
-pub use virtual_match::{PeerClock, VirtualMatch};
+pub use simnet::virtual_match::{PeerClock, VirtualMatch};
+pub use state::inquiry;
+pub use value::action::{self, Action, NoAction};
+pub use value::bits::{self, BitReader, BitWriter, DecodeError};
+pub use value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_MAX, SPEED_MIN};
+pub use value::ids::{Frame, Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
+pub use value::time::{Duration, Instant};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -28,9 +28,9 @@
 
 use core::fmt;
 
-use crate::ids::{PlayerId, Turn};
-use crate::simulation::Simulation;
+use crate::drive::simulation::Simulation;
 use crate::state::{self, Difference, State, StateError};
+use crate::value::ids::{PlayerId, Turn};
 
 /// How long a trial takes and how closely it looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -201,8 +201,8 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::action::NoAction;
     use crate::state::{Leaf, Part, Visit};
+    use crate::value::action::NoAction;
 
     #[derive(Clone, Copy, PartialEq)]
     enum Fault {

@@ -1,9 +1,42 @@
 //! The small packets: before the first turn and after the last.
 
-use crate::bits::{BitReader, BitWriter, DecodeError};
-use crate::event::{Identity, Refusal};
-use crate::ids::PlayerId;
+use core::fmt;
+
 use crate::packet::{Packet, begin};
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::ids::{Identity, PlayerId};
+
+/// Why a peer was not let in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// Another protocol version.
+    Version {
+        /// Version of the peer that refuses.
+        expected: u16,
+    },
+    /// Other settings or other content.
+    Config {
+        /// Hash of the peer that refuses.
+        expected: u64,
+    },
+    /// The place is taken, or there is none of that kind.
+    Taken,
+    /// The match has begun.
+    Running,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { expected } => write!(f, "the other side speaks protocol version {expected}"),
+            Self::Config { expected } => {
+                write!(f, "the other side has other settings or content (hash {expected:016x})")
+            }
+            Self::Taken => write!(f, "the place is taken"),
+            Self::Running => write!(f, "the match has already begun"),
+        }
+    }
+}
 
 /// Asks to be let in. Sent until answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,14 +8,14 @@ mod handshake;
 mod tests;
 mod turns;
 
-pub use handshake::{Bye, Echo, Hello, Lobby, Refuse, Welcome};
+pub use handshake::{Bye, Echo, Hello, Lobby, Refusal, Refuse, Welcome};
 pub use turns::{Segment, TurnsPacket};
 
 pub(crate) use turns::{BODY_BITS_MAX, ENTRIES_MAX, end_reason, end_reason_number, segment_cost};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
 
 /// Version of the wire format. Peers of different versions refuse each other.
 pub const PROTOCOL_VERSION: u16 = 3;

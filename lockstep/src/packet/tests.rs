@@ -3,9 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::entry::{EndReason, Entry, Extra, Extras, Payload};
-use crate::event::{Identity, Refusal};
-use crate::ids::PlayerId;
+use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
+use crate::value::ids::{Identity, PlayerId};
 
 const SESSION: u64 = 0x1234_5678_9abc_def0;
 

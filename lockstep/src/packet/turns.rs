@@ -4,10 +4,10 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
-use crate::entry::{EndReason, Entry, Extra, Payload, SPEED_MAX, SPEED_MIN};
-use crate::ids::{PLAYERS_MAX, PlayerId};
 use crate::packet::{PACKET_BYTES_MAX, Packet, PayloadFormat, TAG_BYTES, begin};
+use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
+use crate::value::entry::{EndReason, Entry, Extra, Payload, SPEED_MAX, SPEED_MIN};
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
 /// Most entries in one packet, all segments together: bounds what decoding allocates.
 pub(crate) const ENTRIES_MAX: u32 = 1_024;

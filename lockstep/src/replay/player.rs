@@ -3,11 +3,11 @@
 use core::fmt;
 use std::rc::Rc;
 
-use crate::bits::DecodeError;
-use crate::ids::Turn;
+use crate::drive::simulation::Simulation;
 use crate::replay::{Notice, Replay, TurnEvent};
-use crate::simulation::Simulation;
 use crate::state::{self, State, StateError};
+use crate::value::bits::DecodeError;
+use crate::value::ids::Turn;
 
 /// Plays a [`Replay`].
 pub struct ReplayPlayer<S> {

@@ -5,13 +5,13 @@ use core::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::action::{ACTION_BITS_MAX, Action};
-use crate::bits::{BitReader, DecodeError};
-use crate::ids::{PLAYERS_MAX, PlayerId};
 use crate::replay::{
     COUNT_ORDER, EVENTS_MAX, Ending, MAGIC, Notice, RECORD_BYTES_MAX, RECORD_OVERHEAD, REPLAY_VERSION,
     ReplayHeader, kind,
 };
+use crate::value::action::{ACTION_BITS_MAX, Action};
+use crate::value::bits::{BitReader, DecodeError};
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
 /// Most frames of a turn.
 const FRAMES_MAX: u32 = 1 << 16;

@@ -1,13 +1,13 @@
 //! Before the first turn and after the last: who is here, the common start, time-outs, the end.
 
-use crate::action::Action;
-use crate::config::Topology;
-use crate::event::{Event, Failure, Identity, Refusal};
-use crate::ids::{PeerId, PlayerId, Turn};
-use crate::link::{Link, LinkPhase};
-use crate::packet::{Bye, Echo, Hello, Lobby, PROTOCOL_VERSION, Welcome};
+use crate::packet::{Bye, Echo, Hello, Lobby, PROTOCOL_VERSION, Refusal, Welcome};
+use crate::session::config::Topology;
+use crate::session::event::{Event, Failure};
+use crate::session::link::{Link, LinkPhase};
 use crate::session::{REFUSALS_MAX, Session, SessionPhase};
-use crate::time::{Duration, Instant};
+use crate::value::action::Action;
+use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
+use crate::value::time::{Duration, Instant};
 
 /// Added to the longest round trip for the common start: two lobby packets may be lost on the way.
 const START_MARGIN: Duration = Duration::from_millis(100);
@@ -399,7 +399,7 @@ impl<A: Action> Session<A> {
     /// lacks turns may be cut off and come back.
     fn patience(&self, link: &Link) -> Duration {
         let Some(last) = self.last_turn else { return self.config.silence_timeout };
-        let lacks = |(player, stream): (u8, &crate::stream::Stream)| {
+        let lacks = |(player, stream): (u8, &crate::session::stream::Stream)| {
             let serves = self.accepts() || self.player() == Some(PlayerId(player));
             let needed = stream.end().map_or(last, |(end, _)| end.min(last)).saturating_add(1);
             serves

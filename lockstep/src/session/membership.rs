@@ -1,16 +1,16 @@
 //! Who takes part: pause, leaving, dropping those who do not answer, and who delays the game.
 
-use crate::action::Action;
-use crate::codec;
-use crate::config::Topology;
-use crate::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_MAX, SPEED_MIN};
-use crate::event::{Event, Failure, Identity};
-use crate::ids::{PLAYERS_MAX, PlayerId};
-use crate::link::{Link, LinkPhase};
-use crate::pacing::Pace;
+use crate::pace::pacing::Pace;
 use crate::packet::Bye;
+use crate::session::config::Topology;
+use crate::session::event::{Event, Failure};
+use crate::session::link::{Link, LinkPhase};
 use crate::session::{Session, SessionPhase};
-use crate::time::Duration;
+use crate::value::action::Action;
+use crate::value::codec;
+use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_MAX, SPEED_MIN};
+use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId};
+use crate::value::time::Duration;
 
 /// How much a player has delayed the game, as this peer knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -277,7 +277,7 @@ impl<A: Action> Session<A> {
     /// Next entry of the slowest stream that has not ended.
     fn slowest_next(&self) -> u32 {
         let live = self.streams.iter().filter(|stream| stream.end().is_none());
-        live.map(crate::stream::Stream::next).min().unwrap_or(u32::MAX)
+        live.map(crate::session::stream::Stream::next).min().unwrap_or(u32::MAX)
     }
 
     /// Players without whose next entry nothing goes on, bit n for player n.

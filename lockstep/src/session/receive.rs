@@ -1,15 +1,15 @@
 //! Packets that arrive. Nothing changes before the whole packet has been found valid.
 
-use crate::action::Action;
-use crate::codec;
-use crate::config::Topology;
-use crate::entry::EndReason;
-use crate::event::{Failure, Identity};
-use crate::ids::PeerId;
-use crate::link::LinkPhase;
 use crate::packet::{self, Bye, Hello, Lobby, Packet, Refuse, TurnsPacket, Welcome};
+use crate::session::config::Topology;
+use crate::session::event::Failure;
+use crate::session::link::LinkPhase;
 use crate::session::{Session, SessionPhase};
-use crate::time::Instant;
+use crate::value::action::Action;
+use crate::value::codec;
+use crate::value::entry::EndReason;
+use crate::value::ids::{Identity, PeerId};
+use crate::value::time::Instant;
 
 impl<A: Action> Session<A> {
     /// Takes in a packet. Whatever the bytes are: a bad packet changes nothing but a counter of [`Session::stats`].

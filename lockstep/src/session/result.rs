@@ -1,10 +1,10 @@
 //! The result of the match: every player says what its simulation found, and everybody compares.
 
-use crate::action::Action;
-use crate::event::{Event, MatchResult};
-use crate::ids::{PLAYERS_MAX, PlayerId, Turn};
 use crate::session::Session;
-use crate::stream::Stream;
+use crate::session::event::{Event, MatchResult};
+use crate::session::stream::Stream;
+use crate::value::action::Action;
+use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
 /// What the players say. Each says one thing, once.
 #[derive(Clone, Debug, Default)]

@@ -1,17 +1,17 @@
 //! Saving at an agreed turn, and going on from there.
 
-use crate::action::Action;
-use crate::bits::BitWriter;
-use crate::codec;
-use crate::config::{ConfigError, SessionConfig};
-use crate::entry::{Entry, Extra, Payload};
-use crate::event::Event;
-use crate::ids::{PlayerId, Turn};
-use crate::pacing::{Pace, TurnPlan};
+use crate::pace::pacing::{Pace, TurnPlan};
 use crate::packet::PayloadFormat;
-use crate::saved::{SavedMatch, SavedStream, is_kept};
+use crate::session::config::{ConfigError, SessionConfig};
+use crate::session::event::Event;
+use crate::session::saved::{SavedMatch, SavedStream, is_kept};
+use crate::session::stream::Stream;
 use crate::session::{Session, SessionPhase};
-use crate::stream::Stream;
+use crate::value::action::Action;
+use crate::value::bits::BitWriter;
+use crate::value::codec;
+use crate::value::entry::{Entry, Extra, Payload};
+use crate::value::ids::{PlayerId, Turn};
 
 /// Where saving stands.
 #[derive(Clone, Debug, Default)]

@@ -1,15 +1,14 @@
 //! Packets that go out.
 
-use crate::action::Action;
-use crate::config::Topology;
-use crate::event::Identity;
-use crate::ids::{PLAYERS_MAX, PeerId, PlayerId};
-use crate::link::{Link, LinkPhase};
 use crate::packet::{
     self, BODY_BITS_MAX, Bye, ENTRIES_MAX, Hello, PROTOCOL_VERSION, Refuse, Segment, Welcome,
 };
+use crate::session::config::Topology;
+use crate::session::link::{Link, LinkPhase};
 use crate::session::{Session, SessionPhase};
-use crate::time::{Duration, Instant};
+use crate::value::action::Action;
+use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
+use crate::value::time::{Duration, Instant};
 
 /// Time for which a peer of a mesh lacks another player's entries before those who have them send them too.
 const HELP_AFTER: Duration = Duration::from_millis(400);
@@ -71,7 +70,7 @@ impl<A: Action> Session<A> {
             Some(player) => self.streams[player.index()].next(),
             None => self.turn.saturating_add(self.config.turns_ahead),
         };
-        turns.acks.extend(self.streams.iter().map(crate::stream::Stream::next));
+        turns.acks.extend(self.streams.iter().map(crate::session::stream::Stream::next));
         if let Some(Identity::Player(player)) = self.links[index].identity {
             turns.unconfirmed = self.unconfirmed(player);
         }

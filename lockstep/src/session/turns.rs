@@ -1,17 +1,17 @@
 //! The turn gate: when a turn begins, what runs in it, what its end closes.
 
-use crate::action::Action;
-use crate::checksum::fold_checksum;
-use crate::codec;
-use crate::config::Topology;
-use crate::entry::{EndReason, Entry, Extra, Extras, Payload};
-use crate::event::{Event, Failure, Identity};
-use crate::ids::{PlayerId, Turn};
-use crate::link::LinkPhase;
-use crate::pacing::Pace;
+use crate::pace::pacing::Pace;
 use crate::packet::Bye;
+use crate::session::checksum::fold_checksum;
+use crate::session::config::Topology;
+use crate::session::event::{Event, Failure};
+use crate::session::link::LinkPhase;
 use crate::session::{Session, SessionPhase};
-use crate::time::Instant;
+use crate::value::action::Action;
+use crate::value::codec;
+use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
+use crate::value::ids::{Identity, PlayerId, Turn};
+use crate::value::time::Instant;
 
 /// Whether the next turn can begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +45,8 @@ impl<A: Action> Session<A> {
         let own = self.player().map(PlayerId::index);
         let others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
         let live = others.map(|(_, stream)| stream).filter(|stream| stream.end().is_none());
-        let next = live.map(crate::stream::Stream::next).min().unwrap_or(self.turn.saturating_add(1));
+        let next =
+            live.map(crate::session::stream::Stream::next).min().unwrap_or(self.turn.saturating_add(1));
         let end = self.last_turn.map_or(u32::MAX, |last| last.saturating_add(1));
         next.min(end).saturating_sub(self.turn).min(self.config.window)
     }
@@ -105,7 +106,7 @@ impl<A: Action> Session<A> {
     /// Players who give no more actions from the turn that has begun on, and why.
     pub fn turn_gone(&self) -> impl Iterator<Item = (PlayerId, EndReason)> + '_ {
         let turn = self.turn.wrapping_sub(1);
-        let gone = move |(player, stream): (u8, &crate::stream::Stream)| {
+        let gone = move |(player, stream): (u8, &crate::session::stream::Stream)| {
             stream.end().filter(|(last, _)| *last == turn).map(|(_, reason)| (PlayerId(player), reason))
         };
         (0_u8..).zip(&self.streams).filter_map(gone)
@@ -114,7 +115,7 @@ impl<A: Action> Session<A> {
     /// Whether the game plays for this player in the turn that has begun.
     pub fn is_taken_over(&self, player: PlayerId) -> bool {
         let turn = self.turn.wrapping_sub(1);
-        let end = self.streams.get(player.index()).and_then(crate::stream::Stream::end);
+        let end = self.streams.get(player.index()).and_then(crate::session::stream::Stream::end);
         end.is_some_and(|(last, reason)| last <= turn && self.config.is_played_on(reason))
     }
 
@@ -309,8 +310,9 @@ impl<A: Action> Session<A> {
             let link = &self.links[index];
             // A relay takes in no more than the window, so that is where it stands.
             let window = self.config.window - u32::from(self.is_relay());
-            let behind =
-                |(ack, stream): (&u32, &crate::stream::Stream)| stream.next().saturating_sub(*ack) > window;
+            let behind = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
+                stream.next().saturating_sub(*ack) > window
+            };
             if link.is_connected() && link.acked.iter().zip(&self.streams).any(behind) {
                 self.lose_straggler(index);
             }

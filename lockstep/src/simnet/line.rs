@@ -4,7 +4,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg32;
 
 use super::{LinkSettings, PPM};
-use crate::time::{Duration, Instant};
+use crate::value::time::{Duration, Instant};
 
 /// Longest time that a packet waits for a link with limited bandwidth.
 const QUEUE_MAX: Duration = Duration::from_millis(500);

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use rand_pcg::Pcg32;
 
 use super::line::Line;
-use crate::time::{Duration, Instant};
+use crate::value::time::{Duration, Instant};
 
 /// The time-out before a round trip has been measured: RFC 6298, 2.1.
 const TIMEOUT_FIRST: Duration = Duration::from_secs(1);

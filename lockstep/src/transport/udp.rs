@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 
-use crate::action::Action;
-use crate::ids::PeerId;
 use crate::packet::PACKET_BYTES_MAX;
 use crate::session::Session;
-use crate::time::Instant;
+use crate::value::action::Action;
+use crate::value::ids::PeerId;
+use crate::value::time::Instant;
 
 /// Most addresses that may knock without having been let in yet.
 const STRANGERS_MAX: usize = 64;

@@ -11,9 +11,9 @@ mod reader;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::action::Action;
-use crate::bits::BitWriter;
-use crate::ids::PlayerId;
+use crate::value::action::Action;
+use crate::value::bits::BitWriter;
+use crate::value::ids::PlayerId;
 
 pub use player::{Divergence, ReplayPlayer, SeekError};
 pub use reader::{Damage, Replay, ReplayError, TurnEvent, TurnEvents};

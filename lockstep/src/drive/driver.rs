@@ -1,11 +1,11 @@
 //! The loop around a session and a simulation: accumulated time becomes frames, frames become turns.
 
-use crate::entry::EndReason;
-use crate::ids::{Frame, Turn};
-use crate::playout::Playout;
+use crate::drive::simulation::Simulation;
+use crate::pace::playout::Playout;
 use crate::session::{Session, TurnStatus};
-use crate::simulation::Simulation;
-use crate::time::Instant;
+use crate::value::entry::EndReason;
+use crate::value::ids::{Frame, Turn};
+use crate::value::time::Instant;
 
 /// Most frames that one call of [`Driver::advance`] simulates.
 const FRAMES_PER_CALL_MAX: u32 = 4;

@@ -3,11 +3,11 @@
 use core::fmt;
 use std::collections::VecDeque;
 
-use crate::action::Action;
-use crate::bits::BitWriter;
-use crate::config::SessionConfig;
-use crate::entry::Payload;
-use crate::ids::Turn;
+use crate::session::config::SessionConfig;
+use crate::value::action::Action;
+use crate::value::bits::BitWriter;
+use crate::value::entry::Payload;
+use crate::value::ids::Turn;
 
 /// Why an action was not accepted. It will not run anywhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +69,7 @@ impl Outbox {
             queue_max: config.queue_max,
             per_turn_max: if config.input_mode { 1 } else { config.actions_per_turn_max },
             turn_bits_max: if config.input_mode { action_bits } else { config.turn_bytes_max * 8 },
-            repeated: config.input_mode.then(|| crate::codec::zeros(action_bits)),
+            repeated: config.input_mode.then(|| crate::value::codec::zeros(action_bits)),
             scratch: BitWriter::new(),
             recoded: BitWriter::new(),
         }
@@ -96,7 +96,7 @@ impl Outbox {
             return Err(SubmitError::WrongSize { bits, max: A::MAX_BITS });
         }
         let payload = Payload::new(self.scratch.bytes(), bits);
-        if crate::codec::validate::<A>(&payload, 1, &mut self.recoded).is_err() {
+        if crate::value::codec::validate::<A>(&payload, 1, &mut self.recoded).is_err() {
             return Err(SubmitError::NotCanonical);
         }
         self.queue.push_back(payload);
@@ -149,7 +149,7 @@ impl Outbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bits::{BitReader, DecodeError};
+    use crate::value::bits::{BitReader, DecodeError};
 
     struct Byte(u8);
 

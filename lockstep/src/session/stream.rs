@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::entry::{EndReason, Entry};
-use crate::ids::PeerId;
-use crate::saved::SavedStream;
+use crate::session::saved::SavedStream;
+use crate::value::entry::{EndReason, Entry};
+use crate::value::ids::PeerId;
 
 /// A player's entries that are still needed: to run, or for a peer that has not confirmed them.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use crate::ids::{PLAYERS_MAX, PlayerId};
-use crate::time::{Duration, Instant};
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
+use crate::value::time::{Duration, Instant};
 
 /// How the pace of a session is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

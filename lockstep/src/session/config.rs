@@ -4,13 +4,13 @@ use core::fmt;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::action::ACTION_BITS_MAX;
-use crate::entry::EndReason;
-use crate::ids::{PLAYERS_MAX, PlayerId};
-use crate::pacing::{Pace, TurnPlan};
+use crate::pace::pacing::{Pace, TurnPlan};
 use crate::packet::PROTOCOL_VERSION;
-use crate::saved::SavedMatch;
-use crate::time::Duration;
+use crate::session::saved::SavedMatch;
+use crate::value::action::ACTION_BITS_MAX;
+use crate::value::entry::EndReason;
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
+use crate::value::time::Duration;
 
 /// Settings of a session, built from defaults.
 ///

@@ -5,12 +5,12 @@ use core::fmt;
 use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::action::ACTION_BITS_MAX;
-use crate::bits::{BitReader, BitWriter, DecodeError};
-use crate::entry::{EndReason, Entry, Extra};
-use crate::ids::{PLAYERS_MAX, PlayerId, Turn};
-use crate::pacing::TurnPlan;
+use crate::pace::pacing::TurnPlan;
 use crate::packet::{PROTOCOL_VERSION, PayloadFormat, Segment, TurnsPacket, end_reason, end_reason_number};
+use crate::value::action::ACTION_BITS_MAX;
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::entry::{EndReason, Entry, Extra};
+use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
 /// Bytes of the hash at the end.
 const HASH_BYTES: usize = 8;

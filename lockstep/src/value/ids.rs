@@ -51,3 +51,14 @@ impl fmt::Display for PeerId {
         write!(f, "{}", self.0)
     }
 }
+
+/// Who is at the other end of a link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Identity {
+    /// A player.
+    Player(PlayerId),
+    /// Watches and gives no actions.
+    Spectator,
+    /// Forwards, and does not simulate.
+    Relay,
+}

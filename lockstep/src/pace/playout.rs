@@ -4,7 +4,7 @@
 //! simulation waits; what arrives in a bunch is caught up by at most four frames per call (see [`crate::Driver::with_playout`]).
 //! Symmetric peers need no such buffer: their two turns ahead are one.
 
-use crate::time::{Duration, Instant};
+use crate::value::time::{Duration, Instant};
 
 /// How long the delay is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,8 +1,8 @@
 //! From the bits of an entry to actions.
 
-use crate::action::Action;
-use crate::bits::{BitReader, BitWriter, DecodeError};
-use crate::entry::Payload;
+use crate::value::action::Action;
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::entry::Payload;
 
 /// Checks that a payload is the canonical encoding of at most `actions_max` actions.
 pub(crate) fn validate<A: Action>(
@@ -32,7 +32,7 @@ pub(crate) fn validate<A: Action>(
 
 /// The payload of a player who does nothing in input mode.
 pub(crate) fn zeros(bits: u32) -> Payload {
-    Payload::new(&[0; crate::action::ACTION_BITS_MAX as usize / 8], bits)
+    Payload::new(&[0; crate::value::action::ACTION_BITS_MAX as usize / 8], bits)
 }
 
 /// Decodes the actions of a payload that has been validated.

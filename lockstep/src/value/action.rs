@@ -1,6 +1,6 @@
 //! What players do: a value of the game's own type that fits in bits.
 
-use crate::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
 
 /// An action of a player: an order to units, or the sampled buttons of one frame.
 ///

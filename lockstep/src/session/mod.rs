@@ -4,11 +4,18 @@
 //! [`Session::handle_timeout`]; turns ([`crate::Driver`] does this part); [`Session::poll_transmit`] until it gives
 //! nothing; [`Session::poll_event`] until it gives nothing; sleep until [`Session::poll_timeout`] or the next packet.
 
+pub(crate) mod checksum;
+pub(crate) mod config;
+pub(crate) mod event;
+pub(crate) mod link;
 mod lobby;
 mod membership;
+pub(crate) mod outbox;
 mod receive;
 mod result;
 mod save;
+pub(crate) mod saved;
+pub(crate) mod stream;
 mod transmit;
 mod turns;
 
@@ -17,20 +24,20 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use crate::action::Action;
-use crate::alignment::Alignment;
-use crate::bits::BitWriter;
-use crate::checksum::Checksums;
-use crate::config::{ConfigError, SessionConfig, Topology};
-use crate::entry::EndReason;
-use crate::event::{Event, Failure, Identity, Refusal, Stats};
-use crate::ids::{PeerId, PlayerId, Turn};
-use crate::link::{Link, LinkPhase};
-use crate::outbox::{Outbox, SubmitError};
-use crate::pacing::{Meter, Planner, TurnPlan};
-use crate::packet::{Bye, PayloadFormat, TurnsPacket};
-use crate::stream::Stream;
-use crate::time::{Duration, Instant};
+use crate::pace::alignment::Alignment;
+use crate::pace::pacing::{Meter, Planner, TurnPlan};
+use crate::packet::{Bye, PayloadFormat, Refusal, TurnsPacket};
+use crate::session::checksum::Checksums;
+use crate::session::config::{ConfigError, SessionConfig, Topology};
+use crate::session::event::{Event, Failure, Stats};
+use crate::session::link::{Link, LinkPhase};
+use crate::session::outbox::{Outbox, SubmitError};
+use crate::session::stream::Stream;
+use crate::value::action::Action;
+use crate::value::bits::BitWriter;
+use crate::value::entry::EndReason;
+use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
+use crate::value::time::{Duration, Instant};
 
 use membership::Delays;
 pub use membership::{Blame, PlayerReport};

@@ -36,6 +36,7 @@
 //! assert_eq!(difference.to_string(), "hit_points of unit 1: 90 and 89");
 //! ```
 
+pub mod inquiry;
 mod recent;
 mod visitors;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::ids::{PLAYERS_MAX, PlayerId, Turn};
+use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
 /// Folds a 64-bit checksum to the 32 bits that cross the network: high half xor low half.
 ///

@@ -4,8 +4,8 @@
 //! earlier. It would be the first to wait, at every late packet. Everybody tells its slack in its stream; whoever has less than another slows down
 //! by at most 1/32. That changes when frames pass on this machine and nothing else.
 
-use crate::ids::{PLAYERS_MAX, PlayerId};
-use crate::time::{Duration, Instant};
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
+use crate::value::time::{Duration, Instant};
 
 /// Largest slowing: 1/32.
 const SLOWING_MAX_PPM: i64 = 1_000_000 / 32;

@@ -4,12 +4,13 @@
 
 mod line;
 mod stream;
+pub(crate) mod virtual_match;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rand_pcg::Pcg32;
 
-use crate::time::{Duration, Instant};
+use crate::value::time::{Duration, Instant};
 use line::{Fate, Line, Loss};
 use stream::{Ack, Stream};
 

@@ -1,9 +1,8 @@
 //! One remote: handshake, what it has, when it was heard, when it is sent to next.
 
-use crate::event::Identity;
-use crate::ids::{PLAYERS_MAX, PeerId, PlayerId};
 use crate::packet::Bye;
-use crate::time::{Duration, Instant};
+use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
+use crate::value::time::{Duration, Instant};
 
 /// Shortest time between two packets to one peer when fresh entries of others arrive in small lots.
 pub(crate) const GAP_MIN: Duration = Duration::from_millis(10);

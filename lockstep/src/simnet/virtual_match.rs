@@ -1,12 +1,12 @@
 //! A whole match in one thread: every peer with its own session and simulation, on a simulated network, in virtual time.
 
-use crate::driver::Driver;
-use crate::event::Event;
-use crate::ids::{PeerId, Turn};
+use crate::drive::driver::Driver;
+use crate::drive::simulation::Simulation;
 use crate::session::Session;
+use crate::session::event::Event;
 use crate::simnet::{Delivery, SimNet};
-use crate::simulation::Simulation;
-use crate::time::{Duration, Instant};
+use crate::value::ids::{PeerId, Turn};
+use crate::value::time::{Duration, Instant};
 
 /// Nothing to do, whatever time passes.
 const NEVER: Instant = Instant::from_micros(u64::MAX);

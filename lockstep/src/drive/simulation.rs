@@ -1,7 +1,7 @@
 //! What a game implements.
 
-use crate::action::Action;
-use crate::ids::{PlayerId, Turn};
+use crate::value::action::Action;
+use crate::value::ids::{PlayerId, Turn};
 
 /// A deterministic simulation: the same calls in the same order give the same bits on every peer.
 ///

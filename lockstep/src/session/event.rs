@@ -2,11 +2,12 @@
 
 use core::fmt;
 
-use crate::checksum::Mismatch;
-use crate::entry::EndReason;
-use crate::ids::{PeerId, PlayerId, Turn};
-use crate::pacing::TurnPlan;
-use crate::time::Duration;
+use crate::pace::pacing::TurnPlan;
+use crate::packet::Refusal;
+use crate::session::checksum::Mismatch;
+use crate::value::entry::EndReason;
+use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
+use crate::value::time::Duration;
 
 /// Something the application may want to show or act on. Taken with [`crate::Session::poll_event`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -122,36 +123,6 @@ pub struct MatchResult {
     pub agreed: bool,
 }
 
-/// Who is at the other end of a link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Identity {
-    /// A player.
-    Player(PlayerId),
-    /// Watches and gives no actions.
-    Spectator,
-    /// Forwards, and does not simulate.
-    Relay,
-}
-
-/// Why a peer was not let in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refusal {
-    /// Another protocol version.
-    Version {
-        /// Version of the peer that refuses.
-        expected: u16,
-    },
-    /// Other settings or other content.
-    Config {
-        /// Hash of the peer that refuses.
-        expected: u64,
-    },
-    /// The place is taken, or there is none of that kind.
-    Taken,
-    /// The match has begun.
-    Running,
-}
-
 /// Why a session ended before its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
@@ -165,19 +136,6 @@ pub enum Failure {
     Dropped,
     /// A peer ended its session before the match was over.
     PeerLeft(PeerId),
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Version { expected } => write!(f, "the other side speaks protocol version {expected}"),
-            Self::Config { expected } => {
-                write!(f, "the other side has other settings or content (hash {expected:016x})")
-            }
-            Self::Taken => write!(f, "the place is taken"),
-            Self::Running => write!(f, "the match has already begun"),
-        }
-    }
 }
 
 impl fmt::Display for Failure {

@@ -1,0 +1,5 @@
+//! What a game plugs in: its simulation, and the driver that turns accumulated time into frames and frames into turns.
+
+pub(crate) mod driver;
+pub(crate) mod frame_objects;
+pub(crate) mod simulation;
