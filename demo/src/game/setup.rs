@@ -2,8 +2,7 @@
 
 use core::fmt;
 
-use testudo_physics::{BodyError, SIM_VERSION, WorldError};
-use xxhash_rust::xxh3::xxh3_64;
+use testudo_physics::{BodyError, SIM_VERSION, WorldError, hash_bytes};
 
 /// Most armies on one field.
 pub(crate) const ARMIES_MAX: u8 = 16;
@@ -61,7 +60,7 @@ impl Setup {
         bytes[8..12].copy_from_slice(&self.units.to_le_bytes());
         bytes[12] = self.players;
         bytes[16..].copy_from_slice(&self.seed.to_le_bytes());
-        xxh3_64(&bytes)
+        hash_bytes(&bytes)
     }
 }
 

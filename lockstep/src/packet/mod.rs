@@ -13,7 +13,7 @@ pub use turns::{Segment, TurnsPacket};
 
 pub(crate) use turns::{BODY_BITS_MAX, ENTRIES_MAX, end_reason, end_reason_number, segment_cost};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use twox_hash::XxHash3_64;
 
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 
@@ -90,7 +90,7 @@ pub(crate) fn seal(writer: &BitWriter, session_id: u64, out: &mut Vec<u8>) {
 
 /// Low half of xxh3-64 of the body, seeded with the session id, little endian.
 fn tag_of(body: &[u8], session_id: u64) -> [u8; TAG_BYTES] {
-    (xxh3_64_with_seed(body, session_id) as u32).to_le_bytes()
+    (XxHash3_64::oneshot_with_seed(session_id, body) as u32).to_le_bytes()
 }
 
 impl Packet {

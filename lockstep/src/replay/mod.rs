@@ -9,7 +9,7 @@
 mod player;
 mod reader;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use twox_hash::XxHash3_64;
 
 use crate::value::action::Action;
 use crate::value::bits::BitWriter;
@@ -228,7 +228,7 @@ impl Recorder {
         for part in parts {
             self.out.extend_from_slice(part);
         }
-        self.chain = xxh3_64_with_seed(&self.out[start..], self.chain);
+        self.chain = XxHash3_64::oneshot_with_seed(self.chain, &self.out[start..]);
         self.out.extend_from_slice(&self.chain.to_le_bytes());
         self.total += (self.out.len() - start) as u64;
     }

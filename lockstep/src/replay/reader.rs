@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use twox_hash::XxHash3_64;
 
 use crate::replay::{
     COUNT_ORDER, EVENTS_MAX, Ending, MAGIC, Notice, RECORD_BYTES_MAX, RECORD_OVERHEAD, REPLAY_VERSION,
@@ -251,7 +251,7 @@ fn next_record(
     if rest.len() < RECORD_OVERHEAD + length {
         return Err("cut off");
     }
-    let hash = xxh3_64_with_seed(&rest[..5 + length], *chain);
+    let hash = XxHash3_64::oneshot_with_seed(*chain, &rest[..5 + length]);
     if rest[5 + length..][..8] != hash.to_le_bytes() {
         return Err("a record that is not what was written");
     }

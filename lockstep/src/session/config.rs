@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use crate::pace::pacing::{Pace, TurnPlan};
 use crate::packet::PROTOCOL_VERSION;
@@ -418,7 +418,7 @@ impl SessionConfig {
         let Some(saved) = &self.resume else { return settings };
         let mut bytes = saved.to_bytes();
         bytes.extend_from_slice(&settings.to_le_bytes());
-        xxh3_64(&bytes)
+        XxHash3_64::oneshot(&bytes)
     }
 
     /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
@@ -446,7 +446,7 @@ impl SessionConfig {
         for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             chunk.copy_from_slice(&number.to_le_bytes());
         }
-        xxh3_64(&bytes)
+        XxHash3_64::oneshot(&bytes)
     }
 }
 

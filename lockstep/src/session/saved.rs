@@ -3,7 +3,7 @@
 use core::fmt;
 
 use smallvec::SmallVec;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use crate::pace::pacing::TurnPlan;
 use crate::packet::{PROTOCOL_VERSION, PayloadFormat, Segment, TurnsPacket, end_reason, end_reason_number};
@@ -123,7 +123,7 @@ impl SavedMatch {
         }
         turns.write_segments(self.format, &mut writer);
         let mut bytes = writer.bytes().to_vec();
-        let hash = xxh3_64(&bytes);
+        let hash = XxHash3_64::oneshot(&bytes);
         bytes.extend_from_slice(&hash.to_le_bytes());
         bytes
     }
@@ -135,7 +135,7 @@ impl SavedMatch {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedMatchError> {
         let short = DecodeError::OutOfBits { wanted: 8 * HASH_BYTES as u32, left: 0 };
         let (body, hash) = bytes.split_last_chunk::<HASH_BYTES>().ok_or(short)?;
-        if xxh3_64(body).to_le_bytes() != *hash {
+        if XxHash3_64::oneshot(body).to_le_bytes() != *hash {
             return Err(DecodeError::WrongTag.into());
         }
         let mut reader = BitReader::new(body);

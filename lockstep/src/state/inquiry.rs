@@ -8,7 +8,7 @@
 use core::fmt;
 use std::collections::VecDeque;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use twox_hash::XxHash3_64;
 
 use crate::state::{self, Leaf, State};
 
@@ -59,7 +59,7 @@ impl Moments {
         let full = self.ring.len() == self.most;
         let mut state = self.ring.pop_front_if(|_| full).map(|moment| moment.state).unwrap_or_default();
         state::save(game, &mut state);
-        self.ring.push_back(Moment { frame, hash: xxh3_64(&state), state });
+        self.ring.push_back(Moment { frame, hash: XxHash3_64::oneshot(&state), state });
     }
 }
 
@@ -175,7 +175,7 @@ impl<S: State> Inquiry<S> {
         let mut again = Vec::new();
         state::save(&mut self.game, &mut again);
         self.open = None;
-        Some(xxh3_64(&again) == then)
+        Some(XxHash3_64::oneshot(&again) == then)
     }
 
     fn question(&mut self, question: Question) -> Vec<u8> {
@@ -353,13 +353,15 @@ fn parts(from: u32, to: u32) -> impl Iterator<Item = (u32, u32)> {
 fn hash_of(leaves: &[Leaf], start: u32, end: u32) -> u64 {
     let end = (end as usize).min(leaves.len());
     let leaves = leaves.get(start as usize..end).unwrap_or_default();
-    leaves.iter().fold(0, |hash, leaf| xxh3_64_with_seed(&leaf.value.to_le_bytes(), hash ^ name_of(leaf)))
+    leaves
+        .iter()
+        .fold(0, |hash, leaf| XxHash3_64::oneshot_with_seed(hash ^ name_of(leaf), &leaf.value.to_le_bytes()))
 }
 
 /// A number's name as a number.
 fn name_of(leaf: &Leaf) -> u64 {
-    let seed = xxh3_64_with_seed(leaf.kind.as_bytes(), leaf.index.into());
-    xxh3_64_with_seed(leaf.name.as_bytes(), seed)
+    let seed = XxHash3_64::oneshot_with_seed(leaf.index.into(), leaf.kind.as_bytes());
+    XxHash3_64::oneshot_with_seed(seed, leaf.name.as_bytes())
 }
 
 /// A message that is read.

@@ -1,6 +1,6 @@
 //! What can be done with a state that shows its numbers.
 
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use crate::state::{Difference, Leaf, Number, Part, State, StateError, Visit};
 
@@ -8,7 +8,7 @@ use crate::state::{Difference, Leaf, Number, Part, State, StateError, Visit};
 pub fn digest<S: State>(state: &mut S, scratch: &mut Vec<u8>) -> u64 {
     scratch.clear();
     walk(state, &mut Digest { out: scratch });
-    xxh3_64(scratch)
+    XxHash3_64::oneshot(scratch)
 }
 
 /// Writes the whole state into `out`, which is cleared first.

@@ -7,4 +7,3 @@ pub(crate) mod num;
 pub(crate) mod rate;
 pub(crate) mod rng;
 pub(crate) mod vec2;
-pub(crate) mod xxh3;

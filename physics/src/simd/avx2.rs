@@ -12,7 +12,6 @@ use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
 use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
-use crate::math::xxh3::{BLOCK, Block, PRIME32_1, SECRET, STRIPE, Sums};
 use crate::simd::sse;
 use crate::solve::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
 use crate::tree::block_join::{IndexPair, push_pairs};
@@ -55,38 +54,6 @@ fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
     let values = unsafe { _mm256_loadu_si256(values.as_ptr().cast()) };
     let equal = _mm256_cmpeq_epi32(values, _mm256_set1_epi32(wanted as i32));
     _mm256_movemask_ps(_mm256_castsi256_ps(equal)) as u32
-}
-
-/// See [`add_blocks`](crate::math::xxh3::add_blocks): the eight sums are two registers.
-#[target_feature(enable = "avx2")]
-pub(super) fn add_blocks(sums: &mut Sums, blocks: &[Block]) {
-    // SAFETY: 32 bytes of an array that has them.
-    let load = |bytes: &[u8], at: usize| unsafe { _mm256_loadu_si256(bytes[at..at + 32].as_ptr().cast()) };
-    let prime = _mm256_set1_epi64x(PRIME32_1 as i64);
-    let sums = sums.as_chunks_mut::<4>().0;
-    // SAFETY: four sums are 32 bytes.
-    let mut both = [0, 1].map(|half: usize| unsafe { _mm256_loadu_si256(sums[half].as_ptr().cast()) });
-    for block in blocks {
-        for i in 0..BLOCK / STRIPE {
-            for (half, sum) in both.iter_mut().enumerate() {
-                let values = load(block, STRIPE * i + 32 * half);
-                let mixed = _mm256_xor_si256(values, load(&SECRET, 8 * i + 32 * half));
-                let product = _mm256_mul_epu32(mixed, _mm256_srli_epi64::<32>(mixed));
-                let swapped = _mm256_shuffle_epi32::<0b01_00_11_10>(values);
-                *sum = _mm256_add_epi64(*sum, _mm256_add_epi64(product, swapped));
-            }
-        }
-        for (half, sum) in both.iter_mut().enumerate() {
-            let key = load(&SECRET, SECRET.len() - STRIPE + 32 * half);
-            let mixed = _mm256_xor_si256(_mm256_xor_si256(*sum, _mm256_srli_epi64::<47>(*sum)), key);
-            let high = _mm256_mul_epu32(_mm256_srli_epi64::<32>(mixed), prime);
-            *sum = _mm256_add_epi64(_mm256_mul_epu32(mixed, prime), _mm256_slli_epi64::<32>(high));
-        }
-    }
-    for (half, sum) in both.into_iter().enumerate() {
-        // SAFETY: as above.
-        unsafe { _mm256_storeu_si256(sums[half].as_mut_ptr().cast(), sum) }
-    }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]

@@ -12,7 +12,6 @@ use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
-use crate::math::xxh3::{self, Block, Sums};
 use crate::motion::movers::{Movement, MoverBlock};
 use crate::solve::coloring::Batches;
 use crate::solve::solver::{Pass, Velocity, run_pass};
@@ -28,8 +27,6 @@ mod avx2;
 mod avx512;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512_contacts;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
-mod avx512_hash;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512_moving;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
@@ -241,19 +238,6 @@ impl Path {
             // SAFETY: as above.
             Self::Avx2 | Self::Avx512 => unsafe { avx2::sort_by_slot(ids) },
             _ => id::sort_by_slot(ids),
-        }
-    }
-
-    /// See [`xxh3::add_blocks`].
-    pub(crate) fn add_blocks(self, sums: &mut Sums, blocks: &[Block]) {
-        match self {
-            #[cfg(all(feature = "std", target_arch = "x86_64"))]
-            // SAFETY: as above.
-            Self::Avx512 => unsafe { avx512_hash::add_blocks(sums, blocks) },
-            #[cfg(all(feature = "std", target_arch = "x86_64"))]
-            // SAFETY: as above.
-            Self::Avx2 => unsafe { avx2::add_blocks(sums, blocks) },
-            _ => xxh3::add_blocks(sums, blocks),
         }
     }
 
