@@ -31,16 +31,18 @@ pub enum EdgePolicy {
     Bounce,
 }
 
-/// Which instructions beyond the target's ordinary ones a world may use. Results have the same bits with all of them.
+/// The widest registers that a world may use. Results have the same bits with all of them.
+///
+/// A machine that has no registers of the given width uses the next narrower ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Simd {
-    /// None.
+    /// None: one number at a time.
     Plain,
-    /// At most 128-bit ones (x86-64 with SSE4.1).
-    Sse41,
-    /// At most 256-bit ones (x86-64 with AVX2).
-    Avx2,
-    /// The widest that this machine has.
+    /// At most 128 bits: SSE4.2 on x86, NEON on 64-bit ARM, simd128 in WebAssembly that was built with it.
+    Bits128,
+    /// At most 256 bits: AVX2 on x86.
+    Bits256,
+    /// The widest of this machine; AVX-512 on x86 since Ice Lake and Zen 4.
     #[default]
     Widest,
 }

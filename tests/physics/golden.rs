@@ -39,7 +39,7 @@ fn portrait(world: &World, watched: &[BodyId]) -> String {
 fn run_both(world: &mut World, steps: u32, fps: u32, mut drive: impl FnMut(&mut World)) {
     let mut bytes = Vec::new();
     world.snapshot(&mut bytes);
-    let mut others = [Simd::Plain, Simd::Sse41, Simd::Avx2].map(|simd| {
+    let mut others = [Simd::Plain, Simd::Bits128, Simd::Bits256].map(|simd| {
         let mut other = World::new(WorldDef::new().simd(simd)).expect("defaults");
         other.restore(&bytes).expect("own bytes");
         (simd, other)

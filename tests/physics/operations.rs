@@ -85,7 +85,7 @@ fn saved_and_restored_worlds_go_on_alike() {
             let mut again = Vec::new();
             read.snapshot(&mut again);
             assert_eq!(bytes, again, "{context}: bytes of the same state");
-            let simd = [Simd::Plain, Simd::Sse41, Simd::Avx2][step as usize % 3];
+            let simd = [Simd::Plain, Simd::Bits128, Simd::Bits256][step as usize % 3];
             let mut back = world(WorldDef::new().simd(simd));
             back.restore(&bytes).expect("own bytes");
             let fps = RATES[chance.below(5) as usize];

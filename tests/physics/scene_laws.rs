@@ -118,8 +118,8 @@ fn peers_agree_in_every_scene() {
     for (name, scene) in scenes::ALL {
         let mut reference = build(scene);
         let mut plain = scene(WorldDef::new().simd(Simd::Plain));
-        let mut narrow = scene(WorldDef::new().simd(Simd::Sse41));
-        let mut wide = scene(WorldDef::new().simd(Simd::Avx2));
+        let mut narrow = scene(WorldDef::new().simd(Simd::Bits128));
+        let mut wide = scene(WorldDef::new().simd(Simd::Bits256));
         let mut restored = build(scene);
         let mut asked = build(scene);
         asked.world.list_stayed_contacts(true);

@@ -15,12 +15,8 @@ use core::ops::Range;
 
 use crate::body::record::Shell;
 use crate::math::boxes::LANES;
+pub(crate) use crate::math::lanes::{UNIT, UNIT_BITS};
 use crate::tree::block_join::IndexPair;
-
-/// Fraction bits of unit normals and mass shares inside the solver.
-pub(crate) const UNIT_BITS: u32 = 30;
-/// One, in solver units.
-pub(crate) const UNIT: i32 = 1 << UNIT_BITS;
 
 /// Where two bodies touch or nearly touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! AVX-512: the kernels that gain from sixteen lanes, masks and compressed stores. What else a step does runs as in [`super::avx2`].
 //!
-//! Needs what Ice Lake and Zen 4 brought (`FEATURES`), so that no kernel has to ask for parts of it.
+//! Needs what Ice Lake and Zen 4 brought, so that no kernel has to ask for parts of it.
 
 use core::arch::x86_64::*;
 
@@ -8,23 +8,11 @@ use alloc::vec::Vec;
 
 use crate::body::id::BodyId;
 use crate::body::record::Shell;
-use crate::collide::narrow_phase::{Hits, RECIPROCAL_ROOT, UNIT, UNIT_BITS, add_hits, separation};
+use crate::collide::narrow_phase::{Hits, RECIPROCAL_ROOT, UNIT_BITS, add_hits, separation};
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
-use crate::solve::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
 use crate::tree::block_join::IndexPair;
 use crate::tree::curve::{self, Centre, Grid, LEVELS, STEP, STEP_BITS};
 use crate::tree::quadtree::Quadtree;
-
-/// Whether this machine has everything that the kernels use.
-pub(super) fn is_detected() -> bool {
-    use std::arch::is_x86_feature_detected as has;
-    has!("avx512f")
-        && has!("avx512bw")
-        && has!("avx512cd")
-        && has!("avx512dq")
-        && has!("avx512vl")
-        && has!("avx512vbmi2")
-}
 
 /// Shift that takes a product with a unit factor back to raw units.
 const SHIFT: u32 = UNIT_BITS;
@@ -317,85 +305,6 @@ fn keep_hits(pairs: &[IndexPair; LANES], normal: __m512i, gap: __m256i, kept: __
     hits.len += kept.count_ones() as usize;
 }
 
-/// See [`crate::solve::solver::run_pass`].
-///
-/// # Safety
-/// Every body index of every batch is below `velocities.len()`.
-#[target_feature(enable = "avx512f,avx512vl")]
-pub(super) unsafe fn solve(batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
-    let velocities = velocities.as_mut_ptr().cast::<u64>();
-    // SAFETY: the caller vouches for the indices.
-    unsafe {
-        match pass {
-            Pass::WarmStart => batches.iter().for_each(|batch| warm_start(batch, velocities)),
-            Pass::Biased => batches.iter_mut().for_each(|batch| solve_batch::<true>(batch, velocities)),
-            Pass::Relax => batches.iter_mut().for_each(|batch| solve_batch::<false>(batch, velocities)),
-        }
-    }
-}
-
-/// # Safety
-/// As [`solve`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-unsafe fn warm_start(batch: &Batch, velocities: *mut u64) {
-    // SAFETY: as the caller's.
-    unsafe {
-        let (va, vb) = (gather(&batch.a, velocities), gather(&batch.b, velocities));
-        apply(batch, velocities, va, vb, widen(&batch.impulse));
-    }
-}
-
-/// # Safety
-/// As [`solve`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-unsafe fn solve_batch<const BIASED: bool>(batch: &mut Batch, velocities: *mut u64) {
-    // SAFETY: as the caller's.
-    unsafe {
-        let (va, vb) = (gather(&batch.a, velocities), gather(&batch.b, velocities));
-        let limit = widen(if BIASED { &batch.biased } else { &batch.relaxed });
-        let old = widen(&batch.impulse);
-        let d = _mm512_sub_epi32(vb, va);
-        let along = _mm512_add_epi64(
-            _mm512_mul_epi32(d, widen(&batch.normal_x)),
-            _mm512_mul_epi32(_mm512_srli_epi64::<32>(d), widen(&batch.normal_y)),
-        );
-        let missing = _mm512_sub_epi32(limit, rounded(along));
-        let step = if BIASED { _mm512_add_epi32(missing, _mm512_srai_epi32::<2>(missing)) } else { missing };
-        let wanted = _mm512_max_epi32(_mm512_add_epi32(old, step), _mm512_setzero_si512());
-        let impulse = _mm512_min_epi32(wanted, _mm512_set1_epi32(IMPULSE_MAX));
-        _mm256_storeu_si256(batch.impulse.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(impulse));
-        apply(batch, velocities, va, vb, _mm512_sub_epi32(impulse, old));
-    }
-}
-
-/// Adds the impulses (low halves) along the normals and stores the velocities.
-///
-/// # Safety
-/// As [`solve`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-unsafe fn apply(batch: &Batch, velocities: *mut u64, va: __m512i, vb: __m512i, impulse: __m512i) {
-    let px = rounded(_mm512_mul_epi32(impulse, widen(&batch.normal_x)));
-    let py = rounded(_mm512_mul_epi32(impulse, widen(&batch.normal_y)));
-    let packed = |x, y| _mm512_mask_blend_epi32(UPPER, x, _mm512_slli_epi64::<32>(y));
-    let shares = load8(&batch.share_a);
-    let parts = if _mm256_cmpneq_epi32_mask(shares, _mm256_set1_epi32(EVEN_SHARE)) == 0 {
-        [_mm512_srai_epi32::<1>(_mm512_add_epi32(packed(px, py), _mm512_set1_epi32(1))); 2]
-    } else {
-        let share_a = _mm512_cvtepi32_epi64(shares);
-        let share_b = _mm512_sub_epi32(_mm512_set1_epi64(i64::from(UNIT)), share_a);
-        let part = |p, share| rounded(_mm512_mul_epi32(p, share));
-        [packed(part(px, share_a), part(py, share_a)), packed(part(px, share_b), part(py, share_b))]
-    };
-    // SAFETY: as the caller's.
-    unsafe {
-        scatter(&batch.a, velocities, _mm512_sub_epi32(va, parts[0]));
-        scatter(&batch.b, velocities, _mm512_add_epi32(vb, parts[1]));
-    }
-}
-
 /// Products back in raw units, rounded to nearest; only the low half of each lane counts.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -416,46 +325,4 @@ fn load_shell(shell: &Shell) -> __m256i {
     const { assert!(size_of::<Shell>() == 32) }
     // SAFETY: a shell is 32 bytes.
     unsafe { _mm256_loadu_si256(core::ptr::from_ref(shell).cast()) }
-}
-
-/// Eight values, each in the low half of a 64-bit lane.
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-fn widen(values: &[i32; LANES]) -> __m512i {
-    _mm512_cvtepi32_epi64(load8(values))
-}
-
-/// The velocities of eight bodies. Loads of 64 bits meet the stores that they follow; the gathering instruction does not.
-///
-/// # Safety
-/// As [`solve`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-unsafe fn gather(bodies: &[u32; LANES], velocities: *const u64) -> __m512i {
-    // SAFETY: the indices are in range.
-    let two = |l: usize| unsafe {
-        let low = _mm_loadl_epi64(velocities.add(bodies[l] as usize).cast());
-        let high = velocities.add(bodies[l + 1] as usize).cast();
-        _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), high))
-    };
-    let four = |l: usize| _mm256_set_m128i(two(l + 2), two(l));
-    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(four(0)), four(4))
-}
-
-/// Writes the velocities of eight bodies back.
-///
-/// # Safety
-/// As [`solve`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-unsafe fn scatter(bodies: &[u32; LANES], velocities: *mut u64, v: __m512i) {
-    // SAFETY: the indices are in range.
-    let two = |l: usize, v: __m128i| unsafe {
-        _mm_storel_epi64(velocities.add(bodies[l] as usize).cast(), v);
-        _mm_storeh_pd(velocities.add(bodies[l + 1] as usize).cast(), _mm_castsi128_pd(v));
-    };
-    two(0, _mm512_castsi512_si128(v));
-    two(2, _mm512_extracti32x4_epi32::<1>(v));
-    two(4, _mm512_extracti32x4_epi32::<2>(v));
-    two(6, _mm512_extracti32x4_epi32::<3>(v));
 }

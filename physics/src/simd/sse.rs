@@ -1,4 +1,4 @@
-//! 128-bit registers: SSE2, which every x86-64 machine has, and SSE4.1, which brings signed 32-bit products of 64 bits.
+//! 128-bit registers: SSE2, which every x86-64 machine has, and SSE4.2.
 //!
 //! The solver is that of [`super::avx2`] with two bodies per register instead of four.
 
@@ -8,15 +8,11 @@ use alloc::vec::Vec;
 
 use crate::body::id::BodyId;
 use crate::body::record::Shell;
-use crate::collide::narrow_phase::{Hits, UNIT, UNIT_BITS, find_hits};
+use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
-use crate::solve::solver::{Batch, EVEN_SHARE, IMPULSE_MAX, Pass, Velocity};
 use crate::tree::block_join::{IndexPair, push_pairs};
 use crate::tree::quadtree::{Quadtree, each_lane};
 use crate::tree::search::{self, Search};
-
-/// Shift that takes a product with a unit factor back to raw units.
-const SHIFT: i32 = UNIT_BITS as i32;
 
 /// See [`super::equal_lanes`].
 #[inline]
@@ -30,7 +26,7 @@ pub(super) fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
     _mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128())) as u32
 }
 
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 pub(super) fn join(
     pairs: &[IndexPair],
     a: &[BoxBlock],
@@ -44,27 +40,27 @@ pub(super) fn join(
     }
 }
 
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 pub(super) fn narrow(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
     find_hits(pairs, shells, margin, hits);
 }
 
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 pub(super) fn rebuild_bounds(tree: &mut Quadtree) {
     tree.rebuild_bounds_by(|boxes| bounds(boxes));
 }
 
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 pub(super) fn search(tree: &Quadtree, search: &mut impl Search) {
     tree.search(search);
 }
 
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 pub(super) fn search_listed(listed: &mut impl Iterator<Item = (u32, RawBox)>, search: &mut impl Search) {
     search::search_listed(listed, search);
 }
 
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 pub(super) fn collect(tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
     let mut found = |index| out.push(BodyId { index, generation: 0 });
     let overlapping = |boxes: &BoxBlock, area: &RawBox| overlapping(boxes, area);
@@ -73,7 +69,7 @@ pub(super) fn collect(tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
 
 /// See [`BoxBlock::overlapping`].
 #[inline]
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 fn overlapping(boxes: &BoxBlock, area: &RawBox) -> u32 {
     let [min_x, min_y] = area.min.map(|v| _mm_set1_epi32(v));
     let [max_x, max_y] = area.max.map(|v| _mm_set1_epi32(v));
@@ -85,7 +81,7 @@ fn overlapping(boxes: &BoxBlock, area: &RawBox) -> u32 {
 
 /// See [`BoxBlock::bounds`].
 #[inline]
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 pub(super) fn bounds(boxes: &BoxBlock) -> RawBox {
     let [[x0, x0_], [y0, y0_], [x1, x1_], [y1, y1_]] =
         [&boxes.x0, &boxes.y0, &boxes.x1, &boxes.y1].map(|values| load8(values));
@@ -101,7 +97,7 @@ pub(super) fn bounds(boxes: &BoxBlock) -> RawBox {
 }
 
 /// See [`crate::tree::block_join::overlaps`]: one row of eight bits per lane of `a`.
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
     let [x0, x1, y0, y1] = [load8(&b.x0), load8(&b.x1), load8(&b.y0), load8(&b.y1)];
     let row = |i: usize| {
@@ -119,7 +115,7 @@ fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
 
 /// Lanes whose boxes, given as `x0, x1, y0, y1`, do not overlap.
 #[inline]
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 fn apart(a: [__m128i; 4], b: [__m128i; 4]) -> __m128i {
     let x = _mm_or_si128(_mm_cmpgt_epi32(a[0], b[1]), _mm_cmpgt_epi32(b[0], a[1]));
     let y = _mm_or_si128(_mm_cmpgt_epi32(a[2], b[3]), _mm_cmpgt_epi32(b[2], a[3]));
@@ -128,144 +124,15 @@ fn apart(a: [__m128i; 4], b: [__m128i; 4]) -> __m128i {
 
 /// One bit per lane of two registers.
 #[inline]
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 fn mask8(lanes: [__m128i; 2]) -> u32 {
     _mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(lanes[0], lanes[1]), _mm_setzero_si128())) as u32
 }
 
-/// See [`crate::solve::solver::run_pass`].
-///
-/// # Safety
-/// Every body index of every batch is below `velocities.len()`.
-#[target_feature(enable = "sse4.1")]
-pub(super) unsafe fn solve(batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
-    let velocities = velocities.as_mut_ptr().cast::<u64>();
-    for batch in batches {
-        // SAFETY: the caller vouches for the indices.
-        unsafe {
-            if is_even(batch) {
-                quarter::<0, true>(batch, velocities, pass);
-                quarter::<2, true>(batch, velocities, pass);
-                quarter::<4, true>(batch, velocities, pass);
-                quarter::<6, true>(batch, velocities, pass);
-            } else {
-                quarter::<0, false>(batch, velocities, pass);
-                quarter::<2, false>(batch, velocities, pass);
-                quarter::<4, false>(batch, velocities, pass);
-                quarter::<6, false>(batch, velocities, pass);
-            }
-        }
-    }
-}
-
-/// Whether all contacts are between bodies of equal mass.
 #[inline]
-#[target_feature(enable = "sse4.1")]
-fn is_even(batch: &Batch) -> bool {
-    let [low, high] = load8(&batch.share_a).map(|shares| _mm_cmpeq_epi32(shares, _mm_set1_epi32(EVEN_SHARE)));
-    _mm_movemask_epi8(_mm_and_si128(low, high)) == 0xffff
-}
-
-/// Lanes `FROM` and `FROM + 1`. With `EVEN`, the shares are known to be halves.
-///
-/// # Safety
-/// As [`solve`].
-#[inline]
-#[target_feature(enable = "sse4.1")]
-unsafe fn quarter<const FROM: usize, const EVEN: bool>(batch: &mut Batch, velocities: *mut u64, pass: Pass) {
-    // SAFETY: as the caller's.
-    let (va, vb) = unsafe { (gather::<FROM>(&batch.a, velocities), gather::<FROM>(&batch.b, velocities)) };
-    let old = widen::<FROM>(&batch.impulse);
-    let change = if pass == Pass::WarmStart {
-        old
-    } else {
-        let limit = widen::<FROM>(if pass == Pass::Biased { &batch.biased } else { &batch.relaxed });
-        let d = _mm_sub_epi32(vb, va);
-        let along = _mm_add_epi64(
-            _mm_mul_epi32(d, widen::<FROM>(&batch.normal_x)),
-            _mm_mul_epi32(_mm_srli_epi64::<32>(d), widen::<FROM>(&batch.normal_y)),
-        );
-        let missing = _mm_sub_epi32(limit, rounded(along));
-        let over = if pass == Pass::Biased { _mm_srai_epi32::<2>(missing) } else { _mm_setzero_si128() };
-        let wanted = _mm_add_epi32(old, _mm_add_epi32(missing, over));
-        let impulse = _mm_min_epi32(_mm_max_epi32(wanted, _mm_setzero_si128()), _mm_set1_epi32(IMPULSE_MAX));
-        let packed = _mm_shuffle_epi32::<0b10_00_10_00>(impulse);
-        // SAFETY: FROM is at most 6, so two of the eight values follow.
-        unsafe { _mm_storel_epi64(batch.impulse.as_mut_ptr().add(FROM).cast(), packed) };
-        _mm_sub_epi32(impulse, old)
-    };
-    // SAFETY: as the caller's.
-    unsafe { apply::<FROM, EVEN>(batch, velocities, va, vb, change) };
-}
-
-/// Adds the impulses (low halves) along the normals and stores the velocities.
-///
-/// # Safety
-/// As [`solve`].
-#[inline]
-#[target_feature(enable = "sse4.1")]
-unsafe fn apply<const FROM: usize, const EVEN: bool>(
-    batch: &Batch,
-    velocities: *mut u64,
-    va: __m128i,
-    vb: __m128i,
-    impulse: __m128i,
-) {
-    let px = rounded(_mm_mul_epi32(impulse, widen::<FROM>(&batch.normal_x)));
-    let py = rounded(_mm_mul_epi32(impulse, widen::<FROM>(&batch.normal_y)));
-    let packed = |x, y| _mm_blend_epi16::<0b1100_1100>(x, _mm_slli_epi64::<32>(y));
-    let [part_a, part_b] = if EVEN {
-        [_mm_srai_epi32::<1>(_mm_add_epi32(packed(px, py), _mm_set1_epi32(1))); 2]
-    } else {
-        let share_a = widen::<FROM>(&batch.share_a);
-        let share_b = _mm_sub_epi32(_mm_set1_epi32(UNIT), share_a);
-        let part = |p, share| rounded(_mm_mul_epi32(p, share));
-        [packed(part(px, share_a), part(py, share_a)), packed(part(px, share_b), part(py, share_b))]
-    };
-    let (va, vb) = (_mm_sub_epi32(va, part_a), _mm_add_epi32(vb, part_b));
-    // SAFETY: the caller vouches for the indices.
-    unsafe {
-        _mm_storel_epi64(velocities.add(batch.a[FROM] as usize).cast(), va);
-        _mm_storeh_pd(velocities.add(batch.a[FROM + 1] as usize).cast(), _mm_castsi128_pd(va));
-        _mm_storel_epi64(velocities.add(batch.b[FROM] as usize).cast(), vb);
-        _mm_storeh_pd(velocities.add(batch.b[FROM + 1] as usize).cast(), _mm_castsi128_pd(vb));
-    }
-}
-
-/// The velocities of two bodies.
-///
-/// # Safety
-/// As [`solve`].
-#[inline]
-#[target_feature(enable = "sse4.1")]
-unsafe fn gather<const FROM: usize>(bodies: &[u32; LANES], velocities: *const u64) -> __m128i {
-    // SAFETY: the indices are in range.
-    unsafe {
-        let low = _mm_loadl_epi64(velocities.add(bodies[FROM] as usize).cast());
-        let high = velocities.add(bodies[FROM + 1] as usize).cast();
-        _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), high))
-    }
-}
-
-/// Products back in raw units, rounded to nearest; only the low half of each lane counts.
-#[inline]
-#[target_feature(enable = "sse4.1")]
-fn rounded(product: __m128i) -> __m128i {
-    _mm_srli_epi64::<SHIFT>(_mm_add_epi64(product, _mm_set1_epi64x(1 << (SHIFT - 1))))
-}
-
-#[inline]
-#[target_feature(enable = "sse4.1")]
+#[target_feature(enable = "sse4.2")]
 fn load8(values: &[i32; LANES]) -> [__m128i; 2] {
     let values = values.as_ptr().cast::<__m128i>();
     // SAFETY: eight values are two registers.
     unsafe { [_mm_loadu_si128(values), _mm_loadu_si128(values.add(1))] }
-}
-
-/// Two values, each in the low half of a 64-bit lane.
-#[inline]
-#[target_feature(enable = "sse4.1")]
-fn widen<const FROM: usize>(values: &[i32; LANES]) -> __m128i {
-    // SAFETY: FROM is at most 6, so two of the eight values follow.
-    _mm_cvtepi32_epi64(unsafe { _mm_loadl_epi64(values.as_ptr().add(FROM).cast()) })
 }

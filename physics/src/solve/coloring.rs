@@ -41,7 +41,6 @@ pub(crate) struct Batches {
     /// The batch that each colour fills now and how many lanes it has.
     open: Vec<(u32, u32)>,
     dummy: u32,
-    bodies: u32,
 }
 
 impl Batches {
@@ -52,7 +51,6 @@ impl Batches {
         self.used.resize(bodies, 0);
         assert!((dummy as usize) < bodies);
         self.dummy = dummy;
-        self.bodies = bodies as u32;
         self.open.clear();
         self.open.resize(COLORS, (0, LANES as u32));
     }
@@ -69,8 +67,7 @@ impl Batches {
     /// Returns its batch and lane. A body that has used up all colours of the window gets batches of a single contact.
     #[inline(always)]
     pub(crate) fn push(&mut self, contact: &Contact, origin: Origin, movable: [bool; 2]) -> (u32, u32) {
-        // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch. Both indices are below
-        // `bodies`, on which the solver relies: all others are out of range here.
+        // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
         let used = [contact.a, contact.b].map(|body| self.used[body as usize]);
         let color = (!(used[0] | used[1])).trailing_zeros();
         let place = if color == u64::BITS {
@@ -102,11 +99,6 @@ impl Batches {
         self.batches.push(Batch::empty(self.dummy));
         self.origins.push([Origin::default(); LANES]);
         self.batches.len() as u32 - 1
-    }
-
-    /// Number of working bodies that the batches were made for: every index in them is below it.
-    pub(crate) fn bodies(&self) -> usize {
-        self.bodies as usize
     }
 
     /// The batches in the order of solving.

@@ -8,9 +8,15 @@
 //! Passes of one frame: warm start, `iterations` biased passes with over-relaxation (they also push overlapping
 //! bodies apart), positions move, one relaxing pass that takes the push-apart speed out again ("soft step" order,
 //! E. Catto, *Solver2D*, 2024).
+//!
+//! [`run_pass`] is the formula, written once for every instruction set. The few contacts that are solved one by one
+//! ([`crate::solve::stiff`], [`crate::solve::friction`]) share the scalar steps below it.
 
-use crate::collide::narrow_phase::{UNIT, UNIT_BITS};
+use fearless_simd::prelude::*;
+use fearless_simd::{i32x4, i32x8};
+
 use crate::math::boxes::LANES;
+use crate::math::lanes::{UNIT, UNIT_BITS, rounded, scaled, twice};
 
 /// A limit that no closing speed reaches: the contact does nothing.
 pub(crate) const NO_LIMIT: i32 = -(1 << 29);
@@ -48,8 +54,8 @@ pub(crate) struct Contact {
 pub(crate) struct Batch {
     pub(crate) a: [u32; LANES],
     pub(crate) b: [u32; LANES],
-    pub(crate) normal_x: [i32; LANES],
-    pub(crate) normal_y: [i32; LANES],
+    /// x and y in turn, as velocities are.
+    pub(crate) normal: [[i32; 2]; LANES],
     pub(crate) biased: [i32; LANES],
     pub(crate) relaxed: [i32; LANES],
     pub(crate) impulse: [i32; LANES],
@@ -62,8 +68,7 @@ impl Batch {
         Self {
             a: [dummy; LANES],
             b: [dummy; LANES],
-            normal_x: [0; LANES],
-            normal_y: [0; LANES],
+            normal: [[0; 2]; LANES],
             biased: [NO_LIMIT; LANES],
             relaxed: [NO_LIMIT; LANES],
             impulse: [0; LANES],
@@ -73,7 +78,7 @@ impl Batch {
 
     pub(crate) fn set(&mut self, lane: usize, c: &Contact) {
         (self.a[lane], self.b[lane]) = (c.a, c.b);
-        [self.normal_x[lane], self.normal_y[lane]] = c.normal;
+        self.normal[lane] = c.normal;
         (self.biased[lane], self.relaxed[lane]) = (c.biased, c.relaxed);
         (self.impulse[lane], self.share_a[lane]) = (c.impulse, c.share_a);
     }
@@ -86,7 +91,7 @@ impl Batch {
         Contact {
             a: self.a[lane],
             b: self.b[lane],
-            normal: [self.normal_x[lane], self.normal_y[lane]],
+            normal: self.normal[lane],
             biased: self.biased[lane],
             relaxed: self.relaxed[lane],
             impulse: self.impulse[lane],
@@ -106,45 +111,139 @@ pub(crate) enum Pass {
     Relax,
 }
 
-/// Velocity of a working body, raw units per second: x in the low half, y in the high one, so that a lane is one load.
+/// Velocity of a working body, raw units per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
-pub(crate) struct Velocity(u64);
+pub(crate) struct Velocity([i32; 2]);
 
 impl Velocity {
     pub(crate) fn new(v: [i32; 2]) -> Self {
-        Self(u64::from(v[0] as u32) | u64::from(v[1] as u32) << 32)
+        Self(v)
     }
 
     pub(crate) fn get(self) -> [i32; 2] {
-        [self.0 as i32, (self.0 >> 32) as i32]
+        self.0
     }
 }
 
-/// Solves every batch in order, lane by lane: scalar 64-bit products are the fastest that every machine has.
-/// [`crate::simd`] has wider ways to the same bits.
-pub(crate) fn run_pass(batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
-    for batch in batches {
-        match pass {
-            Pass::WarmStart => {
-                for l in 0..LANES {
-                    batch.apply(l, batch.impulse[l], velocities);
-                }
+/// Contacts that are solved at a time: their velocities fill 256 bits.
+const FOUR: usize = 4;
+
+/// Solves every batch in order, four lanes at a time.
+#[inline(always)]
+pub(crate) fn run_pass<S: Simd>(simd: S, batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
+    match pass {
+        Pass::WarmStart => {
+            for batch in batches {
+                warm_start::<S, 0>(simd, batch, velocities);
+                warm_start::<S, FOUR>(simd, batch, velocities);
             }
-            Pass::Biased => {
-                for l in 0..LANES {
-                    let missing = batch.missing(l, batch.biased[l], velocities);
-                    batch.push(l, missing.wrapping_add(missing >> 2), velocities);
-                }
+        }
+        Pass::Biased => {
+            for batch in batches {
+                solve::<S, 0, true>(simd, batch, velocities);
+                solve::<S, FOUR, true>(simd, batch, velocities);
             }
-            Pass::Relax => {
-                for l in 0..LANES {
-                    let missing = batch.missing(l, batch.relaxed[l], velocities);
-                    batch.push(l, missing, velocities);
-                }
+        }
+        Pass::Relax => {
+            for batch in batches {
+                solve::<S, 0, false>(simd, batch, velocities);
+                solve::<S, FOUR, false>(simd, batch, velocities);
             }
         }
     }
+}
+
+/// Applies the impulses of the last frame in the lanes from `FROM` on.
+#[inline(always)]
+fn warm_start<S: Simd, const FROM: usize>(simd: S, batch: &Batch, velocities: &mut [Velocity]) {
+    let (va, vb) = load_pairs::<S, FROM>(simd, batch, velocities);
+    let impulse = i32x4::load_array(simd, four::<_, FROM>(&batch.impulse));
+    apply::<S, FROM>(simd, batch, velocities, va, vb, impulse);
+}
+
+/// Drives the contacts in the lanes from `FROM` on towards their limits. Accumulated impulses never pull.
+#[inline(always)]
+fn solve<S: Simd, const FROM: usize, const BIASED: bool>(
+    simd: S,
+    batch: &mut Batch,
+    velocities: &mut [Velocity],
+) {
+    let (va, vb) = load_pairs::<S, FROM>(simd, batch, velocities);
+    let along = (vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch));
+    let (low, high) = rounded(along).split();
+    let limit = if BIASED { &batch.biased } else { &batch.relaxed };
+    let missing = i32x4::load_array(simd, four::<_, FROM>(limit)) - low.narrow(high);
+    let step = if BIASED { missing + (missing >> 2) } else { missing };
+    let old = i32x4::load_array(simd, four::<_, FROM>(&batch.impulse));
+    let impulse = (old + step).max(0).min(IMPULSE_MAX);
+    batch.impulse[FROM..FROM + FOUR].copy_from_slice(&impulse.to_array());
+    apply::<S, FROM>(simd, batch, velocities, va, vb, impulse - old);
+}
+
+/// Adds impulses along the normals and stores the velocities. An immovable body's share is 0, so it keeps its velocity.
+#[inline(always)]
+fn apply<S: Simd, const FROM: usize>(
+    simd: S,
+    batch: &Batch,
+    velocities: &mut [Velocity],
+    va: i32x8<S>,
+    vb: i32x8<S>,
+    impulse: i32x4<S>,
+) {
+    let p = scaled(twice(impulse), load_normals::<S, FROM>(simd, batch));
+    let share_a = i32x4::load_array(simd, four::<_, FROM>(&batch.share_a));
+    let (part_a, part_b) = if share_a.simd_eq(EVEN_SHARE).all_true() {
+        let half = (p + 1) >> 1;
+        (half, half)
+    } else {
+        (scaled(p, twice(share_a)), scaled(p, twice(i32x4::splat(simd, UNIT) - share_a)))
+    };
+    store(four::<_, FROM>(&batch.a), velocities, va - part_a);
+    store(four::<_, FROM>(&batch.b), velocities, vb + part_b);
+}
+
+/// The velocities of the bodies `a` and `b` in the lanes from `FROM` on.
+#[inline(always)]
+fn load_pairs<S: Simd, const FROM: usize>(
+    simd: S,
+    batch: &Batch,
+    velocities: &[Velocity],
+) -> (i32x8<S>, i32x8<S>) {
+    let (a, b) = (four::<_, FROM>(&batch.a), four::<_, FROM>(&batch.b));
+    (load(simd, a, velocities), load(simd, b, velocities))
+}
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, bodies: [u32; FOUR], velocities: &[Velocity]) -> i32x8<S> {
+    let [a, b, c, d] = bodies;
+    let [a, b, c, d] =
+        [velocities[a as usize], velocities[b as usize], velocities[c as usize], velocities[d as usize]];
+    load_vectors(simd, [a.0, b.0, c.0, d.0])
+}
+
+#[inline(always)]
+fn store<S: Simd>(bodies: [u32; FOUR], velocities: &mut [Velocity], v: i32x8<S>) {
+    let v = v.to_array();
+    velocities[bodies[0] as usize] = Velocity([v[0], v[1]]);
+    velocities[bodies[1] as usize] = Velocity([v[2], v[3]]);
+    velocities[bodies[2] as usize] = Velocity([v[4], v[5]]);
+    velocities[bodies[3] as usize] = Velocity([v[6], v[7]]);
+}
+
+#[inline(always)]
+fn load_normals<S: Simd, const FROM: usize>(simd: S, batch: &Batch) -> i32x8<S> {
+    load_vectors(simd, four::<_, FROM>(&batch.normal))
+}
+
+#[inline(always)]
+fn load_vectors<S: Simd>(simd: S, [a, b, c, d]: [[i32; 2]; FOUR]) -> i32x8<S> {
+    i32x8::load_array(simd, [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]])
+}
+
+#[inline(always)]
+fn four<T: Copy, const FROM: usize>(values: &[T; LANES]) -> [T; FOUR] {
+    [values[FROM], values[FROM + 1], values[FROM + 2], values[FROM + 3]]
 }
 
 /// Product of a raw value and a 30-bit fraction, rounded to nearest. Factors are below 2^31 and 2^30, so it fits.
@@ -159,8 +258,7 @@ impl Batch {
     fn missing(&self, l: usize, limit: i32, velocities: &[Velocity]) -> i32 {
         let (va, vb) = (velocities[self.a[l] as usize].get(), velocities[self.b[l] as usize].get());
         let d = [vb[0].wrapping_sub(va[0]), vb[1].wrapping_sub(va[1])];
-        let along =
-            i64::from(d[0]) * i64::from(self.normal_x[l]) + i64::from(d[1]) * i64::from(self.normal_y[l]);
+        let along: i64 = (0..2).map(|x| i64::from(d[x]) * i64::from(self.normal[l][x])).sum();
         limit.wrapping_sub(((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32)
     }
 
@@ -184,7 +282,7 @@ impl Batch {
     /// Adds an impulse along a lane's normal. An immovable body's share is 0, so it keeps its velocity.
     #[inline(always)]
     fn apply(&self, l: usize, impulse: i32, velocities: &mut [Velocity]) {
-        apply_impulse(&self.get(l), [self.normal_x[l], self.normal_y[l]], impulse, velocities);
+        apply_impulse(&self.get(l), self.normal[l], impulse, velocities);
     }
 }
 
@@ -204,4 +302,17 @@ pub(crate) fn apply_impulse(
     }
     velocities[contact.a as usize] = Velocity::new(va);
     velocities[contact.b as usize] = Velocity::new(vb);
+}
+
+/// One lane of [`run_pass`], one number at a time: what the tests hold every instruction set against.
+#[cfg(test)]
+pub(crate) fn solve_one(batch: &mut Batch, lane: usize, pass: Pass, velocities: &mut [Velocity]) {
+    match pass {
+        Pass::WarmStart => batch.apply(lane, batch.impulse[lane], velocities),
+        Pass::Biased => {
+            let missing = batch.missing(lane, batch.biased[lane], velocities);
+            batch.push(lane, missing.wrapping_add(missing >> 2), velocities);
+        }
+        Pass::Relax => batch.push(lane, batch.missing(lane, batch.relaxed[lane], velocities), velocities),
+    }
 }

@@ -268,7 +268,7 @@ impl Stepper {
     }
 
     fn run(&mut self, pass: Pass) {
-        self.path.solve(&mut self.batches, &mut self.velocities, pass);
+        self.path.solve(self.batches.as_mut_slice(), &mut self.velocities, pass);
         if pass != Pass::WarmStart {
             self.stiff.solve(self.batches.as_mut_slice(), &mut self.velocities, pass == Pass::Biased);
         }

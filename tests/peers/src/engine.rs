@@ -20,8 +20,8 @@ pub enum Contender {
     Testudo,
     /// Testudo with 256-bit instructions at most (AVX2): what it does on a machine without AVX-512.
     TestudoAvx2,
-    /// Testudo with 128-bit instructions at most (SSE4.1): what it does on a machine without AVX2.
-    TestudoSse41,
+    /// Testudo with 128-bit instructions at most (SSE4.2): what it does on a machine without AVX2.
+    TestudoSse42,
     /// Testudo without them: what an ordinary x86-64 build does on the oldest machine.
     TestudoPlain,
     /// rapier2d.
@@ -36,7 +36,7 @@ impl Contender {
         match self {
             Contender::Testudo => "testudo",
             Contender::TestudoAvx2 => "testudo-avx2",
-            Contender::TestudoSse41 => "testudo-sse41",
+            Contender::TestudoSse42 => "testudo-sse42",
             Contender::TestudoPlain => "testudo-plain",
             Contender::Rapier => "rapier",
             Contender::Box2d => "box2d",
@@ -122,8 +122,8 @@ pub trait Engine {
 pub fn create(contender: Contender, scene: &Scene, settings: Settings) -> Box<dyn Engine> {
     let mut engine: Box<dyn Engine> = match contender {
         Contender::Testudo => Box::new(Testudo::new(scene, Simd::Widest)),
-        Contender::TestudoAvx2 => Box::new(Testudo::new(scene, Simd::Avx2)),
-        Contender::TestudoSse41 => Box::new(Testudo::new(scene, Simd::Sse41)),
+        Contender::TestudoAvx2 => Box::new(Testudo::new(scene, Simd::Bits256)),
+        Contender::TestudoSse42 => Box::new(Testudo::new(scene, Simd::Bits128)),
         Contender::TestudoPlain => Box::new(Testudo::new(scene, Simd::Plain)),
         Contender::Rapier => Box::new(Rapier::new(scene, settings)),
         Contender::Box2d => Box::new(Box2d::new(scene, settings)),

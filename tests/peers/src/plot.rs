@@ -16,7 +16,7 @@ fn colour(engine: &str) -> RGBColor {
     match engine {
         "testudo" => RGBColor(0x1b, 0x7f, 0x4b),
         "testudo-avx2" => RGBColor(0x3c, 0x96, 0x63),
-        "testudo-sse41" => RGBColor(0x6f, 0xb5, 0x8b),
+        "testudo-sse42" => RGBColor(0x6f, 0xb5, 0x8b),
         "testudo-plain" => RGBColor(0xa8, 0xd6, 0xb7),
         "rapier" => RGBColor(0xc2, 0x5b, 0x1e),
         _ => RGBColor(0x2f, 0x5d, 0xa8),
@@ -27,7 +27,7 @@ fn shown_name(engine: &str) -> &str {
     match engine {
         "testudo" => "Testudo",
         "testudo-avx2" => "Testudo without AVX-512",
-        "testudo-sse41" => "Testudo without AVX2",
+        "testudo-sse42" => "Testudo without AVX2",
         "testudo-plain" => "Testudo, plain code",
         "rapier" => "rapier2d",
         "box2d" => "Box2D v3",
@@ -160,7 +160,7 @@ fn engines(report: &Report) -> Vec<&'static str> {
     [
         Contender::Testudo,
         Contender::TestudoAvx2,
-        Contender::TestudoSse41,
+        Contender::TestudoSse42,
         Contender::TestudoPlain,
         Contender::Rapier,
         Contender::Box2d,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::engine::Contender::{self, Box2d, Rapier, Testudo, TestudoSse41};
+use crate::engine::Contender::{self, Box2d, Rapier, Testudo, TestudoSse42};
 use crate::memory::MemoryRow;
 use crate::queries::{QueryRow, QueryTimes};
 use crate::report::Report;
@@ -72,8 +72,8 @@ pub fn targets(report: &Report) -> Vec<Outcome> {
     for (ours, scene, count, peer, wanted) in [
         (Testudo, "crowd", 10_000, Some(Box2d), [5.0, 10.0]),
         (Testudo, "crowd", 10_000, Some(Rapier), [5.0, 9.0]),
-        (TestudoSse41, "crowd", 10_000, Some(Box2d), [4.0, 6.0]),
-        (TestudoSse41, "crowd", 10_000, Some(Rapier), [4.0, 6.0]),
+        (TestudoSse42, "crowd", 10_000, Some(Box2d), [4.0, 6.0]),
+        (TestudoSse42, "crowd", 10_000, Some(Rapier), [4.0, 6.0]),
         (Testudo, "crowd", 1_000, None, [3.5, 6.0]),
         (Testudo, "crowd", 50_000, None, [8.0, 12.0]),
         (Testudo, "gather", 10_000, Some(Rapier), [4.0, 7.0]),

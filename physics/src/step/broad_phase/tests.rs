@@ -136,8 +136,8 @@ fn one_tree_gives_each_overlapping_pair_once() {
             let expected = overlapping(&boxes, |i, j| i < j);
             for rule in rules() {
                 let tree = tree(&boxes, rule, |_| true);
-                let pairs = joined(&tree, None, Path::Plain);
-                for path in [Simd::Sse41, Simd::Avx2, Simd::Widest].map(Path::detect) {
+                let pairs = joined(&tree, None, Path::PLAIN);
+                for path in [Simd::Bits128, Simd::Bits256, Simd::Widest].map(Path::detect) {
                     assert_eq!(pairs, joined(&tree, None, path), "{name}, seed {seed}, {rule:?}: {path:?}");
                 }
                 let pairs = sorted(pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect());
@@ -167,8 +167,8 @@ fn two_trees_give_each_overlapping_pair_once() {
                     let height = a.levels().len().max(b.levels().len());
                     a.raise_to(height);
                     b.raise_to(height);
-                    let pairs = joined(&a, Some(&b), Path::Plain);
-                    for path in [Simd::Sse41, Simd::Avx2, Simd::Widest].map(Path::detect) {
+                    let pairs = joined(&a, Some(&b), Path::PLAIN);
+                    for path in [Simd::Bits128, Simd::Bits256, Simd::Widest].map(Path::detect) {
                         assert_eq!(pairs, joined(&a, Some(&b), path), "{name}, seed {seed}: {path:?}");
                     }
                     assert_eq!(sorted(pairs), expected, "{name}, seed {seed}, {rule:?}, 1 of {share}");
@@ -206,7 +206,7 @@ fn moved_and_vacated_lanes_are_followed() {
         }
         let expected = overlapping(&boxes, |i, j| i < j && !gone[i as usize] && !gone[j as usize]);
         assert!(expected.len() > 100);
-        let pairs = joined(&tree, None, Path::Plain);
+        let pairs = joined(&tree, None, Path::PLAIN);
         assert_eq!(
             sorted(pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect()),
             expected,

@@ -1,0 +1,51 @@
+//! Arithmetic on the lanes of wide registers that several kernels share, over `fearless_simd`.
+//!
+//! Kernels are generic over the instruction set (`S: Simd`, a token that proves that the machine has it) and reach the machine
+//! through [`crate::simd`]. Everything that a kernel calls is `#[inline(always)]`, closures too: what stays out of line
+//! is compiled without the wide instructions.
+
+use fearless_simd::prelude::*;
+use fearless_simd::{i32x4, i32x8, i64x4, u64x4};
+
+/// Fraction bits of unit normals and mass shares inside the solver.
+pub(crate) const UNIT_BITS: u32 = 30;
+/// One, in solver units.
+pub(crate) const UNIT: i32 = 1 << UNIT_BITS;
+
+/// One half of the last place that [`rounded`] keeps.
+const HALF: i64 = 1 << (UNIT_BITS - 1);
+
+/// Products with a factor of 30 fraction bits back in the units of the other factor, rounded to nearest. Only the low 32 bits of each
+/// count: shifting in zeros instead of signs is cheaper.
+#[inline(always)]
+pub(crate) fn rounded<S: Simd>(products: i64x4<S>) -> i64x4<S> {
+    let products: u64x4<S> = (products + HALF).bitcast();
+    (products >> UNIT_BITS).bitcast()
+}
+
+/// `value * fraction`, where `fraction` has 30 fraction bits; rounded to nearest.
+#[inline(always)]
+pub(crate) fn scaled<S: Simd>(value: i32x8<S>, fraction: i32x8<S>) -> i32x8<S> {
+    let (low, high) = value.widening_mul(fraction);
+    // Even and odd lanes apart are what x86 multiplies; these shuffles cancel those of `widening_mul`.
+    let (even, odd) = low.deinterleave(high);
+    let (even, odd): (u64x4<S>, u64x4<S>) = ((even + HALF).bitcast(), (odd + HALF).bitcast());
+    low_and_high(even >> UNIT_BITS, odd << (32 - UNIT_BITS))
+}
+
+/// The low halves of `low` in the even lanes, the high halves of `high` in the odd ones.
+#[inline(always)]
+fn low_and_high<S: Simd>(low: u64x4<S>, high: u64x4<S>) -> i32x8<S> {
+    const LOW: u64 = 0xffff_ffff;
+    let both = low & LOW | high & !LOW;
+    // Lanes of 32 bits stand in memory order.
+    let both = if cfg!(target_endian = "big") { both << 32 | both >> 32 } else { both };
+    both.bitcast()
+}
+
+/// Each value twice: `[a, a, b, b, c, c, d, d]`.
+#[inline(always)]
+pub(crate) fn twice<S: Simd>(values: i32x4<S>) -> i32x8<S> {
+    let (low, high) = values.interleave(values);
+    low.combine(high)
+}

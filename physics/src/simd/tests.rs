@@ -1,0 +1,66 @@
+//! Every path of this machine against one number at a time.
+
+use alloc::vec::Vec;
+
+use super::*;
+use crate::math::boxes::LANES;
+use crate::math::lanes::UNIT;
+use crate::math::rng::Pcg32;
+use crate::solve::solver::{Contact, EVEN_SHARE, solve_one};
+
+/// Movable bodies; the immovable one and the dummy follow them.
+const BODIES: u32 = 64;
+
+/// Batches as colouring makes them: no movable body twice in a batch, immovable ones often, the last lanes empty.
+fn batches(rng: &mut Pcg32) -> Vec<Batch> {
+    let wall = BODIES;
+    let number = |rng: &mut Pcg32, range: i32| rng.next_u32() as i32 % range;
+    (0..40)
+        .map(|index| {
+            let mut batch = Batch::empty(BODIES + 1);
+            let mut free: Vec<u32> = (0..BODIES).collect();
+            for lane in 0..LANES - index % 5 {
+                let mut take = || free.swap_remove(rng.below(free.len() as u32) as usize);
+                let (a, b) = (take(), take());
+                // About unit length; whatever its direction, the formulas are the same.
+                let normal = [number(rng, UNIT), number(rng, UNIT)];
+                let (b, share_a) = match index % 3 {
+                    0 => (b, EVEN_SHARE),
+                    1 if lane == 2 => (wall, UNIT),
+                    _ => (b, number(rng, UNIT).abs()),
+                };
+                let biased = number(rng, 1 << 20);
+                let impulse = number(rng, 1 << 18).abs();
+                batch.set(lane, &Contact { a, b, normal, biased, relaxed: biased.min(0), impulse, share_a });
+            }
+            batch
+        })
+        .collect()
+}
+
+#[test]
+fn passes_solve_as_one_contact_after_the_other_does() {
+    for seed in 0..50 {
+        let rng = &mut Pcg32::new(seed, 1);
+        let start = batches(rng);
+        let mut velocities = [Velocity::default(); BODIES as usize + 2];
+        for velocity in &mut velocities[..BODIES as usize] {
+            *velocity = Velocity::new([0; 2].map(|_: i32| rng.next_u32() as i32 % (100 << 16)));
+        }
+        for path in Path::each(Simd::Widest) {
+            let (mut expected, mut batches) = (start.clone(), start.clone());
+            let (mut expected_velocities, mut velocities) = (velocities, velocities);
+            for pass in [Pass::WarmStart, Pass::Biased, Pass::Biased, Pass::Relax] {
+                path.solve(&mut batches, &mut velocities, pass);
+                for batch in &mut expected {
+                    (0..LANES).for_each(|lane| solve_one(batch, lane, pass, &mut expected_velocities));
+                }
+                let name = path.name();
+                assert_eq!(velocities, expected_velocities, "seed {seed}, {name}, {pass:?}");
+                for (batch, expected) in batches.iter().zip(&expected) {
+                    assert_eq!(batch.impulse, expected.impulse, "seed {seed}, {name}, {pass:?}");
+                }
+            }
+        }
+    }
+}
