@@ -177,7 +177,7 @@ pub(crate) fn no_cycles(tree: &Tree, src: &str) -> Vec<Finding> {
 }
 
 /// A cycle as a list that begins and ends with the same module.
-fn find_cycle<V>(edges: &BTreeMap<String, BTreeMap<String, V>>) -> Option<Vec<String>> {
+pub(crate) fn find_cycle<V>(edges: &BTreeMap<String, BTreeMap<String, V>>) -> Option<Vec<String>> {
     let mut done = BTreeSet::new();
     edges.keys().find_map(|start| walk(edges, &mut vec![start.clone()], &mut done))
 }

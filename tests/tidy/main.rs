@@ -9,6 +9,7 @@ mod imports;
 mod layout;
 mod lexer;
 mod paths;
+mod rooms;
 mod test_code;
 mod tree;
 
@@ -25,6 +26,12 @@ fn physics_imports_in_order() {
 fn lockstep_has_no_import_cycles() {
     let findings = imports::no_cycles(&Tree::of_repository(), "lockstep/src/");
     assert_clean("lockstep's modules import each other without a cycle", &findings);
+}
+
+#[test]
+fn demo_has_no_import_cycles() {
+    let findings = rooms::demo_has_no_cycles(&Tree::of_repository());
+    assert_clean("the demo's folders, rooms and files import each other without a cycle", &findings);
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Buildings: immovable, but not for ever. Keeps hold an army together, barracks train its recruits.
 
-use testudo_physics::BodyId;
+use testudo_physics::{BodyId, Rate};
 
-use crate::game::field::Rock;
 use crate::game::point::{Point, UNIT};
-use crate::game::rate::Rate;
+use crate::game::rock::Rock;
 
 /// Recruits are counted in thousandths, so that small armies get some too.
 pub(crate) const RECRUIT: u32 = 1_000;
@@ -64,7 +63,8 @@ impl Building {
     /// At full strength, not in the world yet.
     pub(crate) fn new(army: u8, kind: BuildingKind, ground: Rock, units: u32) -> Self {
         let hit_points = kind.hit_points(units);
-        Self { army, kind, ground, body: None, hit_points, ready: 0, training: Rate::default() }
+        let training = Rate::new(kind.training_per_second(units).into());
+        Self { army, kind, ground, body: None, hit_points, ready: 0, training }
     }
 
     pub(crate) fn stands(&self) -> bool {
@@ -77,8 +77,8 @@ impl Building {
     }
 
     /// One frame of training. Nobody is trained while nobody is missing.
-    pub(crate) fn train(&mut self, is_wanted: bool, units: u32, frames_per_second: u32) {
-        let trained = self.training.take(self.kind.training_per_second(units), frames_per_second);
+    pub(crate) fn train(&mut self, is_wanted: bool, frames_per_second: u32) {
+        let trained = self.training.take(frames_per_second) as u32;
         self.ready = if is_wanted { self.ready.saturating_add(trained) } else { 0 };
     }
 
@@ -115,12 +115,12 @@ mod tests {
     fn recruits_come_at_their_pace_and_do_not_wait() {
         let mut barracks = barracks();
         for _ in 0..1_000 {
-            barracks.train(false, 140, 20);
+            barracks.train(false, 20);
         }
         assert!(!barracks.take_recruit());
         let mut recruits = 0;
         for _ in 0..200 {
-            barracks.train(true, 140, 20);
+            barracks.train(true, 20);
             recruits += u32::from(barracks.take_recruit());
         }
         assert_eq!(recruits, 20, "two per second for ten seconds");

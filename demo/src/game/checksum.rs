@@ -3,7 +3,7 @@
 //! Each structure is taken apart without `..`, so that a new field does not compile until it is shown here or named as none.
 
 use testudo_lockstep::state::{self, Leaf, Part, State, StateError, Visit};
-use testudo_physics::{BodyField, BodyId, FlipError, Place, SnapshotError, World};
+use testudo_physics::{BodyField, BodyId, FlipError, Place, Rate, SnapshotError, World};
 
 use crate::game::army::Army;
 use crate::game::building::Building;
@@ -50,7 +50,7 @@ impl State for Game {
         v.number("dice.state", &mut state)?;
         v.number("dice.stream", &mut stream)?;
         dice.set_state(state, stream);
-        clock.visit(v, ["clock.rest", "clock.frames_per_second"])?;
+        visit_rate(clock, v, ["clock.rest", "clock.frames_per_second"])?;
         for (index, army) in (0..).zip(armies) {
             v.object("army", index);
             army.visit(v, index * setup.units, setup.units)?;
@@ -103,13 +103,29 @@ impl Army {
     }
 }
 
+/// Shows what a rate carries and the frames per second that it counts in. What it gives per second follows from its owner.
+fn visit_rate<V: Visit>(rate: &mut Rate, v: &mut V, names: [&'static str; 2]) -> Result<(), StateError> {
+    let (remainder, frames_per_second) = rate.remainder();
+    let (mut remainder, mut frames_per_second) = (remainder as u16, frames_per_second as u16);
+    v.number_in(names[0], &mut remainder, 0..=999)?;
+    v.number_in(names[1], &mut frames_per_second, 0..=1_000)?;
+    let parts = (remainder.into(), frames_per_second.into());
+    let max = i64::from(frames_per_second) - 1;
+    *rate = Rate::from_parts(rate.per_second(), parts).ok_or(StateError::OutOfRange {
+        name: names[0],
+        min: 0,
+        max: max.max(0),
+    })?;
+    Ok(())
+}
+
 impl Building {
     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
         // Army, kind and ground follow from the setup.
         let Self { army: _, kind: _, ground: _, body, hit_points, ready, training } = self;
         v.number("hit_points", hit_points)?;
         v.number("ready", ready)?;
-        training.visit(v, ["training.rest", "training.frames_per_second"])?;
+        visit_rate(training, v, ["training.rest", "training.frames_per_second"])?;
         visit_body(body, v, "stands")
     }
 }

@@ -5,6 +5,7 @@
 use crate::game::building::BuildingKind;
 use crate::game::dice::Dice;
 use crate::game::point::{Point, UNIT};
+use crate::game::rock::Rock;
 use crate::game::setup::Setup;
 
 /// Distance between neighbours in a formation, raw: a unit and a quarter, so that discs of radius 1/2 have air between them.
@@ -40,14 +41,6 @@ pub(crate) struct Base {
     pub(crate) forward: (i32, i32),
     /// Behind the formation: the keep in the middle, barracks at both sides.
     pub(crate) buildings: [(BuildingKind, Rock); 3],
-}
-
-/// An immovable rectangle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Rock {
-    pub(crate) centre: Point,
-    /// Half extents, raw.
-    pub(crate) half: Point,
 }
 
 /// The ground of one match.

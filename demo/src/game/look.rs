@@ -4,8 +4,9 @@ use testudo_physics::{BodyId, BodyKind};
 
 use crate::game::building::BuildingKind;
 use crate::game::field::SPACING;
+use crate::game::kind::Kind;
 use crate::game::point::Point;
-use crate::game::unit::{Foe, Kind};
+use crate::game::unit::Foe;
 use crate::game::{Game, NO_UNIT};
 
 /// A living unit.

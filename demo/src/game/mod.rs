@@ -13,12 +13,13 @@ mod dice;
 mod fault;
 mod field;
 mod grid;
+mod kind;
 mod look;
 mod march;
 mod order;
 mod point;
-mod rate;
 mod recruit;
+mod rock;
 mod route;
 mod routes;
 mod setup;
@@ -29,7 +30,7 @@ mod unit;
 mod tests;
 
 use testudo_lockstep::{PlayerId, Simulation, Turn};
-use testudo_physics::{Aabb, World, WorldDef};
+use testudo_physics::{Aabb, Rate, World, WorldDef};
 
 use army::Army;
 pub(crate) use army::MatchResult;
@@ -38,15 +39,15 @@ pub(crate) use dice::Dice;
 pub(crate) use fault::{BodyField, FaultError};
 use field::Field;
 use grid::Grid;
+use kind::Kind;
 pub(crate) use look::{BuildingLook, Scenery, UnitLook};
 pub(crate) use order::{Area, Command, Order, Place, RANGES_MAX, Ranges, Selection};
 pub(crate) use point::{Point, UNIT, squared};
-use rate::Rate;
 use routes::Routes;
 pub(crate) use setup::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
 use terrain::Terrain;
 pub(crate) use unit::Foe;
-use unit::{Kind, Unit};
+use unit::Unit;
 
 /// Control groups that every army has from the start.
 pub(crate) const LEFT_WING: u8 = 1;
@@ -112,7 +113,7 @@ impl Game {
             world: World::new(WorldDef::new().bounds(bounds).seed(setup.seed))?,
             frame: 0,
             dice: Dice::new(setup.seed),
-            clock: Rate::default(),
+            clock: Rate::new(1_000),
             armies: field
                 .bases
                 .iter()
@@ -186,7 +187,7 @@ impl Simulation for Game {
     }
 
     fn step(&mut self, frames_per_second: u32) {
-        let elapsed_ms = self.clock.take(1_000, frames_per_second) as u16;
+        let elapsed_ms = self.clock.take(frames_per_second) as u16;
         self.survey();
         self.look_around();
         self.fight(elapsed_ms);

@@ -3,11 +3,13 @@
 use testudo_physics::{BodyDef, Shape};
 
 use crate::game::building::Building;
-use crate::game::field::{BOULDER_RADIUS, Base, Field, Rock};
+use crate::game::field::{BOULDER_RADIUS, Base, Field};
+use crate::game::kind::{Kind, UNIT_RADIUS};
 use crate::game::march::{GROUND_FRICTION, raw};
 use crate::game::point::{Point, UNIT};
+use crate::game::rock::Rock;
 use crate::game::setup::{Setup, SetupError};
-use crate::game::unit::{Kind, Task, UNIT_RADIUS, Unit, Way};
+use crate::game::unit::{Task, Unit, Way};
 use crate::game::{ARCHERS, Game, LEFT_WING, NO_UNIT, RIGHT_WING};
 
 /// Weight and grip of boulders: heavy enough to need several units.
@@ -78,7 +80,7 @@ impl Game {
             let building = &mut self.buildings[number];
             let army = &mut self.armies[usize::from(building.army)];
             let is_wanted = building.stands() && army.wants_recruits();
-            building.train(is_wanted, self.setup.units, frames_per_second);
+            building.train(is_wanted, frames_per_second);
             while self.buildings[number].take_recruit() {
                 let army = self.buildings[number].army;
                 let Some(unit) = self.armies[usize::from(army)].recruit() else { break };

@@ -1,8 +1,9 @@
 //! Where units can walk: the ground in square cells, each free or blocked by rocks and buildings.
 
-use crate::game::field::{Field, Rock};
+use crate::game::field::Field;
+use crate::game::kind::UNIT_RADIUS;
 use crate::game::point::Point;
-use crate::game::unit::UNIT_RADIUS;
+use crate::game::rock::Rock;
 
 /// Side of the smallest cells: 2 units, 2^17 raw.
 const CELL_SHIFT_MIN: u32 = 17;

@@ -292,7 +292,7 @@ fn a_patrol_goes_there_and_back() {
 fn units_walk_around_walls() {
     let mut game = game(1, 12);
     let base = game.base(0).unwrap();
-    let wall = field::Rock { centre: base.offset(9 * UNIT, 0), half: Point { x: UNIT, y: 12 * UNIT } };
+    let wall = rock::Rock { centre: base.offset(9 * UNIT, 0), half: Point { x: UNIT, y: 12 * UNIT } };
     game.field.rocks.push(wall);
     let body =
         testudo_physics::BodyDef::fixed(testudo_physics::Shape::Rect { half_extents: wall.half.to_vec2() });

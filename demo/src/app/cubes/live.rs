@@ -7,7 +7,7 @@ use testudo_physics::Fx;
 
 use super::{CubesError, CubesMatch, CubesSpec, Moment, Side};
 use crate::app::clock::Clock;
-use crate::app::telemetry::{Sample, Telemetry};
+use crate::app::watch::telemetry::{Sample, Telemetry};
 use crate::cubes::{Cubes, FRAMES_PER_SECOND, Input};
 
 /// Time for which one frame is asked for before it is given up.

@@ -6,7 +6,7 @@ use testudo_lockstep::Simulation as _;
 use testudo_lockstep::replay::{Divergence, Replay, ReplayPlayer};
 
 use crate::app::Terms;
-use crate::app::outcome::MatchError;
+use crate::app::error::MatchError;
 use crate::app::playback::budget::Budget;
 use crate::app::playback::checking::Checking;
 use crate::app::playback::keyframes::{Keyframes, TRAIL_MAX, Trail};

@@ -1,0 +1,118 @@
+//! Why a match was not played to its end, or did not begin.
+
+use core::fmt;
+use std::net::SocketAddr;
+
+use testudo_lockstep::{ConfigError, Duration, Failure, PROTOCOL_VERSION, SessionPhase};
+
+use crate::game::{FaultError, SetupError};
+
+/// Time after which nobody is there who could answer.
+pub(crate) const ANSWER_WAIT: Duration = Duration::from_secs(10);
+
+/// Why a match was not played to its end.
+#[derive(Debug)]
+pub(crate) enum MatchError {
+    /// The settings are out of range.
+    Setup(SetupError),
+    /// The session's settings are out of range.
+    Config(ConfigError),
+    /// The bit to flip does not exist or must not be flipped.
+    Fault(FaultError),
+    /// A session ended early, after so many turns.
+    Failed { failure: Failure, turns: u32 },
+    /// The network delivered too little: after this much virtual time the match was given up.
+    TooSlow { after: Duration, turns: u32 },
+    /// Nobody let us in.
+    Invitation(InvitationError),
+    /// The socket could not be opened.
+    Bind { address: SocketAddr, error: std::io::Error },
+    /// The socket broke.
+    Socket(std::io::Error),
+    /// A replay file cannot be written or played.
+    Replay { path: std::path::PathBuf, what: String },
+}
+
+impl MatchError {
+    /// The error in a session that is over, unless it has finished.
+    pub(crate) fn of_state(state: SessionPhase, turns: u32) -> Option<Self> {
+        match state {
+            SessionPhase::Failed(failure) => Some(Self::Failed { failure, turns }),
+            _ => None,
+        }
+    }
+
+    /// Whether the user asked for something that does not exist, as opposed to a match that went wrong.
+    pub(crate) fn is_usage(&self) -> bool {
+        matches!(self, Self::Setup(_) | Self::Config(_) | Self::Fault(_) | Self::Replay { .. })
+    }
+}
+
+impl fmt::Display for MatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Setup(error) => write!(f, "{error}"),
+            Self::Config(error) => write!(f, "{error}"),
+            Self::Fault(error) => write!(f, "{error}"),
+            Self::Failed { failure, turns: 0 } => write!(f, "the match did not start: {failure}"),
+            Self::Failed { failure, turns } => write!(f, "the match ended early, in turn {turns}: {failure}"),
+            Self::TooSlow { after, turns } => write!(
+                f,
+                "the network delivers too little: only {turns} turns were played in {} s of virtual time",
+                after.as_millis() / 1_000
+            ),
+            Self::Invitation(error) => write!(f, "{error}"),
+            Self::Bind { address, error } => write!(f, "cannot listen on {address}: {error}"),
+            Self::Socket(error) => write!(f, "the network failed: {error}"),
+            Self::Replay { path, what } => write!(f, "{}: {what}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for MatchError {}
+
+impl From<SetupError> for MatchError {
+    fn from(error: SetupError) -> Self {
+        Self::Setup(error)
+    }
+}
+
+impl From<ConfigError> for MatchError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl From<FaultError> for MatchError {
+    fn from(error: FaultError) -> Self {
+        Self::Fault(error)
+    }
+}
+
+/// Why there is no invitation.
+#[derive(Debug)]
+pub(crate) enum InvitationError {
+    /// Nobody has answered.
+    NoAnswer { host: SocketAddr },
+    /// Every place is taken.
+    Full { host: SocketAddr },
+    /// The host speaks another protocol version.
+    Version { theirs: u16 },
+    /// The socket broke.
+    Socket(std::io::Error),
+}
+
+impl fmt::Display for InvitationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoAnswer { host } => {
+                write!(f, "nobody at {host} has answered for {} s", ANSWER_WAIT.as_millis() / 1_000)
+            }
+            Self::Full { host } => write!(f, "every place at {host} is taken"),
+            Self::Version { theirs } => {
+                write!(f, "the host speaks protocol version {theirs}, this program {PROTOCOL_VERSION}")
+            }
+            Self::Socket(error) => write!(f, "the network failed: {error}"),
+        }
+    }
+}

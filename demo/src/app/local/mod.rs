@@ -1,0 +1,6 @@
+//! Matches with all peers in this process, over a simulated network.
+
+pub(crate) mod simulated;
+pub(crate) mod skirmish;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod soak;

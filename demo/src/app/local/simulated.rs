@@ -1,0 +1,189 @@
+//! A whole match in one process: every client with its own session and its own copy, over a simulated network, in virtual
+//! time, as fast as it goes.
+
+use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::{
+    Driver, Duration, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, Topology,
+    VirtualMatch,
+};
+
+use crate::app::error::MatchError;
+use crate::app::terms::{Terms, session_config};
+use crate::app::watch::client::{Client, Fault};
+use crate::app::watch::comparison::Comparison;
+use crate::app::watch::outcome::{ClientOutcome, Outcome};
+use crate::app::watch::pilot::play_bot;
+use crate::app::watch::recording::Recording;
+use crate::game::{Game, Order};
+
+/// A match may take so many times its undisturbed length in virtual time, and ...
+const PATIENCE: u64 = 60;
+
+/// ... this much more, for the handshake and the end.
+const PATIENCE_EXTRA: Duration = Duration::from_secs(120);
+
+/// Everything that decides how the match runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SimulatedMatch {
+    pub(crate) terms: Terms,
+    /// Every link, in both directions.
+    pub(crate) link: LinkSettings,
+    pub(crate) topology: Topology,
+    pub(crate) pace: Pace,
+    pub(crate) fault: Option<Fault>,
+}
+
+/// Plays the match to its end. `recordings` are written by the players' clients; `progress` hears of each turn that player 0's client
+/// begins.
+///
+/// # Errors
+/// Settings out of range, a fault that cannot be brought about, a network over which the match cannot be played.
+pub(crate) fn play(
+    spec: &SimulatedMatch,
+    recordings: Vec<(u8, Recording)>,
+    progress: impl FnMut(u32),
+) -> Result<Outcome, MatchError> {
+    let mut running = Running::start(spec)?;
+    for (player, recording) in recordings {
+        if let Some(driver) = running.virtual_match.drivers_mut().get_mut(usize::from(player)) {
+            driver.simulation_mut().record(recording);
+        }
+    }
+    running.run(progress)?;
+
+    running.outcome()
+}
+
+struct Running {
+    terms: Terms,
+    virtual_match: VirtualMatch<Client>,
+    /// When the first client began turn 0.
+    began: Option<Instant>,
+    /// When the last frame of the last turn was over everywhere, and what each had sent by then.
+    ended: Option<(Instant, Vec<u64>)>,
+    comparison: Comparison,
+}
+
+impl Running {
+    fn start(spec: &SimulatedMatch) -> Result<Self, MatchError> {
+        let config =
+            session_config(&spec.terms, spec.terms.setup.seed).topology(spec.topology).pace(spec.pace);
+        let game = Game::new(spec.terms.setup)?;
+        let players = spec.terms.setup.players;
+        let mut drivers = Vec::new();
+        for player in 0..players {
+            let fault = spec.fault.filter(|fault| fault.player == player);
+            let client = Client::new(game.clone(), fault, true);
+            drivers.push(Driver::new(client, session(&config, player)?));
+        }
+        let mut net = SimNet::new(spec.terms.setup.seed);
+        net.set_default(spec.link);
+        Ok(Self {
+            terms: spec.terms,
+            virtual_match: VirtualMatch::new(drivers, net),
+            began: None,
+            ended: None,
+            comparison: Comparison::default(),
+        })
+    }
+
+    fn run(&mut self, mut progress: impl FnMut(u32)) -> Result<(), MatchError> {
+        let undisturbed = Duration::from_millis(200).times(self.terms.turns.into());
+        let limit = Instant::ZERO + undisturbed.times(PATIENCE) + PATIENCE_EXTRA;
+        while !self.virtual_match.is_over() {
+            let now = self.virtual_match.now();
+            let turns = self.turns_begun();
+            if now >= limit {
+                let after = now.since(Instant::ZERO);
+                return Err(MatchError::TooSlow { after, turns });
+            }
+            self.virtual_match.step(&mut |player, turn, client: &Client, session: &mut Session<Order>| {
+                if player == 0 {
+                    progress(turn.0);
+                }
+                play_bot(client, PlayerId(player as u8), turn, session);
+            });
+            if self.began.is_none() && self.turns_begun() > 0 {
+                self.began = Some(now);
+            }
+            let agreed = self.comparison.desync().is_none();
+            self.comparison.advance(self.virtual_match.drivers_mut())?;
+            if let (true, Some(turn)) = (agreed, self.comparison.desync().map(|desync| desync.turn)) {
+                self.note_divergence(turn);
+            }
+            self.note_end(now);
+        }
+        Ok(())
+    }
+
+    /// At once: replays keep the state right after that turn only as long as it is recent.
+    fn note_divergence(&mut self, turn: u32) {
+        for driver in self.virtual_match.drivers_mut() {
+            driver.simulation_mut().note_divergence(turn);
+        }
+    }
+
+    fn turns_begun(&self) -> u32 {
+        let begun = self.virtual_match.drivers().iter().map(|driver| driver.session().next_turn().0);
+        begun.max().unwrap_or(0)
+    }
+
+    fn note_end(&mut self, now: Instant) {
+        if self.ended.is_none() && self.comparison.turns() == self.terms.turns {
+            let drivers = self.virtual_match.drivers();
+            let bytes = drivers.iter().map(|driver| driver.session().stats().bytes_sent).collect();
+            // A frame is simulated when its time begins.
+            self.ended = Some((now + drivers[0].session().config().frame_length(), bytes));
+        }
+    }
+
+    fn outcome(mut self) -> Result<Outcome, MatchError> {
+        let turns = self.turns_begun();
+        let mut alarm: Option<u32> = None;
+        for driver in self.virtual_match.drivers_mut() {
+            let session = driver.session_mut();
+            if let Some(error) = MatchError::of_state(session.phase(), turns) {
+                return Err(error);
+            }
+            while let Some(event) = session.poll_event() {
+                if let testudo_lockstep::Event::Desync(mismatch) = event {
+                    alarm = Some(alarm.map_or(mismatch.turn.0, |turn| turn.min(mismatch.turn.0)));
+                }
+            }
+        }
+        if let (Some(turn), None) = (alarm, self.comparison.desync()) {
+            self.note_divergence(turn);
+        }
+        for driver in self.virtual_match.drivers_mut() {
+            driver.simulation_mut().finish_recording()?;
+        }
+        let drivers = self.virtual_match.drivers();
+        let now = self.virtual_match.now();
+        let (end, bytes) = self.ended.unwrap_or((now, vec![0; drivers.len()]));
+        let clients: Vec<(&Client, ClientOutcome)> = drivers
+            .iter()
+            .zip(bytes)
+            .map(|(driver, bytes)| {
+                (driver.simulation(), ClientOutcome::of(driver.simulation(), driver.session(), bytes))
+            })
+            .collect();
+        let mut outcome = Outcome::new(self.terms, &clients, end.since(self.began.unwrap_or(end)));
+        let stats = self.virtual_match.net().stats();
+        outcome.packets = Some((stats.sent, stats.lost));
+        outcome.desync = self.comparison.into_desync();
+        let seen = outcome.desync.as_ref().map(|desync| desync.turn);
+        outcome.divergent_turn = [seen, alarm].into_iter().flatten().min();
+        Ok(outcome)
+    }
+}
+
+/// The session of one player: node `n` of the network is player `n`.
+pub(crate) fn session(config: &SessionConfig, player: u8) -> Result<Session<Order>, MatchError> {
+    let mut session = Session::new(config.clone(), Identity::Player(PlayerId(player)), Instant::ZERO)?;
+    match config.topology {
+        Topology::Mesh => (0..player).for_each(|other| session.connect(PeerId(other.into()))),
+        Topology::Host | Topology::Relay if player > 0 => session.connect(PeerId(0)),
+        Topology::Host | Topology::Relay => {}
+    }
+    Ok(session)
+}

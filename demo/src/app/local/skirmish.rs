@@ -1,0 +1,428 @@
+//! A match to look at: all clients in one process over a simulated network whose conditions may change, its virtual time
+//! driven from outside, picture by picture. A slow picture makes time pass more slowly and changes nothing else.
+
+use std::path::{Path, PathBuf};
+
+use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::{
+    Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase, SubmitError,
+    Turn, VirtualMatch,
+};
+
+use crate::app::clock::{Clock, seconds_since_1970};
+use crate::app::error::MatchError;
+use crate::app::local::simulated::session;
+use crate::app::terms::{Terms, session_config};
+use crate::app::watch::client::Client;
+use crate::app::watch::comparison::Comparison;
+use crate::app::watch::diagnosis::Desync;
+use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
+use crate::app::watch::recording::Recording;
+use crate::app::watch::telemetry::{Sample, Telemetry};
+use crate::game::{BodyField, Dice, Game, Order};
+
+/// The bit that is flipped on purpose: 1/32 of a unit, too little to be seen.
+const FLIPPED_BIT: u32 = 11;
+
+/// What the clients of a match agree on, and who plays.
+#[derive(Clone, Debug)]
+pub(crate) struct SkirmishSpec {
+    pub(crate) terms: Terms,
+    /// Every link, in both directions.
+    pub(crate) link: LinkSettings,
+    pub(crate) pace: Pace,
+    /// By player.
+    pub(crate) pilots: Vec<Pilot>,
+    /// Where the first client's replay is written, in a file of its own for every match.
+    pub(crate) replays: Option<PathBuf>,
+}
+
+/// A match in progress.
+pub(crate) struct Skirmish {
+    spec: SkirmishSpec,
+    virtual_match: VirtualMatch<Client>,
+    /// Virtual time as pictures see it; never before the last thing that happened.
+    time: Instant,
+    comparison: Comparison,
+    telemetry: Telemetry,
+    /// By client: the turn that it cannot begin and who is missing.
+    waiting: Vec<Option<(Turn, Vec<PlayerId>)>>,
+    /// Chooses the body to corrupt, until a difference has been seen.
+    sabotage: Option<Dice>,
+    /// Why no replay is written though one is wanted. That is no reason not to play.
+    unrecorded: Option<MatchError>,
+}
+
+/// A match may be left at any time; what was recorded is whole.
+impl Drop for Skirmish {
+    fn drop(&mut self) {
+        for driver in self.virtual_match.drivers_mut() {
+            // A full disk cost the rest of the replay when it was full; nobody is here any more to be told.
+            let _ = driver.simulation_mut().finish_recording();
+        }
+    }
+}
+
+/// A file that does not exist yet.
+fn new_file(folder: &Path) -> PathBuf {
+    let seconds = seconds_since_1970();
+    let names = (0..).map(|number| match number {
+        0 => format!("{seconds}.replay"),
+        _ => format!("{seconds}-{number}.replay"),
+    });
+    let mut paths = names.map(|name| folder.join(name));
+    paths.find(|path| !path.exists()).unwrap_or_default()
+}
+
+impl Skirmish {
+    /// A match before its first turn.
+    ///
+    /// # Errors
+    /// Settings out of range.
+    pub(crate) fn new(spec: SkirmishSpec) -> Result<Self, MatchError> {
+        let players = spec.terms.setup.players;
+        let config: SessionConfig = session_config(&spec.terms, spec.terms.setup.seed)
+            .pace(spec.pace)
+            .actions_per_turn_max(ORDERS_PER_TURN);
+        let game = Game::new(spec.terms.setup)?;
+        let (mut drivers, mut unrecorded) = (Vec::new(), None);
+        for player in 0..players {
+            let mut client = Client::new(game.clone(), None, true);
+            if let (0, Some(folder)) = (player, &spec.replays) {
+                match Recording::create(&new_file(folder), &spec.terms) {
+                    Ok(recording) => client.record(recording),
+                    Err(error) => unrecorded = Some(error),
+                }
+            }
+            drivers.push(Driver::new(client, session(&config, player)?));
+        }
+        let mut net = SimNet::new(spec.terms.setup.seed);
+        net.set_default(spec.link);
+        Ok(Self {
+            virtual_match: VirtualMatch::new(drivers, net),
+            time: Instant::ZERO,
+            comparison: Comparison::default(),
+            telemetry: Telemetry::new(Instant::ZERO),
+            waiting: vec![None; usize::from(players)],
+            sabotage: None,
+            unrecorded,
+            spec,
+        })
+    }
+
+    /// Lets virtual time pass. Stops early when this has taken `budget` of real time; the rest of `span` does not happen.
+    ///
+    /// # Errors
+    /// A session that has failed.
+    pub(crate) fn advance(&mut self, span: Duration, budget: Duration) -> Result<(), MatchError> {
+        let (clock, until) = (Clock::start(), self.time + span);
+        while self.virtual_match.now() <= until && !self.is_over() {
+            self.happen()?;
+            if clock.elapsed() > budget {
+                self.time = self.time.max(self.virtual_match.now()).min(until);
+                return Ok(());
+            }
+        }
+        self.time = until;
+        Ok(())
+    }
+
+    /// Goes on until the first client has simulated one frame more, or waits for half a second of virtual time.
+    ///
+    /// # Errors
+    /// A session that has failed.
+    pub(crate) fn step_frame(&mut self) -> Result<(), MatchError> {
+        let (frame, limit) = (self.frame(0), self.time + Duration::from_millis(500));
+        while self.frame(0) == frame && self.virtual_match.now() <= limit && !self.is_over() {
+            self.time = self.time.max(self.virtual_match.now());
+            self.happen()?;
+        }
+        Ok(())
+    }
+
+    /// Everything that happens at the next point of virtual time.
+    fn happen(&mut self) -> Result<(), MatchError> {
+        let pilots = &self.spec.pilots;
+        self.virtual_match.step(&mut |player, turn, client: &Client, session: &mut Session<Order>| {
+            if pilots.get(player) == Some(&Pilot::Bot) {
+                play_bot(client, PlayerId(player as u8), turn, session);
+            }
+        });
+        let agreed = self.comparison.desync().is_none();
+        if self.comparison.advance(self.virtual_match.drivers_mut()).is_err() {
+            self.sabotage();
+        }
+        if let (true, Some(turn)) = (agreed, self.comparison.desync().map(|desync| desync.turn)) {
+            for driver in self.virtual_match.drivers_mut() {
+                driver.simulation_mut().note_divergence(turn);
+            }
+        }
+        for player in 0..self.waiting.len() {
+            self.take_events(player);
+        }
+        let stats = self.virtual_match.net().stats();
+        self.telemetry.observe(self.virtual_match.now(), stats, self.virtual_match.drivers());
+        let turns = self.virtual_match.drivers()[0].session().next_turn().0;
+        let states = self.virtual_match.drivers().iter().map(|driver| driver.session().phase());
+        states.into_iter().find_map(|state| MatchError::of_state(state, turns)).map_or(Ok(()), Err)
+    }
+
+    fn take_events(&mut self, player: usize) {
+        let session = self.virtual_match.drivers_mut()[player].session_mut();
+        while let Some(event) = session.poll_event() {
+            match event {
+                Event::WaitingFor { turn, players, .. } => self.waiting[player] = Some((turn, players)),
+                Event::WaitingOver { .. } => self.waiting[player] = None,
+                _ => {}
+            }
+        }
+    }
+
+    /// Gives a person's order: it is on its way at once and runs two turns later, everywhere.
+    ///
+    /// # Errors
+    /// The order does not run: the queue is full, or the match is over.
+    pub(crate) fn order(&mut self, player: u8, order: &Order) -> Result<(), SubmitError> {
+        self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)
+    }
+
+    /// Why no replay is written though one is wanted.
+    pub(crate) fn unrecorded(&self) -> Option<&MatchError> {
+        self.unrecorded.as_ref()
+    }
+
+    /// Changes the network, from the next packet on.
+    pub(crate) fn set_link(&mut self, link: LinkSettings) {
+        self.spec.link = link;
+        self.virtual_match.net_mut().set_default(link);
+    }
+
+    /// The network's conditions.
+    pub(crate) fn link(&self) -> LinkSettings {
+        self.spec.link
+    }
+
+    /// Packets that have arrived by TCP and wait for one before them.
+    pub(crate) fn held_back(&self) -> u64 {
+        self.virtual_match.net().held_back()
+    }
+
+    /// Hands a player to a person or to a bot.
+    pub(crate) fn set_pilot(&mut self, player: u8, pilot: Pilot) {
+        if let Some(place) = self.spec.pilots.get_mut(usize::from(player)) {
+            *place = pilot;
+        }
+    }
+
+    /// Who plays.
+    pub(crate) fn pilot(&self, player: u8) -> Pilot {
+        self.spec.pilots.get(usize::from(player)).copied().unwrap_or(Pilot::Bot)
+    }
+
+    /// Flips one bit of a unit's place in the last player's copy, at the end of the turn that it plays. Does nothing if the
+    /// copies differ already.
+    pub(crate) fn corrupt_one_bit(&mut self) {
+        if self.sabotage.is_none() && self.comparison.desync().is_none() {
+            self.sabotage = Some(Dice::new(u64::from(self.frame(0)) + 1));
+            self.sabotage();
+        }
+    }
+
+    /// Asks the last player's client for the flip. The unit may fall before the turn ends; then another one is chosen.
+    fn sabotage(&mut self) {
+        let player = self.spec.terms.setup.players - 1;
+        let client = self.virtual_match.drivers_mut()[usize::from(player)].simulation_mut();
+        let slots: Vec<u32> = client.game().unit_slots().collect();
+        if let (Some(dice), false) = (&mut self.sabotage, slots.is_empty()) {
+            let slot = slots[dice.between(0, slots.len() as i32 - 1) as usize];
+            client.corrupt(player, slot, BodyField::PositionX, FLIPPED_BIT);
+        }
+    }
+
+    /// The first difference between the copies.
+    pub(crate) fn desync(&self) -> Option<&Desync> {
+        self.comparison.desync()
+    }
+
+    /// A player's client.
+    pub(crate) fn client(&self, player: u8) -> &Client {
+        self.virtual_match.drivers()[usize::from(player)].simulation()
+    }
+
+    /// A player's session.
+    pub(crate) fn session(&self, player: u8) -> &Session<Order> {
+        self.virtual_match.drivers()[usize::from(player)].session()
+    }
+
+    /// How far the picture is between the client's last two frames: 0..=65,536.
+    pub(crate) fn alpha(&self, player: u8) -> u32 {
+        let driver = &self.virtual_match.drivers()[usize::from(player)];
+        let ppm = u64::from(driver.alpha_ppm_at(self.time));
+        ((ppm << 16) / 1_000_000) as u32
+    }
+
+    /// Frames that a client has simulated.
+    pub(crate) fn frame(&self, player: u8) -> u32 {
+        self.virtual_match.drivers()[usize::from(player)].frame().0
+    }
+
+    /// The turn that a client cannot begin, and whose orders are missing.
+    pub(crate) fn waiting(&self, player: u8) -> Option<&(Turn, Vec<PlayerId>)> {
+        self.waiting.get(usize::from(player))?.as_ref()
+    }
+
+    /// Measurements of the last while, oldest first.
+    pub(crate) fn samples(&self) -> impl DoubleEndedIterator<Item = &Sample> {
+        self.telemetry.samples()
+    }
+
+    /// All turns have been played, by all.
+    pub(crate) fn is_over(&self) -> bool {
+        self.comparison.turns() >= self.spec.terms.turns
+            || self
+                .virtual_match
+                .drivers()
+                .iter()
+                .all(|driver| driver.session().phase() == SessionPhase::Finished)
+    }
+
+    /// Turns in which the copies of all clients have been compared, and each client's checksum up to there.
+    pub(crate) fn compared(&self) -> (u32, &[u64]) {
+        (self.comparison.turns(), self.comparison.checksums())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Command, Selection, Setup};
+    use testudo_lockstep::Simulation;
+    use testudo_lockstep::simnet::Transport;
+
+    const PICTURE: Duration = Duration::from_micros(16_667);
+    const AMPLE: Duration = Duration::from_secs(60);
+
+    fn skirmish(pilots: [Pilot; 2], turns: u32) -> Skirmish {
+        let link =
+            LinkSettings { latency: Duration::from_millis(40), loss_ppm: 50_000, ..LinkSettings::default() };
+        over(link, Pace::Fixed, pilots, turns)
+    }
+
+    fn over(link: LinkSettings, pace: Pace, pilots: [Pilot; 2], turns: u32) -> Skirmish {
+        let terms = Terms { setup: Setup { players: 2, units: 30, seed: 9 }, turns };
+        Skirmish::new(SkirmishSpec { terms, link, pace, pilots: pilots.to_vec(), replays: None }).unwrap()
+    }
+
+    fn checksums(skirmish: &Skirmish) -> Vec<u64> {
+        (0..2).map(|player| skirmish.client(player).game().checksum()).collect()
+    }
+
+    #[test]
+    fn the_length_of_pictures_does_not_change_the_match() {
+        let [smooth, jerky, stepped] = [16_667, 150_000, 0].map(|micros| {
+            let mut skirmish = skirmish([Pilot::Bot; 2], 40);
+            while !skirmish.is_over() {
+                match micros {
+                    0 => skirmish.step_frame().unwrap(),
+                    _ => skirmish.advance(Duration::from_micros(micros), AMPLE).unwrap(),
+                }
+                assert!(skirmish.alpha(0) <= 65_536);
+            }
+            assert_eq!(skirmish.desync(), None);
+            checksums(&skirmish)
+        });
+        assert_eq!(smooth[0], smooth[1]);
+        assert_eq!(smooth, jerky);
+        assert_eq!(smooth, stepped);
+    }
+
+    #[test]
+    fn one_frame_is_one_frame() {
+        let mut skirmish = skirmish([Pilot::Bot; 2], 40);
+        for frame in 1..=20 {
+            skirmish.step_frame().unwrap();
+            assert_eq!(skirmish.frame(0), frame);
+        }
+    }
+
+    #[test]
+    fn a_persons_order_runs_on_both_sides() {
+        let mut skirmish = skirmish([Pilot::Person; 2], 40);
+        let place = |skirmish: &Skirmish, player| skirmish.client(player).game().middle(0).unwrap().1;
+        skirmish.advance(Duration::from_millis(500), AMPLE).unwrap();
+        let start = place(&skirmish, 1);
+        let command = Command::Move(crate::game::Place::near(crate::game::Point::ZERO));
+        skirmish.order(0, &Order { units: Selection::All, command }).unwrap();
+        for _ in 0..180 {
+            skirmish.advance(PICTURE, AMPLE).unwrap();
+        }
+        assert!(place(&skirmish, 1).x > start.x + 3 * 65_536, "player 2 sees them march");
+        assert_eq!(skirmish.desync(), None);
+    }
+
+    #[test]
+    fn a_corrupted_bit_is_found_where_it_was_flipped() {
+        let mut skirmish = skirmish([Pilot::Bot; 2], 400);
+        skirmish.advance(Duration::from_secs(6), AMPLE).unwrap();
+        assert_eq!(skirmish.desync(), None);
+        skirmish.corrupt_one_bit();
+        skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
+        let desync = skirmish.desync().expect("a difference");
+        assert_eq!(desync.outlier, Some(1));
+        let number = desync.number.as_ref().expect("a number");
+        assert_eq!((number.kind, number.field), ("body", "position.x"));
+        let [Some(whole), Some(broken)] = number.values[..] else { panic!("{number:?}") };
+        assert_eq!(whole ^ broken, 1 << FLIPPED_BIT);
+    }
+
+    #[test]
+    fn a_network_that_breaks_stalls_and_recovers() {
+        let mut skirmish = skirmish([Pilot::Bot; 2], 400);
+        let link = skirmish.link();
+        skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
+        skirmish.set_link(LinkSettings { loss_ppm: 1_000_000, ..link });
+        skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
+        assert!(skirmish.waiting(0).is_some() && skirmish.waiting(1).is_some());
+        let frame = skirmish.frame(0);
+        skirmish.set_link(link);
+        skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
+        assert!(skirmish.waiting(0).is_none() && skirmish.frame(0) > frame + 20);
+        let samples: Vec<&Sample> = skirmish.samples().collect();
+        assert!(samples.iter().any(|sample| sample.stalled_frames > 0));
+        assert!(samples.iter().any(|sample| sample.lost > 0 && sample.lost == sample.packets));
+    }
+
+    /// Mean length of a turn over the last 24 s in ms, and the frames that both clients waited in them.
+    fn turns_and_waits(skirmish: &Skirmish) -> (u32, u32) {
+        let samples: Vec<&Sample> = skirmish.samples().collect();
+        let turns: u32 = samples.iter().map(|sample| sample.turn_ms).sum();
+        (turns / samples.len() as u32, samples.iter().map(|sample| sample.stalled_frames).sum())
+    }
+
+    #[test]
+    fn with_a_fifth_lost_tcp_makes_turns_longer_than_udp() {
+        let link =
+            LinkSettings { latency: Duration::from_millis(60), loss_ppm: 200_000, ..LinkSettings::default() };
+        let mut skirmish = over(link, Pace::Adaptive, [Pilot::Bot; 2], 10_000);
+        skirmish.advance(Duration::from_secs(60), AMPLE).unwrap();
+        let (udp_turn, udp_waits) = turns_and_waits(&skirmish);
+        assert_eq!(skirmish.held_back(), 0);
+        // The switch, in the middle of the match.
+        skirmish.set_link(LinkSettings { transport: Transport::Tcp, ..link });
+        let mut held_back = 0;
+        for _ in 0..3_600 {
+            skirmish.advance(PICTURE, AMPLE).unwrap();
+            held_back = held_back.max(skirmish.held_back());
+        }
+        let (tcp_turn, tcp_waits) = turns_and_waits(&skirmish);
+        // The README says 108 and 545 ms.
+        assert!((95..120).contains(&udp_turn) && udp_waits < 10, "{udp_turn} ms, {udp_waits} frames");
+        assert!((480..600).contains(&tcp_turn) && tcp_waits > 30, "{tcp_turn} ms, {tcp_waits} frames");
+        assert!(held_back > 5, "{held_back}");
+        // And back.
+        skirmish.set_link(link);
+        skirmish.advance(Duration::from_secs(60), AMPLE).unwrap();
+        assert!(turns_and_waits(&skirmish).0 < tcp_turn && skirmish.held_back() == 0);
+        assert_eq!(skirmish.desync(), None);
+    }
+}

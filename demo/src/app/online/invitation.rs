@@ -1,0 +1,312 @@
+//! Before a session can start, who joins asks the host's address what is played and which place is free.
+//!
+//! Both packets have the same length, so nobody can use a host to multiply traffic; nothing is sealed yet. All numbers are
+//! little-endian.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+
+use testudo_lockstep::{Duration, Instant, PROTOCOL_VERSION, Pace, PlayerId};
+
+use crate::app::clock::Clock;
+use crate::app::error::{ANSWER_WAIT, InvitationError};
+use crate::app::terms::{TURNS_MAX, Terms};
+use crate::game::Setup;
+
+/// Length of question and answer.
+pub(crate) const BYTES: usize = 64;
+
+const ASK: [u8; 8] = *b"testudo?";
+const ANSWER: [u8; 8] = *b"testudo!";
+
+/// Time between two questions.
+const ASK_AGAIN: Duration = Duration::from_millis(200);
+
+/// Most packets that are read in one step.
+const RECEIVE_MAX: u32 = 64;
+
+/// Time that a place is kept for somebody who asked and has not connected.
+const KEPT: Duration = Duration::from_secs(5);
+
+/// What is played, and where the newcomer sits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Invitation {
+    pub(crate) player: u8,
+    pub(crate) session_id: u64,
+    pub(crate) terms: Terms,
+    pub(crate) pace: Pace,
+}
+
+/// A host's answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Answer {
+    Come(Invitation),
+    /// Every place is taken.
+    Full,
+    /// The host speaks this protocol version.
+    Version(u16),
+}
+
+/// A number that nobody else is likely to have chosen.
+pub(crate) fn random_number() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// A question to a host, asked again and again until it is answered. Nothing here waits.
+pub(crate) struct Asking {
+    host: SocketAddr,
+    socket: UdpSocket,
+    nonce: u64,
+    clock: Clock,
+    asked: Option<Instant>,
+}
+
+impl Asking {
+    /// # Errors
+    /// No socket can be had.
+    pub(crate) fn begin(host: SocketAddr) -> Result<Self, InvitationError> {
+        let local: SocketAddr =
+            if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
+        let socket = UdpSocket::bind(local).map_err(InvitationError::Socket)?;
+        socket.set_nonblocking(true).map_err(InvitationError::Socket)?;
+        Ok(Self { host, socket, nonce: random_number(), clock: Clock::start(), asked: None })
+    }
+
+    /// Who is asked.
+    pub(crate) fn host(&self) -> SocketAddr {
+        self.host
+    }
+
+    /// Reads what has come, and asks again if it is time to. None: there is no answer yet.
+    ///
+    /// # Errors
+    /// The host has refused, or has not answered for long enough.
+    pub(crate) fn step(&mut self) -> Result<Option<Invitation>, InvitationError> {
+        let host = self.host;
+        match self.answer() {
+            Some(Answer::Come(invitation)) => return Ok(Some(invitation)),
+            Some(Answer::Full) => return Err(InvitationError::Full { host }),
+            Some(Answer::Version(theirs)) => return Err(InvitationError::Version { theirs }),
+            None => {}
+        }
+        let now = self.clock.now();
+        if self.clock.elapsed() >= ANSWER_WAIT {
+            return Err(InvitationError::NoAnswer { host });
+        }
+        if self.asked.is_none_or(|asked| now.since(asked) >= ASK_AGAIN) {
+            self.asked = Some(now);
+            // "Nobody listens there" comes at once and may change.
+            let _ = self.socket.send_to(&question(self.nonce), host);
+        }
+        Ok(None)
+    }
+
+    /// The host's answer, if it is among what has come.
+    fn answer(&self) -> Option<Answer> {
+        let mut buffer = [0; BYTES + 1];
+        for _ in 0..RECEIVE_MAX {
+            match self.socket.recv_from(&mut buffer) {
+                Ok((length, from)) if from == self.host => {
+                    let answer = read_answer(&buffer[..length], self.nonce);
+                    if answer.is_some() {
+                        return answer;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Ok(_) | Err(_) => {}
+            }
+        }
+        None
+    }
+}
+
+/// Who sits where, as far as the host has given places away.
+#[derive(Debug)]
+pub(crate) struct Places {
+    terms: Terms,
+    pace: Pace,
+    session_id: u64,
+    /// Places of players 1, 2, ...
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// Who asked for it last, and when.
+    offered: Option<(u64, Instant)>,
+    connected: bool,
+}
+
+impl Places {
+    pub(crate) fn new(terms: Terms, pace: Pace, session_id: u64) -> Self {
+        let places = vec![Place::default(); usize::from(terms.setup.players) - 1];
+        Self { terms, pace, session_id, places }
+    }
+
+    /// Notes that a player's session is connected.
+    pub(crate) fn connected(&mut self, player: PlayerId) {
+        if let Some(place) = player.index().checked_sub(1).and_then(|index| self.places.get_mut(index)) {
+            place.connected = true;
+        }
+    }
+
+    /// Answers a question; nothing if the bytes are none.
+    pub(crate) fn answer(&mut self, bytes: &[u8], now: Instant) -> Option<[u8; BYTES]> {
+        let (nonce, version) = read_question(bytes)?;
+        let answer = match self.offer(nonce, now) {
+            _ if version != PROTOCOL_VERSION => Answer::Version(PROTOCOL_VERSION),
+            Some(player) => {
+                let Self { terms, pace, session_id, .. } = *self;
+                Answer::Come(Invitation { player, session_id, terms, pace })
+            }
+            None => Answer::Full,
+        };
+        Some(answer_bytes(nonce, &answer))
+    }
+
+    /// Who asks twice keeps the place. Free places go first; a place that was given away long ago and whose player may have
+    /// gone is offered again: if the player is still there, the session refuses the newcomer.
+    fn offer(&mut self, nonce: u64, now: Instant) -> Option<u8> {
+        let since = |place: &Place| place.offered.map(|(_, at)| at);
+        let same = self.places.iter().position(|place| place.offered.is_some_and(|(who, _)| who == nonce));
+        let stale = |place: &Place| since(place).is_none_or(|at| now.since(at) >= KEPT);
+        let oldest = || {
+            let stale = self.places.iter().enumerate().filter(|(_, place)| stale(place));
+            stale.min_by_key(|(_, place)| (place.connected, since(place))).map(|(index, _)| index)
+        };
+        let index = same.or_else(oldest)?;
+        self.places[index].offered = Some((nonce, now));
+        u8::try_from(index + 1).ok()
+    }
+}
+
+fn question(nonce: u64) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    bytes[..8].copy_from_slice(&ASK);
+    bytes[8..16].copy_from_slice(&nonce.to_le_bytes());
+    bytes[16..18].copy_from_slice(&PROTOCOL_VERSION.to_le_bytes());
+    bytes
+}
+
+fn read_question(bytes: &[u8]) -> Option<(u64, u16)> {
+    let bytes: &[u8; BYTES] = bytes.try_into().ok()?;
+    (bytes[..8] == ASK).then_some(())?;
+    Some((u64::from_le_bytes(part(bytes, 8)), u16::from_le_bytes(part(bytes, 16))))
+}
+
+fn answer_bytes(nonce: u64, answer: &Answer) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    bytes[..8].copy_from_slice(&ANSWER);
+    bytes[8..16].copy_from_slice(&nonce.to_le_bytes());
+    match answer {
+        Answer::Full => bytes[16] = 1,
+        Answer::Version(version) => {
+            bytes[16] = 2;
+            bytes[18..20].copy_from_slice(&version.to_le_bytes());
+        }
+        Answer::Come(invitation) => {
+            let Setup { players, units, seed } = invitation.terms.setup;
+            bytes[17] = invitation.player;
+            bytes[18] = u8::from(invitation.pace == Pace::Adaptive);
+            bytes[20] = players;
+            bytes[24..28].copy_from_slice(&units.to_le_bytes());
+            bytes[28..32].copy_from_slice(&invitation.terms.turns.to_le_bytes());
+            bytes[32..40].copy_from_slice(&seed.to_le_bytes());
+            bytes[40..48].copy_from_slice(&invitation.session_id.to_le_bytes());
+        }
+    }
+    bytes
+}
+
+/// The answer to the question with this number; everything in it is in range.
+fn read_answer(bytes: &[u8], nonce: u64) -> Option<Answer> {
+    let bytes: &[u8; BYTES] = bytes.try_into().ok()?;
+    (bytes[..8] == ANSWER && u64::from_le_bytes(part(bytes, 8)) == nonce).then_some(())?;
+    match bytes[16] {
+        0 => {
+            let setup = Setup {
+                players: bytes[20],
+                units: u32::from_le_bytes(part(bytes, 24)),
+                seed: u64::from_le_bytes(part(bytes, 32)),
+            };
+            let terms = Terms { setup, turns: u32::from_le_bytes(part(bytes, 28)) };
+            let session_id = u64::from_le_bytes(part(bytes, 40));
+            let pace = if bytes[18] == 0 { Pace::Fixed } else { Pace::Adaptive };
+            let invitation = Invitation { player: bytes[17], session_id, terms, pace };
+            let in_range = bytes[18] <= 1
+                && setup.check().is_ok()
+                && (1..=TURNS_MAX).contains(&terms.turns)
+                && (1..setup.players).contains(&invitation.player);
+            in_range.then_some(Answer::Come(invitation))
+        }
+        1 => Some(Answer::Full),
+        2 => Some(Answer::Version(u16::from_le_bytes(part(bytes, 18)))),
+        _ => None,
+    }
+}
+
+fn part<const N: usize>(bytes: &[u8; BYTES], at: usize) -> [u8; N] {
+    core::array::from_fn(|index| bytes[at + index])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms() -> Terms {
+        Terms { setup: Setup { players: 3, units: 5_000, seed: 0x0102_0304_0506_0708 }, turns: 100 }
+    }
+
+    fn place(places: &mut Places, nonce: u64, ms: u64) -> Option<u8> {
+        let answer = places.answer(&question(nonce), Instant::from_millis(ms))?;
+        match read_answer(&answer, nonce)? {
+            Answer::Come(invitation) => Some(invitation.player),
+            Answer::Full | Answer::Version(_) => None,
+        }
+    }
+
+    #[test]
+    fn an_invitation_says_all_that_a_session_needs() {
+        let mut places = Places::new(terms(), Pace::Adaptive, 99);
+        let answer = places.answer(&question(7), Instant::ZERO).unwrap();
+        let invitation = Invitation { player: 1, session_id: 99, terms: terms(), pace: Pace::Adaptive };
+        assert_eq!(read_answer(&answer, 7), Some(Answer::Come(invitation)));
+        assert_eq!(read_answer(&answer, 8), None, "an answer to somebody else's question");
+    }
+
+    #[test]
+    fn places_are_kept_for_who_asked_and_free_again_when_nobody_comes() {
+        let mut places = Places::new(terms(), Pace::Fixed, 99);
+        assert_eq!(place(&mut places, 7, 0), Some(1));
+        assert_eq!(place(&mut places, 8, 10), Some(2));
+        assert_eq!(place(&mut places, 7, 20), Some(1), "who asks twice keeps the place");
+        assert_eq!(place(&mut places, 9, 30), None, "full");
+        places.connected(PlayerId(1));
+        assert_eq!(place(&mut places, 9, 5_100), Some(2), "player 2 has never connected");
+        assert_eq!(
+            place(&mut places, 10, 5_200),
+            Some(1),
+            "the session knows whether player 1 is still there"
+        );
+    }
+
+    #[test]
+    fn whatever_arrives_is_an_answer_or_nothing() {
+        let mut places = Places::new(terms(), Pace::Fixed, 99);
+        let good = places.answer(&question(7), Instant::ZERO).unwrap();
+        for length in 0..BYTES {
+            assert_eq!(read_answer(&good[..length], 7), None);
+            assert_eq!(places.answer(&question(7)[..length], Instant::ZERO), None);
+        }
+        for (at, value) in [(16, 3), (18, 2), (17, 0), (17, 3), (20, 0), (20, 17), (27, 1), (31, 255)] {
+            let mut bytes = good;
+            bytes[at] = value;
+            assert_eq!(read_answer(&bytes, 7), None, "byte {at} = {value}");
+        }
+        let mut other = question(7);
+        other[16] ^= 1;
+        let answer = places.answer(&other, Instant::ZERO).unwrap();
+        assert_eq!(read_answer(&answer, 7), Some(Answer::Version(PROTOCOL_VERSION)));
+    }
+}

@@ -1,0 +1,29 @@
+//! What all peers of a match agree on before it starts.
+
+use testudo_lockstep::{Pace, SessionConfig, Topology};
+
+use crate::game::Setup;
+
+/// The setup and the length of a match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Terms {
+    pub(crate) setup: Setup,
+    /// Turns of the match, 1..=[`TURNS_MAX`].
+    pub(crate) turns: u32,
+}
+
+/// Longest match: more than two days.
+pub(crate) const TURNS_MAX: u32 = 1_000_000;
+
+/// Settings of the sessions of a match. A bot plays on for who leaves. Nobody is ever dropped: a match that cannot be completed by all
+/// ends for all.
+pub(crate) fn session_config(terms: &Terms, session_id: u64) -> SessionConfig {
+    SessionConfig::new(terms.setup.players)
+        .turns(terms.turns)
+        .content_hash(terms.setup.content_hash())
+        .session_id(session_id)
+        .topology(Topology::Host)
+        .pace(Pace::Fixed)
+        .bots_take_over(true)
+        .without_drops()
+}

@@ -1,0 +1,367 @@
+//! One peer's copy of the match, watched: how long its steps take, what its checksums are, and a fault on request.
+
+use core::ops::Range;
+use std::cell::{Ref, RefCell};
+use std::collections::VecDeque;
+
+use testudo_lockstep::inquiry::{Inquiry, MOMENTS_MAX, Moments};
+use testudo_lockstep::replay::Notice;
+use testudo_lockstep::{PlayerId, Simulation, Turn};
+
+use crate::app::clock::Clock;
+use crate::app::error::MatchError;
+use crate::app::watch::record::{FrameRecord, TurnRecord};
+use crate::app::watch::recording::Recording;
+use crate::bots;
+use crate::game::{BodyField, FaultError, Game, Order};
+
+/// A bit to flip in one peer's copy: after the last frame of a turn, before that frame's checksum is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fault {
+    pub(crate) turn: u32,
+    /// Whose copy.
+    pub(crate) player: u8,
+    /// Slot index of the body.
+    pub(crate) slot: u32,
+    pub(crate) field: BodyField,
+    /// 0 = least significant, at most 31.
+    pub(crate) bit: u32,
+}
+
+/// A [`Game`] with instruments.
+pub(crate) struct Client {
+    /// A turn ends with the call of [`Simulation::checksum`]; that is where records are made and bits are flipped.
+    watched: RefCell<Watched>,
+    steps: u32,
+    step_nanos: Vec<u32>,
+    contacts: u64,
+}
+
+struct Watched {
+    game: Game,
+    /// The copy as it was before the fault and went on without it. The bot looks at this one: it stands for a player, and
+    /// what players order must not depend on which copies are broken.
+    whole: Option<Box<Game>>,
+    fault: Option<Fault>,
+    refused: Option<FaultError>,
+    /// Number of the turn that runs.
+    turn: u32,
+    /// The frames of the turn so far.
+    frames: Vec<FrameRecord>,
+    keeps_records: bool,
+    records: VecDeque<TurnRecord>,
+    recording: Option<Recording>,
+    /// The last frames' states, for a peer in another process to ask about.
+    moments: Option<Moments>,
+    frame: u32,
+    /// What was done before the frames of the moments.
+    deeds: VecDeque<Deed>,
+}
+
+/// Something that was done to the battle before a frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Deed {
+    pub(crate) frame: u32,
+    pub(crate) turn: u32,
+    pub(crate) player: PlayerId,
+    /// None: something other than an order.
+    pub(crate) order: Option<Order>,
+}
+
+impl Client {
+    /// `keeps_records`: somebody will take the turns' records and compare them.
+    pub(crate) fn new(game: Game, fault: Option<Fault>, keeps_records: bool) -> Self {
+        let watched = Watched {
+            game,
+            whole: None,
+            fault,
+            refused: None,
+            turn: 0,
+            frames: Vec::new(),
+            keeps_records,
+            records: VecDeque::new(),
+            recording: None,
+            moments: None,
+            frame: 0,
+            deeds: VecDeque::new(),
+        };
+        Self { watched: RefCell::new(watched), steps: 0, step_nanos: Vec::new(), contacts: 0 }
+    }
+
+    /// Writes a replay from now on, before the first turn.
+    pub(crate) fn record(&mut self, recording: Recording) {
+        self.watched.get_mut().recording = Some(recording);
+    }
+
+    /// Keeps the states of the last frames from now on.
+    pub(crate) fn keep_moments(&mut self) {
+        self.watched.get_mut().moments = Some(Moments::new(MOMENTS_MAX));
+    }
+
+    /// The states of the last frames, as they are now, to look into.
+    pub(crate) fn inquiry(&self) -> Option<Inquiry<Game>> {
+        let watched = self.watched.borrow();
+        Some(Inquiry::new(watched.moments.clone()?, watched.game.clone()))
+    }
+
+    /// What was done before the frames of the moments.
+    pub(crate) fn deeds(&self) -> Vec<Deed> {
+        self.deeds_in(0..u32::MAX)
+    }
+
+    /// What was done before these frames, as far as it is remembered.
+    pub(crate) fn deeds_in(&self, frames: Range<u32>) -> Vec<Deed> {
+        let watched = self.watched.borrow();
+        let later = watched.deeds.partition_point(|deed| deed.frame < frames.start);
+        watched.deeds.range(later..).take_while(|deed| deed.frame < frames.end).cloned().collect()
+    }
+
+    /// Ends the replay, if one is written.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub(crate) fn finish_recording(&mut self) -> Result<(), MatchError> {
+        self.watched.get_mut().recording.take().map_or(Ok(()), |mut recording| recording.finish())
+    }
+
+    /// The peers have disagreed since this turn.
+    pub(crate) fn note_divergence(&mut self, turn: u32) {
+        let watched = self.watched.get_mut();
+        if let Some(recording) = &mut watched.recording {
+            recording.diverged(&mut watched.game, turn);
+        }
+    }
+
+    /// This peer's copy.
+    pub(crate) fn game(&self) -> Ref<'_, Game> {
+        Ref::map(self.watched.borrow(), |watched| &watched.game)
+    }
+
+    /// The state that this peer's player sees.
+    pub(crate) fn seen(&self) -> Ref<'_, Game> {
+        Ref::map(self.watched.borrow(), |watched| watched.whole.as_deref().unwrap_or(&watched.game))
+    }
+
+    /// Why the fault could not be brought about.
+    pub(crate) fn refused(&self) -> Option<FaultError> {
+        self.watched.borrow().refused
+    }
+
+    /// Flips a bit of this copy at the end of the turn that runs. Whatever was refused before is forgotten.
+    pub(crate) fn corrupt(&mut self, player: u8, slot: u32, field: BodyField, bit: u32) {
+        let watched = self.watched.get_mut();
+        watched.refused = None;
+        watched.fault = Some(Fault { turn: watched.turn, player, slot, field, bit });
+    }
+
+    /// Frames simulated by this client.
+    pub(crate) fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Nanoseconds of every step.
+    pub(crate) fn step_nanos(&self) -> &[u32] {
+        &self.step_nanos
+    }
+
+    /// Contacts after each frame, added up.
+    pub(crate) fn contacts(&self) -> u64 {
+        self.contacts
+    }
+
+    /// Turns that wait for the comparison.
+    pub(crate) fn has_record(&self) -> bool {
+        !self.watched.borrow().records.is_empty()
+    }
+
+    /// Takes the record of the oldest turn.
+    pub(crate) fn take_record(&mut self) -> Option<TurnRecord> {
+        self.watched.get_mut().records.pop_front()
+    }
+}
+
+impl Simulation for Client {
+    type Action = Order;
+
+    fn apply(&mut self, player: PlayerId, order: &Order) {
+        let watched = self.watched.get_mut();
+        watched.recording.iter_mut().for_each(|recording| recording.order(player, order));
+        watched.note_deed(player, Some(order));
+        watched.game.apply(player, order);
+        if let Some(whole) = &mut watched.whole {
+            whole.apply(player, order);
+        }
+    }
+
+    fn step(&mut self, frames_per_second: u32) {
+        let watched = self.watched.get_mut();
+        let clock = Clock::start();
+        watched.game.step(frames_per_second);
+        watched.recording.iter_mut().for_each(|recording| recording.frame(frames_per_second));
+        self.step_nanos.push(clock.elapsed_nanos());
+        self.steps += 1;
+        watched.frame += 1;
+        watched.remember();
+        self.contacts += u64::from(watched.game.world().contact_count());
+        if let Some(whole) = &mut watched.whole {
+            whole.step(frames_per_second);
+        }
+        if watched.keeps_records {
+            watched.frames.push(FrameRecord::of(&mut watched.game));
+        }
+    }
+
+    fn checksum(&self) -> u64 {
+        let mut watched = self.watched.borrow_mut();
+        watched.end_turn();
+        watched.game.checksum()
+    }
+
+    fn result(&self) -> Option<u32> {
+        self.watched.borrow().game.result()
+    }
+
+    fn player_gone(&mut self, player: PlayerId, turn: Turn) {
+        let watched = self.watched.get_mut();
+        watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::Gone));
+        watched.note_deed(player, None);
+        watched.game.player_gone(player, turn);
+        if let Some(whole) = &mut watched.whole {
+            whole.player_gone(player, turn);
+        }
+    }
+
+    /// The army goes on: its orders come from a bot now.
+    fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
+        let watched = self.watched.get_mut();
+        watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::TakenOver));
+        watched.game.player_taken_over(player, turn);
+    }
+
+    fn play_for(&mut self, player: PlayerId, turn: Turn) {
+        let watched = self.watched.get_mut();
+        if let Some(order) = bots::order(&watched.game, player, turn) {
+            // Not the notice that a bot plays this turn: whoever plays the replay has no bot.
+            watched.recording.iter_mut().for_each(|recording| recording.order(player, &order));
+            watched.note_deed(player, Some(&order));
+            watched.game.apply(player, &order);
+        }
+        if let Some(whole) = &mut watched.whole
+            && let Some(order) = bots::order(whole, player, turn)
+        {
+            whole.apply(player, &order);
+        }
+    }
+}
+
+impl Watched {
+    /// The state after the last frame, counted from 0.
+    fn remember(&mut self) {
+        if let Some(moments) = &mut self.moments {
+            moments.push(self.frame - 1, &mut self.game);
+        }
+    }
+
+    fn note_deed(&mut self, player: PlayerId, order: Option<&Order>) {
+        if self.moments.is_some() {
+            let (frame, turn) = (self.frame, self.turn);
+            while self.deeds.pop_front_if(|deed| deed.frame + MOMENTS_MAX as u32 <= frame).is_some() {}
+            self.deeds.push_back(Deed { frame, turn, player, order: order.cloned() });
+        }
+    }
+
+    fn end_turn(&mut self) {
+        if let Some(fault) = self.fault.take_if(|fault| fault.turn == self.turn) {
+            self.suffer(&fault);
+        }
+        self.turn += 1;
+        if let Some(recording) = &mut self.recording {
+            let checksum = self.game.checksum();
+            recording.end_turn(&mut self.game, checksum);
+        }
+        if self.keeps_records {
+            let witness = self.whole.as_ref().map(|whole| whole.checksum());
+            let mut record = TurnRecord { checksum: self.game.checksum(), witness, ..TurnRecord::default() };
+            core::mem::swap(&mut record.frames, &mut self.frames);
+            self.records.push_back(record);
+        }
+    }
+
+    fn suffer(&mut self, fault: &Fault) {
+        let whole = self.game.clone();
+        match self.game.corrupt(fault.slot, fault.field, fault.bit) {
+            Ok(()) => {
+                self.whole = Some(Box::new(whole));
+                self.remember();
+                if let Some(last) = self.frames.last_mut() {
+                    *last = FrameRecord::of(&mut self.game);
+                }
+            }
+            Err(error) => self.refused = Some(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::playback::{Budget, Course, Departure};
+    use crate::app::{Terms, open_replay};
+    use crate::game::Setup;
+
+    /// The checksum after 40 turns in which player 1's army has a bot, or nobody.
+    fn after_40_turns(has_bot: bool, keeps_records: bool) -> u64 {
+        let game = Game::new(Setup { players: 2, units: 20, seed: 3 }).unwrap();
+        let mut client = Client::new(game, None, keeps_records);
+        let gone = PlayerId(1);
+        if has_bot {
+            client.player_taken_over(gone, Turn(0));
+        } else {
+            client.player_gone(gone, Turn(0));
+        }
+        let mut checksum = 0;
+        for turn in 0..40 {
+            if has_bot {
+                client.play_for(gone, Turn(turn));
+            }
+            (0..4).for_each(|_| client.step(20));
+            checksum = client.checksum();
+        }
+        checksum
+    }
+
+    #[test]
+    fn a_replay_says_who_was_taken_over_and_plays_on() {
+        let terms = Terms { setup: Setup { players: 2, units: 20, seed: 3 }, turns: 40 };
+        let path = std::env::temp_dir().join(format!("testudo-taken-over-{}.replay", std::process::id()));
+        let mut client = Client::new(Game::new(terms.setup).unwrap(), None, false);
+        client.record(Recording::create(&path, &terms).unwrap());
+        for turn in 0..40 {
+            if turn == 15 {
+                client.player_taken_over(PlayerId(1), Turn(turn));
+            }
+            if turn >= 15 {
+                client.play_for(PlayerId(1), Turn(turn));
+            }
+            (0..4).for_each(|_| client.step(20));
+            client.checksum();
+        }
+        client.finish_recording().unwrap();
+        let (replay, read) = open_replay(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        let mut course = Course::new(replay, read).unwrap();
+        let left = Departure { turn: 15, player: 1, notice: Notice::TakenOver };
+        assert_eq!(course.story().departures(), [left]);
+        assert!(course.story().orders().iter().any(|orders| *orders > 0), "the bot has played");
+        course.seek(u64::MAX);
+        course.work(&mut Budget::frames(200));
+        course.check(&mut Budget::frames(200));
+        assert_eq!((course.divergence(), course.checksum()), (None, client.game().checksum()));
+    }
+
+    #[test]
+    fn a_bot_commands_the_army_of_who_has_gone() {
+        assert_eq!(after_40_turns(true, false), after_40_turns(true, true), "on every peer the same");
+        assert_ne!(after_40_turns(true, false), after_40_turns(false, false));
+    }
+}

@@ -1,0 +1,225 @@
+//! Comparing all clients' copies turn by turn: when, where and in whom they differ first.
+
+use testudo_lockstep::inquiry::Finding;
+use testudo_lockstep::state::{self, Leaf};
+
+use crate::app::watch::record::{FrameRecord, TurnRecord};
+use crate::game::Game;
+
+/// The first difference between the copies of a match.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Desync {
+    pub(crate) turn: u32,
+    /// Number of the frame over the whole match.
+    pub(crate) frame: u32,
+    /// What differs; none if the numbers of all copies are equal, and the checksum alone is not.
+    pub(crate) number: Option<NumberDifference>,
+    /// The client whose copy differs from what all others, and the witness if there is one, agree on; none when there is no
+    /// such majority.
+    pub(crate) outlier: Option<u8>,
+}
+
+/// The first number, in the order of the walk over the state, that is not the same in all copies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NumberDifference {
+    /// What it belongs to: "body", "unit", "army".
+    pub(crate) kind: &'static str,
+    /// Which of them.
+    pub(crate) index: u32,
+    /// Its name.
+    pub(crate) field: &'static str,
+    /// Raw value in each client's copy; none where there is another number in its place.
+    pub(crate) values: Vec<Option<i128>>,
+}
+
+impl Desync {
+    /// As a guest knows it that has asked the host: the first value is the host's, the second this copy's.
+    pub(crate) fn of_finding(turn: u32, outlier: Option<u8>, finding: &Finding) -> Option<Self> {
+        let (frame, here) = (finding.frame?, finding.here?);
+        let values = vec![finding.there, Some(here.value)];
+        let number = NumberDifference { kind: here.kind, index: here.index, field: here.name, values };
+        Some(Self { turn, frame, number: Some(number), outlier })
+    }
+
+    /// The body that differs, by the index of its slot.
+    pub(crate) fn body(&self) -> Option<u32> {
+        self.number.as_ref().filter(|number| number.kind == "body").map(|number| number.index)
+    }
+}
+
+/// Compares the clients' records of one turn. `first_frame` is the number of the turn's first frame, `any` any copy of the match.
+pub(crate) fn compare(records: &[TurnRecord], turn: u32, first_frame: u32, any: &Game) -> Option<Desync> {
+    let first = records.first()?;
+    if records.iter().all(|record| record.checksum == first.checksum) {
+        return None;
+    }
+    let checksums: Vec<u64> = records.iter().map(|record| record.checksum).collect();
+    let witness = records.iter().find_map(|record| record.witness);
+    let checksum = |record: &TurnRecord, frame: usize| record.frames.get(frame).map(|frame| frame.checksum);
+    let differs =
+        |frame: &usize| records.iter().any(|record| checksum(record, *frame) != checksum(first, *frame));
+    let frames = first.frames.len();
+    let frame = (0..frames).find(differs).unwrap_or(frames.saturating_sub(1));
+    let copies: Vec<&FrameRecord> = records.iter().filter_map(|record| record.frames.get(frame)).collect();
+    Some(Desync {
+        turn,
+        frame: first_frame + frame as u32,
+        number: number_difference(&copies, any),
+        outlier: outlier(&checksums, witness),
+    })
+}
+
+/// The first number that is not the same in all of these states.
+fn number_difference(copies: &[&FrameRecord], any: &Game) -> Option<NumberDifference> {
+    let walks: Vec<Vec<Leaf>> = copies.iter().map(|copy| leaves(copy, any)).collect();
+    let longest = walks.iter().map(Vec::len).max()?;
+    let place =
+        (0..longest).find(|place| walks.iter().any(|walk| walk.get(*place) != walks[0].get(*place)))?;
+    let named = walks.iter().find_map(|walk| walk.get(place))?;
+    let value =
+        |walk: &Vec<Leaf>| walk.get(place).filter(|leaf| leaf.is_same_number(named)).map(|leaf| leaf.value);
+    Some(NumberDifference {
+        kind: named.kind,
+        index: named.index,
+        field: named.name,
+        values: walks.iter().map(value).collect(),
+    })
+}
+
+/// All numbers of a state; none if it cannot be restored.
+fn leaves(copy: &FrameRecord, any: &Game) -> Vec<Leaf> {
+    let (mut game, mut leaves) = (any.clone(), Vec::new());
+    if state::load(&mut game, &copy.state).is_ok() {
+        state::leaves(&mut game, &mut |leaf| leaves.push(leaf));
+    }
+    leaves
+}
+
+/// The only one that differs from all others; between two voices nobody can tell.
+fn outlier(checksums: &[u64], witness: Option<u64>) -> Option<u8> {
+    let alone = |(player, checksum): (usize, &u64)| {
+        let others = checksums.iter().enumerate().filter(|(other, _)| *other != player).map(|(_, sum)| sum);
+        let voices: Vec<&u64> = others.chain(&witness).collect();
+        let agree = voices.len() > 1 && voices.iter().all(|voice| *voice == voices[0]);
+        (agree && voices[0] != checksum).then_some(player as u8)
+    };
+    checksums.iter().enumerate().find_map(alone)
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::{PlayerId, Simulation, Turn};
+
+    use super::*;
+    use crate::bots;
+    use crate::game::{Dice, Setup};
+
+    /// A battle in its course, and what it has come to frame by frame in the turns before.
+    fn battle(turns: u32) -> Game {
+        let mut game = Game::new(Setup { players: 2, units: 20, seed: 5 }).unwrap();
+        for turn in 0..turns {
+            begin(&mut game, turn);
+            (0..4).for_each(|_| game.step(20));
+        }
+        game
+    }
+
+    fn begin(game: &mut Game, turn: u32) {
+        for player in (0..2).map(PlayerId) {
+            if let Some(order) = bots::order(game, player, Turn(turn)) {
+                game.apply(player, &order);
+            }
+        }
+    }
+
+    /// The record of one turn of four frames; `fault` changes the copy after one of them.
+    fn turn(game: &mut Game, turn: u32, mut fault: impl FnMut(u32, &mut Game)) -> TurnRecord {
+        begin(game, turn);
+        let mut record = TurnRecord::default();
+        for frame in 0..4 {
+            game.step(20);
+            fault(frame, game);
+            record.frames.push(FrameRecord::of(game));
+        }
+        record.checksum = game.checksum();
+        record
+    }
+
+    #[test]
+    fn equal_copies_have_nothing_to_report() {
+        let mut game = battle(10);
+        let same = turn(&mut game.clone(), 10, |_, _| {});
+        let again = turn(&mut game, 10, |_, _| {});
+        assert_eq!(compare(&[same, again], 10, 40, &game), None);
+        assert_eq!(compare(&[], 10, 40, &game), None);
+    }
+
+    /// Any turn, frame, client, number and bit. Prints how often each field was hit.
+    fn faults(count: u32, seed: u64) {
+        let mut dice = Dice::new(seed);
+        let mut hits = std::collections::BTreeMap::new();
+        let (mut injected, mut refused) = (0, 0);
+        let mut at = 0;
+        let mut game = battle(at);
+        while injected < count {
+            if injected % 25 == 0 && at < 400 {
+                at += 7;
+                game = battle(at);
+            }
+            let mut copies = [0, 1, 2].map(|_| game.clone());
+            let (broken, frame) = (dice.between(0, 2) as usize, dice.between(0, 3) as u32);
+            let pick = (dice.between(0, i32::MAX), dice.between(0, 63) as u32);
+            let mut fault = None;
+            let records = [0, 1, 2].map(|client| {
+                turn(&mut copies[client], at, |now, game| {
+                    if client == broken && now == frame {
+                        fault = flip(game, pick);
+                    }
+                })
+            });
+            let Some(leaf) = fault else {
+                refused += 1;
+                continue;
+            };
+            injected += 1;
+            *hits.entry((leaf.kind, leaf.name)).or_insert(0_u32) += 1;
+            let seen = compare(&records, at, 4 * at, &game).unwrap_or_else(|| panic!("{leaf:?} is missed"));
+            let number = seen.number.clone().unwrap_or_else(|| panic!("{leaf:?}: {seen:?}"));
+            assert_eq!((seen.turn, seen.frame), (at, 4 * at + frame), "{leaf:?} {seen:?}");
+            assert_eq!(seen.outlier, Some(broken as u8), "{leaf:?} {seen:?}");
+            assert_eq!((number.kind, number.index, number.field), (leaf.kind, leaf.index, leaf.name));
+            assert_ne!(number.values[broken], number.values[(broken + 1) % 3], "{leaf:?}");
+        }
+        println!(
+            "{injected} faults found, {refused} flips that no state can have; {} fields: {hits:?}",
+            hits.len()
+        );
+    }
+
+    /// Flips a bit of any number that a fault can reach.
+    fn flip(game: &mut Game, (number, bit): (i32, u32)) -> Option<Leaf> {
+        let mut leaves = Vec::new();
+        state::leaves(game, &mut |leaf| {
+            if leaf.bits > 0 {
+                leaves.push(leaf);
+            }
+        });
+        let leaf = leaves[number as usize % leaves.len()];
+        game.corrupt_number(&leaf, bit % leaf.bits).ok().map(|()| leaf)
+    }
+
+    #[test]
+    fn a_thousand_injected_faults_are_found_at_their_turn_frame_object_and_field() {
+        faults(1_000, 2);
+    }
+
+    #[test]
+    fn two_against_two_have_no_outlier() {
+        assert_eq!(outlier(&[1, 1, 2, 2], None), None);
+        assert_eq!(outlier(&[1, 1, 2], None), Some(2));
+        assert_eq!(outlier(&[1, 2, 2, 2], None), Some(0));
+        assert_eq!(outlier(&[1, 2, 3], None), None);
+        assert_eq!(outlier(&[1, 2], None), None);
+        assert_eq!(outlier(&[1, 2], Some(1)), Some(1));
+    }
+}

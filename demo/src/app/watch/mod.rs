@@ -1,0 +1,10 @@
+//! One peer's copy of a match, and what is compared, recorded and measured of it.
+
+pub(crate) mod client;
+pub(crate) mod comparison;
+pub(crate) mod diagnosis;
+pub(crate) mod outcome;
+pub(crate) mod pilot;
+pub(crate) mod record;
+pub(crate) mod recording;
+pub(crate) mod telemetry;

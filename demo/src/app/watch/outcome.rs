@@ -1,0 +1,91 @@
+//! What came of a match, as one process knows it.
+
+use testudo_lockstep::inquiry::Finding;
+use testudo_lockstep::{Duration, Simulation};
+
+use crate::app::terms::Terms;
+use crate::app::watch::client::Client;
+use crate::app::watch::diagnosis::Desync;
+use crate::game::Order;
+
+/// A match that was played to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) terms: Terms,
+    /// The local player; none if all clients are in this process.
+    pub(crate) player: Option<u8>,
+    /// The clients in this process, by player.
+    pub(crate) clients: Vec<ClientOutcome>,
+    /// From the first turn to the end of the last one, in the time of the network: virtual or real.
+    pub(crate) duration: Duration,
+    /// The first turn in which checksums differed.
+    pub(crate) divergent_turn: Option<u32>,
+    /// More about it, if all copies are in this process.
+    pub(crate) desync: Option<Desync>,
+    /// More about it from the host, if that is in another process.
+    pub(crate) finding: Option<Finding>,
+    /// Whether the orders lead to this copy's state again.
+    pub(crate) is_reproduced: Option<bool>,
+    /// Whose checksum was alone, if the copies are in several processes.
+    pub(crate) outlier: Option<u8>,
+    /// Packets given to the network and packets that it lost, if the network was simulated.
+    pub(crate) packets: Option<(u64, u64)>,
+    /// Nanoseconds of each step of the first client in this process.
+    pub(crate) step_nanos: Vec<u32>,
+    pub(crate) contacts_mean: f64,
+    pub(crate) bodies: u32,
+    /// Units beaten by each army.
+    pub(crate) kills: Vec<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ClientOutcome {
+    pub(crate) checksum: u64,
+    /// Frames that this client simulated.
+    pub(crate) steps: u32,
+    /// Frames in which it stood, waiting for a turn.
+    pub(crate) stalled_frames: u64,
+    /// UDP payload sent until the end of the last turn.
+    pub(crate) bytes_sent: u64,
+}
+
+impl Outcome {
+    /// Collects what the clients know. Bytes and time are those at the end of the last turn, which the caller noted.
+    pub(crate) fn new(terms: Terms, clients: &[(&Client, ClientOutcome)], duration: Duration) -> Self {
+        let mut outcome = Self {
+            terms,
+            player: None,
+            clients: clients.iter().map(|(_, outcome)| *outcome).collect(),
+            duration,
+            divergent_turn: None,
+            desync: None,
+            finding: None,
+            is_reproduced: None,
+            outlier: None,
+            packets: None,
+            step_nanos: Vec::new(),
+            contacts_mean: 0.0,
+            bodies: 0,
+            kills: Vec::new(),
+        };
+        if let Some((first, _)) = clients.first() {
+            let game = first.game();
+            outcome.step_nanos = first.step_nanos().to_vec();
+            outcome.contacts_mean = first.contacts() as f64 / f64::from(first.steps().max(1));
+            outcome.bodies = game.world().body_count();
+            outcome.kills = (0..terms.setup.players).map(|army| game.score(army).0).collect();
+        }
+        outcome
+    }
+}
+
+impl ClientOutcome {
+    pub(crate) fn of(client: &Client, session: &testudo_lockstep::Session<Order>, bytes_sent: u64) -> Self {
+        Self {
+            checksum: client.game().checksum(),
+            steps: client.steps(),
+            stalled_frames: session.stats().stalled_frames,
+            bytes_sent,
+        }
+    }
+}

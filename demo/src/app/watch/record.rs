@@ -1,0 +1,32 @@
+//! What a copy was like turn by turn, until it has been compared with the others.
+
+use testudo_lockstep::{Simulation, state};
+
+use crate::game::Game;
+
+/// What a client remembers of a turn until all clients have been compared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TurnRecord {
+    /// What each frame of the turn has come to.
+    pub(crate) frames: Vec<FrameRecord>,
+    /// Checksum of the match up to the end of the turn.
+    pub(crate) checksum: u64,
+    /// Checksum of the copy that goes on without the fault, if there is one: a witness where two clients have no majority.
+    pub(crate) witness: Option<u64>,
+}
+
+/// The state after a frame.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct FrameRecord {
+    pub(crate) checksum: u64,
+    /// All of it, as [`state::save`] writes it: looked into when the copies differ.
+    pub(crate) state: Vec<u8>,
+}
+
+impl FrameRecord {
+    pub(crate) fn of(game: &mut Game) -> Self {
+        let mut state = Vec::new();
+        state::save(game, &mut state);
+        Self { checksum: game.checksum(), state }
+    }
+}

@@ -1,0 +1,237 @@
+//! Replays as files: written while a client plays, read to be played again.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use testudo_lockstep::PlayerId;
+use testudo_lockstep::replay::{Ending, Notice, Recorder, Replay, ReplayHeader, TurnEvents};
+use testudo_lockstep::state::{self, Recent};
+
+use crate::app::error::MatchError;
+use crate::app::terms::{TURNS_MAX, Terms};
+use crate::game::{Game, Order, Setup};
+
+/// Largest file that is written: hours of a large battle.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// Turns from one keyframe to the next: half a minute with turns of 200 ms.
+const KEYFRAME_EVERY: u32 = 150;
+
+/// States that are kept until all peers have compared their checksums, which takes a few turns.
+const RECENT_TURNS: usize = 64;
+const RECENT_BYTES: usize = 64 << 20;
+
+/// Bytes of the settings in a header: players, units, seed, turns.
+const SETTINGS_BYTES: usize = 17;
+
+/// A replay that is being written.
+pub(crate) struct Recording {
+    recorder: Recorder,
+    file: BufWriter<File>,
+    path: PathBuf,
+    state: Vec<u8>,
+    /// The states after the last turns; none any more once the peers have disagreed.
+    recent: Option<Recent>,
+    is_over: bool,
+    /// What the disk said. The match goes on.
+    error: Option<io::Error>,
+}
+
+impl Recording {
+    /// Begins a file; what was in it before is gone.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn create(path: &Path, terms: &Terms) -> Result<Self, MatchError> {
+        let unwritable = |error| MatchError::Replay { path: path.to_owned(), what: format!("{error}") };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(unwritable)?;
+        }
+        let file = File::create(path).map_err(unwritable)?;
+        let mut recording = Self {
+            recorder: Recorder::new(&header(terms)),
+            file: BufWriter::new(file),
+            path: path.to_owned(),
+            state: Vec::new(),
+            recent: Some(Recent::new(RECENT_TURNS, RECENT_BYTES)),
+            is_over: false,
+            error: None,
+        };
+        recording.store();
+        Ok(recording)
+    }
+
+    pub(crate) fn order(&mut self, player: PlayerId, order: &Order) {
+        self.recorder.action(player, order);
+    }
+
+    pub(crate) fn notice(&mut self, player: PlayerId, notice: Notice) {
+        self.recorder.notice(player, notice);
+    }
+
+    pub(crate) fn frame(&mut self, frames_per_second: u32) {
+        self.recorder.frame(frames_per_second);
+    }
+
+    /// The turn is over, and this is the state now.
+    pub(crate) fn end_turn(&mut self, game: &mut Game, checksum: u64) {
+        if self.is_over {
+            return;
+        }
+        self.recorder.end_turn(checksum);
+        if let Some(recent) = &mut self.recent {
+            recent.push(self.recorder.turns(), game);
+        }
+        if self.recorder.turns().is_multiple_of(KEYFRAME_EVERY) {
+            state::save(game, &mut self.state);
+            self.recorder.keyframe(&self.state);
+        }
+        if self.recorder.total_bytes() > BYTES_MAX {
+            self.end(Ending::Full);
+        }
+        self.store();
+    }
+
+    /// The peers have disagreed since this turn. The state right after it is kept as evidence, a keyframe shows what it has come to.
+    pub(crate) fn diverged(&mut self, game: &mut Game, turn: u32) {
+        if !self.is_over {
+            self.recorder.diverged(turn);
+            if let Some(recent) = self.recent.take()
+                && let Some(evidence) = recent.get(turn + 1)
+            {
+                self.recorder.evidence(turn + 1, evidence);
+            }
+            state::save(game, &mut self.state);
+            self.recorder.keyframe(&self.state);
+            self.store();
+        }
+    }
+
+    /// The match is over.
+    ///
+    /// # Errors
+    /// The disk refused something on the way: the file is not whole.
+    pub(crate) fn finish(&mut self) -> Result<(), MatchError> {
+        self.end(Ending::Over);
+        let failed = |error| MatchError::Replay { path: self.path.clone(), what: format!("{error}") };
+        match self.error.take() {
+            Some(error) => Err(failed(error)),
+            None => self.file.flush().map_err(failed),
+        }
+    }
+
+    fn end(&mut self, ending: Ending) {
+        if !self.is_over {
+            self.is_over = true;
+            self.recorder.end(ending);
+            self.store();
+        }
+    }
+
+    /// Hands over what has been recorded to the system turn by turn, so that a crash of the program loses one turn at most.
+    fn store(&mut self) {
+        if self.error.is_none() {
+            let written = self.file.write_all(self.recorder.bytes()).and_then(|()| self.file.flush());
+            self.error = written.err();
+        }
+        self.recorder.clear();
+    }
+}
+
+/// The first record of the replays of a match.
+pub(crate) fn header(terms: &Terms) -> ReplayHeader {
+    let Setup { players, units, seed } = terms.setup;
+    let mut settings = vec![players];
+    settings.extend_from_slice(&units.to_le_bytes());
+    settings.extend_from_slice(&seed.to_le_bytes());
+    settings.extend_from_slice(&terms.turns.to_le_bytes());
+    ReplayHeader {
+        sim_version: Setup::sim_version(),
+        content_hash: terms.setup.content_hash(),
+        players,
+        settings,
+    }
+}
+
+/// Reads a replay file, as far as it goes, and what the match started from.
+///
+/// # Errors
+/// There is no such file, or nothing in it that could be played.
+pub(crate) fn open(path: &Path) -> Result<(Replay, Terms), MatchError> {
+    let refused = |what: String| MatchError::Replay { path: path.to_owned(), what };
+    let bytes = fs::read(path).map_err(|error| refused(error.to_string()))?;
+    let replay = Replay::read(bytes, Setup::sim_version()).map_err(|error| refused(error.to_string()))?;
+    let terms = terms(replay.header()).ok_or_else(|| refused("the settings of the match are none".into()))?;
+    let turns = (0..replay.turns()).filter_map(|turn| replay.turn(turn));
+    if let Some(rate) = turns.map(|(turn, _)| turn).find_map(impossible_rate) {
+        return Err(refused(format!("a turn with {rate} frames per second")));
+    }
+    Ok((replay, terms))
+}
+
+/// A rate that the simulation does not have. The hashes of a file guard against damage, not against people.
+fn impossible_rate(turn: TurnEvents<'_>) -> Option<u32> {
+    let rates = 1..=testudo_physics::FPS_MAX;
+    (turn.frames > 0 && !rates.contains(&turn.frames_per_second)).then_some(turn.frames_per_second)
+}
+
+fn terms(header: &ReplayHeader) -> Option<Terms> {
+    let settings: &[u8; SETTINGS_BYTES] = header.settings.as_slice().try_into().ok()?;
+    let number = |at: usize| settings[at..].first_chunk().map(|four| u32::from_le_bytes(*four));
+    let seed = settings[5..].first_chunk().map(|eight| u64::from_le_bytes(*eight))?;
+    let setup = Setup { players: settings[0], units: number(1)?, seed };
+    let terms = Terms { setup, turns: number(13)? };
+    let is_valid = setup.check().is_ok()
+        && setup.content_hash() == header.content_hash
+        && setup.players == header.players
+        && (1..=TURNS_MAX).contains(&terms.turns);
+    is_valid.then_some(terms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMS: Terms = Terms { setup: Setup { players: 2, units: 5, seed: 9 }, turns: 30 };
+
+    fn written(header: &ReplayHeader, name: &str) -> Result<(Replay, Terms), MatchError> {
+        opened(&Recorder::new(header), name)
+    }
+
+    fn opened(recorder: &Recorder, name: &str) -> Result<(Replay, Terms), MatchError> {
+        let path = std::env::temp_dir().join(format!("testudo-{name}-{}.replay", std::process::id()));
+        fs::write(&path, recorder.bytes()).unwrap();
+        let opened = open(&path);
+        fs::remove_file(path).unwrap();
+        opened
+    }
+
+    #[test]
+    fn the_header_says_what_was_played() {
+        let (replay, terms) = written(&header(&TERMS), "sound").unwrap();
+        assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 0, false));
+    }
+
+    #[test]
+    fn a_replay_of_other_rules_is_refused_with_a_sentence() {
+        let older = ReplayHeader { sim_version: Setup::sim_version() - 1, ..header(&TERMS) };
+        let sentence = written(&older, "older").unwrap_err().to_string();
+        assert!(sentence.contains("the same orders would lead to another match"), "{sentence}");
+        let foreign = ReplayHeader { content_hash: 1, ..header(&TERMS) };
+        assert!(written(&foreign, "foreign").unwrap_err().to_string().contains("settings"));
+        let cut = ReplayHeader { settings: vec![2], ..header(&TERMS) };
+        assert!(written(&cut, "cut").unwrap_err().to_string().contains("settings"));
+    }
+
+    #[test]
+    fn a_turn_at_a_rate_that_does_not_exist_is_refused() {
+        for (rate, is_sound) in [(1, true), (1_000, true), (0, false), (1_001, false)] {
+            let mut recorder = Recorder::new(&header(&TERMS));
+            recorder.frame(rate);
+            recorder.end_turn(0);
+            let opened = opened(&recorder, "rate");
+            assert_eq!(opened.is_ok(), is_sound, "{rate}: {:?}", opened.err());
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Kinds of units, and what each can do.
+
+use crate::game::point::UNIT;
+
+/// Radius of a unit, raw.
+pub(crate) const UNIT_RADIUS: i32 = UNIT / 2;
+
+/// What a unit is. It follows from its number: the first three quarters of an army are guards, the others archers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// Fights hand to hand.
+    Guard,
+    /// Shoots from the second rank.
+    Archer,
+}
+
+/// Properties of a kind. Lengths and speeds are raw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stats {
+    pub(crate) hit_points: i32,
+    /// Hit points that a blow or an arrow takes.
+    pub(crate) damage: u32,
+    /// Time between two of them, ms.
+    pub(crate) reload_ms: u32,
+    /// Attack range from centre to centre, or to the wall of a building.
+    pub(crate) range: i32,
+    /// Distance at which enemies are noticed.
+    pub(crate) sight: i32,
+    /// Walking speed per second.
+    pub(crate) speed: i32,
+    /// Mass in 1/65,536.
+    pub(crate) mass: i32,
+}
+
+const GUARD: Stats = Stats {
+    hit_points: 120,
+    damage: 12,
+    reload_ms: 600,
+    range: UNIT * 3 / 2,
+    sight: 9 * UNIT,
+    speed: 4 * UNIT,
+    mass: 2 * UNIT,
+};
+
+const ARCHER: Stats = Stats {
+    hit_points: 60,
+    damage: 11,
+    reload_ms: 1_200,
+    range: 8 * UNIT,
+    sight: 11 * UNIT,
+    speed: UNIT * 9 / 2,
+    mass: UNIT,
+};
+
+impl Kind {
+    /// What unit number `index` of an army of `units` is.
+    pub(crate) fn of(index: u32, units: u32) -> Self {
+        if index < guards(units) { Self::Guard } else { Self::Archer }
+    }
+
+    pub(crate) const fn stats(self) -> &'static Stats {
+        match self {
+            Self::Guard => &GUARD,
+            Self::Archer => &ARCHER,
+        }
+    }
+}
+
+/// Guards in an army of `units`; they are its first units.
+pub(crate) fn guards(units: u32) -> u32 {
+    units - units / 4
+}

@@ -1,0 +1,11 @@
+//! Rectangles that nobody moves.
+
+use crate::game::point::Point;
+
+/// An immovable rectangle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rock {
+    pub(crate) centre: Point,
+    /// Half extents, raw.
+    pub(crate) half: Point,
+}

@@ -1,0 +1,146 @@
+//! What the physics engine sees, over the picture.
+
+use macroquad::input::{KeyCode, is_key_pressed};
+use macroquad::math::{Rect, Vec2, vec2};
+use testudo_physics as physics;
+use testudo_physics::{Aabb, BodyRef, DebugDraw, DebugDrawOptions, Shape, TouchingContact};
+
+use crate::game::Game;
+use crate::view::battle::view::View;
+use crate::view::paint::atlas::Sprite;
+use crate::view::paint::batch::Batch;
+use crate::view::paint::camera::{place, units};
+use crate::view::paint::palette::{DYING, SELECTION, TEXT_DIM, WOUNDED, army, faded};
+
+/// Which layers are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Layers {
+    cells: bool,
+    boxes: bool,
+    contacts: bool,
+    velocities: bool,
+    sleepers: bool,
+    routes: bool,
+}
+
+impl Layers {
+    /// Switches layers by their keys.
+    pub(crate) fn read_keys(&mut self) {
+        let keys = [
+            (KeyCode::F2, &mut self.cells),
+            (KeyCode::F3, &mut self.boxes),
+            (KeyCode::F4, &mut self.contacts),
+            (KeyCode::F5, &mut self.velocities),
+            (KeyCode::F6, &mut self.sleepers),
+            (KeyCode::F7, &mut self.routes),
+        ];
+        for (key, layer) in keys {
+            if is_key_pressed(key) {
+                *layer = !*layer;
+            }
+        }
+    }
+
+    /// Draws what is switched on.
+    pub(crate) fn draw(self, batch: &mut Batch, game: &Game, view: &View) {
+        if self == Self::default() {
+            return;
+        }
+        if self.routes {
+            draw_routes(batch, game, view);
+        }
+        let options = DebugDrawOptions {
+            shapes: self.sleepers,
+            aabbs: self.boxes,
+            tree_cells: self.cells,
+            contacts: self.contacts,
+            velocities: self.velocities,
+        };
+        game.world().debug_draw(&mut Painter { batch, view }, options);
+    }
+}
+
+/// The flow fields: from every second cell, where its units walk.
+fn draw_routes(batch: &mut Batch, game: &Game, view: &View) {
+    for (route, arrows) in game.routes().enumerate() {
+        let color = faded(army(route as u8 % 4), 0.7);
+        for (from, to) in arrows.step_by(2) {
+            let (from, to) = (place(from), place(to));
+            if view.sees(from, 1.0) && from != to {
+                let way = (to - from).normalize() * 1.2;
+                batch.line(view.at(from), view.at(from + way), 1.5, color);
+                batch.sprite(Sprite::Block, view.at(from), 1.5, color);
+            }
+        }
+    }
+}
+
+struct Painter<'a> {
+    batch: &'a mut Batch,
+    view: &'a View,
+}
+
+fn vector(v: physics::Vec2) -> Vec2 {
+    // Cells of the tree may reach beyond 32 bits; a picture does not mind.
+    let part = |bits: i64| bits as f32 / 65_536.0;
+    vec2(part(v.x.to_bits()), part(v.y.to_bits()))
+}
+
+impl Painter<'_> {
+    fn rect(&self, aabb: Aabb) -> Rect {
+        let (min, max) = (self.view.at(vector(aabb.min)), self.view.at(vector(aabb.max)));
+        Rect::new(min.x, min.y, max.x - min.x, max.y - min.y)
+    }
+}
+
+impl DebugDraw for Painter<'_> {
+    fn shape(&mut self, body: BodyRef<'_>, shape: Shape, centre: physics::Vec2) {
+        let at = vector(centre);
+        if body.is_awake() || !self.view.sees(at, 4.0) {
+            return;
+        }
+        match shape {
+            Shape::Circle { radius } => {
+                let radius = units(radius.to_bits() as i32) * self.view.camera.scale;
+                self.batch.sprite(Sprite::Ring, self.view.at(at), radius * 1.05, army(2));
+            }
+            Shape::Rect { half_extents } => {
+                let rect = self.view.rect_at(at, vector(half_extents));
+                self.batch.frame(rect, 2.0, army(2));
+            }
+        }
+    }
+
+    fn aabb(&mut self, _: BodyRef<'_>, aabb: Aabb) {
+        let rect = self.rect(aabb);
+        if rect.overlaps(&self.view.rect) {
+            self.batch.frame(rect, 1.0, faded(WOUNDED, 0.8));
+        }
+    }
+
+    fn tree_cell(&mut self, quadrant: Aabb, depth: u32, _: u32) {
+        let rect = self.rect(quadrant);
+        if rect.overlaps(&self.view.rect) {
+            let strength = 0.35 + 0.06 * depth.min(10) as f32;
+            self.batch.frame(rect, 1.0, faded(army(0), strength));
+        }
+    }
+
+    fn contact(&mut self, _: TouchingContact, point: physics::Vec2, normal: physics::Vec2) {
+        let at = vector(point);
+        if self.view.sees(at, 1.0) {
+            let (from, to) = (self.view.at(at), self.view.at(at + vector(normal) * 0.4));
+            self.batch.line(from, to, 2.0, SELECTION);
+            self.batch.sprite(Sprite::Block, from, 2.5, DYING);
+        }
+    }
+
+    fn velocity(&mut self, _: BodyRef<'_>, centre: physics::Vec2, velocity: physics::Vec2) {
+        let at = vector(centre);
+        if self.view.sees(at, 4.0) {
+            // Where it will be in a quarter of a second.
+            let end = at + vector(velocity) * 0.25;
+            self.batch.line(self.view.at(at), self.view.at(end), 1.5, TEXT_DIM);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The whole field in a corner.
+
+use macroquad::math::{Rect, Vec2};
+
+use crate::game::{Game, Scenery};
+use crate::view::battle::scene::position;
+use crate::view::battle::view::View;
+use crate::view::paint::atlas::Sprite;
+use crate::view::paint::batch::Batch;
+use crate::view::paint::camera::{Camera, place, units};
+use crate::view::paint::palette::{BACKDROP, GROUND, LINE, ROCK, TEXT, army, faded};
+
+/// A small view of the whole field.
+pub(crate) fn view(map: Rect, half: f32) -> View {
+    View { rect: map, camera: Camera { centre: Vec2::ZERO, scale: map.w / (2.0 * half) } }
+}
+
+/// Draws everybody as a dot, and what the large view shows as a frame.
+pub(crate) fn draw(batch: &mut Batch, game: &Game, map: Rect, seen: Rect) {
+    let small = view(map, units(game.field_half()));
+    batch.block(Rect::new(map.x - 3.0, map.y - 3.0, map.w + 6.0, map.h + 6.0), faded(BACKDROP, 0.85));
+    batch.block(map, faded(GROUND, 0.96));
+    for scenery in game.scenery() {
+        let (centre, half, color) = match scenery {
+            Scenery::Rock { centre, half } => (centre, half, ROCK),
+            Scenery::Building(look) => (look.centre, look.half, army(look.army)),
+        };
+        batch.block(small.rect_at(place(centre), place(half)), color);
+    }
+    for look in game.unit_looks() {
+        if let Some(at) = position(game, look.body, 65_536) {
+            batch.sprite(Sprite::Block, small.at(at), 1.0, army(look.army));
+        }
+    }
+    let corner = small.at(seen.point()).max(map.point());
+    let end = small.at(seen.point() + seen.size()).min(map.point() + map.size());
+    if end.x > corner.x && end.y > corner.y {
+        batch.frame(Rect::new(corner.x, corner.y, end.x - corner.x, end.y - corner.y), 1.0, TEXT);
+    }
+    batch.frame(map, 1.0, LINE);
+}

@@ -1,0 +1,8 @@
+//! A client's state as a picture.
+
+pub(crate) mod debug;
+pub(crate) mod effects;
+pub(crate) mod minimap;
+pub(crate) mod scene;
+pub(crate) mod selection;
+pub(crate) mod view;

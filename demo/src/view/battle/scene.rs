@@ -1,0 +1,251 @@
+//! The battle as one client has it.
+
+use macroquad::color::{Color, WHITE};
+use macroquad::math::{Rect, Vec2, vec2};
+use testudo_physics::{BodyId, Shape};
+
+use crate::game::{BuildingLook, Game, Scenery, UnitLook};
+use crate::view::battle::effects::Effects;
+use crate::view::battle::selection::Chosen;
+use crate::view::battle::view::View;
+use crate::view::paint::atlas::Sprite;
+use crate::view::paint::batch::Batch;
+use crate::view::paint::camera::{Camera, place, units};
+use crate::view::paint::palette::{
+    BACKDROP, BOULDER, DYING, GROUND, GROUND_LINE, HEALTHY, OUTSIDE, ROCK, ROCK_DARK, SELECTION, WOUNDED,
+    army, faded, mixed,
+};
+
+/// Radius of a unit, units of length.
+const UNIT_RADIUS: f32 = 0.5;
+
+/// Below this radius on the screen, signs and shadows are left out, pixels.
+const DETAIL_FROM: f32 = 4.5;
+
+/// So many chosen units show their health even if they are whole.
+const BARS_MAX: usize = 40;
+
+/// Distance between lines on the ground, units of length.
+const GRID: f32 = 8.0;
+
+/// The camera at the start: it sees where all armies form up.
+pub(crate) fn opening(game: &Game, view: Rect) -> Camera {
+    const AIR: f32 = 9.0;
+    let bases = (0..game.setup().players).filter_map(|player| game.base(player));
+    let farthest = bases.fold(Vec2::ZERO, |far, base| far.max(place(base).abs()));
+    Camera::fitting(farthest + Vec2::splat(units(game.formation_half()) + AIR), view)
+}
+
+/// What is drawn beside the state itself.
+pub(crate) struct Extras<'a> {
+    /// How far the picture is between the last two frames: 0..=65,536.
+    pub(crate) alpha: u32,
+    /// Whose choice is shown, and the choice.
+    pub(crate) player: u8,
+    pub(crate) chosen: &'a Chosen,
+    pub(crate) effects: &'a Effects,
+    /// Slot of the body that differs from another client's, and how its ring pulses, 0..1.
+    pub(crate) accused: Option<(u32, f32)>,
+}
+
+/// Draws everything of a game that is in the view.
+pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
+    ground(batch, game, view);
+    boulders(batch, game, view, extras.alpha);
+    let looks: Vec<(UnitLook, Vec2)> = game
+        .unit_looks()
+        .filter_map(|look| Some((look, position(game, look.body, extras.alpha)?)))
+        .filter(|(_, at)| view.sees(*at, 2.0))
+        .collect();
+    let radius = UNIT_RADIUS * view.camera.scale;
+    if radius > DETAIL_FROM {
+        for (_, at) in &looks {
+            batch.sprite(Sprite::Shadow, view.at(*at) + Vec2::splat(radius * 0.22), radius * 1.45, WHITE);
+        }
+    }
+    for (look, at) in &looks {
+        if look.army == extras.player && extras.chosen.contains(look.index) {
+            batch.sprite(Sprite::Ring, view.at(*at), (radius * 1.38).max(3.0), SELECTION);
+        }
+    }
+    for (look, at) in &looks {
+        unit(batch, game, view, look, *at, extras);
+    }
+    shots(batch, game, view, &looks, extras);
+    extras.effects.draw(batch, view);
+    if radius > DETAIL_FROM {
+        let few = extras.chosen.len() <= BARS_MAX;
+        for (look, at) in &looks {
+            let is_chosen = few && look.army == extras.player && extras.chosen.contains(look.index);
+            health(batch, extras.effects.health(look.number), view.at(*at), radius, is_chosen);
+        }
+    }
+    if let Some((slot, pulse)) = extras.accused {
+        accused(batch, game, view, slot, pulse, extras.alpha);
+    }
+}
+
+/// Where to draw a body.
+pub(crate) fn position(game: &Game, body: BodyId, alpha: u32) -> Option<Vec2> {
+    Some(Vec2::from(game.world().body(body)?.interpolated_position(alpha)))
+}
+
+fn ground(batch: &mut Batch, game: &Game, view: &View) {
+    let half = units(game.field_half());
+    batch.block(view.rect, OUTSIDE);
+    batch.block(view.rect_at(Vec2::ZERO, Vec2::splat(half)), GROUND);
+    let step = if view.camera.scale < 4.0 { GRID * 4.0 } else { GRID };
+    let lines = (half / step) as i32;
+    for n in -lines..=lines {
+        let at = n as f32 * step;
+        for (from, to) in [(vec2(at, -half), vec2(at, half)), (vec2(-half, at), vec2(half, at))] {
+            batch.line(view.at(from), view.at(to), 1.0, GROUND_LINE);
+        }
+    }
+    for scenery in game.scenery() {
+        match scenery {
+            Scenery::Rock { centre, half } => {
+                block(batch, view.rect_at(place(centre), place(half)), ROCK, ROCK_DARK);
+            }
+            Scenery::Building(look) if look.is_keep => {
+                keep(batch, view, place(look.centre), place(look.half), army(look.army));
+                wounds(batch, view, &look);
+            }
+            Scenery::Building(look) => {
+                barracks(batch, view, place(look.centre), place(look.half), army(look.army));
+                wounds(batch, view, &look);
+            }
+        }
+    }
+}
+
+/// A solid block with a lit top and a dark edge below.
+fn block(batch: &mut Batch, rect: Rect, top: Color, side: Color) {
+    let depth = (rect.w.min(rect.h) * 0.16).clamp(1.0, 10.0);
+    batch.block(Rect { x: rect.x + depth * 0.6, y: rect.y + depth * 0.8, ..rect }, faded(BACKDROP, 0.45));
+    batch.block(rect, side);
+    let face = Rect::new(rect.x + depth * 0.5, rect.y + depth * 0.3, rect.w - depth, rect.h - depth * 1.2);
+    batch.block(face, top);
+    batch.block(Rect { h: (depth * 0.3).max(1.0), ..face }, mixed(top, WHITE, 0.25));
+}
+
+fn keep(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2, color: Color) {
+    let rect = view.rect_at(centre, half);
+    block(batch, rect, mixed(ROCK, color, 0.35), mixed(ROCK_DARK, color, 0.2));
+    // Four towers, and the army's sign in the yard.
+    let tower = half.x * 0.34;
+    for (x, y) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
+        let at = view.at(centre + vec2(x, y) * (half - Vec2::splat(tower * 0.6)));
+        batch.sprite(Sprite::Ball, at, tower * view.camera.scale, mixed(ROCK, color, 0.55));
+    }
+    batch.sprite(Sprite::Shield, view.at(centre), half.x * 0.5 * view.camera.scale, color);
+}
+
+/// A long house with a ridge, and the sign of those who are trained in it.
+fn barracks(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2, color: Color) {
+    let rect = view.rect_at(centre, half);
+    block(batch, rect, mixed(ROCK, color, 0.45), mixed(ROCK_DARK, color, 0.25));
+    let ridge = view.rect_at(centre, half * vec2(0.8, 0.06));
+    batch.block(ridge, mixed(ROCK_DARK, color, 0.4));
+    batch.sprite(Sprite::Arrow, view.at(centre), half.x * 0.45 * view.camera.scale, color);
+}
+
+/// The health of a building that has been hit.
+fn wounds(batch: &mut Batch, view: &View, look: &BuildingLook) {
+    let part = look.hit_points.max(0) as f32 / look.hit_points_max.max(1) as f32;
+    let radius = units(look.half.x) * view.camera.scale;
+    health(batch, part, view.at(place(look.centre)), radius, false);
+}
+
+fn boulders(batch: &mut Batch, game: &Game, view: &View, alpha: u32) {
+    for body in game.boulders().filter_map(|id| game.world().body(id)) {
+        let Shape::Circle { radius } = body.shape() else { continue };
+        let at = Vec2::from(body.interpolated_position(alpha));
+        let radius = units(radius.to_bits() as i32);
+        if view.sees(at, radius) {
+            let pixels = radius * view.camera.scale;
+            batch.sprite(Sprite::Shadow, view.at(at) + Vec2::splat(pixels * 0.25), pixels * 1.4, WHITE);
+            // Each lies in its own way.
+            let turn = Vec2::from_angle(body.id().index() as f32);
+            batch.turned(Sprite::Boulder, view.at(at), pixels, turn, BOULDER);
+        }
+    }
+}
+
+fn unit(batch: &mut Batch, game: &Game, view: &View, look: &UnitLook, at: Vec2, extras: &Extras<'_>) {
+    let radius = (UNIT_RADIUS * view.camera.scale).max(1.2);
+    let color = army(look.army);
+    let hurt = extras.effects.hurt(look.number);
+    batch.sprite(Sprite::Ball, view.at(at), radius, mixed(color, WHITE, hurt * 0.35));
+    if radius <= DETAIL_FROM {
+        return;
+    }
+    let sign = mixed(BACKDROP, color, 0.12);
+    if look.is_archer {
+        let facing = extras.effects.facing(look.number).unwrap_or_else(|| velocity(game, look.body));
+        batch.turned(Sprite::Arrow, view.at(at), radius * 0.82, facing, sign);
+    } else {
+        batch.sprite(Sprite::Shield, view.at(at), radius * 0.72, sign);
+    }
+}
+
+fn velocity(game: &Game, body: BodyId) -> Vec2 {
+    let velocity = game.world().body(body).map(|body| body.velocity());
+    velocity.map_or(Vec2::X, |v| {
+        vec2(units(v.x.to_bits() as i32), units(v.y.to_bits() as i32)).try_normalize().unwrap_or(Vec2::X)
+    })
+}
+
+/// Arrows in flight: a short line that runs from the archer to the enemy again and again.
+fn shots(batch: &mut Batch, game: &Game, view: &View, looks: &[(UnitLook, Vec2)], extras: &Extras<'_>) {
+    /// Units of length per second, and length of the line.
+    const SPEED: f32 = 14.0;
+    const LENGTH: f32 = 0.9;
+    for (look, at) in looks.iter().filter(|(look, _)| look.is_archer) {
+        let Some(to) = game.struck_by(look).and_then(|enemy| position(game, enemy, extras.alpha)) else {
+            continue;
+        };
+        let way = to - *at;
+        let Some(direction) = way.try_normalize() else { continue };
+        // Every archer has a rhythm of its own; between two arrows the bow is drawn.
+        let rhythm = extras.effects.seconds() * SPEED + look.index as f32 * 7.3;
+        let flown = rhythm % (way.length() + SPEED * 0.8);
+        if flown < way.length() {
+            let tip = *at + direction * flown;
+            let tail = *at + direction * (flown - LENGTH).max(0.0);
+            let light = mixed(army(look.army), WHITE, 0.6);
+            batch.line(view.at(tail), view.at(tip), (view.camera.scale * 0.12).max(1.0), light);
+        }
+    }
+}
+
+/// A bar above whoever is wounded or chosen.
+fn health(batch: &mut Batch, part: f32, at: Vec2, radius: f32, is_chosen: bool) {
+    if part >= 1.0 && !is_chosen {
+        return;
+    }
+    let bar = Rect::new(at.x - radius, at.y - radius * 1.62, radius * 2.0, (radius * 0.28).clamp(2.0, 5.0));
+    let color = match part {
+        0.6.. => HEALTHY,
+        0.3.. => WOUNDED,
+        _ => DYING,
+    };
+    batch.block(Rect::new(bar.x - 1.0, bar.y - 1.0, bar.w + 2.0, bar.h + 2.0), faded(BACKDROP, 0.85));
+    batch.block(Rect { w: bar.w * part.clamp(0.0, 1.0), ..bar }, color);
+}
+
+/// Rings and cross hairs about the body that differs.
+fn accused(batch: &mut Batch, game: &Game, view: &View, slot: u32, pulse: f32, alpha: u32) {
+    let Some(at) = game.world().body_in_slot(slot).and_then(|body| position(game, body, alpha)) else {
+        return;
+    };
+    let (at, radius) = (view.at(at), (UNIT_RADIUS * view.camera.scale).max(6.0));
+    for (factor, strength) in
+        [(1.7, 1.0), (2.4 + pulse, 0.9 - 0.6 * pulse), (3.6 + 1.5 * pulse, 0.5 * (1.0 - pulse))]
+    {
+        batch.sprite(Sprite::Ring, at, radius * factor, faded(DYING, strength));
+    }
+    for axis in [Vec2::X, Vec2::Y, -Vec2::X, -Vec2::Y] {
+        batch.line(at + axis * radius * 2.0, at + axis * radius * 4.5, 2.0, DYING);
+    }
+}

@@ -1,0 +1,135 @@
+//! Mouse and keys become choices and commands.
+
+use macroquad::input::{
+    KeyCode, MouseButton, is_key_down, is_key_pressed, is_mouse_button_down, is_mouse_button_pressed,
+    is_mouse_button_released,
+};
+use macroquad::math::Vec2;
+
+use crate::game::{Command, Place};
+use crate::view::command::order_log::OrderLog;
+use crate::view::command::side::{Aim, Side, Told};
+use crate::view::command::sight::Sight;
+use crate::view::paint::camera::{self, Camera};
+
+/// The digit keys, by what stands on them.
+pub(crate) const DIGITS: [KeyCode; 10] = [
+    KeyCode::Key0,
+    KeyCode::Key1,
+    KeyCode::Key2,
+    KeyCode::Key3,
+    KeyCode::Key4,
+    KeyCode::Key5,
+    KeyCode::Key6,
+    KeyCode::Key7,
+    KeyCode::Key8,
+    KeyCode::Key9,
+];
+
+/// The mouse in one picture, as far as it is for the field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mouse {
+    pub(crate) at: Vec2,
+    /// Nothing lies over the field there.
+    pub(crate) is_free: bool,
+}
+
+/// Ctrl Q.
+pub(crate) fn wants_to_quit() -> bool {
+    control() && is_key_pressed(KeyCode::Q)
+}
+
+fn control() -> bool {
+    is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl)
+}
+
+fn shift() -> bool {
+    is_key_down(KeyCode::LeftShift) || is_key_down(KeyCode::RightShift)
+}
+
+/// Reads the keys of a side that a person plays.
+pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, log: &mut OrderLog) -> Vec<Told> {
+    let mut told = Vec::new();
+    let own = sight.own();
+    side.chosen.keep(&own);
+    if is_key_pressed(KeyCode::A) {
+        if control() {
+            side.chosen.choose(own.iter().map(|own| own.index), false);
+            log.selection(sight.player, side.chosen.len());
+        } else if !side.chosen.is_empty() {
+            side.aim = Some(Aim::Attack);
+        }
+    }
+    if is_key_pressed(KeyCode::P) && !side.chosen.is_empty() {
+        side.aim = Some(Aim::Patrol);
+    }
+    if is_key_pressed(KeyCode::S) && !control() {
+        told.push(Told { command: Command::Stop, at: None });
+    }
+    for (key, code) in DIGITS.into_iter().enumerate() {
+        if !is_key_pressed(code) {
+            continue;
+        }
+        if control() {
+            side.chosen.assign(key);
+            told.push(Told { command: Command::Assign(key as u8), at: None });
+        } else {
+            side.chosen.recall(key, &own, shift());
+            log.selection(sight.player, side.chosen.len());
+        }
+    }
+    told
+}
+
+/// Reads the mouse over a side; `is_person`: a person plays it. A click on the small map moves the camera.
+pub(crate) fn mouse(
+    side: &mut Side,
+    sight: &Sight<'_>,
+    mouse: Mouse,
+    is_person: bool,
+    camera: &mut Camera,
+    log: &mut OrderLog,
+) -> Option<Told> {
+    let Mouse { at, is_free } = mouse;
+    let right = is_free && is_mouse_button_pressed(MouseButton::Right);
+    if sight.map.contains(at) && side.drag.is_none() {
+        if is_free && is_mouse_button_down(MouseButton::Left) {
+            camera.centre = sight.on_map(at);
+        }
+        return (right && is_person).then(|| send(side, sight, sight.on_map(at), None));
+    }
+    let mut told = None;
+    if sight.view.rect.contains(at) && is_free && is_person {
+        if is_mouse_button_pressed(MouseButton::Left) {
+            if let Some(aim) = side.aim.take() {
+                told = Some(send(side, sight, sight.in_view(at), Some(aim)));
+            } else {
+                side.drag = Some(sight.in_view(at));
+            }
+        }
+        if right {
+            side.aim = None;
+            told = Some(send(side, sight, sight.in_view(at), None));
+        }
+    }
+    if is_mouse_button_released(MouseButton::Left)
+        && let Some(from) = side.drag.take()
+    {
+        side.chosen.choose(sight.units_in(from, at), shift());
+        log.selection(sight.player, side.chosen.len());
+    }
+    told
+}
+
+/// Sends the chosen units somewhere; onto an enemy means to attack it. With nobody chosen, recruits gather there.
+fn send(side: &Side, sight: &Sight<'_>, at: Vec2, aim: Option<Aim>) -> Told {
+    let target = Place::near(camera::raw(at));
+    let command = match (aim, sight.enemy_at(at)) {
+        (Some(Aim::Patrol), _) => Command::Patrol(target),
+        (_, Some(foe)) => Command::Strike(foe),
+        (Some(Aim::Attack), None) => Command::Attack(target),
+        (None, None) if side.chosen.is_empty() => Command::Rally(target),
+        (None, None) => Command::Move(target),
+    };
+    Told { command, at: Some(at) }
+}

@@ -1,0 +1,70 @@
+//! One player's place in a window: whom the person has chosen, what the next click means, and how a command becomes orders.
+
+use macroquad::math::Vec2;
+
+use crate::game::{Command, Order};
+use crate::view::battle::effects::Effects;
+use crate::view::battle::selection::{Chosen, Own};
+use crate::view::command::order_log::OrderLog;
+
+/// What the next left click means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Aim {
+    Attack,
+    Patrol,
+}
+
+/// A command for the chosen units, and the place of the field where it leads, if it leads somewhere.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Told {
+    pub(crate) command: Command,
+    pub(crate) at: Option<Vec2>,
+}
+
+/// One player's side.
+#[derive(Default)]
+pub(crate) struct Side {
+    pub(crate) chosen: Chosen,
+    pub(crate) effects: Effects,
+    pub(crate) aim: Option<Aim>,
+    /// The place of the field where a box began.
+    pub(crate) drag: Option<Vec2>,
+    /// The person has sent units somewhere: the first hint has done its work.
+    pub(crate) has_ordered: bool,
+    /// They were told to attack who comes in sight: so has the second.
+    pub(crate) has_attacked: bool,
+}
+
+impl Side {
+    /// What was begun is not meant any more.
+    pub(crate) fn let_go(&mut self) {
+        (self.aim, self.drag) = (None, None);
+    }
+
+    /// Tells the chosen of a player's own units a command; shows at once where it leads. `submit` gives an order and says, if it was
+    /// accepted, in which turn that was.
+    pub(crate) fn tell(
+        &mut self,
+        player: u8,
+        own: &[Own],
+        told: Told,
+        log: &mut OrderLog,
+        mut submit: impl FnMut(&Order) -> Option<u32>,
+    ) {
+        self.chosen.keep(own);
+        let mut is_given = false;
+        for order in self.chosen.orders(own, told.command) {
+            if let Some(turn) = submit(&order) {
+                is_given = true;
+                log.order(player, turn, &order, self.chosen.len());
+            }
+        }
+        if let (Some(at), true) = (told.at, is_given) {
+            let attacks = matches!(told.command, Command::Attack(_) | Command::Strike(_));
+            self.effects.mark(at, player, attacks);
+            // A place for recruits is no order to anybody who is there.
+            self.has_ordered |= !matches!(told.command, Command::Rally(_));
+            self.has_attacked |= attacks;
+        }
+    }
+}

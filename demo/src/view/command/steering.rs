@@ -1,0 +1,69 @@
+//! Keys and mouse move the camera.
+
+use macroquad::input::{
+    KeyCode, MouseButton, is_key_down, is_mouse_button_down, mouse_delta_position, mouse_wheel,
+};
+use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::window::{screen_height, screen_width};
+
+use crate::view::paint::camera::Camera;
+
+/// Pixels per second.
+const PAN_SPEED: f32 = 700.0;
+
+/// Width of the strip at the edge of the screen that moves the picture, pixels.
+const EDGE: f32 = 3.0;
+
+/// Keys that move the picture left, right, up and down.
+pub(crate) type Keys = [KeyCode; 4];
+
+const ARROWS: Keys = [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down];
+
+/// Where the arrows mean something else.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+pub(crate) const WASD: Keys = [KeyCode::A, KeyCode::D, KeyCode::W, KeyCode::S];
+
+/// [`steer_by`] with the arrows.
+pub(crate) fn steer(
+    camera: &mut Camera,
+    mouse: Vec2,
+    under: Option<Rect>,
+    may_push_edges: bool,
+    seconds: f32,
+) -> bool {
+    steer_by(ARROWS, camera, mouse, under, may_push_edges, seconds)
+}
+
+/// Moves the camera as keys and mouse say. `under` is the view under the mouse, in which the wheel zooms; `seconds` the time since the
+/// last picture. True if the picture was moved, which zooming does not count as.
+pub(crate) fn steer_by(
+    keys: Keys,
+    camera: &mut Camera,
+    mouse: Vec2,
+    under: Option<Rect>,
+    may_push_edges: bool,
+    seconds: f32,
+) -> bool {
+    let [left, right, up, down] = keys.map(|key| f32::from(u8::from(is_key_down(key))));
+    let mut way = vec2(right - left, down - up);
+    let screen = vec2(screen_width(), screen_height());
+    if may_push_edges && mouse != Vec2::ZERO {
+        let edge = |at: f32, end: f32| {
+            f32::from(u8::from(at >= end - EDGE && at < end)) - f32::from(u8::from((0.0..EDGE).contains(&at)))
+        };
+        way += vec2(edge(mouse.x, screen.x), edge(mouse.y, screen.y));
+    }
+    let mut moved = way * (PAN_SPEED * seconds / camera.scale);
+    if is_mouse_button_down(MouseButton::Middle) {
+        // The library measures in half screens, and against the way of the mouse.
+        moved += mouse_delta_position() * screen / 2.0 / camera.scale;
+    }
+    camera.centre += moved;
+    let (_, wheel) = mouse_wheel();
+    if wheel != 0.0
+        && let Some(view) = under
+    {
+        camera.zoom(view, mouse, 1.2_f32.powf(wheel.clamp(-1.0, 1.0)));
+    }
+    moved != Vec2::ZERO
+}

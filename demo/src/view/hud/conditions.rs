@@ -1,0 +1,117 @@
+//! The simulated network's conditions: sliders, buttons for ready-made ones, and who carries the packets.
+
+use macroquad::math::Rect;
+use testudo_lockstep::Duration;
+use testudo_lockstep::simnet::{LinkSettings, Transport};
+
+use crate::view::paint::pen::Pen;
+use crate::view::widgets::ui::{Scale, Ui};
+
+/// How long a packet that is to be overtaken is held back.
+const REORDER_HOLD: Duration = Duration::from_millis(100);
+
+/// What the sliders are called, in the order of the values: milliseconds twice, then percent.
+const NAMES: [&str; 5] = ["latency", "jitter", "loss", "duplicates", "reorder"];
+
+/// The switch: name, what stands on it.
+const TRANSPORTS: [(&str, &str, Transport); 2] =
+    [("udp", "UDP", Transport::Udp), ("tcp", "TCP", Transport::Tcp)];
+
+/// What a window offers.
+pub(crate) struct Conditions {
+    /// Ends of the sliders.
+    max: [f32; 5],
+    /// Name, what stands on the button, values.
+    presets: [(&'static str, &'static str, [f32; 5]); 3],
+}
+
+/// Between players, who wait for each other.
+pub(crate) const PLAYERS: Conditions = Conditions {
+    max: [500.0, 300.0, 60.0, 50.0, 50.0],
+    presets: [
+        ("perfect", "Perfect", [0.0; 5]),
+        ("ordinary", "Ordinary", [60.0, 15.0, 2.0, 0.0, 0.0]),
+        ("terrible", "Terrible", [150.0, 60.0, 20.0, 5.0, 10.0]),
+    ],
+};
+
+/// To one who only watches.
+pub(crate) const WATCHER: Conditions = Conditions {
+    max: [4_000.0, 1_000.0, 60.0, 50.0, 50.0],
+    presets: [
+        ("perfect", "Perfect", [0.0; 5]),
+        ("articles", "Articles'", [1_900.0, 0.0, 25.0, 0.0, 0.0]),
+        ("terrible", "Terrible", [2_500.0, 400.0, 50.0, 5.0, 10.0]),
+    ],
+};
+
+/// Draws buttons and sliders; the new settings if the person has changed them.
+pub(crate) fn draw(
+    pen: &Pen,
+    ui: &mut Ui,
+    rect: Rect,
+    link: LinkSettings,
+    conditions: &Conditions,
+) -> Option<LinkSettings> {
+    let mut values = values_of(&link);
+    let (mut changed, mut transport) = (false, link.transport);
+    for (n, (name, text, offered)) in TRANSPORTS.into_iter().enumerate() {
+        let button = Rect::new(rect.x + n as f32 * 44.0, rect.y - 2.0, 44.0, 24.0);
+        if ui.button(pen, name, button, text, link.transport == offered) && link.transport != offered {
+            (transport, changed) = (offered, true);
+        }
+    }
+    let width = 78.0;
+    for (n, (name, text, preset)) in conditions.presets.into_iter().enumerate() {
+        let x = rect.x + rect.w - (3 - n) as f32 * (width + 6.0) + 6.0;
+        if ui.button(pen, name, Rect::new(x, rect.y - 2.0, width, 24.0), text, values == preset) {
+            values = preset;
+            changed = true;
+        }
+    }
+    for (n, name) in NAMES.into_iter().enumerate() {
+        let line = Rect::new(rect.x, rect.y + 32.0 + n as f32 * 31.0, rect.w, 28.0);
+        let scale = Scale { max: conditions.max[n], unit: if n < 2 { "ms" } else { "%" } };
+        changed |= ui.slider(pen, name, line, &mut values[n], &scale);
+    }
+    changed.then(|| link_of(values, LinkSettings { transport, ..link }))
+}
+
+fn values_of(link: &LinkSettings) -> [f32; 5] {
+    let percent = |ppm: u32| (ppm / 10_000) as f32;
+    [
+        link.latency.as_millis() as f32,
+        link.jitter.as_millis() as f32,
+        percent(link.loss_ppm),
+        percent(link.duplicate_ppm),
+        percent(link.reorder_ppm),
+    ]
+}
+
+fn link_of(values: [f32; 5], link: LinkSettings) -> LinkSettings {
+    let [latency, jitter, loss, duplicates, reorder] = values.map(|value| value as u32);
+    LinkSettings {
+        latency: Duration::from_millis(latency.into()),
+        jitter: Duration::from_millis(jitter.into()),
+        loss_ppm: loss * 10_000,
+        duplicate_ppm: duplicates * 10_000,
+        reorder_ppm: reorder * 10_000,
+        reorder_hold: REORDER_HOLD,
+        ..link
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_survive_the_way_to_the_network_and_back() {
+        for conditions in [PLAYERS, WATCHER] {
+            for (name, _, values) in conditions.presets {
+                assert_eq!(values_of(&link_of(values, LinkSettings::default())), values, "{name}");
+                assert!(values.iter().zip(conditions.max).all(|(value, max)| *value <= max), "{name}");
+            }
+        }
+    }
+}

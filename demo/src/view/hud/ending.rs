@@ -1,0 +1,95 @@
+//! How a match over a network ends before its time, or goes wrong: what has happened, and what to do.
+
+use testudo_lockstep::{Failure, Refusal};
+
+use crate::app::{Diagnosis, MatchError};
+use crate::view::hud::alarm;
+
+/// Lines of a card.
+type Lines = Vec<(&'static str, String)>;
+
+/// What has happened, as a title, and what to do about it.
+pub(crate) fn of_error(error: &MatchError) -> (&'static str, Lines) {
+    let (title, advice) = match error {
+        MatchError::Failed { failure, .. } => of_failure(*failure),
+        MatchError::Invitation(_) => (
+            "There is no place for you",
+            "Ask the host for the line to type; it must be waiting, and its firewall must let UDP through.",
+        ),
+        MatchError::Socket(_) => ("The network failed", "Look whether this computer is still connected."),
+        MatchError::Replay { .. } => ("The replay cannot be written", "Look whether the disk is full."),
+        _ => ("The match cannot be played", "testudo host --help says what can be asked for."),
+    };
+    let mut told = error.to_string();
+    if let Some(first) = told.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    (title, vec![("", format!("{told}.")), ("", advice.into())])
+}
+
+fn of_failure(failure: Failure) -> (&'static str, &'static str) {
+    match failure {
+        Failure::ConnectTimeout => {
+            ("Not everybody came in time", "Host again, and give the line to the others sooner.")
+        }
+        Failure::Refused(Refusal::Version { .. } | Refusal::Config { .. }) => {
+            ("The host has refused", "Everybody needs the same version of this program.")
+        }
+        Failure::Refused(Refusal::Taken | Refusal::Running) => {
+            ("The host has refused", "Ask for another match: nobody can come later.")
+        }
+        Failure::ConnectionLost(_) => (
+            "The connection is lost",
+            "Nothing came for 20 s. Look whether both computers are still connected, and host again.",
+        ),
+        Failure::Dropped => ("The others went on without you", "Your orders came too late for too long."),
+        Failure::PeerLeft(_) => ("The host has ended the match", "Without its host a match is over for all."),
+    }
+}
+
+/// What is known of a difference between the copies.
+pub(crate) fn of_difference(diagnosis: &Diagnosis) -> Lines {
+    let text = match diagnosis {
+        Diagnosis::GuestsAsk => "The guests look for the number that differs: it stands in their windows.",
+        Diagnosis::Asking => "Asking the host for the first number that differs...",
+        Diagnosis::Unknown => "The number that differs could not be found.",
+        Diagnosis::Found { desync, is_reproduced } => {
+            let mut lines = alarm::report(desync, ["the host", "here"]);
+            if let Some(is_reproduced) = is_reproduced {
+                let text = if *is_reproduced {
+                    "played again, the orders lead to this state: the rules differ"
+                } else {
+                    "played again, the orders lead elsewhere: memory was hit"
+                };
+                lines.push(("again", text.into()));
+            }
+            return lines;
+        }
+    };
+    vec![
+        ("", text.into()),
+        ("", "The match goes on; from here on everybody sees a battle of their own.".into()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_ends_a_match_is_told_in_sentences() {
+        let failures = [
+            Failure::ConnectTimeout,
+            Failure::Refused(Refusal::Taken),
+            Failure::ConnectionLost(testudo_lockstep::PeerId(1)),
+            Failure::PeerLeft(testudo_lockstep::PeerId(1)),
+        ];
+        for failure in failures {
+            let (title, lines) = of_error(&MatchError::Failed { failure, turns: 3 });
+            assert!(!title.is_empty() && lines.len() == 2, "{failure:?}");
+            for (_, line) in lines {
+                assert!(line.ends_with('.') && line.starts_with(|c: char| !c.is_lowercase()), "{line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The strip above a view: who plays there, what to do next, and how it stands.
+
+use macroquad::color::Color;
+use macroquad::math::Rect;
+use macroquad::shapes::draw_rectangle;
+use testudo_lockstep::Simulation as _;
+
+use crate::game::Game;
+use crate::view::command::side::{Aim, Side};
+use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded};
+use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// Whose strip it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    pub(crate) rect: Rect,
+    pub(crate) player: u8,
+    /// Name of the button that hands over to a bot and back, for scripts.
+    pub(crate) widget: &'static str,
+    pub(crate) is_person: bool,
+}
+
+impl Header {
+    /// Draws the strip; true if the person wants to hand over, or to take over.
+    pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, side: &Side, game: &Game) -> bool {
+        let Self { rect, player, is_person, .. } = *self;
+        draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL_RAISED);
+        draw_rectangle(rect.x, rect.y, 6.0, rect.h, army(player));
+        let base = rect.y + 20.0;
+        let name = format!("Player {}", player + 1);
+        let x = pen.strong(&name, rect.x + 16.0, base, SIZE, army(player)) + 12.0;
+        let text = if is_person { "You play" } else { "A bot plays" };
+        let button = Rect::new(x, rect.y + 3.0, 92.0, rect.h - 6.0);
+        let pressed = ui.button(pen, self.widget, button, text, is_person);
+        let (hint, color) = hint(side, is_person);
+        pen.text(&hint, button.x + button.w + 14.0, base, SMALL, color);
+        let (kills, losses) = game.score(player);
+        let living = game.middle(player).map_or(0, |(count, _)| count);
+        let score = format!("{living} units   {kills} beaten   {losses} lost");
+        pen.label(&score, Rect { w: rect.w - 10.0, ..rect }, Align::Right, SMALL, TEXT);
+        pressed
+    }
+}
+
+/// What to do next, in a few words.
+fn hint(side: &Side, is_person: bool) -> (String, Color) {
+    if !is_person {
+        return ("click to play it yourself".into(), TEXT_DIM);
+    }
+    match side.aim {
+        Some(Aim::Attack) => return ("click where to attack".into(), SELECTION),
+        Some(Aim::Patrol) => return ("click where to patrol".into(), SELECTION),
+        None => {}
+    }
+    match side.chosen.len() {
+        0 if !side.has_ordered => ("drag a box over your units".into(), SELECTION),
+        0 => (String::new(), TEXT_DIM),
+        chosen if !side.has_ordered => (format!("{chosen} chosen: right-click somewhere"), SELECTION),
+        chosen if !side.has_attacked => (format!("{chosen} chosen   A, then click: attack"), SELECTION),
+        chosen => (format!("{chosen} chosen"), SELECTION),
+    }
+}
+
+/// A client's own word on who has won; the game goes on.
+pub(crate) fn verdict(pen: &Pen, view: Rect, game: &Game, player: u8) {
+    let Some(result) = game.result() else { return };
+    let (text, color) = match u8::try_from(result) {
+        Ok(winner) if winner == player => ("Victory: their keep has fallen", GOOD),
+        Ok(_) => ("Defeat: our keep has fallen", BAD),
+        Err(_) => ("Nobody has won: all keeps have fallen", TEXT),
+    };
+    let bar = Rect::new(view.x + view.w / 2.0 - 190.0, view.y + 64.0, 380.0, 48.0);
+    draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
+    pen.label(text, bar, Align::Middle, LARGE, color);
+}

@@ -1,0 +1,114 @@
+//! Before the first turn: how others join, and who is here.
+
+use std::net::SocketAddr;
+
+use macroquad::math::Rect;
+use macroquad::miniquad;
+use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
+use testudo_lockstep::PlayerId;
+
+use crate::app::{Seat, TURNS_MAX};
+use crate::view::paint::palette::{
+    BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded,
+};
+use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// Size of the line that others are to type.
+const HUGE: f32 = 26.0;
+
+/// Players with a line of their own; there are up to sixteen, in two columns.
+const ROWS: u8 = 8;
+const ROW: f32 = 22.0;
+
+/// Draws the lobby over the field; true if the person wants to leave.
+pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> bool {
+    let terms = seat.terms();
+    let rows = terms.setup.players.min(ROWS);
+    let card = frame(ui, around, 236.0 + f32::from(rows) * ROW);
+    let x = card.x + 28.0;
+    pen.strong("Waiting for players", x, card.y + 42.0, LARGE, TEXT);
+    let length = if terms.turns == TURNS_MAX { "no end".into() } else { format!("{} turns", terms.turns) };
+    let setup = terms.setup;
+    let what = format!("{} armies of {} units, seed {}, {length}", setup.players, setup.units, setup.seed);
+    pen.label(&what, Rect::new(x, card.y + 26.0, card.w - 56.0, 22.0), Align::Right, SMALL, TEXT_DIM);
+    match seat.address() {
+        Some(address) => invitation(pen, ui, card, address),
+        None => {
+            let text = "The host has a place for you. The battle begins as soon as everybody is here.";
+            pen.text(text, x, card.y + 84.0, SIZE, TEXT);
+        }
+    }
+    players(pen, Rect::new(x, card.y + 166.0, card.w - 56.0, f32::from(rows) * ROW), seat);
+    if seat.address().is_some() {
+        let seconds = seat.patience().as_millis() / 1_000;
+        let text = format!("gives up in {}:{:02}", seconds / 60, seconds % 60);
+        pen.text(&text, x + 140.0, card.y + card.h - 30.0, SMALL, TEXT_DIM);
+    }
+    leave(pen, ui, card)
+}
+
+/// Draws what there is to say while the host is asked for a place; true if the person wants to leave.
+pub(crate) fn draw_asking(pen: &Pen, ui: &mut Ui, around: Rect, host: SocketAddr, seconds: f32) -> bool {
+    let card = frame(ui, around, 150.0);
+    let dots = ".".repeat(1 + (seconds * 2.0) as usize % 3);
+    pen.strong(&format!("Asking {host} for a place{dots}"), card.x + 28.0, card.y + 42.0, LARGE, TEXT);
+    let text = "Nobody has answered yet. After ten seconds nobody is there.";
+    pen.text(text, card.x + 28.0, card.y + 72.0, SIZE, TEXT_DIM);
+    leave(pen, ui, card)
+}
+
+fn frame(ui: &mut Ui, around: Rect, height: f32) -> Rect {
+    draw_rectangle(around.x, around.y, around.w, around.h, faded(BACKDROP, 0.5));
+    let width = 720.0_f32.min(around.w - 16.0);
+    let top = around.y + ((around.h - height) / 2.0).max(8.0);
+    let card = Rect::new(around.x + (around.w - width) / 2.0, top, width, height);
+    draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
+    draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, LINE);
+    ui.cover(around);
+    card
+}
+
+fn leave(pen: &Pen, ui: &mut Ui, card: Rect) -> bool {
+    let button = Rect::new(card.x + 28.0, card.y + card.h - 50.0, 120.0, 32.0);
+    ui.button(pen, "leave", button, "Leave", false)
+}
+
+/// What others are to type.
+fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, address: SocketAddr) {
+    let x = card.x + 28.0;
+    let line = format!("testudo join {address}");
+    pen.text("The others type this on their computers:", x, card.y + 72.0, SIZE, TEXT_DIM);
+    let plate = Rect::new(x, card.y + 82.0, card.w - 56.0, 46.0);
+    draw_rectangle(plate.x, plate.y, plate.w, plate.h, PANEL_RAISED);
+    pen.strong(&line, plate.x + 14.0, plate.y + 32.0, HUGE, SELECTION);
+    let button = Rect::new(plate.x + plate.w - 86.0, plate.y + 8.0, 78.0, 30.0);
+    if ui.button(pen, "copy", button, "Copy", false) {
+        miniquad::window::clipboard_set(&line);
+    }
+    if address.ip().is_loopback() {
+        let text =
+            "Only this computer finds this address. Others find it after: testudo host --bind 0.0.0.0:0";
+        pen.text(text, x, card.y + 148.0, SMALL, TEXT_DIM);
+    }
+}
+
+/// Who is here and who is not.
+fn players(pen: &Pen, rect: Rect, seat: &Seat) {
+    let here = seat.session().present_players();
+    for player in (0..seat.terms().setup.players).map(PlayerId) {
+        let column = f32::from(player.0 / ROWS);
+        let (x, y) = (rect.x + column * rect.w / 2.0, rect.y + 14.0 + f32::from(player.0 % ROWS) * ROW);
+        let is_host = player.0 == 0;
+        let name = format!("Player {}{}", player.0 + 1, if is_host { ", the host" } else { "" });
+        pen.strong(&name, x, y, SIZE, army(player.0));
+        let (text, color) = match () {
+            () if player == seat.player() => ("you are here", GOOD),
+            () if here.contains(&player) => ("is here", GOOD),
+            // A guest has no link to the other guests.
+            () if seat.address().is_none() && !is_host => ("the host knows", TEXT_DIM),
+            () => ("not yet here", TEXT_DIM),
+        };
+        pen.text(text, x + 140.0, y, SIZE, color);
+    }
+}

@@ -1,0 +1,13 @@
+//! What stands around the battle.
+
+pub(crate) mod alarm;
+pub(crate) mod conditions;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod ending;
+pub(crate) mod header;
+pub(crate) mod help;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod lobby;
+pub(crate) mod panel;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod peers;

@@ -1,0 +1,149 @@
+//! The network: what it does, what lockstep makes of it, and the means to make it worse.
+
+use macroquad::color::Color;
+use macroquad::math::Rect;
+use macroquad::shapes::{draw_line, draw_rectangle};
+use testudo_lockstep::simnet::{LinkSettings, Transport};
+use testudo_lockstep::{PlayerId, Turn};
+
+use crate::app::{Sample, Skirmish};
+use crate::view::hud::conditions;
+use crate::view::paint::batch::Batch;
+use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, WARN, army};
+use crate::view::paint::pen::{Pen, SIZE, SMALL};
+use crate::view::widgets::graph::{self, Curve};
+use crate::view::widgets::ui::Ui;
+
+/// From one line of a list to the next, pixels.
+const LINE_HEIGHT: f32 = 18.0;
+
+/// Widths of the columns; the graph takes the rest.
+const COLUMNS: [f32; 3] = [262.0, 232.0, 372.0];
+
+/// What the person did in the panel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wish {
+    Network(LinkSettings),
+    Corrupt,
+}
+
+/// The ground of a panel, its columns of these widths, and what is left beside them for a graph, if that is enough.
+pub(crate) fn columns(ui: &mut Ui, rect: Rect, widths: [f32; 3]) -> ([Rect; 3], Option<Rect>) {
+    draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
+    draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
+    ui.cover(rect);
+    let inner = Rect::new(rect.x + 16.0, rect.y + 10.0, rect.w - 32.0, rect.h - 20.0);
+    let mut left = inner.x;
+    let columns = widths.map(|width| {
+        let column = Rect::new(left, inner.y, width - 24.0, inner.h);
+        left += width;
+        column
+    });
+    let graph = Rect::new(left, inner.y, inner.x + inner.w - left, inner.h);
+    (columns, (graph.w > 160.0).then_some(graph))
+}
+
+/// Draws the panel and asks its widgets.
+pub(crate) fn draw(
+    batch: &mut Batch,
+    pen: &Pen,
+    ui: &mut Ui,
+    rect: Rect,
+    skirmish: &Skirmish,
+) -> Option<Wish> {
+    let (columns, graph) = columns(ui, rect, COLUMNS);
+    turns(pen, columns[0], skirmish);
+    let corrupt = checksums(pen, ui, columns[1], skirmish);
+    let network = conditions::draw(pen, ui, columns[2], skirmish.link(), &conditions::PLAYERS);
+    if let Some(graph) = graph {
+        curves(batch, pen, graph, skirmish.samples().collect());
+    }
+    corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
+}
+
+/// Round trip and turn length over the last while.
+pub(crate) fn curves(batch: &mut Batch, pen: &Pen, rect: Rect, samples: Vec<&Sample>) {
+    let values = |value: fn(&Sample) -> u32| samples.iter().copied().map(value).collect::<Vec<u32>>();
+    let curves = [
+        Curve { name: "round trip", color: army(0), values: values(|sample| sample.round_trip_ms) },
+        Curve { name: "turn", color: army(1), values: values(|sample| sample.turn_ms) },
+    ];
+    graph::draw(batch, pen, rect, &curves, &values(|sample| sample.stalled_frames));
+}
+
+/// What is measured: turns, delays, traffic, and for whom the match waits.
+fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
+    let session = skirmish.session(0);
+    let sample = skirmish.samples().next_back().copied().unwrap_or_default();
+    let (sent, lost) = skirmish
+        .samples()
+        .rev()
+        .take(50)
+        .fold((0, 0), |(sent, lost), sample: &Sample| (sent + sample.packets, lost + sample.lost));
+    let recent: Vec<u32> = skirmish.samples().rev().take(20).map(|sample| sample.bytes_per_second).collect();
+    let rate = recent.iter().sum::<u32>() / (recent.len().max(1) as u32);
+    let percent = if sent == 0 { 0.0 } else { f64::from(lost) * 100.0 / f64::from(sent) };
+    let lines = [
+        ("turn, frame", format!("{}, {}", session.next_turn().0, skirmish.frame(0))),
+        ("turn length", format!("{} ms", sample.turn_ms)),
+        ("order delay", format!("2 turns = {} ms", 2 * sample.turn_ms)),
+        ("round trip", format!("{} ms", sample.round_trip_ms)),
+        match skirmish.link().transport {
+            Transport::Udp => ("jitter", format!("0 to {} ms", skirmish.link().jitter.as_millis())),
+            Transport::Tcp => ("held back", format!("{} behind a lost one", skirmish.held_back())),
+        },
+        ("packets lost", format!("{percent:.1} %")),
+        ("sent by both", format!("{rate} bytes/s")),
+    ];
+    list(pen, rect, "Turns", &lines);
+    let recent: u32 = skirmish.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
+    let (text, color) = waiting((0..2).find_map(|player| skirmish.waiting(player)), recent);
+    pen.text(&text, rect.x, rect.y + 36.0 + 7.6 * LINE_HEIGHT, SMALL, color);
+}
+
+/// Measurements below each other, with their names.
+pub(crate) fn list(pen: &Pen, rect: Rect, title: &str, lines: &[(&str, String)]) {
+    pen.strong(title, rect.x, rect.y + 14.0, SIZE, TEXT);
+    for (n, (name, value)) in lines.iter().enumerate() {
+        let y = rect.y + 36.0 + n as f32 * LINE_HEIGHT;
+        pen.text(name, rect.x, y, SMALL, TEXT_DIM);
+        pen.text(value, rect.x + 96.0, y, SMALL, TEXT);
+    }
+}
+
+/// For which turn and for whom the match waits, and in how many frames it did lately.
+pub(crate) fn waiting(now: Option<&(Turn, Vec<PlayerId>)>, recently: u32) -> (String, Color) {
+    if let Some((turn, players)) = now {
+        let whom: Vec<String> = players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
+        return (format!("waits: no orders of {} for turn {}", whom.join(", "), turn.0), BAD);
+    }
+    if recently > 0 {
+        return (format!("orders came late: {recently} frames waited"), WARN);
+    }
+    ("nobody waits: all orders are here in time".into(), GOOD)
+}
+
+/// Whether the copies agree, and the button that breaks one.
+fn checksums(pen: &Pen, ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> bool {
+    let (turns, sums) = skirmish.compared();
+    pen.strong("Checksums", rect.x, rect.y + 14.0, SIZE, TEXT);
+    let broken = skirmish.desync().is_some();
+    for (player, sum) in sums.iter().enumerate().take(2) {
+        let y = rect.y + 38.0 + player as f32 * 20.0;
+        pen.text(&format!("player {}", player + 1), rect.x, y, SMALL, TEXT_DIM);
+        pen.text(&format!("{sum:016x}"), rect.x + 62.0, y, SMALL, if broken { BAD } else { GOOD });
+    }
+    let verdict = match (broken, turns) {
+        (_, 0) => ("waiting for the first turn".into(), TEXT_DIM),
+        (true, _) => ("\u{2260}  different".into(), BAD),
+        (false, turns) => (format!("=  equal in all {turns} turns"), GOOD),
+    };
+    pen.strong(&verdict.0, rect.x, rect.y + 84.0, SIZE, verdict.1);
+    let button = Rect::new(rect.x, rect.y + 102.0, rect.w, 34.0);
+    let pressed = ui.button(pen, "corrupt", button, "Corrupt one bit", broken);
+    let lines = ["of a unit's place in player 2's copy,", "and see how it is found"];
+    for (n, line) in lines.into_iter().enumerate() {
+        pen.text(line, rect.x, rect.y + 156.0 + n as f32 * 16.0, 12.0, TEXT_DIM);
+    }
+    pressed
+}

@@ -1,0 +1,129 @@
+//! The panel of a match over a real network: what lockstep measures of it, and of each player.
+
+use macroquad::color::Color;
+use macroquad::math::Rect;
+use testudo_lockstep::{Blame, PlayerId, SessionPhase};
+
+use crate::app::{Sample, Seat};
+use crate::view::hud::panel::{columns, curves, list, waiting};
+use crate::view::paint::batch::Batch;
+use crate::view::paint::palette::{BAD, GOOD, TEXT, TEXT_DIM, WARN, army};
+use crate::view::paint::pen::{Pen, SIZE, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// Widths of the columns; the graph takes the rest.
+const COLUMNS: [f32; 3] = [272.0, 232.0, 372.0];
+
+/// Samples of one second.
+const SECOND: usize = 10;
+
+/// Draws the panel.
+pub(crate) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) {
+    let (columns, graph) = columns(ui, rect, COLUMNS);
+    turns(pen, columns[0], seat);
+    checksums(pen, columns[1], seat);
+    players(pen, columns[2], seat);
+    if let Some(graph) = graph {
+        curves(batch, pen, graph, seat.samples().collect());
+    }
+}
+
+/// Turns, delays, traffic, and for whom the match waits.
+fn turns(pen: &Pen, rect: Rect, seat: &Seat) {
+    let session = seat.session();
+    let sample = seat.samples().next_back().copied().unwrap_or_default();
+    let ahead = session.config().turns_ahead;
+    let rate = |value: fn(&Sample) -> u32| {
+        let recent: Vec<u32> = seat.samples().rev().take(2 * SECOND).map(value).collect();
+        recent.iter().sum::<u32>() / (recent.len().max(1) as u32)
+    };
+    let lines = [
+        ("turn, frame", format!("{}, {}", session.next_turn().0, seat.frame())),
+        ("turn length", format!("{} ms", sample.turn_ms)),
+        ("order delay", format!("{ahead} turns = {} ms", ahead * sample.turn_ms)),
+        ("round trip", milliseconds(sample.round_trip_ms)),
+        ("sent", format!("{} bytes/s", rate(|sample| sample.bytes_per_second))),
+        ("received", format!("{} bytes/s", rate(|sample| sample.received_per_second))),
+    ];
+    list(pen, rect, "Turns", &lines);
+    if session.phase() == SessionPhase::Lobby {
+        return;
+    }
+    let recent: u32 = seat.samples().rev().take(3 * SECOND).map(|sample| sample.stalled_frames).sum();
+    let (text, color) = waiting(seat.waiting(), recent);
+    pen.text(&text, rect.x, rect.y + 166.0, SMALL, color);
+}
+
+/// Whether the copies agree.
+fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
+    let (turns, checksum) = seat.compared();
+    let (verdict, color) = verdict(turns, seat.divergent_turn());
+    pen.strong("Checksums", rect.x, rect.y + 14.0, SIZE, TEXT);
+    pen.text("here", rect.x, rect.y + 38.0, SMALL, TEXT_DIM);
+    pen.text(&format!("{checksum:016x}"), rect.x + 46.0, rect.y + 38.0, SMALL, color);
+    pen.strong(&verdict, rect.x, rect.y + 64.0, SIZE, color);
+    let lines = ["Everybody's checksum of every turn is", "compared with everybody else's."];
+    for (n, line) in lines.into_iter().enumerate() {
+        pen.text(line, rect.x, rect.y + 90.0 + n as f32 * 16.0, 12.0, TEXT_DIM);
+    }
+}
+
+/// What the comparison says so far.
+pub(crate) fn verdict(turns: u32, divergent_turn: Option<u32>) -> (String, Color) {
+    match (divergent_turn, turns) {
+        (Some(turn), _) => (format!("\u{2260}  different since turn {turn}"), BAD),
+        (None, 0) => ("waiting for the first turn".into(), TEXT_DIM),
+        (None, turns) => (format!("=  equal in all {turns} turns"), GOOD),
+    }
+}
+
+/// One line for each player.
+fn players(pen: &Pen, rect: Rect, seat: &Seat) {
+    /// Where columns begin, and how many players have room.
+    const AT: [f32; 4] = [0.0, 92.0, 170.0, 236.0];
+    const ROWS: u8 = 8;
+    let session = seat.session();
+    pen.strong("Players", rect.x, rect.y + 14.0, SIZE, TEXT);
+    for (at, name) in AT.into_iter().zip(["", "round trip", "slack", "made us wait"]).skip(1) {
+        pen.text(name, rect.x + at, rect.y + 14.0, SMALL, TEXT_DIM);
+    }
+    for player in (0..session.config().players.min(ROWS)).map(PlayerId) {
+        let y = rect.y + 36.0 + f32::from(player.0) * 18.0;
+        let report = session.player_report(player);
+        let is_own = seat.player() == player;
+        let name = if is_own { "you".into() } else { format!("player {}", player.0 + 1) };
+        pen.text(&name, rect.x + AT[0], y, SMALL, army(player.0));
+        pen.text(&milliseconds(u32::from(report.network_ms)), rect.x + AT[1], y, SMALL, TEXT);
+        let slack = report.slack_tenths.map_or("\u{2013}".into(), |tenths| format!("{} ms", tenths / 10));
+        pen.text(&slack, rect.x + AT[2], y, SMALL, TEXT);
+        let waited = match report.delayed_turns {
+            0 => "never".into(),
+            1 => format!("1 turn, {:.1} s", report.delayed.as_millis() as f64 / 1e3),
+            turns => format!("{turns} turns, {:.1} s", report.delayed.as_millis() as f64 / 1e3),
+        };
+        let (why, color) = match report.blame {
+            None => ("", TEXT),
+            Some(Blame::Network) => (" (network)", WARN),
+            Some(Blame::Processor) => (" (processor)", WARN),
+        };
+        pen.text(&format!("{waited}{why}"), rect.x + AT[3], y, SMALL, color);
+    }
+}
+
+/// Nothing is known at 0.
+fn milliseconds(value: u32) -> String {
+    if value == 0 { "\u{2013}".into() } else { format!("{value} ms") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_the_verdict_whatever_comes_after_it() {
+        assert_eq!(verdict(0, None).1, TEXT_DIM);
+        assert_eq!(verdict(7, None).1, GOOD);
+        let (text, color) = verdict(90, Some(12));
+        assert!(text.contains("since turn 12") && color == BAD, "{text}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Many shapes in few draw calls: thousands of units cost what a handful costs.
+
+use macroquad::color::Color;
+use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::models::{Mesh, Vertex, draw_mesh};
+use macroquad::texture::Texture2D;
+
+use crate::view::paint::atlas::{Atlas, MARGIN, Sprite};
+
+/// Shapes per draw call: four vertices each, numbered with 16 bits.
+const SHAPES_MAX: usize = 8_000;
+
+/// Vertices and indices of the largest draw call, for the window's settings.
+pub(crate) const VERTICES_MAX: usize = SHAPES_MAX * 4 + 1;
+pub(crate) const INDICES_MAX: usize = SHAPES_MAX * 6 + 1;
+
+/// Shapes that wait to be drawn, in order.
+pub(crate) struct Batch {
+    atlas: Atlas,
+    mesh: Mesh,
+    /// Drawn so far.
+    shapes: u64,
+}
+
+impl Batch {
+    pub(crate) fn new() -> Self {
+        Self::with(Atlas::new())
+    }
+
+    /// Draws nowhere: for measuring what comes before.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn blind() -> Self {
+        Self::with(Atlas::blind())
+    }
+
+    fn with(atlas: Atlas) -> Self {
+        let texture = atlas.texture().map(Texture2D::weak_clone);
+        Self { atlas, mesh: Mesh { vertices: Vec::new(), indices: Vec::new(), texture }, shapes: 0 }
+    }
+
+    /// Shapes drawn so far.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn shapes(&self) -> u64 {
+        self.shapes
+    }
+
+    /// A shape about a point of the screen.
+    pub(crate) fn sprite(&mut self, sprite: Sprite, centre: Vec2, radius: f32, color: Color) {
+        self.turned(sprite, centre, radius, vec2(1.0, 0.0), color);
+    }
+
+    /// A shape whose +x axis points along `axis`, a unit vector.
+    pub(crate) fn turned(&mut self, sprite: Sprite, centre: Vec2, radius: f32, axis: Vec2, color: Color) {
+        let part = self.atlas.part(sprite, radius);
+        let along = axis * (radius * MARGIN);
+        let across = vec2(-along.y, along.x);
+        let corners = [
+            centre - along - across,
+            centre + along - across,
+            centre + along + across,
+            centre - along + across,
+        ];
+        self.quad(corners, part, color);
+    }
+
+    /// A shape stretched to a rectangle.
+    pub(crate) fn stretched(&mut self, sprite: Sprite, centre: Vec2, half: Vec2, color: Color) {
+        let part = self.atlas.part(sprite, half.max_element());
+        let half = half * MARGIN;
+        let across = vec2(half.x, -half.y);
+        self.quad([centre - half, centre + across, centre + half, centre - across], part, color);
+    }
+
+    /// A filled rectangle.
+    pub(crate) fn block(&mut self, rect: Rect, color: Color) {
+        let part = self.atlas.part(Sprite::Block, 1.0);
+        let (min, max) = (rect.point(), rect.point() + rect.size());
+        self.quad([min, vec2(max.x, min.y), max, vec2(min.x, max.y)], part, color);
+    }
+
+    /// The edge of a rectangle, `width` pixels inwards.
+    pub(crate) fn frame(&mut self, rect: Rect, width: f32, color: Color) {
+        let Rect { x, y, w, h } = rect;
+        self.block(Rect::new(x, y, w, width), color);
+        self.block(Rect::new(x, y + h - width, w, width), color);
+        self.block(Rect::new(x, y + width, width, h - 2.0 * width), color);
+        self.block(Rect::new(x + w - width, y + width, width, h - 2.0 * width), color);
+    }
+
+    /// A line of a width in pixels.
+    pub(crate) fn line(&mut self, from: Vec2, to: Vec2, width: f32, color: Color) {
+        let part = self.atlas.part(Sprite::Block, 1.0);
+        let way = (to - from).normalize_or_zero();
+        let side = vec2(-way.y, way.x) * (width / 2.0);
+        self.quad([from - side, to - side, to + side, from + side], part, color);
+    }
+
+    fn quad(&mut self, corners: [Vec2; 4], part: Rect, color: Color) {
+        if self.mesh.vertices.len() >= SHAPES_MAX * 4 {
+            self.draw();
+        }
+        let first = self.mesh.vertices.len() as u16;
+        let (min, max) = (part.point(), part.point() + part.size());
+        let texture = [min, vec2(max.x, min.y), max, vec2(min.x, max.y)];
+        for (corner, at) in corners.into_iter().zip(texture) {
+            self.mesh.vertices.push(Vertex::new(corner.x, corner.y, 0.0, at.x, at.y, color));
+        }
+        self.mesh.indices.extend([0, 1, 2, 0, 2, 3].map(|index| first + index));
+    }
+
+    /// Draws what waits. Call before anything that is drawn by other means.
+    pub(crate) fn draw(&mut self) {
+        if !self.mesh.indices.is_empty() {
+            self.shapes += self.mesh.vertices.len() as u64 / 4;
+            if self.mesh.texture.is_some() {
+                draw_mesh(&self.mesh);
+            }
+            self.mesh.vertices.clear();
+            self.mesh.indices.clear();
+        }
+    }
+}

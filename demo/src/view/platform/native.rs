@@ -1,0 +1,119 @@
+//! The window of an operating system, if it has a display.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
+use std::rc::Rc;
+
+use macroquad::miniquad::conf::LinuxBackend;
+
+use crate::app::playback::Course;
+use crate::app::{CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
+use crate::view::command::order_log::{OrderLog, Sink};
+use crate::view::platform::conf::conf;
+use crate::view::platform::display::{self, Display};
+use crate::view::screens::cubes;
+use crate::view::screens::{desk, network, viewing};
+
+/// The speed at which the match begins, percent.
+const REAL_TIME: u32 = 100;
+
+/// Why there was no window, or what went wrong in it.
+#[derive(Debug)]
+pub(crate) enum WindowError<E> {
+    /// There is no display; why.
+    NoDisplay(String),
+    Match(E),
+}
+
+/// Where a window's pictures leave their verdict so far, because a window may be closed at any time.
+type Told<E> = Rc<Cell<Option<Result<bool, E>>>>;
+
+/// Opens a window with both clients of a match and runs until it is closed. Tells whether the copies were equal all the time.
+///
+/// # Errors
+/// No display, or settings of the match out of range.
+pub(crate) fn open(spec: SkirmishSpec, log: Option<File>) -> Result<bool, WindowError<MatchError>> {
+    show(async move |told| desk::run(spec, REAL_TIME, log_to(log), &told).await)
+}
+
+/// Opens a window with the cubes and runs until it is closed. Tells whether both sides were equal all the time.
+///
+/// # Errors
+/// No display, or settings out of range.
+pub(crate) fn open_cubes(spec: CubesSpec, log: Option<File>) -> Result<bool, WindowError<CubesError>> {
+    show(async move |told| cubes::run(spec, log_to(log), &told).await)
+}
+
+/// Opens a window with this process's client of a match over the network, and runs until it is closed. `tell` hears what happens.
+/// Gives what came of it, if it had begun.
+///
+/// # Errors
+/// No display, a match that cannot begin, or one that has ended before its time.
+pub(crate) fn open_network(
+    start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
+    log: Option<File>,
+    tell: impl Fn(&News) + 'static,
+) -> Result<Option<Outcome>, WindowError<MatchError>> {
+    // Nobody is to be invited to a match that cannot be shown.
+    display::find().map_err(WindowError::NoDisplay)?;
+    let game = start().map_err(WindowError::Match)?;
+    let outcome: Rc<Cell<Option<Outcome>>> = Rc::default();
+    let left = Rc::clone(&outcome);
+    show(async move |_| {
+        let ended = network::run(game, log_to(log), tell).await.and_then(NetworkMatch::end)?;
+        left.set(ended);
+        Ok(true)
+    })?;
+    Ok(outcome.take())
+}
+
+/// Opens a window with a replay, at the start of a turn or playing, and runs until it is closed. Tells whether everything that was compared
+/// until then is as it was recorded, and the recording is whole.
+///
+/// # Errors
+/// No display.
+pub(crate) fn open_replay(
+    course: Course,
+    turn: Option<u32>,
+    log: Option<File>,
+) -> Result<bool, WindowError<MatchError>> {
+    show(async move |told| viewing::run(course, turn, log_to(log), &told).await)
+}
+
+fn log_to(file: Option<File>) -> OrderLog {
+    OrderLog::new(file.map_or(Sink::Nowhere, Sink::File))
+}
+
+/// Opens a window and shows pictures until it is closed; then they end where they stand. What was told last is the result.
+fn show<E: 'static>(
+    pictures: impl AsyncFnOnce(Told<E>) -> Result<bool, E> + 'static,
+) -> Result<bool, WindowError<E>> {
+    let display = display::find().map_err(WindowError::NoDisplay)?;
+    let backend = match display {
+        Display::Usual => LinuxBackend::X11Only,
+        Display::Wayland => LinuxBackend::WaylandOnly,
+    };
+    let result: Told<E> = Rc::default();
+    let told = Rc::clone(&result);
+    let started = Rc::new(Cell::new(false));
+    let has_started = Rc::clone(&started);
+    // The library panics where the display has no way to draw; after the first picture a panic is a fault of this program.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let future = async move {
+        panic::set_hook(hook);
+        has_started.set(true);
+        told.set(Some(pictures(Rc::clone(&told)).await));
+    };
+    let entered =
+        panic::catch_unwind(AssertUnwindSafe(|| macroquad::Window::from_config(conf(backend), future)));
+    match (entered, started.get()) {
+        (Err(cause), true) => panic::resume_unwind(cause),
+        (Err(_), false) => {
+            drop(panic::take_hook());
+            Err(WindowError::NoDisplay("the display cannot draw with OpenGL".into()))
+        }
+        (Ok(()), _) => result.take().unwrap_or(Ok(true)).map_err(WindowError::Match),
+    }
+}

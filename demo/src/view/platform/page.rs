@@ -1,0 +1,95 @@
+//! The window in a browser page. What is played stands in a file beside the page; what happens goes to its console.
+
+use std::cell::Cell;
+
+use macroquad::file::load_string;
+use macroquad::miniquad::conf::LinuxBackend;
+use serde::Deserialize;
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{Duration, Pace, PlayoutMode};
+
+use crate::app::{CubesSpec, FRAMES_MAX, PLAYOUT_DELAY, Pilot, SkirmishSpec, TURNS_MAX, Terms};
+use crate::cubes;
+use crate::game::Setup;
+use crate::view::command::order_log::{OrderLog, Sink};
+use crate::view::platform::conf::conf;
+use crate::view::screens::{self, desk};
+
+/// The file beside the page.
+const MATCH_FILE: &str = "match.json";
+
+/// What is played. The network is the ordinary one; turns have a constant length, so that the final checksum follows from
+/// these numbers alone.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Match {
+    /// So many cubes instead of a battle.
+    cubes: Option<u32>,
+    units: u32,
+    seed: u64,
+    /// No end if there is none.
+    turns: Option<u32>,
+    /// Two bots play.
+    bots: bool,
+    speed_percent: u32,
+}
+
+impl Default for Match {
+    fn default() -> Self {
+        Self { cubes: None, units: 200, seed: 1, turns: None, bots: false, speed_percent: 100 }
+    }
+}
+
+/// Draws on the page's canvas from now on.
+pub(crate) fn open_page() {
+    macroquad::Window::from_config(conf(LinuxBackend::default()), async {
+        let text = load_string(MATCH_FILE).await.unwrap_or_default();
+        let chosen: Match = serde_json::from_str(&text).unwrap_or_default();
+        let log = OrderLog::new(Sink::Page);
+        let error = if let Some(cubes) = chosen.cubes {
+            screens::cubes::run(cubes_spec(cubes, chosen.seed), log, &Cell::new(None))
+                .await
+                .err()
+                .map(|e| e.to_string())
+        } else {
+            let told = Cell::new(None);
+            desk::run(spec(chosen), chosen.speed_percent, log, &told).await.err().map(|e| e.to_string())
+        };
+        if let Some(error) = error {
+            macroquad::miniquad::error!("{}", error);
+        }
+    });
+}
+
+/// The articles' network, and an hour to play.
+fn cubes_spec(cubes: u32, seed: u64) -> CubesSpec {
+    CubesSpec {
+        setup: cubes::Setup { cubes, seed },
+        frames: FRAMES_MAX,
+        link: LinkSettings {
+            latency: Duration::from_millis(1_900),
+            loss_ppm: 250_000,
+            ..LinkSettings::default()
+        },
+        playout: PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY },
+        corrupt_frame: None,
+    }
+}
+
+fn spec(chosen: Match) -> SkirmishSpec {
+    SkirmishSpec {
+        terms: Terms {
+            setup: Setup { players: 2, units: chosen.units, seed: chosen.seed },
+            turns: chosen.turns.unwrap_or(TURNS_MAX),
+        },
+        link: LinkSettings {
+            latency: Duration::from_millis(60),
+            jitter: Duration::from_millis(15),
+            loss_ppm: 20_000,
+            ..LinkSettings::default()
+        },
+        pace: if chosen.turns.is_some() { Pace::Fixed } else { Pace::Adaptive },
+        pilots: vec![if chosen.bots { Pilot::Bot } else { Pilot::Person }, Pilot::Bot],
+        replays: None,
+    }
+}

@@ -1,0 +1,121 @@
+//! What crosses the network, whether both sides are equal, and the means to make it worse.
+
+use macroquad::color::Color;
+use macroquad::math::Rect;
+use testudo_lockstep::simnet::Transport;
+
+use crate::app::{LiveCubes, Moment, Sample};
+use crate::cubes::FRAMES_PER_SECOND;
+use crate::view::hud::conditions;
+use crate::view::hud::panel::{Wish, columns};
+use crate::view::paint::batch::Batch;
+use crate::view::paint::palette::{BACKDROP, BAD, GOOD, TEXT, TEXT_DIM, WARN, army};
+use crate::view::paint::pen::{Pen, SIZE, SMALL};
+use crate::view::widgets::graph::{self, Curve};
+use crate::view::widgets::ui::Ui;
+
+/// Widths of the columns; the graph takes the rest.
+const COLUMNS: [f32; 3] = [262.0, 280.0, 372.0];
+
+/// Width of a frame's tick, pixels.
+const TICK: f32 = 2.0;
+
+/// Draws the panel and asks its widgets.
+pub(super) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<Wish> {
+    let (columns, graph) = columns(ui, rect, COLUMNS);
+    frames(pen, columns[0], live);
+    let corrupt = checksums(batch, pen, ui, columns[1], live);
+    let network = conditions::draw(pen, ui, columns[2], live.link(), &conditions::WATCHER);
+    if let Some(graph) = graph {
+        let values = |value: fn(&Sample) -> u32| live.samples().map(value).collect::<Vec<u32>>();
+        let behind = |sample: &Sample| sample.behind_frames * 1_000 / FRAMES_PER_SECOND;
+        let curve = Curve { name: "right is behind", color: army(0), values: values(behind) };
+        graph::draw(batch, pen, graph, &[curve], &values(|sample| sample.stalled_frames));
+    }
+    corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
+}
+
+/// Frame numbers, the way between them, traffic.
+fn frames(pen: &Pen, rect: Rect, live: &LiveCubes) {
+    pen.strong("Frames", rect.x, rect.y + 14.0, SIZE, TEXT);
+    let recent: Vec<&Sample> = live.samples().rev().take(50).collect();
+    let sum = |value: fn(&Sample) -> u32| recent.iter().map(|sample| value(sample)).sum::<u32>();
+    let (sent, lost, rate) =
+        (sum(|sample| sample.packets), sum(|sample| sample.lost), sum(|sample| sample.bytes_per_second));
+    let delay = live.moments().last().map_or(0, |moment| moment.delay.as_millis());
+    let lines = [
+        ("left, right", format!("{}, {}", live.frame(0), live.frame(1))),
+        ("right is later", format!("{}.{:02} s", delay / 1_000, delay % 1_000 / 10)),
+        ("sent by both", format!("{} bytes/s", rate / recent.len().max(1) as u32)),
+        match live.link().transport {
+            Transport::Udp => ("on the way", format!("{} packets", live.in_flight())),
+            Transport::Tcp => ("held back", format!("{} behind a lost one", live.held_back())),
+        },
+        ("packets lost", format!("{:.1} %", f64::from(lost) * 100.0 / f64::from(sent.max(1)))),
+        ("contacts", format!("{}", live.scene(0).world().contact_count())),
+    ];
+    for (n, (name, value)) in lines.iter().enumerate() {
+        let y = rect.y + 38.0 + n as f32 * 19.0;
+        pen.text(name, rect.x, y, SMALL, TEXT_DIM);
+        pen.text(value, rect.x + 88.0, y, SMALL, TEXT);
+    }
+    let (text, color) = waiting(live);
+    pen.text(&text, rect.x, rect.y + 38.0 + 6.6 * 19.0, SMALL, color);
+}
+
+/// Whether the right side has what it needs.
+fn waiting(live: &LiveCubes) -> (String, Color) {
+    let recent: u32 = live.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
+    match live.late_by() {
+        Some(late) => (format!("right waits: its keys are {} ms late", late.as_millis()), BAD),
+        None if recent > 0 => (format!("keys came late: {recent} frames waited"), WARN),
+        None => ("all keys are there before they are due".into(), GOOD),
+    }
+}
+
+/// Whether the sides agree, frame by frame, and the button that breaks one.
+fn checksums(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, live: &LiveCubes) -> bool {
+    pen.strong("Checksums of every frame", rect.x, rect.y + 14.0, SIZE, TEXT);
+    let broken = live.first_difference();
+    let color = if broken.is_some() { BAD } else { GOOD };
+    for (n, (name, sum)) in ["left", "right"].into_iter().zip(live.checksums()).enumerate() {
+        let y = rect.y + 36.0 + n as f32 * 18.0;
+        pen.text(name, rect.x, y, SMALL, TEXT_DIM);
+        pen.text(&format!("{sum:016x}"), rect.x + 62.0, y, SMALL, color);
+    }
+    let count = live.moments().len();
+    let verdict = match broken {
+        Some(frame) => format!("\u{2260}  different since frame {frame}"),
+        None if count == 0 => "waiting for the first frame".into(),
+        None => format!("=  equal in all {count} frames"),
+    };
+    pen.strong(&verdict, rect.x, rect.y + 78.0, SIZE, if count == 0 { TEXT_DIM } else { color });
+    ticks(batch, Rect::new(rect.x, rect.y + 86.0, rect.w, 16.0), live.moments());
+    let float = live.moments().last().map_or(0.0, |moment| moment.float.max);
+    let (text, color) = if float > 0.0 {
+        (format!("the same in f32: up to {float:.2} units apart"), if float > 0.5 { BAD } else { WARN })
+    } else {
+        ("the same in f32: equal so far".into(), TEXT_DIM)
+    };
+    pen.text(&text, rect.x, rect.y + 121.0, SMALL, color);
+    let button = Rect::new(rect.x, rect.y + 133.0, rect.w, 30.0);
+    let pressed = ui.button(pen, "corrupt", button, "Corrupt one bit", broken.is_some());
+    pen.text("of the cube's place on the right", rect.x, rect.y + 180.0, 12.0, TEXT_DIM);
+    pressed
+}
+
+/// The last frames compared, one tick each, the newest on the right.
+fn ticks(batch: &mut Batch, rect: Rect, moments: &[Moment]) {
+    batch.block(rect, BACKDROP);
+    let room = (rect.w / TICK) as usize;
+    let skipped = moments.len().saturating_sub(room);
+    for (n, moment) in moments[skipped..].iter().enumerate() {
+        let number = (skipped + n) as u32;
+        // Every second of the scene is a little taller, so that one sees it run.
+        let inset = if number.is_multiple_of(FRAMES_PER_SECOND) { 0.0 } else { 4.0 };
+        let color = if moment.agrees { GOOD } else { BAD };
+        let x = rect.x + n as f32 * TICK;
+        batch.block(Rect::new(x, rect.y + inset, TICK - 0.5, rect.h - 2.0 * inset), color);
+    }
+    batch.draw();
+}

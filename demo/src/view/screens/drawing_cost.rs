@@ -1,0 +1,118 @@
+//! What a picture of a large battle costs the processor, measured without a window: everything up to the vertices that would be given to
+//! the graphics library.
+
+use macroquad::math::Rect;
+use serde::Serialize;
+use testudo_lockstep::{PlayerId, Simulation as _, Turn};
+
+use crate::app::ThreadClock;
+use crate::bots;
+use crate::game::{Game, Setup, SetupError};
+use crate::view::battle::effects::Effects;
+use crate::view::battle::minimap;
+use crate::view::battle::scene::{self, Extras};
+use crate::view::battle::selection::Chosen;
+use crate::view::battle::view::View;
+use crate::view::paint::batch::Batch;
+
+/// Two armies; so many still live on average over the pictures that are measured.
+const SETUP: Setup = Setup { players: 2, units: 2_700, seed: 1 };
+
+/// Turns of four frames, in which the armies meet.
+const TURNS: u32 = 400;
+const FRAMES_PER_TURN: u32 = 4;
+
+/// Pictures from one frame to the next, as a screen of 60 Hz shows a battle of 20.
+const PICTURES: u32 = 3;
+
+/// The window's view, in which units are dots with a rim, and that of a large screen, in which they have shadows and signs.
+const VIEWS: [(&str, Rect); 2] = [
+    ("window", Rect { x: 0.0, y: 0.0, w: 1_360.0, h: 572.0 }),
+    ("large screen", Rect { x: 0.0, y: 0.0, w: 3_840.0, h: 2_160.0 }),
+];
+
+/// Microseconds of processor time for one view; the names of the fields are the keys of `--json`.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DrawingResult {
+    pub(crate) view: &'static str,
+    /// Units on the picture, mean.
+    pub(crate) units: f64,
+    /// Shapes of two triangles each, mean.
+    pub(crate) shapes: f64,
+    /// The scene and the small map of one picture.
+    pub(crate) picture_us_median: u64,
+    pub(crate) picture_us_p99: u64,
+    /// What is remembered between pictures (who was hurt, who has fallen); most of it once per frame.
+    pub(crate) memory_us_median: u64,
+    pub(crate) memory_us_p99: u64,
+}
+
+/// Plays the battle once for each view and measures its pictures.
+///
+/// # Errors
+/// Never, with these settings.
+pub(crate) fn measure() -> Result<Vec<DrawingResult>, SetupError> {
+    VIEWS.into_iter().map(|(name, rect)| measure_view(name, rect)).collect()
+}
+
+fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupError> {
+    let mut game = Game::new(SETUP)?;
+    let mut batch = Batch::blind();
+    let mut effects = Effects::default();
+    let mut chosen = Chosen::default();
+    chosen.choose(0..SETUP.units, false);
+    let camera = scene::opening(&game, rect);
+    let map = Rect { w: 132.0, h: 132.0, ..rect };
+    let (mut pictures, mut memories, mut units) = (Vec::new(), Vec::new(), 0);
+    for frame in 0..TURNS * FRAMES_PER_TURN {
+        if frame % FRAMES_PER_TURN == 0 {
+            obey_bots(&mut game, Turn(frame / FRAMES_PER_TURN));
+        }
+        game.step(20);
+        // At first they only walk.
+        if frame < TURNS * FRAMES_PER_TURN / 4 {
+            continue;
+        }
+        for picture in 0..PICTURES {
+            let clock = ThreadClock::start();
+            effects.observe(&game, frame, 1.0 / 60.0, 1.0 / 60.0);
+            memories.push(clock.elapsed_micros());
+            let alpha = (picture + 1) * 65_536 / PICTURES;
+            let extras = Extras { alpha, player: 0, chosen: &chosen, effects: &effects, accused: None };
+            let clock = ThreadClock::start();
+            let view = View { rect, camera };
+            scene::draw(&mut batch, &game, &view, &extras);
+            minimap::draw(&mut batch, &game, map, camera.seen(rect));
+            batch.draw();
+            pictures.push(clock.elapsed_micros());
+            units += game.unit_slots().count();
+        }
+    }
+    let count = pictures.len();
+    let (picture_us_median, picture_us_p99) = percentiles(pictures);
+    let (memory_us_median, memory_us_p99) = percentiles(memories);
+    Ok(DrawingResult {
+        view: name,
+        units: units as f64 / count as f64,
+        shapes: batch.shapes() as f64 / count as f64,
+        picture_us_median,
+        picture_us_p99,
+        memory_us_median,
+        memory_us_p99,
+    })
+}
+
+fn obey_bots(game: &mut Game, turn: Turn) {
+    let orders = (0..SETUP.players).map(PlayerId).map(|player| (player, bots::order(game, player, turn)));
+    let orders: Vec<_> = orders.collect();
+    for (player, order) in orders {
+        order.iter().for_each(|order| game.apply(player, order));
+    }
+}
+
+/// Median and 99th percentile.
+fn percentiles(mut values: Vec<u64>) -> (u64, u64) {
+    values.sort_unstable();
+    let at = |percent: usize| values.get(values.len() * percent / 100).copied().unwrap_or_default();
+    (at(50), at(99))
+}

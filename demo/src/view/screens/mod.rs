@@ -1,0 +1,12 @@
+//! What a window shows as a whole.
+
+pub(crate) mod cubes;
+pub(crate) mod desk;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod drawing_cost;
+pub(crate) mod layout;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod network;
+pub(crate) mod picture;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod viewing;

@@ -1,0 +1,440 @@
+//! A replay to look at. Whatever is asked for, a picture simulates a bounded amount; a long way takes several pictures.
+
+mod controls;
+mod frame;
+mod layout;
+mod timeline;
+
+use std::cell::Cell;
+
+use macroquad::math::Vec2;
+use macroquad::miniquad;
+use macroquad::time::get_frame_time;
+use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
+use testudo_lockstep::Duration;
+
+use crate::app::MatchError;
+use crate::app::playback::{Budget, Course};
+use crate::game::{Command, Foe, Game, Order, Selection};
+use crate::view::battle::debug::Layers;
+use crate::view::battle::scene;
+use crate::view::battle::view::View;
+use crate::view::command::controls::wants_to_quit;
+use crate::view::command::order_log::OrderLog;
+use crate::view::command::side::Side;
+use crate::view::command::sight::Sight;
+use crate::view::paint::batch::Batch;
+use crate::view::paint::camera::{Camera, place};
+use crate::view::paint::palette::BACKDROP;
+use crate::view::paint::pen::Pen;
+use crate::view::screens::desk::SPEEDS;
+use crate::view::screens::picture::{PICTURE_MAX, save_picture_on_key};
+use crate::view::widgets::ui::Ui;
+use layout::Layout;
+use timeline::Timeline;
+
+/// Parts of the time between two pictures that simulating may take: to get where it should be, to compare meanwhile, and to compare while
+/// it stands. So the comparison takes its share on slow screens, too, and no picture becomes slow by it.
+const WORK: f32 = 0.5;
+const CHECK: f32 = 0.2;
+const CHECK_STANDING: f32 = 0.5;
+
+/// Least and most time that a share is, seconds, and most frames, whatever their time.
+const SHARE: (f32, f32) = (0.004, 0.03);
+const FRAMES_MAX: u32 = 2_000;
+
+/// More frames than this between two pictures are a jump: nothing is remembered of the picture before.
+const JUMP: u64 = 40;
+
+/// Place of real time in [`SPEEDS`].
+const REAL_TIME: usize = 2;
+
+/// How fast the camera comes to whom it follows: the part of the way that is left after a second.
+const FOLLOW_LEFT: f32 = 0.05;
+
+/// Everything that the window shows.
+struct Viewing {
+    course: Course,
+    camera: Camera,
+    layout: Layout,
+    ui: Ui,
+    pen: Pen,
+    batch: Batch,
+    layers: Layers,
+    log: OrderLog,
+    /// What pictures remember; nobody is chosen.
+    side: Side,
+    timeline: Timeline,
+    is_playing: bool,
+    /// Place in [`SPEEDS`].
+    speed: usize,
+    /// Time of the match since the frame that is shown, microseconds.
+    carry: f64,
+    followed: Option<u8>,
+    shows_help: bool,
+    /// The frame in the picture before.
+    shown: u64,
+    /// Somebody wants to be elsewhere, and the log does not know yet that it was reached.
+    is_going: bool,
+    /// Pictures since then.
+    seeking_pictures: u32,
+    /// It was playing when somebody took hold of the timeline.
+    played_before_drag: Option<bool>,
+    /// What each player has ordered last, in words.
+    last_orders: Vec<String>,
+    /// The number that was recorded differently first, once that place has been seen.
+    difference: Option<Shown>,
+    has_told_divergence: bool,
+    has_told_end: bool,
+    seconds: f32,
+}
+
+/// A difference in words, and the body that it is in.
+struct Shown {
+    text: String,
+    body: Option<u32>,
+}
+
+/// Picture after picture. The verdict so far stands in `told`, because a window may be closed at any time.
+pub(crate) async fn run(
+    course: Course,
+    turn: Option<u32>,
+    log: OrderLog,
+    told: &Cell<Option<Result<bool, MatchError>>>,
+) -> Result<bool, MatchError> {
+    let mut viewing = Viewing::new(course, log);
+    if let Some(turn) = turn {
+        viewing.is_playing = false;
+        viewing.go(viewing.course.timetable().start_of(turn));
+    }
+    let mut pictures = 0;
+    loop {
+        let seconds = get_frame_time().min(PICTURE_MAX);
+        viewing.layout = Layout::new(screen_width(), screen_height());
+        viewing.ui.begin();
+        viewing.read(seconds);
+        viewing.advance(seconds);
+        clear_background(BACKDROP);
+        viewing.draw();
+        told.set(Some(Ok(viewing.is_good())));
+        save_picture_on_key(&mut viewing.log, &mut pictures);
+        if wants_to_quit() {
+            miniquad::window::order_quit();
+        }
+        next_frame().await;
+    }
+}
+
+impl Viewing {
+    fn new(course: Course, log: OrderLog) -> Self {
+        let layout = Layout::new(screen_width(), screen_height());
+        let camera = scene::opening(course.game(), layout.view);
+        let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
+        Self {
+            course,
+            camera,
+            layout,
+            ui: Ui::new(),
+            pen: Pen::new(),
+            batch: Batch::new(),
+            layers: Layers::default(),
+            log,
+            side: Side::default(),
+            timeline: Timeline::default(),
+            is_playing: true,
+            speed: REAL_TIME,
+            carry: 0.0,
+            followed: None,
+            shows_help: false,
+            shown: 0,
+            is_going: false,
+            seeking_pictures: 0,
+            played_before_drag: None,
+            last_orders,
+            difference: None,
+            has_told_divergence: false,
+            has_told_end: false,
+            seconds: 0.0,
+        }
+    }
+
+    /// Nothing was found that is not as it was recorded, and the recording is whole.
+    fn is_good(&self) -> bool {
+        self.course.divergence().is_none() && self.course.replay().is_complete()
+    }
+
+    /// Plays for the time of one picture, or goes where somebody wants to be, and compares a little.
+    fn advance(&mut self, real: f32) {
+        self.seconds += real;
+        if self.is_playing && !self.is_going && !self.course.is_seeking() {
+            self.play(real);
+        }
+        self.course.work(&mut share(real, WORK));
+        if self.is_playing && !self.is_going && self.course.is_seeking() {
+            // It is slower than it should be: then time passes more slowly.
+            self.course.seek(self.course.frame());
+            self.carry = 0.0;
+        }
+        let stands = !self.is_playing && !self.course.is_seeking();
+        self.course.check(&mut share(real, if stands { CHECK_STANDING } else { CHECK }));
+        // The comparison may have taken away what was shown.
+        self.is_going |= self.course.is_seeking();
+        self.seeking_pictures = if self.course.is_seeking() { self.seeking_pictures + 1 } else { 0 };
+        self.remember(real);
+        if self.is_going && !self.course.is_seeking() {
+            self.is_going = false;
+            self.log.stands(self.course.frame(), self.course.turn(), self.course.checksum());
+        }
+        self.tell_what_was_found();
+        self.follow_army(real);
+    }
+
+    /// Wants the frame that is due after so many seconds.
+    fn play(&mut self, real: f32) {
+        let (table, mut frame) = (self.course.timetable(), self.course.frame());
+        self.carry += f64::from(real) * 1e6 * f64::from(SPEEDS[self.speed]) / 100.0;
+        let length = |frame| table.frame_length(frame).as_micros() as f64;
+        while self.carry >= length(frame) && frame < table.frames() {
+            self.carry -= length(frame);
+            frame += 1;
+        }
+        if frame == table.frames() {
+            (self.is_playing, self.carry, self.is_going) = (false, 0.0, true);
+        }
+        self.course.seek(frame);
+    }
+
+    /// What pictures remember from one to the next: blows, who has fallen, where orders lead.
+    fn remember(&mut self, real: f32) {
+        let frame = self.course.frame();
+        let moved = self.shown..frame;
+        let is_jump = frame < self.shown || frame - self.shown > JUMP;
+        if is_jump {
+            self.side = Side::default();
+            self.last_orders.iter_mut().for_each(String::clear);
+        }
+        let passed = if frame == self.shown { 0.0 } else { real * SPEEDS[self.speed] as f32 / 100.0 };
+        self.side.effects.observe(self.course.game(), frame as u32, passed, real);
+        self.shown = frame;
+        if !is_jump {
+            for turn in self.course.timetable().begun(moved) {
+                self.show_orders(turn);
+            }
+        }
+    }
+
+    /// Marks where the orders of a turn lead: those of the player who is followed, or of all.
+    fn show_orders(&mut self, turn: u32) {
+        let course = &self.course;
+        for (player, order) in course.orders(turn) {
+            if let Some(words) = self.last_orders.get_mut(usize::from(player)) {
+                *words = in_words(&order);
+            }
+            let is_shown = self.followed.is_none_or(|followed| followed == player);
+            if let Some(at) = goal(course.game(), order.command).filter(|_| is_shown) {
+                let attacks = matches!(order.command, Command::Attack(_) | Command::Strike(_));
+                self.side.effects.mark(at, player, attacks);
+            }
+        }
+    }
+
+    /// To the log, and the number that differs first as soon as that place is reached.
+    fn tell_what_was_found(&mut self) {
+        if let (Some(found), false) = (self.course.divergence(), self.has_told_divergence) {
+            self.has_told_divergence = true;
+            self.log.note("diverged", found.turn());
+        }
+        if self.course.checking().is_over() && !self.has_told_end {
+            self.has_told_end = true;
+            let divergent = self.course.divergence().map(|found| found.turn());
+            self.log.checked(self.course.checking().turns(), divergent);
+        }
+        if self.difference.is_none()
+            && !self.is_playing
+            && !self.course.is_seeking()
+            && let Some((turn, difference)) = self.course.difference()
+        {
+            let leaf = difference.here.or(difference.there);
+            let body = leaf.filter(|leaf| leaf.kind == "body").map(|leaf| leaf.index);
+            let text = format!("Right after turn {turn}, recorded and found: {difference}");
+            self.log.note("difference", text.clone());
+            self.difference = Some(Shown { text, body });
+            self.look_at(body);
+        }
+    }
+
+    /// The body that is wrong, from near.
+    fn look_at(&mut self, body: Option<u32>) {
+        let game = self.course.game();
+        let body = body.and_then(|slot| game.world().body_in_slot(slot));
+        if let Some(at) = body.and_then(|body| scene::position(game, body, 65_536)) {
+            self.camera.scale = self.camera.scale.max(20.0);
+            self.camera.centre = at;
+            self.followed = None;
+        }
+    }
+
+    /// Comes nearer to the army that is followed.
+    fn follow_army(&mut self, real: f32) {
+        let middle = self.followed.and_then(|player| self.course.game().middle(player));
+        if let Some((_, middle)) = middle {
+            let way = place(middle) - self.camera.centre;
+            self.camera.centre += way * (1.0 - FOLLOW_LEFT.powf(real));
+        }
+    }
+
+    /// Draws one picture and asks its widgets.
+    fn draw(&mut self) {
+        let length = self.course.timetable().frame_length(self.course.frame()).as_micros() as f64;
+        let part = if self.is_playing { (self.carry / length).clamp(0.0, 1.0) } else { 1.0 };
+        let wrong_since = self.course.divergence().map(|found| found.turn() + 1);
+        let is_wrong = wrong_since.is_some_and(|turn| self.course.turn() >= turn);
+        let body = self.difference.as_ref().and_then(|shown| shown.body).filter(|_| is_wrong);
+        let accused = body.map(|slot| (slot, (self.seconds * 1.2).fract()));
+        let sight = Sight {
+            player: self.followed.unwrap_or(0),
+            game: self.course.game(),
+            alpha: (part * 65_536.0) as u32,
+            view: View { rect: self.layout.view, camera: self.camera },
+            map: self.layout.map,
+        };
+        sight.draw(&mut self.batch, &self.side, self.layers, self.ui.mouse, accused);
+        self.draw_frame();
+    }
+
+    /// All armies in the picture, as at the start.
+    fn show_all(&mut self) {
+        self.follow(None);
+        self.camera = scene::opening(self.course.game(), self.layout.view);
+    }
+
+    /// Wants to be at a frame; beyond the end it is the last one.
+    fn go(&mut self, frame: u64) {
+        self.course.seek(frame);
+        (self.is_going, self.carry) = (true, 0.0);
+        self.log.note("seek", self.course.target());
+    }
+
+    /// So many frames on or back, and stops there.
+    fn step(&mut self, frames: i64) {
+        self.pause(true);
+        self.go(self.course.target().saturating_add_signed(frames));
+    }
+
+    /// So much time on or back.
+    fn leap(&mut self, millis: i64) {
+        let table = self.course.timetable();
+        let now = table.time_of(self.course.target()).as_millis();
+        self.go(table.frame_at(Duration::from_millis(now.saturating_add_signed(millis))));
+    }
+
+    fn go_to_divergence(&mut self) {
+        if let Some(found) = self.course.divergence() {
+            self.pause(true);
+            self.go(self.course.timetable().start_of(found.turn() + 1));
+        }
+    }
+
+    /// The frame that is held on the timeline, or none any more.
+    fn drag(&mut self, wanted: Option<u64>) {
+        match (wanted, self.played_before_drag) {
+            (Some(frame), before) => {
+                if before.is_none() {
+                    self.played_before_drag = Some(self.is_playing);
+                    self.is_playing = false;
+                }
+                if before.is_none() || frame != self.course.target() {
+                    self.go(frame);
+                }
+            }
+            (None, Some(was_playing)) => {
+                self.played_before_drag = None;
+                self.is_playing = was_playing;
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn toggle_play(&mut self) {
+        self.pause(self.is_playing);
+        if self.is_playing && self.course.target() == self.course.timetable().frames() {
+            self.go(0);
+        }
+    }
+
+    fn pause(&mut self, is_paused: bool) {
+        if self.is_playing == is_paused {
+            self.is_playing = !is_paused;
+            self.carry = 0.0;
+            self.log.note("playing", self.is_playing);
+            if is_paused {
+                self.is_going = true;
+            }
+        }
+    }
+
+    fn change_speed(&mut self, steps: i32) {
+        let wanted = self.speed as i32 + steps;
+        self.speed = wanted.clamp(0, SPEEDS.len() as i32 - 1) as usize;
+        self.log.note("speed_percent", SPEEDS[self.speed]);
+    }
+
+    fn follow(&mut self, player: Option<u8>) {
+        if self.followed != player {
+            self.followed = player;
+            self.log.note("follow", player);
+        }
+    }
+
+    fn toggle_help(&mut self) {
+        self.shows_help = !self.shows_help;
+        self.log.note("help", self.shows_help);
+    }
+}
+
+/// What may be simulated in a part of the time between two pictures.
+fn share(real: f32, part: f32) -> Budget {
+    let seconds = (real * part).clamp(SHARE.0, SHARE.1);
+    Budget::within(FRAMES_MAX, Duration::from_micros((seconds * 1e6) as u64))
+}
+
+/// The place of the field where a command leads.
+fn goal(game: &Game, command: Command) -> Option<Vec2> {
+    match command {
+        Command::Move(to) | Command::Attack(to) | Command::Patrol(to) | Command::Rally(to) => {
+            Some(place(to.point()))
+        }
+        Command::Strike(Foe::Building(number)) => {
+            let building = game.building_looks().find(|look| look.number == number)?;
+            Some(place(building.centre))
+        }
+        Command::Strike(Foe::Unit(number)) => {
+            let is_foe = |army: u8, index: u32| u32::from(army) * game.setup().units + index == number;
+            let look = game.unit_looks().find(|look| is_foe(look.army, look.index))?;
+            scene::position(game, look.body, 65_536)
+        }
+        Command::Stop | Command::Assign(_) => None,
+    }
+}
+
+/// An order as a person would say it.
+fn in_words(order: &Order) -> String {
+    let whom = match &order.units {
+        Selection::All => "everybody".into(),
+        Selection::Group(group) => format!("group {group}"),
+        Selection::Area(_) => "an area".into(),
+        Selection::Units(ranges) => {
+            format!("{} units", ranges.iter().map(|range| range.count).sum::<u32>())
+        }
+    };
+    match order.command {
+        Command::Stop => format!("{whom}: stop"),
+        Command::Move(_) => format!("{whom}: go there"),
+        Command::Attack(_) => format!("{whom}: attack there"),
+        Command::Assign(group) => format!("{whom}: be group {group}"),
+        Command::Patrol(_) => format!("{whom}: patrol"),
+        Command::Strike(Foe::Unit(_)) => format!("{whom}: strike one enemy"),
+        Command::Strike(Foe::Building(_)) => format!("{whom}: strike a building"),
+        Command::Rally(_) => "recruits: gather there".into(),
+    }
+}

@@ -1,0 +1,93 @@
+//! Keys and mouse in the window of a replay.
+
+use macroquad::input::{KeyCode, MouseButton, is_key_down, is_key_pressed, is_mouse_button_down};
+
+use crate::view::battle::minimap;
+use crate::view::command::controls::DIGITS;
+use crate::view::command::steering::{WASD, steer_by};
+use crate::view::paint::camera::units;
+use crate::view::screens::viewing::Viewing;
+
+/// How far the arrow keys go, milliseconds.
+const LEAP_MS: i64 = 5_000;
+
+impl Viewing {
+    /// Reads mouse and keys of one picture; `seconds` is the time since the last one.
+    pub(super) fn read(&mut self, seconds: f32) {
+        if is_key_pressed(KeyCode::F1) {
+            self.toggle_help();
+        }
+        if is_key_pressed(KeyCode::Escape) {
+            self.shows_help = false;
+            self.follow(None);
+        }
+        self.read_transport();
+        for (player, key) in (0..).zip(DIGITS.into_iter().skip(1)) {
+            if is_key_pressed(key) && player < self.course.terms().setup.players {
+                self.follow(Some(player));
+            }
+        }
+        if is_key_pressed(KeyCode::Key0) {
+            self.follow(None);
+        }
+        self.layers.read_keys();
+        self.move_camera(seconds);
+    }
+
+    fn read_transport(&mut self) {
+        let control = is_key_down(KeyCode::LeftControl) || is_key_down(KeyCode::RightControl);
+        if control {
+            return;
+        }
+        if is_key_pressed(KeyCode::Space) {
+            self.toggle_play();
+        }
+        if is_key_pressed(KeyCode::N) {
+            self.step(1);
+        }
+        if is_key_pressed(KeyCode::B) {
+            self.step(-1);
+        }
+        if is_key_pressed(KeyCode::Right) {
+            self.leap(LEAP_MS);
+        }
+        if is_key_pressed(KeyCode::Left) {
+            self.leap(-LEAP_MS);
+        }
+        if is_key_pressed(KeyCode::Home) {
+            self.go(0);
+        }
+        if is_key_pressed(KeyCode::End) {
+            self.go(u64::MAX);
+        }
+        if is_key_pressed(KeyCode::X) {
+            self.go_to_divergence();
+        }
+        if is_key_pressed(KeyCode::Equal) || is_key_pressed(KeyCode::KpAdd) {
+            self.change_speed(1);
+        }
+        if is_key_pressed(KeyCode::Minus) || is_key_pressed(KeyCode::KpSubtract) {
+            self.change_speed(-1);
+        }
+    }
+
+    /// Whoever moves the picture does not follow any more.
+    fn move_camera(&mut self, seconds: f32) {
+        let mouse = self.ui.mouse;
+        let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
+        let under = Some(self.layout.view).filter(|view| view.contains(mouse));
+        let mut moved = steer_by(WASD, &mut self.camera, mouse, under, is_free, seconds);
+        if is_free && self.layout.map.contains(mouse) && is_mouse_button_down(MouseButton::Left) {
+            let small = minimap::view(self.layout.map, units(self.course.game().field_half()));
+            self.camera.centre = small.camera.to_field(small.rect, mouse);
+            moved = true;
+        }
+        if moved && self.followed.is_some() {
+            self.follow(None);
+        }
+        if is_key_pressed(KeyCode::C) {
+            self.show_all();
+        }
+        self.camera.hold(units(self.course.game().field_half()));
+    }
+}

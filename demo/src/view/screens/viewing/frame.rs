@@ -1,0 +1,217 @@
+//! What stands around the picture of a replay: what is played, by whom, where in it, and how true it is.
+
+use macroquad::color::Color;
+use macroquad::math::Rect;
+use macroquad::shapes::draw_rectangle;
+
+use crate::view::hud::help;
+use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
+use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
+use crate::view::screens::viewing::timeline::{Timeline, clock};
+use crate::view::screens::viewing::{SPEEDS, Viewing};
+
+/// Names of the buttons that follow a player, for scripts.
+const FOLLOW: [&str; 16] = [
+    "follow 1",
+    "follow 2",
+    "follow 3",
+    "follow 4",
+    "follow 5",
+    "follow 6",
+    "follow 7",
+    "follow 8",
+    "follow 9",
+    "follow 10",
+    "follow 11",
+    "follow 12",
+    "follow 13",
+    "follow 14",
+    "follow 15",
+    "follow 16",
+];
+
+impl Viewing {
+    /// Everything around the view, and what lies over it.
+    pub(super) fn draw_frame(&mut self) {
+        self.draw_top();
+        self.draw_armies();
+        self.draw_notes();
+        let bottom = self.layout.bottom;
+        draw_rectangle(bottom.x, bottom.y, bottom.w, bottom.h, PANEL);
+        self.ui.cover(bottom);
+        self.draw_transport();
+        let rect = self.layout.timeline;
+        let wanted = self.timeline.draw(&mut self.batch, &self.pen, &mut self.ui, rect, &self.course);
+        self.drag(wanted);
+        if self.shows_help {
+            help::draw(&self.pen, self.layout.view, &help::REPLAY);
+        }
+        self.ui.end();
+        let divergence = Timeline::divergence(rect, &self.course).map(|rect| ("diverged here", rect));
+        let fixed = [("view", self.layout.view), ("map", self.layout.map)].into_iter().chain(divergence);
+        self.log.places(self.ui.places().iter().map(|(name, rect)| (*name, *rect)).chain(fixed));
+    }
+
+    fn draw_top(&mut self) {
+        let top = self.layout.top;
+        draw_rectangle(top.x, top.y, top.w, top.h, PANEL);
+        self.ui.cover(top);
+        let x = self.pen.strong("Testudo replay", top.x + 16.0, top.y + 29.0, LARGE, TEXT) + 16.0;
+        let setup = self.course.terms().setup;
+        let about = format!(
+            "{} players, {} units each, seed {}, {} turns",
+            setup.players,
+            setup.units,
+            setup.seed,
+            self.course.timetable().turns()
+        );
+        self.pen.text(&about, x, top.y + 28.0, SMALL, TEXT_DIM);
+        let button = Rect::new(top.x + top.w - 84.0, top.y + 8.0, 74.0, 28.0);
+        if self.ui.button(&self.pen, "help", button, "F1 help", self.shows_help) {
+            self.toggle_help();
+        }
+        let (text, color) = self.verdict();
+        let room = Rect { w: button.x - 16.0 - top.x, ..top };
+        self.pen.label(&text, room, Align::Right, SIZE, color);
+    }
+
+    /// How far the comparison has come, in words.
+    fn verdict(&self) -> (String, Color) {
+        let (turns, all) = (self.course.checking().turns(), self.course.timetable().turns());
+        match self.course.divergence() {
+            Some(found) => (format!("\u{2260} {found}"), BAD),
+            None if self.course.checking().is_over() => {
+                (format!("all {all} checksums are as recorded"), GOOD)
+            }
+            None => {
+                let percent = u64::from(turns) * 100 / u64::from(all.max(1));
+                (format!("checked {percent} %: as recorded"), TEXT_DIM)
+            }
+        }
+    }
+
+    /// A button for each player, and how the army stands.
+    fn draw_armies(&mut self) {
+        let strip = self.layout.armies;
+        draw_rectangle(strip.x, strip.y, strip.w, strip.h, PANEL_RAISED);
+        self.ui.cover(strip);
+        let players = self.course.terms().setup.players;
+        let room = strip.w / f32::from(players.max(1));
+        for (player, name) in (0..players).zip(FOLLOW) {
+            let rect = Rect::new(strip.x + f32::from(player) * room, strip.y, room, strip.h);
+            draw_rectangle(rect.x, rect.y, 6.0, rect.h, army(player));
+            let width = (room - 12.0).min(92.0);
+            let button = Rect::new(rect.x + 10.0, rect.y + 3.0, width, rect.h - 6.0);
+            let text =
+                if width > 60.0 { format!("Player {}", player + 1) } else { format!("{}", player + 1) };
+            let is_followed = self.followed == Some(player);
+            if self.ui.button(&self.pen, name, button, &text, is_followed) {
+                self.follow(if is_followed { None } else { Some(player) });
+            }
+            let game = self.course.game();
+            let ((kills, losses), living) =
+                (game.score(player), game.middle(player).map_or(0, |(count, _)| count));
+            let base = rect.y + 21.0;
+            let x = button.x + button.w + 10.0;
+            if room > 300.0 {
+                let score = format!("{living} units   {kills} beaten   {losses} lost");
+                let x = self.pen.text(&score, x, base, SMALL, TEXT) + 16.0;
+                let order = self.last_orders.get(usize::from(player)).map_or("", String::as_str);
+                if room > 480.0 {
+                    self.pen.text(order, x, base, SMALL, faded(army(player), 0.9));
+                }
+            } else if room > 140.0 {
+                self.pen.text(&format!("{living}"), x, base, SMALL, TEXT);
+            }
+        }
+    }
+
+    /// What is wrong with the file, and what the peers said.
+    fn draw_notes(&mut self) {
+        let replay = self.course.replay();
+        let mut notes: Vec<(String, Color)> = Vec::new();
+        if let Some(damage) = replay.damage() {
+            notes.push((format!("The file is damaged: {damage}. What stands before that is sound."), WARN));
+        } else if !replay.is_complete() {
+            notes.push(("The file was cut off: the recording has no end.".into(), WARN));
+        }
+        if let Some(turn) = replay.diverged() {
+            notes.push((format!("The peers disagreed from turn {turn} on."), WARN));
+        }
+        if let Some(difference) = &self.difference {
+            notes.push((difference.text.clone(), BAD));
+        }
+        let view = self.layout.view;
+        for (n, (text, color)) in notes.iter().enumerate() {
+            let bar = Rect::new(view.x, view.y + n as f32 * 26.0, view.w, 26.0);
+            draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
+            self.pen.label(text, bar, Align::Middle, SIZE, *color);
+        }
+        let (done, whole) = self.course.progress();
+        if self.course.is_seeking() && self.seeking_pictures > 2 {
+            let bar = Rect::new(view.x + view.w / 2.0 - 110.0, view.y + view.h - 52.0, 220.0, 34.0);
+            draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
+            let text = format!("seeking, {} %", done * 100 / whole.max(1));
+            self.pen.label(&text, bar, Align::Middle, SIZE, TEXT);
+        }
+    }
+
+    fn draw_transport(&mut self) {
+        let rect = self.layout.transport;
+        let mut x = rect.x + 16.0;
+        let mut place = |width: f32, gap: f32| {
+            let button = Rect::new(x, rect.y + 8.0, width, 28.0);
+            x += width + gap;
+            button
+        };
+        let (start, back, play) = (place(34.0, 4.0), place(34.0, 4.0), place(74.0, 4.0));
+        let (step, end, slower) = (place(34.0, 4.0), place(34.0, 18.0), place(34.0, 0.0));
+        let (speed, faster, wrong) = (place(52.0, 0.0), place(34.0, 18.0), place(96.0, 18.0));
+        let (pen, ui) = (&self.pen, &mut self.ui);
+        let pressed = [
+            ui.button(pen, "start", start, "|<", false),
+            ui.button(pen, "back", back, "<", false),
+            ui.button(pen, "play", play, if self.is_playing { "Pause" } else { "Play" }, self.is_playing),
+            ui.button(pen, "step", step, ">", false),
+            ui.button(pen, "end", end, ">|", false),
+            ui.button(pen, "slower", slower, "\u{2013}", false),
+            ui.button(pen, "faster", faster, "+", false),
+        ];
+        pen.label(&format!("{}x", SPEEDS[self.speed] as f32 / 100.0), speed, Align::Middle, SIZE, TEXT);
+        let is_wrong = self.course.divergence().is_some();
+        let text_x = if is_wrong { wrong.x + wrong.w + 18.0 } else { wrong.x };
+        let goes_wrong = is_wrong && ui.button(pen, "divergence", wrong, "X difference", false);
+        self.draw_place(text_x);
+        match pressed.iter().position(|pressed| *pressed) {
+            Some(0) => self.go(0),
+            Some(1) => self.step(-1),
+            Some(2) => self.toggle_play(),
+            Some(3) => self.step(1),
+            Some(4) => self.go(u64::MAX),
+            Some(5) => self.change_speed(-1),
+            Some(6) => self.change_speed(1),
+            _ if goes_wrong => self.go_to_divergence(),
+            _ => {}
+        }
+    }
+
+    /// Time, turn, frame and checksum.
+    fn draw_place(&self, x: f32) {
+        let table = self.course.timetable();
+        let frame = self.course.frame();
+        let base = self.layout.transport.y + 27.0;
+        let now = clock(table.time_of(frame).as_millis(), true);
+        let x = self.pen.strong(&now, x, base, SIZE, TEXT);
+        let whole = format!(" of {}", clock(table.length().as_millis(), true));
+        let x = self.pen.text(&whole, x, base, SIZE, TEXT_DIM) + 22.0;
+        let places = [
+            ("turn", format!("{} of {}", self.course.turn(), table.turns())),
+            ("frame", format!("{frame} of {}", table.frames())),
+            ("checksum", format!("{:016x}", self.course.checksum())),
+        ];
+        places.iter().fold(x, |x, (name, value)| {
+            let x = self.pen.text(name, x, base, SIZE, TEXT_DIM) + 6.0;
+            self.pen.text(value, x, base, SIZE, TEXT) + 22.0
+        });
+    }
+}

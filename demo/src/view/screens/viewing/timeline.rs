@@ -1,0 +1,200 @@
+//! The whole match as a strip: what has been compared, when much was ordered, who left, who won, and where it is wrong.
+
+use macroquad::color::Color;
+use macroquad::math::{Rect, vec2};
+use testudo_lockstep::replay::Notice;
+
+use crate::app::playback::{Course, Timetable};
+use crate::view::paint::atlas::Sprite;
+use crate::view::paint::batch::Batch;
+use crate::view::paint::palette::{
+    BACKDROP, BAD, GOOD, LINE, PANEL_BRIGHT, TEXT, TEXT_DIM, WARN, army, faded,
+};
+use crate::view::paint::pen::{Pen, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// Height of the strip that shows what has been compared, and of the times below it, pixels.
+const TRACK: f32 = 12.0;
+const TIMES: f32 = 18.0;
+
+/// Width of a bar of the graph, pixels.
+const BAR: f32 = 7.0;
+
+/// Least distance between two times, pixels.
+const TIMES_APART: f32 = 90.0;
+
+/// Something at a turn.
+struct Mark {
+    turn: u32,
+    color: Color,
+    text: String,
+}
+
+/// The strip, and the graph as it was last computed.
+#[derive(Default)]
+pub(crate) struct Timeline {
+    /// Heights of the bars, 0..=1.
+    bars: Vec<f32>,
+}
+
+impl Timeline {
+    /// Draws the strip with the frame that is shown. While somebody drags on it: the frame under the mouse.
+    pub(crate) fn draw(
+        &mut self,
+        batch: &mut Batch,
+        pen: &Pen,
+        ui: &mut Ui,
+        rect: Rect,
+        course: &Course,
+    ) -> Option<u64> {
+        let graph = Rect { h: rect.h - TRACK - TIMES, ..rect };
+        let track = Rect { y: graph.y + graph.h, h: TRACK, ..rect };
+        self.draw_graph(batch, graph, course);
+        draw_track(batch, track, course);
+        for mark in marks(course) {
+            let x = x_of(rect, course.timetable(), end_of(course.timetable(), mark.turn));
+            batch.line(vec2(x, graph.y), vec2(x, track.y + track.h), 2.0, mark.color);
+            batch.sprite(Sprite::Ball, vec2(x, graph.y + 2.0), 4.0, mark.color);
+        }
+        let wanted = ui.scrub("timeline", Rect { h: graph.h + track.h, ..rect });
+        let x = x_of(rect, course.timetable(), course.frame());
+        if course.is_seeking() {
+            // Where it wants to be, and the way there.
+            let to = x_of(rect, course.timetable(), course.target());
+            let way = Rect::new(x.min(to), track.y + 2.0, (to - x).abs(), track.h - 4.0);
+            batch.block(way, faded(TEXT, 0.35));
+            batch.line(vec2(to, graph.y), vec2(to, track.y + track.h), 1.0, TEXT_DIM);
+        }
+        batch.line(vec2(x, graph.y), vec2(x, track.y + track.h), 2.0, TEXT);
+        batch.sprite(Sprite::Ball, vec2(x, track.y + track.h / 2.0), 8.0, TEXT);
+        batch.draw();
+        draw_times(pen, rect, course.timetable());
+        for mark in marks(course) {
+            let x = x_of(rect, course.timetable(), end_of(course.timetable(), mark.turn));
+            let width = pen.width(&mark.text, SMALL);
+            let left = if x + width + 10.0 > rect.x + rect.w { x - width - 8.0 } else { x + 8.0 };
+            pen.text(&mark.text, left, graph.y + 11.0, SMALL, mark.color);
+        }
+        wanted.map(|part| (f64::from(part) * course.timetable().frames() as f64).round() as u64)
+    }
+
+    /// Where the first difference stands, a few pixels wide.
+    pub(crate) fn divergence(rect: Rect, course: &Course) -> Option<Rect> {
+        let turn = course.divergence()?.turn();
+        let x = x_of(rect, course.timetable(), end_of(course.timetable(), turn));
+        Some(Rect::new(x - 4.0, rect.y, 8.0, rect.h - TIMES))
+    }
+
+    /// Orders over time.
+    fn draw_graph(&mut self, batch: &mut Batch, rect: Rect, course: &Course) {
+        batch.block(rect, BACKDROP);
+        let count = (rect.w / BAR).max(1.0) as usize;
+        if self.bars.len() != count {
+            self.bars = bars(count, course.timetable(), course.story().orders());
+        }
+        let room = rect.h - 16.0;
+        for (n, height) in self.bars.iter().enumerate().filter(|(_, height)| **height > 0.0) {
+            let tall = (room * height).max(1.0);
+            let bar = Rect::new(rect.x + n as f32 * BAR, rect.y + rect.h - tall, BAR - 1.0, tall);
+            batch.block(bar, faded(army(0), 0.55));
+        }
+    }
+}
+
+/// Orders in each part of the match, as heights: 0 none, 1 where most were given. Roots, so that single ones are seen beside many.
+fn bars(count: usize, timetable: &Timetable, orders: &[u16]) -> Vec<f32> {
+    let mut sums = vec![0_u32; count];
+    let frames = timetable.frames().max(1);
+    for (turn, orders) in (0..).zip(orders) {
+        let place = timetable.start_of(turn) * count as u64 / frames;
+        sums[(place as usize).min(count - 1)] += u32::from(*orders);
+    }
+    let most = sums.iter().copied().max().unwrap_or(0).max(1) as f32;
+    sums.into_iter().map(|sum| (sum as f32 / most).sqrt()).collect()
+}
+
+/// Green: as it was recorded. Red: not. Grey: nobody has looked yet.
+fn draw_track(batch: &mut Batch, rect: Rect, course: &Course) {
+    let table = course.timetable();
+    let checked = x_of(rect, table, table.start_of(course.checking().turns()));
+    let good = course.divergence().map_or(checked, |found| x_of(rect, table, end_of(table, found.turn())));
+    batch.block(rect, PANEL_BRIGHT);
+    batch.block(Rect { w: good.min(checked) - rect.x, ..rect }, faded(GOOD, 0.8));
+    if good < checked {
+        batch.block(Rect { x: good, w: checked - good, ..rect }, faded(BAD, 0.8));
+    }
+    batch.frame(rect, 1.0, LINE);
+}
+
+/// What is worth finding again.
+fn marks(course: &Course) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for left in course.story().departures() {
+        let what = match left.notice {
+            Notice::Surrendered => "gave up",
+            Notice::Gone => "left",
+            Notice::TakenOver | Notice::PlayedFor => "left: a bot plays on",
+        };
+        let text = format!("player {} {what}", left.player + 1);
+        marks.push(Mark { turn: left.turn, color: army(left.player), text });
+    }
+    if let Some((turn, result)) = course.checking().decided() {
+        let (text, color) = match u8::try_from(result) {
+            Ok(winner) => (format!("player {} has won", winner + 1), army(winner)),
+            Err(_) => ("nobody has won".into(), TEXT_DIM),
+        };
+        marks.push(Mark { turn, color, text });
+    }
+    if let Some(turn) = course.replay().diverged() {
+        marks.push(Mark { turn, color: WARN, text: String::new() });
+    }
+    if let Some(found) = course.divergence() {
+        marks.push(Mark { turn: found.turn(), color: BAD, text: "diverged here".into() });
+    }
+    marks
+}
+
+/// The frame after which a turn is over.
+fn end_of(timetable: &Timetable, turn: u32) -> u64 {
+    timetable.start_of(turn.saturating_add(1))
+}
+
+fn x_of(rect: Rect, timetable: &Timetable, frame: u64) -> f32 {
+    let part = frame as f64 / timetable.frames().max(1) as f64;
+    rect.x + rect.w * part.min(1.0) as f32
+}
+
+/// Times below the strip, as many as there is room for.
+fn draw_times(pen: &Pen, rect: Rect, timetable: &Timetable) {
+    const STEPS: [u64; 12] = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600];
+    let seconds = timetable.length().as_millis() as f32 / 1_000.0;
+    let wide = |step: u64| rect.w * step as f32 / seconds.max(0.001) >= TIMES_APART;
+    let step = STEPS.into_iter().find(|step| wide(*step)).unwrap_or(7_200);
+    let base = rect.y + rect.h - 3.0;
+    for at in (0..=(seconds as u64)).step_by(step as usize).take(100) {
+        let frame = timetable.frame_at(testudo_lockstep::Duration::from_secs(at));
+        let x = x_of(rect, timetable, frame);
+        pen.text(&clock(at * 1_000, false), x.min(rect.x + rect.w - 30.0), base, SMALL, TEXT_DIM);
+    }
+}
+
+/// Minutes and seconds, with tenths on request.
+pub(crate) fn clock(millis: u64, tenths: bool) -> String {
+    let (minutes, seconds) = (millis / 60_000, millis / 1_000 % 60);
+    if tenths {
+        format!("{minutes}:{seconds:02}.{}", millis / 100 % 10)
+    } else {
+        format!("{minutes}:{seconds:02}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_clocks_show_them() {
+        assert_eq!([0, 61_250, 3_599_999].map(|ms| clock(ms, true)), ["0:00.0", "1:01.2", "59:59.9"]);
+        assert_eq!(clock(600_000, false), "10:00");
+    }
+}

@@ -1,0 +1,5 @@
+//! Buttons, switches and scales, cards and curves.
+
+pub(crate) mod card;
+pub(crate) mod graph;
+pub(crate) mod ui;

@@ -1,0 +1,158 @@
+//! Buttons and sliders, drawn and asked in one call. Each has a name, by which scripts find it on the screen.
+
+use std::collections::BTreeMap;
+
+use macroquad::input::{
+    MouseButton, is_mouse_button_down, is_mouse_button_pressed, is_mouse_button_released, mouse_position,
+};
+use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::shapes::{draw_circle, draw_rectangle, draw_rectangle_lines};
+
+use crate::view::paint::palette::{LINE, PANEL, PANEL_BRIGHT, PANEL_RAISED, TEXT, TEXT_DIM, faded, mixed};
+use crate::view::paint::pen::{Align, Pen, SMALL};
+
+/// What the mouse does, and what it holds.
+pub(crate) struct Ui {
+    pub(crate) mouse: Vec2,
+    pressed: bool,
+    down: bool,
+    released: bool,
+    /// Name of the widget that the button went down on.
+    held: Option<&'static str>,
+    /// What lies over the field, in this picture and in the last one.
+    covers: Vec<Rect>,
+    covers_before: Vec<Rect>,
+    /// The button went down on one of them: it is not for the field.
+    taken: bool,
+    /// Where every widget of this picture is.
+    places: BTreeMap<&'static str, Rect>,
+}
+
+/// A slider's range and how its value is written.
+pub(crate) struct Scale {
+    pub(crate) max: f32,
+    pub(crate) unit: &'static str,
+}
+
+impl Ui {
+    pub(crate) fn new() -> Self {
+        Self {
+            mouse: Vec2::ZERO,
+            pressed: false,
+            down: false,
+            released: false,
+            held: None,
+            covers: Vec::new(),
+            covers_before: Vec::new(),
+            taken: false,
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the mouse. Call once per picture, before anything else.
+    pub(crate) fn begin(&mut self) {
+        self.mouse = Vec2::from(mouse_position());
+        self.pressed = is_mouse_button_pressed(MouseButton::Left);
+        self.down = is_mouse_button_down(MouseButton::Left);
+        self.released = is_mouse_button_released(MouseButton::Left);
+        core::mem::swap(&mut self.covers, &mut self.covers_before);
+        self.covers.clear();
+        if self.pressed {
+            self.taken = self.covers_before.iter().any(|cover| cover.contains(self.mouse));
+        }
+        self.places.clear();
+    }
+
+    /// Call after all widgets of the picture.
+    pub(crate) fn end(&mut self) {
+        if !self.down {
+            self.held = None;
+        }
+    }
+
+    /// Whether the left button belongs to a panel or its widgets.
+    pub(crate) fn has_taken_mouse(&self) -> bool {
+        self.taken || self.held.is_some() || self.covers_before.iter().any(|cover| cover.contains(self.mouse))
+    }
+
+    /// What is done on a panel is not for what lies below it.
+    pub(crate) fn cover(&mut self, rect: Rect) {
+        self.covers.push(rect);
+    }
+
+    /// Where the widgets are.
+    pub(crate) fn places(&self) -> &BTreeMap<&'static str, Rect> {
+        &self.places
+    }
+
+    fn hold(&mut self, name: &'static str, rect: Rect) -> bool {
+        self.places.insert(name, rect);
+        let over = rect.contains(self.mouse);
+        if over && self.pressed {
+            self.held = Some(name);
+        }
+        over
+    }
+
+    /// A button; true when it has been pressed and let go.
+    pub(crate) fn button(
+        &mut self,
+        pen: &Pen,
+        name: &'static str,
+        rect: Rect,
+        text: &str,
+        lit: bool,
+    ) -> bool {
+        let over = self.hold(name, rect);
+        let held = self.held == Some(name);
+        let fill = match (held, over || lit) {
+            (true, _) => PANEL,
+            (false, true) => PANEL_BRIGHT,
+            (false, false) => PANEL_RAISED,
+        };
+        draw_rectangle(rect.x, rect.y, rect.w, rect.h, fill);
+        draw_rectangle_lines(rect.x, rect.y, rect.w, rect.h, 2.0, if lit { TEXT_DIM } else { LINE });
+        pen.label(text, rect, Align::Middle, SMALL, TEXT);
+        held && over && self.released
+    }
+
+    /// Something along which one drags; while it is held, how far along the mouse is, 0..=1.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+    pub(crate) fn scrub(&mut self, name: &'static str, rect: Rect) -> Option<f32> {
+        self.hold(name, rect);
+        (self.held == Some(name)).then(|| ((self.mouse.x - rect.x) / rect.w.max(1.0)).clamp(0.0, 1.0))
+    }
+
+    /// A slider with its name on the left and its value on the right; true when the value has changed.
+    pub(crate) fn slider(
+        &mut self,
+        pen: &Pen,
+        name: &'static str,
+        rect: Rect,
+        value: &mut f32,
+        scale: &Scale,
+    ) -> bool {
+        const NAME: f32 = 82.0;
+        const VALUE: f32 = 62.0;
+        let track = Rect::new(rect.x + NAME, rect.y, (rect.w - NAME - VALUE).max(20.0), rect.h);
+        let over = self.hold(name, track);
+        let held = self.held == Some(name);
+        let before = *value;
+        if held {
+            let part = ((self.mouse.x - track.x) / track.w).clamp(0.0, 1.0);
+            *value = (part * scale.max).round();
+        }
+        let part = (*value / scale.max).clamp(0.0, 1.0);
+        let middle = (rect.y + rect.h / 2.0).round();
+        let knob = vec2(track.x + part * track.w, middle);
+        let bright = mixed(TEXT_DIM, TEXT, if held || over { 1.0 } else { 0.3 });
+        draw_rectangle(track.x, middle - 2.0, track.w, 4.0, PANEL_BRIGHT);
+        draw_rectangle(track.x, middle - 2.0, part * track.w, 4.0, faded(bright, 0.8));
+        draw_circle(knob.x, knob.y, 7.0, bright);
+        pen.label(name, Rect { w: NAME, ..rect }, Align::Left, SMALL, TEXT_DIM);
+        let shown = format!("{} {}", value.round(), scale.unit);
+        let right = Rect::new(track.x + track.w, rect.y, VALUE, rect.h);
+        pen.label(&shown, right, Align::Right, SMALL, TEXT);
+        *value != before
+    }
+}

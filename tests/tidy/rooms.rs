@@ -1,0 +1,146 @@
+//! The demo's files import each other without a cycle, and so do its folders.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::imports::find_cycle;
+use crate::lexer::tokens;
+use crate::paths::{module_of_file, paths};
+use crate::tree::{Finding, Tree};
+
+/// A module, as its path from the crate's root: `view::paint::atlas`.
+type Module<'a> = Vec<&'a str>;
+
+/// Where each `mod.rs` in `src` says that a name comes from, for `crate::app::Terms` instead of `crate::app::terms::Terms`.
+fn exports<'a>(tree: &'a Tree, src: &str) -> BTreeMap<Module<'a>, Module<'a>> {
+    let mut exports = BTreeMap::new();
+    for (path, text) in tree.rust_files(src).filter(|(path, _)| path.ends_with("/mod.rs")) {
+        let folder = module_of_file(&path[src.len()..]);
+        for used in paths(&tokens(text)) {
+            // `use terms::Terms` or `use self::terms::Terms`, not what comes from elsewhere.
+            let inside = used
+                .inside_crate(&folder)
+                .unwrap_or_else(|| folder.iter().copied().chain(used.segments.iter().copied()).collect());
+            if inside.len() > folder.len() + 1
+                && inside.starts_with(&folder)
+                && let Some(name) = inside.last()
+            {
+                let door: Module<'_> = folder.iter().copied().chain([*name]).collect();
+                exports.entry(door).or_insert(inside);
+            }
+        }
+    }
+    exports
+}
+
+/// No file of `src` imports, directly or through others, a file that imports it; modules are cut to `depth` names. A `mod.rs` may import
+/// what is in its folder, and what is in its folder may import what it defines.
+pub(crate) fn no_cycles_at(tree: &Tree, src: &str, depth: usize) -> Vec<Finding> {
+    let known: BTreeSet<Module<'_>> =
+        tree.rust_files(src).map(|(path, _)| module_of_file(&path[src.len()..])).collect();
+    let exports = exports(tree, src);
+    let mut edges: BTreeMap<String, BTreeMap<String, (String, usize)>> = BTreeMap::new();
+    for (path, text) in tree.rust_files(src) {
+        let file = module_of_file(&path[src.len()..]);
+        let cut = |module: &[&str]| module[..module.len().min(depth)].join("::");
+        for used in paths(&tokens(text)) {
+            let Some(mut target) = used.inside_crate(&file).filter(|target| !target.is_empty()) else {
+                continue;
+            };
+            // A name that a folder hands on comes from the file that it hands on from.
+            while let Some(from) = exports.get(&target).filter(|from| **from != target) {
+                target.clone_from(from);
+            }
+            let longest = (1..=target.len()).rev().find(|length| known.contains(&target[..*length]));
+            let Some(module) = longest.map(|length| &target[..length]) else { continue };
+            // Tests share what they set up; that is no part of the program.
+            if module.contains(&"tests") {
+                continue;
+            }
+            let is_family = module.starts_with(&file) || file.starts_with(module);
+            let (from, to) = (cut(&file), cut(module));
+            let is_inside =
+                from == to || from.starts_with(&format!("{to}::")) || to.starts_with(&format!("{from}::"));
+            if !is_family && !is_inside && !from.is_empty() {
+                edges.entry(from).or_default().entry(to).or_insert((path.to_string(), used.line));
+            }
+        }
+    }
+    let Some(cycle) = find_cycle(&edges) else { return Vec::new() };
+    let step = |pair: &[String]| {
+        let (path, line) = &edges[&pair[0]][&pair[1]];
+        format!("`{}` imports `{}` at {path}:{line}", pair[0], pair[1])
+    };
+    let steps: Vec<String> = cycle.windows(2).map(step).collect();
+    let (path, line) = edges[&cycle[0]][&cycle[1]].clone();
+    let message = format!(
+        "import cycle: {}; move what both need into a module below both, or pass it in as an argument",
+        steps.join(", ")
+    );
+    vec![Finding { path, line, message }]
+}
+
+/// The folders of the demo, its rooms within them, and its files.
+pub(crate) fn demo_has_no_cycles(tree: &Tree) -> Vec<Finding> {
+    (1..=4)
+        .map(|depth| no_cycles_at(tree, "demo/src/", depth))
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{demo_has_no_cycles, no_cycles_at};
+    use crate::tree::{Tree, assert_found};
+
+    const CLEAN: [(&str, &str); 6] = [
+        ("demo/src/main.rs", "mod app; mod view; use crate::view::run;"),
+        (
+            "demo/src/app/mod.rs",
+            "mod client; mod terms; pub(crate) use client::Client; pub(crate) const MAX: u32 = 1;",
+        ),
+        ("demo/src/app/client.rs", "use crate::app::MAX; use crate::app::terms::Terms;"),
+        ("demo/src/app/terms.rs", "use std::fmt;"),
+        ("demo/src/view/hud/panel.rs", "use crate::view::paint::pen::Pen; use crate::app::Client;"),
+        ("demo/src/view/paint/pen.rs", "use std::fmt;"),
+    ];
+
+    #[test]
+    fn a_folder_and_what_is_in_it_are_no_cycle() {
+        assert_eq!(demo_has_no_cycles(&Tree::planted(&CLEAN)), []);
+    }
+
+    #[test]
+    fn two_files_of_a_folder_that_import_each_other_are_found() {
+        for planted in [
+            "use crate::app::client::Client;",
+            "use super::client::Client;",
+            "fn f() { crate::app::client::g() }",
+        ] {
+            let mut broken = CLEAN;
+            broken[3].1 = planted;
+            let findings = demo_has_no_cycles(&Tree::planted(&broken));
+            assert_found(&findings, "demo/src/app/client.rs", 1, "`app::terms` imports `app::client`");
+        }
+    }
+
+    #[test]
+    fn the_way_through_the_folders_door_is_seen() {
+        let mut broken = CLEAN;
+        broken[3].1 = "use crate::app::Client;";
+        let findings = demo_has_no_cycles(&Tree::planted(&broken));
+        assert_found(&findings, "demo/src/app/client.rs", 1, "`app::terms` imports `app::client`");
+    }
+
+    #[test]
+    fn rooms_that_import_each_other_are_found_even_if_their_files_do_not() {
+        let tree = Tree::planted(&[
+            ("demo/src/view/hud/panel.rs", "use crate::view::paint::pen::Pen;"),
+            ("demo/src/view/hud/card.rs", ""),
+            ("demo/src/view/paint/atlas.rs", "use crate::view::hud::card::Card;"),
+            ("demo/src/view/paint/pen.rs", ""),
+        ]);
+        assert_eq!(no_cycles_at(&tree, "demo/src/", 3), []);
+        let findings = no_cycles_at(&tree, "demo/src/", 2);
+        assert_found(&findings, "demo/src/view/hud/panel.rs", 1, "`view::paint` imports `view::hud`");
+    }
+}
