@@ -24,8 +24,9 @@ fn nobody_there_ends_in_the_connect_timeout() {
     let dead = LinkSettings { loss_ppm: 1_000_000, ..LinkSettings::default() };
     let mut game = pair(config.clone(), config, dead);
     assert!(game.run(Instant::from_millis(11_000), |_, _, _, _| {}));
-    for driver in game.drivers() {
-        assert_eq!(driver.session().phase(), SessionPhase::Failed(Failure::ConnectTimeout));
+    let missing = Failure::PlayersMissing { players: 0b10, spectators: 0 };
+    for (driver, failure) in game.drivers().iter().zip([missing, Failure::ConnectTimeout]) {
+        assert_eq!(driver.session().phase(), SessionPhase::Failed(failure));
         assert_eq!(driver.frame().0, 0);
     }
 }
@@ -39,7 +40,9 @@ fn other_content_is_refused_before_the_first_turn() {
     assert!(matches!(client, SessionPhase::Failed(Failure::Refused(Refusal::Config { .. }))), "{client:?}");
     let host = game.drivers_mut()[0].session_mut();
     assert!(matches!(host.poll_event(), Some(Event::Rejected { refusal: Refusal::Config { .. }, .. })));
-    assert_eq!(host.phase(), SessionPhase::Failed(Failure::ConnectTimeout), "nobody else came");
+    let missing = Failure::PlayersMissing { players: 0b10, spectators: 0 };
+    assert_eq!(host.phase(), SessionPhase::Failed(missing), "nobody else came");
+    assert_eq!(missing.to_string(), "did not come in time: player 1");
 }
 
 #[test]

@@ -67,7 +67,10 @@ fn joining_nobody_is_a_clear_error() {
         assert!(now < Instant::from_millis(11_000));
     }
     assert_eq!(session.phase(), SessionPhase::Failed(Failure::ConnectTimeout));
-    assert_eq!(Failure::ConnectTimeout.to_string(), "nobody answered, or not everybody came in time");
+    assert_eq!(
+        Failure::ConnectTimeout.to_string(),
+        "nobody answered: nobody is there, or it is another match (another session id)"
+    );
 }
 
 #[test]

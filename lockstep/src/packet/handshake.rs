@@ -8,6 +8,7 @@ use crate::value::ids::{Identity, PlayerId};
 
 /// Why a peer was not let in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Refusal {
     /// Another protocol version.
     Version {

@@ -13,6 +13,7 @@ pub fn fold_checksum(checksum: u64) -> u32 {
 
 /// Checksums of one turn that are not all equal.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// The turn.
     pub turn: Turn,

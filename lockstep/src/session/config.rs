@@ -79,6 +79,9 @@ pub struct SessionConfig {
     pub(crate) resume: Option<Box<SavedMatch>>,
 }
 
+/// Longest time of any timeout: a day.
+const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 3_600);
+
 /// Which links a session has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Topology {
@@ -92,6 +95,7 @@ pub enum Topology {
 
 /// A setting outside its range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// A number is outside `min..=max`.
     OutOfRange {
@@ -198,7 +202,7 @@ impl SessionConfig {
         Self::new(players).pace(Pace::Article)
     }
 
-    /// Stall after which the players whose entries are missing are dropped, and the others go on. Default 20 s.
+    /// Stall after which the players whose entries are missing are dropped, and the others go on, 1 ms to 24 h. Default 20 s.
     pub fn drop_after(self, drop_after: Duration) -> Self {
         Self { drop_after: Some(drop_after), ..self }
     }
@@ -303,12 +307,12 @@ impl SessionConfig {
         Self { spectators_max, ..self }
     }
 
-    /// Spectators without whom the host or relay does not start. Default 0.
+    /// Spectators without whom the host or relay does not start, at most [`SessionConfig::spectators_max()`]. Default 0.
     pub fn spectators_min(self, spectators_min: u32) -> Self {
         Self { spectators_min, ..self }
     }
 
-    /// Time until a peer that does not answer is given up. Default 10 s.
+    /// Time until a peer that does not answer is given up, 1 ms to 24 h. Default 10 s.
     pub fn connect_timeout(self, connect_timeout: Duration) -> Self {
         Self { connect_timeout, ..self }
     }
@@ -319,17 +323,17 @@ impl SessionConfig {
         Self { lobby_timeout: Some(lobby_timeout), ..self }
     }
 
-    /// Silence after which a connected peer counts as lost. Default 20 s.
+    /// Silence after which a connected peer counts as lost, 1 ms to 24 h. Default 20 s.
     pub fn silence_timeout(self, silence_timeout: Duration) -> Self {
         Self { silence_timeout, ..self }
     }
 
-    /// Stall after which [`crate::Event::WaitingFor`] is reported. Default 500 ms.
+    /// Stall after which [`crate::Event::WaitingFor`] is reported, up to 24 h. Default 500 ms.
     pub fn waiting_notice(self, waiting_notice: Duration) -> Self {
         Self { waiting_notice, ..self }
     }
 
-    /// At the end of the match: silence after which a peer that has not confirmed everything counts as done. Default 2 s.
+    /// At the end of the match: silence after which a peer that has not confirmed everything counts as done, up to 24 h. Default 2 s.
     pub fn linger(self, linger: Duration) -> Self {
         Self { linger, ..self }
     }
@@ -386,7 +390,7 @@ impl SessionConfig {
     /// Checks every range, and that an action of `action_bits` fits.
     pub(crate) fn check(&self, action_bits: u32) -> Result<(), ConfigError> {
         let team = self.teams.iter().copied().max().unwrap_or(0);
-        let ranges: [(&'static str, u32, u32, u32); 11] = [
+        let ranges: [(&'static str, u32, u32, u32); 13] = [
             ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
             ("frames per second", self.frames_per_second, 1, 1_000),
             ("frames per turn", self.frames_per_turn, 1, 250),
@@ -398,6 +402,8 @@ impl SessionConfig {
             ("action queue", self.queue_max, 1, 4_096),
             ("window", self.window, 16, 1_024),
             ("team", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
+            ("most spectators", self.spectators_max, 0, 256),
+            ("fewest spectators", self.spectators_min, 0, self.spectators_max),
         ];
         for (setting, value, min, max) in ranges {
             if !(min..=max).contains(&value) {
@@ -405,9 +411,29 @@ impl SessionConfig {
                 return Err(ConfigError::OutOfRange { setting, value, min, max });
             }
         }
+        self.check_timeouts()?;
         let max = if self.input_mode { ACTION_BITS_MAX } else { self.turn_bytes_max * 8 };
         if action_bits == 0 || action_bits > max {
             return Err(ConfigError::ActionTooLarge { bits: action_bits, max });
+        }
+        Ok(())
+    }
+
+    /// A wait of zero would end everything at once, and one without an end is not a wait.
+    fn check_timeouts(&self) -> Result<(), ConfigError> {
+        let timeouts = [
+            ("connect timeout in ms", Some(self.connect_timeout), 1),
+            ("lobby timeout in ms", self.lobby_timeout, 1),
+            ("silence timeout in ms", Some(self.silence_timeout), 1),
+            ("time to the drop in ms", self.drop_after, 1),
+            ("notice of waiting in ms", Some(self.waiting_notice), 0),
+            ("linger time in ms", Some(self.linger), 0),
+        ];
+        for (setting, timeout, min) in timeouts {
+            let value = timeout.map_or(min, Duration::as_millis);
+            if !(min..=TIMEOUT_MAX.as_millis()).contains(&value) {
+                return Err(ConfigError::OutOfRange { setting, value, min, max: TIMEOUT_MAX.as_millis() });
+            }
         }
         Ok(())
     }
@@ -465,6 +491,19 @@ mod tests {
             Err(ConfigError::ActionTooLarge { bits: 9, max: 8 })
         );
         assert_eq!(SessionConfig::input(2, 60).check(6), Ok(()));
+        let refused = |config: SessionConfig| match config.check(8) {
+            Err(ConfigError::OutOfRange { setting, .. }) => setting,
+            other => panic!("{other:?}"),
+        };
+        let (none, ages) = (Duration::ZERO, Duration::from_secs(90_000));
+        assert_eq!(refused(SessionConfig::new(2).spectators_max(257)), "most spectators");
+        assert_eq!(refused(SessionConfig::new(2).spectators_max(3).spectators_min(4)), "fewest spectators");
+        assert_eq!(refused(SessionConfig::new(2).connect_timeout(none)), "connect timeout in ms");
+        assert_eq!(refused(SessionConfig::new(2).lobby_timeout(none)), "lobby timeout in ms");
+        assert_eq!(refused(SessionConfig::new(2).silence_timeout(none)), "silence timeout in ms");
+        assert_eq!(refused(SessionConfig::new(2).drop_after(none)), "time to the drop in ms");
+        assert_eq!(refused(SessionConfig::new(2).waiting_notice(ages)), "notice of waiting in ms");
+        assert_eq!(refused(SessionConfig::new(2).linger(ages)), "linger time in ms");
     }
 
     #[test]

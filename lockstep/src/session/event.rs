@@ -11,7 +11,14 @@ use crate::value::time::Duration;
 
 /// Something the application may want to show or act on. Taken with [`crate::Session::poll_event`].
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Event {
+    /// Nobody took events for too long: so many are lost. What an application cannot do without is never among them: the start, a
+    /// desync, players who are gone, results, cancelled actions, the end.
+    Lost {
+        /// How many.
+        events: u64,
+    },
     /// The handshake with a peer is complete.
     Connected {
         /// The link.
@@ -125,9 +132,19 @@ pub struct MatchResult {
 
 /// Why a session ended before its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Failure {
-    /// Nobody answered, or not everybody came, within the connect timeout.
+    /// Nobody answered within the connect timeout: nobody is there, or it is another match (another session id).
     ConnectTimeout,
+    /// Not everybody came within the lobby timeout.
+    PlayersMissing {
+        /// Bit n: player n did not come.
+        players: u16,
+        /// So many spectators fewer than [`crate::SessionConfig::spectators_min()`].
+        spectators: u32,
+    },
+    /// A peer gave up before the match had begun.
+    NeverBegan(PeerId),
     /// The other side refused.
     Refused(Refusal),
     /// A peer was silent for the silence timeout.
@@ -141,7 +158,18 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ConnectTimeout => write!(f, "nobody answered, or not everybody came in time"),
+            Self::ConnectTimeout => {
+                write!(f, "nobody answered: nobody is there, or it is another match (another session id)")
+            }
+            Self::PlayersMissing { players, spectators } => {
+                let missing = (0..u16::BITS).filter(|player| players & (1 << player) != 0);
+                let mut missing: Vec<String> = missing.map(|player| format!("player {player}")).collect();
+                if *spectators > 0 {
+                    missing.push(format!("{spectators} of the spectators that were asked for"));
+                }
+                write!(f, "did not come in time: {}", missing.join(", "))
+            }
+            Self::NeverBegan(_) => write!(f, "the other side gave up before the match began"),
             Self::Refused(refusal) => write!(f, "refused: {refusal}"),
             Self::ConnectionLost(_) => write!(f, "connection lost"),
             Self::Dropped => write!(f, "the others went on without this player"),
@@ -154,6 +182,7 @@ impl std::error::Error for Failure {}
 
 /// Counters since the start of the session. Nothing here influences the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Stats {
     /// Packets given out for sending.
     pub packets_sent: u64,
@@ -183,4 +212,6 @@ pub struct Stats {
     pub turns_begun: u64,
     /// Players whom this peer has dropped.
     pub drops: u64,
+    /// Events that were lost because nobody took them.
+    pub events_lost: u64,
 }

@@ -1,58 +1,60 @@
 //! A lockstep session without IO: bytes, time and randomness come in as arguments.
-//!
-//! Order of calls in each round of the application's loop: all arrived packets through [`Session::handle_packet`];
-//! [`Session::handle_timeout`]; turns ([`crate::Driver`] does this part); [`Session::poll_transmit`] until it gives
-//! nothing; [`Session::poll_event`] until it gives nothing; sleep until [`Session::poll_timeout`] or the next packet.
 
 pub(crate) mod checksum;
 pub(crate) mod config;
+mod confirm;
+mod drop;
+mod ending;
 pub(crate) mod event;
+mod events;
 pub(crate) mod link;
 mod lobby;
-mod membership;
+mod local;
+mod mesh;
 pub(crate) mod outbox;
 mod receive;
 mod result;
 mod save;
 pub(crate) mod saved;
+mod setup;
 pub(crate) mod stream;
 mod transmit;
 mod turns;
+mod waiting;
 
 use core::marker::PhantomData;
-use std::collections::VecDeque;
 
+use indexmap::IndexMap;
 use smallvec::SmallVec;
+use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 use crate::pace::alignment::Alignment;
 use crate::pace::pacing::{Meter, Planner, TurnPlan};
-use crate::packet::{Bye, PayloadFormat, Refusal, TurnsPacket};
+use crate::packet::{Bye, PayloadFormat, TurnsPacket};
 use crate::session::checksum::Checksums;
-use crate::session::config::{ConfigError, SessionConfig, Topology};
+use crate::session::config::{ConfigError, SessionConfig};
 use crate::session::event::{Event, Failure, Stats};
 use crate::session::link::{Link, LinkPhase};
-use crate::session::outbox::{Outbox, SubmitError};
 use crate::session::stream::Stream;
 use crate::value::action::Action;
 use crate::value::bits::BitWriter;
-use crate::value::entry::EndReason;
-use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
+use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
-use membership::Delays;
-pub use membership::{Blame, PlayerReport};
+use events::EventQueue;
+use lobby::Lobby;
+use local::Local;
+use mesh::Agreement;
 use result::Results;
 use save::Saving;
+use setup::Setup;
 pub use turns::TurnStatus;
-
-/// Most events that wait to be taken; the oldest are lost beyond it.
-const EVENTS_MAX: usize = 256;
+use turns::{Comparison, Gate};
+use waiting::Waiting;
+pub use waiting::{Blame, PlayerReport};
 
 /// Time after a deadline at which the caller must have been suspended: many times the longest frame.
 const CLOCK_JUMP: Duration = Duration::from_secs(2);
-
-/// Most refusals that wait to be sent.
-const REFUSALS_MAX: usize = 16;
 
 /// Where a session stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,57 +73,72 @@ pub enum SessionPhase {
     Failed(Failure),
 }
 
-/// One peer's part of a lockstep match.
+/// Links in the order in which they were made, and by peer. The hasher has no random key: nothing here depends on one.
+type Links = IndexMap<PeerId, Link, Xxh3DefaultBuilder>;
+
+/// One peer's part of a lockstep match, as a state machine: the application moves the bytes and knows the time.
+///
+/// There are four kinds of methods:
+/// - `handle_*` take something in: a packet ([`Session::handle_packet`]) or the time ([`Session::handle_timeout`]). They never fail;
+///   what they cannot use is counted in [`Session::stats`].
+/// - `poll_*` give something out: packets ([`Session::poll_transmit`]), events ([`Session::poll_event`]), and the time of the next call
+///   ([`Session::poll_timeout`]).
+/// - Commands are what the local player wants: [`Session::submit`], [`Session::pause`], [`Session::leave`] and others. They take effect
+///   with the player's next entry, in the same turn on every peer.
+/// - Turns: [`Session::begin_turn`], then the actions of the turn, then [`Session::end_turn`]. [`crate::Driver`] does this part.
+///
+/// The order in each round of the application's loop:
+/// 1. [`Session::handle_packet`] with every packet that has arrived;
+/// 2. [`Session::handle_timeout`] with the time;
+/// 3. the turns that are due;
+/// 4. [`Session::poll_transmit`] until it gives nothing;
+/// 5. [`Session::poll_event`] until it gives nothing;
+/// 6. sleep until [`Session::poll_timeout`] or the next packet.
+///
+/// Where the session stands tells [`Session::phase`]. A session that is over ([`Session::is_over`]) still has farewells to send: go on
+/// with step 4 for a moment.
 #[derive(Debug)]
 pub struct Session<A> {
-    config: SessionConfig,
-    format: PayloadFormat,
-    config_hash: u64,
-    identity: Identity,
+    setup: Setup,
     phase: SessionPhase,
     /// The latest time that was passed in.
     now: Instant,
-    since: Instant,
-    start_at: Option<Instant>,
+    lobby: Lobby,
+    links: Links,
     streams: SmallVec<[Stream; 4]>,
-    links: Vec<Link>,
-    refusals: VecDeque<(PeerId, Refusal)>,
-    outbox: Outbox,
-    checksums: Checksums,
-    /// Number of the next turn to begin.
-    turn: u32,
-    /// The turn before `turn` has begun and not ended.
-    in_turn: bool,
-    last_turn: Option<u32>,
-    /// Folded checksum of the turn that ended last.
-    ended_checksum: Option<u32>,
-    waiting_since: Option<Instant>,
-    waiting_reported: bool,
-    /// For how long and for whom this peer has waited.
-    delays: Delays,
+    local: Local,
+    gate: Gate,
+    waiting: Waiting,
+    pace: Measures,
+    compared: Comparison,
+    results: Results,
+    saving: Saving,
+    mesh: Agreement,
+    events: EventQueue,
+    stats: Stats,
+    buffers: Buffers,
+    action: PhantomData<fn() -> A>,
+}
+
+/// What sets the length of turns and the local pace.
+#[derive(Clone, Debug)]
+struct Measures {
     planner: Planner,
     meter: Meter,
     alignment: Alignment,
-    paused: bool,
-    saving: Saving,
-    results: Results,
-    /// Goes with the next entry.
-    pause_request: Option<bool>,
-    /// Goes with the next entry.
-    speed_request: Option<u8>,
-    /// The next entry is the local player's last one, for this reason.
-    resigning: Option<EndReason>,
-    /// After the last entry the session ends.
-    leaving: bool,
-    /// Mesh: players of whom nothing more is taken from their own links.
-    frozen: u16,
-    desync_reported: bool,
-    events: VecDeque<Event>,
-    stats: Stats,
-    scratch: TurnsPacket,
+}
+
+/// Memory that is used again for each packet.
+#[derive(Clone, Debug, Default)]
+struct Buffers {
+    turns: TurnsPacket,
     writer: BitWriter,
     recoded: BitWriter,
-    action: PhantomData<fn() -> A>,
+}
+
+/// The players of a set of bits, in order.
+fn players_in(set: u16) -> impl Iterator<Item = PlayerId> {
+    (0..PLAYERS_MAX).map(PlayerId).filter(move |player| set & (1 << player.0) != 0)
 }
 
 impl<A: Action> Session<A> {
@@ -151,44 +168,28 @@ impl<A: Action> Session<A> {
             checksums.set_last_turn(last);
         }
         let mut session = Self {
-            format,
-            config_hash: config.hash(A::MAX_BITS),
-            identity,
             phase: SessionPhase::Lobby,
             now,
-            since: now,
-            start_at: None,
+            lobby: Lobby::new(now),
+            links: Links::default(),
             streams: (0..config.players).map(|_| Stream::new(config.first_entry())).collect(),
-            links: Vec::new(),
-            refusals: VecDeque::new(),
-            outbox: Outbox::new(&config, A::MAX_BITS),
-            checksums,
-            turn: 0,
-            in_turn: false,
-            last_turn,
-            ended_checksum: None,
-            waiting_since: None,
-            waiting_reported: false,
-            delays: Delays::default(),
-            planner: Planner::new(config.pace, config.first_plan(), config.turns_ahead),
-            meter: Meter::new(),
-            alignment: Alignment::new(),
-            paused: false,
-            pause_request: None,
-            saving: Saving::default(),
+            local: Local::new(&config, A::MAX_BITS),
+            gate: Gate { last_turn, ..Gate::default() },
+            waiting: Waiting::default(),
+            pace: Measures {
+                planner: Planner::new(config.pace, config.first_plan(), config.turns_ahead),
+                meter: Meter::new(),
+                alignment: Alignment::new(),
+            },
+            compared: Comparison { checksums, desync_reported: false },
             results: Results::default(),
-            speed_request: None,
-            resigning: None,
-            leaving: false,
-            frozen: 0,
-            desync_reported: false,
-            events: VecDeque::new(),
+            saving: Saving::default(),
+            mesh: Agreement::default(),
+            events: EventQueue::default(),
             stats: Stats::default(),
-            scratch: TurnsPacket::default(),
-            writer: BitWriter::new(),
-            recoded: BitWriter::new(),
+            buffers: Buffers::default(),
             action: PhantomData,
-            config,
+            setup: Setup { format, config_hash: config.hash(A::MAX_BITS), identity, config },
         };
         session.take_up();
         Ok(session)
@@ -230,35 +231,104 @@ impl<A: Action> Session<A> {
     /// Opens a link: asks the peer to be let in, until it answers or the connect timeout is over. No effect if the link exists.
     pub fn connect(&mut self, peer: PeerId) {
         if self.link_index(peer).is_none() {
-            self.links.push(Link::new(peer, LinkPhase::Dialing, None, self.config.first_entry(), self.now));
+            self.links.insert(
+                peer,
+                Link::new(peer, LinkPhase::Dialing, None, self.setup.config.first_entry(), self.now),
+            );
         }
     }
 
-    /// Gives an action of the local player. It is encoded now and goes with the next entry that closes and has room.
-    ///
-    /// # Errors
-    /// The action was not accepted and runs nowhere: the queue is full, the action does not encode as its type promises, the
-    /// match ends before it could run, or this peer does not play.
-    pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
-        let playing =
-            self.player().filter(|_| matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running));
-        let Some(stream) = playing.map(|player| &self.streams[player.index()]) else {
-            return Err(SubmitError::NotPlaying);
+    /// Takes in a packet. Whatever the bytes are: a bad packet changes nothing but a counter of [`Session::stats`].
+    pub fn handle_packet(&mut self, now: Instant, from: PeerId, bytes: &[u8]) {
+        self.pass_to(now);
+        match self.take_packet(from, bytes) {
+            Ok(true) => {
+                self.stats.packets_received += 1;
+                self.stats.bytes_received += bytes.len() as u64;
+            }
+            Ok(false) => self.stats.packets_unexpected += 1,
+            Err(error) => {
+                self.stats.packets_malformed += 1;
+                tracing::debug!(peer = from.0, bytes = bytes.len(), %error, "malformed packet");
+            }
+        }
+    }
+
+    /// Lets time pass: start, time-outs, end of the match. Cheap; call it in every round.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.pass_to(now);
+        match self.phase {
+            SessionPhase::Lobby => self.lobby_timeout(),
+            SessionPhase::Running => {
+                self.silence_timeout();
+                self.waiting_notice();
+                self.drop_silent();
+                self.check_left();
+                self.check_finished();
+            }
+            SessionPhase::Ending => {
+                self.check_finished();
+                self.drop_silent();
+                self.silence_timeout();
+            }
+            SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {}
+        }
+    }
+
+    /// When [`Session::handle_timeout`] or [`Session::poll_transmit`] has something to do, if no packet arrives before.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let mut at = self.links.values().filter_map(|link| self.link_due_at(link)).min();
+        if !self.lobby.refusals.is_empty() {
+            at = Some(self.now);
+        }
+        // What is overdue has been handled, as far as it can be now; the next packet or tick tries again.
+        let mut consider = |candidate: Instant| {
+            if candidate > self.now {
+                at = Some(at.map_or(candidate, |at| at.min(candidate)));
+            }
         };
-        if stream.end().is_some() || self.resigning.is_some() {
-            return Err(SubmitError::NotPlaying);
+        match self.phase {
+            SessionPhase::Lobby => {
+                if let Some(at) = self.lobby.start_at.or(self.lobby_deadline()) {
+                    consider(at);
+                }
+                for link in self.links.values().filter(|link| link.is_connected()) {
+                    consider(link.last_heard + self.setup.config.silence_timeout);
+                }
+            }
+            SessionPhase::Running | SessionPhase::Ending => {
+                let is_complete = self.is_complete();
+                for link in self.links.values().filter(|link| link.is_connected() && !link.finished) {
+                    let silence =
+                        if is_complete { self.patience(link) } else { self.setup.config.silence_timeout };
+                    consider(link.last_heard + silence);
+                }
+                if let Some(since) = self.waiting.since {
+                    if !self.waiting.reported {
+                        consider(since + self.setup.config.waiting_notice);
+                    }
+                    if let Some(drop_after) = self.setup.config.drop_after {
+                        consider(since + drop_after);
+                    }
+                }
+            }
+            SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {}
         }
-        if let Some(last) = self.last_turn
-            && stream.next().saturating_add(self.outbox.entries_before()) > last
-        {
-            return Err(SubmitError::TooLate { last_turn: Turn(last) });
-        }
-        self.outbox.submit(action)
+        at.map(|at| at.max(self.now))
+    }
+
+    /// Writes the next packet that is due into `out` and tells whom it is for. Call until it gives nothing.
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<PeerId> {
+        self.pass_to(now);
+        let peer = self.next_packet(out)?;
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += out.len() as u64;
+        Some(peer)
     }
 
     /// Takes the next event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.events.pop()
     }
 
     // ---- getters
@@ -275,17 +345,17 @@ impl<A: Action> Session<A> {
 
     /// The settings.
     pub fn config(&self) -> &SessionConfig {
-        &self.config
+        &self.setup.config
     }
 
     /// Who this peer is.
     pub fn identity(&self) -> Identity {
-        self.identity
+        self.setup.identity
     }
 
     /// The local player, if this peer plays.
     pub fn player(&self) -> Option<PlayerId> {
-        match self.identity {
+        match self.setup.identity {
             Identity::Player(player) => Some(player),
             Identity::Spectator | Identity::Relay => None,
         }
@@ -293,40 +363,35 @@ impl<A: Action> Session<A> {
 
     /// The next turn to begin.
     pub fn next_turn(&self) -> Turn {
-        Turn(self.turn)
+        Turn(self.gate.turn)
     }
 
     /// The last turn of the match, if it is known.
     pub fn last_turn(&self) -> Option<Turn> {
-        self.last_turn.map(Turn)
+        self.gate.last_turn.map(Turn)
     }
 
     /// The shape of the current turn.
     pub fn plan(&self) -> TurnPlan {
-        self.planner.plan()
+        self.pace.planner.plan()
     }
 
     /// Frames that pass on this machine in 1,000 seconds now: those of the plan, or up to 1/32 less while this peer runs ahead of the
     /// others ([`SessionConfig::without_alignment`]).
     pub fn local_pace_millihertz(&self) -> u32 {
-        let pace = self.planner.plan().pace_millihertz;
-        let slower = u64::from(pace) * u64::from(self.alignment.slowing_ppm()) / 1_000_000;
+        let pace = self.pace.planner.plan().pace_millihertz;
+        let slower = u64::from(pace) * u64::from(self.pace.alignment.slowing_ppm()) / 1_000_000;
         pace - slower as u32
     }
 
     /// Turns from the start on whose checksums have been compared, of all players who still give some. A difference is an event.
     pub fn compared_turns(&self) -> u32 {
-        self.checksums.settled()
+        self.compared.checksums.settled()
     }
 
     /// Whether the simulation stands still in the current turn, by a player's request.
     pub fn is_paused(&self) -> bool {
-        self.paused
-    }
-
-    /// Actions of the local player that wait for their turn.
-    pub fn queued_actions(&self) -> u32 {
-        self.outbox.len()
+        self.gate.paused
     }
 
     /// Counters.
@@ -341,7 +406,7 @@ impl<A: Action> Session<A> {
 
     /// Whether packets from unknown peers can make sense: somebody may still join.
     pub fn is_open(&self) -> bool {
-        self.accepts() && !self.is_over()
+        self.setup.accepts() && !self.is_over()
     }
 
     /// Whether the peer has a link.
@@ -354,57 +419,33 @@ impl<A: Action> Session<A> {
         self.links.len()
     }
 
+    /// Players who are here as far as this peer knows: itself, and those at the other end of a link. In a star a guest knows of the
+    /// host only.
+    pub fn present_players(&self) -> Vec<PlayerId> {
+        let linked = self.links.values().filter(|link| link.is_connected()).filter_map(|link| link.identity);
+        let mut all: Vec<Identity> = linked.chain([self.setup.identity]).collect();
+        all.sort_unstable();
+        let player = |identity| if let Identity::Player(player) = identity { Some(player) } else { None };
+        all.into_iter().filter_map(player).collect()
+    }
+
     // ---- inner helpers used by the parts
 
     fn link_index(&self, peer: PeerId) -> Option<usize> {
-        self.links.iter().position(|link| link.peer == peer)
-    }
-
-    fn is_relay(&self) -> bool {
-        self.identity == Identity::Relay
-    }
-
-    /// Whether this peer starts the match and (in a star) forwards.
-    fn coordinates(&self) -> bool {
-        self.identity == self.coordinator()
-    }
-
-    fn coordinator(&self) -> Identity {
-        match self.config.topology {
-            Topology::Host => Identity::Player(PlayerId(0)),
-            Topology::Mesh => Identity::Player(self.config.first_live_player()),
-            Topology::Relay => Identity::Relay,
-        }
-    }
-
-    /// Whether this peer lets others in.
-    fn accepts(&self) -> bool {
-        self.coordinates() || self.config.topology == Topology::Mesh
-    }
-
-    /// Whether entries of all players may come from a peer with this identity.
-    fn may_forward(&self, identity: Identity) -> bool {
-        match (self.config.topology, identity) {
-            (Topology::Mesh, Identity::Player(player)) => player.0 < self.config.players,
-            (Topology::Mesh, _) => false,
-            _ => identity == self.coordinator(),
-        }
+        self.links.get_index_of(&peer)
     }
 
     fn emit(&mut self, event: Event) {
-        if self.events.len() >= EVENTS_MAX {
-            self.events.pop_front();
-        }
-        self.events.push_back(event);
+        self.stats.events_lost += self.events.push(event);
     }
 
     fn fail(&mut self, failure: Failure) {
         if self.is_over() {
             return;
         }
-        tracing::warn!(turn = self.turn, %failure, "session failed");
+        tracing::warn!(turn = self.gate.turn, %failure, "session failed");
         self.phase = SessionPhase::Failed(failure);
-        for link in &mut self.links {
+        for link in self.links.values_mut() {
             link.owe_bye(Bye::Left);
         }
         self.report_cancelled();
@@ -418,11 +459,11 @@ impl<A: Action> Session<A> {
         // A caller that sleeps until the next deadline is awake in time.
         let overslept = || self.poll_timeout().is_some_and(|due| now.since(due) > CLOCK_JUMP);
         if jump > CLOCK_JUMP && overslept() {
-            for link in &mut self.links {
+            for link in self.links.values_mut() {
                 link.last_heard = (link.last_heard + jump).min(now);
             }
-            self.waiting_since = self.waiting_since.map(|since| (since + jump).min(now));
-            self.since = (self.since + jump).min(now);
+            self.waiting.since = self.waiting.since.map(|since| (since + jump).min(now));
+            self.lobby.since = (self.lobby.since + jump).min(now);
         }
         self.now = self.now.max(now);
     }
@@ -432,7 +473,7 @@ impl<A: Action> Session<A> {
         match self.phase {
             SessionPhase::Lobby => Duration::from_millis(50),
             // Rounded up: a frame that closes an entry sends it, and the tick has nothing to do.
-            _ => self.config.frame_length() + Duration::from_micros(1),
+            _ => self.setup.config.frame_length() + Duration::from_micros(1),
         }
     }
 }

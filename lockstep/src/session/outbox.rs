@@ -11,6 +11,7 @@ use crate::value::ids::Turn;
 
 /// Why an action was not accepted. It will not run anywhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum SubmitError {
     /// As many actions as allowed are waiting.
     QueueFull {

@@ -1,7 +1,6 @@
 //! Packets that arrive. Nothing changes before the whole packet has been found valid.
 
 use crate::packet::{self, Bye, Hello, Lobby, Packet, Refuse, TurnsPacket, Welcome};
-use crate::session::config::Topology;
 use crate::session::event::Failure;
 use crate::session::link::LinkPhase;
 use crate::session::{Session, SessionPhase};
@@ -9,28 +8,11 @@ use crate::value::action::Action;
 use crate::value::codec;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PeerId};
-use crate::value::time::Instant;
 
 impl<A: Action> Session<A> {
-    /// Takes in a packet. Whatever the bytes are: a bad packet changes nothing but a counter of [`Session::stats`].
-    pub fn handle_packet(&mut self, now: Instant, from: PeerId, bytes: &[u8]) {
-        self.pass_to(now);
-        match self.take_packet(from, bytes) {
-            Ok(true) => {
-                self.stats.packets_received += 1;
-                self.stats.bytes_received += bytes.len() as u64;
-            }
-            Ok(false) => self.stats.packets_unexpected += 1,
-            Err(error) => {
-                self.stats.packets_malformed += 1;
-                tracing::debug!(peer = from.0, bytes = bytes.len(), %error, "malformed packet");
-            }
-        }
-    }
-
     /// Whether the packet made sense.
-    fn take_packet(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, crate::DecodeError> {
-        let (kind, reader) = packet::open(bytes, self.config.session_id)?;
+    pub(super) fn take_packet(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, crate::DecodeError> {
+        let (kind, reader) = packet::open(bytes, self.setup.config.session_id)?;
         if kind == Packet::HELLO {
             let hello = Hello::decode(reader)?;
             let welcome = self.is_open();
@@ -86,14 +68,14 @@ impl<A: Action> Session<A> {
         link: Option<usize>,
         reader: crate::BitReader<'_>,
     ) -> Result<bool, crate::DecodeError> {
-        let mut turns = core::mem::take(&mut self.scratch);
-        let decoded = turns.decode_from(reader, self.format);
+        let mut turns = core::mem::take(&mut self.buffers.turns);
+        let decoded = turns.decode_from(reader, self.setup.format);
         let result = match (decoded, link) {
             (Err(error), _) => Err(error),
             (Ok(()), None) => Ok(false),
             (Ok(()), Some(index)) => Ok(self.handle_turns(index, &turns)),
         };
-        self.scratch = turns;
+        self.buffers.turns = turns;
         result
     }
 
@@ -105,7 +87,7 @@ impl<A: Action> Session<A> {
             return false;
         }
         if self.phase == SessionPhase::Lobby {
-            if identity != self.coordinator() {
+            if identity != self.setup.coordinator() {
                 return false;
             }
             // The start was announced in packets that were lost.
@@ -126,11 +108,12 @@ impl<A: Action> Session<A> {
 
     /// Whether the sender may speak for these players and everything new decodes.
     fn entries_are_valid(&mut self, from: Identity, turns: &TurnsPacket) -> bool {
-        let actions_max = if self.config.input_mode { 1 } else { self.config.actions_per_turn_max };
+        let actions_max =
+            if self.setup.config.input_mode { 1 } else { self.setup.config.actions_per_turn_max };
         for segment in &turns.segments {
             let from_author = from == Identity::Player(segment.player);
             let Some(stream) = self.streams.get(segment.player.index()) else { return false };
-            if !from_author && !self.may_forward(from) {
+            if !from_author && !self.setup.may_forward(from) {
                 return false;
             }
             for (entry, number) in turns.entries_of(segment).iter().zip(segment.first..) {
@@ -138,10 +121,10 @@ impl<A: Action> Session<A> {
                 if known || entry.payload.is_none() {
                     continue;
                 }
-                if entry.end().is_some() && !self.config.input_mode {
+                if entry.end().is_some() && !self.setup.config.input_mode {
                     return false;
                 }
-                if codec::validate::<A>(&entry.payload, actions_max, &mut self.recoded).is_err() {
+                if codec::validate::<A>(&entry.payload, actions_max, &mut self.buffers.recoded).is_err() {
                     return false;
                 }
             }
@@ -150,8 +133,8 @@ impl<A: Action> Session<A> {
     }
 
     fn take_acks(&mut self, index: usize, turns: &TurnsPacket) {
-        let window = self.config.window;
-        let own = self.player().map(crate::PlayerId::index);
+        let window = self.setup.config.window;
+        let own = self.setup.player().map(crate::PlayerId::index);
         let link = &mut self.links[index];
         for (player, (&ack, stream)) in turns.acks.iter().zip(&self.streams).enumerate() {
             // Others' streams may be further there than here, but nobody has more of our own than we have made.
@@ -166,22 +149,23 @@ impl<A: Action> Session<A> {
             link.confirmed = link.confirmed.max(link.acked[own].saturating_sub(turns.unconfirmed));
         }
         link.base = link.base.max(turns.base);
-        link.frozen = if self.config.topology == Topology::Mesh { turns.frozen } else { 0 };
+        link.frozen = if self.setup.is_mesh() { turns.frozen } else { 0 };
         let confirmed = self.confirmed();
-        self.meter.confirmed(confirmed, self.now);
+        self.pace.meter.confirmed(confirmed, self.now);
     }
 
     fn take_segment(&mut self, index: usize, turns: &TurnsPacket, segment: &packet::Segment) {
         let player = segment.player;
         let entries = turns.entries_of(segment);
         let stream = &mut self.streams[player.index()];
-        let position = if self.identity == Identity::Relay { stream.oldest() } else { self.turn };
-        if self.frozen & (1 << player.0) != 0 && self.links[index].identity == Some(Identity::Player(player))
+        let position = if self.setup.identity == Identity::Relay { stream.oldest() } else { self.gate.turn };
+        if self.mesh.frozen & (1 << player.0) != 0
+            && self.links[index].identity == Some(Identity::Player(player))
         {
             return;
         }
-        let newest_allowed = position.saturating_add(self.config.window);
-        if segment.first > stream.next() || self.identity == Identity::Player(player) {
+        let newest_allowed = position.saturating_add(self.setup.config.window);
+        if segment.first > stream.next() || self.setup.identity == Identity::Player(player) {
             self.stats.entries_unexpected += entries.len() as u64;
             tracing::debug!(
                 player = player.0,
@@ -202,16 +186,16 @@ impl<A: Action> Session<A> {
                 self.stats.entries_unexpected += 1;
             } else {
                 if let (Some(value), Some(turn)) =
-                    (entry.checksum(), number.checked_sub(self.config.turns_ahead + 1))
+                    (entry.checksum(), number.checked_sub(self.setup.config.turns_ahead + 1))
                 {
-                    self.checksums.note(turn, player, value);
+                    self.compared.checksums.note(turn, player, value);
                 }
                 if let (Some(value), Some(turn)) =
-                    (entry.result(), number.checked_sub(self.config.turns_ahead + 1))
+                    (entry.result(), number.checked_sub(self.setup.config.turns_ahead + 1))
                 {
                     self.results.note(turn, player, value);
                 }
-                self.alignment.note_arrival(number, self.now);
+                self.pace.alignment.note_arrival(number, self.now);
                 stream.push(entry.clone());
                 self.stats.entries_received += 1;
                 taken = true;
@@ -229,10 +213,10 @@ impl<A: Action> Session<A> {
 
     /// Entries of a player have arrived over a link: others may lack them.
     fn mark_fresh(&mut self, player: crate::PlayerId, from: usize) {
-        if !self.coordinates() || self.config.topology == Topology::Mesh {
+        if !self.setup.forwards() {
             return;
         }
-        for (index, link) in self.links.iter_mut().enumerate() {
+        for (index, link) in self.links.values_mut().enumerate() {
             if index != from && link.identity != Some(Identity::Player(player)) {
                 link.mark_fresh();
             }

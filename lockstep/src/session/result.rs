@@ -55,12 +55,12 @@ impl<A: Action> Session<A> {
     /// The simulation finds that the match is decided, at the end of the turn that has begun; `value` says how. [`crate::Driver`] calls this with
     /// [`crate::Simulation::result`] before [`Session::end_turn`]. Only the first call counts.
     pub fn report_result(&mut self, value: u32) {
-        if !self.in_turn || self.results.own.is_some() {
+        if !self.gate.in_turn || self.results.own.is_some() {
             return;
         }
-        let turn = self.turn - 1;
+        let turn = self.gate.turn - 1;
         self.results.own = Some((turn, value));
-        if let Some(player) = self.player().filter(|_| !self.player_ended()) {
+        if let Some(player) = self.setup.player().filter(|_| !self.player_ended()) {
             self.results.request = Some(value);
             self.results.note(turn, player, value);
         }
@@ -69,12 +69,12 @@ impl<A: Action> Session<A> {
     /// Compares what the players say about a turn when all of them have had their say about it.
     pub(super) fn settle_results(&mut self) {
         while let Some(turn) = self.results.first_turn() {
-            let simulated = self.turn > turn && !(self.in_turn && self.turn - 1 == turn);
-            if !(simulated || self.is_relay()) {
+            let simulated = self.gate.turn > turn && !(self.gate.in_turn && self.gate.turn - 1 == turn);
+            if !(simulated || self.setup.is_relay()) {
                 return;
             }
             // The entry that closes after the turn's end says it.
-            let number = turn.saturating_add(self.config.turns_ahead).saturating_add(1);
+            let number = turn.saturating_add(self.setup.config.turns_ahead).saturating_add(1);
             let speaks = |stream: &Stream| stream.end().is_none_or(|(last, _)| last > number);
             if self.streams.iter().any(|stream| speaks(stream) && stream.next() <= number) {
                 return;
@@ -88,7 +88,7 @@ impl<A: Action> Session<A> {
             let own = self.results.own.filter(|own| own.0 == turn).map(|own| own.1);
             self.results.settle(turn);
             let first = own.or(values.first().and_then(|(_, value)| *value));
-            let own_agrees = own.is_some() || self.is_relay();
+            let own_agrees = own.is_some() || self.setup.is_relay();
             let agreed = own_agrees && values.iter().all(|(_, value)| value.is_some() && *value == first);
             if !agreed {
                 tracing::error!(turn, ?values, ?own, "results differ");

@@ -2,11 +2,11 @@
 
 use crate::pace::pacing::{Pace, TurnPlan};
 use crate::packet::PayloadFormat;
+use crate::session::Session;
 use crate::session::config::{ConfigError, SessionConfig};
 use crate::session::event::Event;
 use crate::session::saved::{SavedMatch, SavedStream, is_kept};
 use crate::session::stream::Stream;
-use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::bits::BitWriter;
 use crate::value::codec;
@@ -16,8 +16,6 @@ use crate::value::ids::{PlayerId, Turn};
 /// Where saving stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Saving {
-    /// Goes with the next entry.
-    pub(super) requested: bool,
     /// Checksum of the state after the turn that ended last.
     pub(super) checksum: u64,
     /// The save point has passed; entries that were on their way then are collected as their turns begin.
@@ -26,18 +24,11 @@ pub(super) struct Saving {
 }
 
 impl<A: Action> Session<A> {
-    /// Asks for a save with the next entry: every peer saves the state before the same turn. While one save is being made another request
-    /// joins it. No effect for a peer that does not play.
-    pub fn save(&mut self) {
-        self.saving.requested =
-            matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running) && !self.player_ended();
-    }
-
     /// Whether the state before the turn that has begun is to be saved. [`crate::Driver`] asks and calls
     /// [`crate::Simulation::save_point`]; a loop of one's own does so before the turn's actions are applied.
     pub fn turn_saves(&self) -> bool {
         let point = self.saving.collecting.as_ref().or(self.saving.complete.as_ref());
-        self.in_turn && point.is_some_and(|point| point.turn.checked_add(1) == Some(self.turn))
+        self.gate.in_turn && point.is_some_and(|point| point.turn.checked_add(1) == Some(self.gate.turn))
     }
 
     /// Takes the saved match when it is complete, which is turns ahead - 1 turns after its save point. The newest replaces an older one.
@@ -53,23 +44,23 @@ impl<A: Action> Session<A> {
         if self.saving.collecting.is_some() {
             return;
         }
-        let (plan, speed) = self.planner.to_save();
+        let (plan, speed) = self.pace.planner.to_save();
         let stream = |stream: &Stream| SavedStream {
             ended: stream.end().filter(|(last, _)| *last < turn.0).map(|(_, reason)| reason),
             entries: Vec::new(),
         };
         self.saving.collecting = Some(SavedMatch {
-            settings_hash: self.config.settings_hash(A::MAX_BITS),
+            settings_hash: self.setup.config.settings_hash(A::MAX_BITS),
             turn: turn.0,
             checksum: self.saving.checksum,
-            format: self.format,
-            paused: self.paused,
+            format: self.setup.format,
+            paused: self.gate.paused,
             speed,
             plan,
             players: self.streams.iter().map(stream).collect(),
         });
         self.emit(Event::SavePoint { turn, player: PlayerId(player as u8) });
-        if self.config.turns_ahead == 0 {
+        if self.setup.config.turns_ahead == 0 {
             self.finish_save();
         }
     }
@@ -82,7 +73,7 @@ impl<A: Action> Session<A> {
             let extras = entry.extras.iter().copied().filter(|&extra| is_kept(extra)).collect();
             saved.entries.push(Entry { payload: entry.payload.clone(), extras });
         }
-        if turn.0 + 1 >= point.turn.saturating_add(self.config.turns_ahead) {
+        if turn.0 + 1 >= point.turn.saturating_add(self.setup.config.turns_ahead) {
             self.finish_save();
         }
     }
@@ -92,11 +83,11 @@ impl<A: Action> Session<A> {
         let Some(mut point) = self.saving.collecting.take() else { return };
         for player in point.players.iter_mut().filter(|player| player.ended.is_none()) {
             let ends = |entry: &Entry| entry.end().is_some();
-            while (player.entries.len() as u32) < self.config.turns_ahead
+            while (player.entries.len() as u32) < self.setup.config.turns_ahead
                 && !player.entries.last().is_some_and(ends)
             {
                 let payload =
-                    if self.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
+                    if self.setup.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
                 player.entries.push(Entry { payload, ..Entry::default() });
             }
         }
@@ -107,15 +98,17 @@ impl<A: Action> Session<A> {
 
     /// Goes on from the saved match of the settings, if there is one.
     pub(super) fn take_up(&mut self) {
-        let Some(saved) = self.config.resume.clone() else { return };
-        self.turn = saved.turn;
-        self.paused = saved.paused;
+        let Some(saved) = self.setup.config.resume.clone() else { return };
+        self.gate.turn = saved.turn;
+        self.gate.paused = saved.paused;
         self.saving.checksum = saved.checksum;
-        self.planner.resume(saved.plan, saved.speed);
-        self.checksums.resume_at(saved.turn);
+        self.pace.planner.resume(saved.plan, saved.speed);
+        self.compared.checksums.resume_at(saved.turn);
         self.streams = saved.players.iter().map(|player| Stream::resumed(saved.turn, player)).collect();
-        if let Some(last) = self.player().and_then(|player| saved.players[player.index()].entries.last()) {
-            self.outbox.hold(&last.payload);
+        if let Some(last) =
+            self.setup.player().and_then(|player| saved.players[player.index()].entries.last())
+        {
+            self.local.outbox.hold(&last.payload);
         }
     }
 }

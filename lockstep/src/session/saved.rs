@@ -43,6 +43,7 @@ pub(crate) struct SavedStream {
 
 /// Why bytes are not a saved match that this version can read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum SavedMatchError {
     /// Written by another protocol version.
     Version {

@@ -3,7 +3,6 @@
 use crate::packet::{
     self, BODY_BITS_MAX, Bye, ENTRIES_MAX, Hello, PROTOCOL_VERSION, Refuse, Segment, Welcome,
 };
-use crate::session::config::Topology;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
@@ -17,67 +16,58 @@ const HELP_AFTER: Duration = Duration::from_millis(400);
 const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 17 + 9;
 
 impl<A: Action> Session<A> {
-    /// Writes the next packet that is due into `out` and tells whom it is for. Call until it gives nothing.
-    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<PeerId> {
-        self.pass_to(now);
-        let peer = self.next_packet(out)?;
-        self.stats.packets_sent += 1;
-        self.stats.bytes_sent += out.len() as u64;
-        Some(peer)
-    }
-
     /// When the next packet to a link is due.
     pub(super) fn link_due_at(&self, link: &Link) -> Option<Instant> {
         if self.is_over() && !link.owes_bye() { None } else { link.due_at(self.tick()) }
     }
 
-    fn next_packet(&mut self, out: &mut Vec<u8>) -> Option<PeerId> {
-        if let Some((peer, refusal)) = self.refusals.pop_front() {
-            Refuse { refusal }.encode(&mut self.writer);
-            packet::seal(&self.writer, self.config.session_id, out);
+    pub(super) fn next_packet(&mut self, out: &mut Vec<u8>) -> Option<PeerId> {
+        if let Some((peer, refusal)) = self.lobby.refusals.pop_front() {
+            Refuse { refusal }.encode(&mut self.buffers.writer);
+            packet::seal(&self.buffers.writer, self.setup.config.session_id, out);
             return Some(peer);
         }
         let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.now);
-        let index = self.links.iter().position(is_due)?;
+        let index = self.links.values().position(is_due)?;
         let mut more = false;
         match self.phase {
             _ if self.links[index].owes_bye() => {
-                self.links[index].take_bye().unwrap_or(Bye::Left).encode(&mut self.writer);
+                self.links[index].take_bye().unwrap_or(Bye::Left).encode(&mut self.buffers.writer);
             }
             SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => return None,
             _ if self.links[index].phase == LinkPhase::Dialing => {
-                let (config_hash, identity) = (self.config_hash, self.identity);
-                Hello { version: PROTOCOL_VERSION, config_hash, identity }.encode(&mut self.writer);
+                let (config_hash, identity) = (self.setup.config_hash, self.setup.identity);
+                Hello { version: PROTOCOL_VERSION, config_hash, identity }.encode(&mut self.buffers.writer);
             }
             _ if self.links[index].owes_welcome => {
                 self.links[index].owes_welcome = false;
-                Welcome { identity: self.identity }.encode(&mut self.writer);
+                Welcome { identity: self.setup.identity }.encode(&mut self.buffers.writer);
             }
-            SessionPhase::Lobby => self.lobby_packet(&self.links[index]).encode(&mut self.writer),
+            SessionPhase::Lobby => self.lobby_packet(&self.links[index]).encode(&mut self.buffers.writer),
             SessionPhase::Running | SessionPhase::Ending => more = self.write_turns(index),
         }
         let link = &mut self.links[index];
         link.note_sent(self.now, more);
-        packet::seal(&self.writer, self.config.session_id, out);
+        packet::seal(&self.buffers.writer, self.setup.config.session_id, out);
         Some(link.peer)
     }
 
     /// Writes acknowledgements and what the link lacks; tells whether something did not fit.
     fn write_turns(&mut self, index: usize) -> bool {
-        let mut turns = core::mem::take(&mut self.scratch);
+        let mut turns = core::mem::take(&mut self.buffers.turns);
         turns.clear();
-        turns.base = match self.player() {
+        turns.base = match self.setup.player() {
             Some(player) => self.streams[player.index()].next(),
-            None => self.turn.saturating_add(self.config.turns_ahead),
+            None => self.gate.turn.saturating_add(self.setup.config.turns_ahead),
         };
         turns.acks.extend(self.streams.iter().map(crate::session::stream::Stream::next));
         if let Some(Identity::Player(player)) = self.links[index].identity {
             turns.unconfirmed = self.unconfirmed(player);
         }
-        turns.frozen = self.frozen;
+        turns.frozen = self.mesh.frozen;
         let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX;
         let mut more = false;
-        for player in (0..self.config.players).map(PlayerId) {
+        for player in (0..self.setup.config.players).map(PlayerId) {
             if !self.sends_stream(&self.links[index], player) && !self.helps_out(index, player) {
                 continue;
             }
@@ -85,7 +75,7 @@ impl<A: Action> Session<A> {
             let first = self.links[index].first_to_send(player).max(stream.oldest());
             let room = ENTRIES_MAX - turns.entries.len() as u32;
             let lacking = (first..stream.next()).map_while(|number| stream.get(number)).take(room as usize);
-            let plan = packet::segment_cost(lacking, self.format, bits_left);
+            let plan = packet::segment_cost(lacking, self.setup.format, bits_left);
             if plan.count > 0 {
                 let at = turns.entries.len() as u32;
                 let numbers = first..first + plan.count;
@@ -96,8 +86,8 @@ impl<A: Action> Session<A> {
             more |= first + plan.count < stream.next();
             self.links[index].note_carried(player, first + plan.count);
         }
-        turns.encode(self.format, &mut self.writer);
-        self.scratch = turns;
+        turns.encode(self.setup.format, &mut self.buffers.writer);
+        self.buffers.turns = turns;
         more
     }
 
@@ -106,17 +96,15 @@ impl<A: Action> Session<A> {
         if link.identity == Some(Identity::Player(player)) {
             return false;
         }
-        if self.identity == Identity::Player(player) {
+        if self.setup.identity == Identity::Player(player) {
             return true;
         }
-        self.coordinates()
-            && self.config.topology != Topology::Mesh
-            && self.streams[player.index()].source != Some(link.peer)
+        self.setup.forwards() && self.streams[player.index()].source != Some(link.peer)
     }
 
     /// Mesh: whether a peer has lacked a player's entries for so long that its own link to the player must be broken.
     fn helps_out(&mut self, index: usize, player: PlayerId) -> bool {
-        if self.config.topology != Topology::Mesh {
+        if !self.setup.is_mesh() {
             return false;
         }
         let (now, here) = (self.now, self.streams[player.index()].next());
@@ -127,20 +115,7 @@ impl<A: Action> Session<A> {
         }
         let since = *link.lacks_since[player.index()].get_or_insert(now);
         // What a frozen player's own link cannot deliver any more comes from whoever has it, and so does the end.
-        let helps = self.frozen & (1 << player.0) != 0 || now.since(since) >= HELP_AFTER;
+        let helps = self.mesh.frozen & (1 << player.0) != 0 || now.since(since) >= HELP_AFTER;
         helps && link.identity != Some(Identity::Player(player))
-    }
-
-    /// How many of a player's entries that are here are still lacking at somebody whom this peer serves.
-    fn unconfirmed(&self, player: PlayerId) -> u32 {
-        let here = self.streams[player.index()].next();
-        if !self.coordinates() || self.config.topology == Topology::Mesh {
-            return 0;
-        }
-        let served = self.links.iter().filter(|link| {
-            link.is_connected() && self.plays(link) && link.identity != Some(Identity::Player(player))
-        });
-        let least = served.map(|link| link.acked[player.index()]).min().unwrap_or(here);
-        here.saturating_sub(least)
     }
 }

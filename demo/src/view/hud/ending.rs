@@ -29,21 +29,22 @@ pub(crate) fn of_error(error: &MatchError) -> (&'static str, Lines) {
 
 fn of_failure(failure: Failure) -> (&'static str, &'static str) {
     match failure {
-        Failure::ConnectTimeout => {
+        Failure::ConnectTimeout => ("Nobody answered", "Is the line the one that the host shows now?"),
+        Failure::PlayersMissing { .. } => {
             ("Not everybody came in time", "Host again, and give the line to the others sooner.")
         }
+        Failure::NeverBegan(_) => ("The host gave up before the match began", "Ask for another match."),
         Failure::Refused(Refusal::Version { .. } | Refusal::Config { .. }) => {
             ("The host has refused", "Everybody needs the same version of this program.")
         }
-        Failure::Refused(Refusal::Taken | Refusal::Running) => {
-            ("The host has refused", "Ask for another match: nobody can come later.")
-        }
+        Failure::Refused(_) => ("The host has refused", "Ask for another match: nobody can come later."),
         Failure::ConnectionLost(_) => (
             "The connection is lost",
             "Nothing came for 20 s. Look whether both computers are still connected, and host again.",
         ),
         Failure::Dropped => ("The others went on without you", "Your orders came too late for too long."),
         Failure::PeerLeft(_) => ("The host has ended the match", "Without its host a match is over for all."),
+        _ => ("The match has ended", "Host again."),
     }
 }
 

@@ -1,0 +1,71 @@
+//! Who has what: confirmations, and what can be forgotten because of them.
+
+use crate::session::Session;
+use crate::session::link::Link;
+use crate::value::action::Action;
+use crate::value::ids::{Identity, PlayerId};
+
+impl<A: Action> Session<A> {
+    /// Our entries below this number are at every player's.
+    pub(super) fn confirmed(&self) -> u32 {
+        self.confirming_links().map(|link| link.confirmed).min().unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn confirming_links(&self) -> impl Iterator<Item = &Link> {
+        self.links.values().filter(|link| link.is_connected() && !link.finished && self.counts(link))
+    }
+
+    /// Whether it matters that the other end has our entries: it plays, or passes them on.
+    pub(super) fn counts(&self, link: &Link) -> bool {
+        let forwards = !self.setup.is_mesh() && link.identity == Some(self.setup.coordinator());
+        forwards || self.plays(link)
+    }
+
+    /// Whether a player is at the other end who still gives actions. One who has left confirms nothing more, even if the farewell was lost.
+    pub(super) fn plays(&self, link: &Link) -> bool {
+        match link.identity {
+            Some(Identity::Player(player)) => self.streams[player.index()].end().is_none(),
+            _ => false,
+        }
+    }
+
+    /// How many of a player's entries that are here are still lacking at somebody whom this peer serves.
+    pub(super) fn unconfirmed(&self, player: PlayerId) -> u32 {
+        let here = self.streams[player.index()].next();
+        if !self.setup.forwards() {
+            return 0;
+        }
+        let served = self.links.values().filter(|link| {
+            link.is_connected() && self.plays(link) && link.identity != Some(Identity::Player(player))
+        });
+        let least = served.map(|link| link.acked[player.index()]).min().unwrap_or(here);
+        here.saturating_sub(least)
+    }
+
+    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations are further behind than the window
+    /// is lost.
+    pub(super) fn forget_old(&mut self) {
+        for index in 0..self.links.len() {
+            let link = &self.links[index];
+            // A relay takes in no more than the window, so that is where it stands.
+            let window = self.setup.config.window - u32::from(self.setup.is_relay());
+            let behind = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
+                stream.next().saturating_sub(*ack) > window
+            };
+            if link.is_connected() && link.acked.iter().zip(&self.streams).any(behind) {
+                self.lose_straggler(index);
+            }
+        }
+        self.forget_confirmed();
+    }
+
+    fn forget_confirmed(&mut self) {
+        let run = if self.setup.is_relay() { u32::MAX } else { self.gate.turn.saturating_sub(1) };
+        for (index, stream) in self.streams.iter_mut().enumerate() {
+            let confirmed =
+                self.links.values().filter(|link| link.is_connected()).map(|link| link.acked[index]);
+            let needed = confirmed.min().unwrap_or(u32::MAX).min(run);
+            stream.forget_below(needed.min(stream.next()));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Dropping those who do not answer: in a star the middle decides, in a mesh all agree first.
+
+use crate::packet::Bye;
+use crate::session::event::{Event, Failure};
+use crate::session::link::{Link, LinkPhase};
+use crate::session::{Session, SessionPhase, players_in};
+use crate::value::action::Action;
+use crate::value::codec;
+use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
+use crate::value::ids::{Identity, PlayerId};
+use crate::value::time::Instant;
+
+impl<A: Action> Session<A> {
+    pub(super) fn silence_timeout(&mut self) {
+        let timeout = self.setup.config.silence_timeout;
+        let may_drop = self.setup.may_drop();
+        let silent = |link: &Link, now: Instant| {
+            link.is_connected() && !link.finished && now.since(link.last_heard) >= timeout
+        };
+        for index in 0..self.links.len() {
+            let link = &mut self.links[index];
+            if silent(link, self.now) {
+                let peer = link.peer;
+                match link.identity {
+                    Some(Identity::Spectator) => {
+                        link.phase = LinkPhase::Closed;
+                        self.emit(Event::SpectatorGone(peer));
+                    }
+                    Some(Identity::Player(player)) if may_drop => {
+                        if self.streams[player.index()].end().is_some() {
+                            link.phase = LinkPhase::Closed;
+                        } else if !self.setup.is_mesh() {
+                            self.end_streams(1 << player.0);
+                        }
+                    }
+                    _ => {
+                        link.phase = LinkPhase::Closed;
+                        self.fail(Failure::ConnectionLost(peer));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Drops the players for whom the game has waited too long.
+    pub(super) fn drop_silent(&mut self) {
+        if !self.setup.may_drop() {
+            return;
+        }
+        let follows_turns = self.phase == SessionPhase::Running && !self.setup.is_relay();
+        let missing = self.blocking();
+        let position = self.slowest_next();
+        if !follows_turns && (missing == 0 || position != self.waiting.position) {
+            self.waiting.since = None;
+        }
+        self.waiting.position = position;
+        if missing == 0 {
+            return;
+        }
+        let since = *self.waiting.since.get_or_insert(self.now);
+        // Whom the lowest player gives up, the others give up too: all must give up the same. Its word is not enough for those who
+        // are neither missing here nor silent.
+        let told = self.given_up_by_leader();
+        let told = told & (missing | !self.talking());
+        if told & !self.mesh.frozen != 0 {
+            self.freeze(told);
+            return;
+        }
+        if self.now.since(since) < self.setup.config.drop_after.unwrap_or_default() {
+            return;
+        }
+        if self.setup.is_mesh() {
+            self.freeze(self.given_up_first(missing));
+        } else {
+            self.end_streams(missing);
+        }
+    }
+
+    /// Next entry of the slowest stream that has not ended.
+    fn slowest_next(&self) -> u32 {
+        let live = self.streams.iter().filter(|stream| stream.end().is_none());
+        live.map(crate::session::stream::Stream::next).min().unwrap_or(u32::MAX)
+    }
+
+    /// Players without whose next entry nothing goes on, bit n for player n.
+    fn blocking(&self) -> u16 {
+        let own = self.setup.player();
+        let live = || {
+            let others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
+            others.filter(|(_, stream)| stream.end().is_none())
+        };
+        let needed = match (self.phase, self.setup.is_relay()) {
+            // Nobody is more than the turns ahead in front of the slowest, and all who wait for the slowest are exactly that.
+            (SessionPhase::Running, true) => {
+                let slowest = self.slowest_next();
+                let fastest = live().map(|(_, stream)| stream.next()).max().unwrap_or(0);
+                let stands = fastest.saturating_sub(slowest) >= self.setup.config.turns_ahead.max(1);
+                if stands { slowest.saturating_add(1) } else { 0 }
+            }
+            (SessionPhase::Running, false) if self.waiting.since.is_some() => {
+                self.gate.turn.saturating_add(1)
+            }
+            (SessionPhase::Ending, _) => self.final_next().unwrap_or(0),
+            _ => 0,
+        };
+        let waits = self.phase == SessionPhase::Running && self.waiting.since.is_some() && !self.gate.in_turn;
+        let unconfirming = if waits { self.unconfirming() } else { 0 };
+        live()
+            .filter(|(player, stream)| stream.next() < needed || unconfirming & (1 << player) != 0)
+            .fold(0, |mask, (player, _)| mask | (1 << player))
+    }
+
+    /// Players whose streams have not ended, bit n for player n.
+    pub(super) fn live(&self) -> u16 {
+        let live = (0..self.setup.config.players)
+            .filter(|&player| self.streams[usize::from(player)].end().is_none());
+        live.fold(0, |mask, player| mask | (1 << player))
+    }
+
+    /// Ends streams after what is here, for everybody who gets them from here.
+    pub(super) fn end_streams(&mut self, players: u16) {
+        for player in players_in(players) {
+            let stream = &mut self.streams[player.index()];
+            if stream.end().is_some() {
+                continue;
+            }
+            let payload =
+                if self.setup.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
+            let extras: Extras = [Extra::End(EndReason::Dropped)].into_iter().collect();
+            tracing::warn!(player = player.0, turn = stream.next(), "dropped");
+            stream.push(Entry { payload, extras });
+            stream.source = None;
+            self.stats.drops += 1;
+            self.close_link_of(player);
+        }
+        for link in self.links.values_mut() {
+            link.mark_urgent();
+        }
+        self.waiting.missing = players;
+        self.waiting.end(self.now);
+        self.settle_checksums();
+    }
+
+    /// The player has been dropped and is told so.
+    pub(super) fn close_link_of(&mut self, player: PlayerId) {
+        for link in self.links.values_mut().filter(|link| link.identity == Some(Identity::Player(player))) {
+            link.phase = LinkPhase::Closed;
+            link.owe_bye(Bye::Dropped);
+        }
+    }
+
+    /// A peer says that it has dropped the local player. In a star only the middle can; in a mesh one peer alone cannot end anybody's
+    /// match, only its own part in it.
+    pub(super) fn dropped_by(&mut self, index: usize) {
+        let link = &mut self.links[index];
+        let counts = match link.identity {
+            Some(identity) if self.setup.is_mesh() => {
+                matches!(identity, Identity::Player(_))
+            }
+            Some(identity) => identity == self.setup.coordinator(),
+            None => false,
+        };
+        if !counts {
+            self.stats.packets_unexpected += 1;
+            return;
+        }
+        self.links[index].phase = LinkPhase::Closed;
+        let others = |link: &&Link| self.plays(link) && !link.finished;
+        let all = self.links.values().filter(others).count();
+        let closed =
+            self.links.values().filter(others).filter(|link| link.phase == LinkPhase::Closed).count();
+        if !self.setup.is_mesh() || closed * 2 > all {
+            self.fail(Failure::Dropped);
+        }
+    }
+
+    /// A player's last word has come before the end of the match.
+    pub(super) fn player_left(&mut self, index: usize) {
+        let (peer, identity) = (self.links[index].peer, self.links[index].identity);
+        match identity {
+            // Without the middle of the star nobody hears anybody.
+            _ if !self.setup.accepts() => self.fail(Failure::PeerLeft(peer)),
+            Some(Identity::Player(player)) if self.streams[player.index()].end().is_some() => {
+                self.links[index].phase = LinkPhase::Closed;
+            }
+            // The process is gone: no need to wait for what cannot come. (In a mesh others may still have some of it.)
+            Some(Identity::Player(player)) if self.setup.may_drop() => {
+                if !self.setup.is_mesh() {
+                    self.end_streams(1 << player.0);
+                }
+            }
+            _ => self.fail(Failure::PeerLeft(peer)),
+        }
+    }
+
+    /// Whoever plays cannot fall behind so far by an accident of the network: the others wait for it. It confirms nothing, on purpose.
+    pub(super) fn lose_straggler(&mut self, index: usize) {
+        let link = &mut self.links[index];
+        let peer = link.peer;
+        link.phase = LinkPhase::Closed;
+        link.owe_bye(Bye::Dropped);
+        let identity = link.identity;
+        let serves_us = !self.setup.is_mesh() && identity == Some(self.setup.coordinator());
+        match identity {
+            _ if serves_us => self.fail(Failure::ConnectionLost(peer)),
+            Some(Identity::Player(player)) if self.streams[player.index()].end().is_none() => {
+                if !self.setup.may_drop() {
+                    self.fail(Failure::ConnectionLost(peer));
+                } else if !self.setup.is_mesh() {
+                    self.end_streams(1 << player.0);
+                }
+            }
+            _ => self.emit(Event::SpectatorGone(peer)),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The end: of the match, of this peer's part in it, and what runs nowhere because of it.
+
+use crate::packet::Bye;
+use crate::session::event::{Event, Failure};
+use crate::session::link::{Link, LinkPhase};
+use crate::session::{Session, SessionPhase};
+use crate::value::action::Action;
+use crate::value::codec;
+use crate::value::ids::{Identity, PlayerId};
+use crate::value::time::Duration;
+
+impl<A: Action> Session<A> {
+    /// The match ends with the turn that has begun (or that begins next). All peers must say so in the same turn: it is
+    /// meant for a simulation that finds that the game is decided.
+    pub fn end_match(&mut self) {
+        let turn = if self.gate.in_turn { self.gate.turn - 1 } else { self.gate.turn };
+        if self.phase == SessionPhase::Running && self.gate.last_turn.is_none_or(|last| last > turn) {
+            self.gate.last_turn = Some(turn);
+            self.compared.checksums.set_last_turn(turn);
+        }
+    }
+
+    /// Number of entries after the last one of a finished stream.
+    pub(super) fn final_next(&self) -> Option<u32> {
+        self.gate.last_turn.map(|last| last.saturating_add(self.setup.config.turns_ahead).saturating_add(2))
+    }
+
+    pub(super) fn handle_bye(&mut self, index: usize, bye: Bye) {
+        let from_coordinator = self.links[index].identity == Some(self.setup.coordinator());
+        let link = &mut self.links[index];
+        let (peer, is_spectator) = (link.peer, link.identity == Some(Identity::Spectator));
+        match bye {
+            Bye::Finished => {
+                link.finished = true;
+                // What is missing here can come from nobody else.
+                if from_coordinator && !self.setup.accepts() && !self.has_everything() {
+                    self.fail(Failure::ConnectionLost(peer));
+                }
+                self.check_finished();
+            }
+            Bye::Left | Bye::Dropped if link.finished => {}
+            Bye::Left if is_spectator => {
+                link.phase = LinkPhase::Closed;
+                self.emit(Event::SpectatorGone(peer));
+            }
+            // The place is free again.
+            Bye::Left if self.phase == SessionPhase::Lobby && self.setup.accepts() && !from_coordinator => {
+                self.links.shift_remove_index(index);
+            }
+            Bye::Left if self.phase == SessionPhase::Lobby => self.fail(Failure::NeverBegan(peer)),
+            Bye::Left => self.player_left(index),
+            Bye::Dropped => self.dropped_by(index),
+        }
+    }
+
+    /// Whether the others have the local player's last entry, so that this peer may go.
+    pub(super) fn check_left(&mut self) {
+        if !self.local.leaving || !self.player_ended() {
+            return;
+        }
+        let Some(player) = self.setup.player() else { return };
+        let next = self.streams[player.index()].next();
+        let lacks = |link: &&Link| link.is_connected() && !link.finished && link.acked[player.index()] < next;
+        let silent = |link: &Link| self.now.since(link.last_heard) >= self.setup.config.linger;
+        if self.links.values().filter(lacks).any(|link| !silent(link)) {
+            return;
+        }
+        match self.links.values().find(lacks).map(|link| link.peer) {
+            None => self.depart(),
+            // Gone, but not in good order: nobody has confirmed it.
+            Some(peer) => self.fail(Failure::ConnectionLost(peer)),
+        }
+    }
+
+    pub(super) fn depart(&mut self) {
+        if self.is_over() {
+            return;
+        }
+        self.phase = SessionPhase::Left;
+        for link in self.links.values_mut() {
+            link.owe_bye(Bye::Left);
+        }
+        self.report_cancelled();
+    }
+
+    /// Whether this peer has every entry of the match and has compared every checksum.
+    pub(super) fn is_complete(&self) -> bool {
+        (self.phase == SessionPhase::Ending || self.setup.is_relay()) && self.has_everything()
+    }
+
+    /// Whether every entry of the match that others make is here.
+    fn has_everything(&self) -> bool {
+        let own = self.setup.player().filter(|_| self.phase == SessionPhase::Running).map(PlayerId::index);
+        let Some(next) = self.final_next() else { return false };
+        let mut others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
+        others.all(|(_, stream)| stream.end().is_some() || stream.next() >= next)
+    }
+
+    /// Whether the middle of the star lacks actions that have run here: as long as it does, it may have gone on without them.
+    fn may_be_dropped_by(&self, link: &Link) -> bool {
+        let Some(player) = self.setup.player().filter(|_| !self.setup.accepts()) else { return false };
+        let stream = &self.streams[player.index()];
+        let needed = stream.end().map_or(self.gate.turn, |(last, _)| self.gate.turn.min(last + 1));
+        link.acked[player.index()] < needed
+    }
+
+    /// How long the end waits for a silent remote. One that has all turns lacks a last confirmation at most, and may have gone; one that
+    /// lacks turns may be cut off and come back.
+    pub(super) fn patience(&self, link: &Link) -> Duration {
+        let Some(last) = self.gate.last_turn else { return self.setup.config.silence_timeout };
+        let lacks = |(player, stream): (u8, &crate::session::stream::Stream)| {
+            let serves = self.setup.accepts() || self.setup.player() == Some(PlayerId(player));
+            let needed = stream.end().map_or(last, |(end, _)| end.min(last)).saturating_add(1);
+            serves
+                && link.identity != Some(Identity::Player(PlayerId(player)))
+                && link.acked[usize::from(player)] < needed
+        };
+        if (0_u8..).zip(&self.streams).any(lacks) {
+            self.setup.config.silence_timeout.max(self.setup.config.linger)
+        } else {
+            self.setup.config.linger
+        }
+    }
+
+    pub(super) fn check_finished(&mut self) {
+        let relay_done = self.setup.is_relay()
+            && self.phase == SessionPhase::Running
+            && self.links.values().all(|link| !link.is_player() || link.finished || !link.is_connected());
+        if relay_done && !self.links.values().any(|link| link.finished) {
+            let last = self.links.values().next().map_or_else(Default::default, |link| link.peer);
+            self.fail(Failure::ConnectionLost(last));
+            return;
+        }
+        if !relay_done && !self.is_complete() {
+            return;
+        }
+        let next = self.final_next().unwrap_or(0);
+        let now = self.now;
+        let confirmed = |link: &Link| {
+            let silent = now.since(link.last_heard) >= self.patience(link);
+            !link.is_connected()
+                || link.finished
+                || (silent && !self.may_be_dropped_by(link))
+                || self.streams.iter().enumerate().all(|(index, stream)| {
+                    link.acked[index] >= stream.end().map_or(next, |(last, _)| (last + 1).min(next))
+                })
+        };
+        // What a relay lacks when all players are done never comes. Otherwise it stays until those who watch have it too.
+        if (relay_done && !self.is_complete()) || self.links.values().all(confirmed) {
+            self.phase = SessionPhase::Finished;
+            for link in self.links.values_mut().filter(|link| link.phase != LinkPhase::Closed) {
+                link.owe_bye(Bye::Finished);
+            }
+            self.report_cancelled();
+            self.emit(Event::Finished);
+        }
+    }
+
+    /// Reports accepted actions that may run nowhere: those that wait, and those in entries that somebody has not confirmed.
+    pub(super) fn report_cancelled(&mut self) {
+        let mut actions = self.local.outbox.cancel();
+        if let Some(player) = self.setup.player() {
+            let stream = &self.streams[player.index()];
+            let acks =
+                self.links.values().filter(|link| self.counts(link)).map(|link| link.acked[player.index()]);
+            let safe = acks.min().unwrap_or(self.gate.turn);
+            // Beyond the last turn nothing runs, whoever has it.
+            let safe = safe.min(self.gate.last_turn.map_or(u32::MAX, |last| last.saturating_add(1)));
+            let entries = (safe..stream.next()).filter_map(|number| stream.get(number));
+            actions += entries.map(|entry| codec::actions::<A>(&entry.payload).count() as u32).sum::<u32>();
+        }
+        if actions > 0 && !self.setup.config.input_mode {
+            self.emit(Event::Cancelled { actions });
+        }
+    }
+}

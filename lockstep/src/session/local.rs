@@ -1,0 +1,163 @@
+//! The local player: what it gives, asks for, and says with its next entry.
+
+use crate::pace::pacing::Pace;
+use crate::session::config::SessionConfig;
+use crate::session::outbox::{Outbox, SubmitError};
+use crate::session::{Session, SessionPhase};
+use crate::value::action::Action;
+use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_MAX, SPEED_MIN};
+use crate::value::ids::Turn;
+
+/// What waits for the local player's next entry.
+#[derive(Clone, Debug)]
+pub(crate) struct Local {
+    pub(super) outbox: Outbox,
+    pub(super) pause: Option<bool>,
+    pub(super) speed: Option<u8>,
+    pub(super) save: bool,
+    /// The next entry is the last one, for this reason.
+    pub(super) ending: Option<EndReason>,
+    /// After the last entry the session ends.
+    pub(super) leaving: bool,
+}
+
+impl Local {
+    pub(super) fn new(config: &SessionConfig, action_bits: u32) -> Self {
+        let outbox = Outbox::new(config, action_bits);
+        Self { outbox, pause: None, speed: None, save: false, ending: None, leaving: false }
+    }
+}
+
+impl<A: Action> Session<A> {
+    /// Gives an action of the local player. It is encoded now and goes with the next entry that closes and has room.
+    ///
+    /// # Errors
+    /// The action was not accepted and runs nowhere: the queue is full, the action does not encode as its type promises, the
+    /// match ends before it could run, or this peer does not play.
+    pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
+        let playing =
+            self.setup.player().filter(|_| matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running));
+        let Some(stream) = playing.map(|player| &self.streams[player.index()]) else {
+            return Err(SubmitError::NotPlaying);
+        };
+        if stream.end().is_some() || self.local.ending.is_some() {
+            return Err(SubmitError::NotPlaying);
+        }
+        if let Some(last) = self.gate.last_turn
+            && stream.next().saturating_add(self.local.outbox.entries_before()) > last
+        {
+            return Err(SubmitError::TooLate { last_turn: Turn(last) });
+        }
+        self.local.outbox.submit(action)
+    }
+
+    /// Actions of the local player that wait for their turn.
+    pub fn queued_actions(&self) -> u32 {
+        self.local.outbox.len()
+    }
+
+    /// Asks for a pause, or for its end, with the next entry: the simulation of every peer stands from the same turn on. Turns go
+    /// on, and actions are taken and applied.
+    pub fn pause(&mut self, paused: bool) {
+        self.local.pause = Some(paused);
+    }
+
+    /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250: frames of every peer pass faster or slower
+    /// from the same turn on. The simulation's step stays, so the course of the game is the same.
+    pub fn set_speed(&mut self, percent: u8) {
+        self.local.speed = Some(percent.clamp(SPEED_MIN, SPEED_MAX));
+    }
+
+    /// Asks for a save with the next entry: every peer saves the state before the same turn. While one save is being made another request
+    /// joins it. No effect for a peer that does not play.
+    pub fn save(&mut self) {
+        self.local.save =
+            matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running) && !self.player_ended();
+    }
+
+    /// The local player gives no more actions from the next entry on. This peer goes on as one that watches, and forwards if it
+    /// is the host. Actions that wait are cancelled; returns how many.
+    pub fn resign(&mut self) -> u32 {
+        self.end_own_stream(EndReason::Left)
+    }
+
+    /// As [`Session::resign`], and the player has lost: no bot plays on, whatever the settings say
+    /// ([`crate::Simulation::player_surrendered`]).
+    pub fn surrender(&mut self) -> u32 {
+        self.end_own_stream(EndReason::Surrendered)
+    }
+
+    /// As [`Session::resign`], and the game plays on for the player ([`crate::Simulation::player_taken_over`]).
+    pub fn hand_over(&mut self) -> u32 {
+        self.end_own_stream(EndReason::HandedOver)
+    }
+
+    fn end_own_stream(&mut self, reason: EndReason) -> u32 {
+        let cancelled = self.local.outbox.cancel();
+        if self.phase == SessionPhase::Running && !self.player_ended() {
+            self.local.ending = Some(reason);
+            self.close_entry(false);
+        }
+        cancelled
+    }
+
+    /// Leaves in good order: as [`Session::resign`]; the session is over as soon as the others have the last entry. If the host
+    /// leaves, the match ends for all. Returns how many waiting actions are cancelled.
+    pub fn leave(&mut self) -> u32 {
+        let cancelled = self.resign();
+        self.local.leaving = true;
+        if self.phase != SessionPhase::Running || self.setup.player().is_none() {
+            self.depart();
+        }
+        cancelled
+    }
+
+    /// Whether the local player's stream has ended (or there is none).
+    pub(super) fn player_ended(&self) -> bool {
+        self.setup.player().is_none_or(|player| self.streams[player.index()].end().is_some())
+    }
+
+    /// Closes the local player's next entry. It carries the checksum of the turn that ended last.
+    pub(super) fn close_entry(&mut self, is_last: bool) {
+        let Some(player) = self.setup.player() else { return };
+        let stream = &mut self.streams[player.index()];
+        if stream.end().is_some() {
+            return;
+        }
+        // The entry after the last turn runs nowhere: it only carries the last checksum.
+        let payload = match (is_last || self.local.ending.is_some(), self.setup.config.input_mode) {
+            (true, false) => Payload::none(),
+            _ => self.local.outbox.close(),
+        };
+        let mut extras: Extras = self.gate.ended_checksum.take().map(Extra::Checksum).into_iter().collect();
+        let slack = self.pace.alignment.take_report(self.now);
+        // With fixed turns the averages only tell whose machine delays the game.
+        if (self.setup.config.pace != Pace::Fixed
+            || self.pace.meter.is_too_slow(self.setup.config.frames_per_second))
+            && let Some((network_ms, runtime_ms)) = self.pace.meter.take_report()
+        {
+            extras.push(Extra::Pace { network_ms, runtime_ms });
+        }
+        if let Some(reason) = self.local.ending {
+            extras.push(Extra::End(reason));
+        }
+        if let Some(paused) = self.local.pause.take() {
+            extras.push(Extra::Pause(paused));
+        }
+        if let Some(percent) = self.local.speed.take() {
+            extras.push(Extra::Speed(percent));
+        }
+        if core::mem::take(&mut self.local.save) {
+            extras.push(Extra::Save);
+        }
+        if let Some(value) = self.results.take_request() {
+            extras.push(Extra::Result(value));
+        }
+        extras.extend(slack.map(Extra::Slack));
+        self.pace.meter.entry_closed(stream.next(), self.now);
+        stream.push(Entry { payload, extras });
+        for link in self.links.values_mut() {
+            link.mark_urgent();
+        }
+    }
+}

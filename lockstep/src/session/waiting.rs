@@ -1,0 +1,145 @@
+//! For whom the next turn waits, for how long, and who has delayed the game so far.
+
+use crate::pace::pacing::Pace;
+use crate::session::event::Event;
+use crate::session::{Session, players_in};
+use crate::value::action::Action;
+use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
+use crate::value::time::{Duration, Instant};
+
+/// How much a player has delayed the game, as this peer knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct PlayerReport {
+    /// Rolling average of the player's confirmations, milliseconds; 0 if it was never told.
+    pub network_ms: u16,
+    /// Rolling average of the player's slowest frames, milliseconds; 0 if it was never told.
+    pub runtime_ms: u16,
+    /// Turns that waited for this player, who was the last or among the last.
+    pub delayed_turns: u32,
+    /// Time for which they waited.
+    pub delayed: Duration,
+    /// How long before they are needed the others' entries are with the player, on average, in tenths of a millisecond; negative if the
+    /// player waits. None if it was never told (the local player's own is not).
+    pub slack_tenths: Option<i16>,
+    /// Why the player delays the game; none if it does not.
+    pub blame: Option<Blame>,
+}
+
+/// Why a player delays the game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blame {
+    /// The player's entries come late.
+    Network,
+    /// The player's machine needs longer for a frame than a frame lasts.
+    Processor,
+}
+
+/// The wait for the next turn, and all waits before it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waiting {
+    /// Since when the next turn is due and cannot begin.
+    pub(super) since: Option<Instant>,
+    pub(super) reported: bool,
+    /// Bit n: the turn that does not begin lacks player n.
+    pub(super) missing: u16,
+    pub(super) turns: [u32; PLAYERS_MAX as usize],
+    pub(super) time: [Duration; PLAYERS_MAX as usize],
+    /// The slowest stream's next entry: while it moves, nobody stands.
+    pub(super) position: u32,
+}
+
+impl Waiting {
+    /// The wait is over: it counts for those who were missing at its end.
+    pub(super) fn end(&mut self, now: Instant) {
+        let missing = core::mem::take(&mut self.missing);
+        let Some(since) = self.since.take() else { return };
+        let span = now.since(since);
+        for player in players_in(missing) {
+            self.turns[player.index()] += 1;
+            self.time[player.index()] = self.time[player.index()] + span;
+        }
+    }
+}
+
+impl<A: Action> Session<A> {
+    pub(super) fn waiting_notice(&mut self) {
+        let long =
+            self.waiting.since.is_some_and(|at| self.now.since(at) >= self.setup.config.waiting_notice);
+        if !long || self.waiting.reported {
+            return;
+        }
+        self.waiting.reported = true;
+        let players = self.missing_players();
+        let drop_in =
+            self.setup.config.drop_after.map(|drop_after| drop_after - self.setup.config.waiting_notice);
+        tracing::info!(turn = self.gate.turn, ?players, ?drop_in, "waiting");
+        self.emit(Event::WaitingFor { turn: Turn(self.gate.turn), players, drop_in });
+    }
+
+    /// Players for whom the next turn waits: their entry is missing, or (strict gate) they have not confirmed ours.
+    pub fn missing_players(&self) -> Vec<PlayerId> {
+        players_in(self.waits_for()).collect()
+    }
+
+    /// Time until the players who are waited for are dropped. None if nobody is waited for, or nobody is ever dropped.
+    pub fn drop_in(&self) -> Option<Duration> {
+        let drop_at = self.waiting.since? + self.setup.config.drop_after?;
+        Some(drop_at.since(self.now))
+    }
+
+    /// What is known of a player's delays.
+    pub fn player_report(&self, player: PlayerId) -> PlayerReport {
+        if player.0 >= self.setup.config.players {
+            return PlayerReport::default();
+        }
+        let (network_ms, runtime_ms) = self.pace.planner.averages(player);
+        let (delayed_turns, delayed) =
+            (self.waiting.turns[player.index()], self.waiting.time[player.index()]);
+        let slack_tenths = self.pace.alignment.slack_of(player);
+        let too_slow = u32::from(runtime_ms) * self.setup.config.frames_per_second > 1_000;
+        let blame = match (too_slow, delayed_turns) {
+            (true, _) => Some(Blame::Processor),
+            (false, 0) => None,
+            (false, _) => Some(Blame::Network),
+        };
+        PlayerReport { network_ms, runtime_ms, delayed_turns, delayed, slack_tenths, blame }
+    }
+
+    /// Notes how long a frame took, drawing included. The slowest of a turn counts for the runtime average.
+    pub fn note_frame_time(&mut self, span: Duration) {
+        self.pace.meter.frame_took(span);
+    }
+
+    /// Players for whom the next turn waits, bit n for player n.
+    pub(super) fn waits_for(&self) -> u16 {
+        self.missing() | self.unconfirming()
+    }
+
+    /// Players whose entry for the next turn is missing, bit n for player n. Never the local one: that entry closes in time.
+    pub(super) fn missing(&self) -> u16 {
+        let own = self.setup.player();
+        (0_u8..).zip(&self.streams).fold(0, |missing, (player, stream)| {
+            let here = stream.has(self.gate.turn) || own == Some(PlayerId(player));
+            missing | (u16::from(!here) << player)
+        })
+    }
+
+    /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Those who are
+    /// reached through the middle of a star count as its bit (the relay: as player 0's).
+    pub(super) fn unconfirming(&self) -> u16 {
+        let implied = self.gate.turn < self.setup.config.first_entry();
+        if self.setup.config.pace != Pace::Article || implied || self.player_ended() {
+            return 0;
+        }
+        let lacking = self.confirming_links().filter(|link| link.confirmed <= self.gate.turn);
+        lacking.fold(0, |mask, link| match link.identity {
+            Some(Identity::Player(player)) => mask | (1 << player.0),
+            _ => mask | 1,
+        })
+    }
+
+    pub(super) fn note_missing(&mut self) {
+        self.waiting.missing = self.waits_for();
+    }
+}
