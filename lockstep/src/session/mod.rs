@@ -22,11 +22,12 @@ mod transmit;
 mod turns;
 mod waiting;
 
+use core::hash::BuildHasherDefault;
 use core::marker::PhantomData;
 
 use indexmap::IndexMap;
+use siphasher::sip::SipHasher13;
 use smallvec::SmallVec;
-use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 use crate::pace::alignment::Alignment;
 use crate::pace::pacing::{Meter, Planner, TurnPlan};
@@ -74,7 +75,7 @@ pub enum SessionPhase {
 }
 
 /// Links in the order in which they were made, and by peer. The hasher has no random key: nothing here depends on one.
-type Links = IndexMap<PeerId, Link, Xxh3DefaultBuilder>;
+type Links = IndexMap<PeerId, Link, BuildHasherDefault<SipHasher13>>;
 
 /// One peer's part of a lockstep match, as a state machine: the application moves the bytes and knows the time.
 ///
