@@ -363,7 +363,7 @@ impl Simulation for Side {
         });
     }
 
-    fn checksum(&self) -> u64 {
+    fn checksum(&mut self) -> u64 {
         self.history
     }
 }

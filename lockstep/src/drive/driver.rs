@@ -31,6 +31,8 @@ pub struct Driver<S: Simulation> {
     session: Session<S::Action>,
     /// Frames left in the turn that has begun.
     frames_left: u32,
+    /// The turn that has begun.
+    turn: Turn,
     frames: u32,
     /// Time not simulated yet, in parts of a frame.
     accumulated: u64,
@@ -51,6 +53,7 @@ impl<S: Simulation> Driver<S> {
             simulation,
             session,
             frames_left: 0,
+            turn: Turn(0),
             frames: 0,
             accumulated: 0,
             stalled: None,
@@ -223,6 +226,7 @@ impl<S: Simulation> Driver<S> {
 
     fn start_turn(&mut self, turn: Turn) {
         self.stalled = None;
+        self.turn = turn;
         self.frames_left = self.session.plan().frames_per_turn;
         if self.session.turn_saves() {
             self.simulation.save_point(turn);
@@ -257,7 +261,9 @@ impl<S: Simulation> Driver<S> {
             if let Some(value) = self.simulation.result() {
                 self.session.report_result(value);
             }
-            self.session.end_turn(now, self.simulation.checksum());
+            let checksum = self.simulation.checksum();
+            self.simulation.turn_ended(self.turn, checksum);
+            self.session.end_turn(now, checksum);
         }
     }
 
