@@ -257,8 +257,7 @@ impl Skirmish {
     /// How far the picture is between the client's last two frames: 0..=65,536.
     pub(crate) fn alpha(&self, player: u8) -> u32 {
         let driver = &self.virtual_match.drivers()[usize::from(player)];
-        let ppm = u64::from(driver.alpha_ppm_at(self.time));
-        ((ppm << 16) / 1_000_000) as u32
+        driver.alpha_at(self.time)
     }
 
     /// Frames that a client has simulated.
