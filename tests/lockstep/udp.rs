@@ -4,9 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{
-    Driver, Duration, Failure, Instant, PlayerId, Session, SessionConfig, SessionPhase, Simulation,
-};
+use testudo_lockstep::{Driver, Duration, Failure, Instant, PlayerId, Session, SessionConfig, SessionPhase};
 
 fn loopback() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()

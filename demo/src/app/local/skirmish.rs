@@ -295,7 +295,6 @@ impl Skirmish {
 mod tests {
     use super::*;
     use crate::game::{Command, Selection, Setup};
-    use testudo_lockstep::Simulation;
     use testudo_lockstep::simnet::Transport;
 
     const PICTURE: Duration = Duration::from_micros(16_667);

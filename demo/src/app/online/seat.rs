@@ -9,7 +9,7 @@ use testudo_lockstep::simnet::SimNetStats;
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{
     Driver, Duration, Event, Identity, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase,
-    Simulation as _, SubmitError, Turn,
+    SubmitError, Turn,
 };
 
 use crate::app::clock::Clock;
