@@ -1,6 +1,7 @@
 //! The world: bodies, their contacts, and the step.
 
 mod setters;
+mod sleep;
 mod step;
 
 use alloc::vec::Vec;
@@ -14,6 +15,7 @@ use crate::contact::sensors::SensorOverlaps;
 use crate::math::num::{FPS_MAX, Fx};
 use crate::math::rng::Pcg32;
 use crate::simd::Path;
+use crate::step::islands::SleepingIslands;
 use crate::step::stepper::Stepper;
 use crate::tree::resting::RestingTrees;
 use crate::world_def::{Settings, WorldDef, WorldError};
@@ -49,6 +51,8 @@ pub struct World {
     pub(crate) frame: u64,
     /// Frames per second of the last step; the remainders in the bodies count in it. 0 before the first step.
     pub(crate) fps: u32,
+    /// What is left of the milliseconds that passed, in 1/fps of a millisecond; below fps.
+    pub(crate) clock_rest: u16,
     pub(crate) rng: Pcg32,
     pub(crate) order: Ordered,
     /// By slot.
@@ -68,8 +72,12 @@ pub struct World {
     pub(crate) active: Vec<u32>,
     /// Bodies that woke up or were created since the last step; may hold stale and repeated slots.
     pub(crate) waking: Vec<u32>,
-    /// Whether contacts among bodies at rest have to be looked at again.
-    pub(crate) recheck_resting: bool,
+    /// The islands that sleep.
+    pub(crate) sleeping: SleepingIslands,
+    /// Members of an island that wakes up.
+    pub(crate) members: Vec<u32>,
+    /// Sleepers that were pushed in a step, with their velocities.
+    pub(crate) pushed: Vec<(u32, [i32; 2])>,
     /// Bodies created since the last step.
     pub(crate) fresh: Vec<u32>,
     pub(crate) resting: RestingTrees,
@@ -184,6 +192,7 @@ impl World {
             seed,
             frame: 0,
             fps: 0,
+            clock_rest: 0,
             rng: Pcg32::new(seed, 0),
             order: Ordered::default(),
             bodies: Vec::new(),
@@ -195,7 +204,9 @@ impl World {
             previous: Vec::new(),
             active: Vec::new(),
             waking: Vec::new(),
-            recheck_resting: false,
+            sleeping: SleepingIslands::default(),
+            members: Vec::new(),
+            pushed: Vec::new(),
             fresh: Vec::new(),
             resting: RestingTrees::default(),
             stepper: Stepper::new(path),
@@ -368,45 +379,12 @@ impl World {
 
     /// A body stops taking part.
     pub(crate) fn leave(&mut self, slot: u32) {
+        self.wake(slot);
         self.wake_neighbours(slot);
         self.resting.remove(slot);
         if self.bodies[slot as usize].has(flag::AWAKE) {
             self.forget_mover(slot);
         }
-        self.recheck_resting = true;
-    }
-
-    /// Makes a movable body a mover from the next step on. Kinematic bodies move only with a velocity.
-    pub(crate) fn wake(&mut self, slot: u32) {
-        let body = &mut self.bodies[slot as usize];
-        let moves = body.has(flag::DYNAMIC) || (body.has(flag::KINEMATIC) && body.velocity != [0, 0]);
-        if !moves || body.has(flag::DISABLED) {
-            return;
-        }
-        body.still_frames = 0;
-        if !body.has(flag::AWAKE) {
-            body.set(flag::AWAKE, true);
-            self.previous[slot as usize] = body.position;
-            self.waking.push(slot);
-            self.recheck_resting = true;
-            self.contacts.roles_changed = true;
-        }
-    }
-
-    /// Wakes the sleeping bodies whose boxes touch a body's.
-    pub(crate) fn wake_neighbours(&mut self, slot: u32) {
-        let area = self.bodies[slot as usize].bounds().grown(self.settings.margin);
-        let mut near = core::mem::take(&mut self.scratch);
-        near.clear();
-        self.resting.visit(&area, &mut |other| near.push(other));
-        for &other in &near {
-            let body = &self.bodies[other as usize];
-            // After a snapshot was restored, those that are awake wait beside the sleepers until the next step.
-            if !body.has(flag::AWAKE) && body.bounds().overlaps(&area) {
-                self.wake(other);
-            }
-        }
-        self.scratch = near;
     }
 
     /// Takes a mover out of the tree of movers and the list.

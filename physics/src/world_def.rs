@@ -66,7 +66,7 @@ pub struct WorldDef {
     pub(crate) restitution_threshold: Fx,
     pub(crate) max_speed: Fx,
     pub(crate) sleep_speed: Fx,
-    pub(crate) sleep_frames: u32,
+    pub(crate) sleep_ms: u32,
     pub(crate) leaf_capacity: u32,
     pub(crate) depth_max: u32,
     pub(crate) seed: u64,
@@ -95,7 +95,7 @@ impl WorldDef {
             restitution_threshold: Fx::from_bits(1 << 14),
             max_speed: SPEED_MAX,
             sleep_speed: Fx::from_bits(1 << 12),
-            sleep_frames: 20,
+            sleep_ms: 500,
             leaf_capacity: 8,
             depth_max: DEPTH_LIMIT,
             seed: 0,
@@ -157,16 +157,20 @@ impl WorldDef {
         Self { max_speed, ..self }
     }
 
-    /// A body slower than this on both axes counts as still; units/s, 0..=1,024. Default 1/16.
+    /// A body that is not faster than this on both axes counts as still; units/s, 0..=1,024. Default 1/16.
+    ///
+    /// Its speed is its velocity, or half of what moved it when that is more: what contacts push apart is not still. What touches nothing
+    /// glides on and counts as still only below 1/64 of this.
     #[must_use]
     pub fn sleep_speed(self, speed: Fx) -> Self {
         Self { sleep_speed: speed, ..self }
     }
 
-    /// Frames that a body and what it touches must be still before it falls asleep, 0..=65,534; 0 = never. Default 20.
+    /// How long a body and everything that it touches, directly or through others, must be still before they fall asleep together;
+    /// milliseconds, 0..=60,000; 0 = never. Default 500.
     #[must_use]
-    pub fn sleep_frames(self, frames: u32) -> Self {
-        Self { sleep_frames: frames, ..self }
+    pub fn sleep_ms(self, milliseconds: u32) -> Self {
+        Self { sleep_ms: milliseconds, ..self }
     }
 
     /// A quadrant of the tree with more bodies splits, 1..=64. Default 8.
@@ -213,7 +217,7 @@ impl WorldDef {
         check("restitution_threshold", self.restitution_threshold, Fx::ZERO, SPEED_MAX)?;
         check("max_speed", self.max_speed, Fx::DELTA, SPEED_MAX)?;
         check("sleep_speed", self.sleep_speed, Fx::ZERO, SPEED_MAX)?;
-        whole("sleep_frames", self.sleep_frames, 0, u32::from(u16::MAX) - 1)?;
+        whole("sleep_ms", self.sleep_ms, 0, 60_000)?;
         whole("quadtree_leaf_capacity", self.leaf_capacity, 1, 64)?;
         whole("quadtree_depth_max", self.depth_max, 0, DEPTH_LIMIT)?;
         Ok(Settings {
@@ -227,7 +231,7 @@ impl WorldDef {
             restitution_threshold: raw(self.restitution_threshold),
             max_speed: raw(self.max_speed),
             sleep_speed: raw(self.sleep_speed),
-            sleep_frames: self.sleep_frames as u16,
+            sleep_ms: self.sleep_ms as u16,
             split: SplitRule { leaf_capacity: self.leaf_capacity, depth_max: self.depth_max },
         })
     }
@@ -286,7 +290,7 @@ pub(crate) struct Settings {
     pub(crate) restitution_threshold: i32,
     pub(crate) max_speed: i32,
     pub(crate) sleep_speed: i32,
-    pub(crate) sleep_frames: u16,
+    pub(crate) sleep_ms: u16,
     pub(crate) split: SplitRule,
 }
 

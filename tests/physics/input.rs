@@ -110,7 +110,7 @@ fn settings_out_of_range_name_themselves() {
         ("max_speed", def().max_speed(above)),
         ("sleep_speed", def().sleep_speed(below)),
         ("sleep_speed", def().sleep_speed(above)),
-        ("sleep_frames", def().sleep_frames(65_535)),
+        ("sleep_ms", def().sleep_ms(60_001)),
         ("quadtree_leaf_capacity", def().quadtree_leaf_capacity(0)),
         ("quadtree_leaf_capacity", def().quadtree_leaf_capacity(65)),
         ("quadtree_depth_max", def().quadtree_depth_max(16)),

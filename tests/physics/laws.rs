@@ -22,7 +22,7 @@ fn constant_velocity_is_exact_after_ten_minutes_at_any_rate() {
 
 #[test]
 fn a_change_of_rate_loses_less_than_a_raw_unit() {
-    let mut w = world(WorldDef::new().sleep_frames(0));
+    let mut w = world(WorldDef::new().sleep_ms(0));
     let id = add(&mut w, BodyDef::dynamic(circle(500)).velocity(Vec2::new(Fx::from_bits(100_001), Fx::ZERO)));
     let mut changes = 0;
     for second in 0..60 {

@@ -71,7 +71,7 @@ fn saved_and_restored_worlds_go_on_alike() {
     let mut slept = 0;
     for seed in 0..40 {
         let mut chance = Chance::new(seed);
-        let mut w = world(WorldDef::new().sleep_frames(5));
+        let mut w = world(WorldDef::new().sleep_ms(250));
         let mut ids = Vec::new();
         let (mut began, mut ended, mut overlaps) = (0, 0, 0i64);
         for step in 0..120 {
@@ -121,7 +121,7 @@ fn saved_and_restored_worlds_go_on_alike() {
 fn a_restored_world_is_operated_on_alike() {
     for seed in 0..20 {
         let (mut chance, mut ids) = (Chance::new(seed), Vec::new());
-        let mut w = world(WorldDef::new().sleep_frames(5));
+        let mut w = world(WorldDef::new().sleep_ms(250));
         for step in 0..120 {
             let mut bytes = Vec::new();
             w.snapshot(&mut bytes);
@@ -143,7 +143,7 @@ fn a_restored_world_is_operated_on_alike() {
 #[test]
 fn damaged_bytes_never_panic_and_never_make_an_inconsistent_world() {
     let mut chance = Chance::new(99);
-    let mut w = world(WorldDef::new().sleep_frames(5));
+    let mut w = world(WorldDef::new().sleep_ms(250));
     let mut ids = Vec::new();
     for _ in 0..60 {
         for _ in 0..4 {

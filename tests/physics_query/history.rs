@@ -34,7 +34,7 @@ impl History {
         let mut pick = |values: [u32; 4]| values[rng.below(4) as usize];
         let def = WorldDef::new()
             .margin(Fx::from_bits(pick([0, 13_107, 13_107, 16 << 16]).into()))
-            .sleep_frames(pick([0, 1, 3, 20]))
+            .sleep_ms(pick([0, 50, 150, 1_000]))
             .quadtree_leaf_capacity(pick([1, 4, 8, 20]))
             .quadtree_depth_max(pick([0, 3, 15, 15]));
         let bodies_wanted = pick([5, 40, 80, 150]);

@@ -8,4 +8,5 @@
 #[path = "../physics/build.rs"]
 mod build;
 mod frame;
+mod sleep;
 mod solve;

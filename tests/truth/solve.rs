@@ -17,7 +17,7 @@ fn two_discs_meet_head_on() {
                 let masses = [chance.between(100, 5_000), chance.between(100, 5_000)];
                 let speeds = [chance.between(1_000, 8_000), -chance.between(1_000, 8_000)];
                 let e = chance.between(0, 1_000);
-                let mut w = world(WorldDef::new().sleep_frames(0));
+                let mut w = world(WorldDef::new().sleep_ms(0));
                 let ids = [0, 1].map(|i| {
                     let disc = BodyDef::dynamic(circle(500)).position(at([-6_000, 6_000][i], 0));
                     add(&mut w, disc.velocity(at(speeds[i], 0)).mass(milli(masses[i])).restitution(milli(e)))

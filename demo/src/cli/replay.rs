@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
+use testudo_lockstep::Simulation;
 use testudo_lockstep::replay::{Ending, Replay, ReplayPlayer};
 
 use crate::app::playback::Course;
@@ -206,7 +207,7 @@ fn about(replay: &Replay, terms: &Terms) -> About {
         complete: replay.is_complete(),
         full: replay.ending() == Some(Ending::Full),
         damage: replay.damage().map(|damage| damage.to_string()),
-        diverged_turn: replay.desync(),
+        diverged_turn: replay.diverged(),
         bytes: replay.byte_count(),
         bytes_per_minute: if frames == 0 { 0.0 } else { replay.byte_count() as f64 / (seconds / 60.0) },
     }

@@ -48,7 +48,7 @@ pub enum BodyField {
     /// Carried remainder of the ground friction, in 1/fps of a raw unit per second.
     FrictionRest,
     /// Frames in a row in which the body hardly moved.
-    StillFrames,
+    StillMs,
     /// Acceleration by forces that wait for the next step, raw units/s^2.
     AccelerationX,
     /// Acceleration by forces that wait for the next step, raw units/s^2.
@@ -84,7 +84,7 @@ impl BodyField {
         Self::AccelerationRestX,
         Self::AccelerationRestY,
         Self::FrictionRest,
-        Self::StillFrames,
+        Self::StillMs,
         Self::AccelerationX,
         Self::AccelerationY,
         Self::FilterLayers,
@@ -116,7 +116,7 @@ impl BodyField {
             Self::AccelerationRestX => "acceleration_rest.x",
             Self::AccelerationRestY => "acceleration_rest.y",
             Self::FrictionRest => "friction_rest",
-            Self::StillFrames => "still_frames",
+            Self::StillMs => "still_ms",
             Self::AccelerationX => "acceleration.x",
             Self::AccelerationY => "acceleration.y",
             Self::FilterLayers => "filter.layers",
@@ -136,7 +136,7 @@ impl BodyField {
             | Self::AccelerationRestX
             | Self::AccelerationRestY
             | Self::FrictionRest
-            | Self::StillFrames => 16,
+            | Self::StillMs => 16,
             Self::User => 64,
             _ => 32,
         }
@@ -156,7 +156,7 @@ impl BodyField {
             position_rest,
             acceleration_rest,
             friction_rest,
-            still_frames,
+            still_ms,
             ground_friction,
             filter: Filter { layers, mask },
         } = *body;
@@ -182,7 +182,7 @@ impl BodyField {
             Self::AccelerationRestX => acceleration_rest[0].into(),
             Self::AccelerationRestY => acceleration_rest[1].into(),
             Self::FrictionRest => friction_rest.into(),
-            Self::StillFrames => still_frames.into(),
+            Self::StillMs => still_ms.into(),
             Self::AccelerationX => acceleration[0].into(),
             Self::AccelerationY => acceleration[1].into(),
             Self::FilterLayers => layers.into(),
@@ -217,7 +217,7 @@ impl BodyField {
             Self::AccelerationRestX => short(&mut body.acceleration_rest[0]),
             Self::AccelerationRestY => short(&mut body.acceleration_rest[1]),
             Self::FrictionRest => short(&mut body.friction_rest),
-            Self::StillFrames => short(&mut body.still_frames),
+            Self::StillMs => short(&mut body.still_ms),
             Self::AccelerationX => signed(&mut extra.acceleration[0]),
             Self::AccelerationY => signed(&mut extra.acceleration[1]),
             Self::FilterLayers => unsigned(&mut body.filter.layers),

@@ -118,8 +118,8 @@ pub(crate) struct Body {
     pub(crate) acceleration_rest: [u16; 2],
     /// Remainder of ground friction / fps, likewise.
     pub(crate) friction_rest: u16,
-    /// Frames in a row in which the body hardly moved; it falls asleep at the world's limit.
-    pub(crate) still_frames: u16,
+    /// Milliseconds for which the body and what it touches hardly moved; at the world's limit it may fall asleep.
+    pub(crate) still_ms: u16,
     /// Raw ground friction, units/s^2.
     pub(crate) ground_friction: i32,
     pub(crate) filter: Filter,

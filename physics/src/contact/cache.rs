@@ -77,8 +77,12 @@ pub(crate) struct ContactCache {
     old_owners: Vec<Owner>,
     /// Those of the last frame during a step, and a block of padding behind them.
     pub(crate) old_contacts: CachedContacts,
-    /// Resting contacts that take part in this step again; sorted.
+    /// Resting contacts that take part in this step again, sorted; at its end, those that come to rest.
     woken: Vec<RestingContact>,
+    /// Owners whose resting contacts take part again in the next step; some more than once.
+    stirred: Vec<u32>,
+    /// Whether the stirred owners are not known, after a restore.
+    unsure: bool,
     /// Whether a contact of the last frame (old, then woken) still touches.
     matched: Vec<bool>,
     /// Whether a body woke up or came to rest since the last contacts were cached, which can make the other body the owner.
@@ -94,8 +98,9 @@ pub(crate) struct ContactCache {
 }
 
 impl ContactCache {
-    /// Makes the contacts of the last frame available to [`Self::find`]. `rejoins` says which resting contacts are to be looked at again.
-    pub(crate) fn begin_step(&mut self, slots: usize, rejoins: Option<impl Fn(&RestingContact) -> bool>) {
+    /// Makes the contacts of the last frame available to [`Self::find`], those of woken owners among them. After a restore all resting
+    /// contacts are asked for which `rejoins` holds: nobody knows who woke up before.
+    pub(crate) fn begin_step(&mut self, slots: usize, rejoins: impl Fn(&RestingContact) -> bool) {
         core::mem::swap(&mut self.owners, &mut self.old_owners);
         core::mem::swap(&mut self.contacts, &mut self.old_contacts);
         // Padding, so that every look-up may read a block.
@@ -104,12 +109,36 @@ impl ContactCache {
         self.old_contacts.impulses.resize(len + LANES, 0);
         self.ranges.resize(slots.max(self.ranges.len()), [0; 2]);
         self.woken.clear();
-        if let Some(rejoins) = rejoins {
+        if core::mem::take(&mut self.unsure) {
+            self.stirred.clear();
             self.woken.extend(self.resting.iter().filter(|c| rejoins(c)));
             self.resting.retain(|c| !rejoins(c));
+        } else {
+            self.take_stirred();
         }
         self.matched.clear();
         self.matched.resize(len + self.woken.len(), false);
+    }
+
+    /// The resting contacts of an owner take part again from the next step on.
+    pub(crate) fn stir(&mut self, owner: u32) {
+        self.stirred.push(owner);
+    }
+
+    /// Moves the contacts of the stirred owners from the resting to the woken ones: a search for each owner, and what lies between them
+    /// closes up.
+    fn take_stirred(&mut self) {
+        self.stirred.sort_unstable();
+        let (mut kept, mut seen) = (0, 0);
+        for owner in self.stirred.drain(..) {
+            let start = seen + self.resting[seen..].partition_point(|c| c.owner < owner);
+            let end = start + self.resting[start..].iter().take_while(|c| c.owner == owner).count();
+            self.woken.extend_from_slice(&self.resting[start..end]);
+            self.resting.copy_within(seen..start, kept);
+            (kept, seen) = (kept + start - seen, end);
+        }
+        self.resting.copy_within(seen.., kept);
+        self.resting.truncate(kept + self.resting.len() - seen);
     }
 
     /// Where an owner's contacts of the last frame are.
@@ -289,6 +318,7 @@ impl ContactCache {
     pub(crate) fn retire(&mut self, bodies: &[Body]) {
         self.roles_changed = true;
         let rests = |slot: u32| !bodies[slot as usize].has(flag::AWAKE);
+        self.woken.clear();
         let (mut read, mut write) = (0, 0);
         for owner in &mut self.owners {
             let count = core::mem::replace(&mut owner.count, 0);
@@ -296,7 +326,7 @@ impl ContactCache {
             for i in read..read + count as usize {
                 let (other, impulse) = (self.contacts.others[i], self.contacts.impulses[i]);
                 if rests(owner.slot) && rests(other) {
-                    self.resting.push(RestingContact { owner: owner.slot, other, impulse });
+                    self.woken.push(RestingContact { owner: owner.slot, other, impulse });
                 } else {
                     self.contacts.others[write] = other;
                     self.contacts.impulses[write] = impulse;
@@ -310,12 +340,14 @@ impl ContactCache {
         }
         self.owners.retain(|o| o.count > 0);
         self.contacts.truncate(write);
-        self.resting.sort_unstable();
+        self.woken.sort_unstable();
+        merge_into(&mut self.resting, &mut self.woken);
     }
 
     /// Recomputes what is derived from `owners`. Call after these were replaced, with the number of slots.
     pub(crate) fn rebuild(&mut self, slots: usize) {
         self.roles_changed = true;
+        self.unsure = true;
         self.ranges.clear();
         self.ranges.resize(slots, [0; 2]);
         let mut start = 0;
@@ -340,6 +372,22 @@ impl ContactCache {
             })
         });
         awake.chain(self.resting.iter().copied())
+    }
+}
+
+/// Merges a sorted list into a sorted list, from the end, as far as anything has to move. `newcomers` is empty then.
+fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<RestingContact>) {
+    let mut left = sorted.len();
+    sorted.extend_from_slice(newcomers);
+    for place in (0..sorted.len()).rev() {
+        let Some(&newcomer) = newcomers.last() else { return };
+        if left > 0 && sorted[left - 1] > newcomer {
+            left -= 1;
+            sorted[place] = sorted[left];
+        } else {
+            sorted[place] = newcomer;
+            newcomers.pop();
+        }
     }
 }
 

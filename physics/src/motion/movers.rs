@@ -29,8 +29,12 @@ pub(crate) struct Movement<'a> {
     pub(crate) resting: &'a RestingTrees,
     pub(crate) settings: Settings,
     pub(crate) per_frame: PerFrame,
-    /// Whether one of the bodies is to fall asleep.
+    /// Length of this frame, milliseconds.
+    pub(crate) frame_ms: u16,
+    /// Whether a body was still for long enough to fall asleep with its island.
     pub(crate) tired: bool,
+    /// Whether a kinematic body stands: nothing but its own velocity moves it, so it sleeps at once.
+    pub(crate) stopped: bool,
 }
 
 impl Movement<'_> {
@@ -43,7 +47,7 @@ impl Movement<'_> {
     }
 
     fn one(&mut self, at: usize, moving: [i32; 2], kept: [i32; 2], calm: u16) -> RawBox {
-        let Self { bodies, previous, extras, resting, settings, per_frame, tired } = self;
+        let Self { bodies, previous, extras, resting, settings, per_frame, frame_ms, tired, stopped } = self;
         previous[at] = bodies[at].position;
         let step = displacement(&mut bodies[at], moving, *per_frame, settings.max_speed);
         let step =
@@ -58,9 +62,14 @@ impl Movement<'_> {
             rates::limit_speed(&mut body.velocity, extras[at].max_speed);
         }
         // A kinematic body is never still while it moves: what it pushes, however slowly, must not fall asleep before it.
-        let still = body.has(flag::DYNAMIC) && body.velocity.iter().all(|v| v.abs() <= settings.sleep_speed);
-        body.still_frames = if still { calm.saturating_add(1).min(settings.sleep_frames.max(1)) } else { 0 };
-        *tired |= falls_asleep(body, settings.sleep_frames);
+        let still = body.has(flag::DYNAMIC)
+            && (0..2).all(|x| {
+                let moving = moving[x].abs().min(settings.max_speed);
+                body.velocity[x].abs().max(moving / 2) <= settings.sleep_speed
+            });
+        body.still_ms = if still { calm.saturating_add(*frame_ms).min(settings.sleep_ms.max(1)) } else { 0 };
+        *tired |= settings.sleep_ms > 0 && body.still_ms >= settings.sleep_ms;
+        *stopped |= body.has(flag::KINEMATIC) && body.velocity == [0, 0];
         body.bounds().grown(settings.box_margin())
     }
 }
@@ -73,12 +82,6 @@ fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_sp
         (step[axis], body.position_rest[axis]) = per_frame.take(velocity, body.position_rest[axis]);
     }
     step
-}
-
-/// Whether a mover was still for long enough; one that nothing but its own velocity moves sleeps at once without any.
-pub(crate) fn falls_asleep(body: &Body, limit: u16) -> bool {
-    (limit > 0 && body.has(flag::DYNAMIC) && body.still_frames >= limit)
-        || (body.has(flag::KINEMATIC) && body.velocity == [0, 0])
 }
 
 /// Whether a body moves further than its own half size in one frame, so that it may pass through another unseen.

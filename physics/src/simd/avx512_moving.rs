@@ -15,11 +15,11 @@ const _: () = {
     assert!(offset_of!(Body, position) == 0 && offset_of!(Body, velocity) == 8);
     assert!(offset_of!(Body, half) == 16 && offset_of!(Body, radius) == 24);
     assert!(offset_of!(Body, flags) == 36 && offset_of!(Body, position_rest) == PROGRESS);
-    assert!(offset_of!(Body, friction_rest) == 48 && offset_of!(Body, still_frames) == 50);
+    assert!(offset_of!(Body, friction_rest) == 48 && offset_of!(Body, still_ms) == 50);
     assert!(offset_of!(Body, ground_friction) == 52);
 };
 
-/// Where the remainders and the still frames stand in a body.
+/// Where the remainders and the milliseconds of stillness stand in a body.
 const PROGRESS: usize = 40;
 
 /// See [`Path::move_ordinary`](crate::simd::Path::move_ordinary). A body is ordinary when contacts can move it, its speed has no limit of
@@ -84,19 +84,20 @@ pub(super) fn move_ordinary(
         return false;
     }
 
-    let speed = _mm512_abs_epi32(kept);
+    let speed = _mm512_max_epi32(_mm512_abs_epi32(kept), _mm512_srli_epi32::<1>(_mm512_abs_epi32(moving)));
     let still =
         of_both(_mm512_max_epi32(speed, swapped(speed))).le(of_both(_mm512_set1_epi32(settings.sleep_speed)));
     // SAFETY: eight numbers of 16 bits.
     let calm = _mm512_cvtepu16_epi64(unsafe { _mm_loadu_si128(block.calm.as_ptr().cast()) });
-    let limit = _mm512_set1_epi64(i64::from(settings.sleep_frames.max(1)));
-    let still_frames = _mm512_maskz_min_epi64(still, _mm512_add_epi64(calm, _mm512_set1_epi64(1)), limit);
-    if settings.sleep_frames > 0 {
-        movement.tired |= _mm512_cmpge_epi64_mask(still_frames, limit) & held != 0;
+    let limit = _mm512_set1_epi64(i64::from(settings.sleep_ms.max(1)));
+    let frame = _mm512_set1_epi64(i64::from(movement.frame_ms));
+    let still_ms = _mm512_maskz_min_epi64(still, _mm512_add_epi64(calm, frame), limit);
+    if settings.sleep_ms > 0 {
+        movement.tired |= _mm512_cmpge_epi64_mask(still_ms, limit) & held != 0;
     }
     let stillness = _mm512_or_si512(
         _mm512_andnot_si512(_mm512_set1_epi64(0xffff_0000), stillness),
-        _mm512_slli_epi64::<16>(still_frames),
+        _mm512_slli_epi64::<16>(still_ms),
     );
     write_rows(&body, 0, moved, kept);
     write_rows(&body, PROGRESS, rest, stillness);

@@ -325,7 +325,7 @@ fn differing_entry(part: Part, list: &'static str, columns: [Entries<'_>; 2]) ->
 }
 
 /// The numbers of a world that belong to no body.
-fn numbers(world: &World) -> [(&'static str, i128); 22] {
+fn numbers(world: &World) -> [(&'static str, i128); 23] {
     // Taken apart without `..`, so that a new setting does not compile until it is named here.
     let Settings {
         gravity,
@@ -338,7 +338,7 @@ fn numbers(world: &World) -> [(&'static str, i128); 22] {
         restitution_threshold,
         max_speed,
         sleep_speed,
-        sleep_frames,
+        sleep_ms,
         split: SplitRule { leaf_capacity, depth_max },
     } = world.settings;
     let (state, stream) = world.rng.state();
@@ -357,12 +357,13 @@ fn numbers(world: &World) -> [(&'static str, i128); 22] {
         ("restitution_threshold", restitution_threshold.into()),
         ("max_speed", max_speed.into()),
         ("sleep_speed", sleep_speed.into()),
-        ("sleep_frames", sleep_frames.into()),
+        ("sleep_ms", sleep_ms.into()),
         ("quadtree_leaf_capacity", leaf_capacity.into()),
         ("quadtree_depth_max", depth_max.into()),
         ("seed", world.seed.into()),
         ("frame", world.frame.into()),
         ("frames per second", world.fps.into()),
+        ("remainder of the milliseconds", world.clock_rest.into()),
         ("rng.state", state.into()),
         ("rng.stream", stream.into()),
     ]
@@ -394,11 +395,15 @@ mod tests {
 
     /// A heap with everything that state can hold: contacts awake and resting, overlaps, vacant slots, forces.
     fn heap() -> World {
-        let mut world = World::new(WorldDef::new().sleep_frames(3)).unwrap();
+        let mut world = World::new(WorldDef::new().sleep_ms(150)).unwrap();
         let disc = BodyDef::dynamic(Shape::circle(Fx::ONE)).user(5).ground_friction(Fx::ONE);
         // A row of touching discs that sleep, two of them on a gate.
         let row: Vec<_> =
             (0..16).map(|i| world.create_body(&disc.position(Vec2::from_ints(2 * i, 0))).unwrap()).collect();
+        // A pair that goes on sleeping.
+        for i in 0..2 {
+            world.create_body(&disc.position(Vec2::from_ints(2 * i, 20))).unwrap();
+        }
         let gate = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::ONE)).sensor(true);
         world.create_body(&gate.position(Vec2::from_ints(1, 0))).unwrap();
         for _ in 0..30 {
@@ -466,8 +471,8 @@ mod tests {
         assert_eq!(wide, Err(FlipError::OutOfRange { what: "the friction flag" }));
         assert!(world.flip_bit(0, BodyField::PositionX, 31).is_err());
         assert_eq!(
-            world.flip_bit(0, BodyField::StillFrames, 16),
-            Err(FlipError::NoSuchBit { field: BodyField::StillFrames, bit: 16 })
+            world.flip_bit(0, BodyField::StillMs, 16),
+            Err(FlipError::NoSuchBit { field: BodyField::StillMs, bit: 16 })
         );
         assert_eq!(world.flip_bit(11, BodyField::PositionX, 0), Err(FlipError::Vacant { slot: 11 }));
         assert_eq!(world.flip_bit(99, BodyField::PositionX, 0), Err(FlipError::Vacant { slot: 99 }));
@@ -487,7 +492,7 @@ mod tests {
                 w.create_body(&BodyDef::fixed(Shape::circle(Fx::ONE))).unwrap();
             }),
             ("order: vacant slots, entry 0: 12 here, 11 there", |w| reorder(w, true)),
-            ("order: order of creation, entry 0: 0 here, 18 there", |w| reorder(w, false)),
+            ("order: order of creation, entry 0: 0 here, 20 there", |w| reorder(w, false)),
             ("contacts: impulses, entry 0", |w| w.contacts.contacts.impulses[0] ^= 1),
             ("contacts: bodies in contact, entry 1", |w| w.contacts.contacts.others[1] ^= 1),
             ("contacts: owners of contacts", |w| w.contacts.resting.clear()),

@@ -22,10 +22,10 @@ use crate::world_def::{EdgePolicy, WorldDef};
 const MAGIC: [u8; 4] = *b"TSPW";
 
 /// Version of the snapshot's layout.
-pub const SNAPSHOT_VERSION: u32 = 1;
+pub const SNAPSHOT_VERSION: u32 = 2;
 
 /// Version of the simulation: two builds with the same number compute the same bits. Every change of a golden value raises it.
-pub const SIM_VERSION: u32 = 2;
+pub const SIM_VERSION: u32 = 3;
 
 /// Why bytes are no snapshot of this version, or describe no consistent world.
 ///
@@ -226,7 +226,7 @@ impl World {
             sleep_speed,
             iterations: reader.u32()?,
             relax_iterations: reader.u32()?,
-            sleep_frames: reader.u32()?,
+            sleep_ms: reader.u32()?,
             leaf_capacity: reader.u32()?,
             depth_max: reader.u32()?,
             ..WorldDef::new()
@@ -235,6 +235,7 @@ impl World {
         self.seed = reader.u64()?;
         self.frame = reader.u64()?;
         self.fps = reader.u32()?;
+        self.clock_rest = reader.u32()?.try_into().map_err(|_| invalid("a remainder not below the rate"))?;
         self.rng = Pcg32::from_state(reader.u64()?, reader.u64()?);
         Ok(())
     }
@@ -312,7 +313,7 @@ impl World {
         self.contacts.rebuild(self.bodies.len());
         self.previous.reserve_exact(self.bodies.len());
         self.stepper.forget();
-        self.recheck_resting = true;
+        self.sleeping.rebuild(&self.bodies, self.contacts.iter());
         // Bodies wait outside of the trees until the next step; until then queries look at them one by one.
         for (slot, body) in self.bodies.iter().enumerate() {
             let slot = slot as u32;
@@ -374,7 +375,7 @@ fn read_body(reader: &mut Reader<'_>, body: &mut Body, extra: &mut Extra) -> Res
     body.position_rest = rests(take(has(present::POSITION_REST), 4));
     body.acceleration_rest = rests(take(has(present::ACCELERATION_REST), 4));
     body.friction_rest = take(has(present::FRICTION_REST), 2) as u16;
-    body.still_frames = take(has(present::STILL), 2) as u16;
+    body.still_ms = take(has(present::STILL), 2) as u16;
     reader.take(at)?;
     *extra = Extra { max_speed: i32::MAX, ..Extra::default() };
     if has(present::SELDOM) { read_seldom(reader, word, body, extra) } else { Ok(0) }

@@ -24,6 +24,7 @@ impl World {
     fn validate_bodies(&self) -> Result<(), SnapshotError> {
         ensure(self.order.is_consistent(), "slots and insertion order disagree")?;
         ensure(self.fps <= FPS_MAX, "frames per second")?;
+        ensure(u32::from(self.clock_rest) < self.fps.max(1), "a remainder not below the rate")?;
         for (slot, (body, extra)) in self.bodies.iter().zip(&self.extras).enumerate() {
             let alive = self.order.generation(slot as u32).is_some();
             ensure(alive == body.has(flag::ALIVE), "a body in a vacant slot")?;
@@ -44,7 +45,7 @@ impl World {
         for &rest in rests {
             ensure(u32::from(rest) < self.fps.max(1), "a remainder not below the rate")?;
         }
-        ensure(body.still_frames <= self.settings.sleep_frames.max(1), "a count of still frames")?;
+        ensure(body.still_ms <= self.settings.sleep_ms.max(1), "a time of stillness")?;
         ensure(body.has(flag::FORCED) || extra.acceleration == [0; 2], "an acceleration without a force")
     }
 

@@ -123,18 +123,15 @@ fn walk_world(world: &World, sink: &mut impl Sink) {
     for v in [s.push_factor, s.margin, s.restitution_threshold, s.max_speed, s.sleep_speed] {
         sink.put_u32(v as u32);
     }
-    for v in [
-        s.iterations,
-        s.relax_iterations,
-        u32::from(s.sleep_frames),
-        s.split.leaf_capacity,
-        s.split.depth_max,
-    ] {
+    for v in
+        [s.iterations, s.relax_iterations, u32::from(s.sleep_ms), s.split.leaf_capacity, s.split.depth_max]
+    {
         sink.put_u32(v);
     }
     sink.put_u64(world.seed);
     sink.put_u64(world.frame);
     sink.put_u32(world.fps);
+    sink.put_u32(world.clock_rest.into());
     let (state, stream) = world.rng.state();
     sink.put_u64(state);
     sink.put_u64(stream);
@@ -253,7 +250,7 @@ fn put_body<const SIZE: usize>(body: &Body, extra: &Extra, generation: u32, page
         | bit(present::POSITION_REST, body.position_rest != [0; 2])
         | bit(present::ACCELERATION_REST, body.acceleration_rest != [0; 2])
         | bit(present::FRICTION_REST, body.friction_rest != 0)
-        | bit(present::STILL, body.still_frames != 0)
+        | bit(present::STILL, body.still_ms != 0)
         | bit(present::MASS, body.mass != usual_mass(body.flags))
         | bit(present::RESTITUTION, body.restitution != 0)
         | bit(present::GROUND_FRICTION, body.ground_friction != 0)
@@ -275,7 +272,7 @@ fn put_body<const SIZE: usize>(body: &Body, extra: &Extra, generation: u32, page
     let at = page.put_if(at, has(present::POSITION_REST), rest_bytes(body.position_rest));
     let at = page.put_if(at, has(present::ACCELERATION_REST), rest_bytes(body.acceleration_rest));
     let at = page.put_if(at, has(present::FRICTION_REST), body.friction_rest.to_le_bytes());
-    let at = page.put_if(at, has(present::STILL), body.still_frames.to_le_bytes());
+    let at = page.put_if(at, has(present::STILL), body.still_ms.to_le_bytes());
     page.len = at;
     if has(present::SELDOM) {
         put_seldom(body, extra, generation, fields, page);
@@ -377,7 +374,7 @@ fn body_bytes(body: &Body) -> [u8; size_of::<Body>()] {
         record.put_u16(*rest);
     }
     record.put_u16(body.friction_rest);
-    record.put_u16(body.still_frames);
+    record.put_u16(body.still_ms);
     for number in [body.ground_friction as u32, body.filter.layers, body.filter.mask] {
         record.put_u32(number);
     }
@@ -463,7 +460,7 @@ mod tests {
         let def = def.position(Vec2::from_ints(-5, 9)).velocity(Vec2::from_ints(1, -2));
         let mut body = Body::new(&def, i32::MAX);
         (body.position_rest, body.acceleration_rest) = ([1, 2], [3, 4]);
-        (body.friction_rest, body.still_frames, body.ground_friction) = (5, 6, 7);
+        (body.friction_rest, body.still_ms, body.ground_friction) = (5, 6, 7);
         body.filter = Filter { layers: 8, mask: 9 };
         if cfg!(target_endian = "little") {
             assert_eq!(body_bytes(&body), bytemuck::cast::<Body, [u8; size_of::<Body>()]>(body));

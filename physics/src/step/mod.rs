@@ -2,5 +2,6 @@
 
 pub(crate) mod broad_phase;
 pub(crate) mod contact_phase;
+pub(crate) mod islands;
 pub(crate) mod stepper;
 pub(crate) mod workers;

@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Body, Shell, flag};
+use crate::collide::narrow_phase::{UNIT, UNIT_BITS, separation};
 use crate::contact::cache::ContactCache;
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::motion::movers::{Movement, MoverBlock};
@@ -15,13 +16,14 @@ use crate::solve::friction::FrictionContact;
 use crate::solve::solver::{Pass, Velocity};
 use crate::solve::stiff::StiffContacts;
 use crate::step::broad_phase::Join;
+use crate::step::islands::Islands;
 use crate::step::workers::WindowHits;
 use crate::tree::block_join::{ALL_PAIRS, IndexPair};
 use crate::tree::quadtree::Quadtree;
 use crate::tree::resting::RestingTrees;
 use crate::world_def::Settings;
 
-/// `still_frames` of a working body that sleeps or is static.
+/// `still_ms` of a working body that is no mover.
 pub(crate) const AT_REST: u16 = u16::MAX;
 
 /// A body whose velocity along locked axes is restored after every pass.
@@ -54,7 +56,7 @@ pub(crate) struct Stepper {
     pub(crate) velocities: Vec<Velocity>,
     /// Velocities with which positions move: after the biased passes.
     moving: Vec<Velocity>,
-    /// Frames of stillness by working index; `AT_REST` for bodies that are no movers.
+    /// Milliseconds of stillness by working index; `AT_REST` for bodies that are no movers.
     still: Vec<u16>,
     /// Least stillness among a body's touching neighbours.
     calm: Vec<u16>,
@@ -76,6 +78,7 @@ pub(crate) struct Stepper {
     pub(crate) working: Vec<u32>,
     /// Lane by slot; valid where the lane holds the slot.
     lanes: Vec<u32>,
+    pub(crate) islands: Islands,
     /// Flags of all working bodies, or-ed.
     pub(crate) any_flags: u32,
 }
@@ -102,6 +105,7 @@ impl Stepper {
             resting_pairs: Vec::new(),
             working: Vec::new(),
             lanes: Vec::new(),
+            islands: Islands::default(),
             any_flags: 0,
         }
     }
@@ -157,7 +161,7 @@ impl Stepper {
             shells[l] = body.shell(slot);
             block.set(l, &shells[l].bounds().grown(margin));
             velocities[l] = Velocity::new(body.velocity);
-            still[l] = body.still_frames;
+            still[l] = body.still_ms;
             cached[l] = contacts.range(slot);
             self.lanes[slot as usize] = (first + l) as u32;
             any_flags |= body.flags;
@@ -183,12 +187,7 @@ impl Stepper {
     #[cold]
     fn note_locks(&mut self, first: usize, slots: &[u32; LANES], bodies: &[Body]) {
         for (lane, &slot) in (first as u32..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
-            let body = &bodies[slot as usize];
-            for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
-                if body.has(bit) {
-                    self.locked.push(Locked { body: lane, axis, velocity: body.velocity[usize::from(axis)] });
-                }
-            }
+            note_lock(lane, &bodies[slot as usize], &mut self.locked);
         }
     }
 
@@ -215,29 +214,41 @@ impl Stepper {
         self.resting_pairs.sort_unstable();
     }
 
-    /// The sleepers that a moving body is about to touch; a slot may be listed twice.
-    pub(crate) fn sleepers_near_movers(&self, bodies: &[Body], out: &mut Vec<u32>) {
+    /// The sleepers that a mover touches, or comes to touch within this frame when nothing stops it; a slot may be listed twice.
+    pub(crate) fn sleepers_in_the_way(&self, bodies: &[Body], fps: u32, out: &mut Vec<u32>) {
         out.clear();
         for &(lane, slot) in &self.resting_pairs {
             let sleeper = &bodies[slot as usize];
-            if self.still[lane as usize] == 0 && sleeper.has(flag::DYNAMIC) {
-                let mover = &bodies[self.shells[lane as usize].slot as usize];
-                if mover.interacts_with(sleeper) && (mover.flags | sleeper.flags) & flag::SENSOR == 0 {
-                    out.push(slot);
-                }
+            if !sleeper.has(flag::DYNAMIC) {
+                continue;
+            }
+            let shell = &self.shells[lane as usize];
+            let mover = &bodies[shell.slot as usize];
+            if !mover.interacts_with(sleeper) || (mover.flags | sleeper.flags) & flag::SENSOR != 0 {
+                continue;
+            }
+            let (normal, gap) = separation(shell, &sleeper.shell(slot));
+            // What a still one gains in a frame of gravity is taken by what carries it.
+            let approaches = self.still[lane as usize] == 0
+                && i64::from(gap) * i64::from(fps) < speed_along(mover.velocity, normal);
+            if gap <= 0 || approaches {
+                out.push(slot);
             }
         }
     }
 
-    /// Appends each body at rest near a mover once to the working arrays.
+    /// Appends each body at rest near a mover once to the working arrays. Sleepers among them are *guests*: they take part in contacts with
+    /// their own mass, but stay where they are in this frame. One that is pushed wakes up with its island.
     pub(crate) fn append_resting(&mut self, bodies: &[Body], contacts: &ContactCache) {
         self.working.resize(bodies.len(), NO_SLOT);
         for &(_, slot) in &self.resting_pairs {
             if self.working[slot as usize] == NO_SLOT {
                 self.working[slot as usize] = self.shells.len() as u32;
-                // Whatever is at rest stands still for this step: the solver must not move it.
                 let body = &bodies[slot as usize];
-                self.shells.push(Shell { mass: 0, ..body.shell(slot) });
+                if body.has(flag::DYNAMIC) && body.has(flag::LOCK_X | flag::LOCK_Y) {
+                    note_lock(self.shells.len() as u32, body, &mut self.locked);
+                }
+                self.shells.push(body.shell(slot));
                 self.velocities.push(Velocity::default());
                 self.still.push(AT_REST);
                 self.cached.push(contacts.range(slot));
@@ -314,13 +325,39 @@ impl Stepper {
             return;
         }
         let Self { batches, still, calm, .. } = self;
-        batches.for_each(|batch, lane, _| {
+        batches.for_each(|batch, lane, origin| {
             let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
-            if batch.impulse[lane] != 0 {
+            if batch.impulse[lane] != 0 || origin.touching {
                 calm[a] = calm[a].min(still[b]);
                 calm[b] = calm[b].min(still[a]);
             }
         });
+    }
+
+    /// Calls `pushed` with slot and velocity of each sleeper that was a guest in this step and touches a mover now; some more than once.
+    pub(crate) fn touched_guests(&self, bodies: &[Body], mut pushed: impl FnMut(u32, [i32; 2])) {
+        // The dummy body stands between movers and guests.
+        let guests = self.tree.slot_of_lane().len() + 1;
+        if !self.shells[guests.min(self.shells.len())..].iter().any(|shell| shell.mass != 0) {
+            return;
+        }
+        self.batches.for_each(|batch, lane, origin| {
+            for at in [batch.a[lane] as usize, batch.b[lane] as usize] {
+                let touches = batch.impulse[lane] != 0 || origin.touching;
+                if touches && at >= guests && self.shells[at].mass != 0 {
+                    let slot = self.shells[at].slot;
+                    if !bodies[slot as usize].has(flag::AWAKE) {
+                        pushed(slot, self.velocities[at].get());
+                    }
+                }
+            }
+        });
+    }
+
+    /// Islands of the movers that touch after this step.
+    pub(crate) fn find_islands(&mut self, gravity: [i32; 2]) {
+        let lanes = self.tree.slot_of_lane().len();
+        self.islands.find(&self.batches, &self.frictions, &self.shells, lanes, gravity);
     }
 
     /// Forgets all movers.
@@ -343,7 +380,7 @@ impl Stepper {
     }
 
     /// The lane of a mover of the last step.
-    fn lane(&self, slot: u32) -> Option<usize> {
+    pub(crate) fn lane(&self, slot: u32) -> Option<usize> {
         let lane = *self.lanes.get(slot as usize)? as usize;
         (self.tree.slot_of_lane().get(lane) == Some(&slot)).then_some(lane)
     }
@@ -352,4 +389,18 @@ impl Stepper {
     pub(crate) fn solved(&self) -> (&Batches, &[Shell]) {
         (&self.batches, &self.shells)
     }
+}
+
+fn note_lock(index: u32, body: &Body, locked: &mut Vec<Locked>) {
+    for (axis, bit) in [(0, flag::LOCK_X), (1, flag::LOCK_Y)] {
+        if body.has(bit) {
+            locked.push(Locked { body: index, axis, velocity: body.velocity[usize::from(axis)] });
+        }
+    }
+}
+
+/// How fast a velocity leads along a unit normal, raw units per second, rounded up.
+fn speed_along(velocity: [i32; 2], normal: [i32; 2]) -> i64 {
+    let product = (0..2).map(|x| i64::from(velocity[x]) * i64::from(normal[x])).sum::<i64>();
+    (product + i64::from(UNIT) - 1) >> UNIT_BITS
 }

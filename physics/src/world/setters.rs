@@ -42,7 +42,6 @@ impl World {
             self.moved_by_hand(id.index());
             self.wake_neighbours(id.index());
             self.wake(id.index());
-            self.recheck_resting = true;
         }
         Ok(())
     }
@@ -188,6 +187,7 @@ impl World {
             if enabled {
                 self.bodies[slot].set(flag::DISABLED, false);
                 self.enter(id.index());
+                self.wake_neighbours(id.index());
             } else {
                 self.leave(id.index());
                 self.bodies[slot].set(flag::DISABLED, true);
@@ -222,7 +222,6 @@ impl World {
         if !self.bodies[slot].has(flag::DISABLED) {
             self.wake_neighbours(slot as u32);
             self.wake(slot as u32);
-            self.recheck_resting = true;
         }
     }
 }

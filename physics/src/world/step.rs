@@ -6,7 +6,7 @@ use crate::body::id::BodyId;
 use crate::body::record::{Body, Extra, flag};
 use crate::contact::cache::RestingContact;
 use crate::math::num::FPS_MAX;
-use crate::motion::movers::{Movement, falls_asleep};
+use crate::motion::movers::Movement;
 use crate::motion::rates::{self, PerFrame};
 use crate::step::contact_phase::ContactPhase;
 use crate::step::workers::{SameThread, Workers};
@@ -37,7 +37,9 @@ impl World {
         self.find_contacts(frames_per_second, workers);
         self.stepper.solve(&self.settings);
         self.keep_contacts();
-        if self.move_bodies(per_frame) {
+        let rests = self.move_bodies(per_frame);
+        self.wake_guests();
+        if rests {
             self.put_to_sleep();
         }
         self.frame = self.frame.wrapping_add(1);
@@ -57,12 +59,36 @@ impl World {
             }
             body.friction_rest = rates::rescale_rest(body.friction_rest, old, fps);
         }
+        self.clock_rest = rates::rescale_rest(self.clock_rest, old, fps);
     }
 
-    /// Bodies that woke up or are new leave the resting trees and join the movers.
+    /// Length of this frame in milliseconds; what is left over counts later, so that their sum is exact.
+    fn pass_time(&mut self, per_frame: PerFrame) -> u16 {
+        let (milliseconds, rest) = per_frame.take(1_000, self.clock_rest);
+        self.clock_rest = rest;
+        milliseconds as u16
+    }
+
+    /// Bodies that woke up or are new leave the resting trees and join the movers. What is new and does not move wakes those beside it.
     #[inline(never)]
     fn gather_movers(&mut self) {
-        let (split, margin) = (self.settings.split, self.settings.box_margin());
+        self.join_movers();
+        self.resting.flush(&self.bodies, self.settings.split, self.settings.box_margin());
+        for at in 0..self.fresh.len() {
+            let slot = self.fresh[at];
+            let body = &self.bodies[slot as usize];
+            if body.has(flag::ALIVE) && !body.has(flag::AWAKE | flag::DISABLED | flag::SENSOR) {
+                self.wake_neighbours(slot);
+            }
+        }
+        self.join_movers();
+    }
+
+    /// Bodies that woke up leave the resting trees and join the movers.
+    pub(crate) fn join_movers(&mut self) {
+        if self.waking.is_empty() {
+            return;
+        }
         let known = self.active.len();
         for slot in self.waking.drain(..) {
             // A woken body is no mover any more when it was removed or disabled again; a new one in its slot counts once.
@@ -71,7 +97,6 @@ impl World {
                 self.active.push(slot);
             }
         }
-        self.resting.flush(&self.bodies, split, margin);
         sort_in(&mut self.active, known, &mut self.scratch);
     }
 
@@ -89,37 +114,6 @@ impl World {
         }
     }
 
-    /// Gathers the movers. Sleepers that a moving body is about to touch wake up first, so that they give way at once.
-    fn wake_sleepers(&mut self, per_frame: PerFrame) {
-        self.gather();
-        let mut near = core::mem::take(&mut self.scratch);
-        self.stepper.sleepers_near_movers(&self.bodies, &mut near);
-        for &slot in &near {
-            let (body, extra) = (&mut self.bodies[slot as usize], &mut self.extras[slot as usize]);
-            if !body.has(flag::AWAKE) {
-                body.set(flag::AWAKE, true);
-                // Not moving yet: it wakes its own neighbours only when it does.
-                body.still_frames = 1;
-                accelerate_one(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
-                self.resting.remove(slot);
-                self.active.push(slot);
-                self.recheck_resting = true;
-                self.contacts.roles_changed = true;
-            }
-        }
-        if !near.is_empty() {
-            self.active.sort_unstable();
-            self.gather();
-        }
-        self.scratch = near;
-    }
-
-    /// Sorts the movers along the curve and finds the bodies at rest near them.
-    fn gather(&mut self) {
-        self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings);
-        self.stepper.find_resting_pairs(&mut self.resting);
-    }
-
     /// Broad phase, narrow phase, and the contacts of the last frame for the warm start.
     #[inline(never)]
     fn find_contacts(&mut self, fps: u32, workers: &dyn Workers) {
@@ -130,11 +124,7 @@ impl World {
             let body = &bodies[slot as usize];
             !body.has(flag::AWAKE | flag::DISABLED | flag::FRESH) && !gone(slot)
         };
-        let recheck = core::mem::take(&mut self.recheck_resting);
-        self.contacts.begin_step(
-            bodies.len(),
-            recheck.then_some(|c: &RestingContact| !(stays(c.owner) && stays(c.other))),
-        );
+        self.contacts.begin_step(bodies.len(), |c: &RestingContact| !(stays(c.owner) && stays(c.other)));
         self.sensors.begin_step();
         self.stepper.append_resting(bodies, &self.contacts);
         let mut phase = ContactPhase {
@@ -196,6 +186,7 @@ impl World {
     /// Writes the solved velocities back and moves the bodies. Returns whether one of them is to fall asleep.
     #[inline(never)]
     fn move_bodies(&mut self, per_frame: PerFrame) -> bool {
+        let frame_ms = self.pass_time(per_frame);
         self.stepper.spread_stillness();
         let mut movement = Movement {
             bodies: &mut self.bodies,
@@ -204,30 +195,12 @@ impl World {
             resting: &self.resting,
             settings: self.settings,
             per_frame,
+            frame_ms,
             tired: false,
+            stopped: false,
         };
         self.stepper.move_bodies(&mut movement);
-        movement.tired
-    }
-
-    /// Bodies that were still for long enough fall asleep.
-    #[inline(never)]
-    fn put_to_sleep(&mut self) {
-        let limit = self.settings.sleep_frames;
-        let (split, margin) = (self.settings.split, self.settings.box_margin());
-        let Self { active, bodies, stepper, resting, .. } = self;
-        active.retain(|&slot| {
-            let body = &mut bodies[slot as usize];
-            if !falls_asleep(body, limit) {
-                return true;
-            }
-            body.set(flag::AWAKE, false);
-            body.velocity = [0, 0];
-            stepper.vacate(slot);
-            resting.insert(slot, bodies, split, margin);
-            false
-        });
-        self.contacts.retire(&self.bodies);
+        movement.tired || movement.stopped
     }
 }
 
@@ -254,7 +227,7 @@ fn sort_in(list: &mut [u32], sorted: usize, scratch: &mut Vec<u32>) {
 const ACCELERATION_MAX: i32 = (1 << 30) - 1;
 
 /// Gravity, forces and damping of one body.
-fn accelerate_one(
+pub(crate) fn accelerate_one(
     body: &mut Body,
     extra: &mut Extra,
     gravity: [i32; 2],

@@ -1,0 +1,228 @@
+//! Islands: bodies that touch, directly or through others that contacts can move. They fall asleep and wake up as one.
+//!
+//! Which body belongs to which island is looked at only when one of them was still for long enough, so a crowd on the move pays nothing. A
+//! sleeping island is a ring of slots; it follows from the contacts between sleepers, so it is no state.
+
+use alloc::vec::Vec;
+
+use crate::body::record::{Body, Shell, flag};
+use crate::contact::cache::RestingContact;
+use crate::math::boxes::NO_SLOT;
+use crate::solve::coloring::Batches;
+use crate::solve::friction::FrictionContact;
+
+/// Sets that are merged one by one. The lowest member names a set, so that the order of merging changes nothing.
+#[derive(Clone, Debug, Default)]
+struct DisjointSets(Vec<u32>);
+
+impl DisjointSets {
+    fn reset(&mut self, len: usize) {
+        self.0.clear();
+        self.0.extend(0..len as u32);
+    }
+
+    /// The name of a member's set; the way there is halved.
+    fn find(&mut self, mut at: u32) -> u32 {
+        let parents = &mut self.0;
+        while parents[at as usize] != at {
+            parents[at as usize] = parents[parents[at as usize] as usize];
+            at = parents[at as usize];
+        }
+        at
+    }
+
+    fn merge(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+}
+
+/// What holds a mover, found with its island; bits.
+pub(crate) mod held {
+    /// It touches something.
+    pub(crate) const TOUCHES: u8 = 1 << 0;
+    /// A contact pushes it against the pull of gravity, or holds it by friction.
+    pub(crate) const CARRIED: u8 = 1 << 1;
+    /// It touches a body that has only just woken up, or a kinematic one that moves.
+    pub(crate) const STIRRED: u8 = 1 << 2;
+}
+
+/// The islands of one step's movers, by working index. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Islands {
+    sets: DisjointSets,
+    pub(crate) held: Vec<u8>,
+    /// By the name of an island: how long all of it was still, milliseconds.
+    stillness: Vec<u16>,
+    /// Name of the island and slot, of those that fall asleep.
+    sleepy: Vec<u64>,
+}
+
+impl Islands {
+    /// Joins the `lanes` movers that touch and notes what holds them. `shells` holds guests behind the movers.
+    pub(crate) fn find(
+        &mut self,
+        batches: &Batches,
+        frictions: &[FrictionContact],
+        shells: &[Shell],
+        lanes: usize,
+        gravity: [i32; 2],
+    ) {
+        self.sets.reset(lanes);
+        self.held.clear();
+        self.held.resize(shells.len(), 0);
+        self.stillness.clear();
+        self.stillness.resize(lanes, u16::MAX);
+        let (sets, held) = (&mut self.sets, &mut self.held);
+        batches.for_each(|batch, lane, origin| {
+            if batch.impulse[lane] == 0 && !origin.touching {
+                return;
+            }
+            let (a, b) = (batch.a[lane], batch.b[lane]);
+            let [mover_a, mover_b] = [a, b].map(|at| (at as usize) < lanes);
+            let movable = |at: u32| shells[at as usize].mass != 0;
+            let along = along(gravity, batch.normal[lane]);
+            // The normal leads from a to b, so b is pushed along it and a against it.
+            let carries = |against: bool| if against && batch.impulse[lane] != 0 { held::CARRIED } else { 0 };
+            // A guest woke up just now, and a mover without mass is kinematic and on its way.
+            let stirs = |other: u32, mover: bool| if mover != movable(other) { held::STIRRED } else { 0 };
+            held[a as usize] |= held::TOUCHES | carries(along > 0) | stirs(b, mover_b);
+            held[b as usize] |= held::TOUCHES | carries(along < 0) | stirs(a, mover_a);
+            if mover_a && mover_b && movable(a) && movable(b) {
+                sets.merge(a, b);
+            }
+        });
+        for friction in frictions {
+            let (contact, tangent, impulse) = friction.pushed(batches.as_slice());
+            let along = along(gravity, tangent).signum() * i64::from(impulse);
+            held[contact.a as usize] |= if along > 0 { held::CARRIED } else { 0 };
+            held[contact.b as usize] |= if along < 0 { held::CARRIED } else { 0 };
+        }
+    }
+
+    /// An island was still for no longer than one of its bodies.
+    pub(crate) fn note_stillness(&mut self, lane: u32, milliseconds: u16) {
+        let name = self.sets.find(lane) as usize;
+        self.stillness[name] = self.stillness[name].min(milliseconds);
+    }
+
+    /// How long the whole island of a mover was still, milliseconds.
+    pub(crate) fn stillness(&mut self, lane: u32) -> u16 {
+        self.stillness[self.sets.find(lane) as usize]
+    }
+
+    /// A mover falls asleep with its island.
+    pub(crate) fn put_to_sleep(&mut self, lane: u32, slot: u32) {
+        let name = self.sets.find(lane);
+        self.sleepy.push(u64::from(name) << 32 | u64::from(slot));
+    }
+
+    /// Makes rings of those that fell asleep.
+    pub(crate) fn close(&mut self, sleeping: &mut SleepingIslands) {
+        self.sleepy.sort_unstable();
+        for island in self.sleepy.chunk_by(|a, b| a >> 32 == b >> 32) {
+            sleeping.add(island.iter().map(|&member| member as u32));
+        }
+        self.sleepy.clear();
+    }
+}
+
+/// How far gravity pulls along a unit normal; only the sign counts.
+fn along(gravity: [i32; 2], normal: [i32; 2]) -> i64 {
+    i64::from(gravity[0]) * i64::from(normal[0]) + i64::from(gravity[1]) * i64::from(normal[1])
+}
+
+/// Sleeping bodies as rings of slots, one ring an island.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SleepingIslands {
+    /// By slot: the next member of its island; `NO_SLOT` when it is alone or awake.
+    next: Vec<u32>,
+}
+
+impl SleepingIslands {
+    /// Links the members, in the order given.
+    pub(crate) fn add(&mut self, members: impl Iterator<Item = u32>) {
+        let mut ends: Option<(u32, u32)> = None;
+        for slot in members {
+            self.next.resize(self.next.len().max(slot as usize + 1), NO_SLOT);
+            if let Some((_, last)) = ends {
+                self.next[last as usize] = slot;
+            }
+            ends = Some((ends.map_or(slot, |(first, _)| first), slot));
+        }
+        if let Some((first, last)) = ends
+            && first != last
+        {
+            self.next[last as usize] = first;
+        }
+    }
+
+    /// Takes an island apart and appends its members, the one asked for first.
+    pub(crate) fn take(&mut self, slot: u32, members: &mut Vec<u32>) {
+        let mut at = slot;
+        while at != NO_SLOT {
+            members.push(at);
+            let next = self.next.get_mut(at as usize).map_or(NO_SLOT, |n| core::mem::replace(n, NO_SLOT));
+            at = if next == slot { NO_SLOT } else { next };
+        }
+    }
+
+    /// Makes the rings anew from the contacts of the bodies that sleep.
+    pub(crate) fn rebuild(&mut self, bodies: &[Body], contacts: impl Iterator<Item = RestingContact>) {
+        let sleeps = |slot: u32| {
+            let body = &bodies[slot as usize];
+            body.has(flag::DYNAMIC) && !body.has(flag::AWAKE | flag::DISABLED | flag::FRESH)
+        };
+        let mut islands = Islands::default();
+        islands.sets.reset(bodies.len());
+        for contact in contacts.filter(|c| sleeps(c.owner) && sleeps(c.other)) {
+            islands.sets.merge(contact.owner, contact.other);
+        }
+        self.next.clear();
+        for slot in (0..bodies.len() as u32).filter(|&slot| sleeps(slot)) {
+            islands.put_to_sleep(slot, slot);
+        }
+        islands.close(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn rings_give_every_member_once_wherever_one_begins() {
+        let mut sleeping = SleepingIslands::default();
+        for first in [5, 2, 9] {
+            sleeping.add([2, 5, 9].into_iter());
+            sleeping.add([3].into_iter());
+            let mut members = vec![];
+            sleeping.take(first, &mut members);
+            assert_eq!(members[0], first);
+            members.sort_unstable();
+            assert_eq!(members, [2, 5, 9]);
+            for alone in [2, 3, 5, 9, 1_000] {
+                members.clear();
+                sleeping.take(alone, &mut members);
+                assert_eq!(members, [alone]);
+            }
+        }
+    }
+
+    #[test]
+    fn sets_are_named_after_their_lowest_member_in_any_order() {
+        let pairs = [(7, 3), (1, 7), (4, 5), (0, 8), (5, 6)];
+        let mut names = vec![];
+        for turn in 0..pairs.len() {
+            let mut sets = DisjointSets::default();
+            sets.reset(9);
+            for k in 0..pairs.len() {
+                let (a, b) = pairs[(k * 2 + turn) % pairs.len()];
+                sets.merge(a, b);
+            }
+            names.push((0..9).map(|at| sets.find(at)).collect::<Vec<_>>());
+        }
+        assert!(names.iter().all(|n| n == &[0, 1, 2, 1, 4, 4, 4, 1, 0]), "{names:?}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Falling asleep and waking up, island by island.
+
+use crate::body::record::{Body, flag};
+use crate::contact::setup::PARTING_GAP;
+use crate::motion::rates;
+use crate::motion::rates::PerFrame;
+use crate::step::islands::held;
+use crate::world::World;
+use crate::world::step::accelerate_one;
+use crate::world_def::Settings;
+
+/// What touches nothing and glides sleeps only below this part of the sleep speed: 1/64.
+const GLIDING_SHIFT: u32 = 6;
+
+impl World {
+    /// Makes a movable body a mover from the next step on, and the island that it sleeps with. Kinematic bodies move only with a velocity.
+    pub(crate) fn wake(&mut self, slot: u32) {
+        let body = &mut self.bodies[slot as usize];
+        let moves = body.has(flag::DYNAMIC) || (body.has(flag::KINEMATIC) && body.velocity != [0, 0]);
+        if !moves || body.has(flag::DISABLED) {
+            return;
+        }
+        body.still_ms = 0;
+        if body.has(flag::AWAKE) {
+            return;
+        }
+        let carries = body.has(flag::KINEMATIC);
+        let mut members = core::mem::take(&mut self.members);
+        self.sleeping.take(slot, &mut members);
+        for &member in &members {
+            let body = &mut self.bodies[member as usize];
+            body.still_ms = 0;
+            body.set(flag::AWAKE, true);
+            self.previous[member as usize] = body.position;
+            self.waking.push(member);
+            self.contacts.stir(member);
+        }
+        members.clear();
+        self.members = members;
+        self.contacts.roles_changed = true;
+        if carries {
+            self.wake_neighbours(slot);
+        }
+    }
+
+    /// Wakes the sleeping bodies whose boxes touch a body's.
+    pub(crate) fn wake_neighbours(&mut self, slot: u32) {
+        let reach = self.settings.margin.max(PARTING_GAP);
+        let area = self.bodies[slot as usize].bounds().grown(reach);
+        let mut near = core::mem::take(&mut self.scratch);
+        near.clear();
+        self.resting.visit(&area, &mut |other| near.push(other));
+        for &other in &near {
+            let body = &self.bodies[other as usize];
+            // After a snapshot was restored, those that are awake wait beside the sleepers until the next step.
+            if !body.has(flag::AWAKE) && body.bounds().overlaps(&area) {
+                self.wake(other);
+            }
+        }
+        self.scratch = near;
+    }
+
+    /// Gathers the movers. Sleepers that one of them comes to touch in this frame wake up first, whole islands, so that they give way at
+    /// once.
+    pub(crate) fn wake_sleepers(&mut self, per_frame: PerFrame) {
+        self.gather();
+        let mut in_the_way = core::mem::take(&mut self.scratch);
+        self.stepper.sleepers_in_the_way(&self.bodies, self.fps, &mut in_the_way);
+        for &slot in &in_the_way {
+            self.wake(slot);
+        }
+        self.scratch = in_the_way;
+        if self.waking.is_empty() {
+            return;
+        }
+        for &slot in &self.waking {
+            let (body, extra) = (&mut self.bodies[slot as usize], &mut self.extras[slot as usize]);
+            accelerate_one(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
+        }
+        self.join_movers();
+        self.gather();
+    }
+
+    /// Sorts the movers along the curve and finds the bodies at rest near them.
+    fn gather(&mut self) {
+        self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings);
+        self.stepper.find_resting_pairs(&mut self.resting);
+    }
+
+    /// Wakes the sleepers that were pushed although nobody seemed to reach them in this frame: somebody was thrown at them. They stood
+    /// where they were; their speed takes effect in the next frame, with all that they touch.
+    pub(crate) fn wake_guests(&mut self) {
+        let mut pushed = core::mem::take(&mut self.pushed);
+        self.stepper.touched_guests(&self.bodies, |slot, velocity| pushed.push((slot, velocity)));
+        let max = self.settings.max_speed;
+        for (slot, velocity) in pushed.drain(..) {
+            self.wake(slot);
+            let body = &mut self.bodies[slot as usize];
+            body.velocity = velocity.map(|v| v.clamp(-max, max));
+            if body.has(flag::LIMITED) {
+                rates::limit_speed(&mut body.velocity, self.extras[slot as usize].max_speed);
+            }
+        }
+        self.pushed = pushed;
+    }
+
+    /// Islands that were still for long enough fall asleep, and so do kinematic bodies that stand. The others' bodies were still no longer
+    /// than their islands.
+    #[inline(never)]
+    pub(crate) fn put_to_sleep(&mut self) {
+        let settings = self.settings;
+        self.stepper.find_islands(settings.gravity);
+        let Self { active, bodies, stepper, resting, sleeping, .. } = self;
+        for &slot in active.iter() {
+            if let Some(lane) = stepper.lane(slot) {
+                let body = &bodies[slot as usize];
+                let rests = may_rest(body, stepper.islands.held[lane], &settings);
+                stepper.islands.note_stillness(lane as u32, if rests { body.still_ms } else { 0 });
+            }
+        }
+        active.retain(|&slot| {
+            let body = &mut bodies[slot as usize];
+            let Some(lane) = stepper.lane(slot) else { return true };
+            if body.has(flag::DYNAMIC) {
+                let stillness = stepper.islands.stillness(lane as u32);
+                if settings.sleep_ms == 0 || stillness < settings.sleep_ms {
+                    body.still_ms = body.still_ms.min(stillness);
+                    return true;
+                }
+                stepper.islands.put_to_sleep(lane as u32, slot);
+            } else if body.velocity != [0, 0] {
+                return true;
+            }
+            body.set(flag::AWAKE, false);
+            body.velocity = [0, 0];
+            stepper.vacate(slot);
+            resting.insert(slot, bodies, settings.split, settings.box_margin());
+            false
+        });
+        stepper.islands.close(sleeping);
+        self.contacts.retire(&self.bodies);
+    }
+}
+
+/// Whether a dynamic body would stay where it is: something carries it where gravity pulls, else something touches it or it does not even glide.
+fn may_rest(body: &Body, held: u8, settings: &Settings) -> bool {
+    if held & held::STIRRED != 0 {
+        return false;
+    }
+    if settings.gravity != [0, 0] {
+        return held & held::CARRIED != 0 || lies_at_the_edge(body, settings);
+    }
+    let gliding = settings.sleep_speed >> GLIDING_SHIFT;
+    held & held::TOUCHES != 0 || body.velocity.iter().all(|v| v.abs() <= gliding)
+}
+
+/// Whether gravity pulls a body out of the world, whose edge holds it.
+fn lies_at_the_edge(body: &Body, settings: &Settings) -> bool {
+    (0..2).any(|axis| {
+        let (g, at) = (settings.gravity[axis], body.position[axis]);
+        (g > 0 && at >= settings.bounds.max[axis]) || (g < 0 && at <= settings.bounds.min[axis])
+    })
+}
