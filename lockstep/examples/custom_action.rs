@@ -58,7 +58,7 @@ impl Simulation for Game {
     fn step(&mut self, _frames_per_second: u32) {
         self.frames += 1;
     }
-    fn checksum(&self) -> u64 {
+    fn checksum(&mut self) -> u64 {
         u64::from(self.frames) << 32 | self.orders.len() as u64
     }
 }

@@ -2,20 +2,33 @@
 //!
 //! Peers run the same simulation and exchange only what players do. Start with [`Session`] and [`Driver`]; the `README.md` of this
 //! package shows how a game plugs in, `WIRE.md` specifies every byte.
+//!
+//! # Features
+//!
+//! - `udp` (default): [`transport::udp`], the only code that touches a socket.
+//! - `simnet`: a simulated network and whole matches in virtual time, for tests.
+//! - `testing`: `assert_deterministic`, for tests.
+//! - `physics`: `testudo_physics::World` is a part of a game's state (`v.part(&mut self.world)`).
+//! - `serde`: settings can be read from files.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod drive;
 mod pace;
 pub mod packet;
 pub mod replay;
 mod session;
+#[cfg(feature = "simnet")]
 pub mod simnet;
 pub mod state;
+#[cfg(feature = "testing")]
 pub mod testing;
 pub mod transport;
 mod value;
+#[cfg(feature = "physics")]
+mod world;
 
 pub use drive::driver::{Advance, Driver};
-pub use drive::frame_objects::{FrameObject, FrameObjects};
+pub use drive::frame_objects::{FrameObject, FrameObjectId, FrameObjects};
 pub use drive::simulation::Simulation;
 pub use pace::pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_plan};
 pub use pace::playout::{Playout, PlayoutMode};
@@ -26,13 +39,14 @@ pub use session::event::{Event, Failure, MatchResult, Stats};
 pub use session::outbox::SubmitError;
 pub use session::saved::{SavedMatch, SavedMatchError};
 pub use session::{Blame, PlayerReport, Session, SessionPhase, TurnStatus};
+#[cfg(feature = "simnet")]
 pub use simnet::virtual_match::{PeerClock, VirtualMatch};
 pub use state::inquiry;
 pub use value::action::{self, Action, NoAction};
 pub use value::bits::{self, BitReader, BitWriter, DecodeError};
-pub use value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_MAX, SPEED_MIN};
+pub use value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 pub use value::ids::{Frame, Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
-pub use value::time::{Duration, Instant};
+pub use value::time::{Duration, FrameRate, Instant};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

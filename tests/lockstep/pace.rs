@@ -38,7 +38,7 @@ impl Simulation for Pad {
         self.frames += 1;
         self.sum = self.sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
     }
-    fn checksum(&self) -> u64 {
+    fn checksum(&mut self) -> u64 {
         self.sum
     }
 }

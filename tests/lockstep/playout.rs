@@ -3,8 +3,8 @@
 use crate::toy::{Toy, bot};
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, Identity, Instant, PeerId, Playout, PlayoutMode, Session, SessionConfig, SessionPhase,
-    VirtualMatch,
+    Driver, Duration, FrameRate, Identity, Instant, PeerId, Playout, PlayoutMode, Session, SessionConfig,
+    SessionPhase, VirtualMatch,
 };
 
 /// A player and one spectator with a playout buffer, 60 turns of one frame per second.
@@ -24,7 +24,7 @@ fn watched(link: LinkSettings, turns: u32, mode: PlayoutMode) -> VirtualMatch<To
     net.set_default(link);
     let drivers = vec![
         Driver::new(Toy::default(), player),
-        Driver::new(Toy::default(), spectator).with_playout(Playout::new(mode, 60_000)),
+        Driver::new(Toy::default(), spectator).with_playout(Playout::new(mode, FrameRate::per_second(60))),
     ];
     VirtualMatch::new(drivers, net)
 }
@@ -52,15 +52,44 @@ fn a_simulation_two_seconds_later_never_diverges() {
 }
 
 #[test]
+fn who_watches_follows_the_speed_of_the_match() {
+    let link = LinkSettings { latency: Duration::from_millis(50), ..LinkSettings::default() };
+    let mut game = watched(link, 3_000, PlayoutMode::Fixed(Duration::from_millis(100)));
+    let mut looked_at = 0;
+    while !game.is_over() {
+        let until = game.now() + Duration::from_millis(5);
+        game.run(until, |peer, turn, _, session| match turn.0 {
+            600 if peer == 0 => session.set_speed(200),
+            1_800 if peer == 0 => session.set_speed(50),
+            _ => {}
+        });
+        let [player, spectator] = game.drivers() else { panic!() };
+        let (ahead, behind) = (player.frame().0, spectator.frame().0);
+        // 50 ms on the way and 100 ms of delay, at the rate of that time; some frames around the changes are left out.
+        let lag = match behind {
+            100..=580 => 9,
+            700..=1_780 => 18,
+            1_900..=2_900 if ahead < 3_000 => 5,
+            _ => continue,
+        };
+        assert!(
+            (ahead - behind).abs_diff(lag) <= 2,
+            "frame {behind}: {} frames behind, not {lag}",
+            ahead - behind
+        );
+        looked_at += 1;
+    }
+    assert!(looked_at > 3_000, "{looked_at}");
+    assert_eq!(game.drivers()[1].playout().unwrap().rate(), FrameRate::per_second(30));
+}
+
+#[test]
 fn pictures_between_two_frames_follow_the_buffer() {
     let link = LinkSettings { latency: Duration::from_millis(500), ..LinkSettings::default() };
     let mut game = watched(link, 600, PlayoutMode::Fixed(Duration::from_millis(100)));
     let shown = |game: &VirtualMatch<Toy>, at: Instant| {
         let spectator = &game.drivers()[1];
-        (
-            u64::from(spectator.frame().0) * 1_000_000 + u64::from(spectator.alpha_ppm_at(at)),
-            spectator.frame(),
-        )
+        (u64::from(spectator.frame().0) * 65_536 + u64::from(spectator.alpha_at(at)), spectator.frame())
     };
     while game.drivers()[1].frame().0 < 60 {
         game.run(game.now() + Duration::from_micros(1), |_, _, _, _| {});
@@ -74,8 +103,8 @@ fn pictures_between_two_frames_follow_the_buffer() {
         }
         let now = shown(&game, at).0;
         assert!(
-            (49_000..=51_000).contains(&(now - last)),
-            "picture {picture}: {last} to {now} ppm of a frame"
+            (3_211..=3_343).contains(&(now - last)),
+            "picture {picture}: {last} to {now} parts of 65,536 of a frame"
         );
         last = now;
     }
@@ -85,7 +114,7 @@ fn pictures_between_two_frames_follow_the_buffer() {
 fn late_fraction(loss_ppm: u32, slack_intervals: u32, frames: u32, seed: u64) -> (u64, u64) {
     let interval_us = 10_000;
     let slack = Duration::from_micros(interval_us * u64::from(slack_intervals));
-    let mut playout = Playout::new(PlayoutMode::Fixed(slack), 100_000);
+    let mut playout = Playout::new(PlayoutMode::Fixed(slack), FrameRate::per_second(100));
     let mut net = SimNet::new(seed);
     let latency = Duration::from_millis(50);
     net.set_default(LinkSettings { latency, loss_ppm, ..LinkSettings::default() });
@@ -136,7 +165,7 @@ fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
         ..LinkSettings::default()
     };
     let mode = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(150) };
-    let mut playout = Playout::new(mode, 60_000);
+    let mut playout = Playout::new(mode, FrameRate::per_second(60));
     let mut net = SimNet::new(2);
     net.set_default(link);
     let mut settled = (0, 0);

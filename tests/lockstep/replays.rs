@@ -111,7 +111,7 @@ fn a_match_is_played_again_bit_by_bit() {
     let replay = Replay::read(bytes.clone(), SIM_VERSION).unwrap();
     assert_eq!(replay.header(), &header());
     assert!(replay.is_complete());
-    assert_eq!((replay.turns(), replay.ending(), replay.diverged()), (TURNS, Some(Ending::Over), None));
+    assert_eq!((replay.turns(), replay.ending(), replay.desync()), (TURNS, Some(Ending::Over), None));
     assert_eq!(replay.byte_count(), bytes.len());
     let player = play(replay);
     assert_eq!((player.turn(), player.divergence()), (TURNS, None));
@@ -278,10 +278,10 @@ fn what_was_noticed_is_in_the_file() {
     recorder.action(PlayerId(1), &Order::Shout(77));
     toy.apply(PlayerId(1), &Order::Shout(77));
     recorder.end_turn(toy.checksum());
-    recorder.diverged(0);
+    recorder.desync(0);
     recorder.end(Ending::Full);
     let replay = Replay::read(recorder.bytes().to_vec(), SIM_VERSION).unwrap();
-    assert_eq!((replay.diverged(), replay.ending()), (Some(0), Some(Ending::Full)));
+    assert_eq!((replay.desync(), replay.ending()), (Some(0), Some(Ending::Full)));
     assert!(replay.is_complete());
 }
 
@@ -352,7 +352,7 @@ fn any_records_are_read_or_refused() {
 fn the_state_right_after_a_divergence_is_in_the_file() {
     let mut recorder = Recorder::new(&header());
     (0..3).for_each(|turn| recorder.end_turn(turn));
-    recorder.diverged(1);
+    recorder.desync(1);
     let before = recorder.bytes().len();
     recorder.evidence(4, &[7]);
     assert_eq!(recorder.bytes().len(), before, "a turn that has not come has no state");
@@ -362,7 +362,7 @@ fn the_state_right_after_a_divergence_is_in_the_file() {
     recorder.end_turn(3);
     recorder.end(Ending::Over);
     let replay = Replay::read(recorder.bytes().to_vec(), SIM_VERSION).unwrap();
-    assert_eq!((replay.damage(), replay.turns(), replay.diverged()), (None, 4, Some(1)));
+    assert_eq!((replay.damage(), replay.turns(), replay.desync()), (None, 4, Some(1)));
     assert_eq!(replay.evidence(), Some((2, &[9, 8][..])), "the first one counts");
     assert_eq!(replay.keyframe(2), None, "it is no place to jump to");
 }
@@ -376,7 +376,7 @@ fn golden_bytes() {
     recorder.action(PlayerId(1), &Order::Push(-2));
     (0..4).for_each(|_| recorder.frame(20));
     recorder.end_turn(0x0102_0304_0506_0708);
-    recorder.diverged(0);
+    recorder.desync(0);
     recorder.end(Ending::Over);
     let hex: Vec<String> = recorder
         .bytes()

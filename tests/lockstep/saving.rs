@@ -34,7 +34,7 @@ fn the_save(game: &mut VirtualMatch<Toy>) -> (SavedMatch, Toy) {
         let saved = driver.session_mut().take_saved().expect("everybody has a save");
         let (turn, toy) = driver.simulation().saved.clone().expect("everybody has the state");
         assert_eq!(turn, saved.turn().0);
-        assert_eq!(testudo_lockstep::Simulation::checksum(&*toy), saved.checksum());
+        assert_eq!(toy.checksum(), saved.checksum());
         assert_eq!(SavedMatch::from_bytes(&saved.to_bytes()), Ok(saved.clone()));
         let told: Vec<Event> = std::iter::from_fn(|| driver.session_mut().poll_event()).collect();
         assert!(told.iter().any(|event| *event == Event::Saved { turn: saved.turn() }), "{told:?}");

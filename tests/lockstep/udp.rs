@@ -4,9 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{
-    Driver, Duration, Failure, Instant, PlayerId, Session, SessionConfig, SessionPhase, Simulation,
-};
+use testudo_lockstep::{Driver, Duration, Failure, Instant, PlayerId, Session, SessionConfig, SessionPhase};
 
 fn loopback() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
@@ -22,7 +20,7 @@ fn three_peers_finish_a_match_and_strangers_are_dropped() {
         vec![(host_socket, Driver::new(Toy::default(), Session::host(config.clone(), now).unwrap()))];
     for player in 1..3 {
         let mut socket = UdpTransport::bind(loopback()).unwrap();
-        let host = socket.peer(host_address);
+        let host = socket.add_peer(host_address);
         let session = Session::join(config.clone(), PlayerId(player), host, now).unwrap();
         peers.push((socket, Driver::new(Toy::default(), session)));
     }
@@ -57,7 +55,7 @@ fn joining_nobody_is_a_clear_error() {
     // A port that was free a moment ago: the network answers "refused", which must not end the attempt at once.
     let nobody = UdpSocket::bind(loopback()).unwrap().local_addr().unwrap();
     let mut socket = UdpTransport::bind(loopback()).unwrap();
-    let host = socket.peer(nobody);
+    let host = socket.add_peer(nobody);
     let config = SessionConfig::new(2).turns(10);
     let mut now = Instant::ZERO;
     let mut session = Session::<Order>::join(config, PlayerId(1), host, now).unwrap();
@@ -83,7 +81,7 @@ fn a_taken_port_is_an_error() {
 #[test]
 fn an_address_without_a_port_does_not_break_the_socket() {
     let mut udp = UdpTransport::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let nowhere = udp.peer("127.0.0.1:0".parse().unwrap());
+    let nowhere = udp.add_peer("127.0.0.1:0".parse().unwrap());
     let mut session =
         Session::<Order>::join(SessionConfig::new(2), PlayerId(1), nowhere, Instant::ZERO).unwrap();
     udp.pump(&mut session, Instant::ZERO).unwrap();

@@ -129,9 +129,8 @@ pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Which package may not know which: manifest, forbidden package, why.
-const STRANGERS: [(&str, &str, &str); 4] = [
+const STRANGERS: [(&str, &str, &str); 3] = [
     ("physics/Cargo.toml", "testudo-lockstep", "a game of one player needs no network"),
-    ("lockstep/Cargo.toml", "testudo-physics", "lockstep carries the actions of any deterministic game"),
     (
         "tests/Cargo.toml",
         "testudo-demo",
@@ -140,13 +139,45 @@ const STRANGERS: [(&str, &str, &str); 4] = [
     ("physics/Cargo.toml", "rand =", "the engine's random numbers are state: physics/src/rng.rs"),
 ];
 
-/// The engines do not know each other, and the tests not the demo.
+/// The one file of lockstep that may name physics, behind a feature.
+const BRIDGE: &str = "lockstep/src/world.rs";
+
+/// The engines do not know each other but for the bridge, and the tests not the demo.
 pub(crate) fn packages_know_only_what_they_need(tree: &Tree) -> Vec<Finding> {
     let known = STRANGERS.into_iter().filter_map(|(path, stranger, why)| {
         let line = line_with(tree, path, stranger)?;
         Some(Finding { path: path.into(), line, message: format!("take `{stranger}` out: {why}") })
     });
-    known.collect()
+    known.chain(lockstep_carries_any_game(tree)).collect()
+}
+
+/// Lockstep carries the actions of any deterministic game: without its feature `physics` it does not even build the other engine.
+fn lockstep_carries_any_game(tree: &Tree) -> Vec<Finding> {
+    let manifest = "lockstep/Cargo.toml";
+    let dependencies = tree.text(manifest).unwrap_or_default().lines().enumerate();
+    let taken = dependencies
+        .filter(|(_, line)| line.starts_with("testudo-physics") && !line.contains("optional = true"));
+    let mut findings: Vec<Finding> = taken
+        .map(|(at, _)| Finding {
+            path: manifest.into(),
+            line: at + 1,
+            message:
+                "make `testudo-physics` optional: lockstep carries the actions of any deterministic game"
+                    .into(),
+        })
+        .collect();
+    for (path, text) in tree.rust_files("lockstep/src/").filter(|(path, _)| *path != BRIDGE) {
+        let named =
+            tokens(text).iter().find(|token| token.is_name("testudo_physics")).map(|token| token.line);
+        findings.extend(named.map(|line| Finding {
+            path: path.into(),
+            line,
+            message: format!(
+                "`testudo_physics` may stand in {BRIDGE} only: lockstep carries any deterministic game"
+            ),
+        }));
+    }
+    findings
 }
 
 /// The only module that may contain `unsafe`: its file and its folder.
@@ -261,6 +292,17 @@ mod tests {
         let planted = ("lockstep/Cargo.toml", "[dependencies]\ntestudo-physics.workspace = true");
         let findings = packages_know_only_what_they_need(&Tree::planted(&[planted]));
         assert_found(&findings, planted.0, 2, "any deterministic game");
+        let bridge = [
+            (
+                "lockstep/Cargo.toml",
+                "[dependencies]\ntestudo-physics = { workspace = true, optional = true }",
+            ),
+            (super::BRIDGE, "use testudo_physics::World;"),
+        ];
+        assert_eq!(packages_know_only_what_they_need(&Tree::planted(&bridge)), []);
+        let elsewhere = ("lockstep/src/session/mod.rs", "// testudo_physics\nuse testudo_physics::World;");
+        let findings = packages_know_only_what_they_need(&Tree::planted(&[bridge[0], bridge[1], elsewhere]));
+        assert_found(&findings, elsewhere.0, 2, "any deterministic game");
     }
 
     #[test]

@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
-    ConfigError, Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Playout, PlayoutMode,
-    Session, SessionConfig, SessionPhase, Simulation, Turn, VirtualMatch,
+    ConfigError, Driver, Duration, Event, Failure, FrameRate, Identity, Instant, PeerId, PlayerId, Playout,
+    PlayoutMode, Session, SessionConfig, SessionPhase, Simulation, Turn, VirtualMatch,
 };
 use testudo_physics::{Pcg32, hash_bytes};
 
@@ -141,7 +141,7 @@ impl CubesMatch {
         let left = Session::new(config.clone(), Identity::Player(PlayerId(0)), now)?;
         let mut right = Session::new(config, Identity::Spectator, now)?;
         right.connect(PeerId(0));
-        let playout = Playout::new(spec.playout, FRAMES_PER_SECOND * 1_000);
+        let playout = Playout::new(spec.playout, FrameRate::per_second(FRAMES_PER_SECOND));
         let shuffled = ContactOrder::Shuffled(Pcg32::new(spec.setup.seed, 2));
         let drivers = vec![
             Driver::new(Side::new(&spec.setup, ContactOrder::ByNumber, None)?, left),
@@ -271,7 +271,7 @@ impl CubesMatch {
         let left = self.side(0);
         CubesOutcome {
             spec: self.spec,
-            checksums: [0, 1].map(|side| self.side(side).checksum()),
+            checksums: [0, 1].map(|side| self.side(side).history),
             alarm,
             stalled_frames: right.session().stats().stalled_frames,
             late_frames: right.playout().map_or(0, |playout| playout.counts().1),
@@ -363,7 +363,7 @@ impl Simulation for Side {
         });
     }
 
-    fn checksum(&self) -> u64 {
+    fn checksum(&mut self) -> u64 {
         self.history
     }
 }

@@ -64,7 +64,7 @@ impl Simulation for Nothing {
 
     fn step(&mut self, _: u32) {}
 
-    fn checksum(&self) -> u64 {
+    fn checksum(&mut self) -> u64 {
         self.orders
     }
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use serde::Serialize;
-use testudo_lockstep::Simulation;
 use testudo_lockstep::replay::{Replay, ReplayPlayer};
 use testudo_lockstep::state;
 

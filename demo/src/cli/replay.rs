@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use serde::Serialize;
-use testudo_lockstep::Simulation;
 use testudo_lockstep::replay::{Ending, Replay, ReplayPlayer};
 
 use crate::app::playback::Course;
@@ -207,7 +206,7 @@ fn about(replay: &Replay, terms: &Terms) -> About {
         complete: replay.is_complete(),
         full: replay.ending() == Some(Ending::Full),
         damage: replay.damage().map(|damage| damage.to_string()),
-        diverged_turn: replay.diverged(),
+        diverged_turn: replay.desync(),
         bytes: replay.byte_count(),
         bytes_per_minute: if frames == 0 { 0.0 } else { replay.byte_count() as f64 / (seconds / 60.0) },
     }

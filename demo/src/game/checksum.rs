@@ -16,10 +16,7 @@ impl Game {
     /// Hash of everything that decides how the match goes on, the checksum of the frame before included: so it covers every frame,
     /// and a difference never heals. The setup is left out: peers compare it before they play.
     pub(super) fn hash_state(&mut self) -> u64 {
-        let mut bytes = core::mem::take(&mut self.scratch.bytes);
-        let hash = state::digest(self, &mut bytes);
-        self.scratch.bytes = bytes;
-        hash
+        state::digest(self)
     }
 }
 

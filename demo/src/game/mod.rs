@@ -95,10 +95,14 @@ struct Scratch {
     grid: Grid,
     fallen: Vec<Foe>,
     chosen: Vec<u32>,
-    bytes: Vec<u8>,
 }
 
 impl Game {
+    /// [`Simulation::checksum`] of a battle that is only looked at.
+    pub(crate) fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
     /// A match before its first frame.
     ///
     /// # Errors
@@ -134,7 +138,6 @@ impl Game {
                 grid: Grid::new(field.half),
                 fallen: Vec::new(),
                 chosen: Vec::new(),
-                bytes: Vec::new(),
             },
             setup,
             field,
@@ -201,7 +204,7 @@ impl Simulation for Game {
     }
 
     /// Covers every frame so far, so a turn's checksum covers all its frames, and a difference never heals.
-    fn checksum(&self) -> u64 {
+    fn checksum(&mut self) -> u64 {
         self.checksum
     }
 

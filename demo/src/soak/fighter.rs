@@ -96,7 +96,7 @@ impl Simulation for Fighter {
         }
     }
 
-    fn checksum(&self) -> u64 {
+    fn checksum(&mut self) -> u64 {
         let checksum = self.game.checksum();
         self.trace.borrow_mut().checksums.push(checksum);
         checksum

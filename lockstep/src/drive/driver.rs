@@ -5,7 +5,7 @@ use crate::pace::playout::Playout;
 use crate::session::{Session, TurnStatus};
 use crate::value::entry::EndReason;
 use crate::value::ids::{Frame, Turn};
-use crate::value::time::Instant;
+use crate::value::time::{FrameRate, Instant};
 
 /// Most frames that one call of [`Driver::advance`] simulates.
 const FRAMES_PER_CALL_MAX: u32 = 4;
@@ -31,6 +31,8 @@ pub struct Driver<S: Simulation> {
     session: Session<S::Action>,
     /// Frames left in the turn that has begun.
     frames_left: u32,
+    /// The turn that has begun.
+    turn: Turn,
     frames: u32,
     /// Time not simulated yet, in parts of a frame.
     accumulated: u64,
@@ -51,6 +53,7 @@ impl<S: Simulation> Driver<S> {
             simulation,
             session,
             frames_left: 0,
+            turn: Turn(0),
             frames: 0,
             accumulated: 0,
             stalled: None,
@@ -136,21 +139,24 @@ impl<S: Simulation> Driver<S> {
         Some(session.map_or(frame, |session| session.min(frame)))
     }
 
-    /// How far the time between the last frame and the next has passed, in parts per million: for drawing between two states.
-    pub fn alpha_ppm(&self) -> u32 {
-        (self.accumulated.min(FRAME) / (FRAME / 1_000_000)) as u32
+    /// How far the time between the last frame and the next has passed, 0..=65,536: for drawing between two states. The physics'
+    /// interpolation takes the same unit.
+    #[must_use]
+    pub fn alpha(&self) -> u32 {
+        alpha_of(self.accumulated)
     }
 
-    /// [`Driver::alpha_ppm`] at a point of time after the last call of [`Driver::advance`]. A simulation that waits for a turn stands.
+    /// [`Driver::alpha`] at a point of time after the last call of [`Driver::advance`]. A simulation that waits for a turn stands.
     /// With a playout buffer it is the buffer that says when the next frame is due.
-    pub fn alpha_ppm_at(&self, now: Instant) -> u32 {
+    #[must_use]
+    pub fn alpha_at(&self, now: Instant) -> u32 {
         let rate = u64::from(self.session.local_pace_millihertz());
         if let Some(due) = self.playout.as_ref().and_then(|playout| playout.due_at(self.passed)) {
             let missing = due.since(now).as_micros().saturating_mul(rate);
-            return (FRAME.saturating_sub(missing) / (FRAME / 1_000_000)) as u32;
+            return alpha_of(FRAME.saturating_sub(missing));
         }
         let passed = self.last.map_or(0, |last| now.since(last).as_micros().saturating_mul(rate));
-        (self.accumulated.saturating_add(passed).min(FRAME) / (FRAME / 1_000_000)) as u32
+        alpha_of(self.accumulated.saturating_add(passed))
     }
 
     /// The simulation.
@@ -223,7 +229,12 @@ impl<S: Simulation> Driver<S> {
 
     fn start_turn(&mut self, turn: Turn) {
         self.stalled = None;
-        self.frames_left = self.session.plan().frames_per_turn;
+        self.turn = turn;
+        let plan = self.session.plan();
+        self.frames_left = plan.frames_per_turn;
+        if let Some(playout) = &mut self.playout {
+            playout.set_rate(self.passed, FrameRate::from_millihertz(plan.pace_millihertz));
+        }
         if self.session.turn_saves() {
             self.simulation.save_point(turn);
         }
@@ -257,7 +268,9 @@ impl<S: Simulation> Driver<S> {
             if let Some(value) = self.simulation.result() {
                 self.session.report_result(value);
             }
-            self.session.end_turn(now, self.simulation.checksum());
+            let checksum = self.simulation.checksum();
+            self.simulation.turn_ended(self.turn, checksum);
+            self.session.end_turn(now, checksum);
         }
     }
 
@@ -269,4 +282,9 @@ impl<S: Simulation> Driver<S> {
             self.session.note_stalled_frames(1);
         }
     }
+}
+
+/// A part of a frame in parts of 65,536.
+fn alpha_of(accumulated: u64) -> u32 {
+    ((accumulated.min(FRAME) << 16) / FRAME) as u32
 }

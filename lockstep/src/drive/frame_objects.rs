@@ -1,17 +1,43 @@
 //! Things that get a call every frame until they are finished: path followers, timers, effects.
 
+use indexmap::IndexMap;
+
+use crate::state::{State, StateError, Visit};
+
 /// Something that acts once per frame.
 ///
-/// It is simulation state: it belongs into the game's checksum and snapshots. `C` is what it acts on.
+/// It is simulation state: it belongs into the game's checksum and snapshots ([`FrameObjects`] shows itself). `C` is what it acts on.
 ///
 /// Amounts per second need care in integers: 10 per second at 20 frames per second is 0 per frame if it is simply divided. Carry the remainder
-/// (the physics package's per-second rate does).
+/// (the physics package's `Rate` does).
 pub trait FrameObject<C: ?Sized> {
-    /// Acts for one frame of `1 / frames_per_second` seconds. Returns whether it has finished; then it is not called again.
+    /// Acts for one frame of `1 / frames_per_second` seconds. Returns whether it has finished; then it is removed and not called again.
     fn frame(&mut self, context: &mut C, frames_per_second: u32) -> bool;
 }
 
+/// Names an object in [`FrameObjects`]. Numbers are never used again within a match.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FrameObjectId(u32);
+
+impl FrameObjectId {
+    /// The number, to keep it in a state.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// From [`FrameObjectId::number`].
+    #[must_use]
+    pub fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+/// Most objects that a state may name when it is restored.
+const OBJECTS_MAX: i64 = 1 << 20;
+
 /// Objects in the order in which they were added. Finished ones are removed after the frame, in that order, and the others keep theirs.
+/// One that is not needed any more can be removed by its id before it finishes.
 ///
 /// ```
 /// use testudo_lockstep::{FrameObject, FrameObjects};
@@ -25,31 +51,68 @@ pub trait FrameObject<C: ?Sized> {
 /// }
 /// let (mut timers, mut log) = (FrameObjects::new(), Vec::new());
 /// timers.add(Timer(2));
+/// let snooze = timers.add(Timer(1));
+/// timers.remove(snooze);
 /// timers.run(&mut log, 20);
 /// assert!(log.is_empty());
 /// timers.run(&mut log, 20);
 /// assert_eq!((log, timers.len()), (vec!["ring"], 0));
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct FrameObjects<T> {
-    objects: Vec<T>,
+    /// In the order in which they were added, which is that of their numbers: no order depends on the map's hash.
+    objects: IndexMap<u32, T, Numbers>,
+    /// The number of the next object.
+    next: u32,
 }
+
+/// Hashes numbers the same way in every process.
+type Numbers = core::hash::BuildHasherDefault<twox_hash::XxHash3_64>;
 
 impl<T> Default for FrameObjects<T> {
     fn default() -> Self {
-        Self { objects: Vec::new() }
+        Self { objects: IndexMap::default(), next: 0 }
     }
 }
 
+impl<T: PartialEq> PartialEq for FrameObjects<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.next == other.next && self.objects.iter().eq(other.objects.iter())
+    }
+}
+
+impl<T: Eq> Eq for FrameObjects<T> {}
+
 impl<T> FrameObjects<T> {
     /// No objects.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds an object after all others. Its first call is in the next [`FrameObjects::run`].
-    pub fn add(&mut self, object: T) {
-        self.objects.push(object);
+    pub fn add(&mut self, object: T) -> FrameObjectId {
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        self.objects.insert(number, object);
+        FrameObjectId(number)
+    }
+
+    /// Removes an object before it has finished; none if it is not there any more. The others keep their order, which costs a move of those
+    /// behind it.
+    pub fn remove(&mut self, id: FrameObjectId) -> Option<T> {
+        self.objects.shift_remove(&id.0)
+    }
+
+    /// The object, if it has not finished.
+    #[must_use]
+    pub fn get(&self, id: FrameObjectId) -> Option<&T> {
+        self.objects.get(&id.0)
+    }
+
+    /// The object, to change it.
+    pub fn get_mut(&mut self, id: FrameObjectId) -> Option<&mut T> {
+        self.objects.get_mut(&id.0)
     }
 
     /// Calls every object in order, then removes the finished ones.
@@ -57,29 +120,70 @@ impl<T> FrameObjects<T> {
     where
         T: FrameObject<C>,
     {
-        self.objects.retain_mut(|object| !object.frame(context, frames_per_second));
+        self.objects.retain(|_, object| !object.frame(context, frames_per_second));
     }
 
-    /// The objects in order, for the checksum and for drawing.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.objects.iter()
+    /// Removes what `keep` refuses, in order.
+    pub fn retain(&mut self, mut keep: impl FnMut(FrameObjectId, &mut T) -> bool) {
+        self.objects.retain(|number, object| keep(FrameObjectId(*number), object));
+    }
+
+    /// The objects in order, for drawing.
+    pub fn iter(&self) -> impl Iterator<Item = (FrameObjectId, &T)> {
+        self.objects.iter().map(|(number, object)| (FrameObjectId(*number), object))
     }
 
     /// How many there are.
+    #[must_use]
     pub fn len(&self) -> u32 {
         self.objects.len() as u32
     }
 
     /// Whether there is none.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
+    }
+}
+
+/// Shows the number of objects, then each with its id as the index of its object. An object's own walk shows its numbers only, without
+/// [`Visit::object`].
+impl<T: State + Default> State for FrameObjects<T> {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.object("frame objects", 0);
+        v.number("next", &mut self.next)?;
+        let mut count = self.len();
+        v.number_in("count", &mut count, 0..=OBJECTS_MAX)?;
+        self.objects.truncate(count as usize);
+        let mut numbers: Vec<u32> = self.objects.keys().copied().collect();
+        numbers.resize(count as usize, u32::MAX);
+        v.object("frame object ids", 0);
+        for number in &mut numbers {
+            v.number("id", number)?;
+        }
+        // Restored from other bytes, the same places have other names.
+        if !numbers.iter().eq(self.objects.keys()) {
+            let mut kept = core::mem::take(&mut self.objects).into_values();
+            for number in numbers {
+                if self.objects.insert(number, kept.next().unwrap_or_default()).is_some() {
+                    return Err(StateError::Part { what: "two frame objects have the same id" });
+                }
+            }
+        }
+        for (number, object) in &mut self.objects {
+            v.object("frame object", *number);
+            object.visit(v)?;
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state;
 
+    #[derive(Clone, Default, PartialEq, Debug)]
     struct Follower {
         name: u8,
         frames: u32,
@@ -94,18 +198,73 @@ mod tests {
         }
     }
 
-    #[test]
-    fn removal_keeps_the_order() {
+    impl State for Follower {
+        fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+            v.number("name", &mut self.name)?;
+            v.number("frames", &mut self.frames)
+        }
+    }
+
+    fn followers() -> FrameObjects<Follower> {
         let mut followers = FrameObjects::new();
         for (name, frames) in [(0, 3), (1, 1), (2, 2), (3, 1), (4, 3)] {
             followers.add(Follower { name, frames });
         }
-        let mut log = Vec::new();
+        followers
+    }
+
+    #[test]
+    fn removal_keeps_the_order() {
+        let (mut followers, mut log) = (followers(), Vec::new());
         for _ in 0..3 {
             followers.run(&mut log, 20);
             log.push(9);
         }
         assert_eq!(log, [0, 1, 2, 3, 4, 9, 0, 2, 4, 9, 0, 4, 9]);
         assert!(followers.is_empty());
+    }
+
+    #[test]
+    fn one_can_be_removed_before_it_finishes() {
+        let (mut followers, mut log) = (followers(), Vec::new());
+        let third = FrameObjectId::from_number(2);
+        assert_eq!(followers.remove(third), Some(Follower { name: 2, frames: 2 }));
+        assert_eq!((followers.remove(third), followers.get(third)), (None, None));
+        followers.run(&mut log, 20);
+        assert_eq!(log, [0, 1, 3, 4]);
+        assert_eq!(followers.add(Follower::default()).number(), 5, "numbers are not used again");
+    }
+
+    #[test]
+    fn they_are_state() {
+        let mut whole = followers();
+        whole.remove(FrameObjectId::from_number(1));
+        let mut bytes = Vec::new();
+        state::save(&mut whole, &mut bytes);
+        for mut other in [FrameObjects::new(), followers()] {
+            state::load(&mut other, &bytes).unwrap();
+            assert_eq!(other, whole);
+            assert_eq!(state::first_difference(&mut other, &mut whole), None);
+        }
+        let mut leaves = Vec::new();
+        state::leaves(&mut whole, &mut |leaf| leaves.push(leaf));
+        let before = state::digest(&mut whole);
+        for leaf in leaves {
+            let mut broken = whole.clone();
+            // Most ids and counts are refused or make other objects; whatever is accepted shows in the hash.
+            for bit in (0..leaf.bits).filter(|bit| *bit < 12) {
+                if state::flip_bit(&mut broken, &leaf, bit).is_ok() {
+                    assert_ne!(state::digest(&mut broken), before, "bit {bit} of {leaf:?}");
+                }
+                broken = whole.clone();
+            }
+        }
+        // Bytes of a stranger: the same id twice.
+        let twice = bytes.iter().position(|byte| *byte == 2).unwrap();
+        bytes[twice] = 0;
+        assert_eq!(
+            state::load(&mut FrameObjects::<Follower>::new(), &bytes),
+            Err(StateError::Part { what: "two frame objects have the same id" })
+        );
     }
 }

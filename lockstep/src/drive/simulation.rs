@@ -17,8 +17,14 @@ pub trait Simulation {
     /// Advances by one frame of `1 / frames_per_second` seconds.
     fn step(&mut self, frames_per_second: u32);
 
-    /// Hash of the whole state. Called after the last frame of each turn.
-    fn checksum(&self) -> u64;
+    /// Hash of the whole state; must not change it. Called after the last frame of each turn. It is `&mut` because walks over the state
+    /// are: usually `state::digest(self)`.
+    fn checksum(&mut self) -> u64;
+
+    /// The turn is over, and this is its checksum: for recordings. Default: nothing.
+    fn turn_ended(&mut self, turn: Turn, checksum: u64) {
+        let _ = (turn, checksum);
+    }
 
     /// The match is saved: keep a copy of the state as it is now, before the actions of `turn`. Called at the same turn on every peer;
     /// the state must not change by it. [`crate::Session::take_saved`] soon gives what belongs to it.

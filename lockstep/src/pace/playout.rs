@@ -4,7 +4,7 @@
 //! simulation waits; what arrives in a bunch is caught up by at most four frames per call (see [`crate::Driver::with_playout`]).
 //! Symmetric peers need no such buffer: their two turns ahead are one.
 
-use crate::value::time::{Duration, Instant};
+use crate::value::time::{Duration, FrameRate, Instant};
 
 /// How long the delay is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,9 +25,11 @@ pub enum PlayoutMode {
 #[derive(Clone, Debug)]
 pub struct Playout {
     mode: PlayoutMode,
-    pace_millihertz: u32,
-    /// When frame 0 would be due without delay; fixed by the first arrival.
-    anchor: Option<Instant>,
+    rate: FrameRate,
+    /// When `anchor_frame` would be due without delay, microseconds; fixed by the first arrival.
+    anchor_us: Option<i64>,
+    /// The first frame that passes at this rate.
+    anchor_frame: u32,
     /// Current delay against the anchor, microseconds; negative if the first arrival was itself late.
     delay_us: i64,
     target_us: i64,
@@ -47,16 +49,18 @@ const ADAPT_EVERY: u64 = 16;
 const ADAPT_AFTER: u64 = 256;
 
 impl Playout {
-    /// A buffer for frames at a pace in frames per 1,000 seconds.
-    pub fn new(mode: PlayoutMode, pace_millihertz: u32) -> Self {
+    /// A buffer for frames at this rate. A [`crate::Driver`] keeps it at the rate of its session.
+    #[must_use]
+    pub fn new(mode: PlayoutMode, rate: FrameRate) -> Self {
         let start = match mode {
             PlayoutMode::Fixed(delay) | PlayoutMode::Adaptive { start: delay, .. } => delay,
         };
         let delay_us = start.as_micros() as i64;
         Self {
             mode,
-            pace_millihertz: pace_millihertz.max(1),
-            anchor: None,
+            rate,
+            anchor_us: None,
+            anchor_frame: 0,
             delay_us,
             target_us: delay_us,
             last: Instant::ZERO,
@@ -68,19 +72,38 @@ impl Playout {
 
     /// Fixes the clock: frame 0 counts as arrived at this time. Without this the first arrival does it.
     pub fn set_anchor(&mut self, at: Instant) {
-        self.anchor = Some(at);
+        (self.anchor_us, self.anchor_frame) = (Some(at.as_micros() as i64), 0);
         self.last = at;
+    }
+
+    /// From `frame` on frames pass at another rate. What is due before, and when that frame itself is due, does not change. Frames
+    /// behind `frame` must not be asked for any more.
+    pub fn set_rate(&mut self, frame: u32, rate: FrameRate) {
+        if rate == self.rate {
+            return;
+        }
+        if let Some(anchor) = self.anchor_us {
+            self.anchor_us = Some(anchor + self.nominal_us(frame));
+            self.anchor_frame = frame;
+        }
+        self.rate = rate;
+    }
+
+    /// The rate at which frames pass now.
+    #[must_use]
+    pub fn rate(&self) -> FrameRate {
+        self.rate
     }
 
     /// Takes note that a frame can be simulated from now on. Call once per frame, in order.
     pub fn note_arrival(&mut self, frame: u32, now: Instant) {
         self.pass_to(now);
-        let nominal = self.nominal_us(frame);
-        if self.anchor.is_none() {
-            self.set_anchor(Instant::from_micros(now.as_micros().saturating_sub(nominal)));
+        let (now_us, nominal) = (now.as_micros() as i64, self.nominal_us(frame));
+        if self.anchor_us.is_none() {
+            self.anchor_us = Some(now_us - nominal);
+            self.last = now;
         }
-        let anchor = self.anchor.unwrap_or(now);
-        let offset_us = now.as_micros() as i64 - anchor.as_micros() as i64 - nominal as i64;
+        let offset_us = now_us - self.anchor_us.unwrap_or(now_us) - nominal;
         self.arrived += 1;
         self.late += u64::from(offset_us > self.delay_us);
         if let PlayoutMode::Adaptive { late_ppm, .. } = self.mode {
@@ -94,18 +117,19 @@ impl Playout {
     /// How many frames are due at `now`, counted from frame 0.
     pub fn frames_due(&mut self, now: Instant) -> u32 {
         self.pass_to(now);
-        let Some(anchor) = self.anchor else { return 0 };
-        let passed = now.as_micros() as i64 - anchor.as_micros() as i64 - self.delay_us;
+        let Some(anchor) = self.anchor_us else { return 0 };
+        let passed = now.as_micros() as i64 - anchor - self.delay_us;
         if passed < 0 {
-            return 0;
+            // Everything before the anchor's frame was due before the rate changed.
+            return self.anchor_frame;
         }
-        let frames = passed as u128 * u128::from(self.pace_millihertz) / 1_000_000_000;
-        u32::try_from(frames + 1).unwrap_or(u32::MAX)
+        let frames = passed as u128 * u128::from(self.rate.as_millihertz()) / 1_000_000_000;
+        u32::try_from(frames + 1 + u128::from(self.anchor_frame)).unwrap_or(u32::MAX)
     }
 
     /// When a frame is due, if nothing changes until then.
     pub fn due_at(&self, frame: u32) -> Option<Instant> {
-        let at = self.anchor?.as_micros() as i64 + self.nominal_us(frame) as i64 + self.delay_us;
+        let at = self.anchor_us? + self.nominal_us(frame) + self.delay_us;
         Some(Instant::from_micros(at.max(0) as u64))
     }
 
@@ -119,16 +143,19 @@ impl Playout {
         (self.arrived, self.late)
     }
 
-    /// Microseconds from frame 0 to this frame, rounded up: a frame is never due too early.
-    fn nominal_us(&self, frame: u32) -> u64 {
-        (u64::from(frame) * 1_000_000_000).div_ceil(u64::from(self.pace_millihertz))
+    /// Microseconds from the anchor's frame to this frame, rounded up: a frame is never due too early.
+    fn nominal_us(&self, frame: u32) -> i64 {
+        match frame.checked_sub(self.anchor_frame) {
+            Some(frames) => self.rate.micros_of(frames) as i64,
+            None => -(self.rate.micros_of(self.anchor_frame - frame) as i64),
+        }
     }
 
     /// Moves the delay toward its target, slowly.
     fn pass_to(&mut self, now: Instant) {
         let passed = now.since(self.last).as_micros() as i64;
         let most = passed.saturating_mul(SLEW_PPM) / 1_000_000;
-        if most > 0 && self.anchor.is_some() {
+        if most > 0 && self.anchor_us.is_some() {
             self.delay_us += (self.target_us - self.delay_us).clamp(-most, most);
             self.last = now;
         }
@@ -214,7 +241,7 @@ mod tests {
 
     #[test]
     fn frames_are_due_100_ms_after_the_first_arrival() {
-        let mut playout = Playout::new(MS_100, 60_000);
+        let mut playout = Playout::new(MS_100, FrameRate::per_second(60));
         assert_eq!(playout.frames_due(Instant::from_millis(500)), 0, "nothing has arrived");
         playout.note_arrival(0, Instant::from_millis(1_000));
         assert_eq!(playout.frames_due(Instant::from_micros(1_099_999)), 0);
@@ -227,12 +254,25 @@ mod tests {
 
     #[test]
     fn exactly_on_time_is_in_time() {
-        let mut playout = Playout::new(MS_100, 10_000);
+        let mut playout = Playout::new(MS_100, FrameRate::per_second(10));
         playout.note_arrival(0, Instant::from_millis(0));
         playout.note_arrival(1, Instant::from_millis(200));
         assert_eq!(playout.counts(), (2, 0));
         playout.note_arrival(2, Instant::from_micros(300_001));
         assert_eq!(playout.counts(), (3, 1));
+    }
+
+    #[test]
+    fn another_rate_counts_from_its_first_frame() {
+        let mut playout = Playout::new(MS_100, FrameRate::per_second(10));
+        playout.note_arrival(0, Instant::ZERO);
+        // Frame 20 is due after 2,100 ms; then they pass at half the rate.
+        playout.set_rate(20, FrameRate::per_second(5));
+        assert_eq!(playout.due_at(20), Some(Instant::from_millis(2_100)));
+        assert_eq!(playout.due_at(25), Some(Instant::from_millis(3_100)));
+        assert_eq!(playout.frames_due(Instant::from_millis(2_099)), 20, "what was due before is due still");
+        assert_eq!(playout.frames_due(Instant::from_millis(2_100)), 21);
+        assert_eq!(playout.frames_due(Instant::from_millis(3_100)), 26);
     }
 
     #[test]

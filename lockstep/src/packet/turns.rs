@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::packet::{PACKET_BYTES_MAX, Packet, PayloadFormat, TAG_BYTES, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
-use crate::value::entry::{EndReason, Entry, Extra, Payload, SPEED_MAX, SPEED_MIN};
+use crate::value::entry::{EndReason, Entry, Extra, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
 /// Most entries in one packet, all segments together: bounds what decoding allocates.
@@ -298,9 +298,9 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
         2 => Extra::End(end_reason(reader)?),
         3 => Extra::Pause(reader.read_bool()?),
         4 => {
-            let percent = reader.read_max(8, u64::from(SPEED_MAX))?;
-            if percent < u64::from(SPEED_MIN) {
-                return Err(DecodeError::OutOfRange { value: percent, max: u64::from(SPEED_MAX) });
+            let percent = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))?;
+            if percent < u64::from(SPEED_PERCENT_MIN) {
+                return Err(DecodeError::OutOfRange { value: percent, max: u64::from(SPEED_PERCENT_MAX) });
             }
             Extra::Speed(percent as u8)
         }

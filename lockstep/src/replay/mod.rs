@@ -4,10 +4,13 @@
 //! match runs, one record after the other. Every record carries a hash that covers all records before it, so nothing can be changed, left
 //! out or put in unnoticed, and whatever was written before a crash can be read. `REPLAY.md` specifies every byte.
 //!
-//! [`Recorder`] makes the bytes, [`Replay`] reads them, [`ReplayPlayer`] plays them: all without files and clocks.
+//! [`Recorded`] wraps a game and makes the bytes ([`Recorder`] does it by hand), [`Replay`] reads them, [`Replay::verify`] plays and
+//! compares all of it, [`ReplayPlayer`] goes to any frame: all without files and clocks.
 
 mod player;
 mod reader;
+mod recorded;
+mod verification;
 
 use twox_hash::XxHash3_64;
 
@@ -17,6 +20,8 @@ use crate::value::ids::PlayerId;
 
 pub use player::{Divergence, ReplayPlayer, SeekError};
 pub use reader::{Damage, Replay, ReplayError, TurnEvent, TurnEvents};
+pub use recorded::Recorded;
+pub use verification::Verification;
 
 /// Version of the format.
 pub const REPLAY_VERSION: u16 = 1;
@@ -87,8 +92,8 @@ pub(crate) mod kind {
 
 /// Makes the bytes of a replay, record by record.
 ///
-/// Tell it what the simulation is told, then [`Recorder::end_turn`] with the turn's checksum; store what [`Recorder::bytes`] holds whenever
-/// convenient, then [`Recorder::clear`].
+/// Tell it what the simulation is told, then [`Recorder::end_turn`] with the turn's checksum; store the bytes whenever
+/// convenient: [`Recorder::take_bytes`].
 #[derive(Clone, Debug)]
 pub struct Recorder {
     out: Vec<u8>,
@@ -184,7 +189,7 @@ impl Recorder {
     }
 
     /// The peers disagree from this turn on: the recording goes on and says so.
-    pub fn diverged(&mut self, turn: u32) {
+    pub fn desync(&mut self, turn: u32) {
         self.record(kind::DIVERGED, &[&turn.to_le_bytes()]);
     }
 
@@ -205,14 +210,16 @@ impl Recorder {
         self.turns
     }
 
-    /// Bytes made since the last [`Recorder::clear`].
+    /// Bytes made since the last [`Recorder::take_bytes`].
+    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.out
     }
 
-    /// The bytes are stored.
-    pub fn clear(&mut self) {
-        self.out.clear();
+    /// Takes the bytes made since the last call. Append them to the file.
+    #[must_use = "bytes that are taken and not stored are missing in the file"]
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.out)
     }
 
     /// Bytes made since the beginning.

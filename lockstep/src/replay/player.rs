@@ -255,7 +255,9 @@ impl fmt::Display for Divergence {
             Self::Keyframe { turn } => {
                 write!(f, "turn {turn}: the state before it is not that of the keyframe")
             }
-            Self::Action { turn, error } => write!(f, "turn {turn}: an action that is none: {error}"),
+            Self::Action { turn, error } => {
+                write!(f, "turn {turn}: an action that this game cannot decode: {error}")
+            }
         }
     }
 }

@@ -61,7 +61,7 @@ pub enum ReplayError {
     },
 }
 
-/// What the simulation was told in a turn.
+/// What the simulation was told in one turn: an iterator by hand, see [`TurnEvents::next_event`].
 #[derive(Clone, Debug)]
 pub struct TurnEvents<'a> {
     reader: BitReader<'a>,
@@ -113,7 +113,7 @@ impl Replay {
             match next_record(&bytes, &mut at, &mut chain) {
                 Ok(None) => break,
                 Ok(Some(_)) if replay.ending.is_some() => {
-                    replay.damage = damage("something follows the end");
+                    replay.damage = damage("there are bytes behind the end");
                     break;
                 }
                 Ok(Some((kind, payload))) => {
@@ -138,35 +138,38 @@ impl Replay {
         let turns = self.turns.len() as u32;
         match kind {
             kind::TURN => {
-                check_turn(body).map_err(|_| "a turn that is none")?;
+                check_turn(body).map_err(|_| "this record is not a turn")?;
                 self.turns.push(payload);
             }
             kind::KEYFRAME => {
                 if number() != Some(turns) {
-                    return Err("a keyframe at the wrong turn");
+                    return Err("the keyframe stands at the wrong turn");
                 }
                 self.keyframes.push((turns, payload.start + 4..payload.end));
             }
             kind::DIVERGED => {
-                let turn = number().filter(|_| body.len() == 4).ok_or("a mark that is none")?;
+                let turn =
+                    number().filter(|_| body.len() == 4).ok_or("this record does not mark a desync")?;
                 self.diverged = self.diverged.or(Some(turn));
             }
             kind::EVIDENCE => {
-                let turn = number().filter(|turn| *turn <= turns).ok_or("evidence of a turn to come")?;
+                let turn = number()
+                    .filter(|turn| *turn <= turns)
+                    .ok_or("the evidence is of a turn that has not run")?;
                 self.evidence.get_or_insert((turn, payload.start + 4..payload.end));
             }
             kind::END => {
                 let ending = match body.get(4) {
                     Some(0) => Ending::Over,
                     Some(1) => Ending::Full,
-                    _ => return Err("an end that is none"),
+                    _ => return Err("this record is not an end"),
                 };
                 if number() != Some(turns) || body.len() != 5 {
-                    return Err("an end at the wrong turn");
+                    return Err("the end stands at the wrong turn");
                 }
                 self.ending = Some(ending);
             }
-            _ => return Err("a record of an unknown kind"),
+            _ => return Err("the record is of an unknown kind"),
         }
         Ok(())
     }
@@ -197,7 +200,7 @@ impl Replay {
     }
 
     /// The first turn in which the peers disagreed, if that was noticed.
-    pub fn diverged(&self) -> Option<u32> {
+    pub fn desync(&self) -> Option<u32> {
         self.diverged
     }
 
@@ -244,16 +247,17 @@ fn next_record(
     if rest.is_empty() {
         return Ok(None);
     }
-    let length = rest.first_chunk().map(|four| u32::from_le_bytes(*four) as usize).ok_or("cut off")?;
+    let length =
+        rest.first_chunk().map(|four| u32::from_le_bytes(*four) as usize).ok_or("the file is cut off")?;
     if length > RECORD_BYTES_MAX {
-        return Err("a record of impossible length");
+        return Err("the record is longer than any can be");
     }
     if rest.len() < RECORD_OVERHEAD + length {
-        return Err("cut off");
+        return Err("the file is cut off");
     }
     let hash = XxHash3_64::oneshot_with_seed(*chain, &rest[..5 + length]);
     if rest[5 + length..][..8] != hash.to_le_bytes() {
-        return Err("a record that is not what was written");
+        return Err("the record was changed after it was written");
     }
     let payload = *at + 5..*at + 5 + length;
     let kind = rest[4];
@@ -300,7 +304,7 @@ impl<'a> TurnEvents<'a> {
     /// The next event; none after the last.
     ///
     /// # Errors
-    /// An action that is none in this game.
+    /// The action cannot be decoded: it is of another game.
     pub fn next_event<A: Action>(&mut self) -> Result<Option<TurnEvent<A>>, DecodeError> {
         match self.next_raw()? {
             None => Ok(None),
@@ -367,6 +371,6 @@ impl core::error::Error for ReplayError {}
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at byte {}", self.what, self.at)
+        write!(f, "at byte {}: {}", self.at, self.what)
     }
 }

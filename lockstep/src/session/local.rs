@@ -5,7 +5,7 @@ use crate::session::config::SessionConfig;
 use crate::session::outbox::{Outbox, SubmitError};
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
-use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_MAX, SPEED_MIN};
+use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::ids::Turn;
 
 /// What waits for the local player's next entry.
@@ -65,7 +65,7 @@ impl<A: Action> Session<A> {
     /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250: frames of every peer pass faster or slower
     /// from the same turn on. The simulation's step stays, so the course of the game is the same.
     pub fn set_speed(&mut self, percent: u8) {
-        self.local.speed = Some(percent.clamp(SPEED_MIN, SPEED_MAX));
+        self.local.speed = Some(percent.clamp(SPEED_PERCENT_MIN, SPEED_PERCENT_MAX));
     }
 
     /// Asks for a save with the next entry: every peer saves the state before the same turn. While one save is being made another request

@@ -155,13 +155,13 @@ impl SavedMatch {
         let bits = reader.read_max(16, u64::from(ACTION_BITS_MAX))? as u32;
         let format = if is_fixed { PayloadFormat::Fixed(bits) } else { PayloadFormat::Variable(bits) };
         let paused = reader.read_bool()?;
-        let speed = reader.read_max(8, u64::from(crate::SPEED_MAX))? as u8;
+        let speed = reader.read_max(8, u64::from(crate::SPEED_PERCENT_MAX))? as u8;
         let plan = TurnPlan {
             frames_per_turn: reader.read_max(16, 2_000)? as u32,
             frames_per_second: reader.read_max(16, 1_000)? as u32,
             pace_millihertz: reader.read_max(32, 1_000_000)? as u32,
         };
-        if speed < crate::SPEED_MIN || plan.frames_per_turn == 0 || plan.frames_per_second == 0 {
+        if speed < crate::SPEED_PERCENT_MIN || plan.frames_per_turn == 0 || plan.frames_per_second == 0 {
             return Err(DecodeError::NotCanonical);
         }
         let count = reader.read_max(5, u64::from(PLAYERS_MAX))?;

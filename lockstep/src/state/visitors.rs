@@ -1,14 +1,20 @@
 //! What can be done with a state that shows its numbers.
 
-use twox_hash::XxHash3_64;
+use core::hash::Hasher;
+
+use twox_hash::xxhash3_64::{RawHasher, SecretBuffer};
 
 use crate::state::{Difference, Leaf, Number, Part, State, StateError, Visit};
 
-/// Hash of the whole state. `scratch` is cleared and filled; keep it, so that nothing is allocated frame by frame.
-pub fn digest<S: State>(state: &mut S, scratch: &mut Vec<u8>) -> u64 {
-    scratch.clear();
-    walk(state, &mut Digest { out: scratch });
-    XxHash3_64::oneshot(scratch)
+/// Hash of the whole state (XXH3 of the numbers in the order of the walk, little-endian). Allocates nothing.
+///
+/// It is what [`crate::Simulation::checksum`] usually returns.
+#[must_use]
+pub fn digest<S: State>(state: &mut S) -> u64 {
+    let mut digest = Digest::new();
+    walk(state, &mut digest);
+    digest.hash.write(&digest.pending[..digest.filled]);
+    digest.hash.finish()
 }
 
 /// Writes the whole state into `out`, which is cleared first.
@@ -68,21 +74,47 @@ fn walk<S: State, V: Visit>(state: &mut S, v: &mut V) {
     debug_assert!(walked.is_ok(), "the state breaks its own limits: {walked:?}");
 }
 
-struct Digest<'a> {
-    out: &'a mut Vec<u8>,
+/// Bytes of the secret of XXH3.
+const SECRET_BYTES: usize = 192;
+
+/// Bytes that are collected before they are hashed: one call of the hash per number would cost more than the hash.
+const PENDING_BYTES: usize = 1_024;
+
+struct Digest {
+    hash: RawHasher<[u8; SECRET_BYTES]>,
+    pending: [u8; PENDING_BYTES],
+    filled: usize,
 }
 
-impl Visit for Digest<'_> {
+impl Digest {
+    fn new() -> Self {
+        let secret = SecretBuffer::with_seed(0, [0; SECRET_BYTES])
+            .expect("the secret has the length that XXH3 asks for");
+        Self { hash: RawHasher::new(secret), pending: [0; PENDING_BYTES], filled: 0 }
+    }
+
+    #[inline]
+    fn put<T: Number>(&mut self, value: T) {
+        if self.filled + 8 > PENDING_BYTES {
+            self.hash.write(&self.pending[..self.filled]);
+            self.filled = 0;
+        }
+        self.pending[self.filled..self.filled + 8].copy_from_slice(&value.to_bits().to_le_bytes());
+        self.filled += T::BITS.div_ceil(8) as usize;
+    }
+}
+
+impl Visit for Digest {
     fn object(&mut self, _: &'static str, _: u32) {}
 
     #[inline]
     fn number<T: Number>(&mut self, _: &'static str, value: &mut T) -> Result<(), StateError> {
-        put(self.out, *value);
+        self.put(*value);
         Ok(())
     }
 
     fn part<P: Part>(&mut self, part: &mut P) -> Result<(), StateError> {
-        put(self.out, part.digest());
+        self.put(part.digest());
         Ok(())
     }
 }
@@ -266,7 +298,7 @@ mod tests {
 
     #[test]
     fn every_bit_that_can_flip_changes_hash_and_its_own_leaf_first() {
-        let (before, mut scratch) = (digest(&mut toy(), &mut Vec::new()), Vec::new());
+        let before = digest(&mut toy());
         let mut flipped = 0;
         for leaf in all(&mut toy()) {
             for bit in 0..leaf.bits {
@@ -276,7 +308,7 @@ mod tests {
                     continue;
                 }
                 flipped += 1;
-                assert_ne!(digest(&mut other, &mut scratch), before, "bit {bit} of {leaf:?}");
+                assert_ne!(digest(&mut other), before, "bit {bit} of {leaf:?}");
                 let found = first_difference(&mut toy(), &mut other).unwrap();
                 assert_eq!(found.here, Some(leaf));
                 assert_eq!(found.there.unwrap().name, leaf.name);

@@ -1,4 +1,5 @@
 //! The edge: what carries packets. Thin, non-blocking, and outside of everything that is deterministic.
 
 pub mod memory;
+#[cfg(feature = "udp")]
 pub mod udp;

@@ -1,8 +1,9 @@
 //! Plain UDP, non-blocking. Peers are numbered in the order in which their addresses become known.
 
-use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
+
+use indexmap::IndexMap;
 
 use crate::packet::PACKET_BYTES_MAX;
 use crate::session::Session;
@@ -34,8 +35,8 @@ pub struct UdpStats {
 #[derive(Debug)]
 pub struct UdpTransport {
     socket: UdpSocket,
-    peers: BTreeMap<SocketAddr, PeerId>,
-    addresses: BTreeMap<PeerId, SocketAddr>,
+    peers: IndexMap<SocketAddr, PeerId>,
+    addresses: IndexMap<PeerId, SocketAddr>,
     next_peer: u32,
     stats: UdpStats,
     buffer: Vec<u8>,
@@ -52,8 +53,8 @@ impl UdpTransport {
         socket.set_nonblocking(true)?;
         Ok(Self {
             socket,
-            peers: BTreeMap::new(),
-            addresses: BTreeMap::new(),
+            peers: IndexMap::new(),
+            addresses: IndexMap::new(),
             next_peer: 0,
             stats: UdpStats::default(),
             buffer: vec![0; PACKET_BYTES_MAX + 1],
@@ -69,8 +70,8 @@ impl UdpTransport {
         self.socket.local_addr()
     }
 
-    /// The number of the peer at an address, for [`Session::connect`].
-    pub fn peer(&mut self, address: SocketAddr) -> PeerId {
+    /// The number of the peer at an address, for [`Session::connect`]; the same one if it is called again.
+    pub fn add_peer(&mut self, address: SocketAddr) -> PeerId {
         if let Some(&peer) = self.peers.get(&address) {
             return peer;
         }
@@ -151,7 +152,7 @@ impl UdpTransport {
                 self.stats.unknown_dropped += 1;
                 continue;
             }
-            let peer = self.peer(address);
+            let peer = self.add_peer(address);
             session.handle_packet(now, peer, &self.buffer[..length]);
         }
         Ok(())
@@ -172,7 +173,7 @@ impl UdpTransport {
         self.peers.retain(|_, peer| {
             let keep = session.knows(*peer);
             if !keep {
-                addresses.remove(peer);
+                addresses.swap_remove(peer);
             }
             keep
         });

@@ -83,9 +83,14 @@ impl BitWriter {
     /// Writes the low `width` bits of `value`.
     ///
     /// # Panics
-    /// If `width` is above 64 or `value` needs more than `width` bits: a fault of the calling code, not of data.
+    /// If `width` is above 64 or `value` needs more than `width` bits: a fault of the calling code, not of data. For signed numbers
+    /// there is [`BitWriter::write_signed`].
+    #[track_caller]
     pub fn write_bits(&mut self, value: u64, width: u32) {
-        assert!(width <= 64 && (width == 64 || value >> width == 0), "{value} does not fit {width} bits");
+        assert!(width <= 64, "{width} bits at once, 64 are possible");
+        if width < 64 && value >> width != 0 {
+            does_not_fit(value, width);
+        }
         let (mut value, mut left) = (value, width);
         while left > 0 {
             let used = self.bit_count & 7;
@@ -101,6 +106,18 @@ impl BitWriter {
             left -= take;
             self.bit_count += take;
         }
+    }
+
+    /// Writes a signed number in two's complement.
+    ///
+    /// # Panics
+    /// If `width` is not 1..=64, or `value` is not within -2^(`width` - 1)..2^(`width` - 1).
+    #[track_caller]
+    pub fn write_signed(&mut self, value: i64, width: u32) {
+        assert!((1..=64).contains(&width), "a signed number of {width} bits, 1 to 64 are possible");
+        let unused = 64 - width;
+        assert!(value << unused >> unused == value, "{value} does not fit {width} bits with a sign");
+        self.write_bits((value as u64) << unused >> unused, width);
     }
 
     /// Writes one bit.
@@ -151,6 +168,16 @@ impl BitWriter {
     }
 }
 
+#[cold]
+#[track_caller]
+fn does_not_fit(value: u64, width: u32) -> ! {
+    let signed = value as i64;
+    if signed < 0 && signed >= i64::from(i32::MIN) {
+        panic!("{signed} is negative and does not fit {width} bits without a sign: use write_signed");
+    }
+    panic!("{value} does not fit {width} bits");
+}
+
 /// Bits that [`BitWriter::write_golomb`] writes for this number.
 pub fn golomb_bits(value: u32, order: u32) -> u32 {
     let high = (u64::from(value) >> order) + 1;
@@ -194,6 +221,18 @@ impl<'a> BitReader<'a> {
             done += take;
         }
         Ok(value)
+    }
+
+    /// Reads a number written by [`BitWriter::write_signed`], 1..=64 bits.
+    ///
+    /// # Errors
+    /// [`DecodeError::OutOfBits`] if fewer are left, or `width` is out of range; nothing is consumed then.
+    pub fn read_signed(&mut self, width: u32) -> Result<i64, DecodeError> {
+        if width == 0 {
+            return Err(DecodeError::OutOfBits { wanted: 0, left: self.bits_left() });
+        }
+        let unused = 64_u32.saturating_sub(width);
+        Ok((self.read_bits(width)? as i64) << unused >> unused)
     }
 
     /// Reads one bit.
@@ -312,6 +351,34 @@ mod tests {
             assert_eq!(writer.bit_count(), bits, "{value} order {order}");
             assert_eq!(golomb_bits(value, order), bits);
         }
+    }
+
+    #[test]
+    fn signed_numbers_keep_their_sign() {
+        for width in [1, 2, 7, 8, 11, 33, 64] {
+            let (min, max) = (i64::MIN >> (64 - width), i64::MAX >> (64 - width));
+            let mut writer = BitWriter::new();
+            for value in [min, -1, 0, max] {
+                writer.write_signed(value, width);
+            }
+            let mut reader = BitReader::new(writer.bytes());
+            for value in [min, -1, 0, max] {
+                assert_eq!(reader.read_signed(width), Ok(value), "{width} bits");
+            }
+            assert_eq!(reader.finish(), Ok(()));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "-100 is negative and does not fit 11 bits without a sign: use write_signed")]
+    fn a_negative_number_in_an_unsigned_field_is_told_how_to_be_written() {
+        BitWriter::new().write_bits(-100_i64 as u64, 11);
+    }
+
+    #[test]
+    #[should_panic(expected = "1024 does not fit 11 bits with a sign")]
+    fn a_signed_number_that_does_not_fit_is_refused() {
+        BitWriter::new().write_signed(1_024, 11);
     }
 
     #[test]

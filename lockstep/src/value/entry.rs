@@ -57,10 +57,10 @@ pub enum EndReason {
 }
 
 /// Slowest speed of a match, percent of real time.
-pub const SPEED_MIN: u8 = 10;
+pub const SPEED_PERCENT_MIN: u8 = 10;
 
 /// Fastest speed of a match, percent of real time.
-pub const SPEED_MAX: u8 = 250;
+pub const SPEED_PERCENT_MAX: u8 = 250;
 
 /// What rides along with an entry. Each kind at most once, in ascending order of kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,6 +2,10 @@
 
 use core::ops::{Add, AddAssign, Sub};
 
+/// Frames per second of real time, to a thousandth: 20 frames per second are 20,000 millihertz.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FrameRate(u32);
+
 /// Microseconds since an origin that the caller chooses. Only differences have a meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Instant(u64);
@@ -69,6 +73,32 @@ impl Duration {
     #[must_use]
     pub const fn times(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
+    }
+}
+
+impl FrameRate {
+    /// Whole frames per second, 1..=4,000,000; what is out of range is set to the limit.
+    #[must_use]
+    pub const fn per_second(frames: u32) -> Self {
+        Self::from_millihertz(frames.saturating_mul(1_000))
+    }
+
+    /// Frames per 1,000 seconds, at least 1.
+    #[must_use]
+    pub const fn from_millihertz(frames: u32) -> Self {
+        Self(if frames == 0 { 1 } else { frames })
+    }
+
+    /// Frames per 1,000 seconds.
+    #[must_use]
+    pub const fn as_millihertz(self) -> u32 {
+        self.0
+    }
+
+    /// Microseconds that so many frames take, rounded up.
+    #[must_use]
+    pub const fn micros_of(self, frames: u32) -> u64 {
+        (frames as u64 * 1_000_000_000).div_ceil(self.0 as u64)
     }
 }
 

@@ -112,7 +112,7 @@ pub(crate) enum Pass {
 }
 
 /// Velocity of a working body, raw units per second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub(crate) struct Velocity([i32; 2]);
 
@@ -157,8 +157,9 @@ pub(crate) fn run_pass<S: Simd>(simd: S, batches: &mut [Batch], velocities: &mut
 /// Applies the impulses of the last frame in the lanes from `FROM` on.
 #[inline(always)]
 fn warm_start<S: Simd, const FROM: usize>(simd: S, batch: &Batch, velocities: &mut [Velocity]) {
-    let (va, vb) = load_pairs::<S, FROM>(simd, batch, velocities);
-    let impulse = i32x4::load_array(simd, four::<_, FROM>(&batch.impulse));
+    let va = load::<S, FROM>(simd, &batch.a, velocities);
+    let vb = load::<S, FROM>(simd, &batch.b, velocities);
+    let impulse = four::<S, FROM>(simd, &batch.impulse);
     apply::<S, FROM>(simd, batch, velocities, va, vb, impulse);
 }
 
@@ -169,15 +170,16 @@ fn solve<S: Simd, const FROM: usize, const BIASED: bool>(
     batch: &mut Batch,
     velocities: &mut [Velocity],
 ) {
-    let (va, vb) = load_pairs::<S, FROM>(simd, batch, velocities);
+    let va = load::<S, FROM>(simd, &batch.a, velocities);
+    let vb = load::<S, FROM>(simd, &batch.b, velocities);
     let along = (vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch));
     let (low, high) = rounded(along).split();
     let limit = if BIASED { &batch.biased } else { &batch.relaxed };
-    let missing = i32x4::load_array(simd, four::<_, FROM>(limit)) - low.narrow(high);
+    let missing = four::<S, FROM>(simd, limit) - low.narrow(high);
     let step = if BIASED { missing + (missing >> 2) } else { missing };
-    let old = i32x4::load_array(simd, four::<_, FROM>(&batch.impulse));
+    let old = four::<S, FROM>(simd, &batch.impulse);
     let impulse = (old + step).max(0).min(IMPULSE_MAX);
-    batch.impulse[FROM..FROM + FOUR].copy_from_slice(&impulse.to_array());
+    impulse.store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
     apply::<S, FROM>(simd, batch, velocities, va, vb, impulse - old);
 }
 
@@ -192,58 +194,44 @@ fn apply<S: Simd, const FROM: usize>(
     impulse: i32x4<S>,
 ) {
     let p = scaled(twice(impulse), load_normals::<S, FROM>(simd, batch));
-    let share_a = i32x4::load_array(simd, four::<_, FROM>(&batch.share_a));
+    let share_a = four::<S, FROM>(simd, &batch.share_a);
     let (part_a, part_b) = if share_a.simd_eq(EVEN_SHARE).all_true() {
         let half = (p + 1) >> 1;
         (half, half)
     } else {
         (scaled(p, twice(share_a)), scaled(p, twice(i32x4::splat(simd, UNIT) - share_a)))
     };
-    store(four::<_, FROM>(&batch.a), velocities, va - part_a);
-    store(four::<_, FROM>(&batch.b), velocities, vb + part_b);
+    store::<S, FROM>(&batch.a, velocities, va - part_a);
+    store::<S, FROM>(&batch.b, velocities, vb + part_b);
 }
 
-/// The velocities of the bodies `a` and `b` in the lanes from `FROM` on.
+/// The velocities of the bodies in the lanes from `FROM` on.
 #[inline(always)]
-fn load_pairs<S: Simd, const FROM: usize>(
-    simd: S,
-    batch: &Batch,
-    velocities: &[Velocity],
-) -> (i32x8<S>, i32x8<S>) {
-    let (a, b) = (four::<_, FROM>(&batch.a), four::<_, FROM>(&batch.b));
-    (load(simd, a, velocities), load(simd, b, velocities))
-}
-
-#[inline(always)]
-fn load<S: Simd>(simd: S, bodies: [u32; FOUR], velocities: &[Velocity]) -> i32x8<S> {
-    let [a, b, c, d] = bodies;
-    let [a, b, c, d] =
+fn load<S: Simd, const FROM: usize>(simd: S, bodies: &[u32; LANES], velocities: &[Velocity]) -> i32x8<S> {
+    let [a, b, c, d] = [bodies[FROM], bodies[FROM + 1], bodies[FROM + 2], bodies[FROM + 3]];
+    let four: [Velocity; FOUR] =
         [velocities[a as usize], velocities[b as usize], velocities[c as usize], velocities[d as usize]];
-    load_vectors(simd, [a.0, b.0, c.0, d.0])
+    // As one block: number by number, the compiler takes the pairs apart.
+    i32x8::load_array(simd, bytemuck::cast(four))
 }
 
 #[inline(always)]
-fn store<S: Simd>(bodies: [u32; FOUR], velocities: &mut [Velocity], v: i32x8<S>) {
-    let v = v.to_array();
-    velocities[bodies[0] as usize] = Velocity([v[0], v[1]]);
-    velocities[bodies[1] as usize] = Velocity([v[2], v[3]]);
-    velocities[bodies[2] as usize] = Velocity([v[4], v[5]]);
-    velocities[bodies[3] as usize] = Velocity([v[6], v[7]]);
+fn store<S: Simd, const FROM: usize>(bodies: &[u32; LANES], velocities: &mut [Velocity], v: i32x8<S>) {
+    let v: [Velocity; FOUR] = bytemuck::cast(v.to_array());
+    velocities[bodies[FROM] as usize] = v[0];
+    velocities[bodies[FROM + 1] as usize] = v[1];
+    velocities[bodies[FROM + 2] as usize] = v[2];
+    velocities[bodies[FROM + 3] as usize] = v[3];
 }
 
 #[inline(always)]
 fn load_normals<S: Simd, const FROM: usize>(simd: S, batch: &Batch) -> i32x8<S> {
-    load_vectors(simd, four::<_, FROM>(&batch.normal))
+    i32x8::from_slice(simd, &batch.normal.as_flattened()[2 * FROM..2 * (FROM + FOUR)])
 }
 
 #[inline(always)]
-fn load_vectors<S: Simd>(simd: S, [a, b, c, d]: [[i32; 2]; FOUR]) -> i32x8<S> {
-    i32x8::load_array(simd, [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]])
-}
-
-#[inline(always)]
-fn four<T: Copy, const FROM: usize>(values: &[T; LANES]) -> [T; FOUR] {
-    [values[FROM], values[FROM + 1], values[FROM + 2], values[FROM + 3]]
+fn four<S: Simd, const FROM: usize>(simd: S, values: &[i32; LANES]) -> i32x4<S> {
+    i32x4::from_slice(simd, &values[FROM..FROM + FOUR])
 }
 
 /// Product of a raw value and a 30-bit fraction, rounded to nearest. Factors are below 2^31 and 2^30, so it fits.

@@ -83,7 +83,7 @@ impl Simulation for Game {
         self.frames += 1;
     }
 
-    fn checksum(&self) -> u64 {
+    fn checksum(&mut self) -> u64 {
         // A turn ends with this call.
         self.turns.set(self.turns() + 1);
         (u64::from(self.frames) << 32) + self.log.len() as u64

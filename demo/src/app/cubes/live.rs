@@ -142,8 +142,7 @@ impl LiveCubes {
 
     /// How far the picture is between a side's last two frames: 0..=65,536.
     pub(crate) fn alpha(&self, side: u8) -> u32 {
-        let ppm = u64::from(self.inner.sides.drivers()[usize::from(side)].alpha_ppm_at(self.time));
-        ((ppm << 16) / 1_000_000) as u32
+        self.inner.sides.drivers()[usize::from(side)].alpha_at(self.time)
     }
 
     /// Virtual time that the right side has waited for its present frame, if that is late.

@@ -257,8 +257,7 @@ impl Skirmish {
     /// How far the picture is between the client's last two frames: 0..=65,536.
     pub(crate) fn alpha(&self, player: u8) -> u32 {
         let driver = &self.virtual_match.drivers()[usize::from(player)];
-        let ppm = u64::from(driver.alpha_ppm_at(self.time));
-        ((ppm << 16) / 1_000_000) as u32
+        driver.alpha_at(self.time)
     }
 
     /// Frames that a client has simulated.
@@ -296,7 +295,6 @@ impl Skirmish {
 mod tests {
     use super::*;
     use crate::game::{Command, Selection, Setup};
-    use testudo_lockstep::Simulation;
     use testudo_lockstep::simnet::Transport;
 
     const PICTURE: Duration = Duration::from_micros(16_667);

@@ -9,7 +9,7 @@ use testudo_lockstep::simnet::SimNetStats;
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{
     Driver, Duration, Event, Identity, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase,
-    Simulation as _, SubmitError, Turn,
+    SubmitError, Turn,
 };
 
 use crate::app::clock::Clock;
@@ -171,7 +171,7 @@ impl Seat {
             UdpTransport::bind(local).map_err(|error| MatchError::Bind { address: local, error })?;
         let clock = Clock::start();
         let config = config(&terms, pace, session_id);
-        let session = Session::join(config, PlayerId(player), udp.peer(host), clock.now())?;
+        let session = Session::join(config, PlayerId(player), udp.add_peer(host), clock.now())?;
         let fault = options.fault.map(|fault| Fault { player, ..fault });
         let options = SeatOptions { fault, ..options.clone() };
         let driver = Driver::new(client(game, &terms, &options)?, session);
@@ -327,8 +327,7 @@ impl Seat {
 
     /// How far the picture is between the last two frames: 0..=65,536.
     pub(crate) fn alpha(&self) -> u32 {
-        let ppm = u64::from(self.driver.alpha_ppm_at(self.clock.now()));
-        ((ppm << 16) / 1_000_000) as u32
+        self.driver.alpha_at(self.clock.now())
     }
 
     /// The turn that cannot begin, and whose orders are missing.

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use testudo_lockstep::Simulation as _;
 use testudo_lockstep::replay::{Divergence, Replay, ReplayPlayer};
 
 use crate::app::Terms;

@@ -211,7 +211,7 @@ impl Simulation for Client {
         }
     }
 
-    fn checksum(&self) -> u64 {
+    fn checksum(&mut self) -> u64 {
         let mut watched = self.watched.borrow_mut();
         watched.end_turn();
         watched.game.checksum()

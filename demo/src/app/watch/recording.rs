@@ -96,7 +96,7 @@ impl Recording {
     /// The peers have disagreed since this turn. The state right after it is kept as evidence, a keyframe shows what it has come to.
     pub(crate) fn diverged(&mut self, game: &mut Game, turn: u32) {
         if !self.is_over {
-            self.recorder.diverged(turn);
+            self.recorder.desync(turn);
             if let Some(recent) = self.recent.take()
                 && let Some(evidence) = recent.get(turn + 1)
             {
@@ -131,11 +131,11 @@ impl Recording {
 
     /// Hands over what has been recorded to the system turn by turn, so that a crash of the program loses one turn at most.
     fn store(&mut self) {
+        let bytes = self.recorder.take_bytes();
         if self.error.is_none() {
-            let written = self.file.write_all(self.recorder.bytes()).and_then(|()| self.file.flush());
+            let written = self.file.write_all(&bytes).and_then(|()| self.file.flush());
             self.error = written.err();
         }
-        self.recorder.clear();
     }
 }
 

@@ -135,7 +135,7 @@ impl Viewing {
         } else if !replay.is_complete() {
             notes.push(("The file was cut off: the recording has no end.".into(), WARN));
         }
-        if let Some(turn) = replay.diverged() {
+        if let Some(turn) = replay.desync() {
             notes.push((format!("The peers disagreed from turn {turn} on."), WARN));
         }
         if let Some(difference) = &self.difference {

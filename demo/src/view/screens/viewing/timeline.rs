@@ -145,7 +145,7 @@ fn marks(course: &Course) -> Vec<Mark> {
         };
         marks.push(Mark { turn, color, text });
     }
-    if let Some(turn) = course.replay().diverged() {
+    if let Some(turn) = course.replay().desync() {
         marks.push(Mark { turn, color: WARN, text: String::new() });
     }
     if let Some(found) = course.divergence() {

@@ -1,0 +1,162 @@
+//! A simulation that records what it is told.
+
+use crate::drive::simulation::Simulation;
+use crate::replay::{Ending, Notice, Recorder, ReplayHeader};
+use crate::state::{self, State, StateError, Visit};
+use crate::value::ids::{PlayerId, Turn};
+
+/// A game that records its own replay while a [`crate::Driver`] runs it.
+///
+/// Store what [`Recorded::take_bytes`] returns whenever convenient, for example once per second: the pieces one after the other are the
+/// file. [`Recorded::finish`] before the last piece.
+///
+/// ```
+/// # use testudo_lockstep::state::{self, State, StateError, Visit};
+/// use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
+/// use testudo_lockstep::{Driver, Duration, Instant, NoAction, PlayerId, Session, SessionConfig, Simulation};
+/// # #[derive(Default)] struct Game { gold: u32 }
+/// # impl Simulation for Game { type Action = NoAction; fn apply(&mut self, _: PlayerId, _: &NoAction) {}
+/// #   fn step(&mut self, _: u32) { self.gold += 3 } fn checksum(&mut self) -> u64 { state::digest(self) } }
+/// # impl State for Game { fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> { v.number("gold", &mut self.gold) } }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let header = ReplayHeader { sim_version: 1, content_hash: 0, players: 1, settings: Vec::new() };
+/// let session = Session::single(SessionConfig::new(1).turns(5), Instant::ZERO)?;
+/// let mut driver = Driver::new(Recorded::new(Game::default(), &header), session);
+/// let mut now = Instant::ZERO;
+/// while !driver.session().is_over() {
+///     driver.advance(now);
+///     now += Duration::from_millis(10);
+/// }
+/// driver.simulation_mut().finish(Ending::Over);
+/// let file = driver.simulation_mut().take_bytes();
+///
+/// let replay = Replay::read(file, 1)?;
+/// let verification = replay.verify(Game::default());
+/// assert!(verification.is_sound(), "{verification}");
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Recorded<S> {
+    game: S,
+    recorder: Recorder,
+    keyframe_every: u32,
+    scratch: Vec<u8>,
+}
+
+impl<S: Simulation + State> Recorded<S> {
+    /// Turns between two keyframes, unless set otherwise: a minute of turns of 200 ms.
+    pub const KEYFRAME_EVERY: u32 = 300;
+
+    /// Records a game from its state before the first turn.
+    #[must_use]
+    pub fn new(game: S, header: &ReplayHeader) -> Self {
+        let recorder = Recorder::new(header);
+        Self { game, recorder, keyframe_every: Self::KEYFRAME_EVERY, scratch: Vec::new() }
+    }
+
+    /// Keeps the whole state every so many turns, so that a player of the replay can jump. 0: never.
+    #[must_use]
+    pub fn keyframe_every(self, turns: u32) -> Self {
+        Self { keyframe_every: turns, ..self }
+    }
+
+    /// The game.
+    #[must_use]
+    pub fn game(&self) -> &S {
+        &self.game
+    }
+
+    /// The game, to change it: what is changed here is not recorded, and the replay will differ.
+    pub fn game_mut(&mut self) -> &mut S {
+        &mut self.game
+    }
+
+    /// The recorder.
+    #[must_use]
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// The recorder, to mark a desync ([`Recorder::desync`]) or to keep evidence of it.
+    pub fn recorder_mut(&mut self) -> &mut Recorder {
+        &mut self.recorder
+    }
+
+    /// The bytes recorded since the last call. Append them to the file.
+    #[must_use = "bytes that are taken and not stored are missing in the file"]
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        self.recorder.take_bytes()
+    }
+
+    /// Nothing follows; the last bytes are ready for [`Recorded::take_bytes`].
+    pub fn finish(&mut self, ending: Ending) {
+        self.recorder.end(ending);
+    }
+
+    /// Gives the game and the recorder back.
+    #[must_use]
+    pub fn into_parts(self) -> (S, Recorder) {
+        (self.game, self.recorder)
+    }
+}
+
+impl<S: Simulation + State> Simulation for Recorded<S> {
+    type Action = S::Action;
+
+    fn apply(&mut self, player: PlayerId, action: &S::Action) {
+        self.recorder.action(player, action);
+        self.game.apply(player, action);
+    }
+
+    fn step(&mut self, frames_per_second: u32) {
+        self.recorder.frame(frames_per_second);
+        self.game.step(frames_per_second);
+    }
+
+    fn checksum(&mut self) -> u64 {
+        self.game.checksum()
+    }
+
+    fn turn_ended(&mut self, turn: Turn, checksum: u64) {
+        self.game.turn_ended(turn, checksum);
+        self.recorder.end_turn(checksum);
+        if self.keyframe_every > 0 && self.recorder.turns().is_multiple_of(self.keyframe_every) {
+            state::save(&mut self.game, &mut self.scratch);
+            self.recorder.keyframe(&self.scratch);
+        }
+    }
+
+    fn save_point(&mut self, turn: Turn) {
+        self.game.save_point(turn);
+    }
+
+    fn player_gone(&mut self, player: PlayerId, turn: Turn) {
+        self.recorder.notice(player, Notice::Gone);
+        self.game.player_gone(player, turn);
+    }
+
+    fn player_surrendered(&mut self, player: PlayerId, turn: Turn) {
+        self.recorder.notice(player, Notice::Surrendered);
+        self.game.player_surrendered(player, turn);
+    }
+
+    fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
+        self.recorder.notice(player, Notice::TakenOver);
+        self.game.player_taken_over(player, turn);
+    }
+
+    fn play_for(&mut self, player: PlayerId, turn: Turn) {
+        self.recorder.notice(player, Notice::PlayedFor);
+        self.game.play_for(player, turn);
+    }
+
+    fn result(&self) -> Option<u32> {
+        self.game.result()
+    }
+}
+
+impl<S: State> State for Recorded<S> {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        self.game.visit(v)
+    }
+}

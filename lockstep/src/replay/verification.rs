@@ -1,0 +1,61 @@
+//! One call that says whether a replay is what it claims to be.
+
+use core::fmt;
+
+use crate::drive::simulation::Simulation;
+use crate::replay::{Damage, Divergence, Ending, Replay, ReplayPlayer};
+use crate::state::State;
+
+/// What [`Replay::verify`] found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Verification {
+    /// Turns that were played.
+    pub turns: u32,
+    /// The first turn in which the simulation differs from what was recorded.
+    pub divergence: Option<Divergence>,
+    /// Where the file is damaged. Turns behind that are lost.
+    pub damage: Option<Damage>,
+    /// How the recording ended. None: it was cut off, by a crash or by damage.
+    pub ending: Option<Ending>,
+    /// The first turn in which the peers of the match disagreed, if that was recorded. It says nothing against this replay.
+    pub desync: Option<u32>,
+}
+
+impl Verification {
+    /// Complete, undamaged, and every checksum and keyframe was reproduced.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.divergence.is_none() && self.damage.is_none() && self.ending.is_some()
+    }
+}
+
+impl fmt::Display for Verification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { turns, divergence, damage, ending, desync: _ } = self;
+        match divergence {
+            Some(divergence) => write!(f, "differs from what was recorded: {divergence}")?,
+            None => write!(f, "{turns} turns, every checksum reproduced")?,
+        }
+        match (damage, ending) {
+            (Some(damage), _) => write!(f, "; the file is damaged: {damage}"),
+            (None, None) => write!(f, "; the recording was cut off after turn {turns}"),
+            (None, Some(_)) => Ok(()),
+        }
+    }
+}
+
+impl Replay {
+    /// Plays the whole replay and compares every checksum and keyframe. `game` is the game in its state before the first turn.
+    pub fn verify<S: Simulation + State>(self, game: S) -> Verification {
+        let (damage, ending, desync) = (self.damage(), self.ending(), self.desync());
+        let mut player = ReplayPlayer::new(self, game);
+        loop {
+            player.check_keyframe();
+            if !player.step_turn() {
+                break;
+            }
+        }
+        Verification { turns: player.turn(), divergence: player.divergence(), damage, ending, desync }
+    }
+}

@@ -1,0 +1,142 @@
+//! What a trial finds, in words.
+
+use core::fmt;
+
+use crate::state::{Difference, Leaf, StateError};
+use crate::value::bits::DecodeError;
+use crate::value::ids::{PlayerId, Turn};
+
+/// Which run differs from the first one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Run {
+    /// A second game that was given the same actions from its start.
+    Again,
+    /// A game that was restored from the first one's saved state. If [`Run::Again`] agrees, the walk leaves something out.
+    Restored,
+}
+
+/// Why a game failed its trial.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct TrialError {
+    /// The turn.
+    pub turn: Turn,
+    /// Frames of the turn that had run, 0 = before its actions.
+    pub frame: u32,
+    /// What is wrong.
+    pub fault: TrialFault,
+}
+
+/// What is wrong in a [`TrialError`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TrialFault {
+    /// A number that the walk shows differs between two runs.
+    Number {
+        /// Which run.
+        run: Run,
+        /// The number.
+        difference: Difference,
+    },
+    /// All numbers of the walk are equal, and [`crate::Simulation::checksum`] is not: it covers something that the walk leaves out.
+    Checksum {
+        /// Which run.
+        run: Run,
+        /// Of the first run.
+        first: u64,
+        /// Of the other one.
+        other: u64,
+    },
+    /// The game refuses a state that it has saved itself.
+    Refused(StateError),
+    /// The walk shows this number, and [`crate::Simulation::checksum`] stays the same when it changes: a desync in it would go unnoticed.
+    NotHashed(Leaf),
+    /// A session would refuse this order, or carry out another one.
+    Order {
+        /// Who gave it.
+        player: PlayerId,
+        /// Why.
+        fault: OrderFault,
+    },
+}
+
+/// What is wrong with the encoding of an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum OrderFault {
+    /// It is encoded in no bits at all.
+    Empty,
+    /// It takes more bits than [`crate::Action::MAX_BITS`].
+    TooLong {
+        /// Bits that it takes.
+        bits: u32,
+        /// Bits that it may take.
+        max: u32,
+    },
+    /// `decode` refuses what `encode` wrote.
+    Refused(DecodeError),
+    /// `decode` leaves bits unread.
+    Unread {
+        /// How many.
+        bits: u32,
+    },
+    /// What was decoded is encoded in other bits.
+    NotCanonical,
+}
+
+impl fmt::Display for TrialError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "turn {}, frame {}: {}", self.turn, self.frame, self.fault)
+    }
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Again => "a second run with the same actions",
+            Self::Restored => "a run that was restored from the saved state",
+        })
+    }
+}
+
+impl Run {
+    /// What to look for if this run differs.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Again => "",
+            Self::Restored => " (does `visit` show every field?)",
+        }
+    }
+}
+
+impl fmt::Display for TrialFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number { run, difference } => write!(f, "{run} differs in {difference}{}", run.advice()),
+            Self::Checksum { run, first, other } => write!(
+                f,
+                "{run} has checksum {other:016x} instead of {first:016x}, though all numbers that `visit` shows agree{}",
+                run.advice()
+            ),
+            Self::Refused(error) => write!(f, "the game refuses the state that it has saved: {error}"),
+            Self::NotHashed(leaf) => {
+                write!(f, "`checksum` does not cover {} of {} {}", leaf.name, leaf.kind, leaf.index)
+            }
+            Self::Order { player, fault } => write!(f, "an order of player {player}: {fault}"),
+        }
+    }
+}
+
+impl fmt::Display for OrderFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "`encode` writes nothing, at least one bit is needed"),
+            Self::TooLong { bits, max } => write!(f, "`encode` writes {bits} bits, MAX_BITS is {max}"),
+            Self::Refused(error) => write!(f, "`decode` refuses what `encode` wrote: {error}"),
+            Self::Unread { bits } => write!(f, "`decode` leaves {bits} bits unread that `encode` wrote"),
+            Self::NotCanonical => write!(f, "what `decode` returns is encoded in other bits"),
+        }
+    }
+}
+
+impl core::error::Error for TrialError {}

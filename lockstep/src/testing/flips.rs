@@ -1,0 +1,58 @@
+//! Is every number that the walk shows covered by the checksum? Single bits are flipped, and the checksum has to change.
+
+use crate::drive::simulation::Simulation;
+use crate::state::{self, Leaf, State};
+
+/// Flips `count` numbers of the saved state, beginning with number `from` and wrapping around. Returns the first that the checksum ignores.
+pub(super) fn next_unhashed<S: Simulation + State>(
+    game: &mut S,
+    saved: &[u8],
+    from: u64,
+    count: u32,
+) -> Option<Leaf> {
+    if count == 0 {
+        return None;
+    }
+    let numbers = numbers(game, saved)?;
+    let length = numbers.len() as u64;
+    let chosen = (0..length.min(u64::from(count))).map(|number| numbers[((from + number) % length) as usize]);
+    first_unhashed(game, saved, chosen)
+}
+
+/// Flips all numbers of the saved state, or `most` of them spread evenly.
+pub(super) fn any_unhashed<S: Simulation + State>(game: &mut S, saved: &[u8], most: u32) -> Option<Leaf> {
+    let numbers = numbers(game, saved)?;
+    let chosen = numbers.iter().step_by(numbers.len().div_ceil(most as usize).max(1));
+    first_unhashed(game, saved, chosen.copied())
+}
+
+/// The numbers that can be flipped. None if there are none, or the state cannot be loaded.
+fn numbers<S: State>(game: &mut S, saved: &[u8]) -> Option<Vec<Leaf>> {
+    state::load(game, saved).ok()?;
+    let mut numbers = Vec::new();
+    state::leaves(game, &mut |leaf| {
+        if leaf.bits > 0 {
+            numbers.push(leaf);
+        }
+    });
+    (!numbers.is_empty()).then_some(numbers)
+}
+
+fn first_unhashed<S: Simulation + State>(
+    game: &mut S,
+    saved: &[u8],
+    mut chosen: impl Iterator<Item = Leaf>,
+) -> Option<Leaf> {
+    let checksum = game.checksum();
+    chosen.find(|leaf| {
+        // Limits may refuse a bit; then another one serves.
+        if !(0..leaf.bits).any(|bit| state::flip_bit(game, leaf, bit).is_ok()) {
+            return false;
+        }
+        let changed = game.checksum() != checksum;
+        // A flipped length may have thrown objects away, so flipping it back is not enough. The game has loaded these bytes before.
+        let loaded = state::load(game, saved);
+        debug_assert!(loaded.is_ok(), "{loaded:?}");
+        !changed
+    })
+}

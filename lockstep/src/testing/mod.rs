@@ -1,0 +1,187 @@
+//! Tests for a game's own test suite: is it deterministic, does its walk show all of its state, does its checksum cover all of it, and do
+//! its orders survive their encoding?
+//!
+//! ```
+//! use testudo_lockstep::state::{self, State, StateError, Visit};
+//! use testudo_lockstep::testing::{Trial, assert_deterministic};
+//! use testudo_lockstep::{NoAction, PlayerId, Simulation};
+//!
+//! #[derive(Default)]
+//! struct Game { gold: u32 }
+//!
+//! impl Simulation for Game {
+//!     type Action = NoAction;
+//!     fn apply(&mut self, _: PlayerId, _: &NoAction) {}
+//!     fn step(&mut self, _: u32) { self.gold += 3; }
+//!     fn checksum(&mut self) -> u64 { state::digest(self) }
+//! }
+//!
+//! impl State for Game {
+//!     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+//!         v.object("game", 0);
+//!         v.number("gold", &mut self.gold)
+//!     }
+//! }
+//!
+//! // In a test:
+//! assert_deterministic(Trial::default(), Game::default, |_turn, _game, _orders| {});
+//! ```
+
+mod error;
+mod flips;
+mod orders;
+#[cfg(test)]
+mod tests;
+
+pub use error::{OrderFault, Run, TrialError, TrialFault};
+
+use crate::drive::simulation::Simulation;
+use crate::state::{self, State};
+use crate::value::ids::{PlayerId, Turn};
+
+/// Most numbers that are flipped after the last turn.
+const LAST_FLIPS_MAX: u32 = 4_096;
+
+/// How long a trial takes and how closely it looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub struct Trial {
+    turns: u32,
+    frames_per_turn: u32,
+    frames_per_second: u32,
+    restore_every: u32,
+    flips: u32,
+}
+
+impl Default for Trial {
+    /// 200 turns of 4 frames, 20 frames per second, restored before every fifth turn, 50 numbers flipped each time.
+    fn default() -> Self {
+        Self { turns: 200, frames_per_turn: 4, frames_per_second: 20, restore_every: 5, flips: 50 }
+    }
+}
+
+impl Trial {
+    /// As [`Trial::default`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Turns that are played. Default 200.
+    pub fn turns(self, turns: u32) -> Self {
+        Self { turns, ..self }
+    }
+
+    /// Frames of a turn, at least 1. Default 4.
+    pub fn frames_per_turn(self, frames: u32) -> Self {
+        Self { frames_per_turn: frames.max(1), ..self }
+    }
+
+    /// Frames of a second, at least 1. Default 20.
+    pub fn frames_per_second(self, frames: u32) -> Self {
+        Self { frames_per_second: frames.max(1), ..self }
+    }
+
+    /// The state is saved and restored before every turn of which the number is a multiple of this, at least 1. Default 5.
+    pub fn restore_every(self, turns: u32) -> Self {
+        Self { restore_every: turns.max(1), ..self }
+    }
+
+    /// Numbers of the state that are flipped in a copy at each restore, the next ones each time, to see whether the checksum changes.
+    /// Default 50. After the last turn all are flipped, or 4,096 spread over all if there are more. 0 turns both off: for a game
+    /// that computes its checksum within `step`.
+    pub fn flips(self, flips: u32) -> Self {
+        Self { flips, ..self }
+    }
+}
+
+/// Plays a game three times at once: as it is, a second time from its start, and restored from its saved state every few turns. All three
+/// have to agree after every frame, in every number and in the checksum. Between turns single bits are flipped in a copy: the checksum
+/// has to change. Every order is encoded and decoded, as it would be on its way to the other players.
+///
+/// `new` makes the game at its start. `orders` fills in the actions of a turn, in the order in which they are carried out; it sees the first
+/// run's game.
+///
+/// It cannot find what differs only between machines: floats, sizes of pointers, other versions of the program.
+///
+/// # Errors
+/// The first [`TrialError`].
+pub fn check_determinism<S: Simulation + State>(
+    trial: Trial,
+    mut new: impl FnMut() -> S,
+    mut orders: impl FnMut(Turn, &S, &mut Vec<(PlayerId, S::Action)>),
+) -> Result<(), Box<TrialError>> {
+    let (mut first, mut again, mut restored) = (new(), new(), new());
+    let (mut actions, mut bytes) = (Vec::new(), Vec::new());
+    let mut flipped = 0;
+    for turn in (0..trial.turns).map(Turn) {
+        let fail = |frame, fault| Err(Box::new(TrialError { turn, frame, fault }));
+        if turn.0.is_multiple_of(trial.restore_every) {
+            restored = new();
+            state::save(&mut first, &mut bytes);
+            if let Err(error) = state::load(&mut restored, &bytes) {
+                return fail(0, TrialFault::Refused(error));
+            }
+            if let Some(leaf) = flips::next_unhashed(&mut new(), &bytes, flipped, trial.flips) {
+                return fail(0, TrialFault::NotHashed(leaf));
+            }
+            flipped += u64::from(trial.flips);
+        }
+        actions.clear();
+        orders(turn, &first, &mut actions);
+        for frame in 0..=trial.frames_per_turn {
+            if frame > 0 {
+                for game in [&mut first, &mut again, &mut restored] {
+                    game.step(trial.frames_per_second);
+                }
+            }
+            for (run, other) in [(Run::Again, &mut again), (Run::Restored, &mut restored)] {
+                if let Some(fault) = compare(run, &mut first, other) {
+                    return fail(frame, fault);
+                }
+            }
+            if frame == 0 {
+                for (player, action) in &actions {
+                    let player = *player;
+                    let arrived = match orders::send(action) {
+                        Ok(arrived) => arrived,
+                        Err(fault) => return fail(0, TrialFault::Order { player, fault }),
+                    };
+                    for game in [&mut first, &mut again, &mut restored] {
+                        game.apply(player, &arrived);
+                    }
+                }
+            }
+        }
+    }
+    if trial.flips > 0 {
+        state::save(&mut first, &mut bytes);
+        if let Some(leaf) = flips::any_unhashed(&mut new(), &bytes, LAST_FLIPS_MAX) {
+            let fault = TrialFault::NotHashed(leaf);
+            return Err(Box::new(TrialError { turn: Turn(trial.turns), frame: 0, fault }));
+        }
+    }
+    Ok(())
+}
+
+/// As [`check_determinism`], for a test.
+///
+/// # Panics
+/// The trial fails; the message says where.
+#[track_caller]
+pub fn assert_deterministic<S: Simulation + State>(
+    trial: Trial,
+    new: impl FnMut() -> S,
+    orders: impl FnMut(Turn, &S, &mut Vec<(PlayerId, S::Action)>),
+) {
+    if let Err(error) = check_determinism(trial, new, orders) {
+        panic!("{error}");
+    }
+}
+
+fn compare<S: Simulation + State>(run: Run, first: &mut S, other: &mut S) -> Option<TrialFault> {
+    if let Some(difference) = state::first_difference(first, other) {
+        return Some(TrialFault::Number { run, difference });
+    }
+    let (first, other) = (first.checksum(), other.checksum());
+    (first != other).then_some(TrialFault::Checksum { run, first, other })
+}

@@ -1,0 +1,224 @@
+//! Games with one fault each, and what the trial says of them.
+
+use core::cell::Cell;
+use std::rc::Rc;
+
+use super::*;
+use crate::state::{Leaf, Part, StateError, Visit};
+use crate::value::action::Action;
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    FieldLeftOut,
+    LooksOutside,
+    RefusesItsOwn,
+    FieldNotHashed,
+    OrderTooLong,
+    OrderCutOff,
+    OrderEmpty,
+    OrderChanged,
+}
+
+/// Its fault travels with it, so that one type serves all tests.
+struct Order(Fault, i16);
+
+impl Action for Order {
+    const MAX_BITS: u32 = 16;
+
+    fn encode(&self, out: &mut BitWriter) {
+        match self.0 {
+            Fault::OrderEmpty => {}
+            Fault::OrderTooLong => out.write_signed(self.1.into(), 17),
+            _ => out.write_signed(self.1.into(), 16),
+        }
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let value = input.read_signed(16)? as i16;
+        // By value, since the bits do not tell which game it is.
+        match value {
+            CUT_OFF => Err(DecodeError::NotCanonical),
+            CHANGED => Ok(Self(Fault::None, 0)),
+            _ => Ok(Self(Fault::None, value)),
+        }
+    }
+}
+
+/// The decoder refuses it.
+const CUT_OFF: i16 = -9;
+
+/// The decoder makes another order of it.
+const CHANGED: i16 = -8;
+
+struct Game {
+    fault: Fault,
+    /// What a game must not look at: all runs share it.
+    outside: Rc<Cell<u32>>,
+    gold: u32,
+    rate: u32,
+}
+
+impl Game {
+    fn new(fault: Fault, outside: &Rc<Cell<u32>>) -> Self {
+        Self { fault, outside: outside.clone(), gold: 0, rate: 1 }
+    }
+}
+
+impl Simulation for Game {
+    type Action = Order;
+
+    fn apply(&mut self, _: PlayerId, order: &Order) {
+        self.gold = self.gold.wrapping_add_signed(order.1.into());
+    }
+
+    fn step(&mut self, _: u32) {
+        self.gold += self.rate;
+        self.rate += u32::from(self.gold == 30);
+        if self.fault == Fault::LooksOutside {
+            self.outside.set(self.outside.get() + 1);
+            self.gold += u32::from(self.outside.get() == 50);
+        }
+    }
+
+    fn checksum(&mut self) -> u64 {
+        let rate = if self.fault == Fault::FieldNotHashed { 0 } else { self.rate };
+        u64::from(self.gold) << 32 | u64::from(rate)
+    }
+}
+
+impl State for Game {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.object("game", 0);
+        v.number("gold", &mut self.gold)?;
+        if self.fault == Fault::RefusesItsOwn {
+            v.part(&mut Stubborn)?;
+        }
+        if self.fault != Fault::FieldLeftOut {
+            v.number("rate", &mut self.rate)?;
+        }
+        Ok(())
+    }
+}
+
+struct Stubborn;
+
+impl Part for Stubborn {
+    fn digest(&self) -> u64 {
+        0
+    }
+
+    fn save(&self, _: &mut Vec<u8>) {}
+
+    fn load(&mut self, _: &[u8]) -> Result<(), StateError> {
+        Err(StateError::Part { what: "no" })
+    }
+
+    fn leaves(&self, _: &mut dyn FnMut(Leaf)) {}
+
+    fn flip_bit(&mut self, _: &Leaf, bit: u32) -> Result<(), StateError> {
+        Err(StateError::NoSuchBit { bit })
+    }
+}
+
+fn check(fault: Fault) -> Result<(), Box<TrialError>> {
+    let outside = Rc::default();
+    let value = match fault {
+        Fault::OrderCutOff => CUT_OFF,
+        Fault::OrderChanged => CHANGED,
+        _ => -3,
+    };
+    let orders = |turn: Turn, _: &Game, orders: &mut Vec<_>| {
+        if turn.0 == 20 {
+            orders.push((PlayerId(1), Order(fault, value)));
+        }
+    };
+    check_determinism(Trial::new().turns(30), || Game::new(fault, &outside), orders)
+}
+
+#[test]
+fn a_sound_game_passes() {
+    assert_eq!(check(Fault::None), Ok(()));
+}
+
+#[test]
+fn a_field_that_the_walk_leaves_out_is_found_where_it_matters_first() {
+    let found = check(Fault::FieldLeftOut).unwrap_err();
+    // 30 is reached in turn 7; the next restored run starts at turn 10.
+    assert_eq!((found.turn, found.frame), (Turn(10), 0));
+    assert!(matches!(found.fault, TrialFault::Checksum { run: Run::Restored, .. }), "{found}");
+    assert!(found.to_string().ends_with("(does `visit` show every field?)"), "{found}");
+}
+
+#[test]
+fn a_game_that_looks_outside_differs_from_its_second_run() {
+    let found = check(Fault::LooksOutside).unwrap_err();
+    // Three runs a frame: the fiftieth step is the second run's 17th.
+    assert_eq!((found.turn, found.frame), (Turn(4), 1));
+    assert_eq!(
+        found.to_string(),
+        "turn 4, frame 1: a second run with the same actions differs in gold of game 0: 17 and 18"
+    );
+}
+
+#[test]
+fn a_state_that_the_game_refuses_is_named() {
+    let found = check(Fault::RefusesItsOwn).unwrap_err();
+    assert_eq!(found.turn, Turn(0));
+    assert_eq!(found.to_string(), "turn 0, frame 0: the game refuses the state that it has saved: no");
+}
+
+#[test]
+fn a_field_that_the_checksum_leaves_out_is_named() {
+    let found = check(Fault::FieldNotHashed).unwrap_err();
+    assert_eq!(found.to_string(), "turn 0, frame 0: `checksum` does not cover rate of game 0");
+    let outside = Rc::default();
+    let trial = Trial::new().turns(30).flips(0);
+    let unseen = check_determinism(trial, || Game::new(Fault::FieldNotHashed, &outside), |_, _, _| {});
+    assert_eq!(unseen, Ok(()), "without flips");
+}
+
+#[test]
+fn every_number_is_flipped_in_the_end() {
+    struct Many([u8; 500], usize);
+    impl Simulation for Many {
+        type Action = Order;
+        fn apply(&mut self, _: PlayerId, _: &Order) {}
+        fn step(&mut self, _: u32) {}
+        fn checksum(&mut self) -> u64 {
+            let hashed = self.0.iter().enumerate().filter(|(place, _)| *place != self.1);
+            hashed.fold(0, |sum, (_, value)| sum.wrapping_mul(3) + u64::from(*value))
+        }
+    }
+    impl State for Many {
+        fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+            (0..).zip(&mut self.0).try_for_each(|(place, value)| {
+                v.object("cell", place);
+                v.number("value", value)
+            })
+        }
+    }
+    for unhashed in [0, 1, 7, 250, 498, 499] {
+        let found =
+            check_determinism(Trial::new().turns(1).flips(1), || Many([0; 500], unhashed), |_, _, _| {});
+        let fault = found.unwrap_err().fault;
+        assert!(
+            matches!(fault, TrialFault::NotHashed(leaf) if leaf.index == unhashed as u32),
+            "{unhashed}: {fault:?}"
+        );
+    }
+}
+
+#[test]
+fn orders_that_do_not_survive_their_encoding_are_named() {
+    for (fault, text) in [
+        (Fault::OrderEmpty, "`encode` writes nothing, at least one bit is needed"),
+        (Fault::OrderTooLong, "`encode` writes 17 bits, MAX_BITS is 16"),
+        (Fault::OrderCutOff, "`decode` refuses what `encode` wrote: not the canonical encoding"),
+        (Fault::OrderChanged, "what `decode` returns is encoded in other bits"),
+    ] {
+        let found = check(fault).unwrap_err();
+        assert_eq!(found.to_string(), format!("turn 20, frame 0: an order of player 1: {text}"));
+    }
+}

@@ -1,0 +1,77 @@
+//! A physics world as a part of a game's state: with the feature `physics`, `v.part(&mut self.world)` in the walk is all of it.
+//!
+//! The only file in which the two packages know each other.
+
+use testudo_physics::{BodyField, FlipError, Place, SnapshotError, World};
+
+use crate::state::{Leaf, Part, StateError};
+
+/// Hashed by [`World::checksum`], saved and loaded as a snapshot (of anybody: loading validates), and every number of every body has its
+/// name in the report of a desync.
+///
+/// ```
+/// use testudo_lockstep::state::{self, State, StateError, Visit};
+/// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+///
+/// struct Game { world: World, gold: u32 }
+///
+/// impl State for Game {
+///     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+///         v.object("game", 0);
+///         v.number("gold", &mut self.gold)?;
+///         v.part(&mut self.world)
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut game = Game { world: World::new(WorldDef::default())?, gold: 5 };
+/// let ball = game.world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE)))?;
+/// let mut other = Game { world: game.world.clone(), gold: 5 };
+/// other.world.set_position(ball, Vec2::from_ints(1, 0))?;
+/// let difference = state::first_difference(&mut game, &mut other).unwrap();
+/// assert_eq!(difference.to_string(), "position.x of body 0: 0 and 65536");
+/// # Ok(()) }
+/// ```
+impl Part for World {
+    fn digest(&self) -> u64 {
+        self.checksum()
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        self.append_snapshot(out);
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        *self = World::from_bytes(bytes).map_err(|error| StateError::Part {
+            what: match error {
+                SnapshotError::NotASnapshot => "these bytes are not a snapshot of a world",
+                SnapshotError::Version { .. } => "the world was saved by another version",
+                SnapshotError::Damaged => "the snapshot of the world is damaged",
+                SnapshotError::Invalid { what } => what,
+            },
+        })?;
+        Ok(())
+    }
+
+    fn leaves(&self, each: &mut dyn FnMut(Leaf)) {
+        self.visit_numbers(&mut |place, value| {
+            let (kind, index, name, bits) = match place {
+                Place::World { name } => ("world", 0, name, 0),
+                Place::Body { body, field } => ("body", body.index(), field.name(), field.bits()),
+                Place::Entry { list, index, .. } => (list, index, "entry", 0),
+            };
+            each(Leaf { kind, index, name, bits, value });
+        });
+    }
+
+    fn flip_bit(&mut self, leaf: &Leaf, bit: u32) -> Result<(), StateError> {
+        let field = BodyField::ALL.into_iter().find(|field| field.name() == leaf.name);
+        let Some(field) = field.filter(|_| leaf.kind == "body") else {
+            return Err(StateError::NoSuchBit { bit });
+        };
+        World::flip_bit(self, leaf.index, field, bit).map_err(|error| match error {
+            FlipError::OutOfRange { what } => StateError::Part { what },
+            FlipError::Vacant { .. } | FlipError::NoSuchBit { .. } => StateError::NoSuchBit { bit },
+        })
+    }
+}
