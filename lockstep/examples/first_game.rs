@@ -1,0 +1,249 @@
+//! A complete first game: two players over UDP, one who watches, a replay, and the test that it is deterministic.
+//! `docs/first-game.md` walks through it.
+//!
+//! Each player has four discs and wants them in the ring in the middle, where they push each other away.
+//!
+//! `cargo run -p testudo-lockstep --example first_game`, `cargo test -p testudo-lockstep --example first_game`
+
+use std::error::Error;
+
+use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
+use testudo_lockstep::state::{self, State, StateError, Visit};
+use testudo_lockstep::transport::udp::UdpTransport;
+use testudo_lockstep::{
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, FrameRate, Identity, Instant,
+    PlayerId, Playout, PlayoutMode, Session, SessionConfig, SessionPhase, Simulation, Turn,
+};
+use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+
+/// Raise it with every change of the rules: replays and players of other versions are refused.
+const RULES: u32 = 1;
+const DISCS: u8 = 4;
+
+// ---- What players can say -------------------------------------------------------------------------------------------
+/// "This disc goes there": whole units, -100..=100.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Go {
+    disc: u8,
+    x: i8,
+    y: i8,
+}
+
+impl Action for Go {
+    const MAX_BITS: u32 = 2 + 8 + 8;
+
+    fn encode(&self, out: &mut BitWriter) {
+        out.write_bits(self.disc.into(), 2);
+        out.write_signed(self.x.into(), 8);
+        out.write_signed(self.y.into(), 8);
+    }
+
+    /// Bytes come from the network: whatever is not an order must be an error here.
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let disc = input.read_max(2, u64::from(DISCS) - 1)? as u8;
+        let mut coordinate = || match input.read_signed(8)? as i8 {
+            value @ -100..=100 => Ok(value),
+            value => Err(DecodeError::OutOfRange { value: value.unsigned_abs().into(), max: 100 }),
+        };
+        Ok(Self { disc, x: coordinate()?, y: coordinate()? })
+    }
+}
+
+// ---- The state and its rules ----------------------------------------------------------------------------------------
+struct Disc {
+    body: BodyId,
+    x: i8,
+    y: i8,
+}
+
+struct Game {
+    world: World,
+    /// Player 0's four, then player 1's.
+    discs: Vec<Disc>,
+    /// One point for each frame of each disc in the ring.
+    points: [u32; 2],
+}
+
+impl Game {
+    fn new() -> Result<Self, Box<dyn Error>> {
+        let mut world = World::new(WorldDef::default())?;
+        let mut discs = Vec::new();
+        for number in 0..2 * DISCS {
+            let (x, y) = (if number < DISCS { -30 } else { 30 }, 6 * (number % DISCS) as i8 - 9);
+            let place = Vec2::from_ints(x.into(), y.into());
+            let body =
+                world.create_body(&BodyDef::dynamic(Shape::circle(Fx::from_num(2))).position(place))?;
+            discs.push(Disc { body, x, y });
+        }
+        Ok(Self { world, discs, points: [0; 2] })
+    }
+}
+
+impl Simulation for Game {
+    type Action = Go;
+
+    fn apply(&mut self, player: PlayerId, order: &Go) {
+        let disc = &mut self.discs[player.index() * usize::from(DISCS) + usize::from(order.disc)];
+        (disc.x, disc.y) = (order.x, order.y);
+    }
+
+    fn step(&mut self, frames_per_second: u32) {
+        let (fast, ring) = (Vec2::from_ints(8, 8), Fx::from_num(5));
+        for (number, disc) in self.discs.iter().enumerate() {
+            let position = self.world.body(disc.body).expect("nobody removes discs").position();
+            let way = Vec2::from_ints(disc.x.into(), disc.y.into()) - position;
+            let moved = self.world.set_velocity(disc.body, way.max(-fast).min(fast));
+            debug_assert!(moved.is_ok(), "{moved:?}");
+            let is_inside = position.x.abs() <= ring && position.y.abs() <= ring;
+            self.points[number / usize::from(DISCS)] += u32::from(is_inside);
+        }
+        let stepped = self.world.step(frames_per_second);
+        debug_assert!(stepped.is_ok(), "{stepped:?}");
+    }
+
+    fn checksum(&mut self) -> u64 {
+        state::digest(self)
+    }
+}
+
+/// Every number once: from this follow the checksum, saving, restoring, replays' keyframes and the report of a desync.
+impl State for Game {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.object("game", 0);
+        v.number("points.0", &mut self.points[0])?;
+        v.number("points.1", &mut self.points[1])?;
+        for (index, disc) in (0..).zip(&mut self.discs) {
+            // Bodies are created in the same order everywhere, and none is removed: their ids are no state.
+            let Disc { body: _, x, y } = disc;
+            v.object("disc", index);
+            v.number_in("x", x, -100..=100)?;
+            v.number_in("y", y, -100..=100)?;
+        }
+        v.part(&mut self.world)
+    }
+}
+
+// ---- Who plays: here a bot, in your game a person --------------------------------------------------------------------
+fn order(turn: Turn, player: PlayerId) -> Go {
+    let disc = (turn.0 % u32::from(DISCS)) as u8;
+    // To the middle, and every fourth time out of the crowd.
+    let away = if turn.0 / u32::from(DISCS) % 4 == 3 { 12 } else { 1 };
+    Go { disc, x: away * if player.0 == 0 { -1 } else { 1 }, y: away * (disc as i8 - 1) }
+}
+
+// ---- The match -------------------------------------------------------------------------------------------------------
+struct Peer {
+    udp: UdpTransport,
+    driver: Driver<Recorded<Game>>,
+}
+
+fn config() -> SessionConfig {
+    // 40 turns of two frames at 20 frames per second: four seconds.
+    SessionConfig::new(2)
+        .frames_per_second(20)
+        .frames_per_turn(2)
+        .turns(40)
+        .content_hash(RULES.into())
+        .spectators_min(1)
+}
+
+fn header() -> ReplayHeader {
+    ReplayHeader { sim_version: RULES, content_hash: RULES.into(), players: 2, settings: Vec::new() }
+}
+
+/// A host, a guest and one who watches, each with a socket and a simulation of its own.
+fn peers(now: Instant) -> Result<Vec<Peer>, Box<dyn Error>> {
+    let loopback = "127.0.0.1:0".parse()?;
+    let game = || Ok::<_, Box<dyn Error>>(Recorded::new(Game::new()?, &header()));
+    let host_udp = UdpTransport::bind(loopback)?;
+    let address = host_udp.local_address()?;
+    let host = Session::host(config(), now)?;
+
+    let mut guest_udp = UdpTransport::bind(loopback)?;
+    let guest = Session::join(config(), PlayerId(1), guest_udp.add_peer(address), now)?;
+
+    let mut watcher_udp = UdpTransport::bind(loopback)?;
+    let mut watcher = Session::new(config(), Identity::Spectator, now)?;
+    watcher.connect(watcher_udp.add_peer(address));
+    // Who watches is a little behind, so that a late packet does not stop the picture.
+    let delay = PlayoutMode::Fixed(Duration::from_millis(100));
+    let playout = Playout::new(delay, FrameRate::per_second(20));
+
+    Ok(vec![
+        Peer { udp: host_udp, driver: Driver::new(game()?, host) },
+        Peer { udp: guest_udp, driver: Driver::new(game()?, guest) },
+        Peer { udp: watcher_udp, driver: Driver::new(game()?, watcher).with_playout(playout) },
+    ])
+}
+
+/// One round of the loop that every peer runs in its own program.
+fn round(peer: &mut Peer, now: Instant) -> Result<(), Box<dyn Error>> {
+    peer.udp.pump(peer.driver.session_mut(), now)?; // packets in
+    peer.driver.advance_with(now, |turn, _game, session| {
+        // An order of the last two turns could not run any more.
+        if let Some(player) = session.player().filter(|_| turn.0 + 2 < 40) {
+            session.submit(&order(turn, player)).expect("one order per turn fits the queue");
+        }
+    });
+    peer.udp.pump(peer.driver.session_mut(), now)?; // packets out
+    while let Some(event) = peer.driver.session_mut().poll_event() {
+        if let Event::Desync(_) | Event::Failed(_) = event {
+            return Err(format!("{event:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Plays until all are done; `clock` says what time it is. Gives the checksum of each peer, and the host's replay.
+fn play(mut clock: impl FnMut() -> Instant) -> Result<(Vec<u64>, Vec<u8>), Box<dyn Error>> {
+    let mut peers = peers(clock())?;
+    while !peers.iter().all(|peer| peer.driver.session().is_over()) {
+        let now = clock();
+        for peer in &mut peers {
+            round(peer, now)?;
+        }
+    }
+    let mut checksums = Vec::new();
+    for Peer { driver, .. } in &mut peers {
+        assert_eq!(driver.session().phase(), SessionPhase::Finished);
+        checksums.push(driver.simulation_mut().checksum());
+    }
+    let recorded = peers[0].driver.simulation_mut();
+    recorded.finish(Ending::Over);
+    Ok((checksums, recorded.take_bytes()))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let start = std::time::Instant::now();
+    let (checksums, file) = play(|| {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        Instant::from_micros(start.elapsed().as_micros() as u64)
+    })?;
+    println!("host, guest, watcher: {checksums:016x?}");
+    println!("replay: {} bytes; {}", file.len(), Replay::read(file, RULES)?.verify(Game::new()?));
+    Ok(())
+}
+
+// ---- The tests that every game should have -----------------------------------------------------------------------------
+#[test]
+fn the_game_is_deterministic() {
+    use testudo_lockstep::testing::{Trial, assert_deterministic};
+    let new = || Game::new().expect("the start is valid");
+    assert_deterministic(Trial::new(), new, |turn, _, orders| {
+        orders.extend([0, 1].map(PlayerId).map(|player| (player, order(turn, player))));
+    });
+}
+
+#[test]
+fn all_peers_end_with_the_same_state_and_a_sound_replay() {
+    let mut now = Instant::ZERO;
+    let (checksums, file) = play(|| {
+        now += Duration::from_millis(2); // time is an argument: no test has to wait
+        now
+    })
+    .expect("the match is played to its end");
+    assert_eq!(checksums, [checksums[0]; 3]);
+    let verification =
+        Replay::read(file, RULES).expect("it was written just now").verify(Game::new().unwrap());
+    assert!(verification.is_sound() && verification.turns == 40, "{verification}");
+}
