@@ -399,7 +399,7 @@ impl World {
 
     /// Tells the trees that a body was moved by hand.
     pub(crate) fn moved_by_hand(&mut self, slot: u32) {
-        let bounds = self.bodies[slot as usize].bounds().grown(self.settings.box_margin());
+        let bounds = self.bodies[slot as usize].grown_bounds(self.settings.box_margin());
         self.resting.moved(slot, &bounds);
         self.stepper.moved(slot, &bounds);
     }

@@ -8,5 +8,7 @@
 #[path = "../physics/build.rs"]
 mod build;
 mod frame;
+mod geometry;
+mod geometry_fast;
 mod sleep;
 mod solve;

@@ -51,6 +51,14 @@ impl Shell {
     pub(crate) const HOLE: Self =
         Self { position: [0; 2], half: [0; 2], radius: 0, mass: 0, restitution: 0, slot: u32::MAX };
 
+    /// How far the shape's box is grown: `most`, half of the world's margin, or of a movable body a quarter of the smaller extent when that is
+    /// less. So small bodies look for company no further than large ones, measured by their size.
+    #[inline(always)]
+    pub(crate) fn growth(&self, most: i32) -> i32 {
+        let quarter = (self.half[0].min(self.half[1]) + self.radius) >> 2;
+        if self.mass == 0 { most } else { most.min(quarter) }
+    }
+
     /// The smallest box around the shape.
     pub(crate) fn bounds(&self) -> RawBox {
         let h = [self.half[0] + self.radius, self.half[1] + self.radius];
@@ -207,6 +215,12 @@ impl Body {
 
     pub(crate) fn bounds(&self) -> RawBox {
         self.shell(0).bounds()
+    }
+
+    /// The bounding box with the body's own [growth](Shell::growth).
+    pub(crate) fn grown_bounds(&self, most: i32) -> RawBox {
+        let shell = self.shell(0);
+        shell.bounds().grown(shell.growth(most))
     }
 
     /// Centre and larger half extent, for the order along the curve.

@@ -1,5 +1,6 @@
 //! Geometry of pairs: distance and normal, rounded boxes, swept shapes.
 
 pub(crate) mod narrow_phase;
+pub(crate) mod passage;
 pub(crate) mod rounded_box;
 pub(crate) mod sweep;

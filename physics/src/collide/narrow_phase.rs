@@ -59,6 +59,18 @@ impl Hits {
         self.len = 0;
     }
 
+    /// Drops the hits of some pairs.
+    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(IndexPair) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.len {
+            self.pairs[kept] = self.pairs[at];
+            self.normals[kept] = self.normals[at];
+            self.gaps[kept] = self.gaps[at];
+            kept += usize::from(keeps(self.pairs[at]));
+        }
+        self.len = kept;
+    }
+
     /// Some hits in order.
     pub(crate) fn iter(&self, range: Range<usize>) -> impl Iterator<Item = Hit> + '_ {
         let normals = &self.normals[range.clone()];

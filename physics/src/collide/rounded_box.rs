@@ -87,6 +87,15 @@ impl RoundedBox {
         Self { centre: body.position, half: body.half, radius: body.radius }
     }
 
+    /// The smallest box around the outline.
+    pub(crate) fn bounds(&self) -> RawBox {
+        let reach = self.half.map(|half| half + self.radius);
+        RawBox {
+            min: [self.centre[0] - reach[0], self.centre[1] - reach[1]],
+            max: [self.centre[0] + reach[0], self.centre[1] + reach[1]],
+        }
+    }
+
     /// The outline grown by `by`: where a circle of that radius meets it.
     pub(crate) fn grown(self, by: i32) -> Self {
         Self { radius: self.radius + by, ..self }

@@ -4,25 +4,27 @@
 //! So the motion is a segment against that, which is decided exactly ([`RoundedBox::cast`]); the place is never too far.
 
 use crate::body::record::Shell;
-use crate::collide::narrow_phase::{UNIT_BITS, manifold};
+use crate::collide::narrow_phase::UNIT_BITS;
 use crate::collide::rounded_box::{FRACTION_BITS, RoundedBox, Segment, Side};
 
-/// A manifold's gap may be this wrong, raw units: shapes that touch may seem to be apart.
-const GAP_ERROR_MAX: i32 = 4;
+/// Of what touches already, a smaller core decides, so that a body may slide along a wall and be pushed out of one: quarters of the mover.
+const CORES: [i32; 3] = [4, 3, 0];
 
 /// The part of `motion` (30 fraction bits) that `mover` can go before it touches `obstacle`, or `None` when it does not
-/// touch. A mover that touches or overlaps already is stopped at once when it moves further in.
+/// touch. Of a mover that touches or overlaps already three quarters of its size count, then its centre; with that inside it is free to leave.
 pub(crate) fn sweep(mover: &Shell, motion: [i32; 2], obstacle: &Shell) -> Option<i32> {
-    let sum = RoundedBox {
-        centre: obstacle.position,
-        half: [mover.half[0] + obstacle.half[0], mover.half[1] + obstacle.half[1]],
-        radius: mover.radius + obstacle.radius,
-    };
-    let cast = sum.cast(&Segment { from: mover.position, delta: motion.map(i64::from) })?;
-    if cast.side == Side::Inside {
-        let normal = manifold(mover, obstacle, GAP_ERROR_MAX)?.normal;
-        let inward: i64 = (0..2).map(|x| i64::from(motion[x]) * i64::from(normal[x])).sum();
-        return (inward > 0).then_some(0);
+    let segment = Segment { from: mover.position, delta: motion.map(i64::from) };
+    for quarters in CORES {
+        let core = |extent: i32| extent / 4 * quarters;
+        let sum = RoundedBox {
+            centre: obstacle.position,
+            half: [0, 1].map(|axis| core(mover.half[axis]) + obstacle.half[axis]),
+            radius: core(mover.radius) + obstacle.radius,
+        };
+        let cast = sum.cast(&segment)?;
+        if cast.side != Side::Inside {
+            return Some((cast.place >> (FRACTION_BITS - UNIT_BITS)) as i32);
+        }
     }
-    Some((cast.place >> (FRACTION_BITS - UNIT_BITS)) as i32)
+    None
 }

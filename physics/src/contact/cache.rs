@@ -2,7 +2,8 @@
 //!
 //! A contact is kept at its *owner*: the mover with the lower slot, or the only one that contacts can move. The contacts of one
 //! owner stand next to each other, so a look-up reads a handful of neighbouring entries and hashes nothing. A contact is
-//! in the cache exactly while it touches: its surfaces meet or the solver pushes.
+//! in the cache from when the surfaces meet (at the begin of a step, at its end, or on the way) until they have parted and the solver has
+//! nothing to do. That the solver holds two bodies apart before they touch is no touch.
 //!
 //! Contacts between bodies that all sleep are kept apart, sorted, and cost nothing per frame.
 
@@ -222,13 +223,20 @@ impl ContactCache {
     }
 
     /// Keeps the solved contacts that touch and derives the events.
-    pub(crate) fn end_step(&mut self, batches: &Batches, shells: &[Shell]) {
+    ///
+    /// `touch` tells of two working bodies that were apart and have pushed each other whether they touch.
+    pub(crate) fn end_step(
+        &mut self,
+        batches: &mut Batches,
+        shells: &[Shell],
+        touch: impl Fn(u32, u32) -> bool,
+    ) {
         for owner in &self.old_owners {
             self.ranges[owner.slot as usize] = [0; 2];
         }
         self.began.clear();
         self.stayed.clear();
-        self.count_contacts(batches, shells);
+        self.count_contacts(batches, shells, touch);
         self.place_owners(shells);
         self.place_contacts(batches);
         self.began.sort_unstable();
@@ -239,12 +247,16 @@ impl ContactCache {
 
     /// Counts each owner's contacts and notes which are new.
     #[inline(never)]
-    fn count_contacts(&mut self, batches: &Batches, shells: &[Shell]) {
+    fn count_contacts(&mut self, batches: &mut Batches, shells: &[Shell], touch: impl Fn(u32, u32) -> bool) {
         self.places.clear();
         self.places.resize(shells.len(), 0);
         let Self { places, began, stayed, lists_stayed, matched, .. } = self;
-        batches.for_each(|batch, lane, origin| {
-            let kept = batch.impulse[lane] != 0 || origin.touching;
+        batches.for_each_mut(|batch, lane, origin| {
+            if batch.impulse[lane] != 0 && !origin.touching {
+                // Who has touched does so until nothing holds them together any more.
+                origin.touching = origin.cached != Origin::NEW || touch(batch.a[lane], batch.b[lane]);
+            }
+            let kept = origin.touching;
             places[origin.owner as usize] += u32::from(kept);
             if origin.cached != Origin::NEW {
                 matched[origin.cached as usize] = kept;
@@ -282,7 +294,7 @@ impl ContactCache {
         batches.for_each(|batch, lane, origin| {
             let impulse = batch.impulse[lane];
             // Whether a contact is kept is hard to predict for a branch: the others are written behind the last place.
-            let kept = impulse != 0 || origin.touching;
+            let kept = origin.touching;
             let place = &mut places[origin.owner as usize];
             let at = select_unpredictable(kept, *place as usize, last);
             contacts.others[at] = origin.other;

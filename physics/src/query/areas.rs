@@ -103,7 +103,7 @@ impl World {
     /// assert_eq!(selected, [a]);
     /// ```
     pub fn query_area(&self, area: Aabb, filter: &QueryFilter, out: &mut Vec<BodyId>) {
-        self.query_box(area, filter, out, |_, _| true);
+        self.query_box(area, filter, out, |outline, area| outline.bounds().overlaps(area));
     }
 
     /// The bodies whose shapes overlap an area; otherwise as [`Self::query_area`]. Exact: no rounding takes place.
@@ -128,13 +128,11 @@ impl World {
     ) {
         out.clear();
         let Some(area) = raw_area(area) else { return };
-        // First everybody whose box overlaps, then a closer look at them in ascending order. The trees' boxes are inflated;
-        // an area that is smaller by as much makes the answer exact.
-        let inner = area.grown(-self.settings.box_margin());
+        // First everybody whose box, which is inflated in the trees, overlaps; then a closer look at them in ascending order.
         let path = self.stepper.path;
-        path.collect(&self.stepper.tree, &inner, out);
+        path.collect(&self.stepper.tree, &area, out);
         for tree in self.resting.each_tree() {
-            path.collect(tree, &inner, out);
+            path.collect(tree, &area, out);
         }
         let waiting =
             self.resting.waiting().filter(|&slot| self.bodies[slot as usize].bounds().overlaps(&area));

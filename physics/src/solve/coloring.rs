@@ -22,7 +22,7 @@ pub(crate) struct Origin {
     pub(crate) other: u32,
     /// Index of the cached contact it continues, or [`Origin::NEW`].
     pub(crate) cached: u32,
-    /// Whether the surfaces touched before the step, or have not parted yet.
+    /// Whether the surfaces touch: before the step, or have not parted yet; once it is solved, at its end or on the way, too.
     pub(crate) touching: bool,
 }
 
@@ -117,6 +117,19 @@ impl Batches {
     pub(crate) fn for_each(&self, mut with: impl FnMut(&Batch, usize, &Origin)) {
         for (batch, origins) in self.batches.iter().zip(&self.origins) {
             for (lane, origin) in origins.iter().enumerate() {
+                if batch.a[lane] == self.dummy {
+                    break;
+                }
+                with(batch, lane, origin);
+            }
+        }
+    }
+
+    /// [`Self::for_each`], and the origins may be changed.
+    #[inline(always)]
+    pub(crate) fn for_each_mut(&mut self, mut with: impl FnMut(&Batch, usize, &mut Origin)) {
+        for (batch, origins) in self.batches.iter().zip(&mut self.origins) {
+            for (lane, origin) in origins.iter_mut().enumerate() {
                 if batch.a[lane] == self.dummy {
                     break;
                 }

@@ -14,6 +14,7 @@ use crate::solve::friction::FrictionContact;
 use crate::step::broad_phase::WINDOW;
 use crate::step::stepper::Stepper;
 use crate::step::workers::{Geometry, Job, WindowHits, Workers};
+use crate::tree::block_join::IndexPair;
 use crate::world_def::Settings;
 
 /// Windows of some 80,000 bodies in a crowd: their jobs need no allocation.
@@ -56,7 +57,7 @@ impl Stepper {
             if !ahead {
                 found.find(window, self.geometry(phase.settings.margin));
             }
-            self.add_hits(&found.hits, phase);
+            self.add_hits(&found.pairs, &mut found.hits, phase);
         }
         let mut pairs = core::mem::take(&mut self.pairs);
         let resting_pairs = core::mem::take(&mut self.resting_pairs);
@@ -65,8 +66,9 @@ impl Stepper {
             pairs.extend(window.iter().map(|&(lane, slot)| [lane, self.working[slot as usize]]));
             let hits = &mut found[0].hits;
             self.path.narrow(&pairs, &self.shells, phase.settings.margin, hits);
-            self.add_hits(hits, phase);
+            self.add_hits(&pairs, hits, phase);
         }
+        self.add_fast(phase);
         for &(_, slot) in &resting_pairs {
             self.working[slot as usize] = NO_SLOT;
         }
@@ -79,7 +81,8 @@ impl Stepper {
     }
 
     /// Contacts of one window's hits.
-    fn add_hits(&mut self, hits: &Hits, phase: &mut ContactPhase<'_>) {
+    fn add_hits(&mut self, pairs: &[IndexPair], hits: &mut Hits, phase: &mut ContactPhase<'_>) {
+        self.set_aside_fast(pairs, hits, phase.settings.box_margin());
         if self.any_flags & flag::SPECIAL == 0 {
             let path = self.path;
             path.add_contacts(&mut self.setup(phase), hits);
@@ -116,6 +119,12 @@ impl Stepper {
             }
             return;
         }
+        self.add_solid(hit, phase);
+    }
+
+    /// The contact of two bodies that are no sensors and do not ignore each other.
+    pub(crate) fn add_solid(&mut self, hit: &Hit, phase: &mut ContactPhase<'_>) {
+        let (a, b) = (self.shells[hit.a as usize], self.shells[hit.b as usize]);
         let Some(share_a) = share_with_locks(phase.bodies, &a, &b, hit.normal) else {
             // It touches, but nothing can give way along its normal.
             self.setup(phase).add_contact(hit, Solving::No, equal_lanes);

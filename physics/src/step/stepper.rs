@@ -16,6 +16,7 @@ use crate::solve::friction::FrictionContact;
 use crate::solve::solver::{Pass, Velocity};
 use crate::solve::stiff::StiffContacts;
 use crate::step::broad_phase::Join;
+use crate::step::fast::FastMovers;
 use crate::step::islands::Islands;
 use crate::step::workers::WindowHits;
 use crate::tree::block_join::{ALL_PAIRS, IndexPair};
@@ -55,7 +56,7 @@ pub(crate) struct Stepper {
     pub(crate) shells: Vec<Shell>,
     pub(crate) velocities: Vec<Velocity>,
     /// Velocities with which positions move: after the biased passes.
-    moving: Vec<Velocity>,
+    pub(crate) moving: Vec<Velocity>,
     /// Milliseconds of stillness by working index; `AT_REST` for bodies that are no movers.
     still: Vec<u16>,
     /// Least stillness among a body's touching neighbours.
@@ -71,6 +72,7 @@ pub(crate) struct Stepper {
     pub(crate) found: Vec<WindowHits>,
     /// Working bodies that are new; empty when there are none.
     pub(crate) fresh: Vec<bool>,
+    pub(crate) fast: FastMovers,
     pub(crate) pairs: Vec<IndexPair>,
     /// (lane of the mover, slot of the body at rest).
     pub(crate) resting_pairs: Vec<(u32, u32)>,
@@ -101,6 +103,7 @@ impl Stepper {
             cached: Vec::new(),
             found: Vec::new(),
             fresh: Vec::new(),
+            fast: FastMovers::default(),
             pairs: Vec::new(),
             resting_pairs: Vec::new(),
             working: Vec::new(),
@@ -118,6 +121,7 @@ impl Stepper {
         bodies: &[Body],
         contacts: &ContactCache,
         settings: &Settings,
+        fps: u32,
     ) {
         let margin = settings.box_margin();
         let centre_and_extent = |slot: u32| bodies[slot as usize].centre_and_extent();
@@ -133,6 +137,7 @@ impl Stepper {
         refill(&mut self.cached, lanes, [0; 2]);
         self.locked.clear();
         self.fresh.clear();
+        self.fast.begin(fps);
         self.any_flags = 0;
         let mut tree = core::mem::take(&mut self.tree);
         tree.set_blocks(|first, slots, ahead| {
@@ -159,7 +164,10 @@ impl Stepper {
         for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
             let body = &bodies[slot as usize];
             shells[l] = body.shell(slot);
-            block.set(l, &shells[l].bounds().grown(margin));
+            let growth = shells[l].growth(margin);
+            let bounds = shells[l].bounds().grown(growth);
+            let fast = self.fast.is_fast(body.velocity, growth);
+            block.set(l, &if fast { self.fast.note(first + l, &bounds, body.velocity) } else { bounds });
             velocities[l] = Velocity::new(body.velocity);
             still[l] = body.still_ms;
             cached[l] = contacts.range(slot);
@@ -383,11 +391,6 @@ impl Stepper {
     pub(crate) fn lane(&self, slot: u32) -> Option<usize> {
         let lane = *self.lanes.get(slot as usize)? as usize;
         (self.tree.slot_of_lane().get(lane) == Some(&slot)).then_some(lane)
-    }
-
-    /// Solved batches and working bodies, for the contact cache.
-    pub(crate) fn solved(&self) -> (&Batches, &[Shell]) {
-        (&self.batches, &self.shells)
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) struct Geometry<'a> {
 /// Pairs and hits of one window; kept between steps so that a steady one does not allocate for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowHits {
-    pairs: Vec<IndexPair>,
+    pub(crate) pairs: Vec<IndexPair>,
     pub(crate) hits: Hits,
 }
 

@@ -120,7 +120,7 @@ impl RestingTrees {
         let places = &mut self.places;
         tree.set_boxes(|lane, slot| {
             places[slot as usize] = lane as u32 | tag;
-            bodies[slot as usize].bounds().grown(margin)
+            bodies[slot as usize].grown_bounds(margin)
         });
         if into_old {
             (self.old_count, self.young_count) = (self.scratch.len(), 0);

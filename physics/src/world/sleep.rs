@@ -83,7 +83,7 @@ impl World {
 
     /// Sorts the movers along the curve and finds the bodies at rest near them.
     fn gather(&mut self) {
-        self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings);
+        self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings, self.fps);
         self.stepper.find_resting_pairs(&mut self.resting);
     }
 

@@ -141,9 +141,12 @@ impl World {
     /// Caches the solved contacts and makes the events.
     #[inline(never)]
     fn keep_contacts(&mut self) {
-        let (batches, shells) = self.stepper.solved();
-        self.contacts.end_step(batches, shells);
         let bodies = &self.bodies;
+        let mut batches = core::mem::take(&mut self.stepper.batches);
+        let touch = |a, b| self.stepper.touch(a, b, bodies);
+        self.contacts.end_step(&mut batches, &self.stepper.shells, touch);
+        self.stepper.batches = batches;
+        self.stepper.cross_sensors(&mut self.sensors);
         let removed = &self.removed;
         let new_body = |slot: u32| bodies[slot as usize].has(flag::FRESH);
         let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();

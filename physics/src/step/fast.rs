@@ -1,0 +1,162 @@
+//! Fast movers: bodies that could pass or sink into another one between two frames.
+//!
+//! Ordinary pairs are found by boxes that reach a little further than the bodies and take their normal from where the frame begins. A body
+//! that moves further in a frame than two such growths gets a box around its whole way, and its pairs are looked at one by one
+//! ([`crate::collide::passage`]): what meets on the way gets a contact with the normal of that moment, what passes freely is left alone, and a
+//! sensor notices what crosses it. So nothing depends on where between two bodies a frame ends.
+
+use alloc::vec::Vec;
+
+use crate::body::record::{Body, Shell, flag};
+use crate::collide::narrow_phase::{Hit, Hits, manifold};
+use crate::collide::passage::{meets, passage};
+use crate::contact::sensors::SensorOverlaps;
+use crate::math::boxes::RawBox;
+use crate::solve::solver::Velocity;
+use crate::step::contact_phase::ContactPhase;
+use crate::step::stepper::Stepper;
+use crate::tree::block_join::IndexPair;
+
+/// Surfaces this close touch, raw units (1/256 unit): what the solver leaves between bodies that it stops at each other.
+pub(crate) const TOUCH_SLOP: i32 = 1 << 8;
+
+/// The fast movers of a step. Nothing here is state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FastMovers {
+    /// Frames per second of this step.
+    // not state: the world's, during a step
+    fps: u32,
+    /// By working index; empty when there are none.
+    marks: Vec<bool>,
+    /// Pairs that need a closer look, in the order of the broad phase.
+    pairs: Vec<IndexPair>,
+    /// Pairs with a sensor, to be looked at when the velocities are solved.
+    sensors: Vec<IndexPair>,
+}
+
+impl FastMovers {
+    pub(crate) fn begin(&mut self, fps: u32) {
+        self.fps = fps;
+        self.marks.clear();
+        self.pairs.clear();
+        self.sensors.clear();
+    }
+
+    /// Whether a body whose box is grown by `growth` (at most 8 units) moves too far in this frame for ordinary contacts.
+    #[inline(always)]
+    pub(crate) fn is_fast(&self, velocity: [i32; 2], growth: i32) -> bool {
+        velocity[0].abs().max(velocity[1].abs()) > growth * (2 * self.fps as i32)
+    }
+
+    /// Notes a fast mover and returns the box around its whole way.
+    #[cold]
+    pub(crate) fn note(&mut self, index: usize, start: &RawBox, velocity: [i32; 2]) -> RawBox {
+        let step = self.displacement(velocity);
+        let moved = |corner: [i32; 2]| [corner[0] + step[0], corner[1] + step[1]];
+        self.marks.resize(index + 1, false);
+        self.marks[index] = true;
+        start.union(&RawBox { min: moved(start.min), max: moved(start.max) })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.marks.is_empty()
+    }
+
+    fn contains(&self, index: u32) -> bool {
+        self.marks.get(index as usize).is_some_and(|&fast| fast)
+    }
+
+    /// How far a velocity goes in this frame, raw units, toward zero.
+    fn displacement(&self, velocity: [i32; 2]) -> [i32; 2] {
+        velocity.map(|v| v / self.fps as i32)
+    }
+
+    /// How far `b` goes in this frame as seen from `a`.
+    fn motion(&self, a: [i32; 2], b: [i32; 2]) -> [i32; 2] {
+        self.displacement([b[0].wrapping_sub(a[0]), b[1].wrapping_sub(a[1])])
+    }
+}
+
+impl Stepper {
+    /// Whether a pair moves too far for an ordinary contact: further than its margin.
+    fn is_swept(&self, [a, b]: IndexPair, most: i32) -> bool {
+        if !(self.fast.contains(a) || self.fast.contains(b)) {
+            return false;
+        }
+        let [speed_a, speed_b] = [a, b].map(|index| self.velocities[index as usize].get());
+        let margin = self.pair_margin([a, b], most) * self.fast.fps as i32;
+        (0..2).any(|axis| speed_b[axis].wrapping_sub(speed_a[axis]).abs() > margin)
+    }
+
+    fn pair_margin(&self, pair: IndexPair, most: i32) -> i32 {
+        pair.map(|index| self.shells[index as usize].growth(most)).iter().sum()
+    }
+
+    /// Takes the pairs of a window that need a closer look out of its hits and notes them.
+    pub(crate) fn set_aside_fast(&mut self, pairs: &[IndexPair], hits: &mut Hits, most: i32) {
+        if self.fast.is_empty() {
+            return;
+        }
+        let mut swept = core::mem::take(&mut self.fast.pairs);
+        swept.extend(pairs.iter().filter(|&&pair| self.is_swept(pair, most)));
+        self.fast.pairs = swept;
+        hits.retain(|pair| !self.is_swept(pair, most));
+    }
+
+    /// Contacts of the pairs that were noted.
+    pub(crate) fn add_fast(&mut self, phase: &mut ContactPhase<'_>) {
+        let pairs = core::mem::take(&mut self.fast.pairs);
+        for &pair in &pairs {
+            self.add_passage(pair, phase);
+        }
+        self.batches.end_window(&pairs);
+        self.fast.pairs = pairs;
+    }
+
+    fn add_passage(&mut self, [a, b]: IndexPair, phase: &mut ContactPhase<'_>) {
+        let (shell_a, shell_b) = (self.shells[a as usize], self.shells[b as usize]);
+        let (body_a, body_b) = (&phase.bodies[shell_a.slot as usize], &phase.bodies[shell_b.slot as usize]);
+        if !body_a.interacts_with(body_b) {
+            return;
+        }
+        if (body_a.flags | body_b.flags) & flag::SENSOR != 0 {
+            self.fast.sensors.push([a, b]);
+            return;
+        }
+        let motion = self.fast.motion(self.velocities[a as usize].get(), self.velocities[b as usize].get());
+        let margin = self.pair_margin([a, b], phase.settings.box_margin());
+        if let Some(found) = passage(&shell_a, &shell_b, motion, margin) {
+            self.add_solid(&Hit { a, b, normal: found.normal, gap: found.gap }, phase);
+        }
+    }
+
+    /// Overlaps that fast movers had with sensors at any time of this frame.
+    pub(crate) fn cross_sensors(&self, sensors: &mut SensorOverlaps) {
+        for &[a, b] in &self.fast.sensors {
+            let motion = self.solved_motion(a, b);
+            let (a, b) = (&self.shells[a as usize], &self.shells[b as usize]);
+            if meets(a, b, motion) {
+                sensors.push(a.slot, b.slot);
+            }
+        }
+    }
+
+    fn solved_motion(&self, a: u32, b: u32) -> [i32; 2] {
+        self.fast.motion(self.moving[a as usize].get(), self.moving[b as usize].get())
+    }
+
+    /// Whether two bodies that the solver pushed apart touch in this frame: at its end, or on the way that they would have gone.
+    pub(crate) fn touch(&self, a: u32, b: u32, bodies: &[Body]) -> bool {
+        let (shell_a, shell_b) = (&self.shells[a as usize], &self.shells[b as usize]);
+        let motion = self.solved_motion(a, b);
+        let position = [shell_b.position[0] + motion[0], shell_b.position[1] + motion[1]];
+        if manifold(shell_a, &Shell { position, ..*shell_b }, TOUCH_SLOP).is_some() {
+            return true;
+        }
+        let movers = self.tree.slot_of_lane().len() as u32;
+        let before = |index: u32, shell: &Shell| {
+            if index < movers { bodies[shell.slot as usize].velocity } else { Velocity::default().get() }
+        };
+        meets(shell_a, shell_b, self.fast.motion(before(a, shell_a), before(b, shell_b)))
+    }
+}

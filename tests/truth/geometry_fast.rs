@@ -1,0 +1,120 @@
+//! Truths about fast bodies: nobody sinks into a wall, nobody passes through, every sensor notices.
+
+use testudo_physics::{BodyDef, Fx, WorldDef};
+
+use crate::build::{add, at, circle, milli, position, rect, run, velocity, world};
+use crate::frame::{RATES, Truth, about};
+
+/// A disc of any size and speed that meets a wall at any angle never sinks into it, in no frame.
+#[test]
+fn nobody_sinks_into_a_wall() {
+    Truth::hear("sinking into a wall", "geometry", 1..=60, |truth, chance, seed| {
+        let radius = chance.between(50, 5_000);
+        let speed = [chance.between(500, 100_000), chance.between(-20_000, 20_000)];
+        let thick = chance.between(50, 2_000);
+        let e = chance.between(0, 1) * chance.between(0, 900);
+        for fps in RATES {
+            let mut w = world(WorldDef::new().sleep_ms(0));
+            add(&mut w, BodyDef::fixed(rect(thick, 400_000)).position(at(20_000 + thick, 0)));
+            let disc = BodyDef::dynamic(circle(radius)).velocity(at(speed[0], speed[1]));
+            let disc = disc.position(at(chance.between(-5_000, 0), 0));
+            let id = add(&mut w, disc.restitution(milli(e)));
+            let mut deepest = i64::MIN;
+            for _ in 0..fps.max(30_000_u32.div_ceil(speed[0] as u32) * fps) {
+                run(&mut w, 1, fps);
+                deepest = deepest.max(position(&w, id)[0] + milli(radius - 20_000).to_bits());
+            }
+            let case =
+                format!("seed {seed}, {fps} fps, radius {radius}, speed {speed:?}, e {e}, thickness {thick}");
+            truth.expect(&case, -milli(50_000)..=milli(8), Fx::from_bits(deepest));
+            if e == 0 {
+                truth.expect(&case, about(milli(speed[1]), milli(5)), Fx::from_bits(velocity(&w, id)[1]));
+            }
+        }
+    });
+}
+
+/// A fast disc hands its momentum to a resting one instead of passing through it.
+#[test]
+fn nobody_passes_through_a_resting_disc() {
+    Truth::hear(
+        "fast disc against a resting one",
+        "conservation of momentum",
+        1..=40,
+        |truth, chance, seed| {
+            let radii = [chance.between(100, 700), chance.between(100, 700)];
+            let (speed, start) = (chance.between(5_000, 60_000), chance.between(-6_000, -3_000));
+            for fps in RATES {
+                for sleep in [0, 500] {
+                    let mut w = world(WorldDef::new().sleep_ms(sleep));
+                    let resting = add(&mut w, BodyDef::dynamic(circle(radii[1])));
+                    run(&mut w, fps, fps);
+                    let disc = BodyDef::dynamic(circle(radii[0])).position(at(start, 0));
+                    let disc = add(&mut w, disc.velocity(at(speed, 0)));
+                    run(&mut w, 2 * fps, fps);
+                    let case = format!(
+                        "seed {seed}, {fps} fps, radii {radii:?}, {speed} from {start}, sleep {sleep}"
+                    );
+                    truth.claim(&case, position(&w, disc)[0] < position(&w, resting)[0], "passed through");
+                    let half = about(milli(speed / 2), milli(100));
+                    truth.expect(&case, half, Fx::from_bits(velocity(&w, resting)[0]));
+                }
+            }
+        },
+    );
+}
+
+/// A kinematic wall that comes along takes a disc with it, however thin and fast it is.
+#[test]
+fn nobody_passes_through_a_moving_wall() {
+    Truth::hear("kinematic wall against a disc", "geometry", 1..=40, |truth, chance, seed| {
+        let (radius, thick) = (chance.between(100, 700), chance.between(20, 300));
+        let (speed, against) = (chance.between(1_000, 40_000), chance.between(-20_000, 500));
+        let start = chance.between(-6_000, -2_000);
+        for fps in RATES {
+            let mut w = world(WorldDef::new());
+            let wall = BodyDef::kinematic(rect(thick, 5_000)).position(at(start, 0));
+            let wall = add(&mut w, wall.velocity(at(speed, 0)));
+            let disc = add(&mut w, BodyDef::dynamic(circle(radius)).velocity(at(against, 0)));
+            run(&mut w, 10 * fps, fps);
+            let case = format!(
+                "seed {seed}, {fps} fps, radius {radius}, thickness {thick}, {speed} against {against}"
+            );
+            let apart = position(&w, disc)[0] - position(&w, wall)[0] - milli(radius + thick).to_bits();
+            truth.expect(case, about(Fx::ZERO, milli(10)), Fx::from_bits(apart));
+        }
+    });
+}
+
+/// A sensor notices everybody who crosses it, once, and nobody who is stopped before it.
+#[test]
+fn sensors_notice_who_crosses_them() {
+    Truth::hear("crossing a sensor", "geometry", 1..=50, |truth, chance, seed| {
+        let (radius, thick) = (chance.between(20, 500), chance.between(20, 500));
+        let (speed, start) = (chance.between(2_000, 60_000), chance.between(-6_000, -3_000));
+        let walled = chance.below(3) == 0;
+        for fps in RATES {
+            let mut w = world(WorldDef::new());
+            add(&mut w, BodyDef::fixed(rect(thick, 3_000)).sensor(true));
+            if walled {
+                add(&mut w, BodyDef::fixed(rect(50, 3_000)).position(at(-thick - 200, 0)));
+            }
+            add(&mut w, BodyDef::dynamic(circle(radius)).position(at(start, 0)).velocity(at(speed, 0)));
+            let (mut began, mut ended) = (0, 0);
+            for _ in 0..6 * fps {
+                run(&mut w, 1, fps);
+                began += w.sensors_began().len();
+                ended += w.sensors_ended().len();
+            }
+            let expected = usize::from(!walled);
+            let case = format!(
+                "seed {seed}, {fps} fps, radius {radius}, thickness {thick}, {speed} from {start}, wall {walled}"
+            );
+            truth.claim(
+                case,
+                (began, ended) == (expected, expected),
+                format!("{began} begin, {ended} end events"),
+            );
+        }
+    });
+}
