@@ -52,7 +52,7 @@ pub struct World {
     /// Frames per second of the last step; the remainders in the bodies count in it. 0 before the first step.
     pub(crate) fps: u32,
     /// What is left of the milliseconds that passed, in 1/fps of a millisecond; below fps.
-    pub(crate) clock_rest: u16,
+    pub(crate) clock_remainder: u16,
     pub(crate) rng: Pcg32,
     pub(crate) order: Ordered,
     /// By slot.
@@ -192,7 +192,7 @@ impl World {
             seed,
             frame: 0,
             fps: 0,
-            clock_rest: 0,
+            clock_remainder: 0,
             rng: Pcg32::new(seed, 0),
             order: Ordered::default(),
             bodies: Vec::new(),
@@ -249,7 +249,7 @@ impl World {
         if let Err(at) = self.removed.binary_search_by_key(&id.index, |r| r.slot)
             && !self.bodies[slot].has(flag::FRESH)
         {
-            let user = self.extras[slot].user;
+            let user = self.extras[slot].user();
             self.removed.insert(at, Removed { slot: id.index, generation: id.generation, user });
         }
         self.bodies[slot] = Body::default();

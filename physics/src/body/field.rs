@@ -1,13 +1,21 @@
-//! The numbers that a body's state is made of, by name: for the diagnosis of a desync and for deliberate faults.
+//! The numbers that a body's state is made of: one table, from which writing, reading, hashing, naming, comparing and
+//! flipping follow.
+//!
+//! A new field needs a member of [`Body`] or [`Extra`], its numbers in [`BodyField`], and a row in [`TABLE`]. A row that is
+//! missing, or that overlaps another one, does not compile.
 
-use crate::body::filter::Filter;
-use crate::body::record::{Body, Extra};
+use core::mem::offset_of;
+
+use BodyField as F;
+
+use crate::body::record::{Body, Extra, flag};
 
 /// One number of a body's state. All of them together are the whole state of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 #[repr(u8)]
 pub enum BodyField {
-    /// Which body of the slot it is, see [`BodyId::generation`](crate::BodyId::generation).
+    /// Tells the bodies apart that the slot has had, see [`BodyId::generation`](crate::BodyId::generation).
     Generation,
     /// Centre, raw units.
     PositionX,
@@ -38,16 +46,16 @@ pub enum BodyField {
     /// Raw speed limit; `i32::MAX` = only the world's.
     MaxSpeed,
     /// Carried remainder of the motion along x, in 1/fps of a raw unit.
-    PositionRestX,
+    PositionRemainderX,
     /// Carried remainder of the motion along y, in 1/fps of a raw unit.
-    PositionRestY,
+    PositionRemainderY,
     /// Carried remainder of the acceleration along x, in 1/fps of a raw unit per second.
-    AccelerationRestX,
+    AccelerationRemainderX,
     /// Carried remainder of the acceleration along y, in 1/fps of a raw unit per second.
-    AccelerationRestY,
+    AccelerationRemainderY,
     /// Carried remainder of the ground friction, in 1/fps of a raw unit per second.
-    FrictionRest,
-    /// Frames in a row in which the body hardly moved.
+    FrictionRemainder,
+    /// Milliseconds for which the body and what it touches hardly moved.
     StillMs,
     /// Acceleration by forces that wait for the next step, raw units/s^2.
     AccelerationX,
@@ -61,169 +69,288 @@ pub enum BodyField {
     User,
 }
 
+/// How a number is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Number {
+    U16,
+    U32,
+    I32,
+    /// Kept as two halves of 32 bits, the low one first.
+    U64,
+    /// 32 bits, of which the lower 16 are defined.
+    Flags,
+}
+
+impl Number {
+    /// Bytes that it takes.
+    pub(crate) const fn size(self) -> usize {
+        match self {
+            Self::U16 => 2,
+            Self::U32 | Self::I32 | Self::Flags => 4,
+            Self::U64 => 8,
+        }
+    }
+}
+
+/// Where the bytes of a field lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// From this byte of [`Body`] on.
+    Body(usize),
+    /// From this byte of [`Extra`] on.
+    Extra(usize),
+    /// With the slot, in [`Ordered`](crate::body::ordered::Ordered).
+    Slot,
+}
+
+/// When a snapshot has a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Saved {
+    /// Always, in the word that says which other fields follow.
+    InTheWord,
+    Always,
+    OfCircles,
+    OfRectangles,
+    /// When it has another value than this one, and the word has the bit. The lowest 16 bits are the flags.
+    Unless(u64, u32),
+    /// When the mass is not [`usual_mass`], and the word has the bit.
+    UnusualMass(u32),
+}
+
+/// A row of the table: one number, or two that are saved together.
+#[derive(Clone, Copy)]
+pub(crate) struct Field {
+    pub(crate) numbers: &'static [(BodyField, &'static str)],
+    pub(crate) number: Number,
+    pub(crate) home: Home,
+    pub(crate) saved: Saved,
+}
+
+impl Field {
+    const fn new(
+        home: Home,
+        number: Number,
+        saved: Saved,
+        numbers: &'static [(BodyField, &'static str)],
+    ) -> Self {
+        Self { numbers, number, home, saved }
+    }
+
+    /// Bytes of all its numbers.
+    pub(crate) const fn size(&self) -> usize {
+        self.numbers.len() * self.number.size()
+    }
+
+    /// Its numbers as one, the first one lowest.
+    #[inline(always)]
+    pub(crate) fn get(&self, body: &Body, extra: &Extra, generation: u32) -> u64 {
+        let mut bytes = [0; 8];
+        let held = &mut bytes[..self.size()];
+        match self.home {
+            Home::Body(at) => held.copy_from_slice(&bytemuck::bytes_of(body)[at..at + self.size()]),
+            Home::Extra(at) => held.copy_from_slice(&bytemuck::bytes_of(extra)[at..at + self.size()]),
+            Home::Slot => held.copy_from_slice(&generation.to_ne_bytes()),
+        }
+        u64::from_le_bytes(self.reordered(bytes))
+    }
+
+    /// Sets its numbers to what [`get`](Self::get) returned.
+    #[inline(always)]
+    pub(crate) fn set(&self, value: u64, body: &mut Body, extra: &mut Extra, generation: &mut u32) {
+        let bytes = self.reordered(value.to_le_bytes());
+        let held = &bytes[..self.size()];
+        match self.home {
+            Home::Body(at) => bytemuck::bytes_of_mut(body)[at..at + self.size()].copy_from_slice(held),
+            Home::Extra(at) => bytemuck::bytes_of_mut(extra)[at..at + self.size()].copy_from_slice(held),
+            Home::Slot => *generation = value as u32,
+        }
+    }
+
+    /// From the machine's byte order to little-endian, or back.
+    #[inline(always)]
+    fn reordered(&self, mut bytes: [u8; 8]) -> [u8; 8] {
+        if cfg!(target_endian = "big") {
+            let width = if self.number == Number::U16 { 2 } else { 4 };
+            bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+        }
+        bytes
+    }
+
+    /// The bit that tells that a snapshot has the field, or 0.
+    pub(crate) const fn bit(&self) -> u32 {
+        match self.saved {
+            Saved::Unless(_, bit) | Saved::UnusualMass(bit) => 1 << bit,
+            _ => 0,
+        }
+    }
+}
+
+/// All fields, in the order in which a snapshot has them.
+#[rustfmt::skip] // A table is read in columns.
+pub(crate) const TABLE: [Field; 19] = {
+    use Home::{Body as B, Extra as E};
+    use Number::{Flags, I32, U16, U32, U64};
+    use Saved::{Always, InTheWord, OfCircles, OfRectangles, Unless, UnusualMass};
+    const ANY_SPEED: u64 = i32::MAX as u64;
+    const DEFAULT_FILTER: u64 = 1 | (u32::MAX as u64) << 32;
+    [
+        Field::new(B(offset_of!(Body, flags)), Flags, InTheWord, &[(F::Flags, "flags")]),
+        Field::new(B(offset_of!(Body, position)), I32, Always, &[(F::PositionX, "position.x"), (F::PositionY, "position.y")]),
+        Field::new(B(offset_of!(Body, radius)), I32, OfCircles, &[(F::Radius, "radius")]),
+        Field::new(B(offset_of!(Body, half)), I32, OfRectangles, &[(F::HalfExtentX, "half_extents.x"), (F::HalfExtentY, "half_extents.y")]),
+        Field::new(B(offset_of!(Body, velocity)), I32, Unless(0, 16), &[(F::VelocityX, "velocity.x"), (F::VelocityY, "velocity.y")]),
+        Field::new(B(offset_of!(Body, position_remainder)), U16, Unless(0, 17), &[(F::PositionRemainderX, "position_remainder.x"), (F::PositionRemainderY, "position_remainder.y")]),
+        Field::new(B(offset_of!(Body, acceleration_remainder)), U16, Unless(0, 18), &[(F::AccelerationRemainderX, "acceleration_remainder.x"), (F::AccelerationRemainderY, "acceleration_remainder.y")]),
+        Field::new(B(offset_of!(Body, friction_remainder)), U16, Unless(0, 19), &[(F::FrictionRemainder, "friction_remainder")]),
+        Field::new(B(offset_of!(Body, still_ms)), U16, Unless(0, 20), &[(F::StillMs, "still_ms")]),
+        // What most bodies have at its usual value all the time, see `OFTEN`.
+        Field::new(B(offset_of!(Body, mass)), U32, UnusualMass(21), &[(F::Mass, "mass")]),
+        Field::new(B(offset_of!(Body, restitution)), I32, Unless(0, 22), &[(F::Restitution, "restitution")]),
+        Field::new(B(offset_of!(Body, ground_friction)), I32, Unless(0, 23), &[(F::GroundFriction, "ground_friction")]),
+        Field::new(E(offset_of!(Extra, friction)), I32, Unless(0, 27), &[(F::Friction, "friction")]),
+        Field::new(E(offset_of!(Extra, damping)), I32, Unless(0, 28), &[(F::Damping, "damping")]),
+        Field::new(E(offset_of!(Extra, max_speed)), I32, Unless(ANY_SPEED, 29), &[(F::MaxSpeed, "max_speed")]),
+        Field::new(Home::Slot, U32, Unless(0, 30), &[(F::Generation, "generation")]),
+        Field::new(B(offset_of!(Body, filter)), U32, Unless(DEFAULT_FILTER, 24), &[(F::FilterLayers, "filter.layers"), (F::FilterMask, "filter.mask")]),
+        Field::new(E(offset_of!(Extra, user)), U64, Unless(0, 25), &[(F::User, "user")]),
+        Field::new(E(offset_of!(Extra, acceleration)), I32, Unless(0, 26), &[(F::AccelerationX, "acceleration.x"), (F::AccelerationY, "acceleration.y")]),
+    ]
+};
+
+/// Rows of the fields that a body often has, the word itself first. The others stand behind them.
+pub(crate) const OFTEN: usize = 9;
+
+/// The mass that takes no space in a snapshot: 1 for dynamic bodies, 0 for the others.
+pub(crate) const fn usual_mass(flags: u32) -> u32 {
+    if flags & flag::DYNAMIC != 0 { 1 << 16 } else { 0 }
+}
+
+/// Bits of the word that say which fields follow.
+pub(crate) const PRESENT: u32 = {
+    let (mut bits, mut row) = (0, 0);
+    while row < TABLE.len() {
+        bits |= TABLE[row].bit();
+        row += 1;
+    }
+    bits
+};
+
+/// Numbers of a body.
+const COUNT: usize = {
+    let (mut count, mut row) = (0, 0);
+    while row < TABLE.len() {
+        count += TABLE[row].numbers.len();
+        row += 1;
+    }
+    count
+};
+
+/// Row of each number, and which of the row's numbers it is.
+const ROWS: [(usize, usize); COUNT] = {
+    let mut rows = [(usize::MAX, 0); COUNT];
+    let mut row = 0;
+    while row < TABLE.len() {
+        let numbers = TABLE[row].numbers;
+        let mut which = 0;
+        while which < numbers.len() {
+            let listed = &mut rows[numbers[which].0 as usize];
+            assert!(listed.0 == usize::MAX, "a number stands in the table twice");
+            *listed = (row, which);
+            which += 1;
+        }
+        row += 1;
+    }
+    rows
+};
+
+/// Every byte of both records belongs to one row.
+const _: () = {
+    let (mut body, mut extra) = ([false; size_of::<Body>()], [false; size_of::<Extra>()]);
+    let mut row = 0;
+    while row < TABLE.len() {
+        let field = TABLE[row];
+        let mut byte = 0;
+        while byte < field.size() {
+            let covered = match field.home {
+                Home::Body(offset) => &mut body[offset + byte],
+                Home::Extra(offset) => &mut extra[offset + byte],
+                Home::Slot => &mut false,
+            };
+            assert!(!*covered, "two rows of the table overlap");
+            *covered = true;
+            byte += 1;
+        }
+        row += 1;
+    }
+    let mut byte = 0;
+    while byte < body.len() {
+        assert!(body[byte], "a field of Body stands in no row of the table");
+        byte += 1;
+    }
+    let mut byte = 0;
+    while byte < extra.len() {
+        assert!(extra[byte], "a field of Extra stands in no row of the table");
+        byte += 1;
+    }
+};
+
 impl BodyField {
     /// All fields, in the order in which differences are looked for: what players see comes before what follows from it, such as sleep.
-    pub const ALL: [Self; 26] = [
-        Self::Generation,
-        Self::PositionX,
-        Self::PositionY,
-        Self::VelocityX,
-        Self::VelocityY,
-        Self::Flags,
-        Self::HalfExtentX,
-        Self::HalfExtentY,
-        Self::Radius,
-        Self::Mass,
-        Self::Restitution,
-        Self::GroundFriction,
-        Self::Friction,
-        Self::Damping,
-        Self::MaxSpeed,
-        Self::PositionRestX,
-        Self::PositionRestY,
-        Self::AccelerationRestX,
-        Self::AccelerationRestY,
-        Self::FrictionRest,
-        Self::StillMs,
-        Self::AccelerationX,
-        Self::AccelerationY,
-        Self::FilterLayers,
-        Self::FilterMask,
-        Self::User,
-    ];
+    pub const ALL: [Self; COUNT] = {
+        let mut all = [Self::Generation; COUNT];
+        let mut row = 0;
+        while row < TABLE.len() {
+            let mut which = 0;
+            while which < TABLE[row].numbers.len() {
+                let number = TABLE[row].numbers[which].0;
+                all[number as usize] = number;
+                which += 1;
+            }
+            row += 1;
+        }
+        all
+    };
 
     /// Name as in `position.x`.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Generation => "generation",
-            Self::Flags => "flags",
-            Self::PositionX => "position.x",
-            Self::PositionY => "position.y",
-            Self::VelocityX => "velocity.x",
-            Self::VelocityY => "velocity.y",
-            Self::HalfExtentX => "half_extents.x",
-            Self::HalfExtentY => "half_extents.y",
-            Self::Radius => "radius",
-            Self::Mass => "mass",
-            Self::Restitution => "restitution",
-            Self::GroundFriction => "ground_friction",
-            Self::Friction => "friction",
-            Self::Damping => "damping",
-            Self::MaxSpeed => "max_speed",
-            Self::PositionRestX => "position_rest.x",
-            Self::PositionRestY => "position_rest.y",
-            Self::AccelerationRestX => "acceleration_rest.x",
-            Self::AccelerationRestY => "acceleration_rest.y",
-            Self::FrictionRest => "friction_rest",
-            Self::StillMs => "still_ms",
-            Self::AccelerationX => "acceleration.x",
-            Self::AccelerationY => "acceleration.y",
-            Self::FilterLayers => "filter.layers",
-            Self::FilterMask => "filter.mask",
-            Self::User => "user",
-        }
+        let (row, which) = ROWS[self as usize];
+        TABLE[row].numbers[which].1
     }
 
     /// Number of bits of the field: 16, 32 or 64.
     #[must_use]
     pub const fn bits(self) -> u32 {
-        match self {
-            // As many flags are defined.
-            Self::Flags
-            | Self::PositionRestX
-            | Self::PositionRestY
-            | Self::AccelerationRestX
-            | Self::AccelerationRestY
-            | Self::FrictionRest
-            | Self::StillMs => 16,
-            Self::User => 64,
-            _ => 32,
+        match TABLE[ROWS[self as usize].0].number {
+            Number::U16 | Number::Flags => 16,
+            Number::U32 | Number::I32 => 32,
+            Number::U64 => 64,
         }
     }
 
     /// The raw value; signed fields keep their sign.
     pub(crate) fn get(self, body: &Body, extra: &Extra, generation: u32) -> i128 {
-        // Taken apart without `..`, so that a new field does not compile until it is named here.
-        let Body {
-            position,
-            velocity,
-            half,
-            radius,
-            mass,
-            restitution,
-            flags,
-            position_rest,
-            acceleration_rest,
-            friction_rest,
-            still_ms,
-            ground_friction,
-            filter: Filter { layers, mask },
-        } = *body;
-        let Extra { user, acceleration, friction, damping, max_speed } = *extra;
-        match self {
-            Self::Generation => generation.into(),
-            Self::Flags => flags.into(),
-            Self::PositionX => position[0].into(),
-            Self::PositionY => position[1].into(),
-            Self::VelocityX => velocity[0].into(),
-            Self::VelocityY => velocity[1].into(),
-            Self::HalfExtentX => half[0].into(),
-            Self::HalfExtentY => half[1].into(),
-            Self::Radius => radius.into(),
-            Self::Mass => mass.into(),
-            Self::Restitution => restitution.into(),
-            Self::GroundFriction => ground_friction.into(),
-            Self::Friction => friction.into(),
-            Self::Damping => damping.into(),
-            Self::MaxSpeed => max_speed.into(),
-            Self::PositionRestX => position_rest[0].into(),
-            Self::PositionRestY => position_rest[1].into(),
-            Self::AccelerationRestX => acceleration_rest[0].into(),
-            Self::AccelerationRestY => acceleration_rest[1].into(),
-            Self::FrictionRest => friction_rest.into(),
-            Self::StillMs => still_ms.into(),
-            Self::AccelerationX => acceleration[0].into(),
-            Self::AccelerationY => acceleration[1].into(),
-            Self::FilterLayers => layers.into(),
-            Self::FilterMask => mask.into(),
-            Self::User => user.into(),
+        let (field, shift) = self.row();
+        let bits = field.get(body, extra, generation) >> shift;
+        match field.number {
+            Number::U16 => (bits as u16).into(),
+            Number::U32 | Number::Flags => (bits as u32).into(),
+            Number::I32 => (bits as i32).into(),
+            Number::U64 => bits.into(),
         }
     }
 
     /// Flips one bit, which must be below [`bits`](Self::bits); the result may be out of range.
     pub(crate) fn flip(self, bit: u32, body: &mut Body, extra: &mut Extra, generation: &mut u32) {
-        let signed = |v: &mut i32| *v ^= 1 << bit;
-        let unsigned = |v: &mut u32| *v ^= 1 << bit;
-        let short = |v: &mut u16| *v ^= 1 << bit;
-        match self {
-            Self::Generation => unsigned(generation),
-            Self::Flags => unsigned(&mut body.flags),
-            Self::PositionX => signed(&mut body.position[0]),
-            Self::PositionY => signed(&mut body.position[1]),
-            Self::VelocityX => signed(&mut body.velocity[0]),
-            Self::VelocityY => signed(&mut body.velocity[1]),
-            Self::HalfExtentX => signed(&mut body.half[0]),
-            Self::HalfExtentY => signed(&mut body.half[1]),
-            Self::Radius => signed(&mut body.radius),
-            Self::Mass => unsigned(&mut body.mass),
-            Self::Restitution => signed(&mut body.restitution),
-            Self::GroundFriction => signed(&mut body.ground_friction),
-            Self::Friction => signed(&mut extra.friction),
-            Self::Damping => signed(&mut extra.damping),
-            Self::MaxSpeed => signed(&mut extra.max_speed),
-            Self::PositionRestX => short(&mut body.position_rest[0]),
-            Self::PositionRestY => short(&mut body.position_rest[1]),
-            Self::AccelerationRestX => short(&mut body.acceleration_rest[0]),
-            Self::AccelerationRestY => short(&mut body.acceleration_rest[1]),
-            Self::FrictionRest => short(&mut body.friction_rest),
-            Self::StillMs => short(&mut body.still_ms),
-            Self::AccelerationX => signed(&mut extra.acceleration[0]),
-            Self::AccelerationY => signed(&mut extra.acceleration[1]),
-            Self::FilterLayers => unsigned(&mut body.filter.layers),
-            Self::FilterMask => unsigned(&mut body.filter.mask),
-            Self::User => extra.user ^= 1 << bit,
-        }
+        let (field, shift) = self.row();
+        let flipped = field.get(body, extra, *generation) ^ 1 << (shift + bit);
+        field.set(flipped, body, extra, generation);
+    }
+
+    /// The row that it stands in, and at which bit of the row's value it begins.
+    fn row(self) -> (&'static Field, u32) {
+        let (row, which) = ROWS[self as usize];
+        (&TABLE[row], (which * TABLE[row].number.size() * 8) as u32)
     }
 }
 
@@ -240,13 +367,13 @@ mod tests {
 
     #[test]
     fn all_flags_can_flip() {
-        assert_eq!(crate::body::record::flag::ALL, (1 << BodyField::Flags.bits()) - 1);
+        assert_eq!(flag::ALL, (1 << BodyField::Flags.bits()) - 1);
     }
 
     #[test]
     fn every_bit_of_every_field_is_one_number_of_its_own() {
-        for (place, field) in BodyField::ALL.into_iter().enumerate() {
-            assert_eq!(field as usize, place, "{field}: the list has the order of the enum");
+        for (index, field) in BodyField::ALL.into_iter().enumerate() {
+            assert_eq!(field as usize, index, "{field}: the list has the order of the enum");
             for bit in 0..field.bits() {
                 let (mut body, mut extra, mut generation) = (Body::default(), Extra::default(), 0);
                 field.flip(bit, &mut body, &mut extra, &mut generation);
@@ -259,5 +386,15 @@ mod tests {
         }
         let names: BTreeSet<_> = BodyField::ALL.iter().map(|f| f.name()).collect();
         assert_eq!(names.len(), BodyField::ALL.len(), "each has a name of its own");
+    }
+
+    #[test]
+    fn bits_of_the_word_are_used_once() {
+        let bits = TABLE.iter().map(Field::bit).filter(|bit| *bit != 0);
+        let all = bits.fold(flag::ALL, |all, bit| {
+            assert_eq!(all & bit, 0, "bit {bit:#x} is a flag or another field's");
+            all | bit
+        });
+        assert_eq!(all, PRESENT | flag::ALL);
     }
 }

@@ -30,6 +30,11 @@ pub(crate) fn vec2(v: [i32; 2]) -> Vec2 {
     Vec2::new(fx(v[0]), fx(v[1]))
 }
 
+/// The low and the high half.
+pub(crate) fn halves(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
+}
+
 /// Geometry and mass of a body in the working order of a step: what the narrow phase reads, 32 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
@@ -121,11 +126,11 @@ pub(crate) struct Body {
     pub(crate) restitution: i32,
     pub(crate) flags: u32,
     /// Remainder of position += velocity / fps, in 1/fps of a raw unit; below fps.
-    pub(crate) position_rest: [u16; 2],
+    pub(crate) position_remainder: [u16; 2],
     /// Remainder of velocity += acceleration / fps, likewise.
-    pub(crate) acceleration_rest: [u16; 2],
+    pub(crate) acceleration_remainder: [u16; 2],
     /// Remainder of ground friction / fps, likewise.
-    pub(crate) friction_rest: u16,
+    pub(crate) friction_remainder: u16,
     /// Milliseconds for which the body and what it touches hardly moved; at the world's limit it may fall asleep.
     pub(crate) still_ms: u16,
     /// Raw ground friction, units/s^2.
@@ -134,9 +139,11 @@ pub(crate) struct Body {
 }
 
 /// What few bodies use, or no step needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub(crate) struct Extra {
-    pub(crate) user: u64,
+    /// The user's value, the low half first.
+    pub(crate) user: [u32; 2],
     /// Acceleration of the next step by `apply_force`, raw units/s^2; cleared by the step.
     pub(crate) acceleration: [i32; 2],
     /// Raw coefficient of contact friction.
@@ -238,16 +245,21 @@ impl Body {
 impl Extra {
     /// What takes no space and no time.
     pub(crate) const USUAL: Self =
-        Self { user: 0, acceleration: [0; 2], friction: 0, damping: 0, max_speed: i32::MAX };
+        Self { user: [0; 2], acceleration: [0; 2], friction: 0, damping: 0, max_speed: i32::MAX };
 
     pub(crate) fn new(def: &BodyDef) -> Self {
         Self {
-            user: def.user,
+            user: halves(def.user),
             acceleration: [0; 2],
             friction: raw(def.material.friction),
             damping: raw(def.material.damping),
             max_speed: def.max_speed.map_or(i32::MAX, raw),
         }
+    }
+
+    /// The user's value.
+    pub(crate) fn user(&self) -> u64 {
+        u64::from(self.user[0]) | u64::from(self.user[1]) << 32
     }
 }
 
@@ -346,7 +358,7 @@ impl BodyRef<'_> {
     /// The value that the user attached.
     #[must_use]
     pub fn user(&self) -> u64 {
-        self.extra.user
+        self.extra.user()
     }
 
     /// Whether the body only reports overlaps.

@@ -39,7 +39,7 @@ impl Rate {
         Self { per_second, remainder: 0, frames_per_second: 0 }
     }
 
-    /// The whole units of one frame, rounded down; the rest is carried to the next frame.
+    /// The whole units of one frame, rounded down; the remainder is carried to the next frame.
     ///
     /// `frames_per_second` is the length of this frame, as in [`World::step`](crate::World::step). 0 is no frame at all:
     /// it gives 0 and changes nothing. Negative rates round down too: -1 per second at 2 frames per second gives -1, 0,
@@ -122,13 +122,13 @@ impl Rate {
     }
 }
 
-/// A remainder of `rest / old` in 1/new, rounded down; 0 when there was no frame before.
-pub(crate) const fn rescale(rest: u32, old: u32, new: u32) -> u32 {
+/// A remainder of `remainder / old` in 1/new, rounded down; 0 when there was no frame before.
+pub(crate) const fn rescale(remainder: u32, old: u32, new: u32) -> u32 {
     if old == new || old == 0 {
-        return rest;
+        return remainder;
     }
-    // Below `new`, as rest < old.
-    (rest as u64 * new as u64 / old as u64) as u32
+    // Below `new`, as remainder < old.
+    (remainder as u64 * new as u64 / old as u64) as u32
 }
 
 #[cfg(test)]
@@ -209,8 +209,8 @@ mod tests {
                 low += share.div_euclid(fps.into()) - (1 << 64) / i128::from(fps);
                 high += share.div_euclid(fps.into()) + 1;
             }
-            let (rest, fps) = rate.remainder();
-            let held = (given << 64) + (i128::from(rest) << 64) / i128::from(fps);
+            let (left, fps) = rate.remainder();
+            let held = (given << 64) + (i128::from(left) << 64) / i128::from(fps);
             prop_assert!(low <= held && held <= high, "{} in {}..={}", held, low, high);
         }
 

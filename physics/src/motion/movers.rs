@@ -79,7 +79,7 @@ fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_sp
     let mut step = [0; 2];
     for axis in 0..2 {
         let velocity = velocity[axis].clamp(-max_speed, max_speed);
-        (step[axis], body.position_rest[axis]) = per_frame.take(velocity, body.position_rest[axis]);
+        (step[axis], body.position_remainder[axis]) = per_frame.take(velocity, body.position_remainder[axis]);
     }
     step
 }
@@ -131,7 +131,7 @@ fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) {
         body.position[axis] = held;
         let outward = (held >= high && body.velocity[axis] > 0) || (held <= low && body.velocity[axis] < 0);
         if outward {
-            body.position_rest[axis] = 0;
+            body.position_remainder[axis] = 0;
             body.velocity[axis] = match settings.edge {
                 EdgePolicy::Stop => 0,
                 EdgePolicy::Bounce => {

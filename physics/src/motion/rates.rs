@@ -26,34 +26,34 @@ impl PerFrame {
         self.fps
     }
 
-    /// The whole part (rounded down) of `(per_second + rest) / fps`, and the new rest. `|per_second| < 2^30`.
+    /// The whole part (rounded down) of `(per_second + remainder) / fps`, and the new remainder. `|per_second| < 2^30`.
     #[inline]
-    pub(crate) fn take(&self, per_second: i32, rest: u16) -> (i32, u16) {
-        let total = i64::from(per_second) + i64::from(rest);
+    pub(crate) fn take(&self, per_second: i32, remainder: u16) -> (i32, u16) {
+        let total = i64::from(per_second) + i64::from(remainder);
         // The product's error is below one, so the quotient is off by one at most.
         let mut quotient = (total * self.reciprocal) >> 32;
-        let mut rest = total - quotient * self.fps;
-        if rest >= self.fps {
+        let mut remainder = total - quotient * self.fps;
+        if remainder >= self.fps {
             quotient += 1;
-            rest -= self.fps;
-        } else if rest < 0 {
+            remainder -= self.fps;
+        } else if remainder < 0 {
             quotient -= 1;
-            rest += self.fps;
+            remainder += self.fps;
         }
-        (quotient as i32, rest as u16)
+        (quotient as i32, remainder as u16)
     }
 }
 
 /// A remainder of 1/old of a raw unit in 1/new, rounded down: the rule of [`crate::math::rate`].
-pub(crate) fn rescale_rest(rest: u16, old: u32, new: u32) -> u16 {
-    rescale(rest.into(), old, new) as u16
+pub(crate) fn rescale_remainder(remainder: u16, old: u32, new: u32) -> u16 {
+    rescale(remainder.into(), old, new) as u16
 }
 
 /// Adds an acceleration (raw units/s^2) to the velocity for one frame.
 pub(crate) fn accelerate(body: &mut Body, acceleration: [i32; 2], per_frame: PerFrame, speed_max: i32) {
     for axis in 0..2 {
-        let (change, rest) = per_frame.take(acceleration[axis], body.acceleration_rest[axis]);
-        body.acceleration_rest[axis] = rest;
+        let (change, remainder) = per_frame.take(acceleration[axis], body.acceleration_remainder[axis]);
+        body.acceleration_remainder[axis] = remainder;
         body.velocity[axis] = body.velocity[axis].saturating_add(change).clamp(-speed_max, speed_max);
     }
 }
@@ -70,15 +70,15 @@ pub(crate) fn damp(body: &mut Body, damping: i32, per_frame: PerFrame) {
 /// Moves the velocity towards zero by `ground_friction / fps`, along its direction.
 pub(crate) fn apply_ground_friction(body: &mut Body, per_frame: PerFrame) {
     if body.velocity == [0, 0] {
-        body.friction_rest = 0;
+        body.friction_remainder = 0;
         return;
     }
-    let (amount, rest) = per_frame.take(body.ground_friction, body.friction_rest);
-    body.friction_rest = rest;
+    let (amount, remainder) = per_frame.take(body.ground_friction, body.friction_remainder);
+    body.friction_remainder = remainder;
     let speed = speed(body.velocity);
     if i64::from(amount) >= speed {
         body.velocity = [0, 0];
-        body.friction_rest = 0;
+        body.friction_remainder = 0;
     } else {
         scale_to(&mut body.velocity, speed - i64::from(amount), speed);
     }
@@ -117,10 +117,10 @@ mod tests {
             let per_frame = PerFrame::new(fps);
             let edge = (1 << 30) - 1;
             for v in (-2000..2000).chain([edge, -edge, 1 << 26, -(1 << 26), 12345679, -12345679]) {
-                for rest in [0, 1, fps as u16 - 1] {
-                    let total = v + i32::from(rest);
+                for remainder in [0, 1, fps as u16 - 1] {
+                    let total = v + i32::from(remainder);
                     let expected = (total.div_euclid(fps as i32), total.rem_euclid(fps as i32) as u16);
-                    assert_eq!(per_frame.take(v, rest), expected, "{v} + {rest} at {fps}");
+                    assert_eq!(per_frame.take(v, remainder), expected, "{v} + {remainder} at {fps}");
                 }
             }
         }
@@ -129,12 +129,12 @@ mod tests {
     #[test]
     fn a_velocity_below_one_raw_unit_per_frame_still_moves() {
         let per_frame = PerFrame::new(60);
-        let (mut position, mut rest) = (0, 0);
+        let (mut position, mut remainder) = (0, 0);
         for _ in 0..600 {
-            let (step, r) = per_frame.take(7, rest);
-            (position, rest) = (position + step, r);
+            let (step, r) = per_frame.take(7, remainder);
+            (position, remainder) = (position + step, r);
         }
-        assert_eq!((position, rest), (70, 0), "7 raw units per second for 10 seconds");
+        assert_eq!((position, remainder), (70, 0), "7 raw units per second for 10 seconds");
     }
 
     #[test]

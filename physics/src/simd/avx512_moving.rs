@@ -14,8 +14,8 @@ const _: () = {
     assert!(size_of::<Body>() == 64);
     assert!(offset_of!(Body, position) == 0 && offset_of!(Body, velocity) == 8);
     assert!(offset_of!(Body, half) == 16 && offset_of!(Body, radius) == 24);
-    assert!(offset_of!(Body, flags) == 36 && offset_of!(Body, position_rest) == PROGRESS);
-    assert!(offset_of!(Body, friction_rest) == 48 && offset_of!(Body, still_ms) == 50);
+    assert!(offset_of!(Body, flags) == 36 && offset_of!(Body, position_remainder) == PROGRESS);
+    assert!(offset_of!(Body, friction_remainder) == 48 && offset_of!(Body, still_ms) == 50);
     assert!(offset_of!(Body, ground_friction) == 52);
 };
 

@@ -363,7 +363,7 @@ fn numbers(world: &World) -> [(&'static str, i128); 23] {
         ("seed", world.seed.into()),
         ("frame", world.frame.into()),
         ("frames per second", world.fps.into()),
-        ("remainder of the milliseconds", world.clock_rest.into()),
+        ("remainder of the milliseconds", world.clock_remainder.into()),
         ("rng.state", state.into()),
         ("rng.stream", stream.into()),
     ]

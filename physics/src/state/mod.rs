@@ -1,5 +1,7 @@
 //! The walk over the state: checksum, snapshot, validation, comparison.
 
+pub(crate) mod bodies;
+pub(crate) mod bytes;
 pub(crate) mod diff;
 pub(crate) mod hash;
 pub(crate) mod snapshot;

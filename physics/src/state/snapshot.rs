@@ -5,18 +5,18 @@
 
 use alloc::vec::Vec;
 
-use crate::body::filter::Filter;
 use crate::body::ordered::Ordered;
 use crate::body::record::{Body, Extra, flag, fx, vec2};
 use crate::contact::cache::{Owner, RestingContact};
 use crate::math::aabb::Aabb;
 use crate::math::rng::Pcg32;
 use crate::simd::Path;
+use crate::state::bodies::read_body;
+use crate::state::bytes::{Reader, Sink, numbers};
 use crate::state::hash::hash_bytes;
-use crate::state::walk::{Part, Sink, present, usual_mass, walk};
+use crate::state::walk::{Part, walk};
 use crate::world::{Removed, World};
-use crate::world_def::Simd;
-use crate::world_def::{EdgePolicy, WorldDef};
+use crate::world_def::{EdgePolicy, Simd, WorldDef};
 
 /// First bytes of every snapshot.
 const MAGIC: [u8; 4] = *b"TSPW";
@@ -152,47 +152,6 @@ fn open(bytes: &[u8]) -> Result<Reader<'_>, SnapshotError> {
     Ok(Reader { bytes: &guarded[12..] })
 }
 
-/// Little-endian numbers from a slice; running out of bytes is an error.
-struct Reader<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], SnapshotError> {
-        let (taken, left) = self.bytes.split_at_checked(count).ok_or(SnapshotError::Damaged)?;
-        self.bytes = left;
-        Ok(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
-        let (taken, left) = self.bytes.split_first_chunk().ok_or(SnapshotError::Damaged)?;
-        self.bytes = left;
-        Ok(*taken)
-    }
-
-    fn u32(&mut self) -> Result<u32, SnapshotError> {
-        Ok(u32::from_le_bytes(self.array()?))
-    }
-
-    fn u64(&mut self) -> Result<u64, SnapshotError> {
-        Ok(u64::from_le_bytes(self.array()?))
-    }
-
-    fn i32(&mut self) -> Result<i32, SnapshotError> {
-        Ok(self.u32()? as i32)
-    }
-
-    fn pair(&mut self) -> Result<[i32; 2], SnapshotError> {
-        Ok([self.i32()?, self.i32()?])
-    }
-
-    /// A number of items of at least `item_bytes` each; more than fit into what is left is damage, not an allocation.
-    fn count(&mut self, item_bytes: usize) -> Result<usize, SnapshotError> {
-        let count = self.u32()? as usize;
-        if count > self.bytes.len() / item_bytes { Err(SnapshotError::Damaged) } else { Ok(count) }
-    }
-}
-
 impl World {
     /// Reads the parts; what is derived from them stays empty.
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
@@ -235,7 +194,8 @@ impl World {
         self.seed = reader.u64()?;
         self.frame = reader.u64()?;
         self.fps = reader.u32()?;
-        self.clock_rest = reader.u32()?.try_into().map_err(|_| invalid("a remainder not below the rate"))?;
+        self.clock_remainder =
+            reader.u32()?.try_into().map_err(|_| invalid("a remainder not below the rate"))?;
         self.rng = Pcg32::from_state(reader.u64()?, reader.u64()?);
         Ok(())
     }
@@ -273,7 +233,7 @@ impl World {
     fn read_bodies(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
         let slots = self.order.slot_count();
         self.bodies.resize(slots, Body::default());
-        self.extras.resize(slots, Extra::default());
+        self.extras.resize(slots, Extra::USUAL);
         for slot in 0..slots {
             if self.order.generation(slot as u32).is_some() {
                 let generation = read_body(reader, &mut self.bodies[slot], &mut self.extras[slot])?;
@@ -330,92 +290,4 @@ impl World {
             }
         }
     }
-}
-
-/// Little-endian numbers of 32 bits; a rest of less than four bytes is left out.
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
-    bytes.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk))
-}
-
-/// More bytes than the fields that bodies often have take.
-const FIELDS_MAX: usize = 48;
-
-/// One body as `put_body` wrote it, into a default one. Returns the generation of its slot.
-#[inline]
-fn read_body(reader: &mut Reader<'_>, body: &mut Body, extra: &mut Extra) -> Result<u32, SnapshotError> {
-    let word = reader.u32()?;
-    let flags = word & flag::ALL;
-    if word & !(flag::ALL | present::ALL) != 0 {
-        return Err(invalid("an unknown flag of a body"));
-    }
-    let has = |bit: u32| word & bit != 0;
-    // No branches, as what a body has differs from body to body: each field is taken from where it would be.
-    let mut end = [0; FIELDS_MAX];
-    let bytes = reader.bytes.first_chunk().unwrap_or_else(|| {
-        end[..reader.bytes.len()].copy_from_slice(reader.bytes);
-        &end
-    });
-    let mut at = 0;
-    let mut take = |there: bool, width: usize| {
-        let mut field = [0; 8];
-        field.copy_from_slice(&bytes[at..at + 8]);
-        at += if there { width } else { 0 };
-        if there { u64::from_le_bytes(field) } else { 0 }
-    };
-    let pair = |bits: u64| [bits as i32, (bits >> 32) as i32];
-    let rests = |bits: u64| [bits as u16, (bits >> 16) as u16];
-    // Field by field: a body that is built first and then moved costs several times as much.
-    body.flags = flags;
-    body.mass = usual_mass(flags);
-    body.filter = Filter::default();
-    body.position = pair(take(true, 8));
-    body.radius = take(has(flag::CIRCLE), 4) as i32;
-    body.half = pair(take(!has(flag::CIRCLE), 8));
-    body.velocity = pair(take(has(present::VELOCITY), 8));
-    body.position_rest = rests(take(has(present::POSITION_REST), 4));
-    body.acceleration_rest = rests(take(has(present::ACCELERATION_REST), 4));
-    body.friction_rest = take(has(present::FRICTION_REST), 2) as u16;
-    body.still_ms = take(has(present::STILL), 2) as u16;
-    reader.take(at)?;
-    *extra = Extra { max_speed: i32::MAX, ..Extra::default() };
-    if has(present::SELDOM) { read_seldom(reader, word, body, extra) } else { Ok(0) }
-}
-
-/// The fields that [`put_body`](crate::state::walk) seldom writes. Returns the generation.
-#[cold]
-fn read_seldom(
-    reader: &mut Reader<'_>,
-    word: u32,
-    body: &mut Body,
-    extra: &mut Extra,
-) -> Result<u32, SnapshotError> {
-    let has = |bit: u32| word & bit != 0;
-    let mut generation = 0;
-    if has(present::MASS) {
-        body.mass = reader.u32()?;
-    }
-    for (bit, value) in [
-        (present::RESTITUTION, &mut body.restitution),
-        (present::GROUND_FRICTION, &mut body.ground_friction),
-        (present::FRICTION, &mut extra.friction),
-        (present::DAMPING, &mut extra.damping),
-        (present::MAX_SPEED, &mut extra.max_speed),
-    ] {
-        if has(bit) {
-            *value = reader.i32()?;
-        }
-    }
-    if has(present::GENERATION) {
-        generation = reader.u32()?;
-    }
-    if has(present::FILTER) {
-        body.filter = Filter { layers: reader.u32()?, mask: reader.u32()? };
-    }
-    if has(present::USER) {
-        extra.user = reader.u64()?;
-    }
-    if has(present::ACCELERATION) {
-        extra.acceleration = reader.pair()?;
-    }
-    Ok(generation)
 }

@@ -24,7 +24,7 @@ impl World {
     fn validate_bodies(&self) -> Result<(), SnapshotError> {
         ensure(self.order.is_consistent(), "slots and insertion order disagree")?;
         ensure(self.fps <= FPS_MAX, "frames per second")?;
-        ensure(u32::from(self.clock_rest) < self.fps.max(1), "a remainder not below the rate")?;
+        ensure(u32::from(self.clock_remainder) < self.fps.max(1), "a remainder not below the rate")?;
         for (slot, (body, extra)) in self.bodies.iter().zip(&self.extras).enumerate() {
             let alive = self.order.generation(slot as u32).is_some();
             ensure(alive == body.has(flag::ALIVE), "a body in a vacant slot")?;
@@ -41,9 +41,13 @@ impl World {
     fn validate_motion(&self, body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
         let max = self.settings.max_speed;
         ensure(body.velocity.iter().all(|v| (-max..=max).contains(v)), "a velocity out of range")?;
-        let rests = body.position_rest.iter().chain(&body.acceleration_rest).chain([&body.friction_rest]);
-        for &rest in rests {
-            ensure(u32::from(rest) < self.fps.max(1), "a remainder not below the rate")?;
+        let remainders = body
+            .position_remainder
+            .iter()
+            .chain(&body.acceleration_remainder)
+            .chain([&body.friction_remainder]);
+        for &remainder in remainders {
+            ensure(u32::from(remainder) < self.fps.max(1), "a remainder not below the rate")?;
         }
         ensure(body.still_ms <= self.settings.sleep_ms.max(1), "a time of stillness")?;
         ensure(body.has(flag::FORCED) || extra.acceleration == [0; 2], "an acceleration without a force")

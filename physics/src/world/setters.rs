@@ -4,7 +4,7 @@ use crate::body::def::{BodyError, check_axes, check_mass, check_material, check_
 use crate::body::filter::Filter;
 use crate::body::id::BodyId;
 use crate::body::material::Material;
-use crate::body::record::{flag, raw, raw2};
+use crate::body::record::{flag, halves, raw, raw2};
 use crate::body::shape::Shape;
 use crate::math::num::{Fx, POSITION_MAX, SPEED_MAX};
 use crate::math::vec2::Vec2;
@@ -36,7 +36,7 @@ impl World {
         }
         let body = &mut self.bodies[slot];
         body.position = raw2(position);
-        body.position_rest = [0; 2];
+        body.position_remainder = [0; 2];
         self.previous[slot] = body.position;
         if takes_part {
             self.moved_by_hand(id.index());
@@ -90,7 +90,7 @@ impl World {
     /// Stale handle.
     pub fn set_user(&mut self, id: BodyId, user: u64) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
-        self.extras[slot].user = user;
+        self.extras[slot].user = halves(user);
         self.note_extra(slot);
         Ok(())
     }

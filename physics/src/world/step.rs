@@ -54,18 +54,18 @@ impl World {
             return;
         }
         for body in &mut self.bodies {
-            for rest in body.position_rest.iter_mut().chain(&mut body.acceleration_rest) {
-                *rest = rates::rescale_rest(*rest, old, fps);
+            for remainder in body.position_remainder.iter_mut().chain(&mut body.acceleration_remainder) {
+                *remainder = rates::rescale_remainder(*remainder, old, fps);
             }
-            body.friction_rest = rates::rescale_rest(body.friction_rest, old, fps);
+            body.friction_remainder = rates::rescale_remainder(body.friction_remainder, old, fps);
         }
-        self.clock_rest = rates::rescale_rest(self.clock_rest, old, fps);
+        self.clock_remainder = rates::rescale_remainder(self.clock_remainder, old, fps);
     }
 
     /// Length of this frame in milliseconds; what is left over counts later, so that their sum is exact.
     fn pass_time(&mut self, per_frame: PerFrame) -> u16 {
-        let (milliseconds, rest) = per_frame.take(1_000, self.clock_rest);
-        self.clock_rest = rest;
+        let (milliseconds, remainder) = per_frame.take(1_000, self.clock_remainder);
+        self.clock_remainder = remainder;
         milliseconds as u16
     }
 
@@ -165,7 +165,7 @@ impl World {
         let (order, extras, removed) = (&self.order, &self.extras, &self.removed);
         let now = |slot: u32| {
             let generation = order.generation(slot).unwrap_or(0);
-            (BodyId { index: slot, generation }, extras[slot as usize].user)
+            (BodyId { index: slot, generation }, extras[slot as usize].user())
         };
         let before = |slot: u32| match removed.binary_search_by_key(&slot, |r| r.slot) {
             Ok(at) => (BodyId { index: slot, generation: removed[at].generation }, removed[at].user),
