@@ -8,3 +8,5 @@ pub(crate) mod material;
 pub(crate) mod ordered;
 pub(crate) mod record;
 pub(crate) mod shape;
+pub(crate) mod slot_sort;
+pub(crate) mod view;

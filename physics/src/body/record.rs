@@ -1,11 +1,8 @@
-//! Bodies as the world stores them, and the view that users read.
+//! Bodies as the world stores them.
 
 use crate::body::def::{BodyDef, BodyKind};
 use crate::body::filter::Filter;
-use crate::body::id::BodyId;
-use crate::body::material::Material;
 use crate::body::shape::Shape;
-use crate::math::aabb::Aabb;
 use crate::math::boxes::RawBox;
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
@@ -260,128 +257,5 @@ impl Extra {
     /// The user's value.
     pub(crate) fn user(&self) -> u64 {
         u64::from(self.user[0]) | u64::from(self.user[1]) << 32
-    }
-}
-
-/// A body as users read it. Values are copies of the state between two steps.
-///
-/// ```
-/// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
-/// let mut world = World::new(WorldDef::new())?;
-/// for x in 0..3 {
-///     world.create_body(&BodyDef::fixed(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(x, 0)))?;
-/// }
-/// let widest = world.bodies().map(|body| body.aabb()).reduce(|a, b| a.union(&b));
-/// assert_eq!(widest.unwrap().max, Vec2::from_ints(3, 1));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct BodyRef<'a> {
-    pub(crate) id: BodyId,
-    pub(crate) body: &'a Body,
-    pub(crate) extra: &'a Extra,
-    /// Raw position before the last step.
-    pub(crate) previous: [i32; 2],
-}
-
-impl BodyRef<'_> {
-    /// Handle of the body; stays valid until the body is removed.
-    #[must_use]
-    pub fn id(&self) -> BodyId {
-        self.id
-    }
-
-    /// Centre of the body, units.
-    #[must_use]
-    pub fn position(&self) -> Vec2 {
-        vec2(self.body.position)
-    }
-
-    /// Velocity, units per second.
-    #[must_use]
-    pub fn velocity(&self) -> Vec2 {
-        vec2(self.body.velocity)
-    }
-
-    /// Shape of the body.
-    #[must_use]
-    pub fn shape(&self) -> Shape {
-        if self.body.has(flag::CIRCLE) {
-            Shape::Circle { radius: fx(self.body.radius) }
-        } else {
-            Shape::Rect { half_extents: vec2(self.body.half) }
-        }
-    }
-
-    /// The smallest axis-aligned box around the body.
-    #[must_use]
-    pub fn aabb(&self) -> Aabb {
-        let b = self.body.bounds();
-        Aabb { min: vec2(b.min), max: vec2(b.max) }
-    }
-
-    /// Whether the body is static, kinematic or dynamic.
-    #[must_use]
-    pub fn kind(&self) -> BodyKind {
-        if self.body.has(flag::DYNAMIC) {
-            BodyKind::Dynamic
-        } else if self.body.has(flag::KINEMATIC) {
-            BodyKind::Kinematic
-        } else {
-            BodyKind::Static
-        }
-    }
-
-    /// Mass of a dynamic body; 0 for the others, which contacts cannot move.
-    #[must_use]
-    pub fn mass(&self) -> Fx {
-        Fx::from_bits(i64::from(self.body.mass))
-    }
-
-    /// Restitution, friction and damping.
-    #[must_use]
-    pub fn material(&self) -> Material {
-        Material {
-            restitution: fx(self.body.restitution),
-            friction: fx(self.extra.friction),
-            ground_friction: fx(self.body.ground_friction),
-            damping: fx(self.extra.damping),
-        }
-    }
-
-    /// Collision layers and mask.
-    #[must_use]
-    pub fn filter(&self) -> Filter {
-        self.body.filter
-    }
-
-    /// The value that the user attached.
-    #[must_use]
-    pub fn user(&self) -> u64 {
-        self.extra.user()
-    }
-
-    /// Whether the body only reports overlaps.
-    #[must_use]
-    pub fn is_sensor(&self) -> bool {
-        self.body.has(flag::SENSOR)
-    }
-
-    /// Whether the body takes part in steps and queries.
-    #[must_use]
-    pub fn is_enabled(&self) -> bool {
-        !self.body.has(flag::DISABLED)
-    }
-
-    /// Whether the body moves or may start to move by itself. Resting bodies fall asleep; static ones always are.
-    #[must_use]
-    pub fn is_awake(&self) -> bool {
-        self.body.has(flag::AWAKE)
-    }
-
-    /// Axes (x, y) along which contacts do not move the body.
-    #[must_use]
-    pub fn locked_axes(&self) -> (bool, bool) {
-        (self.body.has(flag::LOCK_X), self.body.has(flag::LOCK_Y))
     }
 }

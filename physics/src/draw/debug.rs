@@ -1,8 +1,9 @@
 //! Debug drawing: what the engine sees, handed to a small trait. Everything in simulation units; nothing here draws.
 
 use crate::body::id::BodyId;
-use crate::body::record::{BodyRef, Shell, vec2};
+use crate::body::record::{Shell, vec2};
 use crate::body::shape::Shape;
+use crate::body::view::BodyRef;
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS, manifold, scale_down};
 use crate::math::aabb::Aabb;
 use crate::math::boxes::NO_SLOT;

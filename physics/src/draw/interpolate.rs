@@ -8,7 +8,8 @@
 use alloc::vec::Vec;
 
 use crate::body::id::BodyId;
-use crate::body::record::{BodyRef, flag};
+use crate::body::record::flag;
+use crate::body::view::BodyRef;
 use crate::world::World;
 
 /// The whole way, in units of `alpha`: 1 with 16 fraction bits.

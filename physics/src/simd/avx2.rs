@@ -7,8 +7,9 @@ use core::arch::x86_64::*;
 
 use alloc::vec::Vec;
 
-use crate::body::id::{self, BodyId};
+use crate::body::id::BodyId;
 use crate::body::record::Shell;
+use crate::body::slot_sort;
 use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
@@ -76,7 +77,7 @@ pub(super) fn collect(tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 pub(super) fn sort_by_slot(ids: &mut [BodyId]) {
-    id::sort_by_slot(ids);
+    slot_sort::sort_by_slot(ids);
 }
 
 /// See [`BoxBlock::overlapping`].

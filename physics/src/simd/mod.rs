@@ -17,8 +17,9 @@ use fearless_simd::WasmSimd128;
 use fearless_simd::{Avx2, Avx512, Sse4_2};
 use fearless_simd::{Fallback, Level};
 
-use crate::body::id::{self, BodyId};
+use crate::body::id::BodyId;
 use crate::body::record::Shell;
+use crate::body::slot_sort;
 use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
@@ -330,13 +331,13 @@ impl Path {
         }
     }
 
-    /// See [`id::sort_by_slot`].
+    /// See [`slot_sort::sort_by_slot`].
     pub(crate) fn sort_by_slot(self, ids: &mut [BodyId]) {
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Self::Avx2(_) | Self::Avx512(_) => unsafe { avx2::sort_by_slot(ids) },
-            _ => id::sort_by_slot(ids),
+            _ => slot_sort::sort_by_slot(ids),
         }
     }
 

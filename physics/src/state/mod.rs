@@ -3,6 +3,7 @@
 pub(crate) mod bodies;
 pub(crate) mod bytes;
 pub(crate) mod diff;
+pub(crate) mod fault;
 pub(crate) mod hash;
 pub(crate) mod snapshot;
 pub(crate) mod validate;

@@ -1,0 +1,129 @@
+//! Faults on purpose: single flipped bits, to rehearse a desync.
+
+use crate::body::field::BodyField;
+use crate::state::snapshot::SnapshotError;
+use crate::world::World;
+
+/// Why a bit was not flipped; the world is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlipError {
+    /// No body lives in the slot.
+    Vacant {
+        /// The slot that was named.
+        slot: u32,
+    },
+    /// The field has fewer bits.
+    NoSuchBit {
+        /// The field.
+        field: BodyField,
+        /// The bit that was asked for; it must be below [`BodyField::bits`].
+        bit: u32,
+    },
+    /// No sequence of calls could have made the result.
+    OutOfRange {
+        /// The limit or invariant that would be broken.
+        what: &'static str,
+    },
+}
+
+impl core::fmt::Display for FlipError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Vacant { slot } => write!(f, "no body lives in slot {slot}"),
+            Self::NoSuchBit { field, bit } => {
+                write!(f, "{field} has bits 0..={}, not {bit}", field.bits() - 1)
+            }
+            Self::OutOfRange { what } => write!(f, "the flipped bit would break a limit: {what}"),
+        }
+    }
+}
+
+impl core::error::Error for FlipError {}
+
+impl World {
+    /// Flips one bit of one body's state, as faulty memory or a forbidden float would: a rehearsal of a desync. Sleep and
+    /// contacts follow only what the flipped number says; events of the last step are forgotten.
+    ///
+    /// # Errors
+    /// [`FlipError`] when there is no such body or bit, or when the result would break a documented range or an invariant
+    /// of the state.
+    pub fn flip_bit(&mut self, slot: u32, field: BodyField, bit: u32) -> Result<(), FlipError> {
+        let generation = self.order.generation(slot).ok_or(FlipError::Vacant { slot })?;
+        if bit >= field.bits() {
+            return Err(FlipError::NoSuchBit { field, bit });
+        }
+        let mut flipped = self.clone();
+        let mut new_generation = generation;
+        let at = slot as usize;
+        field.flip(bit, &mut flipped.bodies[at], &mut flipped.extras[at], &mut new_generation);
+        flipped.order.set_generation(slot, new_generation);
+        // Derived data (trees, lists of movers) is made anew from the changed state.
+        let mut bytes = alloc::vec::Vec::new();
+        flipped
+            .validate()
+            .and_then(|()| {
+                flipped.snapshot(&mut bytes);
+                self.restore(&bytes)
+            })
+            .map_err(|error| FlipError::OutOfRange {
+                what: match error {
+                    SnapshotError::Invalid { what } => what,
+                    _ => "the state could not be saved",
+                },
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::diff::Place;
+    use crate::state::diff::tests::heap;
+
+    #[test]
+    fn every_bit_that_can_flip_is_named_and_changes_the_checksum() {
+        let world = heap();
+        let mut flipped = 0;
+        for field in BodyField::ALL {
+            for slot in 0..world.bodies.len() as u32 {
+                for bit in 0..field.bits() {
+                    let mut other = world.clone();
+                    if other.flip_bit(slot, field, bit).is_err() {
+                        assert_eq!(other.checksum(), world.checksum(), "refused: unchanged");
+                        continue;
+                    }
+                    flipped += 1;
+                    assert_ne!(other.checksum(), world.checksum(), "bit {bit} of {field} in slot {slot}");
+                    let found = world.first_difference(&other).unwrap();
+                    assert!(
+                        matches!(found.place, Place::Body { body, field: f } if body.index == slot && f == field)
+                    );
+                    let (here, there) = (found.here.unwrap(), found.there.unwrap());
+                    let mask = (1i128 << field.bits()) - 1;
+                    assert_eq!((here ^ there) & mask, 1 << bit, "{found}");
+                    assert_eq!(other.validate(), Ok(()));
+                    for _ in 0..3 {
+                        other.step(20).unwrap();
+                    }
+                }
+            }
+        }
+        assert!(flipped > 1_000, "{flipped}");
+    }
+
+    #[test]
+    fn flips_out_of_range_are_refused() {
+        let mut world = heap();
+        let before = world.checksum();
+        let wide = world.flip_bit(0, BodyField::Friction, 30);
+        assert_eq!(wide, Err(FlipError::OutOfRange { what: "the friction flag" }));
+        assert!(world.flip_bit(0, BodyField::PositionX, 31).is_err());
+        assert_eq!(
+            world.flip_bit(0, BodyField::StillMs, 16),
+            Err(FlipError::NoSuchBit { field: BodyField::StillMs, bit: 16 })
+        );
+        assert_eq!(world.flip_bit(11, BodyField::PositionX, 0), Err(FlipError::Vacant { slot: 11 }));
+        assert_eq!(world.flip_bit(99, BodyField::PositionX, 0), Err(FlipError::Vacant { slot: 99 }));
+        assert_eq!(world.checksum(), before);
+    }
+}
