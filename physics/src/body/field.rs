@@ -96,8 +96,10 @@ impl Number {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Home {
     /// From this byte of [`Body`] on.
+    // not state: where this program has it in memory
     Body(usize),
     /// From this byte of [`Extra`] on.
+    // not state: as above
     Extra(usize),
     /// With the slot, in [`Ordered`](crate::body::ordered::Ordered).
     Slot,
@@ -149,7 +151,7 @@ impl Field {
         match self.home {
             Home::Body(at) => held.copy_from_slice(&bytemuck::bytes_of(body)[at..at + self.size()]),
             Home::Extra(at) => held.copy_from_slice(&bytemuck::bytes_of(extra)[at..at + self.size()]),
-            Home::Slot => held.copy_from_slice(&generation.to_ne_bytes()),
+            Home::Slot => return generation.into(),
         }
         u64::from_le_bytes(self.reordered(bytes))
     }
