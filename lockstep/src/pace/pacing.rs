@@ -84,8 +84,23 @@ pub fn adaptive_plan(network_ms: u32, runtime_ms: u32, frames_per_second: u32, t
     }
 }
 
-/// Turns for which a shorter turn must have been possible before it is made shorter.
+/// Turns for which a shorter turn must have been possible before it is made shorter, unless a second is over sooner.
 const CALM_TURNS: u32 = 10;
+
+/// A calm second, in ms.
+const CALM_MS: u32 = 1_000;
+
+/// A player's network average counts up to this many ms without limit of time.
+pub(crate) const NETWORK_VOTE_MS: u16 = 1_000;
+
+/// A player's runtime average counts up to so many frames without limit of time: it can halve the pace.
+pub(crate) const RUNTIME_VOTE_FRAMES: u32 = 2;
+
+/// No vote counts more than so many times the network's bound, and half as many times the machine's, for a moment either.
+const EXCESS_VOTE_TIMES: u16 = 4;
+
+/// Beyond these bounds a vote counts for so many ms of the match, which come back at a tenth of the time within the bounds.
+pub(crate) const EXCESS_VOTE_MS: u32 = 10_000;
 
 /// What all peers know of all players' averages, and the plan that follows: a pure function of the streams.
 #[derive(Clone, Debug)]
@@ -99,6 +114,9 @@ pub(crate) struct Planner {
     network_ms: [u16; PLAYERS_MAX as usize],
     runtime_ms: [u16; PLAYERS_MAX as usize],
     calm_turns: u32,
+    calm_ms: u32,
+    /// For how much of the match, in ms, each player's vote has counted beyond the bounds.
+    excess_ms: [u32; PLAYERS_MAX as usize],
 }
 
 impl Planner {
@@ -113,6 +131,8 @@ impl Planner {
             network_ms: zero,
             runtime_ms: zero,
             calm_turns: 0,
+            calm_ms: 0,
+            excess_ms: [0; PLAYERS_MAX as usize],
         }
     }
 
@@ -160,8 +180,7 @@ impl Planner {
 
     /// The plan of the turn that begins. Longer at once, shorter after ten calm turns.
     pub(crate) fn begin_turn(&mut self) {
-        let network = u32::from(self.network_ms.iter().copied().max().unwrap_or(0));
-        let runtime = u32::from(self.runtime_ms.iter().copied().max().unwrap_or(0));
+        let (network, runtime) = self.counted_votes();
         // Before the first measurement there is nothing to follow.
         if self.pace == Pace::Fixed || network == 0 {
             return;
@@ -176,18 +195,50 @@ impl Planner {
             (u64::from(plan.frames_per_turn) * u64::from(self.plan.pace_millihertz))
                 > (u64::from(self.plan.frames_per_turn) * u64::from(plan.pace_millihertz))
         };
-        if wanted == self.plan {
-            self.calm_turns = 0;
-        } else if slower(&wanted) || wanted.pace_millihertz < self.plan.pace_millihertz {
-            self.plan = wanted;
-            self.calm_turns = 0;
-        } else {
+        let longer = slower(&wanted) || wanted.pace_millihertz < self.plan.pace_millihertz;
+        if wanted != self.plan && !longer {
             self.calm_turns += 1;
-            if self.calm_turns >= CALM_TURNS {
-                self.plan = wanted;
-                self.calm_turns = 0;
+            self.calm_ms = self.calm_ms.saturating_add(self.turn_ms());
+            if self.calm_turns < CALM_TURNS && self.calm_ms < CALM_MS {
+                return;
             }
         }
+        (self.calm_turns, self.calm_ms) = (0, 0);
+        self.plan = wanted;
+    }
+
+    /// Length of a turn at normal speed.
+    fn turn_ms(&self) -> u32 {
+        self.plan.frames_per_turn.saturating_mul(1_000_000) / self.plan.pace_millihertz.max(1)
+    }
+
+    /// The largest network and runtime averages, each player's as far as it counts: nobody slows the match for long beyond the bounds.
+    fn counted_votes(&mut self) -> (u32, u32) {
+        let runtime_bound = RUNTIME_VOTE_FRAMES * 1_000 / self.base.frames_per_second.max(1);
+        let runtime_bound = u16::try_from(runtime_bound.max(2)).unwrap_or(u16::MAX);
+        let turn_ms = self.turn_ms();
+        let mut most = (0, 0);
+        for player in 0..usize::from(PLAYERS_MAX) {
+            let vote = (
+                self.network_ms[player].min(EXCESS_VOTE_TIMES * NETWORK_VOTE_MS),
+                self.runtime_ms[player].min(runtime_bound.saturating_mul(EXCESS_VOTE_TIMES / 2)),
+            );
+            let bounded = (vote.0.min(NETWORK_VOTE_MS), vote.1.min(runtime_bound));
+            let excess = &mut self.excess_ms[player];
+            let counted = match (vote == bounded, *excess < EXCESS_VOTE_MS) {
+                (true, _) => {
+                    *excess = excess.saturating_sub(turn_ms.div_ceil(10));
+                    bounded
+                }
+                (false, true) => {
+                    *excess = excess.saturating_add(turn_ms);
+                    vote
+                }
+                (false, false) => bounded,
+            };
+            most = (most.0.max(u32::from(counted.0)), most.1.max(u32::from(counted.1)));
+        }
+        most
     }
 }
 
@@ -210,10 +261,19 @@ pub(crate) struct Meter {
     runtime_us: RollingAverage,
     slowest_frame: Duration,
     sent: (u16, u16),
+    /// When the latest stalls ended.
+    stalls: [Option<Instant>; STALLS as usize],
 }
 
 /// Entries that are timed at once.
 const STOPWATCHES_MAX: usize = 16;
+
+/// A wait for a turn that lasts so long is a stall: the network was gone, which says nothing about how long its way is.
+const STALL: Duration = Duration::from_millis(500);
+
+/// So many stalls within [`STALLS_WITHIN`] are no accident: then they are how the network is.
+const STALLS: u32 = 3;
+const STALLS_WITHIN: Duration = Duration::from_secs(10);
 
 impl Meter {
     pub(crate) fn new() -> Self {
@@ -223,6 +283,7 @@ impl Meter {
             runtime_us: RollingAverage::default(),
             slowest_frame: Duration::ZERO,
             sent: (0, 0),
+            stalls: [None; STALLS as usize],
         }
     }
 
@@ -233,12 +294,37 @@ impl Meter {
         }
     }
 
-    /// Everybody has the entries below `confirmed`.
-    pub(crate) fn confirmed(&mut self, confirmed: u32, now: Instant) {
+    /// A turn begins that was waited for: what was under way during a stall is not measured.
+    pub(crate) fn turn_begins(&mut self, waited: Duration, now: Instant) {
+        if waited < STALL {
+            return;
+        }
+        self.stalls.rotate_right(1);
+        self.stalls[0] = Some(now);
+        if !self.stalls_often(now) {
+            self.stopwatches.clear();
+        }
+    }
+
+    fn stalls_often(&self, now: Instant) -> bool {
+        self.stalls.iter().all(|stall| stall.is_some_and(|stall| now.since(stall) < STALLS_WITHIN))
+    }
+
+    /// Everybody has the entries below `confirmed`. So long the next turn has been waited for.
+    pub(crate) fn confirmed(&mut self, confirmed: u32, waited: Duration, now: Instant) {
+        let in_stall = waited >= STALL && !self.stalls_often(now);
         while let Some((_, closed)) = self.stopwatches.pop_front_if(|(number, _)| *number < confirmed) {
+            if in_stall {
+                continue;
+            }
             let micros = now.since(closed).as_micros();
             self.network_us.add(u32::try_from(micros).unwrap_or(u32::MAX));
         }
+    }
+
+    /// Average time to the last confirmation of an entry.
+    pub(crate) fn network(&self) -> Duration {
+        Duration::from_micros(u64::from(self.network_us.get()))
     }
 
     /// How long a frame took, everything included.
@@ -326,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_at_once_shorter_after_ten_calm_turns() {
+    fn longer_at_once_shorter_after_ten_calm_turns_or_a_calm_second() {
         let base = TurnPlan { frames_per_turn: 4, frames_per_second: 20, pace_millihertz: 20_000 };
         let mut planner = Planner::new(Pace::Adaptive, base, 2);
         planner.note(PlayerId(1), 900, 0);
@@ -340,9 +426,58 @@ mod tests {
                 planner.plan().frames_per_turn
             })
             .collect();
-        assert_eq!(lengths, [5, 5, 5, 5, 5, 5, 5, 5, 5, 1]);
+        assert_eq!(lengths, [5, 5, 5, 1, 1, 1, 1, 1, 1, 1], "a second is four turns of 250 ms");
+        planner.note(PlayerId(1), 200, 0);
+        planner.begin_turn();
+        assert_eq!(planner.plan().frames_per_turn, 2);
+        planner.note(PlayerId(1), 100, 0);
+        let lengths: Vec<u32> = (0..10)
+            .map(|_| {
+                planner.begin_turn();
+                planner.plan().frames_per_turn
+            })
+            .collect();
+        assert_eq!(lengths, [2, 2, 2, 2, 2, 2, 2, 2, 2, 1]);
         planner.forget(PlayerId(1));
         planner.begin_turn();
         assert_eq!(planner.plan().frames_per_turn, 1, "nothing measured: stays");
+    }
+
+    #[test]
+    fn a_vote_beyond_the_bounds_counts_for_a_limited_time() {
+        let base = TurnPlan { frames_per_turn: 4, frames_per_second: 20, pace_millihertz: 20_000 };
+        let mut planner = Planner::new(Pace::Adaptive, base, 2);
+        planner.note(PlayerId(1), u16::MAX, u16::MAX);
+        let mut spent_ms = 0;
+        while spent_ms < 30_000 {
+            planner.begin_turn();
+            let plan = planner.plan();
+            spent_ms += plan.frames_per_turn * 1_000_000 / plan.pace_millihertz;
+            assert_eq!(plan.pace_millihertz, if spent_ms <= 16_000 { 5_000 } else { 10_000 }, "{spent_ms}");
+        }
+        // Four times as slow as set for a few turns; then twice as slow, and turns for a round trip of 1 s.
+        for _ in 0..100 {
+            planner.begin_turn();
+            let plan = planner.plan();
+            assert_eq!((plan.frames_per_turn, plan.pace_millihertz), (6, 10_000));
+        }
+    }
+
+    #[test]
+    fn a_stall_is_not_a_round_trip_unless_it_comes_again_and_again() {
+        let mut meter = Meter::new();
+        let at = Instant::from_millis;
+        meter.entry_closed(2, at(0));
+        meter.confirmed(3, Duration::ZERO, at(60));
+        assert_eq!(meter.take_report(), Some((60, 0)));
+        for (number, ms) in [(3, 100), (4, 3_000), (5, 6_000)] {
+            meter.entry_closed(number, at(ms));
+            meter.confirmed(number + 1, Duration::from_millis(900), at(ms + 2_000));
+            meter.turn_begins(Duration::from_millis(900), at(ms + 2_000));
+            assert_eq!(meter.take_report(), None, "{number}");
+        }
+        meter.entry_closed(6, at(8_500));
+        meter.confirmed(7, Duration::from_millis(900), at(10_500));
+        assert_eq!(meter.take_report(), Some((2_000, 0)));
     }
 }

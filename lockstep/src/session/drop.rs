@@ -1,5 +1,6 @@
 //! Dropping those who do not answer: in a star the middle decides, in a mesh all agree first.
 
+use crate::pace::pacing::Pace;
 use crate::packet::Bye;
 use crate::session::event::{Event, Failure};
 use crate::session::link::{Link, LinkPhase};
@@ -8,7 +9,7 @@ use crate::value::action::Action;
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
 use crate::value::ids::{Identity, PlayerId};
-use crate::value::time::Instant;
+use crate::value::time::{Duration, Instant};
 
 impl<A: Action> Session<A> {
     pub(super) fn silence_timeout(&mut self) {
@@ -66,14 +67,38 @@ impl<A: Action> Session<A> {
             self.freeze(told);
             return;
         }
-        if self.now.since(since) < self.setup.config.drop_after.unwrap_or_default() {
-            return;
-        }
+        let over = match missing & self.overdrawn() {
+            0 if self.now.since(since) < self.setup.config.drop_after.unwrap_or_default() => return,
+            0 => missing,
+            overdrawn => overdrawn,
+        };
         if self.setup.is_mesh() {
-            self.freeze(self.given_up_first(missing));
+            self.freeze(self.given_up_first(over));
         } else {
-            self.end_streams(missing);
+            self.end_streams(self.silent_first(over));
         }
+    }
+
+    /// Star: whom to drop first when these are missing. Who talks and stands may wait for those who are silent, and goes on when they
+    /// are gone: with the article's gate a player waits for the confirmations of all others.
+    fn silent_first(&self, missing: u16) -> u16 {
+        let drop_after = self.setup.config.drop_after.unwrap_or_default();
+        let silent =
+            self.live() & !self.heard_within(drop_after - Duration::from_micros(drop_after.as_micros() / 4));
+        let suspects = if self.setup.config.pace == Pace::Article { silent } else { silent & missing };
+        if suspects == 0 { missing } else { suspects }
+    }
+
+    /// Drops a player at once, for any reason that the application has: everybody goes on without it from the same turn on, as
+    /// after a silence. Only the middle of a star can do so. Returns whether it was done.
+    pub fn kick(&mut self, player: PlayerId) -> bool {
+        let others = self.live() & !self.setup.player().map_or(0, |own| 1 << own.0);
+        let can = self.setup.forwards() && self.phase == SessionPhase::Running;
+        if !can || player.0 >= self.setup.config.players || others & (1 << player.0) == 0 {
+            return false;
+        }
+        self.end_streams(1 << player.0);
+        true
     }
 
     /// Next entry of the slowest stream that has not ended.
@@ -83,7 +108,7 @@ impl<A: Action> Session<A> {
     }
 
     /// Players without whose next entry nothing goes on, bit n for player n.
-    fn blocking(&self) -> u16 {
+    pub(super) fn blocking(&self) -> u16 {
         let own = self.setup.player();
         let live = || {
             let others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
@@ -94,7 +119,9 @@ impl<A: Action> Session<A> {
             (SessionPhase::Running, true) => {
                 let slowest = self.slowest_next();
                 let fastest = live().map(|(_, stream)| stream.next()).max().unwrap_or(0);
-                let stands = fastest.saturating_sub(slowest) >= self.setup.config.turns_ahead.max(1);
+                // Behind the last turn nobody gets in front.
+                let ends = self.final_next().is_some_and(|next| fastest >= next && slowest < next);
+                let stands = ends || fastest.saturating_sub(slowest) >= self.setup.config.turns_ahead.max(1);
                 if stands { slowest.saturating_add(1) } else { 0 }
             }
             (SessionPhase::Running, false) if self.waiting.since.is_some() => {
@@ -137,6 +164,8 @@ impl<A: Action> Session<A> {
             link.mark_urgent();
         }
         self.waiting.missing = players;
+        let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
+        self.pace.meter.turn_begins(waited, self.now);
         self.waiting.end(self.now);
         self.settle_checksums();
     }

@@ -7,7 +7,15 @@ use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::codec;
 use crate::value::ids::{Identity, PlayerId};
-use crate::value::time::Duration;
+use crate::value::time::{Duration, Instant};
+
+/// Since when the end waits for the others without any of them coming further.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ending {
+    pub(super) since: Option<Instant>,
+    /// Entries that are here, of all players together.
+    entries: u64,
+}
 
 impl<A: Action> Session<A> {
     /// The match ends with the turn that has begun (or that begins next). All peers must say so in the same turn: it is
@@ -122,16 +130,47 @@ impl<A: Action> Session<A> {
         }
     }
 
+    /// How long the end waits for those who talk and neither go on nor confirm.
+    pub(super) fn ending_deadline(&self) -> Duration {
+        let config = &self.setup.config;
+        config.silence_timeout.max(config.drop_after.unwrap_or_default()).max(config.linger).times(2)
+    }
+
+    /// Whether everybody who matters has had all the time that the end gives.
+    fn is_overdue(&mut self) -> bool {
+        let some_finished = || self.links.values().any(|link| link.finished);
+        let at_end = self.phase == SessionPhase::Ending
+            || (self.setup.is_relay() && (self.has_everything() || some_finished()));
+        let entries = self.streams.iter().map(|stream| u64::from(stream.next())).sum();
+        if !at_end || self.ending.since.is_none() || entries != self.ending.entries {
+            self.ending = Ending { since: at_end.then_some(self.now), entries };
+        }
+        self.ending.since.is_some_and(|since| self.now.since(since) >= self.ending_deadline())
+    }
+
+    /// Ends the session when everybody has everything, or nobody is worth waiting for any more.
     pub(super) fn check_finished(&mut self) {
+        if self.is_over() {
+            return;
+        }
+        let overdue = self.is_overdue();
         let relay_done = self.setup.is_relay()
             && self.phase == SessionPhase::Running
-            && self.links.values().all(|link| !link.is_player() || link.finished || !link.is_connected());
+            && (overdue
+                || self
+                    .links
+                    .values()
+                    .all(|link| !link.is_player() || link.finished || !link.is_connected()));
         if relay_done && !self.links.values().any(|link| link.finished) {
             let last = self.links.values().next().map_or_else(Default::default, |link| link.peer);
             self.fail(Failure::ConnectionLost(last));
             return;
         }
-        if !relay_done && !self.is_complete() {
+        if !relay_done && !self.is_complete() && !overdue {
+            return;
+        }
+        if let Some(link) = self.links.values().find(|link| overdue && self.may_be_dropped_by(link)) {
+            self.fail(Failure::ConnectionLost(link.peer));
             return;
         }
         let next = self.final_next().unwrap_or(0);
@@ -146,7 +185,7 @@ impl<A: Action> Session<A> {
                 })
         };
         // What a relay lacks when all players are done never comes. Otherwise it stays until those who watch have it too.
-        if (relay_done && !self.is_complete()) || self.links.values().all(confirmed) {
+        if overdue || (relay_done && !self.is_complete()) || self.links.values().all(confirmed) {
             self.phase = SessionPhase::Finished;
             for link in self.links.values_mut().filter(|link| link.phase != LinkPhase::Closed) {
                 link.owe_bye(Bye::Finished);

@@ -49,6 +49,25 @@ pub enum Event {
         /// The turn.
         turn: Turn,
     },
+    /// The others have waited for a player again and again. Told once for each player; the application can show it, the middle of a
+    /// star can [`crate::Session::kick`] the player.
+    OftenLate {
+        /// The turn that waits.
+        turn: Turn,
+        /// For whom.
+        player: PlayerId,
+        /// After so much more waiting the player is dropped. The first part of each wait is free, an eighth of the drop time.
+        drop_in: Duration,
+    },
+    /// From `turn` on frames pass at another speed, because a player asked for it.
+    Speed {
+        /// The turn.
+        turn: Turn,
+        /// Who asked for it.
+        player: PlayerId,
+        /// Percent of real time.
+        percent: u8,
+    },
     /// Checksums of a turn differ. Only the first such turn is reported; the session goes on, the application decides.
     Desync(Mismatch),
     /// From `turn` on a player gives no more actions.

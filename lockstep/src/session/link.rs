@@ -35,6 +35,24 @@ pub(crate) struct LobbyView {
     pub(crate) heard: Option<(u32, Instant)>,
 }
 
+/// How many of a player's entries came when it had everybody else's of the same turn: a fading average.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LookedFirst(u32);
+
+impl LookedFirst {
+    /// The share of an entry in the average is one part in so many.
+    const FADING: u32 = 64;
+
+    /// Notes an entry.
+    pub(crate) fn note(&mut self, looked: bool) {
+        self.0 = self.0 - self.0 / Self::FADING + u32::from(looked) * (1 << 20) / Self::FADING;
+    }
+
+    pub(crate) fn permille(self) -> u16 {
+        (u64::from(self.0) * 1_000 >> 20) as u16
+    }
+}
+
 /// One remote.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -60,12 +78,19 @@ pub(crate) struct Link {
     packets_at_once_left: u8,
     /// Where the next packet at the same time goes on in each stream, when not everything fits one.
     cursor: [u32; PLAYERS_MAX as usize],
+    /// Up to where others' entries have been sent once.
+    pub(crate) carried: [u32; PLAYERS_MAX as usize],
+    /// When everything that is not confirmed was sent last.
+    pub(crate) repeated_at: Instant,
     /// A welcome is owed.
     pub(crate) owes_welcome: bool,
     /// The last word, and how many copies are still to be sent.
     last_word: Option<(Bye, u8)>,
-    /// For each stream since when the remote lacks something that is here.
-    pub(crate) lacks_since: [Option<Instant>; PLAYERS_MAX as usize],
+    /// For each stream the first entry that is here and not there, and since when.
+    pub(crate) lacks: [Option<(u32, Instant)>; PLAYERS_MAX as usize],
+    /// Mesh: until when this peer sends another player's stream to the remote.
+    pub(crate) helps_until: [Instant; PLAYERS_MAX as usize],
+    pub(crate) looked_first: LookedFirst,
     /// Mesh: what the remote says in [`crate::packet::TurnsPacket::frozen`].
     pub(crate) frozen: u16,
 }
@@ -93,9 +118,13 @@ impl Link {
             urgent: false,
             packets_at_once_left: 0,
             cursor: [0; PLAYERS_MAX as usize],
+            carried: [0; PLAYERS_MAX as usize],
+            repeated_at: Instant::ZERO,
             owes_welcome: false,
             last_word: None,
-            lacks_since: [None; PLAYERS_MAX as usize],
+            lacks: [None; PLAYERS_MAX as usize],
+            helps_until: [Instant::ZERO; PLAYERS_MAX as usize],
+            looked_first: LookedFirst::default(),
             frozen: 0,
         }
     }
@@ -148,6 +177,11 @@ impl Link {
             return Some(last);
         }
         Some(last + if self.fresh { tick.min(GAP_MIN) } else { tick })
+    }
+
+    /// Whether the next packet goes on where the one before, at the same time, had no more room.
+    pub(crate) fn continues(&self) -> bool {
+        self.packets_at_once_left > 0
     }
 
     /// The first entry of a stream that the next packet carries.

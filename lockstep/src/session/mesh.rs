@@ -2,7 +2,6 @@
 //! has. The lowest survivor then ends the stream.
 
 use crate::session::event::Failure;
-use crate::session::link::Link;
 use crate::session::{Session, players_in};
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
@@ -86,14 +85,6 @@ impl<A: Action> Session<A> {
     /// Players from whom something has come in the last half of the drop time, and the local one; bit n for player n.
     pub(super) fn talking(&self) -> u16 {
         let drop_after = self.setup.config.drop_after.unwrap_or_default();
-        let silence = Duration::from_micros(drop_after.as_micros() / 2);
-        let own = self.setup.player().map_or(0, |own| 1 << own.0);
-        let talks = |link: &&Link| {
-            link.is_connected() && (link.finished || self.now.since(link.last_heard) < silence)
-        };
-        self.links.values().filter(talks).fold(own, |mask, link| match link.identity {
-            Some(Identity::Player(player)) => mask | (1 << player.0),
-            _ => mask,
-        })
+        self.heard_within(Duration::from_micros(drop_after.as_micros() / 2))
     }
 }

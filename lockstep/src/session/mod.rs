@@ -7,6 +7,7 @@ mod drop;
 mod ending;
 pub(crate) mod event;
 mod events;
+mod lateness;
 pub(crate) mod link;
 mod lobby;
 mod local;
@@ -42,7 +43,9 @@ use crate::value::bits::BitWriter;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
+use ending::Ending;
 use events::EventQueue;
+use lateness::Lateness;
 use lobby::Lobby;
 use local::Local;
 use mesh::Agreement;
@@ -110,11 +113,13 @@ pub struct Session<A> {
     local: Local,
     gate: Gate,
     waiting: Waiting,
+    lateness: Lateness,
     pace: Measures,
     compared: Comparison,
     results: Results,
     saving: Saving,
     mesh: Agreement,
+    ending: Ending,
     events: EventQueue,
     stats: Stats,
     buffers: Buffers,
@@ -177,6 +182,7 @@ impl<A: Action> Session<A> {
             local: Local::new(&config, A::MAX_BITS),
             gate: Gate { last_turn, ..Gate::default() },
             waiting: Waiting::default(),
+            lateness: Lateness::default(),
             pace: Measures {
                 planner: Planner::new(config.pace, config.first_plan(), config.turns_ahead),
                 meter: Meter::new(),
@@ -186,6 +192,7 @@ impl<A: Action> Session<A> {
             results: Results::default(),
             saving: Saving::default(),
             mesh: Agreement::default(),
+            ending: Ending::default(),
             events: EventQueue::default(),
             stats: Stats::default(),
             buffers: Buffers::default(),
@@ -262,15 +269,16 @@ impl<A: Action> Session<A> {
             SessionPhase::Lobby => self.lobby_timeout(),
             SessionPhase::Running => {
                 self.silence_timeout();
+                self.note_lateness();
                 self.waiting_notice();
                 self.drop_silent();
                 self.check_left();
                 self.check_finished();
             }
             SessionPhase::Ending => {
-                self.check_finished();
                 self.drop_silent();
                 self.silence_timeout();
+                self.check_finished();
             }
             SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {}
         }
@@ -303,6 +311,9 @@ impl<A: Action> Session<A> {
                     let silence =
                         if is_complete { self.patience(link) } else { self.setup.config.silence_timeout };
                     consider(link.last_heard + silence);
+                }
+                if let Some(since) = self.ending.since {
+                    consider(since + self.ending_deadline());
                 }
                 if let Some(since) = self.waiting.since {
                     if !self.waiting.reported {
@@ -464,6 +475,7 @@ impl<A: Action> Session<A> {
                 link.last_heard = (link.last_heard + jump).min(now);
             }
             self.waiting.since = self.waiting.since.map(|since| (since + jump).min(now));
+            self.ending.since = self.ending.since.map(|since| (since + jump).min(now));
             self.lobby.since = (self.lobby.since + jump).min(now);
         }
         self.now = self.now.max(now);

@@ -8,6 +8,7 @@ use crate::value::action::Action;
 use crate::value::codec;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PeerId};
+use crate::value::time::Duration;
 
 impl<A: Action> Session<A> {
     /// Whether the packet made sense.
@@ -94,10 +95,12 @@ impl<A: Action> Session<A> {
             self.start();
         }
         self.links[index].last_heard = self.now;
+        // What the sender had of the others before it sent what is new in this packet.
+        let had_before = self.had_of_others(index);
         self.take_acks(index, turns);
         if !self.is_over() {
             for segment in &turns.segments {
-                self.take_segment(index, turns, segment);
+                self.take_segment(index, turns, segment, had_before);
             }
             self.settle_checksums();
         }
@@ -151,10 +154,29 @@ impl<A: Action> Session<A> {
         link.base = link.base.max(turns.base);
         link.frozen = if self.setup.is_mesh() { turns.frozen } else { 0 };
         let confirmed = self.confirmed();
-        self.pace.meter.confirmed(confirmed, self.now);
+        let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
+        self.pace.meter.confirmed(confirmed, waited, self.now);
     }
 
-    fn take_segment(&mut self, index: usize, turns: &TurnsPacket, segment: &packet::Segment) {
+    /// Entries below this number of all other players were at the remote when it last said so.
+    fn had_of_others(&self, index: usize) -> u32 {
+        let link = &self.links[index];
+        let author = match link.identity {
+            Some(Identity::Player(player)) => player.index(),
+            _ => return 0,
+        };
+        let live = self.streams.iter().enumerate().filter(|(_, stream)| stream.end().is_none());
+        let others = live.filter(|(player, _)| *player != author).map(|(player, _)| link.acked[player]);
+        others.min().unwrap_or(0)
+    }
+
+    fn take_segment(
+        &mut self,
+        index: usize,
+        turns: &TurnsPacket,
+        segment: &packet::Segment,
+        had_before: u32,
+    ) {
         let player = segment.player;
         let entries = turns.entries_of(segment);
         let stream = &mut self.streams[player.index()];
@@ -194,6 +216,9 @@ impl<A: Action> Session<A> {
                     (entry.result(), number.checked_sub(self.setup.config.turns_ahead + 1))
                 {
                     self.results.note(turn, player, value);
+                }
+                if self.links[index].identity == Some(Identity::Player(player)) {
+                    self.links[index].looked_first.note(had_before > number);
                 }
                 self.pace.alignment.note_arrival(number, self.now);
                 stream.push(entry.clone());

@@ -12,6 +12,18 @@ use crate::value::time::{Duration, Instant};
 /// Time for which a peer of a mesh lacks another player's entries before those who have them send them too.
 const HELP_AFTER: Duration = Duration::from_millis(400);
 
+/// One helper begins so much later than the other: most often the first is enough.
+const HELP_STAGGER: Duration = Duration::from_millis(150);
+
+/// Whoever had to help goes on for so long before it looks again whether help is needed.
+const HELP_FOR: Duration = Duration::from_secs(5);
+
+/// From so many players on the middle of a star does not repeat others' entries in every packet.
+const CROWD: u8 = 6;
+
+/// Longest time between two repetitions.
+const REPEAT_GAP_MAX: Duration = Duration::from_millis(150);
+
 /// Bits of a turns packet before its segments, at their largest: kind, base, acknowledgements, counts.
 const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 17 + 9;
 
@@ -66,13 +78,17 @@ impl<A: Action> Session<A> {
         }
         turns.frozen = self.mesh.frozen;
         let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX;
+        let repeats = self.repeats(index);
         let mut more = false;
         for player in (0..self.setup.config.players).map(PlayerId) {
             if !self.sends_stream(&self.links[index], player) && !self.helps_out(index, player) {
                 continue;
             }
             let stream = &self.streams[player.index()];
-            let first = self.links[index].first_to_send(player).max(stream.oldest());
+            let mut first = self.links[index].first_to_send(player).max(stream.oldest());
+            if !repeats && self.setup.identity != Identity::Player(player) {
+                first = first.max(self.links[index].carried[player.index()]).min(stream.next());
+            }
             let room = ENTRIES_MAX - turns.entries.len() as u32;
             let lacking = (first..stream.next()).map_while(|number| stream.get(number)).take(room as usize);
             let plan = packet::segment_cost(lacking, self.setup.format, bits_left);
@@ -85,10 +101,26 @@ impl<A: Action> Session<A> {
             }
             more |= first + plan.count < stream.next();
             self.links[index].note_carried(player, first + plan.count);
+            if plan.count > 0 {
+                self.links[index].carried[player.index()] = first + plan.count;
+            }
         }
         turns.encode(self.setup.format, &mut self.buffers.writer);
         self.buffers.turns = turns;
         more
+    }
+
+    /// Whether this packet repeats what the link has not confirmed of other players' entries. With many players that is the bulk of what
+    /// the middle of a star sends, and a packet that is lost is noticed after a round trip anyway: a quarter of it is soon enough.
+    fn repeats(&mut self, index: usize) -> bool {
+        let gap = Duration::from_micros(self.pace.meter.network().as_micros() / 4).min(REPEAT_GAP_MAX);
+        let link = &mut self.links[index];
+        let is_crowd = self.setup.config.players >= CROWD && self.setup.forwards();
+        let repeats = !is_crowd || self.now.since(link.repeated_at) >= gap || link.continues();
+        if repeats && !link.continues() {
+            link.repeated_at = self.now;
+        }
+        repeats
     }
 
     /// Whether this peer sends a player's stream over a link.
@@ -108,14 +140,26 @@ impl<A: Action> Session<A> {
             return false;
         }
         let (now, here) = (self.now, self.streams[player.index()].next());
+        // The first after the author helps first.
+        let players = self.setup.config.players;
+        let rank = self.setup.player().map_or(0, |own| u64::from((own.0 + players - player.0) % players));
+        let rank = rank.saturating_sub(1);
         let link = &mut self.links[index];
-        if link.acked[player.index()] >= here {
-            link.lacks_since[player.index()] = None;
+        let lacked = link.acked[player.index()];
+        if lacked >= here {
+            link.lacks[player.index()] = None;
             return false;
         }
-        let since = *link.lacks_since[player.index()].get_or_insert(now);
+        let since = match link.lacks[player.index()] {
+            Some((entry, since)) if entry == lacked => since,
+            _ => link.lacks[player.index()].insert((lacked, now)).1,
+        };
         // What a frozen player's own link cannot deliver any more comes from whoever has it, and so does the end.
-        let helps = self.mesh.frozen & (1 << player.0) != 0 || now.since(since) >= HELP_AFTER;
+        let patience = HELP_AFTER + HELP_STAGGER.times(rank);
+        if now.since(since) >= patience {
+            link.helps_until[player.index()] = now + HELP_FOR;
+        }
+        let helps = self.mesh.frozen & (1 << player.0) != 0 || now < link.helps_until[player.index()];
         helps && link.identity != Some(Identity::Player(player))
     }
 }

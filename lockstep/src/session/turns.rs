@@ -7,7 +7,7 @@ use crate::value::action::Action;
 use crate::value::codec;
 use crate::value::entry::{EndReason, Extra};
 use crate::value::ids::{PlayerId, Turn};
-use crate::value::time::Instant;
+use crate::value::time::{Duration, Instant};
 
 /// Whether the next turn can begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +80,8 @@ impl<A: Action> Session<A> {
             if self.setup.config.aligns {
                 self.pace.alignment.turn_begins(turn.0, self.waiting.since.unwrap_or(self.now));
             }
+            let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
+            self.pace.meter.turn_begins(waited, self.now);
             self.waiting.end(self.now);
             self.waiting.reported = false;
             self.gate.turn += 1;
@@ -204,7 +206,10 @@ impl<A: Action> Session<A> {
                         self.pace.alignment.note(player, None);
                         self.note_gone(player, reason, turn);
                     }
-                    Extra::Speed(percent) => self.pace.planner.set_speed(percent),
+                    Extra::Speed(percent) => {
+                        self.pace.planner.set_speed(percent);
+                        self.emit(Event::Speed { turn, player, percent });
+                    }
                     Extra::Pause(paused) => {
                         self.gate.paused = paused;
                         self.emit(Event::Paused { turn, player, paused });

@@ -22,6 +22,13 @@ pub struct PlayerReport {
     /// How long before they are needed the others' entries are with the player, on average, in tenths of a millisecond; negative if the
     /// player waits. None if it was never told (the local player's own is not).
     pub slack_tenths: Option<i16>,
+    /// Time for which the others have waited, less the first part of each wait (an eighth of the drop time) and a quarter of the time in
+    /// which they did not wait: who owes three times the drop time is dropped.
+    pub owed: Duration,
+    /// Parts per thousand of the player's last entries (about a hundred) that came when it had everybody else's of the same turn
+    /// already, so that it could look at them first. It can have innocent reasons: the player's turns begin later. Only the middle of
+    /// a star and the peers of a mesh can tell.
+    pub looked_first_permille: u16,
     /// Why the player delays the game; none if it does not.
     pub blame: Option<Blame>,
 }
@@ -64,8 +71,11 @@ impl Waiting {
 
 impl<A: Action> Session<A> {
     pub(super) fn waiting_notice(&mut self) {
+        // Who watches stands whenever turns get longer, which is none of its business.
+        let watches = self.setup.player().is_none();
         let long =
             self.waiting.since.is_some_and(|at| self.now.since(at) >= self.setup.config.waiting_notice);
+        let long = long && !watches;
         if !long || self.waiting.reported {
             return;
         }
@@ -103,7 +113,19 @@ impl<A: Action> Session<A> {
             (false, 0) => None,
             (false, _) => Some(Blame::Network),
         };
-        PlayerReport { network_ms, runtime_ms, delayed_turns, delayed, slack_tenths, blame }
+        let links = self.links.values().filter(|link| link.identity == Some(Identity::Player(player)));
+        let looked_first_permille = links.map(|link| link.looked_first.permille()).max().unwrap_or(0);
+        let owed = self.lateness.of(player);
+        PlayerReport {
+            network_ms,
+            runtime_ms,
+            delayed_turns,
+            delayed,
+            slack_tenths,
+            owed,
+            looked_first_permille,
+            blame,
+        }
     }
 
     /// Notes how long a frame took, drawing included. The slowest of a turn counts for the runtime average.

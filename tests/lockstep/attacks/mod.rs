@@ -1,5 +1,8 @@
 //! A peer that has joined and means harm: it may end its own part in the match, not anybody else's.
 
+mod slow;
+mod weather;
+
 use crate::toy::{Order, Toy, bot, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,

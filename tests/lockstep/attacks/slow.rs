@@ -1,0 +1,184 @@
+//! A member that is slow on purpose: nobody can hold up the match without limit, and every match ends.
+
+use super::{bare, config, deliver, run, slow};
+use crate::toy::{Toy, toy_match};
+use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use testudo_lockstep::{
+    Driver, Duration, Entry, Event, Instant, Pace, PlayerId, SessionConfig, SessionPhase, Topology,
+    VirtualMatch,
+};
+
+const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
+
+fn events(driver: &mut Driver<Toy>) -> Vec<Event> {
+    std::iter::from_fn(|| driver.session_mut().poll_event()).collect()
+}
+
+fn finished(game: &VirtualMatch<Toy>, nodes: &[usize]) -> bool {
+    nodes.iter().all(|&node| game.drivers()[node].session().phase() == SessionPhase::Finished)
+}
+
+/// Every entry comes just before the drop time: without a limit nine turns take three minutes, for ever.
+#[test]
+fn who_is_late_again_and_again_is_shown_and_then_dropped() {
+    for topology in TOPOLOGIES {
+        let config = config(4, topology).drop_after(Duration::from_secs(4)).turns(200);
+        let mut game = toy_match(&config, 0, 1, slow());
+        run(&mut game, 4_000);
+        let gone = |game: &VirtualMatch<Toy>| !game.drivers()[1].simulation().gone.is_empty();
+        while !gone(&game) && game.now() < Instant::from_millis(60_000) {
+            // Awake for a moment: two or three entries.
+            let now = game.now();
+            game.put_to_sleep(3, now + Duration::from_millis(3_700));
+            let until = now.as_micros() / 1_000 + 4_200;
+            run(&mut game, until);
+        }
+        // Three times the drop time of waiting, a bit more because some is forgiven.
+        assert!(gone(&game) && game.now() < Instant::from_millis(32_000), "{topology:?} {:?}", game.now());
+        game.put_to_sleep(3, Instant::from_millis(2_000_000));
+        run(&mut game, 200_000);
+        assert!(finished(&game, &[0, 1, 2]), "{topology:?}");
+        let told = |driver: &mut Driver<Toy>| {
+            let late = |event: &Event| matches!(event, Event::OftenLate { player, .. } if player.0 == 3);
+            events(driver).iter().filter(|event| late(event)).count()
+        };
+        assert_eq!(told(&mut game.drivers_mut()[1]), 1, "{topology:?}");
+    }
+}
+
+/// At the end it talks on, and confirms nothing or keeps its last entry to itself.
+#[test]
+fn the_end_waits_for_nobody_for_ever() {
+    for topology in TOPOLOGIES {
+        for keeps_last_entry in [false, true] {
+            for drops in [true, false] {
+                let config = config(3, topology).silence_timeout(Duration::from_secs(5));
+                let config = if drops { config } else { config.without_drops() };
+                let mut game = toy_match(&config, 0, 1, slow());
+                run(&mut game, 4_000);
+                let middle = if topology == Topology::Relay { 3 } else { 0 };
+                while game.drivers()[2].session().next_turn().0 < 59 {
+                    let until = game.now().as_micros() / 1_000 + 20;
+                    run(&mut game, until);
+                }
+                game.put_to_sleep(2, Instant::from_millis(2_000_000));
+                let begun = game.now();
+                let over = |game: &VirtualMatch<Toy>| {
+                    let nodes = if topology == Topology::Relay { vec![0, 1, 3] } else { vec![0, 1] };
+                    nodes.iter().all(|&node| game.drivers()[node].session().is_over())
+                };
+                while !over(&game) && game.now() < begun + Duration::from_secs(120) {
+                    let until = game.now().as_micros() / 1_000 + 50;
+                    run(&mut game, until);
+                    // The entries up to the last turn (59) that runs, and one for the last checksum.
+                    let last = if keeps_last_entry { 61 } else { 62 };
+                    let segment = Segment { player: PlayerId(2), first: last - 4, entries: 0..5 };
+                    let packet = TurnsPacket {
+                        base: last + 1,
+                        segments: [segment].into_iter().collect(),
+                        entries: vec![Entry::default(); 5],
+                        ..bare(55, 3)
+                    };
+                    let targets = if topology == Topology::Mesh { vec![0, 1] } else { vec![middle] };
+                    for to in targets {
+                        deliver(&mut game, to, 2, &Packet::Turns(Box::new(packet.clone())));
+                    }
+                }
+                let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+                let what = format!("{topology:?} {keeps_last_entry} {drops}: {phases:?}");
+                assert!(over(&game), "{what}");
+                assert!(finished(&game, &[0, 1]), "{what}");
+                assert!(game.now().since(begun) < Duration::from_secs(45), "{what} {:?}", game.now());
+            }
+        }
+    }
+}
+
+/// One player says that its frames take a minute.
+#[test]
+fn one_lie_about_the_pace_costs_a_factor_of_two_and_ten_seconds() {
+    let config = SessionConfig::new(3).turns(4_000).pace(Pace::Adaptive);
+    let mut game = toy_match(&config, 0, 1, slow());
+    game.run(Instant::from_millis(120_000), |_, _, _, session| {
+        if session.player() == Some(PlayerId(2)) {
+            session.note_frame_time(Duration::from_secs(60));
+        }
+    });
+    // 2,400 frames in peace, 120 with the lie and no bound.
+    let frames = game.drivers()[0].frame().0;
+    assert!(frames > 1_000, "{frames} frames in two minutes");
+    let slowed = game.drivers()[0].session().player_report(PlayerId(2));
+    assert_eq!(slowed.blame, Some(testudo_lockstep::Blame::Processor), "{slowed:?}");
+}
+
+#[test]
+fn the_middle_of_a_star_can_drop_a_player_at_once() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let mut game = toy_match(&config(4, topology), 1, 1, slow());
+        run(&mut game, 4_000);
+        let middle = if topology == Topology::Relay { 4 } else { 0 };
+        assert!(!game.drivers_mut()[1].session_mut().kick(PlayerId(2)), "only the middle can");
+        let session = game.drivers_mut()[middle].session_mut();
+        assert!(!session.kick(PlayerId(9)));
+        assert!(session.kick(PlayerId(2)));
+        assert!(!session.kick(PlayerId(2)), "once");
+        assert!(run(&mut game, 200_000));
+        let survivors: Vec<usize> = (0..game.drivers().len()).filter(|&node| node != 2).collect();
+        assert!(finished(&game, &survivors), "{topology:?}");
+        let gone = game.drivers()[0].simulation().gone.clone();
+        assert_eq!(gone.len(), 1);
+        for &node in survivors.iter().filter(|&&node| node != middle || topology == Topology::Host) {
+            assert_eq!(game.drivers()[node].simulation().gone, gone, "{topology:?} {node}");
+        }
+    }
+}
+
+#[test]
+fn who_looks_at_the_others_orders_first_is_measured() {
+    let mut game = toy_match(&config(3, Topology::Host).turns(400), 0, 1, slow());
+    let report = |game: &VirtualMatch<Toy>, player| {
+        game.drivers()[0].session().player_report(PlayerId(player)).looked_first_permille
+    };
+    run(&mut game, 20_000);
+    assert!(report(&game, 1) < 100 && report(&game, 2) < 100);
+
+    game.put_to_sleep(2, Instant::from_millis(2_000_000));
+    for _ in 0..120 {
+        let until = game.now().as_micros() / 1_000 + 100;
+        run(&mut game, until);
+        // It confirms everything at once, and sends its own entry afterwards.
+        let next = game.drivers()[0].session().next_turn().0;
+        let seen = TurnsPacket { acks: [next + 2, next + 2, next].into_iter().collect(), ..bare(next, 3) };
+        deliver(&mut game, 0, 2, &Packet::Turns(Box::new(seen.clone())));
+        let segment = Segment { player: PlayerId(2), first: next, entries: 0..1 };
+        let late = TurnsPacket {
+            base: next + 1,
+            segments: [segment].into_iter().collect(),
+            entries: vec![Entry::default()],
+            ..seen
+        };
+        deliver(&mut game, 0, 2, &Packet::Turns(Box::new(late)));
+    }
+    assert!(report(&game, 2) > 400, "{}", report(&game, 2));
+    assert!(report(&game, 1) < 100, "{}", report(&game, 1));
+}
+
+#[test]
+fn a_match_ends_once_and_watchers_are_not_told_of_waits() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let mut game = toy_match(&config(3, topology).turns(40), 1, 1, slow());
+        run(&mut game, 4_000);
+        game.net_mut().set_partition(&[1]);
+        run(&mut game, 5_500);
+        game.net_mut().set_partition(&[]);
+        assert!(run(&mut game, 200_000));
+        for (node, driver) in game.drivers_mut().iter_mut().enumerate() {
+            let watches = driver.session().player().is_none();
+            let events = events(driver);
+            let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count();
+            assert_eq!(count(|event| matches!(event, Event::Finished)), 1, "{topology:?} {node}");
+            let waits = count(|event| matches!(event, Event::WaitingFor { .. } | Event::WaitingOver { .. }));
+            assert_eq!(waits == 0, watches, "{topology:?} {node}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Not an attack, only a bad network: what an outage and a crowd cost, in time and in bytes.
+
+use super::run;
+use crate::toy::{Toy, toy_match};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{Duration, Instant, Pace, SessionConfig, Topology, VirtualMatch};
+
+fn link(latency_ms: u64, loss_ppm: u32) -> LinkSettings {
+    LinkSettings { latency: Duration::from_millis(latency_ms), loss_ppm, ..LinkSettings::default() }
+}
+
+/// Length of a turn at the first player, in ms.
+fn turn_ms(game: &VirtualMatch<Toy>) -> u32 {
+    let plan = game.drivers()[0].session().plan();
+    plan.frames_per_turn * 1_000_000 / plan.pace_millihertz
+}
+
+#[test]
+fn three_seconds_after_an_outage_turns_are_as_long_as_before() {
+    for topology in [Topology::Host, Topology::Mesh] {
+        for outage_ms in [1_000, 3_000, 8_000, 25_000] {
+            let config = SessionConfig::new(3).turns(2_000).topology(topology).pace(Pace::Adaptive);
+            let mut game = toy_match(&config, 0, 1, link(40, 0));
+            run(&mut game, 20_000);
+            let before = turn_ms(&game);
+            game.net_mut().set_partition(&[2]);
+            // Longer than the drop time: the others go on alone when it is over.
+            let recovered = 20_000 + outage_ms.min(20_500);
+            run(&mut game, recovered);
+            if outage_ms < 20_500 {
+                game.net_mut().set_partition(&[]);
+            }
+            run(&mut game, recovered + 3_000);
+            assert!(turn_ms(&game) <= before, "{topology:?} {outage_ms}: {before} to {}", turn_ms(&game));
+            let turns = game.drivers()[0].session().next_turn().0;
+            run(&mut game, recovered + 5_000);
+            let after = game.drivers()[0].session().next_turn().0;
+            let phase = game.drivers()[0].session().phase();
+            assert!(after > turns + 10, "{topology:?} {outage_ms}: {turns} to {after} {phase:?}");
+        }
+    }
+}
+
+/// Bytes that each node sends per second while a match runs.
+fn bytes_per_second(players: u8, topology: Topology, link: LinkSettings) -> Vec<u64> {
+    let config = SessionConfig::new(players).turns(2_000).topology(topology).pace(Pace::Adaptive);
+    let mut game = toy_match(&config, 0, 1, link);
+    run(&mut game, 10_000);
+    let sent = |game: &VirtualMatch<Toy>| -> Vec<u64> {
+        game.drivers().iter().map(|driver| driver.session().stats().bytes_sent).collect()
+    };
+    let before = sent(&game);
+    run(&mut game, 30_000);
+    assert!(game.now() >= Instant::from_millis(30_000));
+    sent(&game).iter().zip(before).map(|(now, before)| (now - before) / 20).collect()
+}
+
+#[test]
+fn a_crowd_costs_no_more_than_it_must() {
+    let rows = [
+        (8, Topology::Mesh, link(150, 10_000), 5_000, 5_000),
+        (16, Topology::Mesh, link(150, 10_000), 15_000, 15_000),
+        (16, Topology::Host, link(300, 200_000), 60_000, 4_000),
+    ];
+    for (players, topology, link, first_max, others_max) in rows {
+        let bytes = bytes_per_second(players, topology, link);
+        assert!(bytes[0] <= first_max, "{players} {topology:?}: {bytes:?}");
+        assert!(bytes[1..].iter().all(|&bytes| bytes <= others_max), "{players} {topology:?}: {bytes:?}");
+    }
+}
+
+/// The table of the documents: printed, not judged. `cargo test -p testudo-tests --test lockstep table -- --ignored --nocapture`
+#[test]
+#[ignore = "prints a table"]
+fn table_of_bytes_per_second() {
+    for (name, topology) in [("star", Topology::Host), ("mesh", Topology::Mesh)] {
+        for (condition, link) in [("40 ms", link(40, 0)), ("150 ms, 1 %", link(150, 10_000))] {
+            for players in [2, 4, 8, 16] {
+                let bytes = bytes_per_second(players, topology, link);
+                let others = bytes[1..].iter().sum::<u64>() / (bytes.len() as u64 - 1);
+                println!("| {name} | {condition} | {players} | {} | {others} |", bytes[0]);
+            }
+        }
+    }
+}
