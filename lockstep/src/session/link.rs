@@ -49,7 +49,7 @@ impl LookedFirst {
     }
 
     pub(crate) fn permille(self) -> u16 {
-        (u64::from(self.0) * 1_000 >> 20) as u16
+        ((u64::from(self.0) * 1_000) >> 20) as u16
     }
 }
 
