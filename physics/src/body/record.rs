@@ -33,7 +33,7 @@ pub(crate) fn halves(value: u64) -> [u32; 2] {
 }
 
 /// Geometry and mass of a body in the working order of a step: what the narrow phase reads, 32 bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(32))]
 pub(crate) struct Shell {
     pub(crate) position: [i32; 2],

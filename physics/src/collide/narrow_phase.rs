@@ -11,11 +11,14 @@
 //! Source: the signed distance of a rounded box (I. Quilez, *2D distance functions*), in integers.
 
 use alloc::vec::Vec;
-use core::ops::Range;
+
+use fearless_simd::prelude::*;
+use fearless_simd::{i32x4, i32x8, i64x4, u64x4};
 
 use crate::body::record::Shell;
 use crate::math::boxes::LANES;
 pub(crate) use crate::math::lanes::{UNIT, UNIT_BITS};
+use crate::math::lanes::{even_first, low_and_high, rounded, twice};
 use crate::tree::block_join::IndexPair;
 
 /// Where two bodies touch or nearly touch.
@@ -71,32 +74,87 @@ impl Hits {
         self.len = kept;
     }
 
-    /// Some hits in order.
-    pub(crate) fn iter(&self, range: Range<usize>) -> impl Iterator<Item = Hit> + '_ {
-        let normals = &self.normals[range.clone()];
-        let fields = self.pairs[range.clone()].iter().zip(normals).zip(&self.gaps[range]);
+    /// Adds a hit, or leaves its place to the next one: written in any case, because whether a pair touches is hard to predict for a branch.
+    #[inline(always)]
+    pub(crate) fn push_if(&mut self, touches: bool, pair: IndexPair, normal: [i32; 2], gap: i32) {
+        let at = self.len;
+        (self.pairs[at], self.normals[at], self.gaps[at]) = (pair, normal, gap);
+        self.len += usize::from(touches);
+    }
+
+    /// Adds the first `count` of eight hits.
+    #[inline(always)]
+    pub(crate) fn push_some(
+        &mut self,
+        count: usize,
+        pairs: &[IndexPair; LANES],
+        normals: &[[i32; 2]; LANES],
+        gaps: &[i32; LANES],
+    ) {
+        let places = self.len..self.len + LANES;
+        self.pairs[places.clone()].copy_from_slice(pairs);
+        self.normals[places.clone()].copy_from_slice(normals);
+        self.gaps[places].copy_from_slice(gaps);
+        self.len += count;
+    }
+
+    /// The hits in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Hit> + '_ {
+        let fields = self.pairs[..self.len].iter().zip(&self.normals).zip(&self.gaps);
         fields.map(|((&[a, b], &normal), &gap)| Hit { a, b, normal, gap })
     }
 }
 
 /// The pairs that are at most `margin` raw units apart, in order.
 #[inline(always)]
-pub(crate) fn find_hits(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
+pub(crate) fn find_hits<S: Simd>(
+    simd: S,
+    pairs: &[IndexPair],
+    shells: &[Shell],
+    margin: i32,
+    hits: &mut Hits,
+) {
     hits.begin(pairs.len());
-    add_hits(pairs, shells, margin, hits);
+    let (fours, rest) = pairs.as_chunks::<FOUR>();
+    for four in fours {
+        let (normals, gaps) = separations(simd, four, shells);
+        for l in 0..FOUR {
+            hits.push_if(gaps[l] <= margin, four[l], normals[l], gaps[l]);
+        }
+    }
+    for &[a, b] in rest {
+        let (normal, gap) = separation(&shells[a as usize], &shells[b as usize]);
+        hits.push_if(gap <= margin, [a, b], normal, gap);
+    }
 }
 
-/// [`find_hits`] behind the hits that are there; there is room for them.
+/// Pairs that are compared at a time: the differences of their centres fill 256 bits.
+const FOUR: usize = 4;
+
+/// [`separation`] of four pairs. Vectors stand as x and y in turn.
 #[inline(always)]
-pub(crate) fn add_hits(pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
-    // Written in any case and kept by moving on: whether a pair touches is hard to predict for a branch.
-    let mut count = hits.len;
-    for &[a, b] in pairs {
-        let (normal, gap) = separation(&shells[a as usize], &shells[b as usize]);
-        (hits.pairs[count], hits.normals[count], hits.gaps[count]) = ([a, b], normal, gap);
-        count += usize::from(gap <= margin);
+fn separations<S: Simd>(
+    simd: S,
+    pairs: &[IndexPair; FOUR],
+    shells: &[Shell],
+) -> ([[i32; 2]; FOUR], [i32; FOUR]) {
+    let a = [0, 1, 2, 3].map(|l| &shells[pairs[l][0] as usize]);
+    let b = [0, 1, 2, 3].map(|l| &shells[pairs[l][1] as usize]);
+    let vectors = |of: [[i32; 2]; FOUR]| i32x8::load_array(simd, bytemuck::cast(of));
+    let d = vectors(b.map(|s| s.position)) - vectors(a.map(|s| s.position));
+    let outside = d.abs() - (vectors(a.map(|s| s.half)) + vectors(b.map(|s| s.half)));
+    let reach = i32x4::load_array(simd, a.map(|s| s.radius)) + i32x4::load_array(simd, b.map(|s| s.radius));
+    let q = outside.max(0);
+    let (unit, length) = units_and_lengths(simd, q);
+    let sign = d >> 31;
+    let mut normals: [[i32; 2]; FOUR] = bytemuck::cast(((unit ^ sign) - sign).to_array());
+    let mut gaps = (length - reach).to_array();
+    if inside(q) {
+        for l in 0..FOUR {
+            (normals[l], gaps[l]) = separation(a[l], b[l]);
+        }
     }
-    hits.len = count;
+    (normals, gaps)
 }
 
 /// The manifold of two shapes that are at most `margin` raw units apart.
@@ -201,6 +259,42 @@ pub(crate) fn unit_and_length(q: [i32; 2]) -> ([i32; 2], i32) {
     let unit = [((x * r + half) >> down) as i32, ((y * r + half) >> down) as i32];
     let length = (x * unit[0] as u64 + y * unit[1] as u64 + (1 << (UNIT_BITS - 1))) >> UNIT_BITS;
     (unit, length as i32)
+}
+
+/// [`unit_and_length`] of four vectors. The same numbers in another order: the components are scaled up by a power of two first, so that no
+/// lane needs a shift of its own. What comes out for the vector 0 means nothing.
+#[inline(always)]
+fn units_and_lengths<S: Simd>(simd: S, q: i32x8<S>) -> (i32x8<S>, i32x4<S>) {
+    const LOW: u64 = 0xffff_ffff;
+    let square = q.pairwise_dot_product(q).to_array();
+    let (mut scale, mut guess) = ([0i32; FOUR], [0u64; FOUR]);
+    for l in 0..FOUR {
+        let square = square[l].max(1) as u64;
+        let shift = square.leading_zeros() & !1;
+        scale[l] = 1 << (shift / 2);
+        guess[l] = u64::from(RECIPROCAL_ROOT[((square << shift >> 57) - 32) as usize]);
+    }
+    // 0.0 to below 1.0 as 32 fraction bits; the longer component is at least 1/sqrt(8).
+    let scaled: u64x4<S> = even_first(q * twice(i32x4::load_array(simd, scale)));
+    let (x, y) = (scaled & LOW, scaled >> 32);
+    let v = (x * x + y * y) >> 32;
+    let mut r = u64x4::load_array(simd, guess);
+    for _ in 0..2 {
+        let error = (v * (((r * r) >> 30) & LOW)) >> 32;
+        r = (r * ((u64x4::splat(simd, 3 << 30) - error) & LOW)) >> 31;
+        r &= LOW;
+    }
+    let half = 1 << 31;
+    let unit = low_and_high((x * r + half) >> 32, y * r + half);
+    let (low, high) = rounded(q.pairwise_dot_product(unit)).split();
+    (unit, low.narrow(high))
+}
+
+/// Whether one of the vectors is 0.
+#[inline(always)]
+fn inside<S: Simd>(q: i32x8<S>) -> bool {
+    let zero: i64x4<S> = even_first(q).bitcast();
+    zero.simd_eq(0).any_true()
 }
 
 /// `value * part`, where `part` has 30 fraction bits; rounded toward zero.

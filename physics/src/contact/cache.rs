@@ -11,8 +11,12 @@ use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 use core::ops::Range;
 
+use fearless_simd::prelude::*;
+use fearless_simd::u32x8;
+
 use crate::body::record::{Body, Shell, flag};
 use crate::math::boxes::LANES;
+use crate::math::lanes::PLAIN;
 use crate::solve::coloring::{Batches, Origin};
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
@@ -41,11 +45,6 @@ impl CachedContacts {
         self.impulses.truncate(len);
     }
 }
-
-/// Compares eight slots with one: bit `l` of the answer is set when slot `l` is equal.
-pub(crate) trait EqualLanes: Copy + Fn(&[u32; LANES], u32) -> u32 {}
-
-impl<F: Copy + Fn(&[u32; LANES], u32) -> u32> EqualLanes for F {}
 
 /// A body that owns the next `count` contacts of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -148,26 +147,19 @@ impl ContactCache {
     }
 
     /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `owner` is the likelier owner, but a body that
-    /// fell asleep or woke up may have changed roles with the other one. `ranges` are those of the two; `equal` compares eight slots
-    /// with one.
+    /// fell asleep or woke up may have changed roles with the other one. `ranges` are those of the two.
     #[inline(always)]
-    pub(crate) fn find(
-        &self,
-        owner: u32,
-        other: u32,
-        ranges: [[u32; 2]; 2],
-        equal: impl EqualLanes,
-    ) -> (u32, i32) {
-        let found = self.find_at(ranges[0], other, equal);
+    pub(crate) fn find<S: Simd>(&self, simd: S, owner: u32, other: u32, ranges: [[u32; 2]; 2]) -> (u32, i32) {
+        let found = self.find_at(simd, ranges[0], other);
         if self.roles_changed && found.0 == Origin::NEW {
-            return self.find_elsewhere(owner, other, ranges[1], equal);
+            return self.find_elsewhere(owner, other, ranges[1]);
         }
         found
     }
 
     /// Looks through one owner's contacts. About every other pair is new, which no branch predicts: so there is none.
     #[inline(always)]
-    fn find_at(&self, [start, end]: [u32; 2], other: u32, equal: impl EqualLanes) -> (u32, i32) {
+    fn find_at<S: Simd>(&self, simd: S, [start, end]: [u32; 2], other: u32) -> (u32, i32) {
         let count = end - start;
         let first = start as usize;
         let (near, impulses): (&[u32; LANES], &[i32; LANES]) = match (
@@ -177,7 +169,8 @@ impl ContactCache {
             (Some(near), Some(impulses)) => (near, impulses),
             _ => return (Origin::NEW, 0),
         };
-        let equal = equal(near, other) & ((1 << count.min(LANES as u32)) - 1);
+        let equal = u32x8::load_array_ref(simd, near).simd_eq(other).to_bitmask() as u32;
+        let equal = equal & ((1 << count.min(LANES as u32)) - 1);
         let lane = equal.trailing_zeros() & (LANES as u32 - 1);
         let found = equal != 0;
         if count > LANES as u32 && !found {
@@ -201,14 +194,8 @@ impl ContactCache {
     }
 
     #[cold]
-    fn find_elsewhere(
-        &self,
-        owner: u32,
-        other: u32,
-        of_other: [u32; 2],
-        equal: impl EqualLanes,
-    ) -> (u32, i32) {
-        let found = self.find_at(of_other, owner, equal);
+    fn find_elsewhere(&self, owner: u32, other: u32, of_other: [u32; 2]) -> (u32, i32) {
+        let found = self.find_at(PLAIN, of_other, owner);
         if found.0 != Origin::NEW || self.woken.is_empty() {
             return found;
         }

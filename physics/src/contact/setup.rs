@@ -1,12 +1,13 @@
 //! Contact set-up: from hits to contacts in batches. Limits come from the gap, shares from the masses, the impulse to start with from
-//! the same contact of the last frame. It stands below `simd`, which knows a way to set up eight ordinary hits at once.
+//! the same contact of the last frame.
 
 use core::hint::select_unpredictable;
-use core::ops::Range;
+
+use fearless_simd::Simd;
 
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
-use crate::contact::cache::{ContactCache, EqualLanes};
+use crate::contact::cache::ContactCache;
 use crate::solve::coloring::{Batches, Origin};
 use crate::solve::solver::{Contact, NO_LIMIT, Velocity};
 use crate::solve::stiff::StiffContacts;
@@ -44,22 +45,22 @@ pub(crate) struct ContactSetup<'a> {
 }
 
 impl ContactSetup<'_> {
-    /// Contacts of bodies of which only geometry, mass and restitution matter. `equal` compares eight slots with one.
+    /// Contacts of bodies of which only geometry, mass and restitution matter.
     #[inline(always)]
-    pub(crate) fn add_contacts(&mut self, hits: &Hits, range: Range<usize>, equal: impl EqualLanes) {
-        for hit in hits.iter(range) {
+    pub(crate) fn add_contacts<S: Simd>(&mut self, simd: S, hits: &Hits) {
+        for hit in hits.iter() {
             let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
-            self.add_contact(&hit, Solving::Shared(share_a), equal);
+            self.add_contact(simd, &hit, Solving::Shared(share_a));
         }
     }
 
     /// Makes the contact of a pair, unless neither body can be moved. Returns its batch and lane.
     #[inline(always)]
-    pub(crate) fn add_contact(
+    pub(crate) fn add_contact<S: Simd>(
         &mut self,
+        simd: S,
         hit: &Hit,
         solving: Solving,
-        equal: impl EqualLanes,
     ) -> Option<(u32, u32)> {
         let (a, b) = (&self.shells[hit.a as usize], &self.shells[hit.b as usize]);
         let movable = [a.mass != 0, b.mass != 0];
@@ -85,7 +86,7 @@ impl ContactSetup<'_> {
         let reborn = !self.fresh.is_empty() && (fresh(owner) || fresh(other));
         if !reborn {
             let ranges = [self.cached[owner as usize], self.cached[other as usize]];
-            (origin.cached, contact.impulse) = self.contacts.find(own_slot, other_slot, ranges, equal);
+            (origin.cached, contact.impulse) = self.contacts.find(simd, own_slot, other_slot, ranges);
             let known = origin.cached != Origin::NEW;
             origin.touching = hit.gap <= select_unpredictable(known, PARTING_GAP, 0);
         }

@@ -1,5 +1,8 @@
 //! Boxes in raw units, one or eight at a time.
 
+use fearless_simd::prelude::*;
+use fearless_simd::{i32x8, mask32x8};
+
 /// Bodies per block and children per block above.
 pub(crate) const LANES: usize = 8;
 
@@ -64,24 +67,48 @@ impl BoxBlock {
 
     /// The lanes whose boxes overlap `area`, one bit each. Empty lanes never do: `area` must not span all of `i32`.
     #[inline(always)]
-    pub(crate) fn overlapping(&self, area: &RawBox) -> u32 {
-        let mut apart = [0i32; LANES];
-        for (lane, apart) in apart.iter_mut().enumerate() {
-            *apart = -i32::from(self.x0[lane] > area.max[0])
-                | -i32::from(self.x1[lane] < area.min[0])
-                | -i32::from(self.y0[lane] > area.max[1])
-                | -i32::from(self.y1[lane] < area.min[1]);
-        }
-        // A compiler that sees both halves at once takes lanes apart and compares half of them one by one: twice the time.
-        let apart = core::hint::black_box(apart);
-        let lanes = apart.iter().enumerate().fold(0, |lanes, (lane, apart)| lanes | apart & 1 << lane);
-        !lanes as u32 & ((1 << LANES) - 1)
+    pub(crate) fn overlapping<S: Simd>(&self, simd: S, area: &RawBox) -> u32 {
+        Lanes8::new(simd, self).overlapping(simd, area)
     }
 
     /// The box around all lanes.
-    pub(crate) fn bounds(&self) -> RawBox {
-        let least = |values: &[i32; LANES]| values.iter().fold(i32::MAX, |least, &v| least.min(v));
-        let greatest = |values: &[i32; LANES]| values.iter().fold(i32::MIN, |greatest, &v| greatest.max(v));
-        RawBox { min: [least(&self.x0), least(&self.y0)], max: [greatest(&self.x1), greatest(&self.y1)] }
+    #[inline(always)]
+    pub(crate) fn bounds<S: Simd>(&self, simd: S) -> RawBox {
+        let lanes = Lanes8::new(simd, self);
+        RawBox {
+            min: [lanes.x0.reduce_min(), lanes.y0.reduce_min()],
+            max: [lanes.x1.reduce_max(), lanes.y1.reduce_max()],
+        }
+    }
+}
+
+/// A block in registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes8<S: Simd> {
+    x0: i32x8<S>,
+    x1: i32x8<S>,
+    y0: i32x8<S>,
+    y1: i32x8<S>,
+}
+
+impl<S: Simd> Lanes8<S> {
+    #[inline(always)]
+    pub(crate) fn new(simd: S, boxes: &BoxBlock) -> Self {
+        Self {
+            x0: i32x8::load_array_ref(simd, &boxes.x0),
+            x1: i32x8::load_array_ref(simd, &boxes.x1),
+            y0: i32x8::load_array_ref(simd, &boxes.y0),
+            y1: i32x8::load_array_ref(simd, &boxes.y1),
+        }
+    }
+
+    /// See [`BoxBlock::overlapping`].
+    #[inline(always)]
+    pub(crate) fn overlapping(self, simd: S, area: &RawBox) -> u32 {
+        let [min_x, min_y] = [i32x8::splat(simd, area.min[0]), i32x8::splat(simd, area.min[1])];
+        let [max_x, max_y] = [i32x8::splat(simd, area.max[0]), i32x8::splat(simd, area.max[1])];
+        let apart: mask32x8<S> =
+            self.x0.simd_gt(max_x) | min_x.simd_gt(self.x1) | self.y0.simd_gt(max_y) | min_y.simd_gt(self.y1);
+        !apart.to_bitmask() as u32 & ((1 << LANES) - 1)
     }
 }

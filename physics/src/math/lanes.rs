@@ -5,7 +5,10 @@
 //! is compiled without the wide instructions.
 
 use fearless_simd::prelude::*;
-use fearless_simd::{i32x4, i32x8, i64x4, u64x4};
+use fearless_simd::{Fallback, i32x4, i32x8, i64x4, u64x4};
+
+/// For a kernel that runs one number at a time, on every machine.
+pub(crate) const PLAIN: Fallback = Fallback::new();
 
 /// Fraction bits of unit normals and mass shares inside the solver.
 pub(crate) const UNIT_BITS: u32 = 30;
@@ -35,12 +38,21 @@ pub(crate) fn scaled<S: Simd>(value: i32x8<S>, fraction: i32x8<S>) -> i32x8<S> {
 
 /// The low halves of `low` in the even lanes, the high halves of `high` in the odd ones.
 #[inline(always)]
-fn low_and_high<S: Simd>(low: u64x4<S>, high: u64x4<S>) -> i32x8<S> {
+pub(crate) fn low_and_high<S: Simd>(low: u64x4<S>, high: u64x4<S>) -> i32x8<S> {
     const LOW: u64 = 0xffff_ffff;
-    let both = low & LOW | high & !LOW;
-    // Lanes of 32 bits stand in memory order.
-    let both = if cfg!(target_endian = "big") { both << 32 | both >> 32 } else { both };
-    both.bitcast()
+    in_memory_order(low & LOW | high & !LOW).bitcast()
+}
+
+/// Two lanes as one, the even one in the low half.
+#[inline(always)]
+pub(crate) fn even_first<S: Simd>(values: i32x8<S>) -> u64x4<S> {
+    in_memory_order(values.bitcast())
+}
+
+/// Lanes of 32 bits stand in memory order, whichever half of 64 bits comes first there.
+#[inline(always)]
+fn in_memory_order<S: Simd>(both: u64x4<S>) -> u64x4<S> {
+    if cfg!(target_endian = "big") { both << 32 | both >> 32 } else { both }
 }
 
 /// Each value twice: `[a, a, b, b, c, c, d, d]`.

@@ -1,4 +1,5 @@
 //! How a step moves one body: velocities, accelerations and damping with their remainders.
 
 pub(crate) mod movers;
+pub(crate) mod ordinary;
 pub(crate) mod rates;

@@ -1,9 +1,11 @@
-//! Moving: what a step does to one mover after the solver. [`crate::simd`] knows a way to do it to eight ordinary ones at once.
+//! Moving: what a step does to one mover after the solver. [`crate::motion::ordinary`] does it to four ordinary ones at once.
+
+use core::ops::Range;
 
 use crate::body::record::{Body, Extra, Shell, flag};
 use crate::collide::narrow_phase::scale_down;
 use crate::collide::sweep::sweep;
-use crate::math::boxes::{LANES, NO_SLOT, RawBox};
+use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::motion::rates::{self, PerFrame};
 use crate::solve::solver::Velocity;
 use crate::tree::resting::RestingTrees;
@@ -38,11 +40,12 @@ pub(crate) struct Movement<'a> {
 }
 
 impl Movement<'_> {
-    /// Moves the bodies of a block, one by one, and hands on their new boxes by lane.
-    pub(crate) fn block(&mut self, block: &MoverBlock<'_>, mut with: impl FnMut(usize, &RawBox)) {
-        for (lane, &slot) in block.slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+    /// Moves the bodies in some lanes of a block, one by one, and replaces their boxes.
+    #[inline(never)]
+    pub(crate) fn one_by_one(&mut self, block: &MoverBlock<'_>, lanes: Range<usize>, boxes: &mut BoxBlock) {
+        for lane in lanes.filter(|&lane| block.slots[lane] != NO_SLOT) {
             let (moving, kept) = (block.moving[lane].get(), block.kept[lane].get());
-            with(lane, &self.one(slot as usize, moving, kept, block.calm[lane]));
+            boxes.set(lane, &self.one(block.slots[lane] as usize, moving, kept, block.calm[lane]));
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A kernel is written once, generic over the instruction set, in the module that it belongs to. [`Path`] holds the proof (a token of
 //! `fearless_simd`) that this machine has an instruction set; [`with_simd`] compiles a kernel for each of them and runs the one
-//! that the path names. Integer arithmetic gives the same bits on every path; the tests compare all of them.
+//! that the path names. Integer arithmetic gives the same bits on every path; the tests compare all of them. By hand is only what gains more
+//! than 5 % of a step: [`avx512`].
 
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
@@ -22,25 +23,17 @@ use crate::body::record::Shell;
 use crate::body::slot_sort;
 use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::contact::setup::ContactSetup;
-use crate::math::boxes::{BoxBlock, LANES, RawBox};
+use crate::math::boxes::{BoxBlock, RawBox};
+use crate::math::lanes;
 use crate::motion::movers::{Movement, MoverBlock};
 use crate::solve::solver::{Batch, Pass, Velocity, run_pass};
 use crate::tree::block_join::{IndexPair, join_blocks};
-use crate::tree::curve::{self, Centre, Grid};
 use crate::tree::quadtree::Quadtree;
 use crate::tree::search::{self, Search};
 use crate::world_def::Simd;
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
-mod avx512_contacts;
-#[cfg(target_arch = "x86_64")]
-mod avx512_moving;
-#[cfg(target_arch = "x86_64")]
-mod sse;
 
 /// Asks for an element that will be read soon: bodies stand by slot, the step visits them along the curve.
 #[inline(always)]
@@ -54,16 +47,6 @@ pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
     let _ = (elements, index);
 }
 
-/// See [`EqualLanes`](crate::contact::cache::EqualLanes).
-#[inline(always)]
-pub(crate) fn equal_lanes(values: &[u32; LANES], wanted: u32) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE2 is part of every x86-64 machine.
-    return unsafe { sse::equal_lanes(values, wanted) };
-    #[cfg(not(target_arch = "x86_64"))]
-    return (0..LANES).map(|l| u32::from(values[l] == wanted) << l).sum();
-}
-
 /// Which instructions the kernels use. A token in here is the proof that the machine has them: only [`Path::detect`] makes one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Path {
@@ -75,9 +58,9 @@ pub(crate) enum Path {
     /// 256 bits: AVX2, BMI1, BMI2, LZCNT and what else is x86-64-v3.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     Avx2(Avx2),
-    /// 512 bits: AVX-512 as in Ice Lake and Zen 4.
+    /// 512 bits: AVX-512 as in Ice Lake and Zen 4; and the 256 bits that such machines have, too.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx512(Avx512),
+    Avx512(Avx512, Avx2),
     /// 128 bits of ARM.
     #[cfg(target_arch = "aarch64")]
     Neon(Neon),
@@ -86,46 +69,40 @@ pub(crate) enum Path {
     Simd128(WasmSimd128),
 }
 
-/// Runs a kernel compiled for the instructions of a path: `with_simd!(path, simd => kernel(simd, ...))`. The kernel and all that it calls
-/// must be `#[inline(always)]`.
+/// Runs a kernel compiled for the instructions of a path: `with_simd!(path, simd => kernel(simd, ...))`, or
+/// `with_simd!(path, at most 256, simd => ...)` when 512 bits make it no faster. The kernel and all that it calls must be
+/// `#[inline(always)]`.
 macro_rules! with_simd {
     ($path:expr, $simd:ident => $kernel:expr) => {
+        with_simd!(@run $path, $simd => $kernel, {
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Path::Avx2($simd) => $simd.vectorize(#[inline(always)] || $kernel),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Path::Avx512($simd, _) => $simd.vectorize(#[inline(always)] || $kernel),
+        })
+    };
+    ($path:expr, at most 256, $simd:ident => $kernel:expr) => {
+        with_simd!(@run $path, $simd => $kernel, {
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Path::Avx2($simd) | Path::Avx512(_, $simd) => $simd.vectorize(#[inline(always)] || $kernel),
+        })
+    };
+    (@run $path:expr, $simd:ident => $kernel:expr, { $($wide:tt)* }) => {
         match $path {
-            Path::Plain($simd) => $simd.vectorize(
-                #[inline(always)]
-                || $kernel,
-            ),
+            Path::Plain($simd) => $simd.vectorize(#[inline(always)] || $kernel),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Path::Sse42($simd) => $simd.vectorize(
-                #[inline(always)]
-                || $kernel,
-            ),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Path::Avx2($simd) => $simd.vectorize(
-                #[inline(always)]
-                || $kernel,
-            ),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Path::Avx512($simd) => $simd.vectorize(
-                #[inline(always)]
-                || $kernel,
-            ),
+            Path::Sse42($simd) => $simd.vectorize(#[inline(always)] || $kernel),
+            $($wide)*
             #[cfg(target_arch = "aarch64")]
-            Path::Neon($simd) => $simd.vectorize(
-                #[inline(always)]
-                || $kernel,
-            ),
+            Path::Neon($simd) => $simd.vectorize(#[inline(always)] || $kernel),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Path::Simd128($simd) => $simd.vectorize(
-                #[inline(always)]
-                || $kernel,
-            ),
+            Path::Simd128($simd) => $simd.vectorize(#[inline(always)] || $kernel),
         }
     };
 }
 
 impl Path {
-    pub(crate) const PLAIN: Self = Self::Plain(Fallback::new());
+    pub(crate) const PLAIN: Self = Self::Plain(lanes::PLAIN);
 
     /// The widest path of this machine that is allowed. Without the feature `std`, only what the program was compiled for counts.
     pub(crate) fn detect(allowed: Simd) -> Self {
@@ -137,7 +114,7 @@ impl Path {
         let level = Level::try_detect().unwrap_or(Level::baseline());
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         let found = [
-            level.as_avx512().map(Self::Avx512),
+            level.as_avx512().zip(level.as_avx2()).map(|(wide, half)| Self::Avx512(wide, half)),
             level.as_avx2().map(Self::Avx2),
             level.as_sse4_2().map(Self::Sse42),
         ];
@@ -183,7 +160,7 @@ impl Path {
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Avx2(_) => "avx2",
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx512(_) => "avx512",
+            Self::Avx512(..) => "avx512",
             #[cfg(target_arch = "aarch64")]
             Self::Neon(_) => "neon",
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -200,102 +177,45 @@ impl Path {
         keep_own: u64,
         out: &mut Vec<IndexPair>,
     ) {
-        match self {
-            Self::Plain(_) => join_blocks(pairs, a, b, keep_own, out),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the token proves that the machine has the instructions that these functions enable, and more.
-            Self::Avx2(_) => unsafe { avx2::join(pairs, a, b, keep_own, out) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx512(_) => unsafe { avx512::join(pairs, a, b, keep_own, out) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Sse42(_) => unsafe { sse::join(pairs, a, b, keep_own, out) },
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        if let Self::Avx512(simd, _) = self {
+            return avx512::join(simd, pairs, a, b, keep_own, out);
         }
+        with_simd!(self, at most 256, simd => join_blocks(simd, pairs, a, b, keep_own, out));
     }
 
     /// See [`find_hits`].
     pub(crate) fn narrow(self, pairs: &[IndexPair], shells: &[Shell], margin: i32, hits: &mut Hits) {
-        match self {
-            Self::Plain(_) => find_hits(pairs, shells, margin, hits),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx2(_) => unsafe { avx2::narrow(pairs, shells, margin, hits) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx512(_) => unsafe { avx512::narrow(pairs, shells, margin, hits) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Sse42(_) => unsafe { sse::narrow(pairs, shells, margin, hits) },
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        if let Self::Avx512(simd, _) = self {
+            return avx512::narrow(simd, pairs, shells, margin, hits);
         }
+        with_simd!(self, at most 256, simd => find_hits(simd, pairs, shells, margin, hits));
     }
 
-    /// See [`ContactSetup::add_contacts`]; all hits.
+    /// See [`ContactSetup::add_contacts`].
     pub(crate) fn add_contacts(self, setup: &mut ContactSetup<'_>, hits: &Hits) {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx512(_) => unsafe { avx512_contacts::add_contacts(setup, hits) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx2(_) => unsafe { avx2::add_contacts(setup, hits) },
-            _ => setup.add_contacts(hits, 0..hits.len, equal_lanes),
-        }
+        with_simd!(self, at most 256, simd => setup.add_contacts(simd, hits));
     }
 
-    /// See [`curve::keys`].
-    pub(crate) fn curve_keys(self, grid: &Grid, centres: &[Centre], slots: &[u32], out: &mut Vec<u64>) {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx512(_) => unsafe { avx512::curve_keys(grid, centres, slots, out) },
-            _ => curve::keys(grid, centres, slots, out),
-        }
-    }
-
-    /// Moves the bodies of a block and replaces its boxes, if all of them are ordinary; else does nothing and returns `false`.
-    /// The result is that of [`Movement::block`].
-    pub(crate) fn move_ordinary(
+    /// See [`Movement::block`].
+    pub(crate) fn move_block(
         self,
         block: &MoverBlock<'_>,
         movement: &mut Movement<'_>,
         boxes: &mut BoxBlock,
-    ) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx512(_) => unsafe { avx512_moving::move_ordinary(block, movement, boxes) },
-            _ => {
-                let _ = (block, movement, boxes);
-                false
-            }
-        }
+    ) {
+        with_simd!(self, at most 256, simd => movement.block(simd, block, boxes));
     }
 
     /// See [`Quadtree::rebuild_bounds`].
     pub(crate) fn rebuild_bounds(self, tree: &mut Quadtree) {
-        match self {
-            Self::Plain(_) => tree.rebuild_bounds(),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx2(_) | Self::Avx512(_) => unsafe { avx2::rebuild_bounds(tree) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Sse42(_) => unsafe { sse::rebuild_bounds(tree) },
-        }
+        with_simd!(self, at most 256, simd => tree.rebuild_bounds(simd));
     }
 
     /// See [`Quadtree::search`].
     pub(crate) fn search(self, tree: &Quadtree, search: &mut impl Search) {
-        match self {
-            Self::Plain(_) => tree.search(search),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx2(_) | Self::Avx512(_) => unsafe { avx2::search(tree, search) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Sse42(_) => unsafe { sse::search(tree, search) },
-        }
+        with_simd!(self, at most 256, _simd => tree.search(search));
     }
 
     /// See [`search::search_listed`].
@@ -304,55 +224,23 @@ impl Path {
         listed: &mut impl Iterator<Item = (u32, RawBox)>,
         search: &mut impl Search,
     ) {
-        match self {
-            Self::Plain(_) => search::search_listed(listed, search),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx2(_) | Self::Avx512(_) => unsafe { avx2::search_listed(listed, search) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Sse42(_) => unsafe { sse::search_listed(listed, search) },
-        }
+        with_simd!(self, at most 256, _simd => search::search_listed(listed, search));
     }
 
     /// Appends the bodies whose boxes overlap an area, in curve order, without their generations: see [`Quadtree::visit`].
     pub(crate) fn collect(self, tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
-        match self {
-            Self::Plain(_) => tree.visit(area, &mut |index| out.push(BodyId { index, generation: 0 })),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx512(_) => unsafe { avx512::collect(tree, area, out) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx2(_) => unsafe { avx2::collect(tree, area, out) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Sse42(_) => unsafe { sse::collect(tree, area, out) },
-        }
+        let mut found = |index| out.push(BodyId { index, generation: 0 });
+        with_simd!(self, at most 256, simd => tree.visit(simd, area, &mut found));
     }
 
     /// See [`slot_sort::sort_by_slot`].
     pub(crate) fn sort_by_slot(self, ids: &mut [BodyId]) {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Self::Avx2(_) | Self::Avx512(_) => unsafe { avx2::sort_by_slot(ids) },
-            _ => slot_sort::sort_by_slot(ids),
-        }
+        with_simd!(self, at most 256, _simd => slot_sort::sort_by_slot(ids));
     }
 
     /// See [`run_pass`].
     pub(crate) fn solve(self, batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
-        with_simd!(self.at_most_256(), simd => run_pass(simd, batches, velocities, pass));
-    }
-
-    /// This path without 512-bit instructions: for kernels that have no use for them and that the compiler makes slower with them.
-    fn at_most_256(self) -> Self {
-        match self {
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx512(simd) => simd.level().as_avx2().map_or(self, Self::Avx2),
-            _ => self,
-        }
+        with_simd!(self, at most 256, simd => run_pass(simd, batches, velocities, pass));
     }
 }
 

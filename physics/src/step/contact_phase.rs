@@ -8,8 +8,8 @@ use crate::contact::cache::ContactCache;
 use crate::contact::sensors::SensorOverlaps;
 use crate::contact::setup::{ContactSetup, Solving};
 use crate::math::boxes::{LANES, NO_SLOT};
+use crate::math::lanes::PLAIN;
 use crate::math::num::isqrt_u64;
-use crate::simd::equal_lanes;
 use crate::solve::friction::FrictionContact;
 use crate::step::broad_phase::WINDOW;
 use crate::step::stepper::Stepper;
@@ -87,7 +87,7 @@ impl Stepper {
             let path = self.path;
             path.add_contacts(&mut self.setup(phase), hits);
         } else {
-            hits.iter(0..hits.len).for_each(|hit| self.add_special(&hit, phase));
+            hits.iter().for_each(|hit| self.add_special(&hit, phase));
         }
         self.batches.end_window(&hits.pairs[..hits.len]);
     }
@@ -127,12 +127,12 @@ impl Stepper {
         let (a, b) = (self.shells[hit.a as usize], self.shells[hit.b as usize]);
         let Some(share_a) = share_with_locks(phase.bodies, &a, &b, hit.normal) else {
             // It touches, but nothing can give way along its normal.
-            self.setup(phase).add_contact(hit, Solving::No, equal_lanes);
+            self.setup(phase).add_contact(PLAIN, hit, Solving::No);
             return;
         };
         let friction =
             combined_friction(phase.extras[a.slot as usize].friction, phase.extras[b.slot as usize].friction);
-        let place = self.setup(phase).add_contact(hit, Solving::Shared(share_a), equal_lanes);
+        let place = self.setup(phase).add_contact(PLAIN, hit, Solving::Shared(share_a));
         if let Some(place) = place
             && friction > 0
         {

@@ -125,9 +125,7 @@ impl Stepper {
     ) {
         let margin = settings.box_margin();
         let centre_and_extent = |slot: u32| bodies[slot as usize].centre_and_extent();
-        self.tree.sort(active, settings.split, centre_and_extent, |grid, centres, slots, out| {
-            self.path.curve_keys(grid, centres, slots, out)
-        });
+        self.tree.sort(active, settings.split, centre_and_extent);
         self.lanes.resize(bodies.len(), 0);
         // One more: the dummy body of empty lanes in batches.
         let lanes = self.tree.slot_of_lane().len() + 1;
@@ -316,9 +314,7 @@ impl Stepper {
                 return;
             };
             let block = MoverBlock { slots, moving, kept, calm };
-            if !path.move_ordinary(&block, movement, boxes) {
-                movement.block(&block, |lane, bounds| boxes.set(lane, bounds));
-            }
+            path.move_block(&block, movement, boxes);
         });
         path.rebuild_bounds(tree);
     }

@@ -1,16 +1,18 @@
-//! The broad phase's kernel: which boxes of two blocks overlap. It stands below `simd`, which instantiates it for wider
-//! registers; the broad phase stands above.
+//! The broad phase's kernel: which boxes of two blocks overlap.
 
 use alloc::vec::Vec;
 
-use crate::math::boxes::{BoxBlock, LANES};
+use fearless_simd::Simd;
+
+use crate::math::boxes::{BoxBlock, LANES, Lanes8};
 
 /// Two indices of blocks, or of lanes once the lowest level has been joined.
 pub(crate) type IndexPair = [u32; 2];
 
 /// The overlapping children of each pair of blocks, in order. `keep_own` masks what a block paired with itself gives.
 #[inline(always)]
-pub(crate) fn join_blocks(
+pub(crate) fn join_blocks<S: Simd>(
+    simd: S,
     pairs: &[IndexPair],
     a: &[BoxBlock],
     b: &[BoxBlock],
@@ -19,7 +21,7 @@ pub(crate) fn join_blocks(
 ) {
     for &[i, j] in pairs {
         let own = if i == j { keep_own } else { u64::MAX };
-        push_pairs(i, j, overlaps(&a[i as usize], &b[j as usize]) & own, out);
+        push_pairs(i, j, overlaps(simd, &a[i as usize], &b[j as usize]) & own, out);
     }
 }
 
@@ -51,16 +53,11 @@ const fn upper_triangle(above: usize) -> u64 {
 
 /// Bit `8 i + j` is set when lane `i` of `a` overlaps lane `j` of `b`.
 #[inline(always)]
-pub(crate) fn overlaps(a: &BoxBlock, b: &BoxBlock) -> u64 {
+pub(crate) fn overlaps<S: Simd>(simd: S, a: &BoxBlock, b: &BoxBlock) -> u64 {
+    let b = Lanes8::new(simd, b);
     let mut mask = 0;
     for i in 0..LANES {
-        let mut row = 0u32;
-        for j in 0..LANES {
-            let hit =
-                (a.x0[i] <= b.x1[j]) & (b.x0[j] <= a.x1[i]) & (a.y0[i] <= b.y1[j]) & (b.y0[j] <= a.y1[i]);
-            row |= u32::from(hit) << j;
-        }
-        mask |= u64::from(row) << (i * LANES);
+        mask |= u64::from(b.overlapping(simd, &a.get(i))) << (i * LANES);
     }
     mask
 }

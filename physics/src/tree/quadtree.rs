@@ -11,8 +11,11 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
+use fearless_simd::Simd;
+
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
-use crate::tree::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
+use crate::math::lanes::PLAIN;
+use crate::tree::curve::{self, DEPTH_LIMIT, Grid, shared_depth};
 use crate::tree::radix_sort::radix_sort;
 
 /// How far ahead of the curve bodies are asked for: far enough for memory to answer, near enough not to be forgotten.
@@ -62,18 +65,16 @@ pub(crate) struct Quadtree {
 impl Quadtree {
     /// Sorts `slots` (ascending) by the cells of their centres and finds the leaves. The boxes are empty until [`Self::set_boxes`].
     ///
-    /// `centre_and_extent` gives a slot's centre and its larger half extent, raw units; `keys` is [`curve::keys`] or another way to
-    /// the same.
+    /// `centre_and_extent` gives a slot's centre and its larger half extent, raw units.
     pub(crate) fn sort(
         &mut self,
         slots: &[u32],
         rule: SplitRule,
         centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
-        keys: impl Fn(&Grid, &[Centre], &[u32], &mut Vec<u64>),
     ) {
         self.choose_grid(slots, rule.depth_max, centre_and_extent);
         self.sorted.clear();
-        keys(&self.grid, &self.scratch, slots, &mut self.sorted);
+        curve::keys(&self.grid, &self.scratch, slots, &mut self.sorted);
         radix_sort(&mut self.sorted, &mut self.scratch, self.grid.depth * 2);
         self.find_leaves(rule);
     }
@@ -153,7 +154,7 @@ impl Quadtree {
             }
             block
         });
-        self.rebuild_bounds();
+        self.rebuild_bounds(PLAIN);
     }
 
     /// The boxes a block at a time, without the bounds above them: `block_of` gets the first lane, the slots of its eight lanes, and those of a later
@@ -174,13 +175,8 @@ impl Quadtree {
     }
 
     /// Recomputes every level above the bodies.
-    pub(crate) fn rebuild_bounds(&mut self) {
-        self.rebuild_bounds_by(BoxBlock::bounds);
-    }
-
-    /// [`Self::rebuild_bounds`] with another implementation of [`BoxBlock::bounds`].
     #[inline(always)]
-    pub(crate) fn rebuild_bounds_by(&mut self, bounds: impl Fn(&BoxBlock) -> RawBox) {
+    pub(crate) fn rebuild_bounds<S: Simd>(&mut self, simd: S) {
         let mut level = 0;
         while self.levels[level].len() > 1 {
             if self.levels.len() == level + 1 {
@@ -191,7 +187,7 @@ impl Quadtree {
             above.clear();
             above.resize(below.len().div_ceil(LANES), BoxBlock::EMPTY);
             for (at, child) in below.iter().enumerate() {
-                above[at / LANES].set(at % LANES, &bounds(child));
+                above[at / LANES].set(at % LANES, &child.bounds(simd));
             }
             level += 1;
         }
@@ -203,7 +199,7 @@ impl Quadtree {
         while self.levels.len() < height {
             let mut block = BoxBlock::EMPTY;
             if let Some(top) = self.levels.last().and_then(|level| level.first()) {
-                block.set(0, &top.bounds());
+                block.set(0, &top.bounds(PLAIN));
             }
             self.levels.push(alloc::vec![block]);
         }
@@ -269,58 +265,34 @@ impl Quadtree {
 
     /// Calls `found` with the slot of each body whose box overlaps `area`, in curve order.
     #[inline(always)]
-    pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
-        self.visit_blocks(BoxBlock::overlapping, area, |slots, lanes| each_lane(slots, lanes, found));
-    }
-
-    /// Calls `found` with the slots of each block that may hold bodies whose boxes overlap `area` and the lanes of these bodies,
-    /// one bit each, in curve order. `overlapping` is [`BoxBlock::overlapping`] or another way to the same.
-    #[inline(always)]
-    pub(crate) fn visit_blocks(
-        &self,
-        overlapping: impl Fn(&BoxBlock, &RawBox) -> u32,
-        area: &RawBox,
-        mut found: impl FnMut(&[u32; LANES], u32),
-    ) {
+    pub(crate) fn visit<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(u32)) {
         let Some(top) = self.top() else { return };
-        let slots = self.slot_of_lane.as_chunks().0;
-        let mut bodies = |block: usize| found(&slots[block], overlapping(&self.levels[0][block], area));
-        if top == 0 {
-            return bodies(0);
-        }
         // From the top down to the block at hand: its lanes that are still to be looked at, and its number, by level.
         let mut open = [(0u32, 0); LEVELS_MAX];
         let mut level = top;
-        open[top] = (overlapping(&self.levels[top][0], area), 0);
+        open[top] = (self.levels[top][0].overlapping(simd, area), 0);
         while level <= top {
-            let (lanes, block) = &mut open[level];
-            if *lanes == 0 {
+            let (mut lanes, block) = open[level];
+            if level == 0 {
+                while lanes != 0 {
+                    found(self.slot_of_lane[block * LANES + lanes.trailing_zeros() as usize]);
+                    lanes &= lanes - 1;
+                }
+            }
+            if lanes == 0 {
                 level += 1;
                 continue;
             }
-            let at = *block * LANES + lanes.trailing_zeros() as usize;
-            *lanes &= *lanes - 1;
-            if level == 1 {
-                bodies(at);
-            } else {
-                level -= 1;
-                open[level] = (overlapping(&self.levels[level][at], area), at);
-            }
+            open[level].0 = lanes & (lanes - 1);
+            let child = block * LANES + lanes.trailing_zeros() as usize;
+            level -= 1;
+            open[level] = (self.levels[level][child].overlapping(simd, area), child);
         }
     }
 
     /// The lowest level of a single block: those above it, if any, were added by [`Self::raise_to`].
     pub(crate) fn top(&self) -> Option<usize> {
         if self.is_empty() { None } else { self.levels.iter().position(|level| level.len() == 1) }
-    }
-}
-
-/// Calls `found` with the slot of each lane whose bit is set.
-#[inline(always)]
-pub(crate) fn each_lane(slots: &[u32; LANES], mut lanes: u32, found: &mut impl FnMut(u32)) {
-    while lanes != 0 {
-        found(slots[lanes.trailing_zeros() as usize]);
-        lanes &= lanes - 1;
     }
 }
 
@@ -380,7 +352,7 @@ mod tests {
     fn tree(points: &[[i32; 2]], rule: SplitRule, extent: i32) -> Quadtree {
         let slots: Vec<u32> = (0..points.len() as u32).collect();
         let mut tree = Quadtree::default();
-        tree.sort(&slots, rule, |s| (points[s as usize], extent), curve::keys);
+        tree.sort(&slots, rule, |s| (points[s as usize], extent));
         tree.set_boxes(|_, s| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
         tree
     }
@@ -431,7 +403,7 @@ mod tests {
         for (i, p) in points.iter().enumerate().step_by(37) {
             let area = RawBox { min: *p, max: [p[0] + (i as i32) * 2000, p[1] + (1 << 18)] };
             let mut found = vec![];
-            t.visit(&area, &mut |slot| found.push(slot));
+            t.visit(PLAIN, &area, |slot| found.push(slot));
             found.sort_unstable();
             let expected: Vec<u32> = (0..points.len() as u32)
                 .filter(|&s| {

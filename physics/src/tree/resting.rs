@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::Body;
 use crate::math::boxes::RawBox;
-use crate::tree::curve;
+use crate::math::lanes::PLAIN;
 use crate::tree::quadtree::{Quadtree, SplitRule};
 
 /// Where a slot is: in no tree.
@@ -116,7 +116,7 @@ impl RestingTrees {
         }
         self.scratch.sort_unstable();
         let (tree, tag) = if into_old { (&mut self.old, 0) } else { (&mut self.young, YOUNG) };
-        tree.sort(&self.scratch, rule, |slot| bodies[slot as usize].centre_and_extent(), curve::keys);
+        tree.sort(&self.scratch, rule, |slot| bodies[slot as usize].centre_and_extent());
         let places = &mut self.places;
         tree.set_boxes(|lane, slot| {
             places[slot as usize] = lane as u32 | tag;
@@ -138,8 +138,8 @@ impl RestingTrees {
 
     /// Calls `found` for each body whose inflated box may overlap `area`; waiting ones are handed on unseen.
     pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
-        self.old.visit(area, found);
-        self.young.visit(area, found);
+        self.old.visit(PLAIN, area, &mut *found);
+        self.young.visit(PLAIN, area, &mut *found);
         self.waiting().for_each(found);
     }
 

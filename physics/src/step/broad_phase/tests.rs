@@ -7,7 +7,6 @@ use crate::math::boxes::RawBox;
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, POSITION_MAX};
 use crate::math::rng::Pcg32;
 use crate::tree::block_join::BODIES_OF_ONE;
-use crate::tree::curve;
 use crate::tree::quadtree::SplitRule;
 use crate::world_def::Simd;
 
@@ -91,7 +90,7 @@ fn rules() -> [SplitRule; 4] {
 fn tree(boxes: &[RawBox], rule: SplitRule, takes: impl Fn(u32) -> bool) -> Quadtree {
     let slots: Vec<u32> = (0..boxes.len() as u32).filter(|&slot| takes(slot)).collect();
     let mut tree = Quadtree::default();
-    tree.sort(&slots, rule, |slot| centre_and_extent(&boxes[slot as usize]), curve::keys);
+    tree.sort(&slots, rule, |slot| centre_and_extent(&boxes[slot as usize]));
     tree.set_boxes(|_, slot| boxes[slot as usize]);
     tree
 }

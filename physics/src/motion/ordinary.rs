@@ -1,0 +1,110 @@
+//! Moving four ordinary movers at once. A mover is ordinary when contacts can move it, its speed has no limit of its own, the ground does
+//! not slow it, it stays inside the world, and it does not move further than its own size. All others are moved one by one
+//! ([`crate::motion::movers`]), with the same result for ordinary ones.
+
+use fearless_simd::prelude::*;
+use fearless_simd::{i32x8, u64x4};
+
+use crate::body::record::{Body, flag};
+use crate::math::boxes::{BoxBlock, LANES, RawBox};
+use crate::math::lanes::low_and_high;
+use crate::motion::movers::{Movement, MoverBlock};
+
+/// Movers that are moved at a time: their velocities fill 256 bits.
+const FOUR: usize = 4;
+
+/// The reciprocal of fewer frames per second does not fit a factor of 31 bits.
+const FPS_MIN: i64 = 3;
+
+impl Movement<'_> {
+    /// Moves the bodies of a block and replaces their boxes.
+    #[inline(always)]
+    pub(crate) fn block<S: Simd>(&mut self, simd: S, block: &MoverBlock<'_>, boxes: &mut BoxBlock) {
+        for from in [0, FOUR] {
+            if !self.four(simd, block, from, boxes) {
+                self.one_by_one(block, from..from + FOUR, boxes);
+            }
+        }
+    }
+
+    /// Moves the four lanes from `from` on if all of them are ordinary; else does nothing and returns `false`.
+    #[inline(always)]
+    fn four<S: Simd>(&mut self, simd: S, block: &MoverBlock<'_>, from: usize, boxes: &mut BoxBlock) -> bool {
+        let settings = &self.settings;
+        let slots: &[u32; FOUR] =
+            &[block.slots[from], block.slots[from + 1], block.slots[from + 2], block.slots[from + 3]];
+        let is_held = |lane: usize| (slots[lane] as usize) < self.bodies.len();
+        // Empty lanes read some body and are never written.
+        let bodies = slots.map(|slot| self.bodies.get(slot as usize).unwrap_or(&self.bodies[0]));
+        let ordinary = |body: &Body| {
+            body.flags & (flag::DYNAMIC | flag::LIMITED) == flag::DYNAMIC && body.ground_friction == 0
+        };
+        let fps = self.per_frame.fps();
+        if fps < FPS_MIN || (0..FOUR).any(|lane| is_held(lane) && !ordinary(bodies[lane])) {
+            return false;
+        }
+        // x and y in turn.
+        let vectors = |of: [[i32; 2]; FOUR]| i32x8::load_array(simd, bytemuck::cast(of));
+        let velocities =
+            |of: &[_; LANES]| i32x8::from_slice(simd, &bytemuck::cast_slice(of)[2 * from..2 * (from + FOUR)]);
+        let max_speed = i32x8::splat(simd, settings.max_speed);
+        let moving = velocities(block.moving).min(max_speed).max(-max_speed);
+        let kept = velocities(block.kept).min(max_speed).max(-max_speed);
+        let remainder = vectors(bodies.map(|body| body.position_remainder.map(i32::from)));
+        let (step, remainder) = take(moving + remainder, fps as i32, self.per_frame.reciprocal as i32);
+        let position = vectors(bodies.map(|body| body.position));
+        let extent = vectors(bodies.map(|body| body.half)) + vectors(bodies.map(|body| [body.radius; 2]));
+        let moved = position + step;
+        let point = |at: [i32; 2]| vectors([at; FOUR]);
+        let distance = step.abs();
+        let unusual = distance.simd_gt(extent)
+            | distance.simd_gt(swapped(extent))
+            | moved.simd_le(point(settings.bounds.min))
+            | moved.simd_ge(point(settings.bounds.max));
+        // Pushing apart counts half.
+        let speed: [[i32; 2]; FOUR] = bytemuck::cast(kept.abs().max(moving.abs() >> 1).to_array());
+        let unusual = unusual.to_bitmask();
+        if (0..FOUR).any(|lane| unusual >> (2 * lane) & 0b11 != 0 && is_held(lane)) {
+            return false;
+        }
+        let reach = extent + settings.box_margin();
+        let [before, after, kept, remainder, min, max]: [[[i32; 2]; FOUR]; 6] =
+            [position, moved, kept, remainder, moved - reach, moved + reach]
+                .map(|v| bytemuck::cast(v.to_array()));
+        let (limit, frame) = (settings.sleep_ms, self.frame_ms);
+        for lane in 0..FOUR {
+            let slot = slots[lane] as usize;
+            let Some(body) = self.bodies.get_mut(slot) else { continue };
+            body.position = after[lane];
+            body.velocity = kept[lane];
+            body.position_remainder = remainder[lane].map(|r| r as u16);
+            let still = speed[lane].iter().all(|&v| v <= settings.sleep_speed);
+            let still_ms = block.calm[from + lane].saturating_add(frame).min(limit.max(1));
+            body.still_ms = if still { still_ms } else { 0 };
+            self.tired |= limit > 0 && body.still_ms >= limit;
+            self.previous[slot] = before[lane];
+            boxes.set(from + lane, &RawBox { min: min[lane], max: max[lane] });
+        }
+        true
+    }
+}
+
+/// See [`PerFrame::take`](crate::motion::rates::PerFrame::take): whole parts and remainders of `total / fps`.
+#[inline(always)]
+fn take<S: Simd>(total: i32x8<S>, fps: i32, reciprocal: i32) -> (i32x8<S>, i32x8<S>) {
+    let (low, high) = total.widening_mul(reciprocal);
+    let (even, odd) = low.deinterleave(high);
+    let (even, odd): (u64x4<S>, u64x4<S>) = (even.bitcast(), odd.bitcast());
+    let quotient = low_and_high(even >> 32, odd);
+    let rest = total - quotient * fps;
+    // -1 where true.
+    let (more, less) = (!(rest - fps) >> 31, rest >> 31);
+    (quotient - more + less, rest - (more & fps) + (less & fps))
+}
+
+/// x and y exchanged.
+#[inline(always)]
+fn swapped<S: Simd>(v: i32x8<S>) -> i32x8<S> {
+    let pairs: u64x4<S> = v.bitcast();
+    (pairs << 32 | pairs >> 32).bitcast()
+}
