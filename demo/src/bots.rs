@@ -1,70 +1,102 @@
 //! Players without a person: what a bot orders is a pure function of the state at the start of the turn, the match's seed
 //! and its own number.
 //!
-//! A bot gathers, attacks with both wings and the archers behind them, takes barracks before keeps, falls back to its base when too few are
-//! left, and defends it when somebody comes.
+//! A bot gathers its army, comes at the enemy from the side, and always fights at the edge of the enemy's formation, where all of its own units
+//! meet a part of the enemy's. It falls back when too few are left, defends its base, and takes barracks and keeps once their
+//! defenders are few.
 
 use testudo_lockstep::{PlayerId, Turn};
 
 use crate::game::{
-    ARCHERS, Area, BuildingLook, Command, Dice, Foe, Game, LEFT_WING, Order, Place, Point, RIGHT_WING,
-    Selection, UNIT,
+    Area, BuildingLook, Command, Dice, Foe, Game, Order, Place, Point, Selection, UNIT, squared,
 };
 
-/// A bot gives an order in every third turn; bots take turns, so that not all orders come at once.
-const TURNS_PER_ORDER: u32 = 3;
+/// How well a bot plays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Level {
+    /// Slow to react, and always straight ahead.
+    Easy,
+    /// Gathers, and falls back when it is weak.
+    #[default]
+    Normal,
+    /// As [`Level::Normal`], quicker, and from the side.
+    Hard,
+}
 
-/// An enemy this near to the base (raw, from centre to centre) is driven away first.
-const ALARM: i32 = 25 * UNIT;
+impl Level {
+    /// A bot gives an order in every so manieth turn; bots take turns, so that not all orders come at once.
+    const fn turns_per_order(self) -> u32 {
+        match self {
+            Self::Easy => 8,
+            Self::Normal => 4,
+            Self::Hard => 3,
+        }
+    }
+}
 
-/// How roughly an enemy's place is looked at, raw.
-const ROUGH: i32 = 8 * UNIT;
+/// Enemies this near to the base (raw) are driven away first.
+const ALARM: i32 = 22 * UNIT;
 
-/// Below one in so many of its full strength an army falls back, unless the enemy has even fewer.
-const WEAK_PART: u32 = 3;
+/// One in so many of a full army near the base is an alarm; fewer are the business of who stands there.
+const ALARM_PART: u32 = 8;
+
+/// How roughly an enemy's place is looked at, raw: who follows every step of the enemy looks for a new way all the time.
+const ROUGH: i32 = 4 * UNIT;
+
+/// Beyond the radius of its formation (raw), a unit is a straggler.
+const LOOSE: i32 = 9 * UNIT;
+
+/// An enemy this near (raw) is fought, whoever is still on the way.
+const CONTACT: i32 = 14 * UNIT;
+
+/// Buildings are taken when the enemy has fewer than one in so many of the bot's own units.
+const FEW_DEFENDERS: u32 = 3;
 
 /// What the army as a whole is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Plan {
-    /// Drive away who has come to the base.
+    /// Everybody drives away who has come to the base.
     Defend(Point),
-    /// Wait at the base for recruits.
+    /// Everybody waits at the base for recruits.
     FallBack(Point),
-    /// Take a building.
+    /// The force closes up.
+    Gather(Point),
+    /// The force goes to a place beside the enemy's formation, or to the nearest of the enemies.
+    Attack(Point),
+    /// The force takes a building.
     Take(BuildingLook),
-    /// Nobody is left to fight: walk about.
+    /// Nobody is left to fight.
     Rest,
 }
 
-/// The order that a bot gives at the start of a turn, if any.
+/// The part of an army that fights away from home. Recruits wait at home until they are a force themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Force {
+    count: u32,
+    middle: Point,
+}
+
+/// The order that a bot of ordinary level gives at the start of a turn, if any.
 pub(crate) fn order(game: &Game, player: PlayerId, turn: Turn) -> Option<Order> {
+    order_at(Level::default(), game, player, turn)
+}
+
+/// The order that a bot gives at the start of a turn, if any.
+pub(crate) fn order_at(level: Level, game: &Game, player: PlayerId, turn: Turn) -> Option<Order> {
     let player = player.0;
-    if turn.0 == 0 {
-        return Some(Order { units: Selection::All, command: attack(Point::ZERO) });
-    }
     let clock = turn.0 + u32::from(player);
-    if !clock.is_multiple_of(TURNS_PER_ORDER) {
+    if !clock.is_multiple_of(level.turns_per_order()) {
         return None;
     }
-    let mut dice = dice(game.setup().seed, player, turn);
-    let slot = clock / TURNS_PER_ORDER % 6;
-    let (units, command) = match (plan(game, player), slot) {
-        (_, 5) => rare(game, player, &mut dice)?,
-        (Plan::Rest, _) => (Selection::All, attack(spread(Point::ZERO, 15, &mut dice))),
-        (Plan::Defend(place), 0..=3) => (Selection::All, attack(place)),
-        (Plan::FallBack(place), 0 | 1) => (Selection::All, Command::Move(Place::near(place))),
-        (Plan::Take(building), 0) => {
-            (Selection::Group(LEFT_WING), attack(beside(game, player, &building, -1)))
-        }
-        (Plan::Take(building), 1) => {
-            (Selection::Group(RIGHT_WING), attack(beside(game, player, &building, 1)))
-        }
-        (Plan::Take(building), 2) => {
-            (Selection::Group(ARCHERS), attack(behind(game, player, building.centre)))
-        }
-        (Plan::Take(building), 3) => (recruits(game, player)?, attack(building.centre)),
-        (Plan::Take(building), _) => (about(&building), Command::Strike(Foe::Building(building.number))),
-        (Plan::Defend(_) | Plan::FallBack(_), _) => return None,
+    let slot = clock / level.turns_per_order() % 8;
+    let force = force(game, player)?;
+    let (units, command) = match plan(level, game, player, force) {
+        Plan::Rest => return None,
+        _ if slot == 7 => rare(game, player, &mut dice(game.setup().seed, player, turn))?,
+        Plan::FallBack(place) => (Selection::All, Command::Move(Place::near(place))),
+        Plan::Defend(place) => (Selection::All, attack(place)),
+        Plan::Gather(place) | Plan::Attack(place) => (selection(game, force), attack(place)),
+        Plan::Take(building) => (selection(game, force), Command::Strike(Foe::Building(building.number))),
     };
     Some(Order { units, command })
 }
@@ -78,70 +110,120 @@ fn dice(seed: u64, player: u8, turn: Turn) -> Dice {
     Dice::new(seed ^ u64::from(turn.0) << 8 ^ u64::from(player))
 }
 
-fn plan(game: &Game, player: u8) -> Plan {
+/// Who is away from home, if these are the most; else the whole army.
+fn force(game: &Game, player: u8) -> Option<Force> {
+    let home = game.base(player)?;
+    let at_home = squared(game.formation_half() + LOOSE);
+    let whole = mean(game.places_of(player))?;
+    let away = mean(game.places_of(player).filter(|place| home.distance_squared(*place) > at_home));
+    Some(away.filter(|away| away.count * 2 > whole.count).unwrap_or(whole))
+}
+
+/// An order for a force is for everybody in a square around it.
+fn selection(game: &Game, force: Force) -> Selection {
+    let reach = game.formation_half() + 3 * LOOSE;
+    let Force { middle, .. } = force;
+    Selection::Area(Area::between(middle.offset(-reach, -reach), middle.offset(reach, reach)))
+}
+
+fn mean(places: impl Iterator<Item = Point>) -> Option<Force> {
+    let (mut count, mut x, mut y) = (0_u32, 0_i64, 0_i64);
+    for place in places {
+        count += 1;
+        x += i64::from(place.x);
+        y += i64::from(place.y);
+    }
+    let part = |sum: i64| (sum / i64::from(count)) as i32;
+    (count > 0).then(|| Force { count, middle: Point { x: part(x), y: part(y) } })
+}
+
+fn plan(level: Level, game: &Game, player: u8, force: Force) -> Plan {
     let Some(home) = game.base(player) else { return Plan::Rest };
-    let (own, middle) = game.middle(player).unwrap_or((0, home));
-    let enemies = (0..game.setup().players).filter(|army| *army != player);
-    let (mut strongest, mut nearest) = (0, None);
-    for (count, place) in enemies.filter_map(|army| game.middle(army)) {
-        strongest = strongest.max(count);
-        let candidate = (home.distance_squared(place), place);
-        nearest = Some(nearest.map_or(
-            candidate,
-            |nearest: (u64, Point)| if candidate.0 < nearest.0 { candidate } else { nearest },
-        ));
+    if let Some(place) = raiders(game, player, home) {
+        return Plan::Defend(place);
     }
-    if let Some((away, place)) = nearest
-        && away <= crate::game::squared(ALARM)
-    {
-        // Who follows every step of the enemy looks for a new way all the time.
-        let rough = |part: i32| part.div_euclid(ROUGH) * ROUGH + ROUGH / 2;
-        return Plan::Defend(Point { x: rough(place.x), y: rough(place.y) });
-    }
-    let is_weak = own * WEAK_PART < game.setup().units && own < strongest + strongest / 4;
-    if is_weak && game.reserve(player) > 0 {
+    let Force { count: own, middle } = force;
+    let Some(enemy) = nearest_army(game, player, middle) else { return Plan::Rest };
+    let (enemies, enemy_middle) = game.middle(enemy).unwrap_or((0, middle));
+    if falls_back(level, game, player, own, enemies, middle) {
         return Plan::FallBack(home);
     }
-    let targets = game.building_looks().filter(|building| building.army != player);
-    // Barracks before the keep of the same army, the nearest army first.
-    let nearest = targets.min_by_key(|building| {
-        let base = game.base(building.army).unwrap_or(building.centre);
-        (middle.distance_squared(base), building.is_keep, middle.distance_squared(building.centre))
-    });
+    let nearest =
+        game.places_of(enemy).min_by_key(|place| (middle.distance_squared(*place), place.x, place.y));
+    let is_in_contact = nearest
+        .is_some_and(|place| middle.distance_squared(place) <= squared(CONTACT + game.formation_half()));
+    if !is_in_contact && is_scattered(game, player, force) {
+        return Plan::Gather(rough(middle));
+    }
+    let Some(nearest) = nearest.filter(|_| enemies * FEW_DEFENDERS >= own) else {
+        return take(game, enemy, middle);
+    };
+    if is_in_contact || level != Level::Hard {
+        return Plan::Attack(rough(nearest));
+    }
+    Plan::Attack(beside(game, player, middle, enemy_middle))
+}
+
+/// At home an army waits until it is at full strength or much stronger than the enemy; away from home it stays until it is much weaker.
+fn falls_back(level: Level, game: &Game, player: u8, own: u32, enemies: u32, middle: Point) -> bool {
+    let Some(home) = game.base(player) else { return false };
+    if game.reserve(player) == 0 || own > enemies * 2 {
+        return false;
+    }
+    let is_at_home = middle.distance_squared(home) <= squared(game.formation_half() + LOOSE);
+    if is_at_home {
+        return own * 10 < game.setup().units * 9;
+    }
+    level != Level::Easy && own * 2 < enemies
+}
+
+/// The middle of the enemies at the base, if they are many.
+fn raiders(game: &Game, player: u8, home: Point) -> Option<Point> {
+    let enemies = (0..game.setup().players).filter(|army| *army != player);
+    let near = enemies.flat_map(|enemy| game.places_of(enemy));
+    let raiders = mean(near.filter(|place| home.distance_squared(*place) <= squared(ALARM)))?;
+    (raiders.count * ALARM_PART >= game.setup().units).then(|| rough(raiders.middle))
+}
+
+/// The army with the nearest base that still has a building.
+fn nearest_army(game: &Game, player: u8, middle: Point) -> Option<u8> {
+    let owners = game.building_looks().map(|building| building.army).filter(|army| *army != player);
+    owners.min_by_key(|army| (game.base(*army).map(|base| middle.distance_squared(base)), *army))
+}
+
+/// Whether too many of a force are far from its middle.
+fn is_scattered(game: &Game, player: u8, Force { count, middle }: Force) -> bool {
+    let reach = squared(game.formation_half() + LOOSE);
+    let near = game.places_of(player).filter(|place| middle.distance_squared(*place) <= reach).count();
+    (near as u32) * 3 < count * 2
+}
+
+/// A building of an army: barracks before keeps, the nearest first.
+fn take(game: &Game, enemy: u8, middle: Point) -> Plan {
+    let targets = game.building_looks().filter(|building| building.army == enemy);
+    let nearest = targets
+        .min_by_key(|building| (building.is_keep, middle.distance_squared(building.centre), building.number));
     nearest.map_or(Plan::Rest, Plan::Take)
 }
 
-/// A place at most `units` away on each axis.
-fn spread(place: Point, units: i32, dice: &mut Dice) -> Point {
-    let reach = units * UNIT;
-    place.offset(dice.between(-reach, reach), dice.between(-reach, reach))
+/// A place at the side of the enemy's formation; which side, the seed says.
+fn beside(game: &Game, player: u8, middle: Point, enemy: Point) -> Point {
+    let reach = game.formation_half() + 12 * UNIT;
+    let way = middle.towards(enemy, reach);
+    let side = if (game.setup().seed >> 3 ^ u64::from(player)) & 1 == 0 { 1 } else { -1 };
+    rough(enemy.offset(-way.y * side, way.x * side).clamped(game.field_half() - 2 * UNIT))
 }
 
-/// Left (-1) or right (1) of a building, as seen from home.
-fn beside(game: &Game, player: u8, building: &BuildingLook, side: i32) -> Point {
-    let home = game.base(player).unwrap_or(Point::ZERO);
-    let way = home.towards(building.centre, building.half.x + 3 * UNIT);
-    building.centre.offset(-way.y * side, way.x * side)
-}
-
-/// Five units short of the goal, as seen from home.
-fn behind(game: &Game, player: u8, goal: Point) -> Point {
-    let home = game.base(player).unwrap_or(Point::ZERO);
-    let back = goal.towards(home, 5 * UNIT);
-    goal.offset(back.x, back.y)
+/// A place without its small part.
+fn rough(place: Point) -> Point {
+    let rough = |part: i32| part.div_euclid(ROUGH) * ROUGH + ROUGH / 2;
+    Point { x: rough(place.x), y: rough(place.y) }
 }
 
 /// Whoever stands where recruits gather.
 fn recruits(game: &Game, player: u8) -> Option<Selection> {
     let (base, half) = (game.base(player)?, game.formation_half());
     Some(Selection::Area(Area::between(base.offset(-half, -half), base.offset(half, half))))
-}
-
-/// Own units around a building.
-fn about(building: &BuildingLook) -> Selection {
-    let reach = building.half.x + 8 * UNIT;
-    let (low, high) = (building.centre.offset(-reach, -reach), building.centre.offset(reach, reach));
-    Selection::Area(Area::between(low, high))
 }
 
 /// What commanders do seldom: a patrol at home, another place for recruits, a new group, a halt.
@@ -187,28 +269,47 @@ mod tests {
         assert!(kinds.len() >= 6, "bots give few kinds of orders: {kinds:?}");
     }
 
-    #[test]
-    fn a_lonely_bot_has_something_to_do() {
-        let game = Game::new(Setup { players: 1, units: 1, seed: 5 }).unwrap();
-        let orders = (0..60).filter(|turn| order(&game, PlayerId(0), Turn(*turn)).is_some()).count();
-        assert!(orders >= 15, "{orders} orders in 60 turns");
-    }
-    #[test]
-    fn two_bots_fight_to_an_end() {
-        let mut game = Game::new(Setup { players: 2, units: 30, seed: 7 }).unwrap();
+    /// Plays on until somebody has won; the turns of 0.2 s that it took. `None`: an idle player.
+    fn play(setup: Setup, levels: [Option<Level>; 2], turns_max: u32) -> (Game, u32) {
+        let mut game = Game::new(setup).unwrap();
         let mut turn = 0;
-        while game.result().is_none() {
-            for player in (0..2).map(PlayerId) {
-                if let Some(order) = order(&game, player, Turn(turn)) {
+        while game.result().is_none() && turn < turns_max {
+            for (player, level) in (0..2).map(PlayerId).zip(levels) {
+                if let Some(order) = level.and_then(|level| order_at(level, &game, player, Turn(turn))) {
                     game.apply(player, &order);
                 }
             }
             (0..4).for_each(|_| game.step(20));
             turn += 1;
-            assert!(turn < 6_000, "twenty minutes were not enough");
         }
+        (game, turn)
+    }
+
+    /// Fifteen minutes in turns of 0.2 s.
+    const FIFTEEN_MINUTES: u32 = 4_500;
+
+    #[test]
+    fn two_bots_fight_to_an_end() {
+        let (game, turn) =
+            play(Setup { players: 2, units: 30, seed: 7 }, [Some(Level::Normal); 2], FIFTEEN_MINUTES);
+        let winner = game.result().expect("nobody has won after a quarter of an hour");
         assert!(turn > 300, "over after {turn} turns of 0.2 s");
-        let winner = game.result().unwrap();
         assert!(game.building_looks().all(|building| u32::from(building.army) == winner));
+    }
+
+    #[test]
+    fn every_level_beats_an_idle_player_on_24_seeds() {
+        for (seed, level) in (100..124).zip([Level::Easy, Level::Normal, Level::Hard].into_iter().cycle()) {
+            let bot = seed as usize % 2;
+            let mut levels = [None; 2];
+            levels[bot] = Some(level);
+            let (game, turn) = play(Setup { players: 2, units: 40, seed }, levels, FIFTEEN_MINUTES);
+            let scores = [game.score(0), game.score(1)];
+            println!(
+                "seed {seed} {level:?}: bot {bot}, result {:?} after {turn} turns, {scores:?}",
+                game.result()
+            );
+            assert_eq!(game.result(), Some(bot as u32), "seed {seed}, {level:?}, {turn} turns, {scores:?}");
+        }
     }
 }

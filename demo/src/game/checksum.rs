@@ -130,11 +130,27 @@ impl Building {
 impl Unit {
     fn visit<V: Visit>(&mut self, v: &mut V, limits: Limits) -> Result<(), StateError> {
         // Army and kind follow from the number.
-        let Self { army: _, kind: _, groups, body, hit_points, reload_ms, jammed_ms, task, target } = self;
+        let Self {
+            army: _,
+            kind: _,
+            groups,
+            body,
+            hit_points,
+            reload_ms,
+            jammed_ms,
+            running_ms,
+            task,
+            post,
+            away_ms,
+            target,
+        } = self;
         v.number("hit_points", hit_points)?;
         v.number("groups", groups)?;
         v.number("reload_ms", reload_ms)?;
         v.number("jammed_ms", jammed_ms)?;
+        v.number("running_ms", running_ms)?;
+        v.number("away_ms", away_ms)?;
+        visit_point(post, v, ["post.x", "post.y"])?;
         visit_body(body, v, "lives")?;
         visit_task(task, v, limits)?;
         visit_foe(target, v, limits, ["target.kind", "target"])

@@ -7,6 +7,9 @@ use crate::game::unit::{Foe, Task, Way};
 /// Every unit looks around once in so many frames; the units take turns.
 const LOOK_EVERY: u32 = 8;
 
+/// Who has run for so long strikes its first blow as a charge, ms.
+const CHARGE_AFTER_MS: u16 = 1_500;
+
 impl Game {
     /// Notes where the living units are.
     pub(super) fn survey(&mut self) {
@@ -21,7 +24,7 @@ impl Game {
         scratch.grid.settle();
     }
 
-    /// Some of the units look for enemies. Whoever marches does not look.
+    /// Some of the units look for enemies.
     pub(super) fn look_around(&mut self) {
         let turn = (self.frame % u64::from(LOOK_EVERY)) as u32;
         for number in (turn..self.units.len() as u32).step_by(LOOK_EVERY as usize) {
@@ -31,12 +34,21 @@ impl Game {
             }
             let place = self.scratch.places[number as usize];
             let sight = unit.kind.stats().sight;
+            let range = unit.kind.stats().range;
             let target = match unit.task {
-                Task::March(_) => None,
-                Task::Strike { foe, .. } => self.is_within(place, foe, sight).then_some(foe),
-                Task::Hold | Task::Attack(_) | Task::Patrol { .. } => {
-                    self.nearest_foe(place, unit.army, sight)
+                Task::March(_) => self.nearest_foe(place, unit.army, range),
+                Task::Strike { foe, .. } if self.is_within(place, foe, sight) => {
+                    // Who stands in the way is struck until the enemy itself is within reach.
+                    let reached = self.is_within(place, foe, range);
+                    let other = self.nearest_foe(place, unit.army, range).filter(|_| !reached);
+                    Some(other.unwrap_or(foe))
                 }
+                Task::Strike { .. } => self.nearest_foe(place, unit.army, range),
+                Task::Attack(_) | Task::Patrol { .. } => self.nearest_foe(place, unit.army, sight),
+                // Nobody is lured away from its post.
+                Task::Hold => self.nearest_foe(place, unit.army, sight).filter(|foe| {
+                    unit.post.distance_squared(self.aim(unit.post, *foe)) <= squared(sight + range)
+                }),
             };
             self.units[number as usize].target = target;
             self.follow(number);
@@ -77,8 +89,11 @@ impl Game {
             if !self.is_within(from, target, kind.stats().range) {
                 continue;
             }
-            self.units[number as usize].reload_ms = kind.stats().reload_ms as u16;
-            self.hit(army, target, kind.stats().damage);
+            let unit = &mut self.units[number as usize];
+            unit.reload_ms = kind.stats().reload_ms as u16;
+            let charge = if unit.running_ms >= CHARGE_AFTER_MS { kind.stats().charge } else { 1 };
+            unit.running_ms = 0;
+            self.hit(army, target, kind.stats().damage * charge);
         }
     }
 
@@ -122,7 +137,7 @@ impl Game {
         let unit = &mut self.units[number as usize];
         let Some(body) = unit.body.take() else { return };
         unit.target = None;
-        unit.task = Task::Hold;
+        unit.settle(Point::ZERO);
         let army = &mut self.armies[usize::from(unit.army)];
         army.losses += u32::from(in_battle);
         army.fallen.push_back(number);
@@ -168,7 +183,8 @@ impl Game {
             if let Task::Strike { foe, .. } = self.units[number].task
                 && self.foe_place(foe).is_none()
             {
-                self.units[number].task = Task::Hold;
+                let post = self.place_of(number as u32).unwrap_or(Point::ZERO);
+                self.units[number].settle(post);
             }
         }
     }

@@ -85,8 +85,9 @@ impl Game {
 
     fn stop(&mut self, chosen: &[u32]) {
         for &number in chosen {
+            let Some(post) = self.place_of(number) else { continue };
             let unit = &mut self.units[number as usize];
-            unit.task = Task::Hold;
+            unit.settle(post);
             unit.target = None;
         }
     }

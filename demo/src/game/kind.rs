@@ -20,6 +20,8 @@ pub(crate) struct Stats {
     pub(crate) hit_points: i32,
     /// Hit points that a blow or an arrow takes.
     pub(crate) damage: u32,
+    /// The first blow after a run does so many times the damage.
+    pub(crate) charge: u32,
     /// Time between two of them, ms.
     pub(crate) reload_ms: u32,
     /// Attack range from centre to centre, or to the wall of a building.
@@ -35,6 +37,7 @@ pub(crate) struct Stats {
 const GUARD: Stats = Stats {
     hit_points: 120,
     damage: 12,
+    charge: 4,
     reload_ms: 600,
     range: UNIT * 3 / 2,
     sight: 9 * UNIT,
@@ -45,6 +48,7 @@ const GUARD: Stats = Stats {
 const ARCHER: Stats = Stats {
     hit_points: 60,
     damage: 11,
+    charge: 1,
     reload_ms: 1_200,
     range: 8 * UNIT,
     sight: 11 * UNIT,

@@ -151,6 +151,11 @@ impl Game {
         self.mean_place(self.numbers_of(army))
     }
 
+    /// Places of an army's living units in ascending order of their numbers.
+    pub(crate) fn places_of(&self, army: u8) -> impl Iterator<Item = Point> + '_ {
+        self.numbers_of(army).filter_map(|unit| self.place_of(unit))
+    }
+
     /// The flow fields that units follow: from where, to where.
     pub(crate) fn routes(&self) -> impl Iterator<Item = impl Iterator<Item = (Point, Point)> + '_> + '_ {
         self.routes.iter().map(|route| route.arrows())

@@ -30,6 +30,12 @@ const SIDESTEP_MS: u16 = 600;
 /// After so long in a jam, a unit that is near its place takes the place that it has, ms.
 const CONTENT_MS: u16 = 1_500;
 
+/// How far from its post a unit may stand, raw.
+const POST_WITHIN: i32 = UNIT;
+
+/// So long a unit stays where it was pushed to before it goes back, ms.
+const AWAY_MS: u16 = 1_500;
+
 /// How near that is, raw.
 const CONTENT_WITHIN: i32 = 6 * UNIT;
 
@@ -43,8 +49,12 @@ impl Game {
             let wanted = self.wanted_velocity(number);
             let Some(body) = self.world.body(id) else { continue };
             let now = Point::from_vec2(body.velocity());
+            self.units[number as usize].run(now, elapsed_ms);
             if wanted == Point::ZERO {
-                self.units[number as usize].jammed_ms = 0;
+                let unit = &mut self.units[number as usize];
+                unit.jammed_ms = 0;
+                let is_idle = unit.task == Task::Hold && unit.target.is_none();
+                unit.away_ms = if is_idle { unit.away_ms.saturating_add(elapsed_ms) } else { 0 };
                 if now.x.abs() <= SLOW && now.y.abs() <= SLOW {
                     continue;
                 }
@@ -67,6 +77,14 @@ impl Game {
     fn wanted_velocity(&mut self, number: u32) -> Point {
         let place = self.scratch.places[number as usize];
         let Unit { kind, task, target, jammed_ms, .. } = self.units[number as usize];
+        let target = match task {
+            // Who marches strikes in passing.
+            Task::March(_) => None,
+            Task::Strike { foe, .. } => {
+                target.and(self.is_within(place, foe, kind.stats().sight).then_some(foe))
+            }
+            _ => target,
+        };
         let stats = kind.stats();
         if let Task::Patrol { back: Way { route: Some(route), .. }, .. } = task {
             self.routes.count(route);
@@ -80,7 +98,7 @@ impl Game {
             }
             return place.towards(self.aim(place, target), stats.speed);
         }
-        let Some(way) = task.way() else { return Point::ZERO };
+        let Some(way) = task.way() else { return self.back_to_the_post(number, place) };
         let goal = self.next_place(place, way);
         if goal != way.place {
             return place.towards(goal, stats.speed);
@@ -88,7 +106,7 @@ impl Game {
         let distance = place.distance_squared(goal);
         let is_content = jammed_ms >= CONTENT_MS && distance <= squared(CONTENT_WITHIN);
         if distance <= squared(ARRIVAL) || is_content {
-            self.units[number as usize].task = task.arrived();
+            self.arrive(number, place, is_content);
             return Point::ZERO;
         }
         if jammed_ms >= CONTENT_MS && way.route.is_none() {
@@ -99,6 +117,29 @@ impl Game {
         }
         // Below full speed: the way itself, times a constant.
         Point { x: (goal.x - place.x) * APPROACH, y: (goal.y - place.y) * APPROACH }
+    }
+
+    /// A unit has come to its place, or is content with one nearby.
+    fn arrive(&mut self, number: u32, place: Point, is_content: bool) {
+        let unit = &mut self.units[number as usize];
+        let post = unit.task.way().map_or(place, |way| way.place);
+        match unit.task.arrived() {
+            Task::Hold => unit.settle(if is_content { place } else { post }),
+            task => unit.task = task,
+        }
+    }
+
+    /// What a unit wants that has nothing to do: to stand. If it was pushed or drawn away, it steps aside for a moment and then goes back.
+    fn back_to_the_post(&mut self, number: u32, place: Point) -> Point {
+        let unit = &mut self.units[number as usize];
+        if place.distance_squared(unit.post) <= squared(POST_WITHIN) {
+            unit.away_ms = 0;
+        } else if unit.away_ms >= AWAY_MS {
+            let post = unit.post;
+            let route = self.route_for(number, post, post);
+            self.units[number as usize].task = Task::Attack(Way { place: post, route });
+        }
+        Point::ZERO
     }
 
     /// A unit that was pushed off its straight way stands before a rock.

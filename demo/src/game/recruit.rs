@@ -19,6 +19,9 @@ const BOULDER_FRICTION: i32 = 4 * UNIT;
 /// Recruits of a building come out within so much (raw) before its front.
 const YARD: i32 = 2 * UNIT;
 
+/// An enemy this near to the walls of a building (raw) lays siege to it.
+const SIEGE: i32 = 20 * UNIT;
+
 impl Game {
     /// Boulders, rocks and buildings.
     pub(super) fn furnish(&mut self) -> Result<(), SetupError> {
@@ -49,13 +52,13 @@ impl Game {
             let base = &self.field.bases[usize::from(army)];
             let index = number % self.setup.units;
             let place = self.field.place(army, base.centre, index, self.field.files);
-            self.enlist(number, place)?;
+            self.enlist(number, place, first_groups(&self.setup, &self.field, number))?;
         }
         Ok(())
     }
 
     /// Puts a unit at full strength into the world.
-    fn enlist(&mut self, number: u32, place: Point) -> Result<(), SetupError> {
+    fn enlist(&mut self, number: u32, place: Point, groups: u16) -> Result<(), SetupError> {
         let stats = self.units[number as usize].kind.stats();
         let body = BodyDef::dynamic(Shape::Circle { radius: raw(UNIT_RADIUS) })
             .position(place.to_vec2())
@@ -67,9 +70,15 @@ impl Game {
         let spread = stats.hit_points / 10;
         let hit_points = stats.hit_points + self.dice.between(-spread, spread);
         let reload_ms = self.dice.between(0, stats.reload_ms as i32) as u16;
-        let groups = first_groups(&self.setup, &self.field, number);
         let unit = &mut self.units[number as usize];
-        *unit = Unit { groups, body: Some(body), hit_points, reload_ms, ..dismissed(unit.army, unit.kind) };
+        *unit = Unit {
+            groups,
+            body: Some(body),
+            hit_points,
+            reload_ms,
+            post: place,
+            ..dismissed(unit.army, unit.kind)
+        };
         self.scratch.places[number as usize] = place;
         Ok(())
     }
@@ -77,19 +86,26 @@ impl Game {
     /// Buildings train; recruits come out in front of them and go to where their army gathers.
     pub(super) fn train(&mut self, frames_per_second: u32) {
         for number in 0..self.buildings.len() {
+            let is_besieged = self.is_besieged(number);
             let building = &mut self.buildings[number];
             let army = &mut self.armies[usize::from(building.army)];
-            let is_wanted = building.stands() && army.wants_recruits();
+            let is_wanted = building.stands() && army.wants_recruits() && !is_besieged;
             building.train(is_wanted, frames_per_second);
             while self.buildings[number].take_recruit() {
                 let army = self.buildings[number].army;
                 let Some(unit) = self.armies[usize::from(army)].recruit() else { break };
                 let place = self.way_out(number);
-                let enlisted = self.enlist(unit, place);
+                let enlisted = self.enlist(unit, place, 0);
                 debug_assert!(enlisted.is_ok(), "unit {unit}: {enlisted:?}");
                 self.gather(unit);
             }
         }
+    }
+
+    /// Whether an enemy stands near a building: nobody is trained there meanwhile.
+    fn is_besieged(&self, number: usize) -> bool {
+        let Building { army, ground, .. } = &self.buildings[number];
+        self.scratch.grid.nearest_enemy(ground.centre, *army, ground.half.x + SIEGE).is_some()
     }
 
     /// A place in front of a building.
@@ -124,12 +140,15 @@ pub(super) fn dismissed(army: u8, kind: Kind) -> Unit {
         hit_points: 0,
         reload_ms: 0,
         jammed_ms: 0,
+        running_ms: 0,
         task: Task::Hold,
+        post: Point::ZERO,
+        away_ms: 0,
         target: None,
     }
 }
 
-/// The control groups of a unit that nobody has assigned to one yet.
+/// The control groups of a unit that was there at the start. Recruits are in none: a group means those who were put into it.
 fn first_groups(setup: &Setup, field: &Field, number: u32) -> u16 {
     let index = number % setup.units;
     let group = match Kind::of(index, setup.units) {

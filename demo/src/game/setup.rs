@@ -11,7 +11,7 @@ pub(crate) const ARMIES_MAX: u8 = 16;
 pub(crate) const UNITS_MAX: u32 = 100_000;
 
 /// Version of the rules: with another one, the same orders lead to another battle.
-const RULES_VERSION: u32 = 2;
+const RULES_VERSION: u32 = 3;
 
 /// The start of a match; all peers need the same one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

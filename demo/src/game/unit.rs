@@ -3,8 +3,11 @@
 use testudo_physics::BodyId;
 
 use crate::game::kind::Kind;
-use crate::game::point::Point;
+use crate::game::point::{Point, squared};
 use crate::game::routes::RouteId;
+
+/// More momentum than this is not gathered, ms.
+const MOMENTUM_MAX_MS: u16 = 2_000;
 
 /// Whom a unit fights. Numbers of the match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -25,16 +28,16 @@ pub(crate) struct Way {
 /// What a unit was told to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Task {
-    /// Stays, attacks who comes in sight.
+    /// Stays at its post. Attacks who comes in sight, and goes back when that is over.
     #[default]
     Hold,
-    /// Goes there and does not look around.
+    /// Goes there. Strikes who comes within reach, but does not stop for anybody.
     March(Way),
     /// Goes there, attacks who comes in sight.
     Attack(Way),
     /// As [`Task::Attack`], and back, until told otherwise.
     Patrol { to: Way, back: Way },
-    /// Goes to this enemy and attacks nobody else.
+    /// Goes to this enemy. On the way it strikes only who stands within reach.
     Strike { foe: Foe, way: Way },
 }
 
@@ -77,12 +80,33 @@ pub(crate) struct Unit {
     pub(crate) reload_ms: u16,
     /// For how long it has wanted to move and hardly did, ms; stops counting at its largest value.
     pub(crate) jammed_ms: u16,
+    /// For how long it has run, ms: momentum for a charge. Falls twice as fast as it grows.
+    pub(crate) running_ms: u16,
     pub(crate) task: Task,
+    /// Where it stands when it has nothing to do; it goes back there when it was pushed or drawn away.
+    pub(crate) post: Point,
+    /// For how long it has been away from its post with nothing to do, ms.
+    pub(crate) away_ms: u16,
     /// The enemy that it fights.
     pub(crate) target: Option<Foe>,
 }
 
 impl Unit {
+    /// Gathers momentum while it runs at three quarters of its speed or more, and loses it while it does not.
+    pub(crate) fn run(&mut self, velocity: Point, elapsed_ms: u16) {
+        let quick = self.kind.stats().speed / 4 * 3;
+        self.running_ms = if velocity.distance_squared(Point::ZERO) >= squared(quick) {
+            self.running_ms.saturating_add(elapsed_ms).min(MOMENTUM_MAX_MS)
+        } else {
+            self.running_ms.saturating_sub(elapsed_ms.saturating_mul(2))
+        };
+    }
+
+    /// Has nothing to do any more, and stays at a place.
+    pub(crate) fn settle(&mut self, post: Point) {
+        (self.task, self.post, self.away_ms) = (Task::Hold, post, 0);
+    }
+
     pub(crate) fn is_alive(&self) -> bool {
         self.body.is_some()
     }
