@@ -19,8 +19,8 @@ const BOULDER_FRICTION: i32 = 4 * UNIT;
 /// Recruits of a building come out within so much (raw) before its front.
 const YARD: i32 = 2 * UNIT;
 
-/// An enemy this near to the walls of a building (raw) lays siege to it.
-const SIEGE: i32 = 20 * UNIT;
+/// Enemies nearer to the walls of a building than the army's formation is deep, and this (raw), lay siege to it.
+const SIEGE: i32 = 14 * UNIT;
 
 impl Game {
     /// Boulders, rocks and buildings.
@@ -105,7 +105,8 @@ impl Game {
     /// Whether an enemy stands near a building: nobody is trained there meanwhile.
     fn is_besieged(&self, number: usize) -> bool {
         let Building { army, ground, .. } = &self.buildings[number];
-        self.scratch.grid.nearest_enemy(ground.centre, *army, ground.half.x + SIEGE).is_some()
+        let reach = ground.half.x + 2 * self.formation_half() + SIEGE;
+        self.scratch.grid.nearest_enemy(ground.centre, *army, reach).is_some()
     }
 
     /// A place in front of a building.
