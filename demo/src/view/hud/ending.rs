@@ -29,7 +29,9 @@ pub(crate) fn of_error(error: &MatchError) -> (&'static str, Lines) {
 
 fn of_failure(failure: Failure) -> (&'static str, &'static str) {
     match failure {
-        Failure::ConnectTimeout => ("Nobody answered", "Check that the line is the one that the host shows now."),
+        Failure::ConnectTimeout => {
+            ("Nobody answered", "Check that the line is the one that the host shows now.")
+        }
         Failure::PlayersMissing { .. } => {
             ("Not everybody came in time", "Host again, and give the line to the others sooner.")
         }
