@@ -26,6 +26,7 @@ env CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=true \
 built=$TARGET_DIR/$target/release/testudo.wasm
 if [[ ${CARGO[0]} == env ]]; then built=$OUT/$target/release/testudo.wasm; fi
 cp "$built" demo/web/index.html "$PAGE/"
+cp docs/pictures/battle.png "$PAGE/preview.png"
 cp demo/web/play/match.json "$PAGE/play/"
 cp demo/web/proof/match.json "$PAGE/proof/"
 cp demo/web/cubes/match.json "$PAGE/cubes/"

@@ -6,6 +6,7 @@
 mod clock;
 mod cubes;
 mod error;
+pub(crate) mod interrupt;
 mod local;
 mod online;
 pub(crate) mod playback;
@@ -24,7 +25,7 @@ pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use local::soak::{SoakOutcome, soak};
 pub(crate) use online::network::NetworkMatch;
-pub(crate) use online::seat::{Diagnosis, News, Seat, SeatOptions};
+pub(crate) use online::seat::{Diagnosis, News, ReplayFile, Seat, SeatOptions};
 pub(crate) use terms::{TURNS_MAX, Terms};
 pub(crate) use watch::client::Fault;
 pub(crate) use watch::diagnosis::Desync;

@@ -14,7 +14,7 @@ use crate::game::{ARMIES_MAX, BodyField, UNITS_MAX};
 /// Without a command, a short match of two players over a simulated link is played and explained.
 /// Exit codes: 0 everything agreed; 1 a disagreement, or the match or the network failed; 2 bad usage.
 #[derive(Debug, Parser)]
-#[command(name = "testudo", version, disable_help_subcommand = true)]
+#[command(name = "testudo", version)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -256,9 +256,9 @@ pub(crate) struct Host {
 
 #[derive(Debug, Args)]
 pub(crate) struct Join {
-    /// What the host printed: its address
-    #[arg(value_name = "STRING")]
-    pub(crate) host: SocketAddr,
+    /// Where the host listens, as it printed it: an address or a name, and a port
+    #[arg(value_name = "HOST:PORT", value_parser = host_and_port)]
+    pub(crate) host: String,
     /// Rehearse a desync: after turn T, flip a bit of the place of the body with slot index B in this copy
     #[arg(long, value_name = "T,B", value_parser = turn_and_body)]
     pub(crate) corrupt: Option<(u32, u32)>,
@@ -285,9 +285,12 @@ pub(crate) struct Seat {
     /// If this copy differs from others, write a report for people with the JSON object at its end
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Write a replay of the match as this player sees it
+    /// Write the replay of the match, as this player sees it, to this file (a new one in the folder `replays`)
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
+    /// Write no replay
+    #[arg(long, conflicts_with = "replay")]
+    pub(crate) no_replay: bool,
     /// A bot plays instead of a person; in a window a button takes over
     #[arg(long)]
     pub(crate) bot: bool,
@@ -327,6 +330,12 @@ impl ValueEnum for FieldArg {
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.0.name()))
     }
+}
+
+fn host_and_port(text: &str) -> Result<String, String> {
+    let is_sound =
+        text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if is_sound { Ok(text.into()) } else { Err("a host and a port are needed, as in localhost:4000".into()) }
 }
 
 fn speed(text: &str) -> Result<f64, String> {

@@ -1,16 +1,19 @@
 //! `host` and `join`.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 
 use indicatif::ProgressBar;
 use testudo_lockstep::Pace;
 
-use crate::app::{Fault, MatchError, NetworkMatch, News, Outcome, Pilot, SeatOptions, TURNS_MAX, Terms};
+use crate::app::interrupt;
+use crate::app::{
+    Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, SeatOptions, TURNS_MAX, Terms,
+};
 use crate::cli::args::{Host, Join, PaceArg, Seat};
 use crate::cli::headless::{progress_bar, terms};
 use crate::cli::report::Report;
 use crate::cli::skirmish::log_file;
-use crate::cli::{Failed, print, save_difference};
+use crate::cli::{Failed, print, print_json, save_difference};
 use crate::game::BodyField;
 use crate::view::{self, WindowError};
 
@@ -45,7 +48,7 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
         field: BodyField::PositionX,
         bit: REHEARSED_BIT,
     });
-    let (host, wanted) = (options.host, seat_options(&options.seat, fault));
+    let (host, wanted) = (resolved(&options.host)?, seat_options(&options.seat, fault));
     let start = move || NetworkMatch::join(host, wanted);
     run(&options.seat, json, &format!("joined over UDP at {host}"), start, |_| {})
 }
@@ -58,6 +61,7 @@ fn run(
     start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
     tell: impl Fn(&News) + 'static,
 ) -> Result<bool, Failed> {
+    interrupt::watch();
     let outcome = match (seat.headless, seat.bot) {
         (true, false) => {
             return Err(Failed::usage("without a window only a bot can play: use --bot --headless"));
@@ -89,7 +93,12 @@ fn run(
 
 /// Prints what came of a seat. There is nothing to tell of a match that has not begun.
 fn print_outcome(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &str) -> Result<bool, Failed> {
-    let Some(outcome) = outcome else { return Ok(true) };
+    let Some(outcome) = outcome else {
+        if json && seat.headless {
+            print_json(&serde_json::json!({ "turns": 0, "checksums_agree": true }));
+        }
+        return Ok(true);
+    };
     let report = Report::new(outcome, true);
     print(&report, json, network);
     save_difference(&report, seat.report.as_deref(), seat.replay.as_deref())?;
@@ -98,7 +107,21 @@ fn print_outcome(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &s
 
 fn seat_options(seat: &Seat, fault: Option<Fault>) -> SeatOptions {
     let pilot = if seat.bot { Pilot::Bot } else { Pilot::Person };
-    SeatOptions { pilot, replay: seat.replay.clone(), fault }
+    let replay = match &seat.replay {
+        Some(path) => ReplayFile::At(path.clone()),
+        None if seat.no_replay => ReplayFile::None,
+        None => ReplayFile::In("replays".into()),
+    };
+    SeatOptions { pilot, replay, fault }
+}
+
+/// The address that a name stands for; the older kind of addresses first, because a host listens on one of these by default.
+fn resolved(name: &str) -> Result<SocketAddr, Failed> {
+    let unknown = |why: String| Failed { code: 1, sentence: format!("{name}: {why}") };
+    let addresses = name.to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
+    let mut addresses: Vec<SocketAddr> = addresses.collect();
+    addresses.sort_by_key(SocketAddr::is_ipv6);
+    addresses.first().copied().ok_or_else(|| unknown("this name has no address".into()))
 }
 
 fn print_invitations(address: SocketAddr, terms: &Terms) {

@@ -38,6 +38,8 @@ pub(crate) struct Report {
     bodies: u32,
     contacts_mean: f64,
     kills: Vec<u32>,
+    /// The player who has won; null if nobody has yet.
+    winner: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     desync: Option<DesyncReport>,
 }
@@ -99,6 +101,7 @@ impl Report {
             bodies: outcome.bodies,
             contacts_mean: outcome.contacts_mean,
             kills: outcome.kills.clone(),
+            winner: outcome.winner,
             desync: desync_report(outcome),
         }
     }
@@ -114,7 +117,11 @@ impl Report {
         let _ = writeln!(out, "Match over, {network}.");
         let units = u64::from(self.players) * u64::from(self.units);
         let armies = if self.players == 1 { "1 army".into() } else { format!("{} armies", self.players) };
-        line(&mut out, "battle", format!("{armies}, {units} units; {}", beaten(&self.kills)));
+        line(
+            &mut out,
+            "battle",
+            format!("{armies}, {units} units at the start; {}; {}", beaten(&self.kills), self.won()),
+        );
         line(
             &mut out,
             "length",
@@ -188,6 +195,14 @@ impl Report {
         std::fs::write(path, text)
     }
 
+    /// Who has won.
+    fn won(&self) -> String {
+        match self.winner {
+            Some(player) => format!("player {player} has won"),
+            None => "nobody has won yet".into(),
+        }
+    }
+
     fn verdict(&self) -> String {
         let clients = self.client_checksums.len();
         match self.first_divergent_turn {
@@ -256,7 +271,7 @@ fn beaten(kills: &[u32]) -> String {
         [_] => "nobody to fight".into(),
         _ => {
             let counts: Vec<String> = kills.iter().map(u32::to_string).collect();
-            format!("enemies beaten by each: {}", counts.join(", "))
+            format!("kills of each: {}", counts.join(", "))
         }
     }
 }

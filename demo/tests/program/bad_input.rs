@@ -3,7 +3,7 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 33] = [
+const REFUSED: [(&str, &str); 34] = [
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
     ("headless --units 0", "--units"),
@@ -28,9 +28,10 @@ const REFUSED: [(&str, &str); 33] = [
     ("host", "--bot"),
     ("host --bot --headless --bind nowhere", "--bind"),
     ("host --bot --headless --players 0", "--players"),
-    ("join", "STRING"),
+    ("join", "HOST:PORT"),
     ("join nowhere --bot --headless", "nowhere"),
     ("join 127.0.0.1:0", "--bot"),
+    ("join localhost", "localhost:4000"),
     ("no-such-command", "no-such-command"),
     ("soak --games 0", "--games"),
     ("soak --games 1000001", "--games"),

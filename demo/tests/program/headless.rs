@@ -16,7 +16,7 @@ fn every_promised_key_is_there() {
     let report = run_json(MATCH, 0);
     let keys = "players turns frames seed final_checksum checksums_agree first_divergent_turn stalled_frames
         stalled_fraction turn_ms_mean delivered_fraction bytes_per_second_per_player host_bytes_per_second step_ms_median
-        step_ms_p99 bodies contacts_mean client_checksums client_steps";
+        step_ms_p99 bodies contacts_mean client_checksums client_steps kills winner";
     for key in keys.split_whitespace() {
         assert!(report.get(key).is_some(), "no key {key} in {report}");
     }
@@ -37,6 +37,16 @@ fn every_promised_key_is_there() {
     assert!(report["contacts_mean"].as_f64().unwrap() > 1.0, "nobody met: {report}");
     assert!(report["bodies"].as_u64().unwrap() > 72);
     assert_eq!(report.get("desync"), None);
+    assert_eq!(report["winner"], Value::Null, "nobody has won after so short a time");
+}
+
+#[test]
+fn help_is_a_command_too() {
+    for arguments in ["help", "help join", "join --help"] {
+        let ended = run(arguments);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended:?}");
+        assert!(ended.stdout.contains("Usage") && !ended.stdout.contains("STRING"), "{ended:?}");
+    }
 }
 
 #[test]

@@ -14,8 +14,36 @@ struct Process {
     stderr: BufReader<ChildStderr>,
 }
 
+/// A replay that a process writes while it plays.
+struct Growing(std::path::PathBuf);
+
+impl Growing {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("testudo-{name}-{}.replay", std::process::id())))
+    }
+
+    /// Waits until turns have been played.
+    fn wait(&self) {
+        /// More than the header and the first turns.
+        const BYTES: u64 = 250;
+        while std::fs::metadata(&self.0).map_or(0, |file| file.len()) < BYTES {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
 impl Process {
     fn start(arguments: &str) -> Self {
+        Self::with_replay(&format!("{arguments} --no-replay"))
+    }
+
+    fn with_replay(arguments: &str) -> Self {
         let mut command = program(&format!("{arguments} --bot --headless --json"));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let stderr = BufReader::new(child.stderr.take().expect("piped"));
@@ -114,6 +142,78 @@ fn whoever_finds_no_place_is_told_so() {
 fn a_match_alone_needs_nobody() {
     let (code, report) = Process::start("host --players 1 --units 3 --turns 3").end();
     assert_eq!((code, &report["checksums_agree"]), (0, &true.into()));
+}
+
+#[test]
+fn a_name_leads_to_the_host_as_its_address_does() {
+    let mut host = Process::start("host --players 2 --units 3 --turns 5");
+    let (_, address) = host.invitation();
+    let port = address.rsplit_once(':').expect("a port").1;
+    let (code, report) = Process::start(&format!("join localhost:{port}")).end();
+    assert_eq!(code, 0, "{report}");
+    assert_eq!(host.end().0, 0);
+    let unknown = run("join no-such-host.invalid:4000 --bot --headless");
+    assert_eq!((unknown.code, unknown.stderr.lines().count()), (1, 1), "{unknown:?}");
+    for wrong in ["localhost", "localhost:", ":4000", "localhost:70000"] {
+        let ended = run(&format!("join {wrong} --bot --headless"));
+        assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{ended:?}");
+        assert!(ended.stderr.contains("localhost:4000"), "an example: {ended:?}");
+    }
+}
+
+#[test]
+fn a_match_leaves_a_replay_by_default() {
+    let folder = std::env::temp_dir().join(format!("testudo-default-replay-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut command = program("host --players 1 --units 3 --turns 4 --bot --headless --json");
+    let output = command.current_dir(&folder).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let replays: Vec<_> = std::fs::read_dir(folder.join("replays")).expect("the folder").collect();
+    let [Ok(replay)] = &replays[..] else { panic!("one replay: {replays:?}") };
+    assert_eq!(run(&format!("verify {}", replay.path().display())).code, 0);
+    std::fs::remove_dir_all(&folder).expect("it can be removed");
+}
+
+/// The guest is killed without a word: a bot plays on for it, and the host comes to the end of the match.
+#[test]
+#[cfg(unix)]
+fn a_bot_stands_in_for_a_guest_that_was_killed() {
+    let replay = Growing::new("killed");
+    let mut host = Process::with_replay(&format!(
+        "host --players 2 --units 5 --turns 40 --replay {}",
+        replay.0.display()
+    ));
+    let (_, string) = host.invitation();
+    let mut guest = Process::start(&format!("join {string}"));
+    replay.wait();
+    guest.child.kill().expect("it runs");
+    let (code, report) = host.end();
+    assert_eq!((code, &report["turns"]), (0, &40.into()), "{report}");
+}
+
+/// SIGTERM: the process leaves in good order and tells what came of it; the others play on.
+#[test]
+#[cfg(unix)]
+fn a_signal_ends_a_match_in_good_order() {
+    let replay = Growing::new("signal");
+    let mut host = Process::with_replay(&format!(
+        "host --players 2 --units 5 --turns 1000 --replay {}",
+        replay.0.display()
+    ));
+    let (_, string) = host.invitation();
+    let mut guest = Process::start(&format!("join {string}"));
+    replay.wait();
+    for process in [&mut guest, &mut host] {
+        let id = process.child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
+        assert!(sent.success());
+        let status = process.child.wait().expect("it ends");
+        assert_eq!(status.code(), Some(0), "no signal has killed it: {status:?}");
+    }
+    let (_, report) = guest.end();
+    assert_eq!((&report["checksums_agree"], &report["player"]), (&true.into(), &1.into()), "{report}");
+    let (_, report) = host.end();
+    assert!(report["turns"].as_u64().is_some_and(|turns| turns < 1_000), "{report}");
 }
 
 #[test]

@@ -10,37 +10,69 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . demo/tests/window/stage.sh
 stage window
-enter skirmish --seed 1
+enter skirmish --seed 1 --units 60
+
+calm() { ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "$1: $(grep '"event":"clash"' log | tail -1)"; }
+
+say "the opening: one view, the first hint"
+picture opening
+calm opening
 
 say "help"
 until_said '"event":"help","value":true' key F1
 picture help
 until_said '"event":"help","value":false' key F1
 
-say "choosing the army with a box"
+say "choosing the army with a box; the second hint"
 box() {
   place "view 1" 1 1 && xdotool mousedown 1 && sleep 0.2
   place "view 1" 25 40 && sleep 0.1
   place "view 1" 49 99 && sleep 0.2 && xdotool mouseup 1
 }
-until_said '"event":"selection","player":0,"units":(1[5-9]|20)' box
+until_said '"event":"selection","player":0,"units":60' xdotool key ctrl+a
+patiently said '"event":"hint","value":2'
+until_said '"event":"selection","player":0,"units":[1-9]' box
 
-say "attack"
-attack() { place "view 1" 60 50 && key a && sleep 0.1 && hold 1; }
+say "attack; the third hint; the bot has waited for this"
+! noted '"event":"result"' || fail "decided before anybody has given an order"
+until_said '"event":"selection","player":0,"units":60' press "choose all"
+attack() { press attack && sleep 0.1 && place "view 1" 60 40 && sleep 0.1 && hold 1; }
 until_said '"command":"attack","event":"order".*"player":0' attack
 said '"selection":"all"' || fail "an order to the whole army should say so in one word"
+patiently said '"event":"hint","value":3'
 picture attack 0.2
 
-say "a control group, stop, and a walk"
+say "control groups, stop, and a walk"
 group() { xdotool keydown ctrl && key 5 && xdotool keyup ctrl; }
 until_said '"command":"assign".*"player":0' group
+other_group() { key g && sleep 0.1 && key 6; }
+until_said '"command":"assign".*"player":0' other_group
 until_said '"command":"stop".*"player":0' key s
 walk() { place "view 1" 45 80 && hold 3; }
 until_said '"command":"move".*"player":0' walk
 until_said '"command":"attack","event":"order".*"player":0' attack
 
-say "losing a third of the packets"
+say "every size of window: no text over another, none cut off"
+resize() {
+  xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
+  sleep 0.6
+}
+for size in "800 600" "1024 600" "600 1000" "1920 1080" "3000 1900" "1360 860"; do
+  resize $size
+  for fold in unfold split unfold split; do
+    press "$fold" && sleep 0.5
+    calm "$size $fold"
+  done
+  until_said '"event":"help","value":true' key F1
+  sleep 0.3
+  calm "$size help"
+  until_said '"event":"help","value":false' key F1
+done
+
+say "losing a third of the packets; the fourth hint"
+until_said '"event":"unfolded","value":true' press unfold
 until_said '"event":"network".*"loss_ppm":3[0-9]0000' slide loss 5 55
+patiently said '"event":"hint","value":4'
 picture loss 7
 
 say "the same by TCP, which waits for every lost packet"
@@ -50,6 +82,8 @@ until_said '"event":"network".*"transport":"udp"' press udp
 until_said '"event":"network".*"loss_ppm":20000[,}].*"transport":"udp"' press ordinary
 
 say "the battle from near"
+until_said '"event":"unfolded","value":false' press unfold
+until_said '"event":"split","value":false' press split
 place "view 1" 50 50
 for _ in 1 2 3 4 5; do xdotool click 4 && sleep 0.2; done
 picture battle
@@ -58,16 +92,28 @@ picture physics
 key F2 && key F4 && key F5
 
 say "one bit"
+until_said '"event":"unfolded","value":true' press unfold
 until_said '"event":"corrupt"' press corrupt
 patiently said '"event":"desync","field":"position.x".*"outlier":1'
+patiently said '"event":"hint","value":null'
 picture desync 1
+calm desync
 
-say "a new match, which ends well"
+say "a new match, which two bots bring to its end at eight times the speed; the end stands on a card"
 until_said '"event":"restart"' press restart
+until_said '"event":"pilot"' press "pilot 1"
+until_said '"event":"speed_percent","value":800' key equal
+ends() { grep -q '"event":"result"' log; }
+long=$((SECONDS + 240))
+until ends; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
+patiently placed rematch
+picture end 1
+calm end
+until_said '"event":"restart","value":2' press "new seed"
 sleep 2
 quit 0
 noted '"agree":true.*"event":"end"' || fail "the copies of the new match differ"
-whole help attack loss tcp battle physics desync
+whole opening help attack loss tcp battle physics desync end
 
-if [[ ${1:-} == --pictures ]]; then renew battle loss tcp physics desync; fi
+if [[ ${1:-} == --pictures ]]; then renew opening battle loss tcp physics desync end; fi
 done_here

@@ -82,6 +82,8 @@ place() {
   [[ -n ${h:-} ]] || fail "there is no '$1' in the window"
   xdotool mousemove $((x + w * $2 / 100)) $((y + h * $3 / 100))
 }
+# placed NAME: the window has it now.
+placed() { grep '"event":"places"' log | tail -1 | grep -q "\"$1\":"; }
 hold() { xdotool mousedown "$1" && sleep 0.15 && xdotool mouseup "$1"; }
 key() { xdotool keydown "$1" && sleep 0.1 && xdotool keyup "$1"; }
 press() { place "$1" 50 50 && sleep 0.1 && hold 1; }

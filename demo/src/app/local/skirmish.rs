@@ -1,15 +1,15 @@
 //! A match to look at: all clients in one process over a simulated network whose conditions may change, its virtual time
 //! driven from outside, picture by picture. A slow picture makes time pass more slowly and changes nothing else.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase, SubmitError,
-    Turn, VirtualMatch,
+    Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase, Simulation as _,
+    SubmitError, Turn, VirtualMatch,
 };
 
-use crate::app::clock::{Clock, seconds_since_1970};
+use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::local::simulated::session;
 use crate::app::terms::{Terms, session_config};
@@ -49,8 +49,12 @@ pub(crate) struct Skirmish {
     waiting: Vec<Option<(Turn, Vec<PlayerId>)>>,
     /// Chooses the body to corrupt, until a difference has been seen.
     sabotage: Option<Dice>,
+    /// A person has given an order: until then, bots that play against persons wait.
+    has_ordered: bool,
     /// Why no replay is written though one is wanted. That is no reason not to play.
     unrecorded: Option<MatchError>,
+    /// Where it is written.
+    replay: Option<PathBuf>,
 }
 
 /// A match may be left at any time; what was recorded is whole.
@@ -61,17 +65,6 @@ impl Drop for Skirmish {
             let _ = driver.simulation_mut().finish_recording();
         }
     }
-}
-
-/// A file that does not exist yet.
-fn new_file(folder: &Path) -> PathBuf {
-    let seconds = seconds_since_1970();
-    let names = (0..).map(|number| match number {
-        0 => format!("{seconds}.replay"),
-        _ => format!("{seconds}-{number}.replay"),
-    });
-    let mut paths = names.map(|name| folder.join(name));
-    paths.find(|path| !path.exists()).unwrap_or_default()
 }
 
 impl Skirmish {
@@ -85,12 +78,15 @@ impl Skirmish {
             .pace(spec.pace)
             .actions_per_turn_max(ORDERS_PER_TURN);
         let game = Game::new(spec.terms.setup)?;
-        let (mut drivers, mut unrecorded) = (Vec::new(), None);
+        let (mut drivers, mut unrecorded, mut replay) = (Vec::new(), None, None);
         for player in 0..players {
             let mut client = Client::new(game.clone(), None, true);
             if let (0, Some(folder)) = (player, &spec.replays) {
-                match Recording::create(&new_file(folder), &spec.terms) {
-                    Ok(recording) => client.record(recording),
+                match Recording::create_in(folder, &spec.terms) {
+                    Ok(recording) => {
+                        replay = Some(recording.path().to_owned());
+                        client.record(recording);
+                    }
                     Err(error) => unrecorded = Some(error),
                 }
             }
@@ -105,7 +101,9 @@ impl Skirmish {
             telemetry: Telemetry::new(Instant::ZERO),
             waiting: vec![None; usize::from(players)],
             sabotage: None,
+            has_ordered: false,
             unrecorded,
+            replay,
             spec,
         })
     }
@@ -143,8 +141,9 @@ impl Skirmish {
     /// Everything that happens at the next point of virtual time.
     fn happen(&mut self) -> Result<(), MatchError> {
         let pilots = &self.spec.pilots;
+        let may_play = self.has_ordered || !pilots.contains(&Pilot::Person);
         self.virtual_match.step(&mut |player, turn, client: &Client, session: &mut Session<Order>| {
-            if pilots.get(player) == Some(&Pilot::Bot) {
+            if may_play && pilots.get(player) == Some(&Pilot::Bot) {
                 play_bot(client, PlayerId(player as u8), turn, session);
             }
         });
@@ -183,12 +182,19 @@ impl Skirmish {
     /// # Errors
     /// The order does not run: the queue is full, or the match is over.
     pub(crate) fn order(&mut self, player: u8, order: &Order) -> Result<(), SubmitError> {
-        self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)
+        self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)?;
+        self.has_ordered = true;
+        Ok(())
     }
 
     /// Why no replay is written though one is wanted.
     pub(crate) fn unrecorded(&self) -> Option<&MatchError> {
         self.unrecorded.as_ref()
+    }
+
+    /// Where the replay is written, if one is.
+    pub(crate) fn replay(&self) -> Option<&std::path::Path> {
+        self.replay.as_deref()
     }
 
     /// Changes the network, from the next packet on.
@@ -212,6 +218,12 @@ impl Skirmish {
         if let Some(place) = self.spec.pilots.get_mut(usize::from(player)) {
             *place = pilot;
         }
+    }
+
+    /// How the battle has ended, as the first client has it: the winner, none of a draw.
+    pub(crate) fn result(&self) -> Option<Option<u8>> {
+        let code = self.client(0).game().result()?;
+        Some(u8::try_from(code).ok())
     }
 
     /// Who plays.

@@ -2,16 +2,21 @@
 
 use std::net::SocketAddr;
 
-use testudo_lockstep::Pace;
+use testudo_lockstep::{Duration, Pace};
 
 use crate::app::Terms;
+use crate::app::clock::Clock;
 use crate::app::error::MatchError;
+use crate::app::interrupt;
 use crate::app::online::invitation::Asking;
 use crate::app::online::seat::{News, Seat, SeatOptions};
 use crate::app::watch::outcome::Outcome;
 
 /// Pause between two looks for the host's answer.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+
+/// Time for telling the others that this process leaves.
+const FAREWELL: Duration = Duration::from_secs(3);
 
 /// This process's way into a match, and through it. Nothing but [`NetworkMatch::play`] waits.
 pub(crate) struct NetworkMatch {
@@ -95,8 +100,19 @@ impl NetworkMatch {
     /// # Errors
     /// The match was not played to its end.
     pub(crate) fn play(mut self, mut tell: impl FnMut(News)) -> Result<Option<Outcome>, MatchError> {
+        let mut farewell = None;
         loop {
             self.step()?;
+            if interrupt::is_asked() && farewell.is_none() {
+                farewell = Some(Clock::start());
+                if let Some(seat) = self.seat_mut().filter(|seat| !seat.is_over()) {
+                    seat.leave();
+                }
+            }
+            let has_waited = farewell.is_some_and(|clock| clock.elapsed() > FAREWELL);
+            if has_waited || (farewell.is_some() && self.seat().is_none()) {
+                return self.end();
+            }
             let Some(seat) = self.seat_mut() else {
                 std::thread::sleep(PAUSE);
                 continue;
@@ -125,17 +141,17 @@ impl NetworkMatch {
 
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::{Duration, SessionPhase};
+    use testudo_lockstep::SessionPhase;
 
     use super::*;
-    use crate::app::{Clock, Pilot};
+    use crate::app::{Pilot, ReplayFile};
     use crate::game::{Command, Order, Selection, Setup};
 
     /// So much real time is a failure, not a slow machine.
     const PATIENCE: Duration = Duration::from_secs(120);
 
     fn options() -> SeatOptions {
-        SeatOptions { pilot: Pilot::Person, replay: None, fault: None }
+        SeatOptions { pilot: Pilot::Person, replay: ReplayFile::None, fault: None }
     }
 
     /// A host and a guest in one process, over loopback.

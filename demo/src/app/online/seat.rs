@@ -31,6 +31,9 @@ const LOBBY: Duration = Duration::from_secs(300);
 /// Turns whose checksums are remembered until the others' are here.
 const CHECKSUMS_MAX: usize = 256;
 
+/// Silence of a player after which a bot takes over, if nothing is heard of it.
+const DROP_AFTER: Duration = Duration::from_secs(8);
+
 /// Longest pause between two looks at the socket.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 
@@ -59,12 +62,21 @@ pub(crate) enum News {
     Differs(u32),
 }
 
+/// Where a replay is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ReplayFile {
+    None,
+    /// In this file; a match that cannot be recorded there is not played.
+    At(PathBuf),
+    /// In a file of its own in this folder, if that is possible.
+    In(PathBuf),
+}
+
 /// What a seat is to have beside a client.
 #[derive(Clone, Debug)]
 pub(crate) struct SeatOptions {
     pub(crate) pilot: Pilot,
-    /// Where its replay is written.
-    pub(crate) replay: Option<PathBuf>,
+    pub(crate) replay: ReplayFile,
     /// A bit to flip in its copy; whose copy that is goes without saying.
     pub(crate) fault: Option<Fault>,
 }
@@ -502,17 +514,24 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
     SocketAddr::new(chosen.map_or(loopback, |address| address.ip()), bound.port())
 }
 
-/// A person's click may need several orders: a scattered selection goes out in parts.
+/// A person's click may need several orders: a scattered selection goes out in parts. A bot stands in for whoever is lost.
 fn config(terms: &Terms, pace: Pace, session_id: u64) -> SessionConfig {
-    session_config(terms, session_id).pace(pace).actions_per_turn_max(ORDERS_PER_TURN)
+    session_config(terms, session_id).pace(pace).actions_per_turn_max(ORDERS_PER_TURN).drop_after(DROP_AFTER)
 }
 
 /// A client, with a replay and a fault on request.
 fn client(game: Game, terms: &Terms, options: &SeatOptions) -> Result<Client, MatchError> {
     let mut client = Client::new(game, options.fault, false);
     client.keep_moments();
-    if let Some(path) = &options.replay {
-        client.record(Recording::create(path, terms)?);
+    match &options.replay {
+        ReplayFile::None => {}
+        ReplayFile::At(path) => client.record(Recording::create(path, terms)?),
+        // A folder that cannot be written is no reason not to play.
+        ReplayFile::In(folder) => {
+            if let Ok(recording) = Recording::create_in(folder, terms) {
+                client.record(recording);
+            }
+        }
     }
     Ok(client)
 }

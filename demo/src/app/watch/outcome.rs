@@ -36,6 +36,8 @@ pub(crate) struct Outcome {
     pub(crate) bodies: u32,
     /// Units beaten by each army.
     pub(crate) kills: Vec<u32>,
+    /// The player whose army alone still has a keep; none while the battle goes on, and if the last keeps fell together.
+    pub(crate) winner: Option<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,12 +69,14 @@ impl Outcome {
             contacts_mean: 0.0,
             bodies: 0,
             kills: Vec::new(),
+            winner: None,
         };
         if let Some((first, _)) = clients.first() {
             let game = first.game();
             outcome.step_nanos = first.step_nanos().to_vec();
             outcome.contacts_mean = first.contacts() as f64 / f64::from(first.steps().max(1));
             outcome.bodies = game.world().body_count();
+            outcome.winner = game.result().and_then(|code| u8::try_from(code).ok());
             outcome.kills = (0..terms.setup.players).map(|army| game.score(army).0).collect();
         }
         outcome

@@ -8,6 +8,7 @@ use testudo_lockstep::PlayerId;
 use testudo_lockstep::replay::{Ending, Notice, Recorder, Replay, ReplayHeader, TurnEvents};
 use testudo_lockstep::state::{self, Recent};
 
+use crate::app::clock::seconds_since_1970;
 use crate::app::error::MatchError;
 use crate::app::terms::{TURNS_MAX, Terms};
 use crate::game::{Game, Order, Setup};
@@ -21,6 +22,9 @@ const KEYFRAME_EVERY: u32 = 150;
 /// States that are kept until all peers have compared their checksums, which takes a few turns.
 const RECENT_TURNS: usize = 64;
 const RECENT_BYTES: usize = 64 << 20;
+
+/// Matches that may begin in one second and folder.
+const FILES_PER_SECOND_MAX: u32 = 1_000;
 
 /// Bytes of the settings in a header: players, units, seed, turns.
 const SETTINGS_BYTES: usize = 17;
@@ -48,7 +52,40 @@ impl Recording {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(unwritable)?;
         }
-        let file = File::create(path).map_err(unwritable)?;
+        Ok(Self::begin(path, File::create(path).map_err(unwritable)?, terms))
+    }
+
+    /// Begins a file of its own in a folder, named after the time.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn create_in(folder: &Path, terms: &Terms) -> Result<Self, MatchError> {
+        let unwritable = |error| MatchError::Replay { path: folder.to_owned(), what: format!("{error}") };
+        fs::create_dir_all(folder).map_err(unwritable)?;
+        let seconds = seconds_since_1970();
+        let mut number = 0;
+        loop {
+            let name =
+                if number == 0 { format!("{seconds}.replay") } else { format!("{seconds}-{number}.replay") };
+            let path = folder.join(name);
+            match File::create_new(&path) {
+                Ok(file) => return Ok(Self::begin(&path, file, terms)),
+                Err(error)
+                    if error.kind() == io::ErrorKind::AlreadyExists && number < FILES_PER_SECOND_MAX =>
+                {
+                    number += 1
+                }
+                Err(error) => return Err(unwritable(error)),
+            }
+        }
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn begin(path: &Path, file: File, terms: &Terms) -> Self {
         let mut recording = Self {
             recorder: Recorder::new(&header(terms)),
             file: BufWriter::new(file),
@@ -59,7 +96,7 @@ impl Recording {
             error: None,
         };
         recording.store();
-        Ok(recording)
+        recording
     }
 
     pub(crate) fn order(&mut self, player: PlayerId, order: &Order) {

@@ -41,6 +41,18 @@ impl Layers {
         }
     }
 
+    /// Name for scripts, word, and state of each layer.
+    pub(crate) fn switches(&mut self) -> [(&'static str, &'static str, &mut bool); 6] {
+        [
+            ("layer cells", "Cells F2", &mut self.cells),
+            ("layer boxes", "Boxes F3", &mut self.boxes),
+            ("layer contacts", "Contacts F4", &mut self.contacts),
+            ("layer speeds", "Speeds F5", &mut self.velocities),
+            ("layer sleepers", "Sleepers F6", &mut self.sleepers),
+            ("layer routes", "Routes F7", &mut self.routes),
+        ]
+    }
+
     /// Draws what is switched on.
     pub(crate) fn draw(self, batch: &mut Batch, game: &Game, view: &View) {
         if self == Self::default() {

@@ -1,23 +1,30 @@
 //! What pictures remember between frames: who was just hurt, who has just fallen, where somebody was told to go. None of it is
 //! the match's business.
 
+use std::collections::VecDeque;
+
 use macroquad::color::WHITE;
 use macroquad::math::{Vec2, vec2};
 
-use crate::game::Game;
+use crate::game::{BuildingLook, Game};
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::units;
-use crate::view::paint::palette::{DYING, SELECTION, army, faded, mixed};
+use crate::view::paint::camera::{place, units};
+use crate::view::paint::palette::{
+    BACKDROP, DYING, ROCK_DARK, SELECTION, SPARKLE, TEXT_DIM, army, faded, mixed,
+};
 
 /// How long things are seen, seconds.
 const HURT: f32 = 0.22;
 const FALLEN: f32 = 0.7;
 const MARKER: f32 = 0.9;
+const SPARK: f32 = 0.25;
+const CORPSE: f32 = 12.0;
 
-/// Most marks of one kind at a time.
+/// Most marks of one kind, and most who lie there, at a time.
 const MARKS_MAX: usize = 400;
+const CORPSES_MAX: usize = 600;
 
 /// What a unit was like in the picture before.
 #[derive(Clone, Copy)]
@@ -29,10 +36,29 @@ struct Seen {
     at: Vec2,
     /// Unit vector.
     facing: Vec2,
+    is_archer: bool,
     /// Seconds since the last blow that was seen.
     unhurt: f32,
     /// Number of the frame in which it was seen last.
     frame: u32,
+}
+
+/// A building that has fallen.
+#[derive(Clone, Copy)]
+struct Ruin {
+    look: BuildingLook,
+    /// Seconds since it fell.
+    age: f32,
+}
+
+/// Who lies there.
+#[derive(Clone, Copy)]
+struct Corpse {
+    at: Vec2,
+    facing: Vec2,
+    is_archer: bool,
+    army: u8,
+    age: f32,
 }
 
 /// Something at a place that fades.
@@ -53,6 +79,12 @@ pub(crate) struct Effects {
     seen: Vec<Option<Seen>>,
     fallen: Vec<Mark>,
     markers: Vec<Mark>,
+    /// Where somebody was hit.
+    sparks: Vec<Mark>,
+    corpses: VecDeque<Corpse>,
+    /// The buildings of the picture before, and those that have fallen.
+    buildings: Vec<BuildingLook>,
+    ruins: Vec<Ruin>,
 }
 
 impl Effects {
@@ -66,6 +98,17 @@ impl Effects {
         for mark in &mut self.markers {
             mark.age += real;
         }
+        for mark in &mut self.sparks {
+            mark.age += seconds;
+        }
+        for corpse in &mut self.corpses {
+            corpse.age += seconds;
+        }
+        for ruin in &mut self.ruins {
+            ruin.age += seconds;
+        }
+        self.sparks.retain(|mark| mark.age < SPARK);
+        while self.corpses.pop_front_if(|corpse| corpse.age > CORPSE).is_some() {}
         self.fallen.retain(|mark| mark.age < FALLEN);
         self.markers.retain(|mark| mark.age < MARKER);
         for seen in self.seen.iter_mut().flatten() {
@@ -92,7 +135,9 @@ impl Effects {
                 target.map_or(speed, |t| vec2(units(t.x.to_bits() as i32), units(t.y.to_bits() as i32)) - at);
             let whole = whole(look.hit_points, look.hit_points_usual);
             let (army, hit_points) = (look.army, look.hit_points);
-            let new = Seen { army, hit_points, whole, at, facing: Vec2::X, unhurt: HURT, frame };
+            let ahead = if army == 0 { Vec2::X } else { -Vec2::X };
+            let is_archer = look.is_archer;
+            let new = Seen { army, hit_points, whole, at, facing: ahead, is_archer, unhurt: HURT, frame };
             let place = look.number as usize;
             if self.seen.len() <= place {
                 self.seen.resize(place + 1, None);
@@ -100,6 +145,9 @@ impl Effects {
             let seen = self.seen[place].get_or_insert(new);
             if look.hit_points < seen.hit_points {
                 seen.unhurt = 0.0;
+                if self.sparks.len() < MARKS_MAX {
+                    self.sparks.push(Mark { at, age: 0.0, army, attacks: true });
+                }
             }
             seen.whole = seen.whole.max(look.hit_points);
             (seen.hit_points, seen.at, seen.frame) = (look.hit_points, at, frame);
@@ -109,12 +157,23 @@ impl Effects {
             }
         }
         for place in &mut self.seen {
-            if let Some(seen) = place.take_if(|seen| seen.frame != frame)
-                && self.fallen.len() < MARKS_MAX
-            {
+            let Some(seen) = place.take_if(|seen| seen.frame != frame) else { continue };
+            if self.fallen.len() < MARKS_MAX {
                 self.fallen.push(Mark { at: seen.at, age: 0.0, army: seen.army, attacks: false });
             }
+            if self.corpses.len() == CORPSES_MAX {
+                self.corpses.pop_front();
+            }
+            let Seen { at, facing, is_archer, army, .. } = seen;
+            self.corpses.push_back(Corpse { at, facing, is_archer, army, age: 0.0 });
         }
+        let standing: Vec<BuildingLook> = game.building_looks().collect();
+        for look in &self.buildings {
+            if !standing.iter().any(|other| other.number == look.number) {
+                self.ruins.push(Ruin { look: *look, age: 0.0 });
+            }
+        }
+        self.buildings = standing;
     }
 
     /// Shows at once where an order leads, long before it runs.
@@ -149,7 +208,27 @@ impl Effects {
         self.seconds
     }
 
+    /// What lies on the ground, below those who stand.
+    pub(crate) fn draw_ground(&self, batch: &mut Batch, view: &View) {
+        for ruin in &self.ruins {
+            draw_ruin(batch, view, ruin);
+        }
+        let radius = view.camera.scale * 0.46;
+        for corpse in self.corpses.iter().filter(|corpse| view.sees(corpse.at, 1.0)) {
+            let left = 1.0 - corpse.age / CORPSE;
+            let sprite = if corpse.is_archer { Sprite::Archer } else { Sprite::Guard };
+            let color = mixed(BACKDROP, army(corpse.army), 0.35);
+            batch.turned(sprite, view.at(corpse.at), radius, corpse.facing.perp(), faded(color, 0.75 * left));
+        }
+    }
+
     pub(crate) fn draw(&self, batch: &mut Batch, view: &View) {
+        for mark in self.sparks.iter().filter(|mark| view.sees(mark.at, 1.0)) {
+            let part = mark.age / SPARK;
+            let radius = view.camera.scale * (0.45 + 0.35 * part);
+            let turn = Vec2::from_angle(mark.at.x * 7.0 + mark.at.y * 3.0);
+            batch.turned(Sprite::Spark, view.at(mark.at), radius, turn, faded(SPARKLE, 0.9 * (1.0 - part)));
+        }
         for mark in &self.fallen {
             let part = mark.age / FALLEN;
             let radius = view.camera.scale * (0.5 + 0.7 * part);
@@ -165,6 +244,32 @@ impl Effects {
                 batch.sprite(Sprite::Ring, view.at(mark.at), radius, faded(color, (1.0 - part) * 0.9));
             }
             batch.sprite(Sprite::Ball, view.at(mark.at), 3.0, color);
+        }
+    }
+}
+
+/// Stumps of walls and rubble where a building stood. It smokes for a while, and never quite vanishes.
+fn draw_ruin(batch: &mut Batch, view: &View, ruin: &Ruin) {
+    /// Until it looks as it will for good, seconds, and how long it smokes.
+    const COOLS: f32 = 20.0;
+    let (centre, half) = (place(ruin.look.centre), place(ruin.look.half));
+    let heat = (1.0 - ruin.age / COOLS).max(0.0);
+    let stone = mixed(ROCK_DARK, army(ruin.look.army), 0.15);
+    batch.stretched(Sprite::Stain, view.at(centre), half * 1.5 * view.camera.scale, faded(BACKDROP, 0.75));
+    for n in 0..14_u32 {
+        // The same stones in every picture.
+        let (a, b) = ((n * 37 % 29) as f32 / 14.0 - 1.0, (n * 53 % 31) as f32 / 15.0 - 1.0);
+        let at = view.at(centre + half * vec2(a, b) * 0.9);
+        let radius = half.x * (0.12 + (n * 17 % 7) as f32 * 0.025) * view.camera.scale;
+        let turn = Vec2::from_angle(n as f32);
+        batch.turned(Sprite::Boulder, at, radius, turn, faded(mixed(stone, DYING, 0.5 * heat), 0.9));
+    }
+    if heat > 0.0 {
+        for n in 0..3 {
+            let rise = (ruin.age * 0.4 + n as f32 / 3.0).fract();
+            let at = view.at(centre + vec2(half.x * 0.3 * (n as f32 - 1.0), -half.y * 1.6 * rise));
+            let radius = half.x * (0.5 + rise) * view.camera.scale;
+            batch.sprite(Sprite::Stain, at, radius, faded(TEXT_DIM, 0.3 * heat * (1.0 - rise)));
         }
     }
 }

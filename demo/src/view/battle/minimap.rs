@@ -12,7 +12,7 @@ use crate::view::paint::palette::{BACKDROP, GROUND, LINE, ROCK, TEXT, army, fade
 
 /// A small view of the whole field.
 pub(crate) fn view(map: Rect, half: f32) -> View {
-    View { rect: map, camera: Camera { centre: Vec2::ZERO, scale: map.w / (2.0 * half) } }
+    View { rect: map, camera: Camera::new(Vec2::ZERO, map.w / (2.0 * half)) }
 }
 
 /// Draws everybody as a dot, and what the large view shows as a frame.

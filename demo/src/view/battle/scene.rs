@@ -12,8 +12,8 @@ use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place, units};
 use crate::view::paint::palette::{
-    BACKDROP, BOULDER, DYING, GROUND, GROUND_LINE, HEALTHY, OUTSIDE, ROCK, ROCK_DARK, SELECTION, WOUNDED,
-    army, faded, mixed,
+    BACKDROP, BOULDER, DYING, GROUND, HEALTHY, MOSS, OUTSIDE, ROCK, ROCK_DARK, SELECTION, STRAW, TEXT,
+    WOUNDED, army, faded, mixed,
 };
 
 /// Radius of a unit, units of length.
@@ -22,18 +22,21 @@ const UNIT_RADIUS: f32 = 0.5;
 /// Below this radius on the screen, signs and shadows are left out, pixels.
 const DETAIL_FROM: f32 = 4.5;
 
+/// Up to this radius on the screen a unit is a dot, pixels.
+const DOT_TO: f32 = 2.2;
+
 /// So many chosen units show their health even if they are whole.
 const BARS_MAX: usize = 40;
 
-/// Distance between lines on the ground, units of length.
-const GRID: f32 = 8.0;
-
-/// The camera at the start: it sees where all armies form up.
+/// The camera at the start: it sees where all armies form up, and their keeps.
 pub(crate) fn opening(game: &Game, view: Rect) -> Camera {
-    const AIR: f32 = 9.0;
+    const AIR: f32 = 3.0;
     let bases = (0..game.setup().players).filter_map(|player| game.base(player));
-    let farthest = bases.fold(Vec2::ZERO, |far, base| far.max(place(base).abs()));
-    Camera::fitting(farthest + Vec2::splat(units(game.formation_half()) + AIR), view)
+    let formation = Vec2::splat(units(game.formation_half()));
+    let far = bases.fold(Vec2::ZERO, |far, base| far.max(place(base).abs() + formation));
+    let far =
+        game.building_looks().fold(far, |far, look| far.max(place(look.centre).abs() + place(look.half)));
+    Camera::fitting(far + Vec2::splat(AIR), view)
 }
 
 /// What is drawn beside the state itself.
@@ -50,7 +53,8 @@ pub(crate) struct Extras<'a> {
 
 /// Draws everything of a game that is in the view.
 pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
-    ground(batch, game, view);
+    ground(batch, game, view, extras);
+    extras.effects.draw_ground(batch, view);
     boulders(batch, game, view, extras.alpha);
     let looks: Vec<(UnitLook, Vec2)> = game
         .unit_looks()
@@ -65,7 +69,9 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<
     }
     for (look, at) in &looks {
         if look.army == extras.player && extras.chosen.contains(look.index) {
-            batch.sprite(Sprite::Ring, view.at(*at), (radius * 1.38).max(3.0), SELECTION);
+            let ring = (radius * 1.4).max(3.0);
+            batch.sprite(Sprite::Stain, view.at(*at), ring * 1.1, faded(SELECTION, 0.35));
+            batch.sprite(Sprite::Ring, view.at(*at), ring, SELECTION);
         }
     }
     for (look, at) in &looks {
@@ -90,18 +96,11 @@ pub(crate) fn position(game: &Game, body: BodyId, alpha: u32) -> Option<Vec2> {
     Some(Vec2::from(game.world().body(body)?.interpolated_position(alpha)))
 }
 
-fn ground(batch: &mut Batch, game: &Game, view: &View) {
+fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
     let half = units(game.field_half());
     batch.block(view.rect, OUTSIDE);
     batch.block(view.rect_at(Vec2::ZERO, Vec2::splat(half)), GROUND);
-    let step = if view.camera.scale < 4.0 { GRID * 4.0 } else { GRID };
-    let lines = (half / step) as i32;
-    for n in -lines..=lines {
-        let at = n as f32 * step;
-        for (from, to) in [(vec2(at, -half), vec2(at, half)), (vec2(-half, at), vec2(half, at))] {
-            batch.line(view.at(from), view.at(to), 1.0, GROUND_LINE);
-        }
-    }
+    patches(batch, view, half);
     for scenery in game.scenery() {
         match scenery {
             Scenery::Rock { centre, half } => {
@@ -109,6 +108,9 @@ fn ground(batch: &mut Batch, game: &Game, view: &View) {
             }
             Scenery::Building(look) if look.is_keep => {
                 keep(batch, view, place(look.centre), place(look.half), army(look.army));
+                let top = place(look.centre) - vec2(0.0, units(look.half.y) * 0.3);
+                let size = (units(look.half.x) * 0.55 * view.camera.scale).max(5.0);
+                flag(batch, view.at(top), size, extras.effects.seconds(), army(look.army));
                 wounds(batch, view, &look);
             }
             Scenery::Building(look) => {
@@ -119,10 +121,62 @@ fn ground(batch: &mut Batch, game: &Game, view: &View) {
     }
 }
 
+/// Patches of moss and straw, in the same places in every picture: the ground is no sheet of paper, and one sees how fast the camera moves.
+fn patches(batch: &mut Batch, view: &View, half: f32) {
+    /// Distance between patches and the widest radius, units of length, and most of them across.
+    const APART: f32 = 5.0;
+    const WIDEST: f32 = 5.0;
+    const ACROSS_MAX: f32 = 44.0;
+    let seen = view.camera.seen(view.rect);
+    let apart = APART.max(seen.w.max(seen.h).min(2.0 * half) / ACROSS_MAX);
+    let cell = |at: f32| (at.clamp(-half, half) / apart).floor() as i32;
+    for y in cell(seen.y - WIDEST)..=cell(seen.bottom() + WIDEST) {
+        for x in cell(seen.x - WIDEST)..=cell(seen.right() + WIDEST) {
+            let hash = (x as u32).wrapping_mul(0x9e37_79b1) ^ (y as u32).wrapping_mul(0x85eb_ca77);
+            let hash = (hash ^ (hash >> 15)).wrapping_mul(0x2c1b_3c6d);
+            let part = |shift: u32| (hash >> shift & 0xff) as f32 / 255.0;
+            let at = vec2(x as f32 + part(0), y as f32 + part(8)) * apart;
+            let radius = apart * (0.35 + 0.65 * part(16));
+            if at.x.abs() + radius > half || at.y.abs() + radius > half {
+                continue;
+            }
+            let color = if hash >> 24 & 3 == 0 { STRAW } else { MOSS };
+            let shape = vec2(radius, radius * (0.5 + 0.4 * part(20)));
+            batch.stretched(
+                Sprite::Stain,
+                view.at(at),
+                shape * view.camera.scale,
+                faded(color, 0.35 + 0.3 * part(4)),
+            );
+        }
+    }
+}
+
+/// A flag on its pole, in the wind.
+fn flag(batch: &mut Batch, at: Vec2, size: f32, seconds: f32, color: Color) {
+    let top = at - vec2(0.0, size * 1.5);
+    batch.line(at, top, (size * 0.1).max(1.0), TEXT);
+    for n in 0..5_u8 {
+        let along = |n: f32| {
+            let wave = (seconds * 5.0 - n * 0.9).sin() * 0.08 * n;
+            top + vec2(n * 0.26, 0.3 + wave) * size
+        };
+        let (from, to) = (along(f32::from(n)), along(f32::from(n) + 1.0));
+        batch.line(from, to, size * 0.6, mixed(color, BACKDROP, if n % 2 == 0 { 0.0 } else { 0.12 }));
+    }
+}
+
 /// A solid block with a lit top and a dark edge below.
 fn block(batch: &mut Batch, rect: Rect, top: Color, side: Color) {
     let depth = (rect.w.min(rect.h) * 0.16).clamp(1.0, 10.0);
-    batch.block(Rect { x: rect.x + depth * 0.6, y: rect.y + depth * 0.8, ..rect }, faded(BACKDROP, 0.45));
+    let shadow = rect.center() + Vec2::splat(depth * 0.9);
+    batch.stretched(
+        Sprite::Tile,
+        shadow,
+        rect.size() / 2.0 + Vec2::splat(depth * 0.5),
+        faded(BACKDROP, 0.35),
+    );
+    batch.stretched(Sprite::Stain, shadow, rect.size() * 0.85, faded(BACKDROP, 0.5));
     batch.block(rect, side);
     let face = Rect::new(rect.x + depth * 0.5, rect.y + depth * 0.3, rect.w - depth, rect.h - depth * 1.2);
     batch.block(face, top);
@@ -176,17 +230,14 @@ fn unit(batch: &mut Batch, game: &Game, view: &View, look: &UnitLook, at: Vec2, 
     let radius = (UNIT_RADIUS * view.camera.scale).max(1.2);
     let color = army(look.army);
     let hurt = extras.effects.hurt(look.number);
-    batch.sprite(Sprite::Ball, view.at(at), radius, mixed(color, WHITE, hurt * 0.35));
-    if radius <= DETAIL_FROM {
+    let color = mixed(color, WHITE, hurt * 0.6);
+    if radius <= DOT_TO {
+        batch.sprite(Sprite::Ball, view.at(at), radius, color);
         return;
     }
-    let sign = mixed(BACKDROP, color, 0.12);
-    if look.is_archer {
-        let facing = extras.effects.facing(look.number).unwrap_or_else(|| velocity(game, look.body));
-        batch.turned(Sprite::Arrow, view.at(at), radius * 0.82, facing, sign);
-    } else {
-        batch.sprite(Sprite::Shield, view.at(at), radius * 0.72, sign);
-    }
+    let facing = extras.effects.facing(look.number).unwrap_or_else(|| velocity(game, look.body));
+    let sprite = if look.is_archer { Sprite::Archer } else { Sprite::Guard };
+    batch.turned(sprite, view.at(at), radius * 1.06, facing, color);
 }
 
 fn velocity(game: &Game, body: BodyId) -> Vec2 {

@@ -66,11 +66,15 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, log: &mut OrderLog) -> Ve
     if is_key_pressed(KeyCode::S) && !control() {
         told.push(Told { command: Command::Stop, at: None });
     }
+    // Browsers keep Ctrl with digits for themselves.
+    if is_key_pressed(KeyCode::G) {
+        side.names_group = true;
+    }
     for (key, code) in DIGITS.into_iter().enumerate() {
         if !is_key_pressed(code) {
             continue;
         }
-        if control() {
+        if core::mem::take(&mut side.names_group) || control() {
             side.chosen.assign(key);
             told.push(Told { command: Command::Assign(key as u8), at: None });
         } else {

@@ -33,6 +33,11 @@ impl OrderLog {
         Self { sink, places: BTreeMap::new() }
     }
 
+    /// Somebody reads the notes.
+    pub(crate) fn is_on(&self) -> bool {
+        !matches!(self.sink, Sink::Nowhere)
+    }
+
     /// Writes a note as it is.
     pub(crate) fn write(&mut self, line: &Value) {
         match &mut self.sink {

@@ -29,16 +29,16 @@ pub(crate) struct Side {
     pub(crate) aim: Option<Aim>,
     /// The place of the field where a box began.
     pub(crate) drag: Option<Vec2>,
-    /// The person has sent units somewhere: the first hint has done its work.
-    pub(crate) has_ordered: bool,
-    /// They were told to attack who comes in sight: so has the second.
+    /// The next digit makes a group.
+    pub(crate) names_group: bool,
+    /// Units were told to attack: that hint has done its work.
     pub(crate) has_attacked: bool,
 }
 
 impl Side {
     /// What was begun is not meant any more.
     pub(crate) fn let_go(&mut self) {
-        (self.aim, self.drag) = (None, None);
+        (self.aim, self.drag, self.names_group) = (None, None, false);
     }
 
     /// Tells the chosen of a player's own units a command; shows at once where it leads. `submit` gives an order and says, if it was
@@ -62,8 +62,6 @@ impl Side {
         if let (Some(at), true) = (told.at, is_given) {
             let attacks = matches!(told.command, Command::Attack(_) | Command::Strike(_));
             self.effects.mark(at, player, attacks);
-            // A place for recruits is no order to anybody who is there.
-            self.has_ordered |= !matches!(told.command, Command::Rally(_));
             self.has_attacked |= attacks;
         }
     }

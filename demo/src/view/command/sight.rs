@@ -113,7 +113,9 @@ impl Sight<'_> {
             batch.block(rect, faded(SELECTION, 0.12));
             batch.frame(rect, 1.5, SELECTION);
         }
-        minimap::draw(batch, self.game, self.map, self.view.camera.seen(self.view.rect));
+        if self.map.w > 0.0 {
+            minimap::draw(batch, self.game, self.map, self.view.camera.seen(self.view.rect));
+        }
         batch.draw();
         viewport::leave();
     }

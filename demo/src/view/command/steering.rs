@@ -63,7 +63,10 @@ pub(crate) fn steer_by(
     if wheel != 0.0
         && let Some(view) = under
     {
-        camera.zoom(view, mouse, 1.2_f32.powf(wheel.clamp(-1.0, 1.0)));
+        camera.wish_zoom(1.2_f32.powf(wheel.clamp(-1.0, 1.0)));
+        camera.ease_zoom(view, mouse, seconds);
+    } else if let Some(view) = under {
+        camera.ease_zoom(view, mouse, seconds);
     }
     moved != Vec2::ZERO
 }

@@ -7,6 +7,7 @@ use testudo_lockstep::Simulation as _;
 
 use crate::game::Game;
 use crate::view::command::side::{Aim, Side};
+use crate::view::hud::panel::count;
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded};
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -33,12 +34,19 @@ impl Header {
         let text = if is_person { "You play" } else { "A bot plays" };
         let button = Rect::new(x, rect.y + 3.0, 92.0, rect.h - 6.0);
         let pressed = ui.button(pen, self.widget, button, text, is_person);
-        let (hint, color) = hint(side, is_person);
-        pen.text(&hint, button.x + button.w + 14.0, base, SMALL, color);
         let (kills, losses) = game.score(player);
         let living = game.middle(player).map_or(0, |(count, _)| count);
-        let score = format!("{living} units   {kills} beaten   {losses} lost");
-        pen.label(&score, Rect { w: rect.w - 10.0, ..rect }, Align::Right, SMALL, TEXT);
+        let score = format!("{}   {}   {losses} lost", count(living, "unit"), count(kills, "kill"));
+        let left = button.x + button.w + 14.0;
+        let right = rect.x + rect.w - 10.0 - pen.width(&score, SMALL);
+        // What does not fit is left out, the score last.
+        let (hint, color) = hint(side, is_person);
+        if left + pen.width(&hint, SMALL) + 14.0 < right {
+            pen.text(&hint, left, base, SMALL, color);
+        }
+        if left < right {
+            pen.text(&score, right, base, SMALL, TEXT);
+        }
         pressed
     }
 }
@@ -46,7 +54,10 @@ impl Header {
 /// What to do next, in a few words.
 fn hint(side: &Side, is_person: bool) -> (String, Color) {
     if !is_person {
-        return ("click to play it yourself".into(), TEXT_DIM);
+        return ("click to play yourself".into(), TEXT_DIM);
+    }
+    if side.names_group {
+        return ("press a digit to name the group".into(), SELECTION);
     }
     match side.aim {
         Some(Aim::Attack) => return ("click where to attack".into(), SELECTION),
@@ -54,11 +65,8 @@ fn hint(side: &Side, is_person: bool) -> (String, Color) {
         None => {}
     }
     match side.chosen.len() {
-        0 if !side.has_ordered => ("drag a box over your units".into(), SELECTION),
         0 => (String::new(), TEXT_DIM),
-        chosen if !side.has_ordered => (format!("{chosen} chosen: right-click somewhere"), SELECTION),
-        chosen if !side.has_attacked => (format!("{chosen} chosen   A, then click: attack"), SELECTION),
-        chosen => (format!("{chosen} chosen"), SELECTION),
+        chosen => (format!("{chosen} selected"), SELECTION),
     }
 }
 

@@ -4,7 +4,7 @@ use macroquad::math::Rect;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::view::paint::palette::{BACKDROP, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
-use crate::view::paint::pen::{LARGE, Pen, SIZE, SMALL};
+use crate::view::paint::pen::{LARGE, Pen, SMALL};
 
 /// What a window says about itself.
 pub(crate) struct Help {
@@ -14,35 +14,41 @@ pub(crate) struct Help {
     lines: [&'static [(&'static str, &'static str)]; 2],
 }
 
+/// A page leaves pictures to the browser.
+#[cfg(not(target_arch = "wasm32"))]
+const PICTURE: (&str, &str) = ("F12, Ctrl Q", "save a picture, quit");
+#[cfg(target_arch = "wasm32")]
+const PICTURE: (&str, &str) = ("touch: hold, pinch", "right click, zoom");
+
 /// Of the match side by side.
 pub(crate) const SKIRMISH: Help = Help {
     title: "Two computers, one battle",
     lead: [
-        "Left and right are two players' clients. Each simulates the whole battle by itself; between them go only orders,",
-        "by UDP or TCP over a network that you can make as bad as you like below. After every turn both compare checksums.",
+        "You see two players' programs. Each simulates the whole battle by itself. Only orders travel between",
+        "them. After every turn both compare checksums. Open Network to make the connection worse.",
     ],
     lines: [
         &[
-            ("click, drag a box", "choose units"),
-            ("shift", "add to the choice, or take back"),
-            ("Ctrl A", "choose the whole army"),
-            ("right click", "go there; on an enemy: attack; with nobody chosen: recruits gather there"),
-            ("A, then click", "go there and attack on the way"),
-            ("P, then click", "patrol between here and there"),
+            ("click, drag a box", "select units"),
+            ("shift", "add or remove"),
+            ("Ctrl A", "select the whole army"),
+            ("right click", "go there, or attack an enemy"),
+            ("A, then click", "attack on the way there"),
+            ("P, then click", "patrol from here to there"),
             ("S", "stop"),
-            ("Ctrl 1-9, 1-9", "name a group, choose it"),
-            ("minimap", "click: look there; right click: go there"),
+            ("Ctrl 1-9 or G 1-9", "make a group; 1-9 selects it"),
+            ("minimap", "left: look there; right: go there"),
         ],
         &[
-            ("arrows, edges", "move the picture"),
+            ("arrows, edges", "move the camera"),
             ("middle drag, wheel", "move, zoom"),
-            ("Home", "see both armies"),
-            ("Space", "pause"),
-            ("N", "one frame"),
+            ("Home", "show both armies"),
+            ("Tab", "one view or two"),
+            ("Space, N", "pause, one frame"),
             ("- and +", "slower, faster"),
-            ("F2 F3 F4", "quadtree cells, boxes, contacts"),
-            ("F5 F6 F7", "velocities, sleepers, routes"),
-            ("F12, Ctrl Q", "save a picture, quit"),
+            ("F2 F3 F4", "cells, boxes, contacts"),
+            ("F5 F6 F7", "speeds, sleepers, routes"),
+            PICTURE,
         ],
     ],
 };
@@ -51,8 +57,8 @@ pub(crate) const SKIRMISH: Help = Help {
 pub(crate) const CUBES: Help = Help {
     title: "One scene twice, six keys in between",
     lead: [
-        "On the left you play. On the right the same scene runs about two seconds later, on another machine that gets only your",
-        "keys, by UDP or TCP, over a network that you can make as bad as you like below. All frames are compared by checksums.",
+        "You play on the left. On the right another machine runs the same scene about two seconds later.",
+        "It receives only your keys, over the network below. Every frame is compared by its checksum.",
     ],
     lines: [
         &[
@@ -67,7 +73,7 @@ pub(crate) const CUBES: Help = Help {
             ("F", "the same in f32: it drifts apart"),
             ("A", "an autopilot plays"),
             ("R", "again from the start"),
-            ("F12, Ctrl Q", "save a picture, quit"),
+            PICTURE,
         ],
     ],
 };
@@ -77,18 +83,18 @@ pub(crate) const CUBES: Help = Help {
 pub(crate) const NETWORK: Help = Help {
     title: "One of several computers, one battle",
     lead: [
-        "Everybody's computer simulates the whole battle by itself; between them go only orders, which run at the same turn",
-        "everywhere, a few hundred milliseconds after they were given. After every turn all compare checksums.",
+        "Every computer simulates the whole battle by itself. Only orders travel. Each runs in the same turn",
+        "everywhere, a few hundred milliseconds after it was given. After every turn all compare checksums.",
     ],
     lines: [
         SKIRMISH.lines[0],
         &[
-            ("arrows, edges", "move the picture"),
+            ("arrows, edges", "move the camera"),
             ("middle drag, wheel", "move, zoom"),
-            ("Home", "see all armies"),
+            ("Home", "show all armies"),
             ("Space", "pause, for everybody"),
-            ("F2 F3 F4", "quadtree cells, boxes, contacts"),
-            ("F5 F6 F7", "velocities, sleepers, routes"),
+            ("F2 F3 F4", "cells, boxes, contacts"),
+            ("F5 F6 F7", "speeds, sleepers, routes"),
             ("F12", "save a picture"),
             ("Ctrl Q", "leave: a bot plays on for you"),
         ],
@@ -100,8 +106,8 @@ pub(crate) const NETWORK: Help = Help {
 pub(crate) const REPLAY: Help = Help {
     title: "A match played again",
     lead: [
-        "Nothing but orders was recorded: what you see is simulated again, and its checksum compared with that of every turn.",
-        "The strip below is green as far as both are equal. Bars above it: how much was ordered.",
+        "Only orders were recorded. The battle is simulated again and compared with the recorded checksums.",
+        "The strip below is green where they are equal. The bars above it show how many orders were given.",
     ],
     lines: [
         &[
@@ -116,12 +122,12 @@ pub(crate) const REPLAY: Help = Help {
             ("0 or Esc", "follow nobody"),
         ],
         &[
-            ("W A S D, edges", "move the picture"),
+            ("W A S D, edges", "move the camera"),
             ("middle drag, wheel", "move, zoom"),
             ("minimap", "click: look there"),
-            ("C", "see all armies"),
-            ("F2 F3 F4", "quadtree cells, boxes, contacts"),
-            ("F5 F6 F7", "velocities, sleepers, routes"),
+            ("C", "show all armies"),
+            ("F2 F3 F4", "cells, boxes, contacts"),
+            ("F5 F6 F7", "speeds, sleepers, routes"),
             ("F12, Ctrl Q", "save a picture, quit"),
         ],
     ],
@@ -133,18 +139,21 @@ pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
     let (width, height) = (860.0_f32.min(screen.w - 20.0), 392.0);
     let card =
         Rect::new((screen.w - width) / 2.0, (screen.y + (screen.h - height) / 2.0).max(8.0), width, height);
+    pen.cover(card);
     draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
     draw_rectangle_lines(card.x, card.y, card.w, card.h, 2.0, LINE);
     pen.strong(help.title, card.x + 24.0, card.y + 36.0, LARGE, TEXT);
-    for (n, line) in help.lead.into_iter().enumerate() {
-        pen.text(line, card.x + 24.0, card.y + 62.0 + n as f32 * 20.0, SIZE, TEXT_DIM);
-    }
+    let lead = help.lead.join(" ");
+    pen.wrapped(&lead, Rect::new(card.x + 24.0, card.y + 62.0, width - 48.0, 18.0), SMALL, TEXT_DIM);
+    // Keys and what they do are as wide as they are; where that is too much, letters are smaller.
+    let size = if width < 700.0 { 11.0 } else { SMALL };
+    let keys = if width < 700.0 { 112.0 } else { 132.0 };
     for (column, lines) in help.lines.into_iter().enumerate() {
         let x = card.x + 24.0 + column as f32 * (width / 2.0);
         for (n, (key, what)) in lines.iter().enumerate() {
-            let y = card.y + 124.0 + n as f32 * 25.0;
-            pen.strong(key, x, y, SIZE, army(0));
-            pen.text(what, x + 146.0, y, SIZE, TEXT);
+            let y = card.y + 132.0 + n as f32 * 25.0;
+            pen.strong(key, x, y, size, army(0));
+            pen.text(what, x + keys, y, size, TEXT);
         }
     }
     pen.text("F1 or Esc closes this", card.x + 24.0, card.y + height - 18.0, SMALL, TEXT_DIM);

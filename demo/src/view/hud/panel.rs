@@ -19,6 +19,11 @@ const LINE_HEIGHT: f32 = 18.0;
 
 /// Widths of the columns; the graph takes the rest.
 const COLUMNS: [f32; 3] = [262.0, 232.0, 372.0];
+const COLUMNS_TIGHT: [f32; 3] = [228.0, 210.0, 330.0];
+
+/// Below these widths columns are tighter, and stand below each other, pixels.
+const TIGHT: f32 = 900.0;
+const NARROW: f32 = 780.0;
 
 /// What the person did in the panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +33,11 @@ pub(crate) enum Wish {
 }
 
 /// The ground of a panel, its columns of these widths, and what is left beside them for a graph, if that is enough.
-pub(crate) fn columns(ui: &mut Ui, rect: Rect, widths: [f32; 3]) -> ([Rect; 3], Option<Rect>) {
+pub(crate) fn columns<const N: usize>(
+    ui: &mut Ui,
+    rect: Rect,
+    widths: [f32; N],
+) -> ([Rect; N], Option<Rect>) {
     draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
     draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
     ui.cover(rect);
@@ -51,13 +60,25 @@ pub(crate) fn draw(
     rect: Rect,
     skirmish: &Skirmish,
 ) -> Option<Wish> {
-    let (columns, graph) = columns(ui, rect, COLUMNS);
+    if rect.w < NARROW {
+        return draw_narrow(pen, ui, rect, skirmish);
+    }
+    let (columns, graph) = columns(ui, rect, if rect.w < TIGHT { COLUMNS_TIGHT } else { COLUMNS });
     turns(pen, columns[0], skirmish);
     let corrupt = checksums(pen, ui, columns[1], skirmish);
     let network = conditions::draw(pen, ui, columns[2], skirmish.link(), &conditions::PLAYERS);
     if let Some(graph) = graph {
         curves(batch, pen, graph, skirmish.samples().collect());
     }
+    corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
+}
+
+/// The checksums above the network's conditions.
+fn draw_narrow(pen: &Pen, ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<Wish> {
+    let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
+    let corrupt = checksums(pen, ui, Rect { w: column.w.min(300.0), ..column }, skirmish);
+    let below = Rect { y: column.y + 176.0, h: column.h - 176.0, ..column };
+    let network = conditions::draw(pen, ui, below, skirmish.link(), &conditions::PLAYERS);
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
 }
 
@@ -90,7 +111,7 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
         ("round trip", format!("{} ms", sample.round_trip_ms)),
         match skirmish.link().transport {
             Transport::Udp => ("jitter", format!("0 to {} ms", skirmish.link().jitter.as_millis())),
-            Transport::Tcp => ("held back", format!("{} behind a lost one", skirmish.held_back())),
+            Transport::Tcp => ("held back", format!("{} packets", skirmish.held_back())),
         },
         ("packets lost", format!("{percent:.1} %")),
         ("sent by both", format!("{rate} bytes/s")),
@@ -99,6 +120,11 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
     let recent: u32 = skirmish.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
     let (text, color) = waiting((0..2).find_map(|player| skirmish.waiting(player)), recent);
     pen.text(&text, rect.x, rect.y + 36.0 + 7.6 * LINE_HEIGHT, SMALL, color);
+}
+
+/// A number of things in words.
+pub(crate) fn count(number: u32, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Measurements below each other, with their names.
@@ -115,12 +141,12 @@ pub(crate) fn list(pen: &Pen, rect: Rect, title: &str, lines: &[(&str, String)])
 pub(crate) fn waiting(now: Option<&(Turn, Vec<PlayerId>)>, recently: u32) -> (String, Color) {
     if let Some((turn, players)) = now {
         let whom: Vec<String> = players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
-        return (format!("waits: no orders of {} for turn {}", whom.join(", "), turn.0), BAD);
+        return (format!("waiting for {} (turn {})", whom.join(", "), turn.0), BAD);
     }
     if recently > 0 {
-        return (format!("orders came late: {recently} frames waited"), WARN);
+        return (format!("late orders: {} waited", count(recently, "frame")), WARN);
     }
-    ("nobody waits: all orders are here in time".into(), GOOD)
+    ("no waiting: orders arrive in time".into(), GOOD)
 }
 
 /// Whether the copies agree, and the button that breaks one.
@@ -141,7 +167,7 @@ fn checksums(pen: &Pen, ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> bool {
     pen.strong(&verdict.0, rect.x, rect.y + 84.0, SIZE, verdict.1);
     let button = Rect::new(rect.x, rect.y + 102.0, rect.w, 34.0);
     let pressed = ui.button(pen, "corrupt", button, "Corrupt one bit", broken);
-    let lines = ["of a unit's place in player 2's copy,", "and see how it is found"];
+    let lines = ["in player 2's copy of one position,", "and see how it is found"];
     for (n, line) in lines.into_iter().enumerate() {
         pen.text(line, rect.x, rect.y + 156.0 + n as f32 * 16.0, 12.0, TEXT_DIM);
     }

@@ -19,6 +19,12 @@ const SECOND: usize = 10;
 
 /// Draws the panel.
 pub(crate) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) {
+    if rect.w < COLUMNS.iter().sum::<f32>() + 32.0 {
+        let ([left, right], _) = columns(ui, rect, [COLUMNS[0].min(rect.w * 0.42), COLUMNS[2]]);
+        turns(pen, left, seat);
+        players(pen, right, seat);
+        return;
+    }
     let (columns, graph) = columns(ui, rect, COLUMNS);
     turns(pen, columns[0], seat);
     checksums(pen, columns[1], seat);

@@ -6,9 +6,11 @@ use std::f32::consts::FRAC_1_SQRT_2;
 use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::texture::{FilterMode, Image, Texture2D};
+use macroquad::window::screen_dpi_scale;
 
 /// A shape about the origin, within a circle or square of radius 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub(crate) enum Sprite {
     /// A filled square.
     Block,
@@ -27,9 +29,18 @@ pub(crate) enum Sprite {
     Glow,
     /// A square with round corners, lit from above.
     Tile,
+    /// A guard from above, who looks to +x: broad, behind a shield.
+    Guard,
+    /// An archer from above, who looks to +x: slim, behind a bow.
+    Archer,
+    /// Rays about a point, where somebody was hit.
+    Spark,
+    /// A soft stain without an edge.
+    Stain,
 }
 
-const SPRITES: [Sprite; 9] = [
+/// In the order of their declaration: a line of the texture each.
+const SPRITES: [Sprite; 13] = [
     Sprite::Block,
     Sprite::Ball,
     Sprite::Ring,
@@ -39,6 +50,10 @@ const SPRITES: [Sprite; 9] = [
     Sprite::Boulder,
     Sprite::Glow,
     Sprite::Tile,
+    Sprite::Guard,
+    Sprite::Archer,
+    Sprite::Spark,
+    Sprite::Stain,
 ];
 
 /// Sides of the pictures of one shape, texels.
@@ -55,6 +70,8 @@ pub(crate) struct Atlas {
     /// None where nothing is shown.
     texture: Option<Texture2D>,
     size: Vec2,
+    /// Pixels of the screen per pixel of the window's coordinates.
+    dpi: f32,
 }
 
 /// Sides of the texture, texels.
@@ -76,13 +93,13 @@ impl Atlas {
         }
         let texture = Texture2D::from_image(&image);
         texture.set_filter(FilterMode::Linear);
-        Self { texture: Some(texture), ..Self::blind() }
+        Self { texture: Some(texture), dpi: screen_dpi_scale(), ..Self::blind() }
     }
 
     /// Knows where everything would be in the texture.
     pub(crate) fn blind() -> Self {
         let (width, height) = sides();
-        Self { texture: None, size: vec2(f32::from(width), f32::from(height)) }
+        Self { texture: None, size: vec2(f32::from(width), f32::from(height)), dpi: 1.0 }
     }
 
     pub(crate) fn texture(&self) -> Option<&Texture2D> {
@@ -91,8 +108,8 @@ impl Atlas {
 
     /// The part of the texture with a shape, for a radius on the screen of so many pixels; in 0..=1.
     pub(crate) fn part(&self, sprite: Sprite, radius: f32) -> Rect {
-        let line = SPRITES.iter().position(|listed| *listed == sprite).unwrap_or(0) as f32;
-        let wanted = radius * 2.0 * MARGIN;
+        let line = f32::from(sprite as u8);
+        let wanted = radius * 2.0 * MARGIN * self.dpi;
         let level = SIZES.iter().rposition(|size| f32::from(*size) >= wanted).unwrap_or(0);
         let left: u16 = SIZES[..level].iter().map(|size| size + GAP).sum();
         let (x, y) = (f32::from(left), line * f32::from(SIZES[0] + GAP));
@@ -147,7 +164,40 @@ fn shade(sprite: Sprite, p: Vec2, texel: f32) -> (f32, f32) {
             let rim = edge(-0.14 - beyond).clamp(0.0, 1.0);
             (lit * (1.0 - 0.4 * rim), edge(beyond))
         }
+        Sprite::Guard => {
+            // Shoulders, and a shield across the front that is nearly as broad as the place he takes.
+            let body = rounded(p + vec2(0.22, 0.0), vec2(0.52, 0.62), 0.3);
+            let shield = rounded(p - vec2(0.62, 0.0), vec2(0.17, 0.74), 0.17);
+            let head = (p + vec2(0.2, 0.0)).length() - 0.3;
+            let light = if shield < 0.0 { 1.0 } else { 0.72 };
+            let rim = edge((shield + 0.09).max(-shield)).clamp(0.0, 1.0) * 0.25;
+            (light - rim + 0.24 * edge(head).clamp(0.0, 1.0), edge(body.min(shield)))
+        }
+        Sprite::Archer => {
+            // A slim body, the arc of a bow in front, and the arrow on it.
+            let body = rounded(p + vec2(0.25, 0.0), vec2(0.42, 0.42), 0.34);
+            let bow = ((p + vec2(0.1, 0.0)).length() - 0.86).abs().max(0.2 - p.x) - 0.085;
+            let arrow = rounded(p - vec2(0.42, 0.0), vec2(0.56, 0.07), 0.05);
+            let head = (p + vec2(0.24, 0.0)).length() - 0.24;
+            let light = if body < 0.0 { 0.74 } else { 1.0 };
+            (light + 0.26 * edge(head).clamp(0.0, 1.0), edge(body.min(bow).min(arrow)))
+        }
+        Sprite::Spark => {
+            let angle = p.y.atan2(p.x);
+            let ray = 0.25 + 0.75 * (3.5 * angle).cos().abs().powi(6);
+            (1.0, ((ray - round) * 3.0).clamp(0.0, 1.0))
+        }
+        Sprite::Stain => {
+            let t = (1.0 - round).clamp(0.0, 1.0);
+            (1.0, t * t * (3.0 - 2.0 * t))
+        }
     }
+}
+
+/// Below 0 within a rectangle with round corners.
+fn rounded(p: Vec2, half: Vec2, radius: f32) -> f32 {
+    let beyond = p.abs() - (half - Vec2::splat(radius));
+    beyond.max(Vec2::ZERO).length() + beyond.max_element().min(0.0) - radius
 }
 
 /// Flat at the top, two arcs that meet at the bottom; y points down.
@@ -161,4 +211,32 @@ fn arrow(p: Vec2) -> f32 {
     let front = (p.x * 0.6 + y * 1.0 - 0.42) / 1.166;
     let notch = (-p.x - 0.16 - y * 0.75) / 1.25;
     front.max(notch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_has_a_line_of_its_own() {
+        for (line, sprite) in (0_u8..).zip(SPRITES) {
+            assert_eq!(sprite as u8, line, "{sprite:?}");
+        }
+    }
+
+    /// What is drawn of a shape stays within its circle, so that units are as large as the physics has them.
+    #[test]
+    fn units_are_seen_where_they_are() {
+        for sprite in [Sprite::Guard, Sprite::Archer, Sprite::Ball] {
+            let seen = |p: Vec2| shade(sprite, p, 0.02).1 > 0.5;
+            for angle in 0..64 {
+                let way = Vec2::from_angle(angle as f32 * 0.1);
+                assert!(!seen(way * 1.1), "{sprite:?} at {angle}");
+            }
+            assert!(seen(vec2(-0.2, 0.0)), "{sprite:?}");
+        }
+        let (guard, archer) =
+            (shade(Sprite::Guard, vec2(0.6, 0.6), 0.02).1, shade(Sprite::Archer, vec2(-0.6, 0.6), 0.02).1);
+        assert!(guard > 0.5 && archer < 0.5, "silhouettes differ: {guard} {archer}");
+    }
 }

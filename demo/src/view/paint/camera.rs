@@ -11,13 +11,41 @@ const SCALE_MAX: f32 = 64.0;
 pub(crate) struct Camera {
     pub(crate) centre: Vec2,
     pub(crate) scale: f32,
+    /// What is left of the last turns of the wheel: a logarithm of scales.
+    zoom_left: f32,
 }
 
 impl Camera {
     /// Shows everything within `half` of the middle of the field, to all sides.
     pub(crate) fn fitting(half: Vec2, view: Rect) -> Self {
         let scale = (view.size() / (half * 2.0)).min_element();
-        Self { centre: Vec2::ZERO, scale: scale.clamp(SCALE_MIN, SCALE_MAX) }
+        Self::new(Vec2::ZERO, scale.clamp(SCALE_MIN, SCALE_MAX))
+    }
+
+    /// One that stands still.
+    pub(crate) fn new(centre: Vec2, scale: f32) -> Self {
+        Self { centre, scale, zoom_left: 0.0 }
+    }
+
+    /// The wheel was turned: the scale changes by this factor within a moment.
+    pub(crate) fn wish_zoom(&mut self, factor: f32) {
+        self.zoom_left = (self.zoom_left + factor.ln()).clamp(-2.0, 2.0);
+    }
+
+    /// Comes a part of the way to the wished scale; what is under the pixel stays there. `seconds`: since the last picture.
+    pub(crate) fn ease_zoom(&mut self, view: Rect, pixel: Vec2, seconds: f32) {
+        /// Speed of the way: after a tenth of a second a fifth of it is left.
+        const SPEED: f32 = 16.0;
+        if self.zoom_left == 0.0 {
+            return;
+        }
+        let step = if self.zoom_left.abs() < 0.002 {
+            self.zoom_left
+        } else {
+            self.zoom_left * (1.0 - (-SPEED * seconds).exp())
+        };
+        self.zoom_left -= step;
+        self.zoom(view, pixel, step.exp());
     }
 
     pub(crate) fn to_screen(self, view: Rect, place: Vec2) -> Vec2 {
@@ -76,5 +104,17 @@ mod tests {
         camera.zoom(view, mouse, 2.0);
         assert!((camera.to_field(view, mouse) - before).length() < 1e-3);
         assert!((camera.to_screen(view, before) - mouse).length() < 1e-2);
+    }
+
+    #[test]
+    fn an_eased_zoom_comes_to_its_end_in_pictures_of_any_length() {
+        let view = Rect::new(10.0, 20.0, 600.0, 400.0);
+        for (pictures, seconds) in [(120, 1.0 / 60.0), (12, 0.1)] {
+            let mut camera = Camera::fitting(Vec2::splat(50.0), view);
+            let before = camera.scale;
+            camera.wish_zoom(1.5);
+            (0..pictures).for_each(|_| camera.ease_zoom(view, vec2(300.0, 200.0), seconds));
+            assert!((camera.scale / before - 1.5).abs() < 1e-3, "{}", camera.scale / before);
+        }
     }
 }

@@ -30,10 +30,16 @@ pub(crate) const TEXT_DIM: Color = rgb(0x9f_ad_bc);
 
 pub(crate) const GROUND: Color = rgb(0x2d_38_33);
 pub(crate) const GROUND_LINE: Color = rgb(0x36_42_3c);
+/// Patches on the ground, darker and lighter.
+pub(crate) const MOSS: Color = rgb(0x22_2e_27);
+pub(crate) const STRAW: Color = rgb(0x4a_52_3c);
 pub(crate) const OUTSIDE: Color = rgb(0x17_1c_1c);
 pub(crate) const ROCK: Color = rgb(0x66_6f_73);
 pub(crate) const ROCK_DARK: Color = rgb(0x43_4a_4e);
 pub(crate) const BOULDER: Color = rgb(0xa3_98_88);
+
+/// Sparks of a blow.
+pub(crate) const SPARKLE: Color = rgb(0xff_ee_b0);
 
 pub(crate) const SELECTION: Color = rgb(0xf6_f9_c8);
 pub(crate) const HEALTHY: Color = rgb(0x3d_d6_a3);

@@ -1,9 +1,11 @@
 //! Text: two weights of one typeface, sharp on every screen.
 
+use std::cell::RefCell;
+
 use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::text::{Font, TextParams, draw_text_ex, load_ttf_font_from_bytes, measure_text};
-use macroquad::window::screen_dpi_scale;
+use macroquad::window::{screen_height, screen_width};
 
 /// Size of ordinary text, pixels.
 pub(crate) const SIZE: f32 = 15.0;
@@ -22,6 +24,8 @@ pub(crate) enum Align {
 pub(crate) struct Pen {
     regular: Option<Font>,
     medium: Option<Font>,
+    /// What was written in this picture, and where: texts may not overlap.
+    written: RefCell<Vec<(Rect, String)>>,
 }
 
 impl Pen {
@@ -29,7 +33,7 @@ impl Pen {
         // The built-in font of the window library stands in for one that does not load.
         let regular = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Regular.ttf")).ok();
         let medium = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Medium.ttf")).ok();
-        Self { regular, medium }
+        Self { regular, medium, written: RefCell::default() }
     }
 
     /// Writes at a base line; returns where the text ends.
@@ -53,21 +57,64 @@ impl Pen {
         self.text(text, x.round(), (rect.y + rect.h / 2.0 + size * 0.35).round(), size, color);
     }
 
+    /// Writes words in as many lines as the width asks for, the first at the upper edge of `rect`, whose height is that of a line.
+    pub(crate) fn wrapped(&self, text: &str, rect: Rect, size: f32, color: Color) {
+        let (mut line, mut y) = (String::new(), rect.y);
+        for word in text.split(' ') {
+            let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+            if line.is_empty() || self.width(&longer, size) <= rect.w {
+                line = longer;
+            } else {
+                self.text(&line, rect.x, y, size, color);
+                (line, y) = (word.to_owned(), y + rect.h);
+            }
+        }
+        self.text(&line, rect.x, y, size, color);
+    }
+
     pub(crate) fn width(&self, text: &str, size: f32) -> f32 {
-        let dpi = screen_dpi_scale();
-        measure_text(text, self.regular.as_ref(), (size * dpi) as u16, 1.0 / dpi).width
+        measure_text(text, self.regular.as_ref(), size as u16, 1.0).width
+    }
+
+    /// What was written below is hidden by something opaque.
+    pub(crate) fn cover(&self, rect: Rect) {
+        self.written.borrow_mut().retain(|(text, _)| !text.overlaps(&rect));
+    }
+
+    /// Ends a picture whose texts nobody compares.
+    pub(crate) fn forget(&self) {
+        self.written.borrow_mut().clear();
+    }
+
+    /// Ends a picture. Two texts of it that lie over each other, or one that leaves the screen.
+    pub(crate) fn take_clash(&self) -> Option<String> {
+        /// Letters are a little smaller than their boxes, pixels.
+        const SLACK: f32 = 2.0;
+        let written = self.written.take();
+        let screen = Rect::new(-SLACK, -SLACK, screen_width() + 2.0 * SLACK, screen_height() + 2.0 * SLACK);
+        for (n, (rect, text)) in written.iter().enumerate() {
+            if !screen.contains(rect.point()) || !screen.contains(rect.point() + rect.size()) {
+                return Some(format!("'{text}' leaves the screen"));
+            }
+            let other = written[..n].iter().find(|(other, _)| {
+                rect.intersect(*other).is_some_and(|common| common.w > SLACK && common.h > SLACK)
+            });
+            if let Some((_, other)) = other {
+                return Some(format!("'{text}' lies over '{other}'"));
+            }
+        }
+        None
     }
 
     fn write(&self, font: Option<&Font>, text: &str, x: f32, y: f32, size: f32, color: Color) -> f32 {
-        let dpi = screen_dpi_scale();
-        let params = TextParams {
-            font,
-            font_size: (size * dpi) as u16,
-            font_scale: 1.0 / dpi,
-            color,
-            ..TextParams::default()
-        };
+        // The library takes care of screens with more pixels.
+        let params = TextParams { font, font_size: size as u16, color, ..TextParams::default() };
         // Between pixels, letters would be smeared.
-        x + draw_text_ex(text, x.round(), y.round(), params).width
+        let width = draw_text_ex(text, x.round(), y.round(), params).width;
+        if !text.is_empty() {
+            let rect = Rect::new(x, y - size * 0.76, width, size * 0.96);
+            self.written.borrow_mut().push((rect, text.to_owned()));
+        }
+        x + width
     }
 }

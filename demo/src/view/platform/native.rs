@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use macroquad::miniquad::conf::LinuxBackend;
 
+use crate::app::interrupt;
 use crate::app::playback::Course;
 use crate::app::{CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
 use crate::view::command::order_log::{OrderLog, Sink};
@@ -90,6 +91,7 @@ fn show<E: 'static>(
     pictures: impl AsyncFnOnce(Told<E>) -> Result<bool, E> + 'static,
 ) -> Result<bool, WindowError<E>> {
     let display = display::find().map_err(WindowError::NoDisplay)?;
+    interrupt::watch();
     let backend = match display {
         Display::Usual => LinuxBackend::X11Only,
         Display::Wayland => LinuxBackend::WaylandOnly,

@@ -18,8 +18,8 @@ use crate::view::screens::{self, desk};
 /// The file beside the page.
 const MATCH_FILE: &str = "match.json";
 
-/// What is played. The network is the ordinary one; turns have a constant length, so that the final checksum follows from
-/// these numbers alone.
+/// What is played, and over what network. Turns have a constant length, so that the final checksum follows from
+/// the match alone.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Match {
@@ -32,11 +32,29 @@ struct Match {
     /// Two bots play.
     bots: bool,
     speed_percent: u32,
+    latency_ms: u64,
+    jitter_ms: u64,
+    /// Percent.
+    loss: u32,
+    duplicate: u32,
+    reorder: u32,
 }
 
 impl Default for Match {
     fn default() -> Self {
-        Self { cubes: None, units: 200, seed: 1, turns: None, bots: false, speed_percent: 100 }
+        Self {
+            cubes: None,
+            units: 200,
+            seed: 1,
+            turns: None,
+            bots: false,
+            speed_percent: 100,
+            latency_ms: 60,
+            jitter_ms: 15,
+            loss: 2,
+            duplicate: 0,
+            reorder: 0,
+        }
     }
 }
 
@@ -83,9 +101,12 @@ fn spec(chosen: Match) -> SkirmishSpec {
             turns: chosen.turns.unwrap_or(TURNS_MAX),
         },
         link: LinkSettings {
-            latency: Duration::from_millis(60),
-            jitter: Duration::from_millis(15),
-            loss_ppm: 20_000,
+            latency: Duration::from_millis(chosen.latency_ms.min(10_000)),
+            jitter: Duration::from_millis(chosen.jitter_ms.min(10_000)),
+            loss_ppm: chosen.loss.min(100) * 10_000,
+            duplicate_ppm: chosen.duplicate.min(100) * 10_000,
+            reorder_ppm: chosen.reorder.min(100) * 10_000,
+            reorder_hold: Duration::from_millis(100),
             ..LinkSettings::default()
         },
         pace: if chosen.turns.is_some() { Pace::Fixed } else { Pace::Adaptive },

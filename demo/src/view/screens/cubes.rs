@@ -14,6 +14,7 @@ use macroquad::time::get_frame_time;
 use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
 use testudo_lockstep::Duration;
 
+use crate::app::interrupt;
 use crate::app::{CubesError, CubesSpec, LiveCubes};
 use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Input};
 use crate::view::command::controls;
@@ -27,7 +28,7 @@ use crate::view::paint::palette::{
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::paint::viewport;
 use crate::view::screens::layout::Layout;
-use crate::view::screens::picture::{PICTURE_MAX, save_picture_on_key};
+use crate::view::screens::picture::{PICTURE_MAX, Pictures};
 use crate::view::widgets::ui::Ui;
 use field::Look;
 
@@ -70,7 +71,7 @@ pub(crate) async fn run(
     told: &Cell<Option<Result<bool, CubesError>>>,
 ) -> Result<bool, CubesError> {
     let mut desk = CubesDesk::new(spec, log)?;
-    let mut pictures = 0;
+    let mut pictures = Pictures::default();
     loop {
         let seconds = get_frame_time().min(PICTURE_MAX);
         desk.layout = Layout::new(screen_width(), screen_height());
@@ -80,8 +81,8 @@ pub(crate) async fn run(
         clear_background(BACKDROP);
         desk.draw();
         told.set(Some(Ok(desk.agrees())));
-        save_picture_on_key(&mut desk.log, &mut pictures);
-        if controls::wants_to_quit() {
+        pictures.save_on_key(&desk.pen, &mut desk.log);
+        if controls::wants_to_quit() || interrupt::is_asked() {
             desk.note_end();
             order_quit();
         }

@@ -10,6 +10,7 @@ use macroquad::time::get_frame_time;
 use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
 use testudo_lockstep::SessionPhase;
 
+use crate::app::interrupt;
 use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Pilot, Seat};
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
@@ -27,7 +28,7 @@ use crate::view::paint::camera::{Camera, units};
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, PANEL, TEXT, TEXT_DIM, WARN, faded};
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::screens::layout::Layout;
-use crate::view::screens::picture::{PICTURE_MAX, save_picture_on_key};
+use crate::view::screens::picture::{PICTURE_MAX, Pictures};
 use crate::view::widgets::card::Card;
 use crate::view::widgets::ui::Ui;
 
@@ -79,7 +80,7 @@ pub(crate) async fn run(
 ) -> Result<NetworkMatch, MatchError> {
     prevent_quit();
     let mut desk = NetworkDesk::new(game, log);
-    let mut pictures = 0;
+    let mut pictures = Pictures::default();
     while !desk.is_done() {
         let seconds = get_frame_time().min(PICTURE_MAX);
         desk.layout = Layout::new(screen_width(), screen_height());
@@ -88,8 +89,9 @@ pub(crate) async fn run(
         desk.advance(seconds, &tell);
         clear_background(BACKDROP);
         desk.draw();
-        save_picture_on_key(&mut desk.log, &mut pictures);
-        if controls::wants_to_quit() || is_quit_requested() {
+        pictures.save_on_key(&desk.pen, &mut desk.log);
+        let is_told = interrupt::is_asked() && desk.leaving.is_none();
+        if controls::wants_to_quit() || is_quit_requested() || is_told {
             desk.leave();
         }
         next_frame().await;

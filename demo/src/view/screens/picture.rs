@@ -1,13 +1,29 @@
 //! What all screens do with every picture: time passes, F12 saves it, somebody counts.
 
+#[cfg(not(target_arch = "wasm32"))]
 use macroquad::input::{KeyCode, is_key_pressed};
+#[cfg(not(target_arch = "wasm32"))]
+use macroquad::math::Rect;
+#[cfg(not(target_arch = "wasm32"))]
+use macroquad::shapes::draw_rectangle;
+#[cfg(not(target_arch = "wasm32"))]
 use macroquad::texture::get_screen_data;
 use macroquad::time::get_time;
+#[cfg(not(target_arch = "wasm32"))]
+use macroquad::window::{screen_height, screen_width};
 
 use crate::view::command::order_log::OrderLog;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::view::paint::palette::{PANEL, TEXT};
+use crate::view::paint::pen::Pen;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::view::paint::pen::{Align, SIZE};
 
 /// Longest time that a picture stands for, seconds: after a longer one the match is behind the clock, not ahead of the eye.
 pub(crate) const PICTURE_MAX: f32 = 0.1;
+
+/// Speeds, percent of real time.
+pub(crate) const SPEEDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
 
 /// How many pictures there are in a second, for the log.
 pub(crate) struct PictureCount {
@@ -34,17 +50,80 @@ impl PictureCount {
     }
 }
 
-/// F12 saves what is on the screen in the folder in which the program was started; `saved` pictures are there already.
-pub(crate) fn save_picture_on_key(log: &mut OrderLog, saved: &mut u32) {
-    if !is_key_pressed(KeyCode::F12) {
-        return;
+/// For how long the window says where a picture has gone, seconds.
+#[cfg(not(target_arch = "wasm32"))]
+const TOLD: f64 = 4.0;
+
+/// F12 saves what is on the screen in the folder in which the program was started. A page leaves that to the browser.
+#[derive(Default)]
+pub(crate) struct Pictures {
+    #[cfg(not(target_arch = "wasm32"))]
+    saved: u32,
+    /// The key was pressed; the next picture is saved, without a word about the last one.
+    #[cfg(not(target_arch = "wasm32"))]
+    is_wanted: bool,
+    /// What the window says, and until when.
+    #[cfg(not(target_arch = "wasm32"))]
+    told: Option<(String, f64)>,
+    /// What the log knows of texts that lie over each other.
+    clash: Option<String>,
+}
+
+impl Pictures {
+    /// Ends a picture: texts that lie over each other or leave the screen are noted for scripts.
+    fn note_clash(&mut self, pen: &Pen, log: &mut OrderLog) {
+        if !log.is_on() {
+            pen.forget();
+            return;
+        }
+        let clash = pen.take_clash();
+        if clash != self.clash {
+            log.note("clash", clash.clone());
+            self.clash = clash;
+        }
     }
-    *saved += 1;
-    let number = *saved;
-    let name = format!("testudo-{number}.png");
-    let mut picture = get_screen_data();
-    // What is left of transparency means nothing on a screen.
-    picture.get_image_data_mut().iter_mut().for_each(|pixel| pixel[3] = u8::MAX);
-    picture.export_png(&name);
-    log.note("picture", name);
+
+    /// Call when everything else has been drawn.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn save_on_key(&mut self, pen: &Pen, log: &mut OrderLog) {
+        if core::mem::take(&mut self.is_wanted) {
+            self.saved += 1;
+            let name = format!("testudo-{}.png", self.saved);
+            let mut picture = get_screen_data();
+            // What is left of transparency means nothing on a screen.
+            picture.get_image_data_mut().iter_mut().for_each(|pixel| pixel[3] = u8::MAX);
+            picture.export_png(&name);
+            let path = std::path::absolute(&name).map_or(name.clone(), |path| path.display().to_string());
+            let text = if std::path::Path::new(&name).exists() {
+                format!("Saved as {path}")
+            } else {
+                format!("{path} cannot be written")
+            };
+            self.told = Some((text, get_time() + TOLD));
+            log.note("picture", name);
+        } else {
+            self.is_wanted = is_key_pressed(KeyCode::F12);
+            self.told.take_if(|(_, until)| *until < get_time());
+            if let (Some((text, _)), false) = (&self.told, self.is_wanted) {
+                notice(pen, text);
+            }
+        }
+        self.note_clash(pen, log);
+    }
+
+    /// The browser has keys of its own for this.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn save_on_key(&mut self, pen: &Pen, log: &mut OrderLog) {
+        self.note_clash(pen, log);
+    }
+}
+
+/// A line over everything, in the middle of the screen.
+#[cfg(not(target_arch = "wasm32"))]
+fn notice(pen: &Pen, text: &str) {
+    let width = (pen.width(text, SIZE) + 32.0).min(screen_width());
+    let plate = Rect::new((screen_width() - width) / 2.0, screen_height() * 0.4, width, 40.0);
+    pen.cover(plate);
+    draw_rectangle(plate.x, plate.y, plate.w, plate.h, PANEL);
+    pen.label(text, plate, Align::Middle, SIZE, TEXT);
 }

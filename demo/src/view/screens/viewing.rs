@@ -14,6 +14,7 @@ use macroquad::window::{clear_background, next_frame, screen_height, screen_widt
 use testudo_lockstep::Duration;
 
 use crate::app::MatchError;
+use crate::app::interrupt;
 use crate::app::playback::{Budget, Course};
 use crate::game::{Command, Foe, Game, Order, Selection};
 use crate::view::battle::debug::Layers;
@@ -27,8 +28,7 @@ use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::palette::BACKDROP;
 use crate::view::paint::pen::Pen;
-use crate::view::screens::desk::SPEEDS;
-use crate::view::screens::picture::{PICTURE_MAX, save_picture_on_key};
+use crate::view::screens::picture::{PICTURE_MAX, Pictures, SPEEDS};
 use crate::view::widgets::ui::Ui;
 use layout::Layout;
 use timeline::Timeline;
@@ -107,7 +107,7 @@ pub(crate) async fn run(
         viewing.is_playing = false;
         viewing.go(viewing.course.timetable().start_of(turn));
     }
-    let mut pictures = 0;
+    let mut pictures = Pictures::default();
     loop {
         let seconds = get_frame_time().min(PICTURE_MAX);
         viewing.layout = Layout::new(screen_width(), screen_height());
@@ -117,8 +117,8 @@ pub(crate) async fn run(
         clear_background(BACKDROP);
         viewing.draw();
         told.set(Some(Ok(viewing.is_good())));
-        save_picture_on_key(&mut viewing.log, &mut pictures);
-        if wants_to_quit() {
+        pictures.save_on_key(&viewing.pen, &mut viewing.log);
+        if wants_to_quit() || interrupt::is_asked() {
             miniquad::window::order_quit();
         }
         next_frame().await;

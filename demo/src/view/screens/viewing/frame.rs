@@ -7,8 +7,9 @@ use macroquad::shapes::draw_rectangle;
 use crate::view::hud::help;
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
+use crate::view::screens::picture::SPEEDS;
+use crate::view::screens::viewing::Viewing;
 use crate::view::screens::viewing::timeline::{Timeline, clock};
-use crate::view::screens::viewing::{SPEEDS, Viewing};
 
 /// Names of the buttons that follow a player, for scripts.
 const FOLLOW: [&str; 16] = [

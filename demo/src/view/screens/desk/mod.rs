@@ -1,14 +1,21 @@
-//! The person's place: two clients side by side, what is chosen, what the time does.
+//! The person's place: one large view of the own army with the other computer beside it, what is chosen, what the time does.
+
+mod frame;
+mod layout;
 
 use std::cell::Cell;
 
 use macroquad::input::{KeyCode, is_key_pressed};
-use macroquad::math::{Rect, Vec2};
-use macroquad::shapes::draw_rectangle;
+use macroquad::math::Vec2;
 use macroquad::time::get_frame_time;
 use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
 use testudo_lockstep::Duration;
 
+use crate::app::interrupt;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::app::open_replay;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::app::playback::Course;
 use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec};
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
@@ -19,23 +26,30 @@ use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::steering::steer;
-use crate::view::hud::alarm::{self, Answer};
-use crate::view::hud::header::{self, Header};
-use crate::view::hud::help;
-use crate::view::hud::panel::{self, Wish};
+use crate::view::hud::hints::Progress;
+use crate::view::hud::result::{SAMPLE_EVERY, Score};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, units};
-use crate::view::paint::palette::{BACKDROP, BAD, GOOD, PANEL, TEXT, TEXT_DIM};
-use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
-use crate::view::screens::layout::Layout;
-use crate::view::screens::picture::{PICTURE_MAX, PictureCount, save_picture_on_key};
+use crate::view::paint::palette::BACKDROP;
+use crate::view::paint::pen::Pen;
+use crate::view::screens::picture::{PICTURE_MAX, PictureCount, Pictures, SPEEDS};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::view::screens::viewing;
 use crate::view::widgets::ui::Ui;
+use layout::DeskLayout;
 
 /// Real time that simulating may take per picture.
 const BUDGET: Duration = Duration::from_millis(40);
 
-/// Speeds, percent of real time.
-pub(crate) const SPEEDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
+/// Frames of the match per second.
+const FRAMES_PER_SECOND: f32 = 20.0;
+
+/// For how long a decided battle goes on, so that the last blow is seen, seconds.
+const LAST_LOOK: f32 = 1.5;
+
+/// From here on a network is broken enough to be looked at.
+const BAD_LOSS_PPM: u32 = 100_000;
+const BAD_LATENCY: Duration = Duration::from_millis(140);
 
 /// Picture after picture. The verdict so far stands in `told`, because a window may be closed at any time.
 pub(crate) async fn run(
@@ -45,20 +59,24 @@ pub(crate) async fn run(
     told: &Cell<Option<Result<bool, MatchError>>>,
 ) -> Result<bool, MatchError> {
     let mut desk = Desk::new(spec, speed_percent, log)?;
-    let mut pictures = 0;
+    let mut pictures = Pictures::default();
     let mut count = PictureCount::new();
     loop {
         let seconds = get_frame_time().min(PICTURE_MAX);
         count.note_picture(&mut desk.log);
-        desk.layout = Layout::new(screen_width(), screen_height());
+        desk.lay_out();
         desk.ui.begin();
         desk.read(seconds);
         desk.advance(seconds);
         clear_background(BACKDROP);
         desk.draw();
         told.set(Some(Ok(desk.agrees())));
-        save_picture_on_key(&mut desk.log, &mut pictures);
-        if controls::wants_to_quit() {
+        pictures.save_on_key(&desk.pen, &mut desk.log);
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Some(course) = desk.wanted_replay() {
+            return viewing::run(course, None, desk.log, told).await;
+        }
+        if controls::wants_to_quit() || interrupt::is_asked() {
             desk.note_end();
             macroquad::miniquad::window::order_quit();
         }
@@ -72,7 +90,22 @@ pub(crate) struct Desk {
     skirmish: Skirmish,
     sides: [Side; 2],
     camera: Camera,
-    pub(crate) layout: Layout<2>,
+    layout: DeskLayout,
+    /// Both views are equally large, and the panel is open.
+    is_split: bool,
+    is_unfolded: bool,
+    /// What the person has tried so far.
+    progress: Progress,
+    /// The hint that the log knows to wait.
+    hint: Option<usize>,
+    /// Kills over time, and when they were noted last.
+    score: Score,
+    scored: f32,
+    /// For how long the battle has been decided, seconds; none while it is not.
+    decided: Option<f32>,
+    /// The person wants to see it again.
+    #[cfg(not(target_arch = "wasm32"))]
+    wants_replay: bool,
     pub(crate) ui: Ui,
     pen: Pen,
     batch: Batch,
@@ -90,6 +123,8 @@ pub(crate) struct Desk {
     /// The desync has been reported to the log, and the card has been answered.
     alarmed: bool,
     is_answered: bool,
+    /// The log knows who has won.
+    is_decided_noted: bool,
     /// What went wrong, if the match has ended early.
     error: Option<String>,
     seconds: f32,
@@ -103,7 +138,7 @@ impl Desk {
         if let Some(error) = skirmish.unrecorded() {
             eprintln!("No replay is written: {error}");
         }
-        let layout = Layout::new(screen_width(), screen_height());
+        let layout = DeskLayout::new(screen_width(), screen_height(), false, false);
         let camera = scene::opening(&skirmish.client(0).game(), layout.views[0]);
         Ok(Self {
             camera,
@@ -111,6 +146,15 @@ impl Desk {
             skirmish,
             sides: [Side::default(), Side::default()],
             layout,
+            is_split: false,
+            is_unfolded: false,
+            progress: Progress::default(),
+            hint: Progress::default().next(),
+            score: Score::default(),
+            scored: 0.0,
+            decided: None,
+            #[cfg(not(target_arch = "wasm32"))]
+            wants_replay: false,
             ui: Ui::new(),
             pen: Pen::new(),
             batch: Batch::new(),
@@ -124,6 +168,7 @@ impl Desk {
             is_over: false,
             alarmed: false,
             is_answered: false,
+            is_decided_noted: false,
             error: None,
             seconds: 0.0,
         })
@@ -141,12 +186,25 @@ impl Desk {
         self.log.end(turns, &checksums, self.agrees());
     }
 
+    fn lay_out(&mut self) {
+        self.layout = DeskLayout::new(screen_width(), screen_height(), self.is_split, self.is_unfolded);
+    }
+
+    /// Both computers side by side from now on.
+    fn split(&mut self) {
+        self.is_split = true;
+        self.lay_out();
+    }
+
     /// Lets the match run for the time of one picture.
     pub(crate) fn advance(&mut self, real: f32) {
         self.seconds += real;
         let micros = (real * 1e6) as u64 * u64::from(SPEEDS[self.speed]) / 100;
         let (frame, mut passed) = (self.skirmish.frame(0), 0.0);
-        let result = if self.error.is_some() {
+        self.decided = self.skirmish.result().map(|_| self.decided.unwrap_or(0.0) + real);
+        // After the last blow there is nothing left to simulate.
+        let is_done = self.decided.is_some_and(|seconds| seconds > LAST_LOOK);
+        let result = if self.error.is_some() || is_done {
             Ok(())
         } else if core::mem::take(&mut self.wants_step) {
             self.is_paused = true;
@@ -168,6 +226,8 @@ impl Desk {
             side.effects.observe(&game, self.skirmish.frame(player as u8), passed, real);
         }
         self.look_for_desync();
+        self.note_score();
+        self.note_progress();
         if !self.is_over && self.skirmish.is_over() {
             self.is_over = true;
             self.note_end();
@@ -178,6 +238,7 @@ impl Desk {
         if let (Some(desync), false) = (self.skirmish.desync(), self.alarmed) {
             self.alarmed = true;
             self.is_paused = true;
+            self.is_split = true;
             self.log.desync(desync);
             if let Some(slot) = desync.body()
                 && let Some(at) = self.place_of(slot)
@@ -186,6 +247,59 @@ impl Desk {
                 // Below the card.
                 let low = 0.25 * self.layout.views[0].h / self.camera.scale;
                 self.camera.centre = at - Vec2::new(0.0, low);
+            }
+        }
+    }
+
+    /// Kills, now and then; who has won, once.
+    fn note_score(&mut self) {
+        let now = self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND;
+        if self.decided.is_none() && now - self.scored >= SAMPLE_EVERY {
+            self.scored = now;
+            self.score.note(self.kills());
+        }
+        if let (Some(0.0), Some(winner)) =
+            (self.decided.map(|seconds| seconds.min(0.0)), self.skirmish.result())
+            && !self.is_decided_noted
+        {
+            self.is_decided_noted = true;
+            self.score.note(self.kills());
+            self.log.note("result", winner);
+        }
+    }
+
+    fn kills(&self) -> [u32; 2] {
+        let game = self.skirmish.client(0).game();
+        [0, 1].map(|army| game.score(army).0)
+    }
+
+    /// Which hints have done their work.
+    fn note_progress(&mut self) {
+        let link = self.skirmish.link();
+        self.progress.has_chosen |= self.sides.iter().any(|side| !side.chosen.is_empty());
+        self.progress.has_attacked |= self.sides.iter().any(|side| side.has_attacked);
+        self.progress.has_broken_network |= link.loss_ppm >= BAD_LOSS_PPM || link.latency >= BAD_LATENCY;
+        if self.progress.next() != self.hint {
+            self.hint = self.progress.next();
+            self.log.note("hint", self.hint.map(|hint| hint + 1));
+        }
+    }
+
+    /// The replay of this match, if the person wants to see it.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn wanted_replay(&mut self) -> Option<Course> {
+        if !core::mem::take(&mut self.wants_replay) {
+            return None;
+        }
+        let path = self.skirmish.replay()?.to_owned();
+        // The file is whole when the match is gone.
+        self.note_end();
+        self.skirmish = Skirmish::new(SkirmishSpec { replays: None, ..self.spec.clone() }).ok()?;
+        match open_replay(&path).and_then(|(replay, terms)| Course::new(replay, terms)) {
+            Ok(course) => Some(course),
+            Err(error) => {
+                self.error = Some(error.to_string());
+                None
             }
         }
     }
@@ -204,9 +318,10 @@ impl Desk {
         }
         self.sides = [Side::default(), Side::default()];
         (self.alarmed, self.is_answered, self.is_paused, self.error) = (false, false, false, None);
-        self.is_over = false;
+        (self.is_over, self.is_decided_noted, self.decided) = (false, false, None);
+        (self.score, self.scored) = (Score::default(), 0.0);
         self.show_all();
-        self.log.note("restart", true);
+        self.log.note("restart", self.spec.terms.setup.seed);
     }
 
     /// All armies in the picture, as at the start.
@@ -221,9 +336,15 @@ impl Desk {
             player,
             game,
             alpha: self.skirmish.alpha(player),
-            view: View { rect, camera: self.camera },
+            view: View { rect, camera: self.camera_of(player) },
             map: self.layout.maps[usize::from(player)],
         }
+    }
+
+    /// An inset shows the same part of the field as the large view.
+    fn camera_of(&self, player: u8) -> Camera {
+        let part = if player == 1 { self.layout.part() } else { 1.0 };
+        Camera::new(self.camera.centre, self.camera.scale * part)
     }
 
     /// Reads mouse and keys of one picture; `seconds` is the time since the last one.
@@ -242,7 +363,7 @@ impl Desk {
         if let (Some(side), false) = (self.side_under(at), is_dragging) {
             self.active = side;
         }
-        for player in 0..2 {
+        for player in 0..if self.is_split { 2 } else { 1 } {
             self.read_side(player);
         }
     }
@@ -286,6 +407,9 @@ impl Desk {
         if is_key_pressed(KeyCode::N) {
             self.wants_step = true;
         }
+        if is_key_pressed(KeyCode::Tab) {
+            self.is_split = !self.is_split;
+        }
         if is_key_pressed(KeyCode::Equal) || is_key_pressed(KeyCode::KpAdd) {
             self.change_speed(1);
         }
@@ -308,131 +432,13 @@ impl Desk {
 
     /// In whose view a point of the screen is.
     fn side_under(&self, at: Vec2) -> Option<u8> {
-        (0..2).find(|side| self.layout.views[usize::from(*side)].contains(at))
+        let views = if self.is_split { 2 } else { 1 };
+        (0..views).find(|side| self.layout.views[usize::from(*side)].contains(at))
     }
 
     /// A box is being drawn.
     fn is_dragging(&self) -> bool {
         self.sides.iter().any(|side| side.drag.is_some())
-    }
-
-    /// Draws one picture and asks its widgets.
-    pub(crate) fn draw(&mut self) {
-        let slot = self.skirmish.desync().and_then(|desync| desync.body());
-        let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
-        for player in 0..2_u8 {
-            let game = self.skirmish.client(player).game();
-            let sight = self.sight(player, &game);
-            let side = &self.sides[usize::from(player)];
-            sight.draw(&mut self.batch, side, self.layers, self.ui.mouse, accused);
-        }
-        self.draw_frame();
-    }
-
-    /// Everything around the views, and what lies over them.
-    fn draw_frame(&mut self) {
-        self.draw_headers();
-        self.draw_top();
-        let wish = panel::draw(&mut self.batch, &self.pen, &mut self.ui, self.layout.bottom, &self.skirmish);
-        match wish {
-            Some(Wish::Network(link)) => {
-                self.skirmish.set_link(link);
-                self.log.network(&link);
-            }
-            Some(Wish::Corrupt) => {
-                self.skirmish.corrupt_one_bit();
-                self.is_paused = false;
-                self.log.note("corrupt", true);
-            }
-            None => {}
-        }
-        let views = self.layout.views;
-        let around = Rect { w: views[1].x + views[1].w - views[0].x, ..views[0] };
-        if let (Some(desync), false) = (self.skirmish.desync(), self.is_answered) {
-            match alarm::draw(&self.pen, &mut self.ui, around, desync) {
-                Some(Answer::GoOn) => (self.is_answered, self.is_paused) = (true, false),
-                Some(Answer::Restart) => self.restart(),
-                None => {}
-            }
-        }
-        for (player, view) in (0..2_u8).zip(self.layout.views) {
-            header::verdict(&self.pen, view, &self.skirmish.client(player).game(), player);
-        }
-        if self.is_over {
-            let bar = Rect { h: 36.0, ..around };
-            let (turns, sums) = self.skirmish.compared();
-            let sums: Vec<String> = sums.iter().map(|sum| format!("{sum:016x}")).collect();
-            let text = format!("Over after {turns} turns. Final checksums: {}", sums.join(", "));
-            draw_rectangle(bar.x, bar.y, bar.w, bar.h, PANEL);
-            self.pen.label(&text, bar, Align::Middle, SIZE, if self.agrees() { GOOD } else { BAD });
-        }
-        if let Some(error) = &self.error {
-            let bar = Rect { h: 36.0, ..around };
-            draw_rectangle(bar.x, bar.y, bar.w, bar.h, PANEL);
-            self.pen.label(error, bar, Align::Middle, SIZE, BAD);
-        }
-        if self.shows_help {
-            help::draw(&self.pen, around, &help::SKIRMISH);
-        }
-        self.ui.end();
-        let layout = self.layout;
-        let fixed = [
-            ("view 1", layout.views[0]),
-            ("view 2", layout.views[1]),
-            ("map 1", layout.maps[0]),
-            ("map 2", layout.maps[1]),
-        ];
-        self.log.places(self.ui.places().iter().map(|(name, rect)| (*name, *rect)).chain(fixed));
-    }
-
-    fn draw_headers(&mut self) {
-        for (player, widget) in (0..2_u8).zip(["pilot 1", "pilot 2"]) {
-            let is_person = self.skirmish.pilot(player) == Pilot::Person;
-            let rect = self.layout.headers[usize::from(player)];
-            let header = Header { rect, player, widget, is_person };
-            let side = &self.sides[usize::from(player)];
-            let pressed = header.draw(&self.pen, &mut self.ui, side, &self.skirmish.client(player).game());
-            if pressed {
-                let other = if is_person { Pilot::Bot } else { Pilot::Person };
-                self.skirmish.set_pilot(player, other);
-                self.log.note("pilot", i32::from(player));
-            }
-        }
-    }
-
-    fn draw_top(&mut self) {
-        let top = self.layout.top;
-        draw_rectangle(top.x, top.y, top.w, top.h, PANEL);
-        self.ui.cover(top);
-        let x = self.pen.strong("Testudo", top.x + 16.0, top.y + 29.0, LARGE, TEXT) + 14.0;
-        let about = "two clients, two copies of one battle, only orders in between";
-        if top.w > 1_000.0 {
-            self.pen.text(about, x, top.y + 28.0, SMALL, TEXT_DIM);
-        }
-        let mut right = top.x + top.w - 10.0;
-        let mut place = |width: f32| {
-            right -= width + 6.0;
-            Rect::new(right, top.y + 8.0, width, 28.0)
-        };
-        let (help, faster) = (place(74.0), place(34.0));
-        let (speed, slower, step, pause) = (place(58.0), place(34.0), place(92.0), place(84.0));
-        if self.ui.button(&self.pen, "help", help, "F1 help", self.shows_help) {
-            self.toggle_help();
-        }
-        if self.ui.button(&self.pen, "faster", faster, "+", false) {
-            self.change_speed(1);
-        }
-        if self.ui.button(&self.pen, "slower", slower, "\u{2013}", false) {
-            self.change_speed(-1);
-        }
-        self.pen.label(&format!("{}x", SPEEDS[self.speed] as f32 / 100.0), speed, Align::Middle, SIZE, TEXT);
-        if self.ui.button(&self.pen, "step", step, "One frame", false) {
-            self.wants_step = true;
-        }
-        let word = if self.is_paused { "Go on" } else { "Pause" };
-        if self.ui.button(&self.pen, "pause", pause, word, self.is_paused) {
-            self.toggle_pause();
-        }
     }
 
     fn toggle_help(&mut self) {

@@ -1,0 +1,99 @@
+//! Buttons for what the chosen units can be told, and for what the physics sees. Each names its key when the mouse is over it.
+
+use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::shapes::draw_rectangle;
+
+use crate::view::battle::debug::Layers;
+use crate::view::command::side::Aim;
+use crate::view::paint::atlas::Sprite;
+use crate::view::paint::batch::Batch;
+use crate::view::paint::palette::{DYING, PANEL, SELECTION, TEXT, army, faded};
+use crate::view::paint::pen::{Align, Pen, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// Sides of a button, pixels.
+const WIDE: f32 = 62.0;
+const HIGH: f32 = 46.0;
+const GAP: f32 = 4.0;
+
+/// What a button says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Said {
+    All,
+    Attack,
+    Patrol,
+    Stop,
+}
+
+/// Name for scripts, word on the button, what it does.
+const BUTTONS: [(&str, &str, &str, Said); 4] = [
+    ("choose all", "All", "Choose the whole army: Ctrl A", Said::All),
+    ("attack", "Attack", "Go there and attack on the way: A, then click", Said::Attack),
+    ("patrol", "Patrol", "Walk between here and there: P, then click", Said::Patrol),
+    ("stop", "Stop", "Stop, and attack who comes near: S", Said::Stop),
+];
+
+/// Draws the bar to the right of a point at its lower left corner; `aim` is what the next click means.
+pub(crate) fn draw(
+    batch: &mut Batch,
+    pen: &Pen,
+    ui: &mut Ui,
+    corner: Vec2,
+    aim: Option<Aim>,
+) -> Option<Said> {
+    let (mut said, mut tip) = (None, None);
+    for (n, (name, word, about, what)) in BUTTONS.into_iter().enumerate() {
+        let button = Rect::new(corner.x + n as f32 * (WIDE + GAP), corner.y - HIGH, WIDE, HIGH);
+        ui.cover(button);
+        let is_lit =
+            matches!((what, aim), (Said::Attack, Some(Aim::Attack)) | (Said::Patrol, Some(Aim::Patrol)));
+        if ui.button(pen, name, button, "", is_lit) {
+            said = Some(what);
+        }
+        icon(batch, what, vec2(button.x + button.w / 2.0, button.y + 16.0));
+        let below = Rect { y: button.y + 24.0, h: 22.0, ..button };
+        pen.label(word, below, Align::Middle, SMALL, TEXT);
+        if button.contains(ui.mouse) {
+            tip = Some((button, about));
+        }
+    }
+    batch.draw();
+    if let Some((button, about)) = tip {
+        let wide = pen.width(about, SMALL) + 16.0;
+        let plate = Rect::new(button.x, button.y - 30.0, wide, 24.0);
+        pen.cover(plate);
+        draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.95));
+        pen.label(about, plate, Align::Middle, SMALL, TEXT);
+    }
+    said
+}
+
+fn icon(batch: &mut Batch, what: Said, at: Vec2) {
+    match what {
+        Said::All => {
+            for x in [-9.0, 0.0, 9.0] {
+                batch.sprite(Sprite::Ball, at + vec2(x, 0.0), 5.0, army(0));
+            }
+        }
+        Said::Attack => batch.turned(Sprite::Arrow, at, 11.0, Vec2::X, DYING),
+        Said::Patrol => {
+            batch.turned(Sprite::Arrow, at - vec2(8.0, 0.0), 7.0, -Vec2::X, SELECTION);
+            batch.turned(Sprite::Arrow, at + vec2(8.0, 0.0), 7.0, Vec2::X, SELECTION);
+        }
+        Said::Stop => batch.sprite(Sprite::Tile, at, 8.0, TEXT),
+    }
+}
+
+/// Draws a switch for each layer of what the physics sees, below each other at the right edge of a view, from `top` on.
+pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, top: f32, layers: &mut Layers) {
+    for (n, (name, word, is_on)) in layers.switches().into_iter().enumerate() {
+        let button = Rect::new(view.x + view.w - 100.0, top + n as f32 * 25.0, 90.0, 23.0);
+        if button.bottom() > view.bottom() {
+            return;
+        }
+        ui.cover(button);
+        if ui.button(pen, name, button, word, *is_on) {
+            *is_on = !*is_on;
+        }
+    }
+}

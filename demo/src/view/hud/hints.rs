@@ -1,0 +1,65 @@
+//! What to try next: four hints, each of which waits until it has been followed.
+
+use macroquad::math::Rect;
+use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
+
+use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, faded};
+use crate::view::paint::pen::{Pen, SIZE, SMALL};
+
+/// What has been done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) has_chosen: bool,
+    pub(crate) has_attacked: bool,
+    pub(crate) has_broken_network: bool,
+    pub(crate) has_corrupted: bool,
+}
+
+/// Each with a shorter form for narrow screens.
+const HINTS: [[&str; 2]; 4] = [
+    ["Drag a box over your blue units, or press Ctrl A", "Drag a box over your units"],
+    ["Press A, then click on the orange army: your units attack", "Press A, then click on the enemy"],
+    ["Open Network below and make it terrible: the battle stays the same", "Open Network, make it terrible"],
+    ["Open Network and corrupt one bit: see how it is found", "Open Network, corrupt one bit"],
+];
+
+impl Progress {
+    /// Number of the hint that waits; none when all have been followed.
+    pub(crate) fn next(self) -> Option<usize> {
+        [self.has_chosen, self.has_attacked, self.has_broken_network, self.has_corrupted]
+            .into_iter()
+            .position(|is_done| !is_done)
+    }
+}
+
+/// Draws the hint that waits, in the middle of a strip.
+pub(crate) fn draw(pen: &Pen, strip: Rect, progress: Progress) {
+    let Some(number) = progress.next() else { return };
+    let count = format!("{} of {}", number + 1, HINTS.len());
+    let lead = pen.width(&count, SMALL) + 14.0;
+    let fitting = HINTS[number].into_iter().find(|text| lead + pen.width(text, SIZE) + 28.0 <= strip.w);
+    let Some(text) = fitting else { return };
+    let width = lead + pen.width(text, SIZE) + 28.0;
+    let pill = Rect::new((strip.x + (strip.w - width) / 2.0).floor(), strip.y, width, strip.h);
+    draw_rectangle(pill.x, pill.y, pill.w, pill.h, faded(PANEL, 0.92));
+    draw_rectangle_lines(pill.x, pill.y, pill.w, pill.h, 2.0, faded(SELECTION, 0.6));
+    pen.text(&count, pill.x + 14.0, pill.y + pill.h / 2.0 + 5.0, SMALL, TEXT_DIM);
+    pen.text(text, pill.x + 14.0 + lead, pill.y + pill.h / 2.0 + 5.0, SIZE, TEXT);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_hint_waits_for_what_it_asks() {
+        let mut progress = Progress::default();
+        assert_eq!(progress.next(), Some(0));
+        progress.has_corrupted = true;
+        assert_eq!(progress.next(), Some(0), "the order is kept");
+        (progress.has_chosen, progress.has_attacked) = (true, true);
+        assert_eq!(progress.next(), Some(2));
+        progress.has_broken_network = true;
+        assert_eq!(progress.next(), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! The end of a battle: who has won, how it went, and whether the computers agreed all the time.
+
+use macroquad::color::Color;
+use macroquad::math::Rect;
+use macroquad::shapes::{draw_line, draw_rectangle, draw_rectangle_lines};
+
+use crate::view::paint::palette::{BACKDROP, BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
+use crate::view::paint::pen::{LARGE, Pen, SIZE, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// Seconds of the match from one sample of the score to the next.
+pub(crate) const SAMPLE_EVERY: f32 = 2.0;
+
+/// Most samples: when there are more, every second one is dropped.
+const SAMPLES_MAX: usize = 400;
+
+/// Kills of both armies over time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Score {
+    samples: Vec<[u32; 2]>,
+    /// Samples that one stands for, as a power of two.
+    halvings: u32,
+    skipped: u32,
+}
+
+impl Score {
+    /// Takes down the kills of both armies, every [`SAMPLE_EVERY`] seconds.
+    pub(crate) fn note(&mut self, kills: [u32; 2]) {
+        self.skipped += 1;
+        if self.skipped < 1 << self.halvings {
+            return;
+        }
+        self.skipped = 0;
+        if self.samples.len() == SAMPLES_MAX {
+            let mut is_kept = false;
+            self.samples.retain(|_| {
+                is_kept = !is_kept;
+                is_kept
+            });
+            self.halvings += 1;
+        }
+        self.samples.push(kills);
+    }
+}
+
+/// What has come of a battle.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended<'a> {
+    /// None: nobody has won.
+    pub(crate) winner: Option<u8>,
+    /// Whom the person plays; none if both are bots.
+    pub(crate) person: Option<u8>,
+    pub(crate) seconds: u32,
+    pub(crate) kills: [u32; 2],
+    pub(crate) score: &'a Score,
+    /// Turns in which the checksums were compared, and whether they were equal in all of them.
+    pub(crate) turns: u32,
+    pub(crate) is_identical: bool,
+    pub(crate) has_replay: bool,
+}
+
+/// What the person wants next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    Rematch,
+    NewSeed,
+    Replay,
+}
+
+impl Ended<'_> {
+    /// Who has won, from the person's side.
+    pub(crate) fn title(&self) -> (String, Color) {
+        match (self.winner, self.person) {
+            (Some(winner), Some(person)) if winner == person => {
+                ("Victory: their keep has fallen".into(), GOOD)
+            }
+            (Some(_), Some(_)) => ("Defeat: your keep has fallen".into(), BAD),
+            (Some(winner), None) => (format!("Player {} has won", winner + 1), army(winner)),
+            (None, _) => ("A draw: both keeps have fallen".into(), TEXT),
+        }
+    }
+
+    /// Draws the card in the middle of a rectangle.
+    pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<Next> {
+        let size = (520.0_f32.min(around.w - 16.0), 300.0_f32.min(around.h - 8.0));
+        let card = Rect::new(
+            (around.x + (around.w - size.0) / 2.0).floor(),
+            (around.y + (around.h - size.1) / 2.0).floor(),
+            size.0,
+            size.1,
+        );
+        pen.cover(card);
+        ui.cover(card);
+        let (title, color) = self.title();
+        draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
+        draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, color);
+        let x = card.x + 22.0;
+        pen.strong(&title, x, card.y + 36.0, LARGE, color);
+        let time = format!("after {}:{:02} of game time", self.seconds / 60, self.seconds % 60);
+        pen.text(&time, x, card.y + 58.0, SMALL, TEXT_DIM);
+        let checked = if self.is_identical {
+            (format!("Checksums of both computers: equal in all {} turns", self.turns), GOOD)
+        } else {
+            ("The copies of the computers were not equal all the time".into(), BAD)
+        };
+        pen.text(&checked.0, x, card.y + 82.0, SIZE, checked.1);
+        self.plot(pen, Rect::new(x, card.y + 96.0, card.w - 44.0, card.h - 156.0));
+        let choices = [
+            ("rematch", "Rematch", 100.0, Next::Rematch),
+            ("new seed", "New seed", 100.0, Next::NewSeed),
+            ("watch", "Watch replay", 120.0, Next::Replay),
+        ];
+        let (mut left, mut next) = (x, None);
+        for (name, word, width, what) in choices {
+            if what == Next::Replay && !self.has_replay {
+                continue;
+            }
+            let button = Rect::new(left, card.bottom() - 46.0, width, 32.0);
+            if ui.button(pen, name, button, word, what == Next::Rematch) {
+                next = Some(what);
+            }
+            left += width + 12.0;
+        }
+        next
+    }
+
+    /// Kills over time, a line for each army.
+    fn plot(&self, pen: &Pen, rect: Rect) {
+        let plot = Rect { y: rect.y + 20.0, h: (rect.h - 20.0).max(10.0), ..rect };
+        let mut x = pen.text("Kills over time", rect.x, rect.y + 13.0, SMALL, TEXT_DIM) + 16.0;
+        for (player, kills) in (0_u8..).zip(self.kills) {
+            let text = format!("player {}: {kills}", player + 1);
+            x = pen.text(&text, x, rect.y + 13.0, SMALL, army(player)) + 16.0;
+        }
+        draw_rectangle(plot.x, plot.y, plot.w, plot.h, BACKDROP);
+        let samples = &self.score.samples;
+        let top = samples.iter().flatten().copied().max().unwrap_or(1).max(1) as f32;
+        let step = plot.w / (samples.len().max(2) - 1) as f32;
+        for half in [0.0, 0.5] {
+            let y = plot.y + plot.h * half;
+            draw_line(plot.x, y, plot.right(), y, 1.0, faded(LINE, 0.7));
+        }
+        for player in 0..2 {
+            let at = |n: usize| {
+                let part = samples[n][player] as f32 / top;
+                (plot.x + n as f32 * step, plot.bottom() - plot.h * part)
+            };
+            for n in 1..samples.len() {
+                let (from, to) = (at(n - 1), at(n));
+                draw_line(from.0, from.1, to.0, to.1, 2.0, army(player as u8));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_title_is_told_from_the_persons_side() {
+        let score = Score::default();
+        let ended = Ended {
+            winner: Some(1),
+            person: Some(0),
+            seconds: 61,
+            kills: [3, 5],
+            score: &score,
+            turns: 300,
+            is_identical: true,
+            has_replay: true,
+        };
+        assert!(ended.title().0.starts_with("Defeat"));
+        assert!(Ended { winner: Some(0), ..ended.clone() }.title().0.starts_with("Victory"));
+        assert_eq!(Ended { person: None, ..ended.clone() }.title().0, "Player 2 has won");
+        assert!(Ended { winner: None, ..ended }.title().0.starts_with("A draw"));
+    }
+
+    #[test]
+    fn a_long_battle_keeps_a_bounded_number_of_samples() {
+        let mut score = Score::default();
+        (0..10_000).for_each(|n| score.note([n, 2 * n]));
+        assert!(score.samples.len() <= SAMPLES_MAX && score.samples.len() > SAMPLES_MAX / 4);
+        assert!(score.samples.windows(2).all(|pair| pair[0][0] < pair[1][0]));
+    }
+}

@@ -1,0 +1,100 @@
+//! One line that says how the match stands: how many computers, whether their copies are identical, what it costs.
+
+use macroquad::color::Color;
+use macroquad::math::Rect;
+use macroquad::shapes::{draw_line, draw_rectangle};
+
+use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT_DIM, WARN};
+use crate::view::paint::pen::{LARGE, Pen, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// What the line says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Status {
+    pub(crate) computers: u8,
+    /// Turns in which the copies were compared.
+    pub(crate) turns: u32,
+    /// The first turn in which they differed.
+    pub(crate) divergent_turn: Option<u32>,
+    /// UDP payload of all computers together.
+    pub(crate) bytes_per_second: u32,
+    pub(crate) is_waiting: bool,
+}
+
+/// What the person wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wish {
+    Unfold,
+    Split,
+}
+
+impl Status {
+    /// The line in words.
+    pub(crate) fn words(&self) -> (String, Color) {
+        let rate = f64::from(self.bytes_per_second) / 1e3;
+        let count = self.computers;
+        match (self.divergent_turn, self.turns, self.is_waiting) {
+            (Some(turn), ..) => (format!("{count} computers, different since turn {turn}"), BAD),
+            (None, 0, _) => (format!("{count} computers, connecting"), TEXT_DIM),
+            (None, _, true) => (format!("{count} computers, waiting for orders"), WARN),
+            (None, ..) => (format!("{count} computers, identical, {rate:.1} kB/s"), GOOD),
+        }
+    }
+
+    /// Draws the line with its two buttons.
+    pub(crate) fn draw(
+        &self,
+        pen: &Pen,
+        ui: &mut Ui,
+        rect: Rect,
+        [is_unfolded, is_split]: [bool; 2],
+    ) -> Option<Wish> {
+        draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
+        draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
+        ui.cover(rect);
+        let (words, color) = self.words();
+        let after = pen.strong(&words, rect.x + 16.0, rect.y + 24.0, LARGE, color);
+        let mut right = rect.x + rect.w - 10.0;
+        let mut place = |width: f32| {
+            right -= width + 6.0;
+            Rect::new(right, rect.y + 5.0, width, 26.0)
+        };
+        let (network, split) = (place(110.0), place(110.0));
+        let mut wish = None;
+        let fold = if is_unfolded { "Network \u{2013}" } else { "Network +" };
+        if ui.button(pen, "unfold", network, fold, is_unfolded) {
+            wish = Some(Wish::Unfold);
+        }
+        let text = if is_split { "One view" } else { "Two views" };
+        if ui.button(pen, "split", split, text, is_split) {
+            wish = Some(Wish::Split);
+        }
+        let about = format!("equal checksums in {} turns; only orders travel", self.turns);
+        let room = split.x - after - 40.0;
+        if self.divergent_turn.is_none() && self.turns > 0 && pen.width(&about, SMALL) < room {
+            pen.text(&about, after + 20.0, rect.y + 23.0, SMALL, TEXT_DIM);
+        }
+        wish
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_what_matters_first() {
+        let calm = Status {
+            computers: 2,
+            turns: 40,
+            divergent_turn: None,
+            bytes_per_second: 940,
+            is_waiting: false,
+        };
+        assert_eq!(calm.words().0, "2 computers, identical, 0.9 kB/s");
+        let broken = Status { divergent_turn: Some(12), is_waiting: true, ..calm };
+        assert_eq!(broken.words().0, "2 computers, different since turn 12");
+        assert_eq!(Status { is_waiting: true, ..calm }.words().0, "2 computers, waiting for orders");
+        assert_eq!(Status { turns: 0, ..calm }.words().0, "2 computers, connecting");
+    }
+}

@@ -1,0 +1,265 @@
+//! What stands around the views, and what lies over them.
+
+use macroquad::math::{Rect, vec2};
+use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
+
+use crate::app::Pilot;
+use crate::game::Command;
+use crate::view::command::side::{Aim, Told};
+use crate::view::hud::alarm::{self, Answer};
+use crate::view::hud::commands::{self, Said};
+use crate::view::hud::header::Header;
+use crate::view::hud::help;
+use crate::view::hud::hints;
+use crate::view::hud::panel::{self, Wish};
+use crate::view::hud::result::{Ended, Next};
+use crate::view::hud::status::{self, Status};
+use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
+use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
+use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND, LAST_LOOK};
+use crate::view::screens::picture::SPEEDS;
+
+/// What the battle is about, and a shorter form for narrow screens.
+const GOALS: [&str; 2] = ["Bring down the enemy's keep. Protect your own.", "Bring down their keep."];
+
+impl Desk {
+    /// Draws one picture and asks its widgets.
+    pub(super) fn draw(&mut self) {
+        let slot = self.skirmish.desync().and_then(|desync| desync.body());
+        let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
+        for player in 0..2_u8 {
+            let game = self.skirmish.client(player).game();
+            let sight = self.sight(player, &game);
+            let side = &self.sides[usize::from(player)];
+            sight.draw(&mut self.batch, side, self.layers, self.ui.mouse, accused);
+        }
+        self.draw_headers();
+        self.draw_top();
+        self.draw_over_view();
+        self.draw_status();
+        self.draw_panel();
+        self.draw_cards();
+        if self.shows_help {
+            help::draw(&self.pen, self.layout.around(), &help::SKIRMISH);
+        }
+        self.ui.end();
+        let layout = self.layout;
+        let fixed = [
+            ("view 1", layout.views[0]),
+            ("view 2", layout.views[1]),
+            ("map 1", layout.maps[0]),
+            ("map 2", layout.maps[1]),
+        ];
+        self.log.places(self.ui.places().iter().map(|(name, rect)| (*name, *rect)).chain(fixed));
+    }
+
+    fn draw_headers(&mut self) {
+        for (player, widget) in (0..2_u8).zip(["pilot 1", "pilot 2"]) {
+            let rect = self.layout.headers[usize::from(player)];
+            if player == 1 && !self.is_split {
+                self.draw_caption(rect);
+                continue;
+            }
+            let is_person = self.skirmish.pilot(player) == Pilot::Person;
+            let header = Header { rect, player, widget, is_person };
+            let side = &self.sides[usize::from(player)];
+            let pressed = header.draw(&self.pen, &mut self.ui, side, &self.skirmish.client(player).game());
+            if pressed {
+                let other = if is_person { Pilot::Bot } else { Pilot::Person };
+                self.skirmish.set_pilot(player, other);
+                self.log.note("pilot", i32::from(player));
+            }
+        }
+    }
+
+    /// Above the inset: whose computer it is. A click enlarges it.
+    fn draw_caption(&mut self, rect: Rect) {
+        let inset = self.layout.views[1];
+        draw_rectangle_lines(inset.x, inset.y, inset.w, inset.h, 2.0, LINE);
+        self.ui.cover(rect.combine_with(inset));
+        let words = ["The other computer (Tab)", "Other computer"];
+        let text = words.into_iter().find(|text| self.pen.width(text, SMALL) + 12.0 < rect.w).unwrap_or("");
+        if self.ui.button(&self.pen, "enlarge", rect, text, false) {
+            self.split();
+        }
+    }
+
+    fn draw_top(&mut self) {
+        let top = self.layout.top;
+        draw_rectangle(top.x, top.y, top.w, top.h, PANEL);
+        self.ui.cover(top);
+        let mut right = top.x + top.w - 10.0;
+        let mut place = |width: f32| {
+            right -= width + 6.0;
+            Rect::new(right, top.y + 8.0, width, 28.0)
+        };
+        let (help, faster) = (place(74.0), place(34.0));
+        let (speed, slower) = (place(50.0), place(34.0));
+        let (step, pause) = (place(86.0), place(84.0));
+        if self.ui.button(&self.pen, "help", help, "F1 help", self.shows_help) {
+            self.toggle_help();
+        }
+        if self.ui.button(&self.pen, "faster", faster, "+", false) {
+            self.change_speed(1);
+        }
+        if self.ui.button(&self.pen, "slower", slower, "\u{2013}", false) {
+            self.change_speed(-1);
+        }
+        self.pen.label(&format!("{}x", SPEEDS[self.speed] as f32 / 100.0), speed, Align::Middle, SIZE, TEXT);
+        if self.ui.button(&self.pen, "step", step, "One frame", false) {
+            self.wants_step = true;
+        }
+        let word = if self.is_paused { "Continue" } else { "Pause" };
+        if self.ui.button(&self.pen, "pause", pause, word, self.is_paused) {
+            self.toggle_pause();
+        }
+        let (mut x, room) = (top.x + 16.0, pause.x - 16.0);
+        if x + self.pen.width("Testudo", LARGE) + 20.0 + self.pen.width(GOALS[0], SIZE) < room {
+            x = self.pen.strong("Testudo", x, top.y + 29.0, LARGE, TEXT) + 20.0;
+        }
+        if let Some(goal) = GOALS.into_iter().find(|goal| x + self.pen.width(goal, SIZE) + 6.0 < room) {
+            self.pen.text(goal, x, top.y + 28.0, SIZE, army(0));
+        }
+    }
+
+    /// Hints, and what the chosen units can be told.
+    fn draw_over_view(&mut self) {
+        let (view, map) = (self.layout.views[0], self.layout.maps[0]);
+        let free = if self.is_split { view.w } else { self.layout.views[1].x - view.x };
+        let strip = Rect::new(view.x + 10.0, view.y + 10.0, free - 20.0, 30.0);
+        let is_decided = self.skirmish.result().is_some();
+        if !is_decided && !self.alarmed && !self.shows_help && self.error.is_none() {
+            hints::draw(&self.pen, strip, self.progress);
+        }
+        if self.skirmish.pilot(0) == Pilot::Person && !is_decided {
+            let corner = vec2(map.x + map.w + 12.0, view.y + view.h - 8.0);
+            let said = commands::draw(&mut self.batch, &self.pen, &mut self.ui, corner, self.sides[0].aim);
+            if let Some(said) = said {
+                self.say(said);
+            }
+        }
+        if self.is_unfolded {
+            let inset = self.layout.views[1];
+            let top = if self.is_split { view.y + 50.0 } else { inset.y + inset.h + 8.0 };
+            commands::layers(&self.pen, &mut self.ui, view, top, &mut self.layers);
+        }
+    }
+
+    /// What a button of the command bar means for the first player's units.
+    fn say(&mut self, said: Said) {
+        let is_nobody = self.sides[0].chosen.is_empty();
+        match said {
+            Said::All => {
+                let own = self.sight(0, &self.skirmish.client(0).game()).own();
+                self.sides[0].chosen.choose(own.iter().map(|own| own.index), false);
+                self.log.selection(0, own.len());
+            }
+            Said::Attack if !is_nobody => self.sides[0].aim = Some(Aim::Attack),
+            Said::Patrol if !is_nobody => self.sides[0].aim = Some(Aim::Patrol),
+            Said::Stop if !is_nobody => self.tell(0, Told { command: Command::Stop, at: None }),
+            Said::Attack | Said::Patrol | Said::Stop => {}
+        }
+    }
+
+    fn draw_status(&mut self) {
+        let recent: Vec<u32> =
+            self.skirmish.samples().rev().take(20).map(|sample| sample.bytes_per_second).collect();
+        let status = Status {
+            computers: 2,
+            turns: self.skirmish.compared().0,
+            divergent_turn: self.skirmish.desync().map(|desync| desync.turn),
+            bytes_per_second: recent.iter().sum::<u32>() / recent.len().max(1) as u32,
+            is_waiting: (0..2).any(|player| self.skirmish.waiting(player).is_some()),
+        };
+        let folds = [self.is_unfolded, self.is_split];
+        match status.draw(&self.pen, &mut self.ui, self.layout.status, folds) {
+            Some(status::Wish::Unfold) => {
+                self.is_unfolded = !self.is_unfolded;
+                self.log.note("unfolded", self.is_unfolded);
+            }
+            Some(status::Wish::Split) => {
+                self.is_split = !self.is_split;
+                self.log.note("split", self.is_split);
+            }
+            None => {}
+        }
+    }
+
+    fn draw_panel(&mut self) {
+        let Some(rect) = self.layout.panel else { return };
+        match panel::draw(&mut self.batch, &self.pen, &mut self.ui, rect, &self.skirmish) {
+            Some(Wish::Network(link)) => {
+                self.skirmish.set_link(link);
+                self.log.network(&link);
+                // Who breaks something wants to see both ends of it.
+                self.is_split |= !self.progress.has_broken_network;
+            }
+            Some(Wish::Corrupt) => {
+                self.skirmish.corrupt_one_bit();
+                self.is_paused = false;
+                self.is_split = true;
+                self.progress.has_corrupted = true;
+                self.log.note("corrupt", true);
+            }
+            None => {}
+        }
+    }
+
+    /// What happened, and what one can do about it.
+    fn draw_cards(&mut self) {
+        let around = self.layout.around();
+        if let (Some(desync), false) = (self.skirmish.desync(), self.is_answered) {
+            match alarm::draw(&self.pen, &mut self.ui, around, desync) {
+                Some(Answer::GoOn) => (self.is_answered, self.is_paused) = (true, false),
+                Some(Answer::Restart) => self.restart(),
+                None => {}
+            }
+            return;
+        }
+        if self.decided.is_some_and(|seconds| seconds > LAST_LOOK) {
+            self.draw_result(around);
+        }
+        let (text, color) = if let Some(error) = &self.error {
+            (error.clone(), BAD)
+        } else if self.is_over {
+            let (turns, sums) = self.skirmish.compared();
+            let sums: Vec<String> = sums.iter().map(|sum| format!("{sum:016x}")).collect();
+            let text = format!("Over after {turns} turns. Final checksums: {}", sums.join(", "));
+            (text, if self.agrees() { GOOD } else { BAD })
+        } else {
+            return;
+        };
+        let bar = Rect { y: around.y + 48.0, h: 36.0, ..around };
+        self.pen.cover(bar);
+        draw_rectangle(bar.x, bar.y, bar.w, bar.h, PANEL);
+        self.pen.label(&text, bar, Align::Middle, SIZE, color);
+    }
+
+    fn draw_result(&mut self, around: Rect) {
+        let Some(winner) = self.skirmish.result() else { return };
+        let ended = Ended {
+            winner,
+            person: (0..2).find(|player| self.skirmish.pilot(*player) == Pilot::Person),
+            seconds: (self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND) as u32,
+            kills: self.kills(),
+            score: &self.score,
+            turns: self.skirmish.compared().0,
+            is_identical: self.skirmish.desync().is_none(),
+            has_replay: cfg!(not(target_arch = "wasm32")) && self.skirmish.replay().is_some(),
+        };
+        match ended.draw(&self.pen, &mut self.ui, around) {
+            Some(Next::Rematch) => self.restart(),
+            Some(Next::NewSeed) => {
+                self.spec.terms.setup.seed = self.spec.terms.setup.seed.wrapping_add(1);
+                self.restart();
+            }
+            Some(Next::Replay) => {
+                #[cfg(not(target_arch = "wasm32"))]
+                {
+                    self.wants_replay = true;
+                }
+            }
+            None => {}
+        }
+    }
+}
