@@ -1,7 +1,7 @@
 //! What came of a match, as one process knows it.
 
-use testudo_lockstep::Duration;
 use testudo_lockstep::inquiry::Finding;
+use testudo_lockstep::{Duration, Simulation as _};
 
 use crate::app::terms::Terms;
 use crate::app::watch::client::Client;
