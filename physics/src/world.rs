@@ -216,7 +216,8 @@ impl World {
         }
     }
 
-    /// Adds a body. It takes part from the next step on; queries find it at once.
+    /// Adds a body. It takes part from the next step on; queries find it at once. A body that can move is put to the nearest point within the
+    /// world's bounds when it would be outside; static ones may stand anywhere.
     ///
     /// # Errors
     /// [`BodyError`] names the limit that the definition breaks; the world is unchanged.
@@ -230,6 +231,7 @@ impl World {
             self.previous.push([0; 2]);
         }
         self.bodies[slot] = Body::new(def, self.settings.max_speed);
+        self.hold_inside(slot);
         self.extras[slot] = Extra::new(def);
         self.note_extra(slot);
         self.previous[slot] = self.bodies[slot].position;
@@ -369,6 +371,14 @@ impl World {
             Ok(id.index as usize)
         } else {
             Err(BodyError::Stale(id))
+        }
+    }
+
+    /// Puts a body that can move to the nearest point within the bounds.
+    pub(crate) fn hold_inside(&mut self, slot: usize) {
+        let (body, bounds) = (&mut self.bodies[slot], &self.settings.bounds);
+        if body.has(flag::DYNAMIC | flag::KINEMATIC) {
+            body.position = [0, 1].map(|x| body.position[x].clamp(bounds.min[x], bounds.max[x]));
         }
     }
 

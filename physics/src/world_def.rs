@@ -109,7 +109,8 @@ impl WorldDef {
         Self { gravity, ..self }
     }
 
-    /// Where centres of bodies may be; within +-16,384 units, which is the default. See [`EdgePolicy`].
+    /// Where centres of bodies that can move may be; within +-16,384 units, which is the default. What is created or put outside is held at the
+    /// nearest point inside; who moves against the edge meets [`EdgePolicy`]. Static bodies may stand anywhere.
     #[must_use]
     pub fn bounds(self, bounds: Aabb) -> Self {
         Self { bounds, ..self }

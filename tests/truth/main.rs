@@ -10,5 +10,6 @@ mod build;
 mod frame;
 mod geometry;
 mod geometry_fast;
+mod geometry_walls;
 mod sleep;
 mod solve;

@@ -3,4 +3,5 @@
 pub(crate) mod narrow_phase;
 pub(crate) mod passage;
 pub(crate) mod rounded_box;
+pub(crate) mod seams;
 pub(crate) mod sweep;

@@ -62,14 +62,14 @@ impl Hits {
         self.len = 0;
     }
 
-    /// Drops the hits of some pairs.
-    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(IndexPair) -> bool) {
+    /// Drops some hits, which `keeps` names by index and pair.
+    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(usize, IndexPair) -> bool) {
         let mut kept = 0;
         for at in 0..self.len {
             self.pairs[kept] = self.pairs[at];
             self.normals[kept] = self.normals[at];
             self.gaps[kept] = self.gaps[at];
-            kept += usize::from(keeps(self.pairs[at]));
+            kept += usize::from(keeps(at, self.pairs[at]));
         }
         self.len = kept;
     }

@@ -2,7 +2,8 @@
 //!
 //! A contact takes the normal of the moment when the shapes meet; of shapes that pass, that of the moment when they are nearest. With the
 //! normal of the frame's begin a fast body would be turned by a corner that it clears. Seen from the first shape only the second one moves, so the
-//! way is a segment against the Minkowski sum of both, the rounded box of [`crate::collide::rounded_box`].
+//! way is a segment against the Minkowski sum of both, the rounded box of [`crate::collide::rounded_box`]. A way may have two legs: a body that a wall
+//! will stop goes on along the wall, and what lies behind it is not met.
 
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS, separation};
@@ -10,6 +11,15 @@ use crate::collide::rounded_box::{FRACTION_BITS, RoundedBox, Segment};
 
 /// Steps of the search for the nearest place; each leaves five eighths of the way, all of them less than a thousandth.
 const SEARCH_STEPS: u32 = 15;
+
+/// How two shapes pass each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passage {
+    /// The normal of the moment when they are nearest, and how far they are apart along it at the begin.
+    pub(crate) manifold: Manifold,
+    /// How far the second one has come by then, seen from the first one.
+    pub(crate) moved: [i32; 2],
+}
 
 /// The rounded box that the centre of `b` must not enter.
 fn sum(a: &Shell, b: &Shell) -> RoundedBox {
@@ -29,22 +39,54 @@ pub(crate) fn meets(a: &Shell, b: &Shell, motion: [i32; 2]) -> bool {
     sum(a, b).cast(&way(b, motion)).is_some()
 }
 
-/// How `b` passes `a` while it moves by `motion` as seen from there: the normal of the moment when they are nearest, and how far they are apart
-/// along it at the begin. `None` when they stay more than `margin` raw units apart.
-pub(crate) fn passage(a: &Shell, b: &Shell, motion: [i32; 2], margin: i32) -> Option<Manifold> {
-    let (sum, way) = (sum(a, b), way(b, motion));
-    let place = sum.cast(&way).map_or_else(|| nearest_place(&sum, &way), |cast| cast.place);
-    let position = way.point(place);
-    let (normal, gap) = separation(a, &Shell { position, ..*b });
+/// How `b` passes `a` while it moves by `legs`, one after the other, as seen from there; `None` when they stay more than `margin` raw units apart.
+pub(crate) fn passage(a: &Shell, b: &Shell, legs: [[i32; 2]; 2], margin: i32) -> Option<Passage> {
+    let (mut best, mut turn) = (leg(a, b, legs[0]), b.position);
+    if !best.meets && legs[1] != [0; 2] {
+        turn = [turn[0] + legs[0][0], turn[1] + legs[0][1]];
+        let second = leg(a, &Shell { position: turn, ..*b }, legs[1]);
+        if second.manifold.gap < best.manifold.gap {
+            best = second;
+        }
+    }
+    let (normal, gap) = (best.manifold.normal, best.manifold.gap);
     if gap > margin {
         return None;
     }
     // Back along the normal to where the frame begins.
-    let come: i64 =
-        (0..2).map(|axis| i64::from(position[axis] - b.position[axis]) * i64::from(normal[axis])).sum();
+    let moved = [best.position[0] - b.position[0], best.position[1] - b.position[1]];
+    let come: i64 = (0..2).map(|axis| i64::from(moved[axis]) * i64::from(normal[axis])).sum();
     let gap = i64::from(gap) - ((come + (1 << (UNIT_BITS - 1))) >> UNIT_BITS);
     let gap = gap.clamp(-(1 << 30), 1 << 30) as i32;
-    Some(Manifold { normal, gap })
+    Some(Passage { manifold: Manifold { normal, gap }, moved })
+}
+
+/// Where `b` is when it is nearest to `a` on a straight way.
+struct Nearest {
+    position: [i32; 2],
+    manifold: Manifold,
+    meets: bool,
+}
+
+fn leg(a: &Shell, b: &Shell, motion: [i32; 2]) -> Nearest {
+    let (sum, way) = (sum(a, b), way(b, motion));
+    let cast = sum.cast(&way);
+    let place = cast.map_or_else(|| nearest_place(&sum, &way), |cast| cast.place);
+    let position = way.point(place);
+    let (normal, gap) = separation(a, &Shell { position, ..*b });
+    Nearest { position, manifold: Manifold { normal, gap }, meets: cast.is_some() }
+}
+
+/// Where `b`, which moves by `motion` as seen from `a`, meets it: part of the way (32 fraction bits), how far it has come, and the manifold there.
+/// `None` when it does not, or is not on its way in.
+pub(crate) fn impact(a: &Shell, b: &Shell, motion: [i32; 2]) -> Option<(u64, [i32; 2], Manifold)> {
+    let way = way(b, motion);
+    let place = sum(a, b).cast(&way)?.place;
+    let position = way.point(place);
+    let (normal, gap) = separation(a, &Shell { position, ..*b });
+    let inward: i64 = (0..2).map(|axis| i64::from(motion[axis]) * i64::from(normal[axis])).sum();
+    let moved = [position[0] - b.position[0], position[1] - b.position[1]];
+    (inward < 0).then_some((place, moved, Manifold { normal, gap }))
 }
 
 /// Where a way that passes a rounded box is nearest to it. The distance from a convex shape along a straight way has one minimum, so a

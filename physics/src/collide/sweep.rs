@@ -7,11 +7,12 @@ use crate::body::record::Shell;
 use crate::collide::narrow_phase::UNIT_BITS;
 use crate::collide::rounded_box::{FRACTION_BITS, RoundedBox, Segment, Side};
 
-/// Of what touches already, a smaller core decides, so that a body may slide along a wall and be pushed out of one: quarters of the mover.
-const CORES: [i32; 3] = [4, 3, 0];
+/// Contacts stop a body at a wall. What passes through one all the same is a smaller core, so that a body may slide along walls and over their seams:
+/// quarters of the mover's size.
+const CORES: [i32; 2] = [3, 0];
 
-/// The part of `motion` (30 fraction bits) that `mover` can go before it touches `obstacle`, or `None` when it does not
-/// touch. Of a mover that touches or overlaps already three quarters of its size count, then its centre; with that inside it is free to leave.
+/// The part of `motion` (30 fraction bits) that `mover` can go before three quarters of it touch `obstacle`, or `None` when they do not. Of a
+/// mover that is deeper inside already the centre counts; with that inside it is free to leave.
 pub(crate) fn sweep(mover: &Shell, motion: [i32; 2], obstacle: &Shell) -> Option<i32> {
     let segment = Segment { from: mover.position, delta: motion.map(i64::from) };
     for quarters in CORES {

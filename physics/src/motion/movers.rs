@@ -130,7 +130,7 @@ fn advance(body: &mut Body, step: [i32; 2], settings: &Settings) {
             body.position[axis] = wanted;
             continue;
         }
-        let held = wanted.clamp(low.min(body.position[axis]), high.max(body.position[axis]));
+        let held = wanted.clamp(low, high);
         body.position[axis] = held;
         let outward = (held >= high && body.velocity[axis] > 0) || (held <= low && body.velocity[axis] < 0);
         if outward {

@@ -41,6 +41,9 @@ impl World {
     fn validate_motion(&self, body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
         let max = self.settings.max_speed;
         ensure(body.velocity.iter().all(|v| (-max..=max).contains(v)), "a velocity out of range")?;
+        let bounds = &self.settings.bounds;
+        let inside = (0..2).all(|x| (bounds.min[x]..=bounds.max[x]).contains(&body.position[x]));
+        ensure(inside || !body.has(flag::DYNAMIC | flag::KINEMATIC), "a body outside of the bounds")?;
         let remainders = body
             .position_remainder
             .iter()

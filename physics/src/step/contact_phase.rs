@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use crate::body::record::{Body, Extra, Shell, flag};
-use crate::collide::narrow_phase::{Hit, Hits, UNIT_BITS};
+use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT_BITS};
+use crate::collide::seams::is_covered;
 use crate::contact::cache::ContactCache;
 use crate::contact::sensors::SensorOverlaps;
 use crate::contact::setup::{ContactSetup, Solving};
@@ -61,14 +62,20 @@ impl Stepper {
         }
         let mut pairs = core::mem::take(&mut self.pairs);
         let resting_pairs = core::mem::take(&mut self.resting_pairs);
-        for window in resting_pairs.chunks(LANES * WINDOW) {
+        let mut rest = &resting_pairs[..];
+        while !rest.is_empty() {
+            // What is near one mover stays together, for the seams.
+            let (last, _) = rest[rest.len().min(LANES * WINDOW) - 1];
+            let (window, later) = rest.split_at(rest.partition_point(|&(lane, _)| lane <= last));
+            rest = later;
             pairs.clear();
             pairs.extend(window.iter().map(|&(lane, slot)| [lane, self.working[slot as usize]]));
             let hits = &mut found[0].hits;
             self.path.narrow(&pairs, &self.shells, phase.settings.margin, hits);
+            self.drop_seams(hits, phase.bodies);
             self.add_hits(&pairs, hits, phase);
         }
-        self.add_fast(phase);
+        self.add_fast(&resting_pairs, phase);
         for &(_, slot) in &resting_pairs {
             self.working[slot as usize] = NO_SLOT;
         }
@@ -90,6 +97,56 @@ impl Stepper {
             hits.iter().for_each(|hit| self.add_special(&hit, phase));
         }
         self.batches.end_window(&hits.pairs[..hits.len]);
+    }
+
+    /// Drops the hits inside of walls that consist of several rectangles. The hits of a mover stand next to each other.
+    fn drop_seams(&mut self, hits: &mut Hits, bodies: &[Body]) {
+        let mut seams = core::mem::take(&mut self.seams);
+        seams.clear();
+        seams.resize(hits.len, false);
+        let mut first = 0;
+        while first < hits.len {
+            let mover = hits.pairs[first][0];
+            let end = first + hits.pairs[first..hits.len].iter().take_while(|pair| pair[0] == mover).count();
+            if end - first > 1 {
+                for (hit, seam) in hits.iter(first..end).zip(&mut seams[first..end]) {
+                    let others = hits.pairs[first..end].iter().map(|pair| pair[1]);
+                    *seam = self.is_seam(&hit, &self.shells[mover as usize], others, bodies);
+                }
+                // Deep inside of overlapping walls any way out is better than none.
+                if seams[first..end].iter().all(|&seam| seam) {
+                    seams[first..end].fill(false);
+                }
+            }
+            first = end;
+        }
+        hits.retain(|at, _| !seams[at]);
+        self.seams = seams;
+    }
+
+    /// Whether a hit is with a side or a corner inside of a wall that consists of several rectangles: another one of `others` covers it.
+    pub(crate) fn is_seam(
+        &self,
+        hit: &Hit,
+        mover: &Shell,
+        others: impl Iterator<Item = u32>,
+        bodies: &[Body],
+    ) -> bool {
+        let wall = &self.shells[hit.b as usize];
+        let is_wall = |shell: &Shell| shell.mass == 0 && shell.radius == 0;
+        if !is_wall(wall) || mover.mass == 0 {
+            return false;
+        }
+        let found = Manifold { normal: hit.normal, gap: hit.gap };
+        let (own, slot) = (&bodies[mover.slot as usize], wall.slot);
+        others.map(|other| (other, &self.shells[other as usize])).any(|(index, other)| {
+            let body = &bodies[other.slot as usize];
+            index != hit.b
+                && is_wall(other)
+                && (body.flags | bodies[slot as usize].flags) & flag::SENSOR == 0
+                && own.interacts_with(body)
+                && is_covered(mover, wall, &found, other, other.slot < slot)
+        })
     }
 
     fn setup<'a>(&'a mut self, phase: &'a ContactPhase<'_>) -> ContactSetup<'a> {

@@ -8,8 +8,8 @@
 use alloc::vec::Vec;
 
 use crate::body::record::{Body, Shell, flag};
-use crate::collide::narrow_phase::{Hit, Hits, manifold};
-use crate::collide::passage::{meets, passage};
+use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT_BITS, manifold};
+use crate::collide::passage::{Passage, impact, meets, passage};
 use crate::contact::sensors::SensorOverlaps;
 use crate::math::boxes::RawBox;
 use crate::solve::solver::Velocity;
@@ -100,33 +100,106 @@ impl Stepper {
         let mut swept = core::mem::take(&mut self.fast.pairs);
         swept.extend(pairs.iter().filter(|&&pair| self.is_swept(pair, most)));
         self.fast.pairs = swept;
-        hits.retain(|pair| !self.is_swept(pair, most));
+        hits.retain(|_, pair| !self.is_swept(pair, most));
     }
 
-    /// Contacts of the pairs that were noted.
-    pub(crate) fn add_fast(&mut self, phase: &mut ContactPhase<'_>) {
+    /// Contacts of the pairs that were noted. Those of one mover with bodies at rest stand next to each other.
+    pub(crate) fn add_fast(&mut self, resting_pairs: &[(u32, u32)], phase: &mut ContactPhase<'_>) {
         let pairs = core::mem::take(&mut self.fast.pairs);
+        let movers = self.tree.slot_of_lane().len() as u32;
+        let mut slide = None;
         for &pair in &pairs {
-            self.add_passage(pair, phase);
+            if !self.meet_at_all(pair, phase.bodies) {
+                continue;
+            }
+            let [speed_a, speed_b] = pair.map(|index| self.velocities[index as usize].get());
+            let motion = self.fast.motion(speed_a, speed_b);
+            if pair[1] < movers {
+                self.add_passage(pair, [motion, [0; 2]], &[], phase);
+                continue;
+            }
+            let first = resting_pairs.partition_point(|&(lane, _)| lane < pair[0]);
+            let near = &resting_pairs[first..];
+            let near = &near[..near.partition_point(|&(lane, _)| lane == pair[0])];
+            let legs = match slide {
+                Some((mover, legs)) if mover == pair[0] => legs,
+                _ => self.slide(pair[0], motion, near, phase.bodies),
+            };
+            slide = Some((pair[0], legs));
+            self.add_passage(pair, legs, near, phase);
         }
         self.batches.end_window(&pairs);
         self.fast.pairs = pairs;
     }
 
-    fn add_passage(&mut self, [a, b]: IndexPair, phase: &mut ContactPhase<'_>) {
-        let (shell_a, shell_b) = (self.shells[a as usize], self.shells[b as usize]);
-        let (body_a, body_b) = (&phase.bodies[shell_a.slot as usize], &phase.bodies[shell_b.slot as usize]);
-        if !body_a.interacts_with(body_b) {
-            return;
+    /// Whether a pair has a contact when it meets; notes those with a sensor.
+    fn meet_at_all(&mut self, pair: IndexPair, bodies: &[Body]) -> bool {
+        let [a, b] = pair.map(|index| &bodies[self.shells[index as usize].slot as usize]);
+        if !a.interacts_with(b) {
+            return false;
         }
-        if (body_a.flags | body_b.flags) & flag::SENSOR != 0 {
-            self.fast.sensors.push([a, b]);
-            return;
+        let sensor = (a.flags | b.flags) & flag::SENSOR != 0;
+        if sensor {
+            self.fast.sensors.push(pair);
         }
-        let motion = self.fast.motion(self.velocities[a as usize].get(), self.velocities[b as usize].get());
+        !sensor
+    }
+
+    /// The way of a mover, turned around so that what is at rest comes towards it: to the first wall, and from there along the wall.
+    fn slide(&self, lane: u32, motion: [i32; 2], near: &[(u32, u32)], bodies: &[Body]) -> [[i32; 2]; 2] {
+        let mover = self.shells[lane as usize];
+        let mut first: Option<(u64, [i32; 2], Manifold)> = None;
+        for &(_, slot) in near {
+            let wall = self.working[slot as usize];
+            let (body, shell) = (&bodies[slot as usize], &self.shells[wall as usize]);
+            if shell.mass != 0 || body.has(flag::SENSOR) || !bodies[mover.slot as usize].interacts_with(body)
+            {
+                continue;
+            }
+            if let Some(hit) = impact(&mover, shell, motion)
+                && first.is_none_or(|first| hit.0 < first.0)
+                && !self.is_seam_at(lane, wall, hit.1, &hit.2, near, bodies)
+            {
+                first = Some(hit);
+            }
+        }
+        let Some((_, moved, Manifold { normal, .. })) = first else { return [motion, [0; 2]] };
+        let left = [motion[0] - moved[0], motion[1] - moved[1]];
+        let inward: i64 = (0..2).map(|axis| i64::from(left[axis]) * i64::from(normal[axis])).sum();
+        let inward = (inward >> UNIT_BITS).min(0);
+        let along = [0, 1].map(|axis| left[axis] - ((inward * i64::from(normal[axis])) >> UNIT_BITS) as i32);
+        [moved, along]
+    }
+
+    /// [`Self::is_seam`] where the wall has come towards the mover by `moved`.
+    fn is_seam_at(
+        &self,
+        a: u32,
+        b: u32,
+        moved: [i32; 2],
+        found: &Manifold,
+        near: &[(u32, u32)],
+        bodies: &[Body],
+    ) -> bool {
+        let shell = self.shells[a as usize];
+        let position = [0, 1].map(|axis| shell.position[axis] - moved[axis]);
+        let others = near.iter().map(|&(_, slot)| self.working[slot as usize]);
+        let hit = Hit { a, b, normal: found.normal, gap: found.gap };
+        self.is_seam(&hit, &Shell { position, ..shell }, others, bodies)
+    }
+
+    fn add_passage(
+        &mut self,
+        [a, b]: IndexPair,
+        legs: [[i32; 2]; 2],
+        near: &[(u32, u32)],
+        phase: &mut ContactPhase<'_>,
+    ) {
         let margin = self.pair_margin([a, b], phase.settings.box_margin());
-        if let Some(found) = passage(&shell_a, &shell_b, motion, margin) {
-            self.add_solid(&Hit { a, b, normal: found.normal, gap: found.gap }, phase);
+        let found = passage(&self.shells[a as usize], &self.shells[b as usize], legs, margin);
+        let Some(Passage { manifold, moved }) = found else { return };
+        if near.is_empty() || !self.is_seam_at(a, b, moved, &manifold, near, phase.bodies) {
+            self.add_solid(&Hit { a, b, normal: manifold.normal, gap: manifold.gap }, phase);
         }
     }
 

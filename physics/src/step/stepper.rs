@@ -73,6 +73,8 @@ pub(crate) struct Stepper {
     /// Working bodies that are new; empty when there are none.
     pub(crate) fresh: Vec<bool>,
     pub(crate) fast: FastMovers,
+    /// Which of the hits with walls are inside of a wall. Scratch.
+    pub(crate) seams: Vec<bool>,
     pub(crate) pairs: Vec<IndexPair>,
     /// (lane of the mover, slot of the body at rest).
     pub(crate) resting_pairs: Vec<(u32, u32)>,
@@ -104,6 +106,7 @@ impl Stepper {
             found: Vec::new(),
             fresh: Vec::new(),
             fast: FastMovers::default(),
+            seams: Vec::new(),
             pairs: Vec::new(),
             resting_pairs: Vec::new(),
             working: Vec::new(),

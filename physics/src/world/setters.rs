@@ -23,7 +23,8 @@ impl World {
         Ok(())
     }
 
-    /// Moves the body at once, without sweeping what lies between. Sleeping bodies at the old and at the new place wake up.
+    /// Moves the body at once, without sweeping what lies between. Sleeping bodies at the old and at the new place wake up. A body that can move is
+    /// put to the nearest point within the world's bounds.
     ///
     /// # Errors
     /// Stale handle, or a component beyond +-16,384.
@@ -37,7 +38,8 @@ impl World {
         let body = &mut self.bodies[slot];
         body.position = raw2(position);
         body.position_remainder = [0; 2];
-        self.previous[slot] = body.position;
+        self.hold_inside(slot);
+        self.previous[slot] = self.bodies[slot].position;
         if takes_part {
             self.moved_by_hand(id.index());
             self.wake_neighbours(id.index());

@@ -1,0 +1,84 @@
+//! Seams: where walls of several rectangles meet, the sides and corners inside of the wall are no obstacle.
+//!
+//! A body that slides over flush tiles would be stopped by the side of the next one, into which it has sunk a trifle, or turned by its corner.
+//! So a contact with a side is dropped when another rectangle that the body is near covers this side where they touch, and a contact with a corner
+//! when the corner lies on another rectangle.
+
+use crate::body::record::Shell;
+use crate::collide::narrow_phase::Manifold;
+
+/// Steps and grooves up to this, raw units (1/64 unit), count as flush; for small bodies a quarter of the extent.
+const FLUSH: i32 = 1 << 10;
+
+/// Two sides of a rectangle along an axis.
+fn sides(shell: &Shell, axis: usize) -> [i32; 2] {
+    [shell.position[axis] - shell.half[axis], shell.position[axis] + shell.half[axis]]
+}
+
+/// Whether what `mover` touches of the rectangle `wall` lies inside of the rectangle `other`. The manifold is that of mover and wall; `before` says
+/// that `other` comes before the wall in some order, which decides when two rectangles share the corner.
+pub(crate) fn is_covered(mover: &Shell, wall: &Shell, found: &Manifold, other: &Shell, before: bool) -> bool {
+    let flush = FLUSH.min((mover.half[0].min(mover.half[1]) + mover.radius) >> 2);
+    let normal = found.normal;
+    let Some(axis) = [0, 1].into_iter().find(|&axis| normal[1 - axis] == 0) else {
+        // The corner that points to the mover.
+        let corner = [0, 1].map(|axis| wall.position[axis] - wall.half[axis] * normal[axis].signum());
+        return [0, 1].into_iter().all(|axis| {
+            let [low, high] = sides(other, axis);
+            low - flush <= corner[axis] && corner[axis] <= high + flush
+        }) && (before || !is_nearest(mover, other, corner));
+    };
+    let outward = -normal[axis].signum();
+    let face = wall.position[axis] + outward * wall.half[axis];
+    // Measured outward from the face, the other one begins at or behind it and ends beyond it.
+    let [behind, beyond] = sides(other, axis).map(|side| (side - face) * outward);
+    let spans = behind.min(beyond) <= flush && behind.max(beyond) > flush;
+    let across = 1 - axis;
+    let ([low, high], [least, most]) = (sides(mover, across), sides(wall, across));
+    let (low, high) = (low.clamp(least, most), high.clamp(least, most));
+    let [least, most] = sides(other, across);
+    spans && least - flush <= low && high <= most + flush
+}
+
+/// Whether a corner of `other`, at most [`FLUSH`] away from this one, is what `mover` is nearest to.
+fn is_nearest(mover: &Shell, other: &Shell, corner: [i32; 2]) -> bool {
+    [0, 1].into_iter().all(|axis| {
+        let ([low, high], [least, most]) = (sides(mover, axis), sides(other, axis));
+        let side = if high < least { least } else { most };
+        (high < least || most < low) && side.abs_diff(corner[axis]) <= FLUSH as u32
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collide::narrow_phase::manifold;
+
+    fn shell(position: [i32; 2], half: [i32; 2], radius: i32) -> Shell {
+        Shell { position, half, radius, ..Shell::HOLE }
+    }
+
+    #[test]
+    fn sides_and_corners_inside_of_a_wall_are_covered_and_those_outside_are_not() {
+        let unit = 1 << 16;
+        let tile = |x: i32, y: i32| shell([x * unit, y * unit], [unit / 2, unit / 2], 0);
+        let (left, right) = (tile(0, 0), tile(1, 0));
+        let found = |mover: &Shell, wall: &Shell| manifold(mover, wall, unit).expect("near");
+        let disc = shell([unit / 4, unit], [0; 2], unit / 2);
+        let covered = |mover: &Shell, wall: &Shell, other: &Shell| {
+            is_covered(mover, wall, &found(mover, wall), other, false)
+        };
+        assert!(covered(&disc, &right, &left), "a corner on the seam");
+        assert!(!covered(&disc, &left, &right), "the side it lies on");
+        let slider = shell([-unit / 2, unit - 9], [unit / 2, unit / 2], 0);
+        assert!(covered(&slider, &right, &left), "the side between two tiles");
+        assert!(!covered(&slider, &left, &right));
+        let step = tile(1, 1);
+        assert!(!covered(&slider, &step, &left), "a step");
+        let walker = shell([-unit, 3 * unit / 4], [unit / 4, unit / 4], 0);
+        assert!(
+            !covered(&walker, &right, &shell([-unit, 0], [unit / 2, unit / 4], 0)),
+            "a step of a quarter"
+        );
+    }
+}
