@@ -98,6 +98,11 @@ impl Hits {
         self.len += count;
     }
 
+    pub(crate) fn get(&self, at: usize) -> Hit {
+        let [a, b] = self.pairs[at];
+        Hit { a, b, normal: self.normals[at], gap: self.gaps[at] }
+    }
+
     /// The hits in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Hit> + '_ {
         let fields = self.pairs[..self.len].iter().zip(&self.normals).zip(&self.gaps);

@@ -109,9 +109,9 @@ impl Stepper {
             let mover = hits.pairs[first][0];
             let end = first + hits.pairs[first..hits.len].iter().take_while(|pair| pair[0] == mover).count();
             if end - first > 1 {
-                for (hit, seam) in hits.iter(first..end).zip(&mut seams[first..end]) {
+                for (at, seam) in (first..end).zip(&mut seams[first..end]) {
                     let others = hits.pairs[first..end].iter().map(|pair| pair[1]);
-                    *seam = self.is_seam(&hit, &self.shells[mover as usize], others, bodies);
+                    *seam = self.is_seam(&hits.get(at), &self.shells[mover as usize], others, bodies);
                 }
                 // Deep inside of overlapping walls any way out is better than none.
                 if seams[first..end].iter().all(|&seam| seam) {
