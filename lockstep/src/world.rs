@@ -2,7 +2,7 @@
 //!
 //! The only file in which the two packages know each other.
 
-use testudo_physics::{BodyField, FlipError, Place, SnapshotError, World};
+use testudo_physics::{BodyField, FlipError, SnapshotError, StatePath, World};
 
 use crate::state::{Leaf, Part, StateError};
 
@@ -48,17 +48,18 @@ impl Part for World {
                 SnapshotError::Version { .. } => "the world was saved by another version",
                 SnapshotError::Damaged => "the snapshot of the world is damaged",
                 SnapshotError::Invalid { what } => what,
+                _ => "the snapshot of the world cannot be read",
             },
         })?;
         Ok(())
     }
 
     fn leaves(&self, each: &mut dyn FnMut(Leaf)) {
-        self.visit_numbers(&mut |place, value| {
-            let (kind, index, name, bits) = match place {
-                Place::World { name } => ("world", 0, name, 0),
-                Place::Body { body, field } => ("body", body.index(), field.name(), field.bits()),
-                Place::Entry { list, index, .. } => (list, index, "entry", 0),
+        self.visit_numbers(&mut |path, value| {
+            let (kind, index, name, bits) = match path {
+                StatePath::World { name } => ("world", 0, name, 0),
+                StatePath::Body { body, field } => ("body", body.index(), field.name(), field.bits()),
+                StatePath::Entry { list, index, .. } => (list, index, "entry", 0),
             };
             each(Leaf { kind, index, name, bits, value });
         });
@@ -71,7 +72,7 @@ impl Part for World {
         };
         World::flip_bit(self, leaf.index, field, bit).map_err(|error| match error {
             FlipError::OutOfRange { what } => StateError::Part { what },
-            FlipError::Vacant { .. } | FlipError::NoSuchBit { .. } => StateError::NoSuchBit { bit },
+            _ => StateError::NoSuchBit { bit },
         })
     }
 }

@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let unit = |x, y, layers| {
         BodyDef::dynamic(Shape::circle(Fx::from_num(1) / 2))
             .position(Vec2::from_ints(x, y))
-            .filter(Filter { layers, mask: u32::MAX })
+            .filter(Filter::new(layers, u32::MAX))
     };
     for i in 0..20 {
         world.create_body(&unit(i % 5 * 2, i / 5 * 2, OWN).user(i as u64))?;
@@ -20,10 +20,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let far = world.create_body(&unit(30, 0, ENEMY).user(100))?;
     world.create_body(&unit(18, 12, ENEMY).user(101))?;
     let wall = Shape::rect(Fx::ONE, Fx::from_num(4));
-    let building = Filter { layers: BUILDING, mask: u32::MAX };
-    world.create_body(&BodyDef::fixed(wall).position(Vec2::from_ints(16, 0)).filter(building))?;
+    let building = Filter::new(BUILDING, u32::MAX);
+    world.create_body(&BodyDef::static_body(wall).position(Vec2::from_ints(16, 0)).filter(building))?;
 
-    let only = |mask| QueryFilter { filter: Some(Filter { layers: u32::MAX, mask }), ..QueryFilter::new() };
+    let only = |mask| QueryFilter::new().filter(Filter::new(u32::MAX, mask));
     let mut selected = Vec::new();
     let mouse = Aabb { min: Vec2::from_ints(-1, -1), max: Vec2::from_ints(4, 3) };
     world.query_area_exact(mouse, &only(OWN), &mut selected);
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let eye = selected[0];
     let (from, to) = (world.body(eye).unwrap().position(), world.body(far).unwrap().position());
-    let hit = world.ray_cast(from, to, &QueryFilter { exclude: Some(eye), ..only(ENEMY | BUILDING) })?;
+    let hit = world.ray_cast(from, to, &only(ENEMY | BUILDING).exclude(eye))?;
     let hit = hit.expect("something is in the way");
     println!("Its first unit looks at the far enemy and sees something after {:.2} units.", hit.distance);
     assert_ne!(hit.body, far, "the building hides it");

@@ -34,7 +34,7 @@ mod body;
 mod collide;
 mod contact;
 mod draw;
-mod math;
+pub mod math;
 mod motion;
 mod query;
 mod simd;
@@ -44,6 +44,10 @@ mod step;
 mod tree;
 mod world;
 mod world_def;
+
+pub use fixed;
+#[cfg(feature = "glam")]
+pub use glam;
 
 pub use body::def::{BodyDef, BodyError, BodyKind};
 pub use body::field::BodyField;
@@ -55,18 +59,21 @@ pub use body::view::BodyRef;
 pub use draw::debug::{DebugDraw, DebugDrawOptions};
 pub use math::aabb::Aabb;
 pub use math::angle::Angle;
-pub use math::num::*;
+pub use math::num::{
+    EXTENT_MAX, EXTENT_MIN, FPS_MAX, FRICTION_MAX, Fx, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX,
+};
 pub use math::rate::Rate;
 pub use math::rng::Pcg32;
 pub use math::vec2::Vec2;
 pub use query::areas::{QUERY_MAX, QueryError};
 pub use query::filter::QueryFilter;
 pub use query::ray::{RayHit, SweepHit};
-pub use state::diff::{Difference, Place};
+pub use state::diff::{StateDifference, StatePath};
 pub use state::fault::FlipError;
 pub use state::hash::hash_bytes;
 pub use state::snapshot::{SIM_VERSION, SNAPSHOT_VERSION, SnapshotError};
-pub use state::walk::Part;
+pub use state::validate::InvalidState;
+pub use state::walk::StatePart;
 pub use step::workers::{Job, SameThread, Workers};
 pub use world::{ContactEvent, StepError, TouchingContact, World};
 pub use world_def::{EdgePolicy, Simd, WorldDef, WorldError};

@@ -9,12 +9,13 @@ use alloc::vec::Vec;
 use crate::body::def::{BodyDef, BodyError};
 use crate::body::id::BodyId;
 use crate::body::ordered::Ordered;
-use crate::body::record::{Body, Extra, flag, fx};
+use crate::body::record::{Body, Extra, flag, fx, vec2};
 use crate::body::view::BodyRef;
 use crate::contact::cache::ContactCache;
 use crate::contact::sensors::SensorOverlaps;
 use crate::math::num::{FPS_MAX, Fx};
 use crate::math::rng::Pcg32;
+use crate::math::vec2::Vec2;
 use crate::simd::Path;
 use crate::step::islands::SleepingIslands;
 use crate::step::stepper::Stepper;
@@ -104,6 +105,7 @@ pub struct World {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ContactEvent {
     /// The body with the lower slot index.
     pub a: BodyId,
@@ -120,7 +122,7 @@ pub struct ContactEvent {
 /// ```
 /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
 /// let mut world = World::new(WorldDef::new().gravity(Vec2::from_ints(0, -10)))?;
-/// let ground = world.create_body(&BodyDef::fixed(Shape::rect(Fx::from_num(9), Fx::ONE)))?;
+/// let ground = world.create_body(&BodyDef::static_body(Shape::rect(Fx::from_num(9), Fx::ONE)))?;
 /// let stone = BodyDef::dynamic(Shape::circle(Fx::ONE)).position(Vec2::from_ints(0, 2));
 /// let stone = world.create_body(&stone)?;
 /// world.step(60)?;
@@ -129,6 +131,7 @@ pub struct ContactEvent {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TouchingContact {
     /// The body with the lower slot index.
     pub a: BodyId,
@@ -157,6 +160,7 @@ pub(crate) struct Events {
 /// assert_eq!(world.frame(), 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StepError {
     /// Frames per second must lie in 1..=1,000.
     FramesPerSecond {
@@ -183,7 +187,7 @@ impl World {
     /// # Errors
     /// [`WorldError::OutOfRange`] names the first setting outside of its range, with the limits.
     pub fn new(def: WorldDef) -> Result<Self, WorldError> {
-        let settings = def.validate()?;
+        let settings = def.settings()?;
         Ok(Self::with_settings(settings, def.seed, Path::detect(def.simd)))
     }
 
@@ -249,12 +253,7 @@ impl World {
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         self.leave(id.index);
-        if let Err(at) = self.removed.binary_search_by_key(&id.index, |r| r.slot)
-            && !self.bodies[slot].has(flag::FRESH)
-        {
-            let user = self.extras[slot].user();
-            self.removed.insert(at, Removed { slot: id.index, generation: id.generation, user });
-        }
+        self.note_removed(id, slot);
         self.bodies[slot] = Body::default();
         self.extras[slot] = Extra::default();
         self.order.remove(id.index, id.generation);
@@ -270,6 +269,29 @@ impl World {
     /// All bodies, oldest first.
     pub fn bodies(&self) -> impl DoubleEndedIterator<Item = BodyRef<'_>> {
         self.order.iter().map(|index| self.body_ref(index))
+    }
+
+    /// Centre of every body, oldest first. Replaces what `out` holds; allocates only when it has to grow.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new())?;
+    /// let disc = BodyDef::dynamic(Shape::circle(Fx::ONE));
+    /// let (a, b) = (world.create_body(&disc)?, world.create_body(&disc.position(Vec2::from_ints(5, 0)))?);
+    /// let mut positions = Vec::new();
+    /// world.positions(&mut positions);
+    /// assert_eq!(positions, [(a, Vec2::ZERO), (b, Vec2::from_ints(5, 0))]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn positions(&self, out: &mut Vec<(BodyId, Vec2)>) {
+        out.clear();
+        out.extend(self.bodies().map(|body| (body.id(), body.position())));
+    }
+
+    /// Acceleration of every dynamic body, units/s^2.
+    #[must_use]
+    pub fn gravity(&self) -> Vec2 {
+        vec2(self.settings.gravity)
     }
 
     /// Number of bodies.
@@ -379,6 +401,16 @@ impl World {
         let (body, bounds) = (&mut self.bodies[slot], &self.settings.bounds);
         if body.has(flag::DYNAMIC | flag::KINEMATIC) {
             body.position = [0, 1].map(|x| body.position[x].clamp(bounds.min[x], bounds.max[x]));
+        }
+    }
+
+    /// The contacts that the body had after the last step end in the next one.
+    pub(crate) fn note_removed(&mut self, id: BodyId, slot: usize) {
+        if let Err(at) = self.removed.binary_search_by_key(&id.index, |r| r.slot)
+            && !self.bodies[slot].has(flag::FRESH)
+        {
+            let user = self.extras[slot].user();
+            self.removed.insert(at, Removed { slot: id.index, generation: id.generation, user });
         }
     }
 

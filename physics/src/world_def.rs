@@ -23,6 +23,7 @@ use crate::tree::quadtree::SplitRule;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EdgePolicy {
     /// The centre stops at the edge and the velocity across it becomes zero.
     #[default]
@@ -35,6 +36,7 @@ pub enum EdgePolicy {
 ///
 /// A machine that has no registers of the given width uses the next narrower ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Simd {
     /// None: one number at a time.
     Plain,
@@ -198,15 +200,21 @@ impl WorldDef {
         Self { simd, ..self }
     }
 
+    /// Checks every setting against its range; [`World::new`](crate::World::new) does so too.
+    ///
+    /// # Errors
+    /// [`WorldError::OutOfRange`] with the first setting that is out of its range.
+    pub fn validate(&self) -> Result<(), WorldError> {
+        self.settings().map(|_| ())
+    }
+
     /// The settings in raw units, or the first one that is out of range.
-    pub(crate) fn validate(&self) -> Result<Settings, WorldError> {
+    pub(crate) fn settings(&self) -> Result<Settings, WorldError> {
         let whole = |setting, value: u32, min: u32, max: u32| {
             check(setting, Fx::from_num(value), Fx::from_num(min), Fx::from_num(max))
         };
         let b = &self.bounds;
-        for part in [self.gravity.x, self.gravity.y] {
-            check("gravity", part, -SPEED_MAX, SPEED_MAX)?;
-        }
+        check_gravity(self.gravity)?;
         for (low, high) in [(b.min.x, b.max.x), (b.min.y, b.max.y)] {
             check("bounds", low, -POSITION_MAX, POSITION_MAX)?;
             check("bounds", high, low, POSITION_MAX)?;
@@ -246,6 +254,7 @@ impl WorldDef {
 /// assert_eq!(refused.to_string(), "world setting `iterations` must be 1..=64, not 0");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WorldError {
     /// A setting is outside of its range.
     OutOfRange {
@@ -265,6 +274,12 @@ impl core::fmt::Display for WorldError {
         let Self::OutOfRange { setting, value, min, max } = self;
         write!(f, "world setting `{setting}` must be {min}..={max}, not {value}")
     }
+}
+
+/// Both components within their range.
+pub(crate) fn check_gravity(gravity: Vec2) -> Result<(), WorldError> {
+    check("gravity", gravity.x, -SPEED_MAX, SPEED_MAX)?;
+    check("gravity", gravity.y, -SPEED_MAX, SPEED_MAX)
 }
 
 /// Refuses a value outside of `min..=max`.

@@ -46,7 +46,9 @@ fn a_steady_step_does_not_allocate() {
     let mut world = World::new(WorldDef::new()).expect("defaults");
     for i in 0..20 {
         let wall = Shape::Rect { half_extents: Vec2::from_ints(1, 1) };
-        world.create_body(&BodyDef::fixed(wall).position(Vec2::from_ints(i * 7 - 70, 9))).expect("in range");
+        world
+            .create_body(&BodyDef::static_body(wall).position(Vec2::from_ints(i * 7 - 70, 9)))
+            .expect("in range");
     }
     let units: Vec<BodyId> = (0..1_000)
         .map(|i| {

@@ -64,6 +64,7 @@ pub(crate) fn overlap(a: &BodyRef<'_>, b: &BodyRef<'_>) -> i64 {
     let rounded = |shape| match shape {
         Shape::Circle { radius } => ([0; 2], radius.to_bits()),
         Shape::Rect { half_extents } => (raw(half_extents), 0),
+        _ => panic!("a shape that this test does not know: {shape:?}"),
     };
     let ((half_a, radius_a), (half_b, radius_b)) = (rounded(a.shape()), rounded(b.shape()));
     let (p, q) = (raw(a.position()), raw(b.position()));

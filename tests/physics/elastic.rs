@@ -12,7 +12,7 @@ fn four_hundred_elastic_steps_keep_99_percent_of_the_energy() {
         for (x, y, hx, hy) in [(0, 31, 32, 1), (0, -31, 32, 1), (31, 0, 1, 32), (-31, 0, 1, 32)] {
             add(
                 &mut w,
-                BodyDef::fixed(rect(hx * 1000, hy * 1000))
+                BodyDef::static_body(rect(hx * 1000, hy * 1000))
                     .position(at(x * 1000, y * 1000))
                     .restitution(Fx::ONE),
             );

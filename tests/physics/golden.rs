@@ -58,8 +58,8 @@ fn run_both(world: &mut World, steps: u32, fps: u32, mut drive: impl FnMut(&mut 
 #[test]
 fn crowd_through_a_gap() {
     let mut w = world(WorldDef::new());
-    add(&mut w, BodyDef::fixed(rect(1000, 20_000)).position(at(10_000, 22_000)));
-    add(&mut w, BodyDef::fixed(rect(1000, 20_000)).position(at(10_000, -22_000)));
+    add(&mut w, BodyDef::static_body(rect(1000, 20_000)).position(at(10_000, 22_000)));
+    add(&mut w, BodyDef::static_body(rect(1000, 20_000)).position(at(10_000, -22_000)));
     let units: Vec<BodyId> = (0..300)
         .map(|i| {
             let place = at(-20_000 + i % 20 * 1250, i / 20 * 1250 - 9_000);
@@ -86,7 +86,9 @@ fn billiards_break() {
     for (x, y, hx, hy) in [(0, 26, 51, 1), (0, -26, 51, 1), (51, 0, 1, 26), (-51, 0, 1, 26)] {
         add(
             &mut w,
-            BodyDef::fixed(rect(hx * 1000, hy * 1000)).position(at(x * 1000, y * 1000)).restitution(Fx::ONE),
+            BodyDef::static_body(rect(hx * 1000, hy * 1000))
+                .position(at(x * 1000, y * 1000))
+                .restitution(Fx::ONE),
         );
     }
     let ball = |x: i64, y: i64| BodyDef::dynamic(circle(1000)).position(at(x, y)).restitution(Fx::ONE);
@@ -109,7 +111,7 @@ fn billiards_break() {
 #[test]
 fn stack_pushed_by_a_crowd() {
     let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)).iterations(12));
-    add(&mut w, BodyDef::fixed(rect(60_000, 1000)).position(at(0, -1000)).friction(milli(600)));
+    add(&mut w, BodyDef::static_body(rect(60_000, 1000)).position(at(0, -1000)).friction(milli(600)));
     let boxes: Vec<BodyId> = (0..8)
         .map(|i| {
             add(&mut w, BodyDef::dynamic(rect(500, 500)).position(at(0, 505 + i * 1010)).friction(milli(600)))
@@ -189,7 +191,7 @@ fn removal_during_contact() {
 fn huge_and_tiny_bodies() {
     let mut w = world(WorldDef::new());
     let moon = add(&mut w, BodyDef::dynamic(circle(400_000)).mass(milli(9_000_000)).velocity(at(2_000, 0)));
-    let wall = add(&mut w, BodyDef::fixed(rect(50_000, 4_000_000)).position(at(900_000, 0)));
+    let wall = add(&mut w, BodyDef::static_body(rect(50_000, 4_000_000)).position(at(900_000, 0)));
     let mut chance = Chance::new(5);
     let dust: Vec<BodyId> = (0..500)
         .map(|_| {
@@ -228,7 +230,8 @@ fn worlds_edge() {
 #[test]
 fn sensors_and_a_moving_platform() {
     let mut w = world(WorldDef::new());
-    let zone = add(&mut w, BodyDef::fixed(rect(2_000, 2_000)).position(at(8_000, 0)).sensor(true).user(7));
+    let zone =
+        add(&mut w, BodyDef::static_body(rect(2_000, 2_000)).position(at(8_000, 0)).sensor(true).user(7));
     let platform = add(&mut w, BodyDef::kinematic(rect(500, 3_000)).velocity(at(2_000, 0)).user(8));
     let cargo = add(&mut w, BodyDef::dynamic(circle(400)).position(at(1_500, 0)).user(9));
     let (mut entered, mut left) = (Vec::new(), Vec::new());

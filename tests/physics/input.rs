@@ -28,8 +28,8 @@ fn definitions_out_of_range_are_refused() {
         BodyDef::dynamic(circle(0)),
         BodyDef::dynamic(circle(-500)),
         BodyDef::dynamic(circle(4_096_001)),
-        BodyDef::fixed(rect(0, 500)),
-        BodyDef::fixed(rect(500, -1)),
+        BodyDef::static_body(rect(0, 500)),
+        BodyDef::static_body(rect(500, -1)),
         BodyDef::kinematic(rect(5_000_000, 500)),
     ];
     let before = w.checksum();
@@ -67,12 +67,9 @@ fn changes_out_of_range_are_refused() {
             assert!(w.set_shape(id, shape).is_err());
         }
         let usual = Material::default();
-        for material in [
-            Material { restitution: bad, ..usual },
-            Material { friction: bad, ..usual },
-            Material { ground_friction: bad, ..usual },
-            Material { damping: bad, ..usual },
-        ] {
+        for material in
+            [usual.restitution(bad), usual.friction(bad), usual.ground_friction(bad), usual.damping(bad)]
+        {
             assert!(w.set_material(id, material).is_err());
         }
     }
@@ -117,7 +114,7 @@ fn settings_out_of_range_name_themselves() {
     ];
     for (name, def) in bad {
         let error = World::new(def).expect_err(name);
-        let WorldError::OutOfRange { setting, value, min, max } = error;
+        let WorldError::OutOfRange { setting, value, min, max } = error else { panic!("{error}") };
         assert_eq!(setting, name);
         assert!(!(min..=max).contains(&value), "{error}");
         assert!(error.to_string().contains(name), "{error}");

@@ -79,7 +79,7 @@ fn head_on_elastic_exchange() {
 fn restitution_ladder() {
     for percent in [10, 25, 50, 75, 90, 100] {
         let mut w = world(WorldDef::new());
-        add(&mut w, BodyDef::fixed(rect(1_000, 5_000)).position(at(5_000, 0)));
+        add(&mut w, BodyDef::static_body(rect(1_000, 5_000)).position(at(5_000, 0)));
         let ball = BodyDef::dynamic(circle(500)).velocity(at(8_000, 0)).restitution(milli(percent * 10));
         let id = add(&mut w, ball);
         run(&mut w, 60, 60);
@@ -118,7 +118,7 @@ fn momentum_is_conserved_exactly_between_equal_masses() {
 fn friction_between_bodies_slows_what_slides() {
     let slide = |friction: i64| {
         let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
-        add(&mut w, BodyDef::fixed(rect(90_000, 500)).position(at(0, -500)).friction(milli(friction)));
+        add(&mut w, BodyDef::static_body(rect(90_000, 500)).position(at(0, -500)).friction(milli(friction)));
         let sledge = BodyDef::dynamic(rect(500, 500)).position(at(0, 502)).velocity(at(6_000, 0));
         let id = add(&mut w, sledge.friction(milli(friction)));
         run(&mut w, 30, 60);
@@ -132,7 +132,7 @@ fn friction_between_bodies_slows_what_slides() {
 #[test]
 fn a_body_locked_along_one_axis_slides_along_the_other() {
     let mut w = world(WorldDef::new().iterations(1));
-    let gate = add(&mut w, BodyDef::dynamic(rect(500, 3_000)).lock_axes(true, false));
+    let gate = add(&mut w, BodyDef::dynamic(rect(500, 3_000)).locked_axes(true, false));
     let ram = add(&mut w, BodyDef::dynamic(circle(500)).position(at(-1_000, 0)).velocity(at(6_000, 1_000)));
     run(&mut w, 1, 60);
     // A single pass stops the ram: along x the gate weighs infinitely much. Tolerance: over-relaxation, a quarter.
@@ -190,7 +190,7 @@ fn filters_decide_who_meets() {
         run(&mut w, 2, 20);
         !w.contacts_began().is_empty() || w.contact_count() > 0
     };
-    let filter = |layers, mask| Filter { layers, mask };
+    let filter = Filter::new;
     assert!(meet(filter(1, 2), filter(2, 1)));
     assert!(!meet(filter(1, 2), filter(2, 4)), "both must agree");
     assert!(!meet(filter(1, 0), filter(2, u32::MAX)));
@@ -205,7 +205,7 @@ fn a_heavy_body_rests_on_a_light_one() {
         for box_shaped in [false, true] {
             let shape = if box_shaped { rect(500, 500) } else { circle(500) };
             let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
-            add(&mut w, BodyDef::fixed(rect(50_000, 1_000)).position(at(0, -1_000)));
+            add(&mut w, BodyDef::static_body(rect(50_000, 1_000)).position(at(0, -1_000)));
             for i in 0..below {
                 add(&mut w, BodyDef::dynamic(shape).position(at(0, 500 + 1_000 * i)));
             }

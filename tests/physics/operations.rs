@@ -1,6 +1,6 @@
 //! Random lists of operations: a world that was saved and read back goes on like the one that was not.
 
-use testudo_physics::{BodyDef, BodyId, Fx, Part, Simd, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, BodyKind, Fx, Simd, StatePart, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, rect, world};
 
@@ -13,7 +13,7 @@ fn random_body(chance: &mut Chance) -> BodyDef {
         rect(chance.between(300, 1_200), chance.between(300, 1_200))
     };
     let def = match chance.below(4) {
-        0 => BodyDef::fixed(shape),
+        0 => BodyDef::static_body(shape),
         1 => BodyDef::kinematic(shape),
         _ => BodyDef::dynamic(shape).mass(Fx::from_bits(chance.between(1 << 8, 1 << 20))),
     };
@@ -24,7 +24,7 @@ fn random_body(chance: &mut Chance) -> BodyDef {
         .restitution(Fx::from_bits(chance.between(0, 1 << 16)))
         .friction(Fx::from_bits(chance.between(0, 1 << 16) * i64::from(chance.below(2))))
         .sensor(chance.below(10) == 0)
-        .lock_axes(chance.below(10) == 0, chance.below(10) == 0)
+        .locked_axes(chance.below(10) == 0, chance.below(10) == 0)
         .user(u64::from(chance.below(3)))
 }
 
@@ -37,7 +37,7 @@ fn operate(w: &mut World, ids: &mut Vec<BodyId>, chance: &mut Chance) {
     let at_index = chance.below(ids.len() as u32) as usize;
     let id = ids[at_index];
     let push = Vec2::from_ints(chance.between(-50, 50) as i32, chance.between(-50, 50) as i32);
-    match chance.below(10) {
+    match chance.below(15) {
         0 | 1 => {
             ids.swap_remove(at_index);
             w.remove_body(id).expect("alive");
@@ -50,6 +50,17 @@ fn operate(w: &mut World, ids: &mut Vec<BodyId>, chance: &mut Chance) {
         6 => w.apply_impulse(id, push).expect("in range"),
         7 => w.set_shape(id, circle(chance.between(200, 900))).expect("in range"),
         8 => w.set_sensor(id, chance.below(2) == 0).expect("alive"),
+        9 => {
+            let kinds = [BodyKind::Static, BodyKind::Kinematic, BodyKind::Dynamic, BodyKind::Dynamic];
+            w.set_kind(id, kinds[chance.below(4) as usize]).expect("alive");
+        }
+        10 => w.set_gravity(at(0, -i64::from(chance.below(3)) * 5_000)).expect("in range"),
+        11 => w.set_locked_axes(id, chance.below(4) == 0, chance.below(4) == 0).expect("alive"),
+        12 => {
+            let limit = (chance.below(2) == 0).then(|| Fx::from_bits(chance.between(0, 20 << 16)));
+            w.set_max_speed(id, limit).expect("in range");
+        }
+        13 => w.set_damping(id, Fx::from_bits(chance.between(0, 1 << 16))).expect("in range"),
         _ => w.set_mass(id, Fx::from_bits(chance.between(1 << 8, 1 << 20))).expect("in range"),
     }
 }
@@ -60,7 +71,7 @@ fn same(a: &World, b: &World, context: &str) {
     assert_eq!(a.sensors_began(), b.sensors_began(), "{context}");
     assert_eq!(a.sensors_ended(), b.sensors_ended(), "{context}");
     assert_eq!(a.first_difference(b).map(|d| d.to_string()), None, "{context}");
-    for part in Part::ALL {
+    for part in StatePart::ALL {
         assert_eq!(a.part_checksum(part), b.part_checksum(part), "{context}: {part}");
     }
     assert_eq!(a.checksum(), b.checksum(), "{context}");

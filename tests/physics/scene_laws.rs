@@ -83,7 +83,7 @@ fn a_new_body_in_an_old_slot_is_another_one() {
     let disc = BodyDef::dynamic(circle(500));
     let old = add(&mut world, disc.user(1));
     let neighbour = add(&mut world, disc.position(at(900, 0)).user(2));
-    let gate = add(&mut world, BodyDef::fixed(rect(500, 500)).sensor(true).user(3));
+    let gate = add(&mut world, BodyDef::static_body(rect(500, 500)).sensor(true).user(3));
     run(&mut world, 1, 20);
     let pair = |w: &[ContactEvent]| w.iter().map(|e| (e.a, e.b, e.user_a, e.user_b)).collect::<Vec<_>>();
     assert_eq!(pair(world.contacts_began()), [(old, neighbour, 1, 2)]);
@@ -226,7 +226,7 @@ const SUPPORT_GOES: [(&str, Change); 6] = [
     ("switched off", |w, id| w.set_enabled(id, false).unwrap()),
     ("made a sensor", |w, id| w.set_sensor(id, true).unwrap()),
     ("made smaller", |w, id| w.set_shape(id, rect(500, 250)).unwrap()),
-    ("filtered out", |w, id| w.set_filter(id, Filter { layers: 1, mask: 2 }).unwrap()),
+    ("filtered out", |w, id| w.set_filter(id, Filter::new(1, 2)).unwrap()),
 ];
 
 #[test]
@@ -234,7 +234,7 @@ fn a_sleeper_falls_when_its_support_goes() {
     for (what, change) in SUPPORT_GOES {
         for kind in [BodyKind::Dynamic, BodyKind::Static, BodyKind::Kinematic] {
             let mut world = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
-            add(&mut world, BodyDef::fixed(rect(9_000, 500)).position(at(0, -500)));
+            add(&mut world, BodyDef::static_body(rect(9_000, 500)).position(at(0, -500)));
             let support = add(&mut world, BodyDef::new(kind, rect(500, 500)).position(at(0, 500)));
             let top = add(&mut world, BodyDef::dynamic(rect(500, 500)).position(at(0, 1_500)));
             run(&mut world, 60, 60);

@@ -72,7 +72,7 @@ fn disc() -> BodyDef {
 }
 
 fn wall(x: i64, y: i64, half_width: i64, half_height: i64) -> BodyDef {
-    BodyDef::fixed(rect(half_width, half_height)).position(at(x, y))
+    BodyDef::static_body(rect(half_width, half_height)).position(at(x, y))
 }
 
 fn nothing(_: &mut World) {}
@@ -240,7 +240,7 @@ pub(crate) fn removal(def: WorldDef) -> Scene {
 /// Bodies from the smallest to the largest size in one world.
 pub(crate) fn sizes(def: WorldDef) -> Scene {
     let mut scene = Scene::new(def.gravity(Vec2::from_ints(0, -10)), 60, 400, nothing);
-    scene.add(BodyDef::fixed(Shape::rect(EXTENT_MAX, EXTENT_MAX)).position(Vec2::from_ints(0, -4_096)));
+    scene.add(BodyDef::static_body(Shape::rect(EXTENT_MAX, EXTENT_MAX)).position(Vec2::from_ints(0, -4_096)));
     let grain = BodyDef::dynamic(Shape::circle(EXTENT_MIN)).mass(Fx::from_bits(256));
     for i in 0..20 {
         let grain = grain.position(at(-20_000 + i * 100, 200 + i * 7));
@@ -291,7 +291,7 @@ pub(crate) fn sensors(def: WorldDef) -> Scene {
     for i in 0..3 {
         scene.add(wall(i * 10_000, 0, 1_000, 30_000).sensor(true).user(100 + i as u64));
     }
-    let blind = testudo_physics::Filter { layers: 2, mask: 2 };
+    let blind = testudo_physics::Filter::new(2, 2);
     scene.add(wall(15_000, 0, 1_000, 30_000).sensor(true).user(200).filter(blind));
     for i in 0..10 {
         let runner = disc().user(i).position(at(-5_000 - i as i64 * 300, i as i64 * 2_000 - 9_000));

@@ -10,7 +10,7 @@ fn bullets_stop_at_thin_walls_at_every_rate() {
         for speed in [3, 50, 400, 1024] {
             for (radius, wall) in [(50, 10), (500, 1), (500, 100)] {
                 let mut w = world(WorldDef::new());
-                add(&mut w, BodyDef::fixed(rect(wall, 50_000)).position(at(700_000, 0)));
+                add(&mut w, BodyDef::static_body(rect(wall, 50_000)).position(at(700_000, 0)));
                 let place = at(690_000 - i64::from(fps % 7) * 113, 0);
                 let bullet =
                     BodyDef::dynamic(circle(radius)).position(place).velocity(Vec2::from_ints(speed, 0));
@@ -34,7 +34,7 @@ fn a_gas_stays_in_its_box() {
         for (x, y, hx, hy) in
             [(0, 20, 21_000, 100), (0, -20, 21_000, 100), (20, 0, 100, 21_000), (-20, 0, 100, 21_000)]
         {
-            let wall = BodyDef::fixed(rect(hx, hy)).position(at(x * 1000, y * 1000));
+            let wall = BodyDef::static_body(rect(hx, hy)).position(at(x * 1000, y * 1000));
             add(&mut w, wall.restitution(Fx::ONE));
         }
         let gas: Vec<_> = (0..80)

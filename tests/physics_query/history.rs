@@ -95,7 +95,7 @@ impl History {
 
     fn any_filter(&mut self) -> Filter {
         match self.below(4) {
-            0 => Filter { layers: self.below(16), mask: self.below(16) },
+            0 => Filter::new(self.below(16), self.below(16)),
             _ => Filter::default(),
         }
     }

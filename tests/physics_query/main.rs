@@ -224,7 +224,7 @@ fn beyond(argument: &'static str, value: Fx) -> QueryError {
 fn arguments_out_of_range_are_errors_or_find_nothing() {
     let mut world = World::new(WorldDef::new()).unwrap();
     let edge = Vec2::from_ints(16_384, 16_384);
-    let giant = BodyDef::fixed(Shape::Circle { radius: EXTENT_MAX });
+    let giant = BodyDef::static_body(Shape::Circle { radius: EXTENT_MAX });
     let giant = world.create_body(&giant.position(edge)).unwrap();
     let everything = QueryFilter::new();
     let mut ids = vec![giant];
@@ -269,12 +269,12 @@ fn arguments_out_of_range_are_errors_or_find_nothing() {
 fn filters_choose_kinds_sensors_layers_and_leave_one_out() {
     let mut world = World::new(WorldDef::new()).unwrap();
     let shape = Shape::Circle { radius: Fx::ONE };
-    let wall = world.create_body(&BodyDef::fixed(shape)).unwrap();
+    let wall = world.create_body(&BodyDef::static_body(shape)).unwrap();
     let lift = world.create_body(&BodyDef::kinematic(shape)).unwrap();
     let unit = world.create_body(&BodyDef::dynamic(shape)).unwrap();
-    let layers = Filter { layers: 4, mask: 2 };
+    let layers = Filter::new(4, 2);
     let ghost = world.create_body(&BodyDef::dynamic(shape).filter(layers)).unwrap();
-    let zone = world.create_body(&BodyDef::fixed(shape).sensor(true)).unwrap();
+    let zone = world.create_body(&BodyDef::static_body(shape).sensor(true)).unwrap();
     world.create_body(&BodyDef::dynamic(shape).enabled(false)).unwrap();
     let found = |filter: QueryFilter| {
         let mut ids = vec![];
@@ -289,9 +289,9 @@ fn filters_choose_kinds_sensors_layers_and_leave_one_out() {
     assert_eq!(found(all.only(BodyKind::Kinematic)), [lift]);
     assert_eq!(found(all.only(BodyKind::Dynamic)), [unit, ghost]);
     assert_eq!(found(all.exclude(lift)), [wall, unit, ghost]);
-    assert_eq!(found(all.filter(Filter { layers: 2, mask: 4 })), [ghost]);
-    assert_eq!(found(all.filter(Filter { layers: 1, mask: 4 })), []);
-    assert_eq!(found(all.filter(Filter { layers: 1, mask: 1 })), [wall, lift, unit]);
+    assert_eq!(found(all.filter(Filter::new(2, 4))), [ghost]);
+    assert_eq!(found(all.filter(Filter::new(1, 4))), []);
+    assert_eq!(found(all.filter(Filter::new(1, 1))), [wall, lift, unit]);
     // A stale handle excludes nobody, not even the body that took the slot over.
     world.remove_body(lift).unwrap();
     let heir = world.create_body(&BodyDef::kinematic(shape)).unwrap();

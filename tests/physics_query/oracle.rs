@@ -27,6 +27,7 @@ impl Outline {
         match body.shape() {
             Shape::Circle { radius } => Self { centre, half: [0; 2], radius: radius.to_bits().into() },
             Shape::Rect { half_extents } => Self { centre, half: raw(half_extents), radius: 0 },
+            shape => panic!("a shape that this test does not know: {shape:?}"),
         }
     }
 

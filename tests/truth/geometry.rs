@@ -22,6 +22,7 @@ fn rounded(shape: Shape) -> ([i64; 2], i64) {
     match shape {
         Shape::Circle { radius } => ([0; 2], radius.to_bits()),
         Shape::Rect { half_extents: h } => ([h.x.to_bits(), h.y.to_bits()], 0),
+        _ => panic!("a shape that this test does not know: {shape:?}"),
     }
 }
 
@@ -89,7 +90,7 @@ fn a_contact_begins_when_surfaces_touch() {
         for fps in RATES {
             let mut w = world(WorldDef::new().sleep_ms(0));
             add(&mut w, BodyDef::dynamic(shapes[0]).position(start).velocity(speed));
-            add(&mut w, if fixed { BodyDef::fixed(shapes[1]) } else { BodyDef::dynamic(shapes[1]) });
+            add(&mut w, if fixed { BodyDef::static_body(shapes[1]) } else { BodyDef::dynamic(shapes[1]) });
             let mut events = 0;
             for _ in 0..12 * fps {
                 w.step(fps).expect("rate in range");

@@ -15,7 +15,7 @@ fn nobody_sinks_into_a_wall() {
         let e = chance.between(0, 1) * chance.between(0, 900);
         for fps in RATES {
             let mut w = world(WorldDef::new().sleep_ms(0));
-            add(&mut w, BodyDef::fixed(rect(thick, 400_000)).position(at(20_000 + thick, 0)));
+            add(&mut w, BodyDef::static_body(rect(thick, 400_000)).position(at(20_000 + thick, 0)));
             let disc = BodyDef::dynamic(circle(radius)).velocity(at(speed[0], speed[1]));
             let disc = disc.position(at(chance.between(-5_000, 0), 0));
             let id = add(&mut w, disc.restitution(milli(e)));
@@ -95,9 +95,9 @@ fn sensors_notice_who_crosses_them() {
         let walled = chance.below(3) == 0;
         for fps in RATES {
             let mut w = world(WorldDef::new());
-            add(&mut w, BodyDef::fixed(rect(thick, 3_000)).sensor(true));
+            add(&mut w, BodyDef::static_body(rect(thick, 3_000)).sensor(true));
             if walled {
-                add(&mut w, BodyDef::fixed(rect(50, 3_000)).position(at(-thick - 200, 0)));
+                add(&mut w, BodyDef::static_body(rect(50, 3_000)).position(at(-thick - 200, 0)));
             }
             add(&mut w, BodyDef::dynamic(circle(radius)).position(at(start, 0)).velocity(at(speed, 0)));
             let (mut began, mut ended) = (0, 0);

@@ -155,7 +155,7 @@ const GROUND_GOES: [(&str, Change); 6] = [
     ("switched off", |w, id| w.set_enabled(id, false).unwrap()),
     ("made a sensor", |w, id| w.set_sensor(id, true).unwrap()),
     ("made smaller", |w, id| w.set_shape(id, rect(500, 100)).unwrap()),
-    ("filtered out", |w, id| w.set_filter(id, Filter { layers: 1, mask: 2 }).unwrap()),
+    ("filtered out", |w, id| w.set_filter(id, Filter::new(1, 2)).unwrap()),
 ];
 
 #[test]
@@ -170,7 +170,8 @@ fn a_sleeping_stack_falls_at_once_when_its_ground_goes() {
                     let kinematic = chance.below(2) == 0;
                     let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
                     let shape = rect(5_000, 500);
-                    let ground = if kinematic { BodyDef::kinematic(shape) } else { BodyDef::fixed(shape) };
+                    let ground =
+                        if kinematic { BodyDef::kinematic(shape) } else { BodyDef::static_body(shape) };
                     let ground = add(&mut w, ground.position(at(0, -500)));
                     let count = chance.between(1, 4);
                     let stack: Vec<_> = (0..count)
@@ -213,20 +214,20 @@ const STIRS: [(&str, Change); 12] = [
         let material = w.body(id).unwrap().material();
         w.set_material(id, material).unwrap();
     }),
-    ("filter", |w, id| w.set_filter(id, Filter { layers: 2, mask: 3 }).unwrap()),
+    ("filter", |w, id| w.set_filter(id, Filter::new(2, 3)).unwrap()),
     ("switched off and on", |w, id| {
         w.set_enabled(id, false).unwrap();
         w.set_enabled(id, true).unwrap();
     }),
     ("wall beside it switched on", |w, id| {
         let p = w.body(id).unwrap().position();
-        let wall = add(w, BodyDef::fixed(rect(500, 500)).position(p + at(900, 0)).enabled(false));
+        let wall = add(w, BodyDef::static_body(rect(500, 500)).position(p + at(900, 0)).enabled(false));
         run(w, 1, 20);
         w.set_enabled(wall, true).unwrap();
     }),
     ("wall moved to it", |w, id| {
         let p = w.body(id).unwrap().position();
-        let wall = add(w, BodyDef::fixed(rect(500, 500)).position(at(0, 90_000)));
+        let wall = add(w, BodyDef::static_body(rect(500, 500)).position(at(0, 90_000)));
         w.set_position(wall, p + at(900, 0)).unwrap();
     }),
 ];
@@ -269,7 +270,7 @@ fn a_building_created_over_sleepers_pushes_them_out() {
                 let count = chance.between(1, 9);
                 let group = sleeping_group(&mut w, chance, count, false, fps);
                 let half = [chance.between(600, 1_500), chance.between(600, 1_500)];
-                let house = BodyDef::fixed(rect(half[0], half[1]));
+                let house = BodyDef::static_body(rect(half[0], half[1]));
                 let house =
                     add(&mut w, house.position(at(chance.between(-200, 900), chance.between(-200, 900))));
                 let over = group
@@ -395,9 +396,9 @@ fn an_island_sleeps_and_wakes_as_one() {
         |truth, chance, seed| {
             for fps in RATES {
                 let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
-                add(&mut w, BodyDef::fixed(rect(20_000, 500)).position(at(0, -500)));
+                add(&mut w, BodyDef::static_body(rect(20_000, 500)).position(at(0, -500)));
                 for wall in [-1, 1] {
-                    add(&mut w, BodyDef::fixed(rect(500, 5_000)).position(at(wall * 8_000, 4_000)));
+                    add(&mut w, BodyDef::static_body(rect(500, 5_000)).position(at(wall * 8_000, 4_000)));
                 }
                 for _ in 0..chance.between(5, 25) {
                     let shape = if chance.below(2) == 0 { circle(400) } else { rect(400, 400) };

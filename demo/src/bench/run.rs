@@ -76,7 +76,7 @@ impl Stage {
             Form::Disc { radius } => Shape::Circle { radius: fx(radius) },
             Form::Box { half_extents } => Shape::Rect { half_extents: vec2(half_extents) },
         };
-        let kind = if spec.movable { BodyDef::dynamic(shape) } else { BodyDef::fixed(shape) };
+        let kind = if spec.movable { BodyDef::dynamic(shape) } else { BodyDef::static_body(shape) };
         let def = kind
             .position(vec2(spec.position))
             .velocity(vec2(spec.velocity))

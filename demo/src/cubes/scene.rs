@@ -12,7 +12,7 @@ use crate::cubes::Input;
 const PLAYER: u64 = 1;
 
 /// The player's cube while it is above the others.
-const ABOVE_ALL: Filter = Filter { layers: 2, mask: 0 };
+const ABOVE_ALL: Filter = Filter::new(2, 0);
 
 /// A scene in progress.
 #[derive(Clone)]
@@ -167,7 +167,7 @@ impl Cubes {
         let Some(player) = self.world.body(self.player) else { return };
         let (centre, velocity) = (player.position(), player.velocity());
         let area = Aabb::from_center_half(centre, Vec2::from_ints(reach, reach));
-        let filter = QueryFilter { exclude: Some(self.player), ..QueryFilter::new().only(BodyKind::Dynamic) };
+        let filter = QueryFilter::new().only(BodyKind::Dynamic).exclude(self.player);
         let mut near = core::mem::take(&mut self.near);
         self.world.query_area(area, &filter, &mut near);
         for &id in &near {

@@ -3,7 +3,7 @@
 //! Each structure is taken apart without `..`, so that a new field does not compile until it is shown here or named as none.
 
 use testudo_lockstep::state::{self, Leaf, Part, State, StateError, Visit};
-use testudo_physics::{BodyField, BodyId, FlipError, Place, Rate, SnapshotError, World};
+use testudo_physics::{BodyField, BodyId, FlipError, Rate, SnapshotError, StatePath, World};
 
 use crate::game::army::Army;
 use crate::game::building::Building;
@@ -253,17 +253,18 @@ impl Part for WorldPart<'_> {
                 SnapshotError::Version { .. } => "the world was saved by another version",
                 SnapshotError::Damaged => "the snapshot of the world is damaged",
                 SnapshotError::Invalid { what } => what,
+                _ => "the snapshot of the world cannot be read",
             },
         })?;
         Ok(())
     }
 
     fn leaves(&self, each: &mut dyn FnMut(Leaf)) {
-        self.0.visit_numbers(&mut |place, value| {
-            let (kind, index, name, bits) = match place {
-                Place::World { name } => ("world", 0, name, 0),
-                Place::Body { body, field } => ("body", body.index(), field.name(), field.bits()),
-                Place::Entry { list, index, .. } => (list, index, "entry", 0),
+        self.0.visit_numbers(&mut |path, value| {
+            let (kind, index, name, bits) = match path {
+                StatePath::World { name } => ("world", 0, name, 0),
+                StatePath::Body { body, field } => ("body", body.index(), field.name(), field.bits()),
+                StatePath::Entry { list, index, .. } => (list, index, "entry", 0),
             };
             each(Leaf { kind, index, name, bits, value });
         });
@@ -276,7 +277,7 @@ impl Part for WorldPart<'_> {
         };
         self.0.flip_bit(leaf.index, field, bit).map_err(|error| match error {
             FlipError::OutOfRange { what } => StateError::Part { what },
-            FlipError::Vacant { .. } | FlipError::NoSuchBit { .. } => StateError::NoSuchBit { bit },
+            _ => StateError::NoSuchBit { bit },
         })
     }
 }

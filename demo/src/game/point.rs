@@ -2,7 +2,8 @@
 
 use core::ops::RangeInclusive;
 
-use testudo_physics::{Fx, Vec2, isqrt_u64};
+use testudo_physics::math::isqrt_u64;
+use testudo_physics::{Fx, Vec2};
 
 /// Raw value of one unit of length, or of one unit per second: 16 fraction bits.
 pub(crate) const UNIT: i32 = 1 << 16;

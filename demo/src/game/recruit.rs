@@ -33,7 +33,7 @@ impl Game {
             self.world.create_body(&body.user(NO_UNIT))?;
         }
         let immovable = |rock: &Rock| {
-            let body = BodyDef::fixed(Shape::Rect { half_extents: rock.half.to_vec2() });
+            let body = BodyDef::static_body(Shape::Rect { half_extents: rock.half.to_vec2() });
             body.position(rock.centre.to_vec2()).user(NO_UNIT)
         };
         for rock in &self.field.rocks {

@@ -294,8 +294,9 @@ fn units_walk_around_walls() {
     let base = game.base(0).unwrap();
     let wall = rock::Rock { centre: base.offset(9 * UNIT, 0), half: Point { x: UNIT, y: 12 * UNIT } };
     game.field.rocks.push(wall);
-    let body =
-        testudo_physics::BodyDef::fixed(testudo_physics::Shape::Rect { half_extents: wall.half.to_vec2() });
+    let body = testudo_physics::BodyDef::static_body(testudo_physics::Shape::Rect {
+        half_extents: wall.half.to_vec2(),
+    });
     game.world.create_body(&body.position(wall.centre.to_vec2()).user(NO_UNIT)).unwrap();
     game.survey_ground();
     let goal = base.offset(18 * UNIT, 0);

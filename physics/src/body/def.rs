@@ -91,7 +91,7 @@ impl BodyDef {
 
     /// A body that never moves: ground, walls, buildings.
     #[must_use]
-    pub fn fixed(shape: Shape) -> Self {
+    pub fn static_body(shape: Shape) -> Self {
         Self::new(BodyKind::Static, shape)
     }
 
@@ -194,7 +194,7 @@ impl BodyDef {
 
     /// Axes (x, y) along which contacts do not move the body. Default none.
     #[must_use]
-    pub fn lock_axes(self, lock_x: bool, lock_y: bool) -> Self {
+    pub fn locked_axes(self, lock_x: bool, lock_y: bool) -> Self {
         Self { lock_x, lock_y, ..self }
     }
 
@@ -223,6 +223,7 @@ impl BodyDef {
 /// assert_eq!(weightless, Err(expected));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BodyError {
     /// The body behind the handle was removed, or never was in this world.
     Stale(BodyId),
@@ -298,9 +299,9 @@ mod tests {
 
     /// Every number of a definition with its limits.
     const RANGES: [(&str, With, Fx, Fx); 14] = [
-        ("radius", |v| BodyDef::fixed(Shape::circle(v)), EXTENT_MIN, EXTENT_MAX),
-        ("half_extents", |v| BodyDef::fixed(Shape::rect(v, Fx::ONE)), EXTENT_MIN, EXTENT_MAX),
-        ("half_extents", |v| BodyDef::fixed(Shape::rect(Fx::ONE, v)), EXTENT_MIN, EXTENT_MAX),
+        ("radius", |v| BodyDef::static_body(Shape::circle(v)), EXTENT_MIN, EXTENT_MAX),
+        ("half_extents", |v| BodyDef::static_body(Shape::rect(v, Fx::ONE)), EXTENT_MIN, EXTENT_MAX),
+        ("half_extents", |v| BodyDef::static_body(Shape::rect(Fx::ONE, v)), EXTENT_MIN, EXTENT_MAX),
         ("position", |v| circle().position(Vec2::new(v, Fx::ZERO)), Fx::MIN, POSITION_MAX),
         ("position", |v| circle().position(Vec2::new(Fx::ZERO, v)), Fx::MIN, POSITION_MAX),
         ("velocity", |v| circle().velocity(Vec2::new(v, Fx::ZERO)), Fx::MIN, SPEED_MAX),

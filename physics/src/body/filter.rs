@@ -10,14 +10,14 @@
 /// const UNITS: u32 = 1 << 0;
 /// const GHOSTS: u32 = 1 << 1;
 /// const WALLS: u32 = 1 << 2;
-/// let unit = Filter { layers: UNITS, mask: UNITS | WALLS };
-/// let ghost = Filter { layers: GHOSTS, mask: WALLS };
-/// let wall = Filter { layers: WALLS, ..Filter::default() };
+/// let unit = Filter::new(UNITS, UNITS | WALLS);
+/// let ghost = Filter::new(GHOSTS, WALLS);
+/// let wall = Filter::new(WALLS, u32::MAX);
 /// assert!(unit.accepts(&unit) && unit.accepts(&wall) && ghost.accepts(&wall));
 /// assert!(!unit.accepts(&ghost) && !ghost.accepts(&unit));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Filter {
     /// The layers that the body is in, one bit each. Without any it collides with nothing.
     pub layers: u32,
@@ -32,6 +32,12 @@ impl Default for Filter {
 }
 
 impl Filter {
+    /// In these layers, colliding with those of the mask.
+    #[must_use]
+    pub const fn new(layers: u32, mask: u32) -> Self {
+        Self { layers, mask }
+    }
+
     /// Whether two bodies with these filters collide. It does not matter which one is asked.
     #[must_use]
     pub const fn accepts(&self, other: &Self) -> bool {

@@ -112,7 +112,7 @@ pub(crate) mod flag {
 }
 
 /// What a step reads and writes of every mover: one cache line without padding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Body {
     pub(crate) position: [i32; 2],
@@ -132,7 +132,16 @@ pub(crate) struct Body {
     pub(crate) still_ms: u16,
     /// Raw ground friction, units/s^2.
     pub(crate) ground_friction: i32,
-    pub(crate) filter: Filter,
+    /// Collision layers and mask, see [`Body::filter`].
+    pub(crate) filter: [u32; 2],
+}
+
+/// A vacant slot: zeros, and the default filter.
+impl Default for Body {
+    fn default() -> Self {
+        let filter = Filter::default();
+        Self { filter: [filter.layers, filter.mask], ..bytemuck::Zeroable::zeroed() }
+    }
 }
 
 /// What few bodies use, or no step needs.
@@ -188,9 +197,14 @@ impl Body {
                 | bit(raw(def.material.friction) != 0, flag::ROUGH)
                 | bit(def.filter != Filter::default(), flag::FILTERED),
             ground_friction: raw(def.material.ground_friction),
-            filter: def.filter,
+            filter: [def.filter.layers, def.filter.mask],
             ..Self::default()
         }
+    }
+
+    /// Collision layers and mask.
+    pub(crate) fn filter(&self) -> Filter {
+        Filter::new(self.filter[0], self.filter[1])
     }
 
     pub(crate) fn has(&self, flags: u32) -> bool {
@@ -235,7 +249,7 @@ impl Body {
 
     /// Whether the two may touch at all: their filters agree and at least one of them is no sensor.
     pub(crate) fn interacts_with(&self, other: &Self) -> bool {
-        self.filter.accepts(&other.filter) && (self.flags & other.flags & flag::SENSOR) == 0
+        self.filter().accepts(&other.filter()) && (self.flags & other.flags & flag::SENSOR) == 0
     }
 }
 

@@ -15,6 +15,7 @@ use crate::math::vec2::Vec2;
 /// assert_eq!(Shape::circle(Fx::ONE).half_extents(), Vec2::from_ints(1, 1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Shape {
     /// A circle.
     Circle {

@@ -16,7 +16,7 @@ use crate::math::vec2::Vec2;
 /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
 /// let mut world = World::new(WorldDef::new())?;
 /// for x in 0..3 {
-///     world.create_body(&BodyDef::fixed(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(x, 0)))?;
+///     world.create_body(&BodyDef::static_body(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(x, 0)))?;
 /// }
 /// let widest = world.bodies().map(|body| body.aabb()).reduce(|a, b| a.union(&b));
 /// assert_eq!(widest.unwrap().max, Vec2::from_ints(3, 1));
@@ -96,10 +96,16 @@ impl BodyRef<'_> {
         }
     }
 
+    /// Greatest speed after a step, units per second; `None` = only the world's limit per axis.
+    #[must_use]
+    pub fn max_speed(&self) -> Option<Fx> {
+        self.body.has(flag::LIMITED).then(|| fx(self.extra.max_speed))
+    }
+
     /// Collision layers and mask.
     #[must_use]
     pub fn filter(&self) -> Filter {
-        self.body.filter
+        self.body.filter()
     }
 
     /// The value that the user attached.

@@ -59,6 +59,7 @@ pub trait DebugDraw {
 
 /// What [`World::debug_draw`] hands on. By default everything but the boxes and the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DebugDrawOptions {
     /// Shapes of all enabled bodies, oldest first.
     pub shapes: bool,
@@ -212,7 +213,7 @@ mod tests {
         let (disc, square) = (Shape::circle(Fx::ONE), Shape::rect(Fx::ONE, Fx::ONE));
         for (a, b) in [(disc, disc), (square, disc), (disc, square), (square, square)] {
             let mut world = World::new(WorldDef::new()).unwrap();
-            world.create_body(&BodyDef::fixed(a)).unwrap();
+            world.create_body(&BodyDef::static_body(a)).unwrap();
             let def = BodyDef::dynamic(b).position(Vec2::from_ints(3, 0)).velocity(Vec2::from_ints(-8, 0));
             world.create_body(&def).unwrap();
             for _ in 0..8 {
@@ -230,7 +231,7 @@ mod tests {
     #[test]
     fn bodies_that_left_are_in_no_cell() {
         let mut world = World::new(WorldDef::new()).unwrap();
-        let wall = BodyDef::fixed(Shape::circle(Fx::ONE));
+        let wall = BodyDef::static_body(Shape::circle(Fx::ONE));
         let ids = [0, 50, 100].map(|x| world.create_body(&wall.position(Vec2::from_ints(x, 0))).unwrap());
         world.step(20).unwrap();
         world.remove_body(ids[1]).unwrap();

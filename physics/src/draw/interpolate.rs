@@ -50,7 +50,7 @@ impl BodyRef<'_> {
     /// ```
     /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
     /// let mut world = World::new(WorldDef::default())?;
-    /// let rock = BodyDef::fixed(Shape::circle(Fx::ONE)).position(Vec2::from_ints(3, 4));
+    /// let rock = BodyDef::static_body(Shape::circle(Fx::ONE)).position(Vec2::from_ints(3, 4));
     /// let id = world.create_body(&rock)?;
     /// assert_eq!(world.body(id).unwrap().interpolated_position_glam(0).length(), 5.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn all_at_once_are_the_same_in_insertion_order_and_change_no_state() {
         let (mut world, first) = world_with(&ball());
-        let wall = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(-9, 9));
+        let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::ONE)).position(Vec2::from_ints(-9, 9));
         let removed = world.create_body(&wall).unwrap();
         let wall = world.create_body(&wall).unwrap();
         world.remove_body(removed).unwrap();

@@ -1,4 +1,4 @@
-//! Numbers, vectors, angles, boxes, rates and random numbers: integers only.
+//! Functions of [`Fx`](crate::Fx) with defined rounding, in integers only: the same bits on every machine.
 
 pub(crate) mod aabb;
 pub(crate) mod angle;
@@ -8,3 +8,5 @@ pub(crate) mod num;
 pub(crate) mod rate;
 pub(crate) mod rng;
 pub(crate) mod vec2;
+
+pub use num::{div_floor, isqrt_u64, mul_floor, mul_nearest, sqrt};

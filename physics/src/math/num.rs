@@ -38,7 +38,7 @@ const _: () = assert!(2 * POSITION_MAX.to_bits() <= 1 << 31);
 /// `a * b`, rounded to nearest, ties away from zero; saturates. `mul_nearest(-a, b) == -mul_nearest(a, b)`.
 ///
 /// ```
-/// use testudo_physics::{Fx, mul_nearest};
+/// use testudo_physics::{Fx, math::mul_nearest};
 /// let third = Fx::ONE / 3; // 21,845 / 65,536
 /// assert_eq!(mul_nearest(third, Fx::from_num(-3)), -Fx::from_bits(65_535));
 /// assert_eq!(mul_nearest(Fx::DELTA, Fx::lit("0.5")), Fx::DELTA);
@@ -52,7 +52,7 @@ pub const fn mul_nearest(a: Fx, b: Fx) -> Fx {
 /// `a * b`, rounded down; saturates. Inside the range it is what [`Fx`]'s `*` gives.
 ///
 /// ```
-/// use testudo_physics::{Fx, mul_floor};
+/// use testudo_physics::{Fx, math::mul_floor};
 /// assert_eq!(mul_floor(Fx::DELTA, Fx::lit("0.5")), Fx::ZERO);
 /// assert_eq!(mul_floor(-Fx::DELTA, Fx::lit("0.5")), -Fx::DELTA);
 /// ```
@@ -65,7 +65,7 @@ pub const fn mul_floor(a: Fx, b: Fx) -> Fx {
 /// [`Fx::MAX`], a negative one [`Fx::MIN`], and zero gives zero.
 ///
 /// ```
-/// use testudo_physics::{Fx, div_floor};
+/// use testudo_physics::{Fx, math::div_floor};
 /// assert_eq!(div_floor(Fx::from_num(-1), Fx::from_num(3)), Fx::from_bits(-21_846));
 /// assert_eq!(Fx::from_num(-1) / Fx::from_num(3), Fx::from_bits(-21_845));
 /// assert_eq!(div_floor(Fx::ONE, Fx::ZERO), Fx::MAX);
@@ -89,7 +89,7 @@ pub const fn div_floor(a: Fx, b: Fx) -> Fx {
 /// Square root, rounded down; 0 for negative numbers.
 ///
 /// ```
-/// use testudo_physics::{Fx, sqrt};
+/// use testudo_physics::{Fx, math::sqrt};
 /// assert_eq!(sqrt(Fx::lit("2.25")), Fx::lit("1.5"));
 /// assert_eq!(sqrt(Fx::from_num(-1)), Fx::ZERO);
 /// ```
@@ -131,7 +131,7 @@ pub(crate) const fn saturate(raw: i128) -> Fx {
 /// no loop, two to three times as fast as [`u64::isqrt`].
 ///
 /// ```
-/// use testudo_physics::isqrt_u64;
+/// use testudo_physics::math::isqrt_u64;
 /// assert_eq!(isqrt_u64(99), 9);
 /// assert_eq!(isqrt_u64(u64::MAX), u64::from(u32::MAX));
 /// ```

@@ -32,6 +32,7 @@ pub const QUERY_MAX: Fx = Fx::from_bits(REACH as i64);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum QueryError {
     /// An argument lies outside of its range.
     OutOfRange {

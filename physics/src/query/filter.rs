@@ -11,12 +11,13 @@ use crate::math::boxes::NO_SLOT;
 /// ```
 /// use testudo_physics::{BodyKind, Filter, QueryFilter};
 /// // Units of the second layer, sensors not.
-/// let enemies = QueryFilter::new().filter(Filter { layers: u32::MAX, mask: 0b10 });
+/// let enemies = QueryFilter::new().filter(Filter::new(u32::MAX, 0b10));
 /// // What blocks the view: only static bodies.
 /// let walls = QueryFilter::new().only(BodyKind::Static);
 /// assert!(walls.statics && !walls.dynamics && enemies.dynamics);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QueryFilter {
     /// Only bodies whose filter and this one accept each other. Default: any.
     pub filter: Option<Filter>,
@@ -125,6 +126,6 @@ impl Prepared {
     #[inline]
     pub(crate) fn accepts(&self, slot: u32, body: &Body) -> bool {
         let kind = self.kinds >> (body.flags & KIND_BITS) & 1 != 0;
-        kind && slot != self.excluded && self.filter.is_none_or(|filter| filter.accepts(&body.filter))
+        kind && slot != self.excluded && self.filter.is_none_or(|filter| filter.accepts(&body.filter()))
     }
 }

@@ -25,6 +25,7 @@ const SLACK: u32 = 8;
 
 /// Where a ray meets a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RayHit {
     /// The body.
     pub body: BodyId,
@@ -40,6 +41,7 @@ pub struct RayHit {
 
 /// Where a moving circle meets a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SweepHit {
     /// The body.
     pub body: BodyId,
@@ -68,7 +70,7 @@ impl World {
     /// ```
     /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
     /// let mut world = World::new(WorldDef::new()).unwrap();
-    /// let wall = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::from_num(5)));
+    /// let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(5)));
     /// let wall = world.create_body(&wall.position(Vec2::from_ints(6, 0))).unwrap();
     /// let hit = world.ray_cast(Vec2::ZERO, Vec2::from_ints(10, 0), &QueryFilter::new()).unwrap().unwrap();
     /// assert_eq!(hit.body, wall);
@@ -118,7 +120,7 @@ impl World {
     /// ```
     /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
     /// let mut world = World::new(WorldDef::new()).unwrap();
-    /// let wall = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::from_num(5)));
+    /// let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(5)));
     /// world.create_body(&wall.position(Vec2::from_ints(6, 0))).unwrap();
     /// let everything = QueryFilter::new();
     /// let hit = world.sweep_circle(Vec2::ZERO, Vec2::from_ints(10, 0), Fx::ONE, &everything).unwrap().unwrap();

@@ -224,7 +224,6 @@ mod tests {
 
     use super::*;
     use crate::body::def::BodyDef;
-    use crate::body::filter::Filter;
     use crate::body::shape::Shape;
     use crate::math::num::Fx;
     use crate::math::vec2::Vec2;
@@ -236,7 +235,7 @@ mod tests {
         let (mut body, extra) = (Body::new(&def, i32::MAX), Extra::new(&def));
         (body.position_remainder, body.acceleration_remainder) = ([1, 2], [3, 4]);
         (body.friction_remainder, body.still_ms, body.ground_friction) = (5, 6, 7);
-        body.filter = Filter { layers: 8, mask: 9 };
+        body.filter = [8, 9];
         let words = |bytes: &[u8]| -> Vec<u32> {
             bytes.as_chunks().0.iter().map(|&w| u32::from_le_bytes(w)).collect()
         };

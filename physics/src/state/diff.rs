@@ -6,7 +6,7 @@ use crate::body::field::BodyField;
 use crate::body::id::BodyId;
 use crate::body::record::flag;
 use crate::math::boxes::RawBox;
-use crate::state::walk::Part;
+use crate::state::walk::StatePart;
 use crate::tree::quadtree::SplitRule;
 use crate::world::World;
 use crate::world_def::{EdgePolicy, Settings};
@@ -15,11 +15,12 @@ use crate::world_def::{EdgePolicy, Settings};
 ///
 /// It prints as one line: `bodies: body 3.0, velocity.x: 65536 here, 65537 there`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference {
+#[non_exhaustive]
+pub struct StateDifference {
     /// The part of the state.
-    pub part: Part,
+    pub part: StatePart,
     /// Which number of that part.
-    pub place: Place,
+    pub path: StatePath,
     /// Its raw value in the world that was asked; `None` when it has no such body or entry.
     pub here: Option<i128>,
     /// Its raw value in the other world; `None` likewise.
@@ -28,7 +29,7 @@ pub struct Difference {
 
 /// Names one number of a world's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StatePath {
     /// A setting or counter of the whole world.
     World {
         /// Its name, such as `frame` or `gravity.x`.
@@ -45,21 +46,21 @@ pub enum Place {
     Entry {
         /// Name of the list.
         list: &'static str,
-        /// Place in the list, counted from 0.
+        /// StatePath in the list, counted from 0.
         index: u32,
         /// The slot of the body that the entry belongs to in the world that was asked, if it belongs to one.
         slot: Option<u32>,
     },
 }
 
-impl core::fmt::Display for Difference {
+impl core::fmt::Display for StateDifference {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{}: ", self.part)?;
-        match self.place {
-            Place::World { name } => write!(f, "{name}")?,
-            Place::Body { body, field } => write!(f, "body {body}, {field}")?,
-            Place::Entry { list, index, slot: None } => write!(f, "{list}, entry {index}")?,
-            Place::Entry { list, index, slot: Some(slot) } => {
+        match self.path {
+            StatePath::World { name } => write!(f, "{name}")?,
+            StatePath::Body { body, field } => write!(f, "body {body}, {field}")?,
+            StatePath::Entry { list, index, slot: None } => write!(f, "{list}, entry {index}")?,
+            StatePath::Entry { list, index, slot: Some(slot) } => {
                 write!(f, "{list}, entry {index} (body in slot {slot})")?;
             }
         }
@@ -77,7 +78,7 @@ impl core::fmt::Display for Difference {
 
 impl World {
     /// The first difference between the states of two worlds, or `None` when they have the same checksum. Parts are
-    /// compared in the order of [`Part::ALL`], bodies by slot, and a body's numbers in the order of [`BodyField::ALL`].
+    /// compared in the order of [`StatePart::ALL`], bodies by slot, and a body's numbers in the order of [`BodyField::ALL`].
     ///
     /// ```
     /// use testudo_physics::{BodyDef, BodyField, Fx, Shape, World, WorldDef};
@@ -90,42 +91,42 @@ impl World {
     /// assert_eq!(difference.to_string(), "bodies: body 0.0, position.x: 0 here, 16 there");
     /// ```
     #[must_use]
-    pub fn first_difference(&self, other: &Self) -> Option<Difference> {
-        Part::ALL.into_iter().find_map(|part| match part {
-            Part::World => self.differing_number(other),
-            Part::Order => self.differing_order(other),
-            Part::Bodies => self.differing_body(other),
-            Part::Contacts => self.differing_list(other, part, &CONTACT_LISTS),
-            Part::Sensors => self.differing_list(other, part, &SENSOR_LISTS),
+    pub fn first_difference(&self, other: &Self) -> Option<StateDifference> {
+        StatePart::ALL.into_iter().find_map(|part| match part {
+            StatePart::World => self.differing_number(other),
+            StatePart::Order => self.differing_order(other),
+            StatePart::Bodies => self.differing_body(other),
+            StatePart::Contacts => self.differing_list(other, part, &CONTACT_LISTS),
+            StatePart::Sensors => self.differing_list(other, part, &SENSOR_LISTS),
         })
     }
 
     /// Shows every number of the state with its name and raw value, in an order that follows from the state alone: what
-    /// [`World::first_difference`] compares, for those who compare states that are not in one place. Every slot shows its
+    /// [`World::first_difference`] compares, for those who compare states that are on two machines. Every slot shows its
     /// generation, a vacant one -1; the other fields of a body follow later, for living bodies only.
     ///
     /// ```
-    /// use testudo_physics::{BodyDef, BodyField, Fx, Place, Shape, World, WorldDef};
+    /// use testudo_physics::{BodyDef, BodyField, Fx, StatePath, Shape, World, WorldDef};
     /// let mut world = World::new(WorldDef::new()).unwrap();
     /// world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE)).user(7)).unwrap();
     /// let mut seen = None;
-    /// world.visit_numbers(&mut |place, value| {
-    ///     if let Place::Body { field: BodyField::User, .. } = place {
+    /// world.visit_numbers(&mut |path, value| {
+    ///     if let StatePath::Body { field: BodyField::User, .. } = path {
     ///         seen = Some(value);
     ///     }
     /// });
     /// assert_eq!(seen, Some(7));
     /// ```
-    pub fn visit_numbers(&self, each: &mut dyn FnMut(Place, i128)) {
+    pub fn visit_numbers(&self, each: &mut dyn FnMut(StatePath, i128)) {
         for (name, value) in numbers(self) {
-            each(Place::World { name }, value);
+            each(StatePath::World { name }, value);
         }
         let slots = self.order.slot_count() as u32;
-        each(Place::World { name: "slots" }, slots.into());
+        each(StatePath::World { name: "slots" }, slots.into());
         for slot in 0..slots {
             let body = BodyId { index: slot, generation: self.order.slot_generation(slot) };
             let value = self.order.generation(slot).map_or(-1, i128::from);
-            each(Place::Body { body, field: BodyField::Generation }, value);
+            each(StatePath::Body { body, field: BodyField::Generation }, value);
         }
         self.visit_lists(&ORDER_LISTS, each);
         self.visit_bodies(each);
@@ -133,54 +134,54 @@ impl World {
         self.visit_lists(&SENSOR_LISTS, each);
     }
 
-    fn visit_lists(&self, lists: &[(&'static str, Column)], each: &mut dyn FnMut(Place, i128)) {
+    fn visit_lists(&self, lists: &[(&'static str, Column)], each: &mut dyn FnMut(StatePath, i128)) {
         for &(list, column) in lists {
             for (index, (slot, value)) in (0..).zip(column(self)) {
-                each(Place::Entry { list, index, slot }, value);
+                each(StatePath::Entry { list, index, slot }, value);
             }
         }
     }
 
-    fn visit_bodies(&self, each: &mut dyn FnMut(Place, i128)) {
+    fn visit_bodies(&self, each: &mut dyn FnMut(StatePath, i128)) {
         for (slot, (body, extra)) in (0..).zip(self.bodies.iter().zip(&self.extras)) {
             if body.has(flag::ALIVE) {
                 let generation = self.order.slot_generation(slot);
                 let id = BodyId { index: slot, generation };
                 for field in BodyField::ALL.into_iter().filter(|field| *field != BodyField::Generation) {
-                    each(Place::Body { body: id, field }, field.get(body, extra, generation));
+                    each(StatePath::Body { body: id, field }, field.get(body, extra, generation));
                 }
             }
         }
     }
 
-    fn differing_number(&self, other: &Self) -> Option<Difference> {
+    fn differing_number(&self, other: &Self) -> Option<StateDifference> {
         let (here, there) = (numbers(self), numbers(other));
-        here.into_iter().zip(there).find(|(a, b)| a.1 != b.1).map(|((name, a), (_, b))| Difference {
-            part: Part::World,
-            place: Place::World { name },
+        here.into_iter().zip(there).find(|(a, b)| a.1 != b.1).map(|((name, a), (_, b))| StateDifference {
+            part: StatePart::World,
+            path: StatePath::World { name },
             here: Some(a),
             there: Some(b),
         })
     }
 
     /// Bodies that live in one world only, then the slots that will be used next, then the order of the bodies.
-    fn differing_order(&self, other: &Self) -> Option<Difference> {
+    fn differing_order(&self, other: &Self) -> Option<StateDifference> {
         let slots = self.order.slot_count().max(other.order.slot_count()) as u32;
         let unequal = (0..slots).find_map(|slot| {
             let (here, there) = (self.order.generation(slot), other.order.generation(slot));
             let body = BodyId { index: slot, generation: here.or(there)? };
-            (here != there).then_some(Difference {
-                part: Part::Order,
-                place: Place::Body { body, field: BodyField::Generation },
+            (here != there).then_some(StateDifference {
+                part: StatePart::Order,
+                path: StatePath::Body { body, field: BodyField::Generation },
                 here: here.map(Into::into),
                 there: there.map(Into::into),
             })
         });
-        unequal.or_else(|| self.differing_list(other, Part::Order, &ORDER_LISTS))
+        unequal.or_else(|| self.differing_list(other, StatePart::Order, &ORDER_LISTS))
     }
 
     /// Call when the same slots live in both.
-    fn differing_body(&self, other: &Self) -> Option<Difference> {
+    fn differing_body(&self, other: &Self) -> Option<StateDifference> {
         let living = |slot: &u32| self.bodies[*slot as usize].has(flag::ALIVE);
         (0..self.bodies.len() as u32).filter(living).find_map(|slot| {
             let value = |world: &Self, field: BodyField| {
@@ -189,9 +190,9 @@ impl World {
             };
             let field = BodyField::ALL.into_iter().find(|&f| value(self, f) != value(other, f))?;
             let body = BodyId { index: slot, generation: self.order.slot_generation(slot) };
-            Some(Difference {
-                part: Part::Bodies,
-                place: Place::Body { body, field },
+            Some(StateDifference {
+                part: StatePart::Bodies,
+                path: StatePath::Body { body, field },
                 here: Some(value(self, field)),
                 there: Some(value(other, field)),
             })
@@ -201,9 +202,9 @@ impl World {
     fn differing_list(
         &self,
         other: &Self,
-        part: Part,
+        part: StatePart,
         lists: &[(&'static str, Column)],
-    ) -> Option<Difference> {
+    ) -> Option<StateDifference> {
         lists.iter().find_map(|&(list, column)| differing_entry(part, list, [self, other].map(column)))
     }
 }
@@ -239,7 +240,11 @@ const SENSOR_LISTS: [(&str, Column); 5] = [
 ];
 
 /// Compares one column of a list.
-fn differing_entry(part: Part, list: &'static str, columns: [Entries<'_>; 2]) -> Option<Difference> {
+fn differing_entry(
+    part: StatePart,
+    list: &'static str,
+    columns: [Entries<'_>; 2],
+) -> Option<StateDifference> {
     let [mut here, mut there] = columns;
     for index in 0.. {
         let (a, b) = (here.next(), there.next());
@@ -248,8 +253,8 @@ fn differing_entry(part: Part, list: &'static str, columns: [Entries<'_>; 2]) ->
         }
         if a.map(|a| a.1) != b.map(|b| b.1) {
             let slot = a.or(b).and_then(|entry| entry.0);
-            let place = Place::Entry { list, index, slot };
-            return Some(Difference { part, place, here: a.map(|a| a.1), there: b.map(|b| b.1) });
+            let path = StatePath::Entry { list, index, slot };
+            return Some(StateDifference { part, path, here: a.map(|a| a.1), there: b.map(|b| b.1) });
         }
     }
     None
@@ -300,7 +305,7 @@ fn numbers(world: &World) -> [(&'static str, i128); 23] {
     ]
 }
 
-impl core::fmt::Display for Part {
+impl core::fmt::Display for StatePart {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::World => "world",
@@ -335,7 +340,7 @@ pub(crate) mod tests {
         for i in 0..2 {
             world.create_body(&disc.position(Vec2::from_ints(2 * i, 20))).unwrap();
         }
-        let gate = BodyDef::fixed(Shape::rect(Fx::ONE, Fx::ONE)).sensor(true);
+        let gate = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::ONE)).sensor(true);
         world.create_body(&gate.position(Vec2::from_ints(1, 0))).unwrap();
         for _ in 0..30 {
             world.step(20).unwrap();
@@ -373,7 +378,7 @@ pub(crate) mod tests {
                 w.remove_body(BodyId::from_bits(0)).unwrap()
             }),
             ("order: body 11.1, generation: nothing here, 1 there", |w| {
-                w.create_body(&BodyDef::fixed(Shape::circle(Fx::ONE))).unwrap();
+                w.create_body(&BodyDef::static_body(Shape::circle(Fx::ONE))).unwrap();
             }),
             ("order: vacant slots, entry 0: 12 here, 11 there", |w| reorder(w, true)),
             ("order: order of creation, entry 0: 0 here, 20 there", |w| reorder(w, false)),
@@ -411,13 +416,13 @@ pub(crate) mod tests {
         world.order = Ordered::from_parts(&generations, free, living).unwrap();
     }
 
-    /// The walk sees whatever the comparison sees, at the same place.
+    /// The walk sees whatever the comparison sees, under the same name.
     #[test]
     fn the_numbers_of_two_worlds_differ_where_the_first_difference_says() {
         let world = heap();
         let numbers = |world: &World| {
             let mut all = Vec::new();
-            world.visit_numbers(&mut |place, value| all.push((place, value)));
+            world.visit_numbers(&mut |path, value| all.push((path, value)));
             all
         };
         let before = numbers(&world);
@@ -431,7 +436,7 @@ pub(crate) mod tests {
                 let differing: Vec<_> = before.iter().zip(&after).filter(|(a, b)| a.1 != b.1).collect();
                 let first = world.first_difference(&other).unwrap();
                 assert_eq!((differing.len(), after.len()), (1, before.len()), "{field}");
-                assert_eq!((differing[0].0.0, Some(differing[0].1.1)), (first.place, first.there), "{field}");
+                assert_eq!((differing[0].0.0, Some(differing[0].1.1)), (first.path, first.there), "{field}");
             }
         }
         assert!(flipped > 15, "only {flipped} fields could be flipped");
@@ -439,6 +444,6 @@ pub(crate) mod tests {
         stepped.step(20).unwrap();
         let after = numbers(&stepped);
         let first = before.iter().zip(&after).find(|(a, b)| a != b).unwrap();
-        assert_eq!(first.0.0, world.first_difference(&stepped).unwrap().place);
+        assert_eq!(first.0.0, world.first_difference(&stepped).unwrap().path);
     }
 }

@@ -1,11 +1,11 @@
 //! Faults on purpose: single flipped bits, to rehearse a desync.
 
 use crate::body::field::BodyField;
-use crate::state::snapshot::SnapshotError;
 use crate::world::World;
 
 /// Why a bit was not flipped; the world is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FlipError {
     /// No body lives in the slot.
     Vacant {
@@ -59,25 +59,16 @@ impl World {
         flipped.order.set_generation(slot, new_generation);
         // Derived data (trees, lists of movers) is made anew from the changed state.
         let mut bytes = alloc::vec::Vec::new();
-        flipped
-            .validate()
-            .and_then(|()| {
-                flipped.snapshot(&mut bytes);
-                self.restore(&bytes)
-            })
-            .map_err(|error| FlipError::OutOfRange {
-                what: match error {
-                    SnapshotError::Invalid { what } => what,
-                    _ => "the state could not be saved",
-                },
-            })
+        flipped.validate().map_err(|error| FlipError::OutOfRange { what: error.what })?;
+        flipped.snapshot(&mut bytes);
+        self.restore(&bytes).map_err(|_| FlipError::OutOfRange { what: "the state could not be saved" })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::diff::Place;
+    use crate::state::diff::StatePath;
     use crate::state::diff::tests::heap;
 
     #[test]
@@ -96,7 +87,7 @@ mod tests {
                     assert_ne!(other.checksum(), world.checksum(), "bit {bit} of {field} in slot {slot}");
                     let found = world.first_difference(&other).unwrap();
                     assert!(
-                        matches!(found.place, Place::Body { body, field: f } if body.index == slot && f == field)
+                        matches!(found.path, StatePath::Body { body, field: f } if body.index == slot && f == field)
                     );
                     let (here, there) = (found.here.unwrap(), found.there.unwrap());
                     let mask = (1i128 << field.bits()) - 1;

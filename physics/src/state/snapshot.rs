@@ -14,7 +14,7 @@ use crate::simd::Path;
 use crate::state::bodies::read_body;
 use crate::state::bytes::{Reader, Sink, numbers};
 use crate::state::hash::hash_bytes;
-use crate::state::walk::{Part, walk};
+use crate::state::walk::{StatePart, walk};
 use crate::world::{Removed, World};
 use crate::world_def::{EdgePolicy, Simd, WorldDef};
 
@@ -39,6 +39,7 @@ pub const SIM_VERSION: u32 = 3;
 /// assert_eq!(World::from_bytes(b"hello").unwrap_err(), SnapshotError::NotASnapshot);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SnapshotError {
     /// The bytes do not begin like a snapshot.
     NotASnapshot,
@@ -88,7 +89,7 @@ impl World {
         out.put(&MAGIC);
         out.put_u32(SNAPSHOT_VERSION);
         out.put_u32(SIM_VERSION);
-        for part in Part::ALL {
+        for part in StatePart::ALL {
             walk(self, part, out);
         }
         let hash = hash_bytes(&out[start..]);
@@ -121,10 +122,10 @@ impl World {
     /// or invariant is named. Never panics, and allocates no more than a small multiple of the input's length.
     pub fn from_bytes(bytes: &[u8]) -> Result<World, SnapshotError> {
         let mut reader = open(bytes)?;
-        let settings = WorldDef::new().validate().map_err(|_| invalid("default settings"))?;
+        let settings = WorldDef::new().settings().map_err(|_| invalid("default settings"))?;
         let mut world = World::with_settings(settings, 0, Path::detect(Simd::Widest));
         world.read(&mut reader)?;
-        world.validate()?;
+        world.validate().map_err(|error| invalid(error.what))?;
         world.derive();
         Ok(world)
     }
@@ -190,7 +191,7 @@ impl World {
             depth_max: reader.u32()?,
             ..WorldDef::new()
         };
-        self.settings = def.validate().map_err(|_| invalid("a setting is out of range"))?;
+        self.settings = def.settings().map_err(|_| invalid("a setting is out of range"))?;
         self.seed = reader.u64()?;
         self.frame = reader.u64()?;
         self.fps = reader.u32()?;

@@ -6,22 +6,37 @@ use crate::math::num::{
     EXTENT_MAX, EXTENT_MIN, FPS_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX,
 };
 use crate::solve::solver::IMPULSE_MAX;
-use crate::state::snapshot::SnapshotError;
 use crate::world::World;
+
+/// The first limit or invariant that a world's state breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InvalidState {
+    /// What is wrong.
+    pub what: &'static str,
+}
+
+impl core::fmt::Display for InvalidState {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "the state of the world is not consistent: {}", self.what)
+    }
+}
+
+impl core::error::Error for InvalidState {}
 
 impl World {
     /// Checks every invariant of the state. Meant for tests and tools: it reads everything.
     ///
     /// # Errors
-    /// [`SnapshotError::Invalid`] names the first invariant that does not hold.
-    pub fn validate(&self) -> Result<(), SnapshotError> {
+    /// [`InvalidState`] names the first invariant that does not hold.
+    pub fn validate(&self) -> Result<(), InvalidState> {
         self.validate_bodies()?;
         self.validate_removed()?;
         self.validate_contacts()?;
         self.validate_resting()
     }
 
-    fn validate_bodies(&self) -> Result<(), SnapshotError> {
+    fn validate_bodies(&self) -> Result<(), InvalidState> {
         ensure(self.order.is_consistent(), "slots and insertion order disagree")?;
         ensure(self.fps <= FPS_MAX, "frames per second")?;
         ensure(u32::from(self.clock_remainder) < self.fps.max(1), "a remainder not below the rate")?;
@@ -38,7 +53,7 @@ impl World {
     }
 
     /// What depends on the settings and on the rate.
-    fn validate_motion(&self, body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
+    fn validate_motion(&self, body: &Body, extra: &Extra) -> Result<(), InvalidState> {
         let max = self.settings.max_speed;
         ensure(body.velocity.iter().all(|v| (-max..=max).contains(v)), "a velocity out of range")?;
         let bounds = &self.settings.bounds;
@@ -56,7 +71,7 @@ impl World {
         ensure(body.has(flag::FORCED) || extra.acceleration == [0; 2], "an acceleration without a force")
     }
 
-    fn validate_removed(&self) -> Result<(), SnapshotError> {
+    fn validate_removed(&self) -> Result<(), InvalidState> {
         ensure(self.removed.is_sorted_by(|a, b| a.slot < b.slot), "removed bodies out of order")?;
         for removed in &self.removed {
             let body = self.bodies.get(removed.slot as usize);
@@ -72,7 +87,7 @@ impl World {
             || self.removed.binary_search_by_key(&slot, |r| r.slot).is_ok()
     }
 
-    fn validate_contacts(&self) -> Result<(), SnapshotError> {
+    fn validate_contacts(&self) -> Result<(), InvalidState> {
         let cache = &self.contacts;
         let mut seen = alloc::vec![false; self.bodies.len()];
         let mut start = 0usize;
@@ -97,7 +112,7 @@ impl World {
         ensure(start == cache.contacts.len(), "a contact without an owner")
     }
 
-    fn validate_resting(&self) -> Result<(), SnapshotError> {
+    fn validate_resting(&self) -> Result<(), InvalidState> {
         let resting = &self.contacts.resting;
         ensure(
             resting.is_sorted_by(|a, b| (a.owner, a.other) < (b.owner, b.other)),
@@ -117,12 +132,12 @@ impl World {
     }
 }
 
-fn ensure(holds: bool, what: &'static str) -> Result<(), SnapshotError> {
-    if holds { Ok(()) } else { Err(SnapshotError::Invalid { what }) }
+fn ensure(holds: bool, what: &'static str) -> Result<(), InvalidState> {
+    if holds { Ok(()) } else { Err(InvalidState { what }) }
 }
 
 /// Flags that contradict each other or the values they stand for.
-fn validate_flags(body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
+fn validate_flags(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     let is = |f: u32| body.has(f);
     let movable = is(flag::DYNAMIC | flag::KINEMATIC);
     ensure(!(is(flag::DYNAMIC) && is(flag::KINEMATIC)), "a body both dynamic and kinematic")?;
@@ -133,13 +148,13 @@ fn validate_flags(body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
     ensure(is(flag::LIMITED) == (extra.max_speed != i32::MAX), "the speed limit's flag")?;
     ensure(is(flag::EXTRA) == (*extra != Extra::USUAL), "the flag of unusual fields")?;
     ensure(is(flag::ROUGH) == (extra.friction != 0), "the friction flag")?;
-    ensure(is(flag::FILTERED) == (body.filter != Filter::default()), "the filter flag")?;
+    ensure(is(flag::FILTERED) == (body.filter() != Filter::default()), "the filter flag")?;
     let mass = i64::from(body.mass);
     let heavy = (MASS_MIN.to_bits()..=MASS_MAX.to_bits()).contains(&mass);
     ensure(if is(flag::DYNAMIC) { heavy } else { mass == 0 }, "a mass out of range")
 }
 
-fn validate_ranges(body: &Body, extra: &Extra) -> Result<(), SnapshotError> {
+fn validate_ranges(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     let position = raw(POSITION_MAX);
     ensure(body.position.iter().all(|p| (-position..=position).contains(p)), "a position out of range")?;
     let extents = raw(EXTENT_MIN)..=raw(EXTENT_MAX);

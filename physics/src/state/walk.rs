@@ -9,16 +9,17 @@ use crate::world_def::EdgePolicy;
 /// A part of the state with a checksum of its own.
 ///
 /// ```
-/// use testudo_physics::{BodyDef, Fx, Part, Shape, World, WorldDef};
+/// use testudo_physics::{BodyDef, Fx, StatePart, Shape, World, WorldDef};
 /// let mut world = World::new(WorldDef::new()).unwrap();
 /// world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE))).unwrap();
 /// let mut other = world.clone();
 /// other.rng().next_u32();
-/// let differs = |part: &Part| world.part_checksum(*part) != other.part_checksum(*part);
-/// assert!(Part::ALL.iter().filter(|part| differs(part)).eq([&Part::World]));
+/// let differs = |part: &StatePart| world.part_checksum(*part) != other.part_checksum(*part);
+/// assert!(StatePart::ALL.iter().filter(|part| differs(part)).eq([&StatePart::World]));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+#[non_exhaustive]
+pub enum StatePart {
     /// Settings, frame counter, rate and random generator.
     World,
     /// Which slots live, their generations and the insertion order.
@@ -31,19 +32,19 @@ pub enum Part {
     Sensors,
 }
 
-impl Part {
+impl StatePart {
     /// All parts, in the order of the walk.
     pub const ALL: [Self; 5] = [Self::World, Self::Order, Self::Bodies, Self::Contacts, Self::Sensors];
 }
 
 /// Walks over one part.
-pub(crate) fn walk(world: &World, part: Part, sink: &mut impl Sink) {
+pub(crate) fn walk(world: &World, part: StatePart, sink: &mut impl Sink) {
     match part {
-        Part::World => walk_world(world, sink),
-        Part::Order => walk_order(world, sink),
-        Part::Bodies => bodies::walk(world, sink),
-        Part::Contacts => walk_contacts(world, sink),
-        Part::Sensors => walk_sensors(world, sink),
+        StatePart::World => walk_world(world, sink),
+        StatePart::Order => walk_order(world, sink),
+        StatePart::Bodies => bodies::walk(world, sink),
+        StatePart::Contacts => walk_contacts(world, sink),
+        StatePart::Sensors => walk_sensors(world, sink),
     }
 }
 
@@ -144,7 +145,7 @@ impl World {
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = Hasher::new();
-        for part in Part::ALL {
+        for part in StatePart::ALL {
             hash_part(self, part, &mut hasher);
         }
         hasher.finish()
@@ -152,17 +153,17 @@ impl World {
 
     /// The checksum of one part of the state.
     #[must_use]
-    pub fn part_checksum(&self, part: Part) -> u64 {
+    pub fn part_checksum(&self, part: StatePart) -> u64 {
         let mut hasher = Hasher::new();
         hash_part(self, part, &mut hasher);
         hasher.finish()
     }
 }
 
-fn hash_part(world: &World, part: Part, hasher: &mut Hasher) {
+fn hash_part(world: &World, part: StatePart, hasher: &mut Hasher) {
     match part {
-        Part::Bodies => bodies::hash(world, hasher),
-        Part::Contacts => hash_contacts(world, hasher),
+        StatePart::Bodies => bodies::hash(world, hasher),
+        StatePart::Contacts => hash_contacts(world, hasher),
         _ => walk(world, part, hasher),
     }
 }

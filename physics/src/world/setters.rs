@@ -1,6 +1,6 @@
 //! Changing bodies between steps. Every call either takes effect in the next step or returns an error and changes nothing.
 
-use crate::body::def::{BodyError, check_axes, check_mass, check_material, check_shape};
+use crate::body::def::{BodyError, BodyKind, check, check_axes, check_mass, check_material, check_shape};
 use crate::body::filter::Filter;
 use crate::body::id::BodyId;
 use crate::body::material::Material;
@@ -9,6 +9,7 @@ use crate::body::shape::Shape;
 use crate::math::num::{Fx, POSITION_MAX, SPEED_MAX};
 use crate::math::vec2::Vec2;
 use crate::world::World;
+use crate::world_def::{WorldError, check_gravity};
 
 impl World {
     /// Sets the velocity, units per second, cut off at the world's greatest speed. A velocity other than zero wakes the
@@ -104,7 +105,7 @@ impl World {
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         let body = &mut self.bodies[slot];
-        body.filter = filter;
+        body.filter = [filter.layers, filter.mask];
         body.set(flag::FILTERED, filter != Filter::default());
         self.changed(slot);
         Ok(())
@@ -151,6 +152,109 @@ impl World {
         body.set(flag::DAMPED, extra.damping != 0);
         self.note_extra(slot);
         self.changed(slot);
+        Ok(())
+    }
+
+    /// Sets the damping alone, 1/s; see [`Material::damping`].
+    ///
+    /// # Errors
+    /// Stale handle, or a value outside of 0..=1,024.
+    pub fn set_damping(&mut self, id: BodyId, damping: Fx) -> Result<(), BodyError> {
+        check("damping", damping, Fx::ZERO, SPEED_MAX)?;
+        let slot = self.slot(id)?;
+        self.extras[slot].damping = raw(damping);
+        self.bodies[slot].set(flag::DAMPED, damping != Fx::ZERO);
+        self.note_extra(slot);
+        Ok(())
+    }
+
+    /// Sets the greatest speed after a step, units per second; `None` = only the world's limit per axis.
+    ///
+    /// # Errors
+    /// Stale handle, or a speed outside of 0..=1,024.
+    pub fn set_max_speed(&mut self, id: BodyId, max_speed: Option<Fx>) -> Result<(), BodyError> {
+        if let Some(speed) = max_speed {
+            check("max_speed", speed, Fx::ZERO, SPEED_MAX)?;
+        }
+        let slot = self.slot(id)?;
+        self.extras[slot].max_speed = max_speed.map_or(i32::MAX, raw);
+        self.bodies[slot].set(flag::LIMITED, max_speed.is_some());
+        self.note_extra(slot);
+        Ok(())
+    }
+
+    /// Sets the axes along which contacts do not move the body.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn set_locked_axes(&mut self, id: BodyId, lock_x: bool, lock_y: bool) -> Result<(), BodyError> {
+        let slot = self.slot(id)?;
+        self.bodies[slot].set(flag::LOCK_X, lock_x);
+        self.bodies[slot].set(flag::LOCK_Y, lock_y);
+        self.changed(slot);
+        Ok(())
+    }
+
+    /// Turns the body into one of another kind. Its contacts end and begin anew in the next step.
+    ///
+    /// A body that becomes dynamic has mass 1 until [`World::set_mass`] changes it. A body that becomes static loses its velocity.
+    /// One that is no longer dynamic loses its mass and the forces that wait for the next step. One that can move from now on moves into
+    /// the world's bounds at once.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn set_kind(&mut self, id: BodyId, kind: BodyKind) -> Result<(), BodyError> {
+        let slot = self.slot(id)?;
+        if self.body_ref(id.index()).kind() == kind {
+            return Ok(());
+        }
+        let takes_part = !self.bodies[slot].has(flag::DISABLED);
+        if takes_part {
+            self.leave(id.index());
+        }
+        self.note_removed(id, slot);
+        self.put_kind(slot, kind);
+        self.hold_inside(slot);
+        self.previous[slot] = self.bodies[slot].position;
+        self.note_extra(slot);
+        if takes_part {
+            self.enter(id.index());
+        }
+        Ok(())
+    }
+
+    /// Changes the kind of a body that takes no part at the moment. It counts as new: nothing that is known of it holds.
+    fn put_kind(&mut self, slot: usize, kind: BodyKind) {
+        let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
+        if !body.has(flag::FRESH) {
+            body.set(flag::FRESH, true);
+            self.fresh.push(slot as u32);
+        }
+        body.set(flag::DYNAMIC, kind == BodyKind::Dynamic);
+        body.set(flag::KINEMATIC, kind == BodyKind::Kinematic);
+        body.mass = if kind == BodyKind::Dynamic { Fx::ONE.to_bits() as u32 } else { 0 };
+        body.set(flag::FORCED, false);
+        extra.acceleration = [0; 2];
+        (body.acceleration_remainder, body.friction_remainder, body.still_ms) = ([0; 2], 0, 0);
+        if kind == BodyKind::Static {
+            (body.velocity, body.position_remainder) = ([0; 2], [0; 2]);
+        }
+    }
+
+    /// Sets the acceleration of every dynamic body, units/s^2. Wakes all bodies that sleep, unless nothing changes.
+    ///
+    /// # Errors
+    /// A component beyond +-1,024.
+    pub fn set_gravity(&mut self, gravity: Vec2) -> Result<(), WorldError> {
+        check_gravity(gravity)?;
+        if self.settings.gravity != raw2(gravity) {
+            self.settings.gravity = raw2(gravity);
+            for slot in 0..self.bodies.len() as u32 {
+                if self.bodies[slot as usize].has(flag::DYNAMIC) {
+                    self.wake(slot);
+                }
+            }
+        }
         Ok(())
     }
 

@@ -24,7 +24,7 @@ fn stage(scene: Scene) -> World {
                 Shape::rect(Fx::from_bits(x.into()), Fx::from_bits(y.into()))
             }
         };
-        let def = if spec.movable { BodyDef::dynamic(shape) } else { BodyDef::fixed(shape) };
+        let def = if spec.movable { BodyDef::dynamic(shape) } else { BodyDef::static_body(shape) };
         let def = def.position(raw(spec.position)).velocity(raw(spec.velocity));
         let id = world.create_body(&def.restitution(Fx::from_num(scene.restitution))).expect("in range");
         if spec.movable {

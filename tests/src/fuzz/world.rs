@@ -71,7 +71,7 @@ pub(super) fn world_seeds() -> Vec<Vec<u8>> {
                 _ => Shape::Rect { half_extents: Vec2::from_ints(1, 2) },
             };
             let at = Vec2::from_ints(place, 0);
-            let body = [BodyDef::dynamic(shape), BodyDef::kinematic(shape), BodyDef::fixed(shape)]
+            let body = [BodyDef::dynamic(shape), BodyDef::kinematic(shape), BodyDef::static_body(shape)]
                 [(place as usize + number) % 3]
                 .position(at)
                 .filter(Filter::default());

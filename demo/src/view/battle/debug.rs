@@ -61,13 +61,12 @@ impl Layers {
         if self.routes {
             draw_routes(batch, game, view);
         }
-        let options = DebugDrawOptions {
-            shapes: self.sleepers,
-            aabbs: self.boxes,
-            tree_cells: self.cells,
-            contacts: self.contacts,
-            velocities: self.velocities,
-        };
+        let mut options = DebugDrawOptions::default();
+        options.shapes = self.sleepers;
+        options.aabbs = self.boxes;
+        options.tree_cells = self.cells;
+        options.contacts = self.contacts;
+        options.velocities = self.velocities;
         game.world().debug_draw(&mut Painter { batch, view }, options);
     }
 }
@@ -120,6 +119,7 @@ impl DebugDraw for Painter<'_> {
                 let rect = self.view.rect_at(at, vector(half_extents));
                 self.batch.frame(rect, 2.0, army(2));
             }
+            _ => {}
         }
     }
 

@@ -35,7 +35,7 @@ fn world(scene: &Scene) -> (World, Vec<(BodyId, Vec2)>) {
                 Shape::rect(Fx::from_bits(w.into()), Fx::from_bits(h.into()))
             }
         };
-        let def = if body.movable { BodyDef::dynamic(shape) } else { BodyDef::fixed(shape) };
+        let def = if body.movable { BodyDef::dynamic(shape) } else { BodyDef::static_body(shape) };
         let id = world.create_body(&def.position(vector(body.position))).expect("scenes keep the limits");
         if body.movable {
             units.push((id, vector(body.velocity)));

@@ -50,7 +50,7 @@ impl Engine for Testudo {
             Form::Disc { radius } => Shape::Circle { radius: fx(radius) },
             Form::Box { half_extents } => Shape::Rect { half_extents: vector(half_extents) },
         };
-        let def = if body.movable { BodyDef::dynamic(shape).mass(Fx::ONE) } else { BodyDef::fixed(shape) };
+        let def = if body.movable { BodyDef::dynamic(shape).mass(Fx::ONE) } else { BodyDef::static_body(shape) };
         let def = def.position(vector(body.position)).velocity(vector(body.velocity));
         let def = def.restitution(self.restitution).friction(Fx::ZERO);
         self.bodies.push(self.world.create_body(&def).expect("scenes keep the limits"));
