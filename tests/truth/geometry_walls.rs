@@ -11,7 +11,7 @@ fn tiles(w: &mut World, chance: &mut Chance, turned: bool) {
     while begin < 400_000 {
         let (length, depth) = (chance.between(500, 3_000), chance.between(300, 2_000));
         let ([x, y], [half_x, half_y]) = turn([begin + length, -depth], [length, depth], turned);
-        add(w, BodyDef::fixed(rect(half_x, half_y)).position(at(x, y)));
+        add(w, BodyDef::static_body(rect(half_x, half_y)).position(at(x, y)));
         begin += 2 * length;
     }
 }
@@ -98,8 +98,8 @@ fn a_step_in_the_floor_stops_a_box() {
         let speed = chance.between(1_000, 40_000);
         for fps in RATES {
             let mut w = world(WorldDef::new().gravity(at(0, -10_000)).sleep_ms(0));
-            add(&mut w, BodyDef::fixed(rect(5_000, 500)).position(at(0, -500)));
-            add(&mut w, BodyDef::fixed(rect(5_000, 500)).position(at(10_000, -500 + step)));
+            add(&mut w, BodyDef::static_body(rect(5_000, 500)).position(at(0, -500)));
+            add(&mut w, BodyDef::static_body(rect(5_000, 500)).position(at(10_000, -500 + step)));
             let id =
                 add(&mut w, BodyDef::dynamic(rect(half, half)).position(at(0, half)).velocity(at(speed, 0)));
             run(&mut w, 6 * fps, fps);
@@ -128,7 +128,7 @@ fn who_can_move_stays_within_the_bounds() {
                     add(&mut w, body)
                 })
                 .collect();
-            let fixed = walls.map(|wall| add(&mut w, BodyDef::fixed(circle(500)).position(wall)));
+            let fixed = walls.map(|wall| add(&mut w, BodyDef::static_body(circle(500)).position(wall)));
             let inside = |w: &World, ids: &[testudo_physics::BodyId]| {
                 ids.iter().all(|&id| bounds.contains(w.body(id).expect("alive").position()))
             };
