@@ -322,6 +322,13 @@ impl World {
         })
     }
 
+    /// Name of the instruction set that this world computes with, for logs and bug reports: `plain`, `sse4.2`, `avx2`, `avx512`,
+    /// `neon` or `simd128`. It changes no bit; see [`WorldDef::simd`].
+    #[must_use]
+    pub fn instruction_set(&self) -> &'static str {
+        self.stepper.path.name()
+    }
+
     /// Steps so far.
     #[must_use]
     pub fn frame(&self) -> u64 {

@@ -25,6 +25,9 @@ toolchain() {
   local target=$1
   if [[ -d $(rustc --print sysroot)/lib/rustlib/$target/lib ]]; then
     CARGO=(cargo) RUSTC_FOREIGN=rustc
+    if [[ -n ${EXTRA_FLAGS[*]:-} ]]; then
+      export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$target")_RUSTFLAGS=${EXTRA_FLAGS[*]}"
+    fi
     return
   fi
   install /usr/lib/rustlib/src/rust/library/std rustc-web cargo-web rust-web-src
@@ -37,7 +40,7 @@ toolchain() {
       ;;
   esac
   [[ -e $OUT/sysroot/lib/rustlib/$target/lib/.built ]] || build_std "$target"
-  export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$target")_RUSTFLAGS=--sysroot $OUT/sysroot ${FOREIGN_FLAGS[*]:-}"
+  export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$target")_RUSTFLAGS=--sysroot $OUT/sysroot ${FOREIGN_FLAGS[*]:-} ${EXTRA_FLAGS[*]:-}"
 }
 
 # debian_wasi: Debian's C library and linker for WebAssembly; sets FOREIGN_FLAGS.

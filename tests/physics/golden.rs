@@ -3,11 +3,12 @@
 
 use std::fmt::Write;
 
-use testudo_physics::{BodyDef, BodyId, EdgePolicy, Fx, Simd, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, EdgePolicy, Fx, Vec2, World, WorldDef};
 
 use crate::build::{
     Chance, add, at, circle, deepest_overlap, energy, milli, momentum, position, rect, run, velocity, world,
 };
+use crate::levels::forced;
 
 /// Checksum, sizes and a few positions together: a failure says at once what kind it is.
 fn portrait(world: &World, watched: &[BodyId]) -> String {
@@ -35,22 +36,27 @@ fn portrait(world: &World, watched: &[BodyId]) -> String {
     text
 }
 
-/// The same scene with fewer instructions must agree at every step.
+/// The same scene with every instruction set of this machine must agree at every step; [`crate::levels`] reports which there are.
 fn run_both(world: &mut World, steps: u32, fps: u32, mut drive: impl FnMut(&mut World)) {
     let mut bytes = Vec::new();
     world.snapshot(&mut bytes);
-    let mut others = [Simd::Plain, Simd::Bits128, Simd::Bits256].map(|simd| {
-        let mut other = World::new(WorldDef::new().simd(simd)).expect("defaults");
-        other.restore(&bytes).expect("own bytes");
-        (simd, other)
-    });
+    let mut others: Vec<(&str, World)> = forced()
+        .into_iter()
+        .filter(|&(_, name)| name != world.instruction_set())
+        .map(|(simd, name)| {
+            let mut other = World::new(WorldDef::new().simd(simd)).expect("defaults");
+            other.restore(&bytes).expect("own bytes");
+            assert_eq!(other.instruction_set(), name, "restoring keeps the instructions");
+            (name, other)
+        })
+        .collect();
     for step in 0..steps {
         drive(world);
         run(world, 1, fps);
-        for (simd, other) in &mut others {
+        for (name, other) in &mut others {
             drive(other);
             run(other, 1, fps);
-            assert_eq!(world.checksum(), other.checksum(), "step {step}, {simd:?}");
+            assert_eq!(world.checksum(), other.checksum(), "step {step}, {name}");
         }
     }
 }

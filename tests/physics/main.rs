@@ -8,6 +8,7 @@ mod elastic;
 mod golden;
 mod input;
 mod laws;
+mod levels;
 mod operations;
 mod scene_laws;
 mod scenes;

@@ -83,6 +83,7 @@ impl Hits {
     }
 
     /// Adds the first `count` of eight hits.
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] // for AVX-512
     #[inline(always)]
     pub(crate) fn push_some(
         &mut self,

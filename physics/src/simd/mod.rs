@@ -151,7 +151,7 @@ impl Path {
         }
     }
 
-    /// For logs and tests.
+    /// See [`World::instruction_set`](crate::world::World::instruction_set).
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Plain(_) => "plain",

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::*;
+use crate::collide::narrow_phase::separation;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::math::rng::Pcg32;
@@ -63,4 +64,48 @@ fn passes_solve_as_one_contact_after_the_other_does() {
             }
         }
     }
+}
+
+/// Shells of all kinds, many of them close together, some in one point.
+fn shells(rng: &mut Pcg32, count: u32, spread: i32) -> Vec<Shell> {
+    (0..count)
+        .map(|slot| {
+            let circle = rng.below(2) == 0;
+            let size = 1 << (6 + rng.below(14));
+            let mut extent = || 64 + rng.below(size) as i32;
+            let (half, radius) = if circle { ([0; 2], extent()) } else { ([extent(), extent()], 0) };
+            let position = [0; 2].map(|_: i32| (rng.next_u32() as i32 >> 3) % spread);
+            Shell { position, half, radius, mass: rng.below(3), restitution: 0, slot }
+        })
+        .collect()
+}
+
+#[test]
+fn pairs_are_measured_as_one_by_one() {
+    let (mut touching, mut inside) = (0, 0);
+    for (seed, spread) in [1 << 4, 1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 28].into_iter().enumerate() {
+        let rng = &mut Pcg32::new(seed as u64, 2);
+        let shells = shells(rng, 200, spread);
+        for count in [0, 1, 3, 4, 7, 8, 9, 1_000] {
+            let pairs: Vec<IndexPair> = (0..count).map(|_| [rng.below(200), rng.below(200)]).collect();
+            // In a crowd few cores overlap, in one point most do.
+            for margin in [0, 1 << 14] {
+                let expected: Vec<_> = pairs
+                    .iter()
+                    .map(|&[a, b]| ([a, b], separation(&shells[a as usize], &shells[b as usize])))
+                    .filter(|(_, (_, gap))| *gap <= margin)
+                    .collect();
+                touching += expected.len();
+                inside += expected.iter().filter(|(_, (normal, _))| normal.contains(&0)).count();
+                for path in Path::each(Simd::Widest) {
+                    let mut hits = Hits::default();
+                    path.narrow(&pairs, &shells, margin, &mut hits);
+                    let found: Vec<_> =
+                        hits.iter().map(|hit| ([hit.a, hit.b], (hit.normal, hit.gap))).collect();
+                    assert_eq!(found, expected, "spread {spread}, {count} pairs, {}", path.name());
+                }
+            }
+        }
+    }
+    assert!(touching > 5_000 && inside > 1_000 && inside < touching, "{touching}, {inside}");
 }

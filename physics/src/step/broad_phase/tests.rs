@@ -136,7 +136,7 @@ fn one_tree_gives_each_overlapping_pair_once() {
             for rule in rules() {
                 let tree = tree(&boxes, rule, |_| true);
                 let pairs = joined(&tree, None, Path::PLAIN);
-                for path in [Simd::Bits128, Simd::Bits256, Simd::Widest].map(Path::detect) {
+                for path in Path::each(Simd::Widest) {
                     assert_eq!(pairs, joined(&tree, None, path), "{name}, seed {seed}, {rule:?}: {path:?}");
                 }
                 let pairs = sorted(pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect());
@@ -167,7 +167,7 @@ fn two_trees_give_each_overlapping_pair_once() {
                     a.raise_to(height);
                     b.raise_to(height);
                     let pairs = joined(&a, Some(&b), Path::PLAIN);
-                    for path in [Simd::Bits128, Simd::Bits256, Simd::Widest].map(Path::detect) {
+                    for path in Path::each(Simd::Widest) {
                         assert_eq!(pairs, joined(&a, Some(&b), path), "{name}, seed {seed}: {path:?}");
                     }
                     assert_eq!(sorted(pairs), expected, "{name}, seed {seed}, {rule:?}, 1 of {share}");
