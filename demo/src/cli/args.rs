@@ -11,7 +11,7 @@ use crate::game::{ARMIES_MAX, BodyField, UNITS_MAX};
 
 /// Deterministic lockstep: everybody's machine simulates the whole battle, only orders cross the network.
 ///
-/// Without a command, a short match of two players over a simulated link is played and explained.
+/// Without a command, a window shows a battle of two players over a simulated network.
 /// Exit codes: 0 everything agreed; 1 a disagreement, or the match or the network failed; 2 bad usage.
 #[derive(Debug, Parser)]
 #[command(name = "testudo", version)]
@@ -29,7 +29,7 @@ pub(crate) enum Command {
     Skirmish(Skirmish),
     /// A whole match with bots over a simulated network, in virtual time, as fast as it goes
     Headless(Headless),
-    /// The articles' scene in a window: two simulations two seconds apart, only keys cross the network
+    /// Glenn Fiedler's cubes in a window: two simulations two seconds apart, only keys cross the network
     Cubes(Cubes),
     /// Host a match over UDP and play as player 0
     Host(Host),

@@ -21,7 +21,7 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, desync: &Desync) -> Opt
         title: &format!("\u{2260}  The copies differ since turn {}", desync.turn),
         color: BAD,
         lines: &report(desync, ["player 1", "player 2"]),
-        choices: &[("go on", "Go on and watch it spread", 190.0), ("restart", "New match", 130.0)],
+        choices: &[("go on", "Continue and watch it spread", 190.0), ("restart", "New match", 130.0)],
     };
     card.draw(pen, ui, around).map(|name| if name == "restart" { Answer::Restart } else { Answer::GoOn })
 }

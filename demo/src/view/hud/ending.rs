@@ -53,7 +53,7 @@ fn of_failure(failure: Failure) -> (&'static str, &'static str) {
 /// What is known of a difference between the copies.
 pub(crate) fn of_difference(diagnosis: &Diagnosis) -> Lines {
     let text = match diagnosis {
-        Diagnosis::GuestsAsk => "The guests look for the number that differs: it stands in their windows.",
+        Diagnosis::GuestsAsk => "The guests ask this host which number differs. Their windows show it.",
         Diagnosis::Asking => "Asking the host for the first number that differs...",
         Diagnosis::Unknown => "The number that differs could not be found.",
         Diagnosis::Found { desync, is_reproduced } => {

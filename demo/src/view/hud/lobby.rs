@@ -35,7 +35,7 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> bool {
     match seat.address() {
         Some(address) => invitation(pen, ui, card, address),
         None => {
-            let text = "The host has a place for you. The battle begins as soon as everybody is here.";
+            let text = "You have a place. The battle begins when all players are here.";
             pen.text(text, x, card.y + 84.0, SIZE, TEXT);
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn draw_asking(pen: &Pen, ui: &mut Ui, around: Rect, host: SocketAddr
     let card = frame(ui, around, 150.0);
     let dots = ".".repeat(1 + (seconds * 2.0) as usize % 3);
     pen.strong(&format!("Asking {host} for a place{dots}"), card.x + 28.0, card.y + 42.0, LARGE, TEXT);
-    let text = "Nobody has answered yet. After ten seconds nobody is there.";
+    let text = "No answer yet. The attempt ends after ten seconds.";
     pen.text(text, card.x + 28.0, card.y + 72.0, SIZE, TEXT_DIM);
     leave(pen, ui, card)
 }
@@ -78,7 +78,7 @@ fn leave(pen: &Pen, ui: &mut Ui, card: Rect) -> bool {
 fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, address: SocketAddr) {
     let x = card.x + 28.0;
     let line = format!("testudo join {address}");
-    pen.text("The others type this on their computers:", x, card.y + 72.0, SIZE, TEXT_DIM);
+    pen.text("The other players type this:", x, card.y + 72.0, SIZE, TEXT_DIM);
     let plate = Rect::new(x, card.y + 82.0, card.w - 56.0, 46.0);
     draw_rectangle(plate.x, plate.y, plate.w, plate.h, PANEL_RAISED);
     pen.strong(&line, plate.x + 14.0, plate.y + 32.0, HUGE, SELECTION);
@@ -87,8 +87,7 @@ fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, address: SocketAddr) {
         miniquad::window::clipboard_set(&line);
     }
     if address.ip().is_loopback() {
-        let text =
-            "Only this computer finds this address. Others find it after: testudo host --bind 0.0.0.0:0";
+        let text = "Only this computer can reach this address. For others use: testudo host --bind 0.0.0.0:0";
         pen.text(text, x, card.y + 148.0, SMALL, TEXT_DIM);
     }
 }
@@ -104,10 +103,10 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
         pen.strong(&name, x, y, SIZE, army(player.0));
         let (text, color) = match () {
             () if player == seat.player() => ("you are here", GOOD),
-            () if here.contains(&player) => ("is here", GOOD),
+            () if here.contains(&player) => ("here", GOOD),
             // A guest has no link to the other guests.
             () if seat.address().is_none() && !is_host => ("the host knows", TEXT_DIM),
-            () => ("not yet here", TEXT_DIM),
+            () => ("not here yet", TEXT_DIM),
         };
         pen.text(text, x + 140.0, y, SIZE, color);
     }

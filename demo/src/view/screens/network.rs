@@ -172,7 +172,7 @@ impl NetworkDesk {
                 self.log.note("started", true);
                 "Everybody is here".into()
             }
-            News::Joined(player) => format!("Player {} has come", player.0 + 1),
+            News::Joined(player) => format!("Player {} has joined", player.0 + 1),
             News::Gone { player, is_taken_over } => {
                 self.log.note("gone", player.0);
                 let then = if *is_taken_over { ": a bot plays on" } else { "" };
@@ -180,7 +180,7 @@ impl NetworkDesk {
             }
             News::Paused { player, paused } => {
                 self.log.note("paused", *paused);
-                let what = if *paused { "wants a pause" } else { "goes on" };
+                let what = if *paused { "pauses the match" } else { "continues" };
                 format!("Player {} {what}", player.0 + 1)
             }
             News::Differs(turn) => {
@@ -384,7 +384,7 @@ impl NetworkDesk {
         let x = self.pen.strong("Testudo", top.x + 16.0, top.y + 29.0, LARGE, TEXT) + 14.0;
         let about = match self.game.seat() {
             Some(seat) => format!(
-                "player {} of {}; everybody simulates the whole battle, only orders travel",
+                "player {} of {}; only orders travel",
                 seat.player().0 + 1,
                 seat.terms().setup.players
             ),
@@ -399,7 +399,7 @@ impl NetworkDesk {
         let (leave, help, pause) = (place(84.0), place(74.0), place(84.0));
         if self.is_playing() {
             let is_paused = self.game.seat().is_some_and(|seat| seat.session().is_paused());
-            let word = if is_paused { "Go on" } else { "Pause" };
+            let word = if is_paused { "Continue" } else { "Pause" };
             if self.ui.button(&self.pen, "pause", pause, word, is_paused) {
                 self.toggle_pause();
             }
@@ -438,13 +438,13 @@ impl NetworkDesk {
             (SessionPhase::Finished, _) => over(seat),
             _ if is_leaving => ("Leaving: the others are being told".into(), TEXT),
             (SessionPhase::Running, _) if seat.session().is_paused() => {
-                ("Paused for everybody: Space goes on".into(), WARN)
+                ("Paused for everybody. Press Space to continue".into(), WARN)
             }
             (SessionPhase::Running, Some((_, players))) => {
                 let names: Vec<String> =
                     players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
                 let whom = names.join(", ");
-                (format!("Waiting for {whom}. After 20 s without a word the match is over"), WARN)
+                (format!("Waiting for {whom}. After 8 s of silence a bot plays on"), WARN)
             }
             _ => return,
         };
@@ -475,7 +475,7 @@ impl NetworkDesk {
                     color: BAD,
                     lines: &ending::of_difference(&diagnosis),
                     choices: &[
-                        ("go on", "Go on and watch it spread", 190.0),
+                        ("go on", "Continue and watch it spread", 190.0),
                         ("leave match", "Leave", 120.0),
                     ],
                 };

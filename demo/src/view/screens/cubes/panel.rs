@@ -67,7 +67,7 @@ fn frames(pen: &Pen, rect: Rect, live: &LiveCubes) {
 fn waiting(live: &LiveCubes) -> (String, Color) {
     let recent: u32 = live.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
     match live.late_by() {
-        Some(late) => (format!("right waits: its keys are {} ms late", late.as_millis()), BAD),
+        Some(late) => (format!("the right side waits: keys {} ms late", late.as_millis()), BAD),
         None if recent > 0 => (format!("keys came late: {recent} frames waited"), WARN),
         None => ("all keys are there before they are due".into(), GOOD),
     }

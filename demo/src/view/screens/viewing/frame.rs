@@ -115,7 +115,7 @@ impl Viewing {
             let base = rect.y + 21.0;
             let x = button.x + button.w + 10.0;
             if room > 300.0 {
-                let score = format!("{living} units   {kills} beaten   {losses} lost");
+                let score = format!("{living} units   {kills} kills   {losses} lost");
                 let x = self.pen.text(&score, x, base, SMALL, TEXT) + 16.0;
                 let order = self.last_orders.get(usize::from(player)).map_or("", String::as_str);
                 if room > 480.0 {
