@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . demo/tests/window/stage.sh
 stage window
-enter skirmish --seed 1 --units 60
+enter skirmish --seed 1 --units 100
 
 calm() { ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "$1: $(grep '"event":"clash"' log | tail -1)"; }
 
@@ -29,18 +29,25 @@ box() {
   place "view 1" 25 40 && sleep 0.1
   place "view 1" 49 99 && sleep 0.2 && xdotool mouseup 1
 }
-until_said '"event":"selection","player":0,"units":60' xdotool key ctrl+a
+until_said '"event":"selection","player":0,"units":100' xdotool key ctrl+a
 patiently said '"event":"hint","value":2'
 until_said '"event":"selection","player":0,"units":[1-9]' box
 
 say "attack; the third hint; the bot has waited for this"
 ! noted '"event":"result"' || fail "decided before anybody has given an order"
-until_said '"event":"selection","player":0,"units":60' press "choose all"
+until_said '"event":"selection","player":0,"units":100' press "choose all"
 attack() { press attack && sleep 0.1 && place "view 1" 60 40 && sleep 0.1 && hold 1; }
 until_said '"command":"attack","event":"order".*"player":0' attack
 said '"selection":"all"' || fail "an order to the whole army should say so in one word"
 patiently said '"event":"hint","value":3'
 picture attack 0.2
+place "view 1" 50 45
+for _ in 1 2 3; do xdotool click 4 && sleep 0.2; done
+picture battle 6
+key F2 && key F4 && key F5
+picture physics
+key F2 && key F4 && key F5
+key Home
 
 say "control groups, stop, and a walk"
 group() { xdotool keydown ctrl && key 5 && xdotool keyup ctrl; }
@@ -81,18 +88,7 @@ picture tcp 7
 until_said '"event":"network".*"transport":"udp"' press udp
 until_said '"event":"network".*"loss_ppm":20000[,}].*"transport":"udp"' press ordinary
 
-say "the battle from near"
-until_said '"event":"unfolded","value":false' press unfold
-until_said '"event":"split","value":false' press split
-place "view 1" 50 50
-for _ in 1 2 3 4 5; do xdotool click 4 && sleep 0.2; done
-picture battle
-key F2 && key F4 && key F5
-picture physics
-key F2 && key F4 && key F5
-
 say "one bit"
-until_said '"event":"unfolded","value":true' press unfold
 until_said '"event":"corrupt"' press corrupt
 patiently said '"event":"desync","field":"position.x".*"outlier":1'
 patiently said '"event":"hint","value":null'

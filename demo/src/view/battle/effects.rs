@@ -258,7 +258,7 @@ fn draw_ruin(batch: &mut Batch, view: &View, ruin: &Ruin) {
     batch.stretched(Sprite::Stain, view.at(centre), half * 1.5 * view.camera.scale, faded(BACKDROP, 0.75));
     for n in 0..14_u32 {
         // The same stones in every picture.
-        let (a, b) = ((n * 37 % 29) as f32 / 14.0 - 1.0, (n * 53 % 31) as f32 / 15.0 - 1.0);
+        let (a, b) = ((n * 37 % 29) as f32 / 14.0 - 1.0, (n * n * 7 % 31) as f32 / 15.0 - 1.0);
         let at = view.at(centre + half * vec2(a, b) * 0.9);
         let radius = half.x * (0.12 + (n * 17 % 7) as f32 * 0.025) * view.camera.scale;
         let turn = Vec2::from_angle(n as f32);

@@ -158,7 +158,7 @@ fn flag(batch: &mut Batch, at: Vec2, size: f32, seconds: f32, color: Color) {
     batch.line(at, top, (size * 0.1).max(1.0), TEXT);
     for n in 0..5_u8 {
         let along = |n: f32| {
-            let wave = (seconds * 5.0 - n * 0.9).sin() * 0.08 * n;
+            let wave = (seconds * 5.0 - n * 0.9).sin() * 0.018 * n;
             top + vec2(n * 0.26, 0.3 + wave) * size
         };
         let (from, to) = (along(f32::from(n)), along(f32::from(n) + 1.0));
