@@ -78,8 +78,12 @@ fn packets_of_another_match_are_dropped() {
     let mut packet = Vec::new();
     assert_eq!(stray.poll_transmit(now, &mut packet), Some(PeerId(0)));
     host.handle_packet(now, PeerId(7), &packet);
-    assert_eq!((host.stats().packets_malformed, host.link_count()), (1, 0));
+    assert_eq!((host.stats().packets_unexpected, host.link_count()), (1, 0));
     assert_eq!(host.poll_event(), None);
+    // It is told why, with less than it said.
+    let said = packet.len();
+    assert_eq!(host.poll_transmit(now, &mut packet), Some(PeerId(7)));
+    assert!(packet.len() < said);
 }
 
 #[test]

@@ -37,9 +37,9 @@ fn other_content_is_refused_before_the_first_turn() {
     let mut game = pair(config.clone(), config.content_hash(5), LinkSettings::default());
     game.run(Instant::from_millis(11_000), |_, _, _, _| {});
     let client = game.drivers()[1].session().phase();
-    assert!(matches!(client, SessionPhase::Failed(Failure::Refused(Refusal::Config { .. }))), "{client:?}");
+    assert!(matches!(client, SessionPhase::Failed(Failure::Refused(Refusal::Content { .. }))), "{client:?}");
     let host = game.drivers_mut()[0].session_mut();
-    assert!(matches!(host.poll_event(), Some(Event::Rejected { refusal: Refusal::Config { .. }, .. })));
+    assert!(matches!(host.poll_event(), Some(Event::Rejected { refusal: Refusal::Content { .. }, .. })));
     let missing = Failure::PlayersMissing { players: 0b10, spectators: 0 };
     assert_eq!(host.phase(), SessionPhase::Failed(missing), "nobody else came");
     assert_eq!(missing.to_string(), "did not come in time: player 1");

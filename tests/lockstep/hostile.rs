@@ -4,8 +4,8 @@ use crate::toy::{Order, bot, toy_match};
 use testudo_lockstep::packet::{Bye, Packet, PayloadFormat, Segment, TurnsPacket};
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
-    Action, BitWriter, Duration, EndReason, Entry, Extra, Instant, Payload, PeerId, PlayerId, SessionConfig,
-    SessionPhase, Stats,
+    Action, BitWriter, Duration, EndReason, Entry, Extra, Instant, Payload, PeerId, PlayerId, Session,
+    SessionConfig, SessionPhase, Stats,
 };
 
 const FORMAT: PayloadFormat = PayloadFormat::Variable(2_048);
@@ -20,9 +20,10 @@ fn order(number: u32) -> Payload {
     Payload::new(bits.bytes(), bits.bit_count())
 }
 
-fn bytes_of(packet: &Packet) -> Vec<u8> {
+/// As the member behind this link sends it.
+fn bytes_of(host: &Session<Order>, from: PeerId, packet: &Packet) -> Vec<u8> {
     let mut bytes = Vec::new();
-    packet.encode(0, FORMAT, &mut BitWriter::new(), &mut bytes);
+    packet.encode(host.packet_key(from).unwrap_or(0), FORMAT, &mut BitWriter::new(), &mut bytes);
     bytes
 }
 
@@ -87,11 +88,9 @@ fn broken_rules_are_counted_and_change_nothing() {
         // All streams are as far as the turn that begins next and two more.
         let next = host.next_turn().0 + 2;
         let before = host.stats();
-        host.handle_packet(
-            now,
-            PeerId(1),
-            &bytes_of(&Packet::Turns(Box::new(turns(player, first.unwrap_or(next), entries)))),
-        );
+        let packet = Packet::Turns(Box::new(turns(player, first.unwrap_or(next), entries)));
+        let bytes = bytes_of(host, PeerId(1), &packet);
+        host.handle_packet(now, PeerId(1), &bytes);
         let after = host.stats();
         assert_ne!(before, after, "{what}: counted");
         assert_eq!(without_counters(before), without_counters(after), "{what}: {after:?}");
@@ -105,9 +104,11 @@ fn broken_rules_are_counted_and_change_nothing() {
     acks.unconfirmed = u32::MAX;
     let host = game.drivers_mut()[0].session_mut();
     let before = host.stats();
-    host.handle_packet(now, PeerId(1), &bytes_of(&Packet::Turns(Box::new(acks))));
+    let bytes = bytes_of(host, PeerId(1), &Packet::Turns(Box::new(acks)));
+    host.handle_packet(now, PeerId(1), &bytes);
     assert_eq!(host.stats().entries_unexpected, before.entries_unexpected + 3);
-    host.handle_packet(now, PeerId(77), &bytes_of(&Packet::Bye(Bye::Dropped)));
+    let bytes = bytes_of(host, PeerId(77), &Packet::Bye(Bye::Dropped));
+    host.handle_packet(now, PeerId(77), &bytes);
     assert_eq!(host.stats().packets_unexpected, before.packets_unexpected + 1);
     assert!(play(&mut game, Instant::from_millis(600_000)));
     for driver in game.drivers() {

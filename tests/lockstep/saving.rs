@@ -235,11 +235,14 @@ fn peers_with_different_saves_refuse_each_other() {
     let mut client =
         Session::<Order>::join(config.clone().resume(late), PlayerId(1), PeerId(0), now).unwrap();
     let mut packet = Vec::new();
-    while client.poll_transmit(now, &mut packet).is_some() {
-        host.handle_packet(now, PeerId(1), &packet);
-    }
-    while host.poll_transmit(now, &mut packet).is_some() {
-        client.handle_packet(now, PeerId(0), &packet);
+    // The hello, the proof of the address, the hello again, the refusal.
+    for _ in 0..2 {
+        while client.poll_transmit(now, &mut packet).is_some() {
+            host.handle_packet(now, PeerId(1), &packet);
+        }
+        while host.poll_transmit(now, &mut packet).is_some() {
+            client.handle_packet(now, PeerId(0), &packet);
+        }
     }
     assert!(matches!(client.phase(), SessionPhase::Failed(Failure::Refused(Refusal::Config { .. }))));
     let other = config.content_hash(9).resume(early);

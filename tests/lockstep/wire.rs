@@ -1,7 +1,8 @@
 //! The bytes of every kind of packet, and `WIRE.md` that specifies them: code, golden bytes and document are held together here.
 
 use testudo_lockstep::packet::{
-    Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Refuse, Segment, TurnsPacket, Welcome,
+    Bye, Challenge, Echo, Hello, Lobby, Packet, PayloadFormat, Refuse, Segment, TurnsPacket, Welcome,
+    link_key, session_mark,
 };
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload, PlayerId,
@@ -33,14 +34,24 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
     let input = |bits| entry(Payload::new(&[bits], 6), &[]);
     let order = Payload::new(&[0x5a, 0x01], 9);
     let controls = [Extra::Pace { network_ms: 95, runtime_ms: 50 }, Extra::Pause(true)];
+    let nonce = 0x1020_3040_5060_7080;
     let hello = Hello {
         version: PROTOCOL_VERSION,
+        nonce,
+        session_mark: session_mark(SESSION, nonce),
         config_hash: 0x0102_0304_0506_0708,
+        content_hash: 9,
+        frames_per_second: 20,
         identity: Identity::Player(PlayerId(2)),
+        cookie: 0x0a0b_0c0d_0e0f_0001,
     };
+    let votes =
+        TurnsPacket { base: 6, acks: [6, 6, 6][..].into(), frozen: 2, votes: 6, ..TurnsPacket::default() };
+    let votes = Packet::Turns(Box::new(votes));
     let echo = Some(Echo { sent_us: 1_000, held_us: 2_000 });
     vec![
         ("hello", COMMAND, Packet::Hello(hello)),
+        ("challenge", COMMAND, Packet::Challenge(Challenge { cookie: hello.cookie })),
         ("welcome", COMMAND, Packet::Welcome(Welcome { identity: Identity::Relay })),
         (
             "refuse",
@@ -84,6 +95,7 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
                 &[(0, 5, vec![entry(Payload::none(), &[Extra::Result(7), Extra::Slack(-25)])])],
             ),
         ),
+        ("turns-votes", COMMAND, votes),
         ("bye", COMMAND, Packet::Bye(Bye::Finished)),
     ]
 }
@@ -97,8 +109,13 @@ fn listing() -> String {
     let mut bytes = Vec::new();
     let mut lines = String::new();
     for (name, format, packet) in examples() {
-        packet.encode(SESSION, format, &mut writer, &mut bytes);
-        assert_eq!(Packet::decode(&bytes, SESSION, format), Ok(packet), "{name}");
+        let key = match packet {
+            Packet::Hello(_) => 0,
+            Packet::Challenge(_) | Packet::Refuse(_) => 0x1020_3040_5060_7080,
+            _ => link_key(SESSION, 0x1020_3040_5060_7080),
+        };
+        packet.encode(key, format, &mut writer, &mut bytes);
+        assert_eq!(Packet::decode(&bytes, key, format), Ok(packet), "{name}");
         lines += &format!("{name:<12} {}\n", hex(&bytes));
     }
     lines += &format!("{:<12} {}\n", "saved", hex(&saved_match()));

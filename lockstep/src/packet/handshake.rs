@@ -15,10 +15,22 @@ pub enum Refusal {
         /// Version of the peer that refuses.
         expected: u16,
     },
-    /// Other settings or other content.
+    /// Another match: another session id.
+    Session,
+    /// Other settings.
     Config {
         /// Hash of the peer that refuses.
         expected: u64,
+    },
+    /// Other content: map, units, rules.
+    Content {
+        /// Content hash of the peer that refuses.
+        expected: u64,
+    },
+    /// Another number of frames per second.
+    FrameRate {
+        /// Frames per second of the peer that refuses.
+        expected: u16,
     },
     /// The place is taken, or there is none of that kind.
     Taken,
@@ -30,9 +42,14 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Version { expected } => write!(f, "the other side speaks protocol version {expected}"),
+            Self::Session => write!(f, "the other side plays another match (another session id)"),
             Self::Config { expected } => {
-                write!(f, "the other side has other settings or content (hash {expected:016x})")
+                write!(f, "the other side has other settings (hash {expected:016x})")
             }
+            Self::Content { expected } => {
+                write!(f, "the other side has other content: map, units or rules (hash {expected:016x})")
+            }
+            Self::FrameRate { expected } => write!(f, "the other side plays at {expected} frames per second"),
             Self::Taken => write!(f, "the place is taken"),
             Self::Running => write!(f, "the match has already begun"),
         }
@@ -44,10 +61,27 @@ impl fmt::Display for Refusal {
 pub struct Hello {
     /// [`crate::PROTOCOL_VERSION`] of the sender. Stays at this place in every version.
     pub version: u16,
-    /// Hash of the settings and the content.
+    /// A number that the sender has chosen for this link and tells nobody else; it keys the link's packets. Stays at this place, too.
+    pub nonce: u64,
+    /// That the sender knows the session id: see [`crate::packet::session_mark`].
+    pub session_mark: u32,
+    /// Hash of the settings, the content and the saved match.
     pub config_hash: u64,
+    /// Hash of the content alone.
+    pub content_hash: u64,
+    /// Frames per second.
+    pub frames_per_second: u16,
     /// Who asks.
     pub identity: Identity,
+    /// What the receiver's [`Challenge`] said; 0 before one has come.
+    pub cookie: u64,
+}
+
+/// Asks the sender of a [`Hello`] to prove that it receives at its address, by saying the hello again with this number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Challenge {
+    /// Goes into the next hello.
+    pub cookie: u64,
 }
 
 /// Lets in. Sent for every [`Hello`] of a peer that is welcome.
@@ -119,16 +153,53 @@ impl Hello {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
         begin(writer, Packet::HELLO);
         writer.write_bits(u64::from(self.version), 16);
+        writer.write_bits(self.nonce, 64);
+        writer.write_bits(u64::from(self.session_mark), 32);
         writer.write_bits(self.config_hash, 64);
+        writer.write_bits(self.content_hash, 64);
+        writer.write_bits(u64::from(self.frames_per_second), 16);
         write_identity(writer, self.identity);
+        writer.write_bits(self.cookie, 64);
+    }
+
+    /// Version and nonce, which every version has at the same place.
+    pub(crate) fn peek(mut reader: BitReader<'_>) -> Result<(u16, u64), DecodeError> {
+        Ok((reader.read_bits(16)? as u16, reader.read_bits(64)?))
     }
 
     pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
         let version = reader.read_bits(16)? as u16;
+        let nonce = reader.read_bits(64)?;
+        let session_mark = reader.read_bits(32)? as u32;
         let config_hash = reader.read_bits(64)?;
+        let content_hash = reader.read_bits(64)?;
+        let frames_per_second = reader.read_bits(16)? as u16;
         let identity = read_identity(&mut reader)?;
+        let cookie = reader.read_bits(64)?;
         reader.finish()?;
-        Ok(Self { version, config_hash, identity })
+        Ok(Self {
+            version,
+            nonce,
+            session_mark,
+            config_hash,
+            content_hash,
+            frames_per_second,
+            identity,
+            cookie,
+        })
+    }
+}
+
+impl Challenge {
+    pub(crate) fn encode(&self, writer: &mut BitWriter) {
+        begin(writer, Packet::CHALLENGE);
+        writer.write_bits(self.cookie, 64);
+    }
+
+    pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
+        let cookie = reader.read_bits(64)?;
+        reader.finish()?;
+        Ok(Self { cookie })
     }
 }
 
@@ -153,16 +224,19 @@ impl Refuse {
             Refusal::Config { expected } => (1, expected),
             Refusal::Taken => (2, 0),
             Refusal::Running => (3, 0),
+            Refusal::Session => (4, 0),
+            Refusal::Content { expected } => (5, expected),
+            Refusal::FrameRate { expected } => (6, u64::from(expected)),
         };
         writer.write_bits(reason, 4);
         writer.write_bits(expected, 64);
     }
 
     pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
-        let reason = reader.read_max(4, 3)?;
+        let reason = reader.read_max(4, 6)?;
         let max = match reason {
-            0 => u64::from(u16::MAX),
-            1 => u64::MAX,
+            0 | 6 => u64::from(u16::MAX),
+            1 | 5 => u64::MAX,
             _ => 0,
         };
         let expected = reader.read_max(64, max)?;
@@ -171,7 +245,10 @@ impl Refuse {
             0 => Refusal::Version { expected: expected as u16 },
             1 => Refusal::Config { expected },
             2 => Refusal::Taken,
-            _ => Refusal::Running,
+            3 => Refusal::Running,
+            4 => Refusal::Session,
+            5 => Refusal::Content { expected },
+            _ => Refusal::FrameRate { expected: expected as u16 },
         };
         Ok(Self { refusal })
     }

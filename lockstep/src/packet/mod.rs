@@ -1,24 +1,26 @@
 //! The bytes on the wire. `WIRE.md` is the specification; tests hold both together.
 //!
-//! A packet is a bit stream, filled up to whole bytes with zero bits, then a 4-byte tag. The tag is keyed with the session id, so
-//! that damaged packets and packets of another match are told apart from good ones before anything is read.
+//! A packet is a bit stream, filled up to whole bytes with zero bits, then a 4-byte tag. The tag is keyed with a number that only the two
+//! ends of a link know, so that damaged packets, packets of another match and packets of strangers are told apart from good ones before
+//! anything is read.
 
 mod handshake;
 #[cfg(test)]
 mod tests;
 mod turns;
 
-pub use handshake::{Bye, Echo, Hello, Lobby, Refusal, Refuse, Welcome};
+pub use handshake::{Bye, Challenge, Echo, Hello, Lobby, Refusal, Refuse, Welcome};
 pub use turns::{Segment, TurnsPacket};
 
 pub(crate) use turns::{BODY_BITS_MAX, ENTRIES_MAX, end_reason, end_reason_number, segment_cost};
 
+use siphasher::sip::SipHasher24;
 use twox_hash::XxHash3_64;
 
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 
 /// Version of the wire format. Peers of different versions refuse each other.
-pub const PROTOCOL_VERSION: u16 = 3;
+pub const PROTOCOL_VERSION: u16 = 4;
 
 /// Largest packet in bytes, tag included: below every common path's limit.
 pub const PACKET_BYTES_MAX: usize = 1_200;
@@ -53,20 +55,22 @@ pub enum Packet {
     Turns(Box<TurnsPacket>),
     /// Kind 5: the last word.
     Bye(Bye),
+    /// Kind 6: asks for a proof of the address.
+    Challenge(Challenge),
 }
 
 /// Opens a packet: checks length and tag, then reads the kind.
 ///
 /// # Errors
 /// [`DecodeError::OutOfBits`], [`DecodeError::OutOfRange`] for the length, [`DecodeError::WrongTag`].
-pub(crate) fn open(bytes: &[u8], session_id: u64) -> Result<(u8, BitReader<'_>), DecodeError> {
+pub(crate) fn open(bytes: &[u8], key: u64) -> Result<(u8, BitReader<'_>), DecodeError> {
     if bytes.len() > PACKET_BYTES_MAX {
         return Err(DecodeError::OutOfRange { value: bytes.len() as u64, max: PACKET_BYTES_MAX as u64 });
     }
     let Some((body, tag)) = bytes.split_last_chunk::<TAG_BYTES>() else {
         return Err(DecodeError::OutOfBits { wanted: 8 * TAG_BYTES as u32, left: 8 * bytes.len() as u32 });
     };
-    if tag_of(body, session_id) != *tag {
+    if tag_of(body, key) != *tag {
         return Err(DecodeError::WrongTag);
     }
     let mut reader = BitReader::new(body);
@@ -81,16 +85,26 @@ pub(crate) fn begin(writer: &mut BitWriter, kind: u8) {
 }
 
 /// Finishes a packet: copies it to `out` and appends the tag.
-pub(crate) fn seal(writer: &BitWriter, session_id: u64, out: &mut Vec<u8>) {
+pub(crate) fn seal(writer: &BitWriter, key: u64, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(writer.bytes());
-    out.extend_from_slice(&tag_of(writer.bytes(), session_id));
+    out.extend_from_slice(&tag_of(writer.bytes(), key));
     debug_assert!(out.len() <= PACKET_BYTES_MAX, "{} bytes", out.len());
 }
 
-/// Low half of xxh3-64 of the body, seeded with the session id, little endian.
-fn tag_of(body: &[u8], session_id: u64) -> [u8; TAG_BYTES] {
-    (XxHash3_64::oneshot_with_seed(session_id, body) as u32).to_le_bytes()
+/// Low half of xxh3-64 of the body, seeded with the key, little endian. Who sees the packets can forge it; who does not has to guess.
+fn tag_of(body: &[u8], key: u64) -> [u8; TAG_BYTES] {
+    (XxHash3_64::oneshot_with_seed(key, body) as u32).to_le_bytes()
+}
+
+/// The key of all packets of a link after its hello: SipHash-2-4 of the hello's nonce, with the session id as the first half of its key.
+pub fn link_key(session_id: u64, nonce: u64) -> u64 {
+    SipHasher24::new_with_keys(session_id, 1).hash(&nonce.to_le_bytes())
+}
+
+/// What a hello says to show that its sender knows the session id: the low half of SipHash-2-4 of its nonce.
+pub fn session_mark(session_id: u64, nonce: u64) -> u32 {
+    SipHasher24::new_with_keys(session_id, 2).hash(&nonce.to_le_bytes()) as u32
 }
 
 impl Packet {
@@ -100,9 +114,11 @@ impl Packet {
     pub(crate) const LOBBY: u8 = 3;
     pub(crate) const TURNS: u8 = 4;
     pub(crate) const BYE: u8 = 5;
+    pub(crate) const CHALLENGE: u8 = 6;
 
-    /// Writes the whole packet, tag included, into `out`.
-    pub fn encode(&self, session_id: u64, format: PayloadFormat, writer: &mut BitWriter, out: &mut Vec<u8>) {
+    /// Writes the whole packet, tag included, into `out`. The key of the tag is 0 for a hello, the hello's nonce for a challenge and a
+    /// refusal, and the [`link_key`] for all others.
+    pub fn encode(&self, key: u64, format: PayloadFormat, writer: &mut BitWriter, out: &mut Vec<u8>) {
         match self {
             Self::Hello(packet) => packet.encode(writer),
             Self::Welcome(packet) => packet.encode(writer),
@@ -110,16 +126,17 @@ impl Packet {
             Self::Lobby(packet) => packet.encode(writer),
             Self::Turns(packet) => packet.encode(format, writer),
             Self::Bye(packet) => packet.encode(writer),
+            Self::Challenge(packet) => packet.encode(writer),
         }
-        seal(writer, session_id, out);
+        seal(writer, key, out);
     }
 
     /// Reads a whole packet. Total: any bytes give a packet or an error, in bounded memory.
     ///
     /// # Errors
     /// Whatever is not exactly what [`Packet::encode`] writes.
-    pub fn decode(bytes: &[u8], session_id: u64, format: PayloadFormat) -> Result<Self, DecodeError> {
-        let (kind, reader) = open(bytes, session_id)?;
+    pub fn decode(bytes: &[u8], key: u64, format: PayloadFormat) -> Result<Self, DecodeError> {
+        let (kind, reader) = open(bytes, key)?;
         Ok(match kind {
             Self::HELLO => Self::Hello(Hello::decode(reader)?),
             Self::WELCOME => Self::Welcome(Welcome::decode(reader)?),
@@ -131,6 +148,7 @@ impl Packet {
                 Self::Turns(packet)
             }
             Self::BYE => Self::Bye(Bye::decode(reader)?),
+            Self::CHALLENGE => Self::Challenge(Challenge::decode(reader)?),
             unknown => return Err(DecodeError::UnknownKind(unknown)),
         })
     }

@@ -22,6 +22,9 @@ fn refusal() -> impl Strategy<Value = Refusal> {
         any::<u64>().prop_map(|expected| Refusal::Config { expected }),
         Just(Refusal::Taken),
         Just(Refusal::Running),
+        Just(Refusal::Session),
+        any::<u64>().prop_map(|expected| Refusal::Content { expected }),
+        any::<u16>().prop_map(|expected| Refusal::FrameRate { expected }),
     ]
 }
 
@@ -82,6 +85,7 @@ fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
                 acks: acks.into(),
                 unconfirmed,
                 frozen,
+                votes: frozen.rotate_left(3),
                 segments: Default::default(),
                 entries: vec![],
             };
@@ -96,13 +100,20 @@ fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
     )
 }
 
+fn hello() -> impl Strategy<Value = Hello> {
+    let numbers = any::<(u16, u64, u32, u64, u64, u16, u64)>();
+    (numbers, identity()).prop_map(|(numbers, identity)| {
+        let (version, nonce, session_mark, config_hash, content_hash, frames_per_second, cookie) = numbers;
+        Hello { version, nonce, session_mark, config_hash, content_hash, frames_per_second, identity, cookie }
+    })
+}
+
 fn packet(format: PayloadFormat) -> impl Strategy<Value = Packet> {
     let echo = any::<(u32, u32)>().prop_map(|(sent_us, held_us)| Echo { sent_us, held_us });
     let lobby = (any::<bool>(), any::<u32>(), prop::option::of(echo), prop::option::of(any::<u32>()));
     prop_oneof![
-        (any::<u16>(), any::<u64>(), identity()).prop_map(|(version, config_hash, identity)| Packet::Hello(
-            Hello { version, config_hash, identity }
-        )),
+        hello().prop_map(Packet::Hello),
+        any::<u64>().prop_map(|cookie| Packet::Challenge(Challenge { cookie })),
         identity().prop_map(|identity| Packet::Welcome(Welcome { identity })),
         refusal().prop_map(|refusal| Packet::Refuse(Refuse { refusal })),
         lobby.prop_map(|(ready, sent_us, echo, start_in_us)| {

@@ -43,6 +43,8 @@ pub struct TurnsPacket {
     pub unconfirmed: u32,
     /// Players of whom the sender takes nothing more from their own links, bit n for player n (only in a mesh, before a drop).
     pub frozen: u16,
+    /// Players whom the sender votes out, bit n for player n (only in a mesh).
+    pub votes: u16,
     /// Runs of entries, at most one per player, in any order.
     pub segments: SmallVec<[Segment; PLAYERS_MAX as usize]>,
     /// Entries of all segments, one after the other.
@@ -56,6 +58,7 @@ impl TurnsPacket {
         self.acks.clear();
         self.unconfirmed = 0;
         self.frozen = 0;
+        self.votes = 0;
         self.segments.clear();
         self.entries.clear();
     }
@@ -75,9 +78,11 @@ impl TurnsPacket {
             previous = ack;
         }
         writer.write_golomb(self.unconfirmed, 0);
-        writer.write_bool(self.frozen != 0);
-        if self.frozen != 0 {
+        let speaks_of_others = self.frozen != 0 || self.votes != 0;
+        writer.write_bool(speaks_of_others);
+        if speaks_of_others {
             writer.write_bits(u64::from(self.frozen), 16);
+            writer.write_bits(u64::from(self.votes), 16);
         }
         self.write_segments(format, writer);
     }
@@ -119,7 +124,8 @@ impl TurnsPacket {
         self.unconfirmed = reader.read_golomb(0, u32::MAX)?;
         if reader.read_bool()? {
             self.frozen = reader.read_bits(16)? as u16;
-            if self.frozen == 0 {
+            self.votes = reader.read_bits(16)? as u16;
+            if self.frozen == 0 && self.votes == 0 {
                 return Err(DecodeError::NotCanonical);
             }
         }

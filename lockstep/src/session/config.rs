@@ -77,6 +77,17 @@ pub struct SessionConfig {
     /// See [`SessionConfig::linger()`].
     pub linger: Duration,
     pub(crate) resume: Option<Box<SavedMatch>>,
+    pub(crate) entropy: Entropy,
+}
+
+/// Random bytes of one peer, which no log shows.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Entropy(pub(crate) Option<[u8; 16]>);
+
+impl fmt::Debug for Entropy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Entropy(..)")
+    }
 }
 
 /// Longest time of any timeout: a day.
@@ -172,6 +183,7 @@ impl SessionConfig {
             waiting_notice: Duration::from_millis(500),
             linger: Duration::from_secs(2),
             resume: None,
+            entropy: Entropy::default(),
         }
     }
 
@@ -216,6 +228,13 @@ impl SessionConfig {
     /// real networks). Default 0.
     pub fn session_id(self, session_id: u64) -> Self {
         Self { session_id, ..self }
+    }
+
+    /// Random bytes of this peer, other ones in each session, which it tells nobody. From them come the numbers that strangers would have
+    /// to guess to act as a member. A local choice. Default: made from the session id and the time, which is enough for tests and
+    /// simulated networks only.
+    pub fn entropy(self, entropy: [u8; 16]) -> Self {
+        Self { entropy: Entropy(Some(entropy)), ..self }
     }
 
     /// Hash of everything else that must be equal at the start: map, units, rules, versions. Default 0.

@@ -58,6 +58,12 @@ impl LookedFirst {
 pub(crate) struct Link {
     pub(crate) peer: PeerId,
     pub(crate) phase: LinkPhase,
+    /// The number in the hello that made this link.
+    pub(crate) nonce: u64,
+    /// The key of the link's packets.
+    pub(crate) key: u64,
+    /// Dialing: what the remote wants to hear again; 0 before it has asked.
+    pub(crate) cookie: u64,
     /// Known when connected.
     pub(crate) identity: Option<Identity>,
     pub(crate) lobby: LobbyView,
@@ -93,6 +99,8 @@ pub(crate) struct Link {
     pub(crate) looked_first: LookedFirst,
     /// Mesh: what the remote says in [`crate::packet::TurnsPacket::frozen`].
     pub(crate) frozen: u16,
+    /// Mesh: what the remote says in [`crate::packet::TurnsPacket::votes`].
+    pub(crate) votes: u16,
 }
 
 impl Link {
@@ -106,6 +114,9 @@ impl Link {
         Self {
             peer,
             phase,
+            nonce: 0,
+            key: 0,
+            cookie: 0,
             identity,
             lobby: LobbyView::default(),
             acked: [first; PLAYERS_MAX as usize],
@@ -126,6 +137,7 @@ impl Link {
             helps_until: [Instant::ZERO; PLAYERS_MAX as usize],
             looked_first: LookedFirst::default(),
             frozen: 0,
+            votes: 0,
         }
     }
 

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::{Echo, Hello, Lobby as LobbyPacket, PROTOCOL_VERSION, Refusal, Welcome};
+use crate::packet::{Echo, Hello, Lobby as LobbyPacket, Refusal, Welcome, link_key, session_mark};
 use crate::session::event::{Event, Failure};
 use crate::session::link::{Link, LinkPhase};
+use crate::session::setup::Setup;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PeerId, PlayerId};
@@ -19,8 +20,8 @@ const ROUND_TRIP_MAX: Duration = Duration::from_secs(5);
 /// Silence after which a place in the lobby may be taken by a newcomer with the same identity.
 const LOBBY_SILENCE: Duration = Duration::from_secs(3);
 
-/// Most refusals that wait to be sent.
-const REFUSALS_MAX: usize = 16;
+/// Most answers to hellos that wait to be sent.
+const REPLIES_MAX: usize = 16;
 
 /// What a session knows before its first turn.
 #[derive(Clone, Debug)]
@@ -29,13 +30,29 @@ pub(crate) struct Lobby {
     pub(super) since: Instant,
     /// When turn 0 begins, once that is known.
     pub(super) start_at: Option<Instant>,
-    /// Refusals that wait to be sent.
-    pub(super) refusals: VecDeque<(PeerId, Refusal)>,
+    /// Answers to hellos that wait to be sent.
+    pub(super) answers: VecDeque<Answer>,
+}
+
+/// An answer to a hello of somebody who has no link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(super) to: PeerId,
+    /// Of the packet's tag.
+    pub(super) key: u64,
+    pub(super) what: Reply,
+}
+
+/// What it says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reply {
+    Refuse(Refusal),
+    Challenge(u64),
 }
 
 impl Lobby {
     pub(super) fn new(now: Instant) -> Self {
-        Self { since: now, start_at: None, refusals: VecDeque::new() }
+        Self { since: now, start_at: None, answers: VecDeque::new() }
     }
 }
 
@@ -134,40 +151,66 @@ impl<A: Action> Session<A> {
         }
     }
 
-    pub(super) fn handle_hello(&mut self, peer: PeerId, hello: Hello) {
-        let refusal = self.judge(peer, hello);
-        if let Some(refusal) = refusal {
-            if self.lobby.refusals.len() < REFUSALS_MAX
-                && !self.lobby.refusals.iter().any(|waiting| waiting.0 == peer)
-            {
-                self.lobby.refusals.push_back((peer, refusal));
+    /// Queues an answer to a hello.
+    pub(super) fn reply(&mut self, to: PeerId, key: u64, what: Reply) {
+        let waits = self.lobby.answers.iter().any(|answer| answer.to == to);
+        if self.lobby.answers.len() < REPLIES_MAX && !waits {
+            self.lobby.answers.push_back(Answer { to, key, what });
+        }
+    }
+
+    /// Whether the hello belongs to this match.
+    pub(super) fn handle_hello(&mut self, peer: PeerId, hello: Hello) -> bool {
+        if hello.session_mark != session_mark(self.setup.config.session_id, hello.nonce) {
+            self.reply(peer, hello.nonce, Reply::Refuse(Refusal::Session));
+            return false;
+        }
+        if !self.setup.is_proven(peer, hello.nonce, hello.cookie, self.now) {
+            let cookie = self.setup.cookie(peer, hello.nonce, Setup::period(self.now));
+            self.reply(peer, hello.nonce, Reply::Challenge(cookie));
+            return true;
+        }
+        if let Some(refusal) = self.judge(peer, hello) {
+            if self.lobby.answers.len() < REPLIES_MAX {
                 self.emit(Event::Rejected { peer, refusal });
             }
-            return;
+            self.reply(peer, hello.nonce, Reply::Refuse(refusal));
+            return true;
         }
         if let Identity::Player(_) = hello.identity {
             self.links.retain(|_, link| link.peer == peer || link.identity != Some(hello.identity));
         }
+        // Somebody who has begun anew at the same address.
+        self.links.retain(|_, link| link.peer != peer || link.nonce == hello.nonce);
         if self.link_index(peer).is_none() {
             let first = self.setup.config.first_entry();
-            self.links.insert(peer, Link::new(peer, LinkPhase::Dialing, None, first, self.now));
+            let mut link = Link::new(peer, LinkPhase::Dialing, None, first, self.now);
+            let key = link_key(self.setup.config.session_id, hello.nonce);
+            (link.nonce, link.key) = (hello.nonce, key);
+            self.links.insert(peer, link);
         }
         self.connected(peer, hello.identity);
         if let Some(index) = self.link_index(peer) {
             self.links[index].owes_welcome = true;
         }
+        true
     }
 
     /// Why the peer may not come in; nothing if it may.
     fn judge(&self, peer: PeerId, hello: Hello) -> Option<Refusal> {
-        if hello.version != PROTOCOL_VERSION {
-            return Some(Refusal::Version { expected: PROTOCOL_VERSION });
+        let config = &self.setup.config;
+        if hello.content_hash != config.content_hash {
+            return Some(Refusal::Content { expected: config.content_hash });
+        }
+        if u32::from(hello.frames_per_second) != config.frames_per_second {
+            return Some(Refusal::FrameRate { expected: config.frames_per_second as u16 });
         }
         if hello.config_hash != self.setup.config_hash {
             return Some(Refusal::Config { expected: self.setup.config_hash });
         }
         let known = |link: &&Link| link.peer == peer;
-        if self.links.values().find(known).is_some_and(|link| link.identity == Some(hello.identity)) {
+        let same = |link: &Link| link.identity == Some(hello.identity) && link.nonce == hello.nonce;
+        if self.links.values().find(known).is_some_and(same) {
             return None;
         }
         if self.phase != SessionPhase::Lobby {
@@ -179,7 +222,10 @@ impl<A: Action> Session<A> {
                 player.0 >= self.setup.config.players
                     || hello.identity == self.setup.identity
                     || self.setup.is_absent(hello.identity)
-                    || self.links.values().any(|link| link.identity == Some(hello.identity) && fresh(link))
+                    || self
+                        .links
+                        .values()
+                        .any(|link| link.peer != peer && link.identity == Some(hello.identity) && fresh(link))
             }
             // Who watches is served by the middle of a star.
             Identity::Spectator if self.setup.is_mesh() => true,

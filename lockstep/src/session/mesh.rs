@@ -2,16 +2,22 @@
 //! has. The lowest survivor then ends the stream.
 
 use crate::session::event::Failure;
-use crate::session::{Session, players_in};
+use crate::session::link::Link;
+use crate::session::{Session, SessionPhase, players_in};
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Duration;
+
+/// A player from whom something came within this time needs nobody to pass on what it says.
+const SPEAKS_FOR_ITSELF: Duration = Duration::from_millis(300);
 
 /// Whom this peer has given up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Agreement {
     /// Players of whom nothing more is taken from their own links, bit n for player n.
     pub(super) frozen: u16,
+    /// Whom the local player votes out.
+    pub(super) votes: u16,
 }
 
 impl<A: Action> Session<A> {
@@ -57,6 +63,46 @@ impl<A: Action> Session<A> {
         if players_in(survivors).filter(|&player| own != Some(player)).all(agrees) {
             self.end_streams(missing);
         }
+    }
+
+    /// Mesh: votes a player out, or takes the vote back. When more than half of those who play say so, the player is dropped, as after a
+    /// silence. Returns whether the vote counts: in a star the middle decides ([`Session::kick`]).
+    pub fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
+        let can = self.setup.is_mesh() && self.setup.player() != Some(player);
+        if !can || player.0 >= self.setup.config.players {
+            return false;
+        }
+        let bit = 1 << player.0;
+        self.mesh.votes = if out { self.mesh.votes | bit } else { self.mesh.votes & !bit };
+        true
+    }
+
+    /// Mesh: gives up whom most of those who play vote out.
+    pub(super) fn count_votes(&mut self) {
+        if !self.setup.is_mesh() || self.phase != SessionPhase::Running {
+            return;
+        }
+        let (live, own) = (self.live(), self.mesh.votes);
+        let votes = |player: &PlayerId| {
+            let says = |votes: u16| u32::from(votes & (1 << player.0) != 0);
+            let others = self.links.values().filter(|link| self.plays(link)).map(|link| says(link.votes));
+            (others.sum::<u32>() + says(own)) * 2 > live.count_ones()
+        };
+        let out = players_in(live).filter(votes).fold(0, |mask, player| mask | (1 << player.0));
+        let out = out & !self.setup.player().map_or(0, |own| 1 << own.0);
+        if out != 0 {
+            self.freeze(out);
+        }
+    }
+
+    /// Mesh: whether another player's entries are taken from those who have them too. As long as the player itself is heard it speaks for
+    /// itself, so nobody else can.
+    pub(super) fn takes_from_others(&self, player: PlayerId) -> bool {
+        let link = self.links.values().find(|link| link.identity == Some(Identity::Player(player)));
+        let heard = |link: &Link| {
+            link.is_connected() && !link.finished && self.now.since(link.last_heard) < SPEAKS_FOR_ITSELF
+        };
+        self.mesh.frozen & (1 << player.0) != 0 || !link.is_some_and(heard)
     }
 
     /// Mesh: whom to give up first when these are missing. Who talks and stands may itself have given up one who is silent (the article's

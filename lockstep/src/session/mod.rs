@@ -32,7 +32,7 @@ use smallvec::SmallVec;
 
 use crate::pace::alignment::Alignment;
 use crate::pace::pacing::{Meter, Planner, TurnPlan};
-use crate::packet::{Bye, PayloadFormat, TurnsPacket};
+use crate::packet::{Bye, PayloadFormat, TurnsPacket, link_key};
 use crate::session::checksum::Checksums;
 use crate::session::config::{ConfigError, SessionConfig};
 use crate::session::event::{Event, Failure, Stats};
@@ -142,6 +142,22 @@ struct Buffers {
     recoded: BitWriter,
 }
 
+/// The secret of a session: the entropy that was handed in, or something that at least differs from peer to peer.
+fn secret_of(config: &SessionConfig, identity: Identity, now: Instant) -> (u64, u64) {
+    let half = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    match config.entropy.0 {
+        Some(bytes) => (half(&bytes[..8]), half(&bytes[8..])),
+        None => {
+            let place = match identity {
+                Identity::Player(player) => u64::from(player.0),
+                Identity::Spectator => 16,
+                Identity::Relay => 17,
+            };
+            (config.session_id, now.as_micros() << 5 | place)
+        }
+    }
+}
+
 /// The players of a set of bits, in order.
 fn players_in(set: u16) -> impl Iterator<Item = PlayerId> {
     (0..PLAYERS_MAX).map(PlayerId).filter(move |player| set & (1 << player.0) != 0)
@@ -168,6 +184,7 @@ impl<A: Action> Session<A> {
         if let Some(saved) = &config.resume {
             save::check::<A>(saved, &config, format)?;
         }
+        let secret = secret_of(&config, identity, now);
         let last_turn = config.turns.map(|turns| turns - 1);
         let mut checksums = Checksums::new(config.players, config.checksum_interval, config.window);
         if let Some(last) = last_turn {
@@ -197,7 +214,7 @@ impl<A: Action> Session<A> {
             stats: Stats::default(),
             buffers: Buffers::default(),
             action: PhantomData,
-            setup: Setup { format, config_hash: config.hash(A::MAX_BITS), identity, config },
+            setup: Setup { format, config_hash: config.hash(A::MAX_BITS), identity, secret, config },
         };
         session.take_up();
         Ok(session)
@@ -239,10 +256,11 @@ impl<A: Action> Session<A> {
     /// Opens a link: asks the peer to be let in, until it answers or the connect timeout is over. No effect if the link exists.
     pub fn connect(&mut self, peer: PeerId) {
         if self.link_index(peer).is_none() {
-            self.links.insert(
-                peer,
-                Link::new(peer, LinkPhase::Dialing, None, self.setup.config.first_entry(), self.now),
-            );
+            let nonce = self.setup.nonce(peer);
+            let mut link =
+                Link::new(peer, LinkPhase::Dialing, None, self.setup.config.first_entry(), self.now);
+            (link.nonce, link.key) = (nonce, link_key(self.setup.config.session_id, nonce));
+            self.links.insert(peer, link);
         }
     }
 
@@ -270,6 +288,7 @@ impl<A: Action> Session<A> {
             SessionPhase::Running => {
                 self.silence_timeout();
                 self.note_lateness();
+                self.count_votes();
                 self.waiting_notice();
                 self.drop_silent();
                 self.check_left();
@@ -287,7 +306,7 @@ impl<A: Action> Session<A> {
     /// When [`Session::handle_timeout`] or [`Session::poll_transmit`] has something to do, if no packet arrives before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut at = self.links.values().filter_map(|link| self.link_due_at(link)).min();
-        if !self.lobby.refusals.is_empty() {
+        if !self.lobby.answers.is_empty() {
             at = Some(self.now);
         }
         // What is overdue has been handled, as far as it can be now; the next packet or tick tries again.
@@ -424,6 +443,11 @@ impl<A: Action> Session<A> {
     /// Whether the peer has a link.
     pub fn knows(&self, peer: PeerId) -> bool {
         self.link_index(peer).is_some()
+    }
+
+    /// The key of the tags of packets that cross the link to this peer: for tools and tests that make packets of their own.
+    pub fn packet_key(&self, peer: PeerId) -> Option<u64> {
+        self.links.get(&peer).map(|link| link.key)
     }
 
     /// Number of links.

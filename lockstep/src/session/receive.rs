@@ -1,28 +1,30 @@
 //! Packets that arrive. Nothing changes before the whole packet has been found valid.
 
-use crate::packet::{self, Bye, Hello, Lobby, Packet, Refuse, TurnsPacket, Welcome};
-use crate::session::event::Failure;
+use crate::packet::{
+    self, Bye, Challenge, Hello, Lobby, PROTOCOL_VERSION, Packet, Refusal, Refuse, TurnsPacket, Welcome,
+};
+use crate::session::event::{Event, Failure};
 use crate::session::link::LinkPhase;
+use crate::session::lobby::Reply;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::codec;
-use crate::value::entry::EndReason;
+use crate::value::entry::{EndReason, Entry};
 use crate::value::ids::{Identity, PeerId};
 use crate::value::time::Duration;
 
 impl<A: Action> Session<A> {
     /// Whether the packet made sense.
     pub(super) fn take_packet(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, crate::DecodeError> {
-        let (kind, reader) = packet::open(bytes, self.setup.config.session_id)?;
-        if kind == Packet::HELLO {
-            let hello = Hello::decode(reader)?;
-            let welcome = self.is_open();
-            if welcome {
-                self.handle_hello(from, hello);
-            }
-            return Ok(welcome);
-        }
         let index = self.link_index(from);
+        let kind = bytes.first().map_or(u8::MAX, |first| first & 15);
+        if kind == Packet::HELLO {
+            return self.take_hello(from, bytes);
+        }
+        // Nothing that a stranger sends is read any further.
+        let Some(link) = index.map(|index| &self.links[index]) else { return Ok(false) };
+        let is_answer = kind == Packet::CHALLENGE || kind == Packet::REFUSE;
+        let (kind, reader) = packet::open(bytes, if is_answer { link.nonce } else { link.key })?;
         if let Some(index) = index
             && self.links[index].phase == LinkPhase::Closed
             && kind == Packet::TURNS
@@ -37,6 +39,16 @@ impl<A: Action> Session<A> {
                 let welcome = Welcome::decode(reader)?;
                 let Some(index) = index else { return Ok(false) };
                 self.handle_welcome(index, welcome);
+            }
+            Packet::CHALLENGE => {
+                let challenge = Challenge::decode(reader)?;
+                let dialing = index.filter(|&index| self.links[index].phase == LinkPhase::Dialing);
+                let Some(index) = dialing else { return Ok(false) };
+                let link = &mut self.links[index];
+                if link.cookie != challenge.cookie {
+                    link.cookie = challenge.cookie;
+                    link.mark_urgent();
+                }
             }
             Packet::REFUSE => {
                 let refuse = Refuse::decode(reader)?;
@@ -64,17 +76,37 @@ impl<A: Action> Session<A> {
         Ok(true)
     }
 
+    /// A hello, whoever sends it: the answer is shorter, and nothing is kept, until the sender has shown that it gets answers.
+    fn take_hello(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, crate::DecodeError> {
+        let (session_id, is_open) = (self.setup.config.session_id, self.is_open());
+        // Versions before 4 tagged it with the session id.
+        let (_, reader) =
+            packet::open(bytes, 0).or_else(|error| packet::open(bytes, session_id).map_err(|_| error))?;
+        let (version, nonce) = Hello::peek(reader.clone())?;
+        if version != PROTOCOL_VERSION {
+            let key = if version < 4 { session_id } else { nonce };
+            if is_open {
+                let refusal = Refusal::Version { expected: PROTOCOL_VERSION };
+                self.reply(from, key, Reply::Refuse(refusal));
+                self.emit(Event::Rejected { peer: from, refusal });
+            }
+            return Ok(is_open);
+        }
+        let hello = Hello::decode(reader)?;
+        Ok(is_open && self.handle_hello(from, hello))
+    }
+
     fn take_turns(
         &mut self,
         link: Option<usize>,
         reader: crate::BitReader<'_>,
     ) -> Result<bool, crate::DecodeError> {
+        let Some(link) = link else { return Ok(false) };
         let mut turns = core::mem::take(&mut self.buffers.turns);
         let decoded = turns.decode_from(reader, self.setup.format);
-        let result = match (decoded, link) {
-            (Err(error), _) => Err(error),
-            (Ok(()), None) => Ok(false),
-            (Ok(()), Some(index)) => Ok(self.handle_turns(index, &turns)),
+        let result = match decoded {
+            Err(error) => Err(error),
+            Ok(()) => Ok(self.handle_turns(link, &turns)),
         };
         self.buffers.turns = turns;
         result
@@ -119,6 +151,14 @@ impl<A: Action> Session<A> {
             if !from_author && !self.setup.may_forward(from) {
                 return false;
             }
+            // Nobody drops itself, and in a mesh nobody is dropped whom this peer has not given up.
+            let agreed = !self.setup.is_mesh() || self.mesh.frozen & (1 << segment.player.0) != 0;
+            let drops = |entry: &Entry| entry.end() == Some(EndReason::Dropped);
+            let beyond = |number: &u32| *number >= stream.next();
+            let mut fresh = turns.entries_of(segment).iter().zip(segment.first..);
+            if (from_author || !agreed) && fresh.any(|(entry, number)| beyond(&number) && drops(entry)) {
+                return false;
+            }
             for (entry, number) in turns.entries_of(segment).iter().zip(segment.first..) {
                 let known = number < stream.next();
                 if known || entry.payload.is_none() {
@@ -152,7 +192,7 @@ impl<A: Action> Session<A> {
             link.confirmed = link.confirmed.max(link.acked[own].saturating_sub(turns.unconfirmed));
         }
         link.base = link.base.max(turns.base);
-        link.frozen = if self.setup.is_mesh() { turns.frozen } else { 0 };
+        (link.frozen, link.votes) = if self.setup.is_mesh() { (turns.frozen, turns.votes) } else { (0, 0) };
         let confirmed = self.confirmed();
         let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
         self.pace.meter.confirmed(confirmed, waited, self.now);
@@ -186,6 +226,12 @@ impl<A: Action> Session<A> {
         {
             return;
         }
+        let is_author = self.links[index].identity == Some(Identity::Player(player));
+        if self.setup.is_mesh() && !is_author && !self.takes_from_others(player) {
+            self.stats.entries_repeated += entries.len() as u64;
+            return;
+        }
+        let stream = &mut self.streams[player.index()];
         let newest_allowed = position.saturating_add(self.setup.config.window);
         if segment.first > stream.next() || self.setup.identity == Identity::Player(player) {
             self.stats.entries_unexpected += entries.len() as u64;

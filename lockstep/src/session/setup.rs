@@ -1,8 +1,14 @@
 //! What does not change during a session: who this peer is, and by which settings it plays.
 
-use crate::packet::PayloadFormat;
+use siphasher::sip::SipHasher24;
+
+use crate::packet::{Hello, PROTOCOL_VERSION, PayloadFormat, session_mark};
 use crate::session::config::{SessionConfig, Topology};
-use crate::value::ids::{Identity, PlayerId};
+use crate::value::ids::{Identity, PeerId, PlayerId};
+use crate::value::time::{Duration, Instant};
+
+/// A cookie is good for at least so long, and at most twice.
+const COOKIE_LIFE: Duration = Duration::from_secs(10);
 
 /// The settings, and this peer's place in the match.
 #[derive(Clone, Debug)]
@@ -13,6 +19,8 @@ pub(crate) struct Setup {
     /// What the handshake compares.
     pub(super) config_hash: u64,
     pub(super) identity: Identity,
+    /// What nonces and cookies of this session are made of.
+    pub(super) secret: (u64, u64),
 }
 
 impl Setup {
@@ -21,6 +29,46 @@ impl Setup {
         match self.identity {
             Identity::Player(player) => Some(player),
             Identity::Spectator | Identity::Relay => None,
+        }
+    }
+
+    /// The nonce of a link that this peer dials.
+    pub(super) fn nonce(&self, peer: PeerId) -> u64 {
+        SipHasher24::new_with_keys(self.secret.0, self.secret.1)
+            .hash(&[&peer.0.to_le_bytes()[..], &[1]].concat())
+    }
+
+    /// What a peer has to say again to show that it receives at its address: nothing is kept for it until then.
+    pub(super) fn cookie(&self, peer: PeerId, nonce: u64, period: u64) -> u64 {
+        let mut bytes = [0; 20];
+        bytes[..4].copy_from_slice(&peer.0.to_le_bytes());
+        bytes[4..12].copy_from_slice(&nonce.to_le_bytes());
+        bytes[12..].copy_from_slice(&period.to_le_bytes());
+        SipHasher24::new_with_keys(self.secret.0, self.secret.1).hash(&bytes)
+    }
+
+    /// The period of time in which a cookie is made.
+    pub(super) fn period(now: Instant) -> u64 {
+        now.as_micros() / COOKIE_LIFE.as_micros()
+    }
+
+    /// Whether the cookie is one of this or the last period.
+    pub(super) fn is_proven(&self, peer: PeerId, nonce: u64, cookie: u64, now: Instant) -> bool {
+        let period = Self::period(now);
+        [period, period.saturating_sub(1)].iter().any(|&period| self.cookie(peer, nonce, period) == cookie)
+    }
+
+    /// What this peer says to be let in.
+    pub(super) fn hello(&self, nonce: u64, cookie: u64) -> Hello {
+        Hello {
+            version: PROTOCOL_VERSION,
+            nonce,
+            session_mark: session_mark(self.config.session_id, nonce),
+            config_hash: self.config_hash,
+            content_hash: self.config.content_hash,
+            frames_per_second: self.config.frames_per_second as u16,
+            identity: self.identity,
+            cookie,
         }
     }
 

@@ -1,9 +1,8 @@
 //! Packets that go out.
 
-use crate::packet::{
-    self, BODY_BITS_MAX, Bye, ENTRIES_MAX, Hello, PROTOCOL_VERSION, Refuse, Segment, Welcome,
-};
+use crate::packet::{self, BODY_BITS_MAX, Bye, Challenge, ENTRIES_MAX, Refuse, Segment, Welcome};
 use crate::session::link::{Link, LinkPhase};
+use crate::session::lobby::Reply;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
@@ -25,7 +24,7 @@ const CROWD: u8 = 6;
 const REPEAT_GAP_MAX: Duration = Duration::from_millis(150);
 
 /// Bits of a turns packet before its segments, at their largest: kind, base, acknowledgements, counts.
-const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 17 + 9;
+const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 33 + 9;
 
 impl<A: Action> Session<A> {
     /// When the next packet to a link is due.
@@ -34,10 +33,13 @@ impl<A: Action> Session<A> {
     }
 
     pub(super) fn next_packet(&mut self, out: &mut Vec<u8>) -> Option<PeerId> {
-        if let Some((peer, refusal)) = self.lobby.refusals.pop_front() {
-            Refuse { refusal }.encode(&mut self.buffers.writer);
-            packet::seal(&self.buffers.writer, self.setup.config.session_id, out);
-            return Some(peer);
+        if let Some(answer) = self.lobby.answers.pop_front() {
+            match answer.what {
+                Reply::Refuse(refusal) => Refuse { refusal }.encode(&mut self.buffers.writer),
+                Reply::Challenge(cookie) => Challenge { cookie }.encode(&mut self.buffers.writer),
+            }
+            packet::seal(&self.buffers.writer, answer.key, out);
+            return Some(answer.to);
         }
         let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.now);
         let index = self.links.values().position(is_due)?;
@@ -48,8 +50,8 @@ impl<A: Action> Session<A> {
             }
             SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => return None,
             _ if self.links[index].phase == LinkPhase::Dialing => {
-                let (config_hash, identity) = (self.setup.config_hash, self.setup.identity);
-                Hello { version: PROTOCOL_VERSION, config_hash, identity }.encode(&mut self.buffers.writer);
+                let (nonce, cookie) = (self.links[index].nonce, self.links[index].cookie);
+                self.setup.hello(nonce, cookie).encode(&mut self.buffers.writer);
             }
             _ if self.links[index].owes_welcome => {
                 self.links[index].owes_welcome = false;
@@ -59,8 +61,10 @@ impl<A: Action> Session<A> {
             SessionPhase::Running | SessionPhase::Ending => more = self.write_turns(index),
         }
         let link = &mut self.links[index];
+        // A hello must be read before anything is known of its sender.
+        let key = if link.phase == LinkPhase::Dialing && !link.owes_bye() { 0 } else { link.key };
         link.note_sent(self.now, more);
-        packet::seal(&self.buffers.writer, self.setup.config.session_id, out);
+        packet::seal(&self.buffers.writer, key, out);
         Some(link.peer)
     }
 
@@ -77,6 +81,7 @@ impl<A: Action> Session<A> {
             turns.unconfirmed = self.unconfirmed(player);
         }
         turns.frozen = self.mesh.frozen;
+        turns.votes = self.mesh.votes;
         let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX;
         let repeats = self.repeats(index);
         let mut more = false;

@@ -1,9 +1,10 @@
-//! Plain UDP, non-blocking. Peers are numbered in the order in which their addresses become known.
+//! Plain UDP, non-blocking. Peers that the application names are numbered in that order, all others by a hash of their address.
 
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use indexmap::IndexMap;
+use siphasher::sip::SipHasher13;
 
 use crate::packet::PACKET_BYTES_MAX;
 use crate::session::Session;
@@ -13,6 +14,9 @@ use crate::value::time::Instant;
 
 /// Most addresses that may knock without having been let in yet.
 const STRANGERS_MAX: usize = 64;
+
+/// The numbers of those who came by themselves have this bit.
+const STRANGER: u32 = 1 << 31;
 
 /// How Windows says that a packet was larger than the buffer, which is larger than any of ours (WSAEMSGSIZE).
 const TOO_LARGE: i32 = 10_040;
@@ -80,6 +84,23 @@ impl UdpTransport {
         self.peers.insert(address, peer);
         self.addresses.insert(peer, address);
         peer
+    }
+
+    /// The number of an unknown address. It follows from the address: nothing has to be kept of strangers from one call to the next, and the
+    /// session knows them again. None if somebody else has the number.
+    fn add_stranger(&mut self, address: SocketAddr) -> Option<PeerId> {
+        let port = address.port().to_le_bytes();
+        let hash = match address.ip() {
+            IpAddr::V4(ip) => SipHasher13::new_with_keys(4, 0).hash(&[&ip.octets()[..], &port].concat()),
+            IpAddr::V6(ip) => SipHasher13::new_with_keys(6, 0).hash(&[&ip.octets()[..], &port].concat()),
+        };
+        let peer = PeerId(STRANGER | (hash as u32 >> 1));
+        if self.addresses.contains_key(&peer) {
+            return None;
+        }
+        self.peers.insert(address, peer);
+        self.addresses.insert(peer, address);
+        Some(peer)
     }
 
     /// Moves packets both ways between socket and session. Call it often: before and after running frames.
@@ -152,7 +173,10 @@ impl UdpTransport {
                 self.stats.unknown_dropped += 1;
                 continue;
             }
-            let peer = self.add_peer(address);
+            let Some(peer) = self.peers.get(&address).copied().or_else(|| self.add_stranger(address)) else {
+                self.stats.unknown_dropped += 1;
+                continue;
+            };
             session.handle_packet(now, peer, &self.buffer[..length]);
         }
         Ok(())

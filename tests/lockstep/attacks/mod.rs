@@ -1,6 +1,9 @@
 //! A peer that has joined and means harm: it may end its own part in the match, not anybody else's.
 
+mod forgers;
+mod members;
 mod slow;
+mod strangers;
 mod weather;
 
 use crate::toy::{Order, Toy, bot, toy_match};
@@ -33,9 +36,24 @@ fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
 
 fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, packet: &Packet) {
     let mut bytes = Vec::new();
-    packet.encode(0, FORMAT, &mut BitWriter::new(), &mut bytes);
+    // A member knows the key of its own link.
+    let key = game.drivers()[to].session().packet_key(PeerId(from)).unwrap_or(0);
+    packet.encode(key, FORMAT, &mut BitWriter::new(), &mut bytes);
     let now = game.now();
     game.drivers_mut()[to].session_mut().handle_packet(now, PeerId(from), &bytes);
+}
+
+/// The handshake of a guest behind the link `peer` of the host, as far as it goes at one point of time; the host is behind 0.
+fn introduce(host: &mut Session<Order>, guest: &mut Session<Order>, peer: PeerId, now: Instant) {
+    let mut packet = Vec::new();
+    for _ in 0..3 {
+        while guest.poll_transmit(now, &mut packet).is_some() {
+            host.handle_packet(now, peer, &packet);
+        }
+        while host.poll_transmit(now, &mut packet).is_some() {
+            guest.handle_packet(now, PeerId(0), &packet);
+        }
+    }
 }
 
 /// Everybody has come to the end with the same orders.
@@ -171,9 +189,7 @@ fn a_stranger_is_not_welcomed_as_somebody_who_does_not_exist() {
     let mut member = Session::<Order>::new(config.clone(), Identity::Player(PlayerId(0)), now).unwrap();
     let mut watcher = Session::<Order>::new(config, Identity::Spectator, now).unwrap();
     watcher.connect(PeerId(0));
-    let mut packet = Vec::new();
-    assert_eq!(watcher.poll_transmit(now, &mut packet), Some(PeerId(0)));
-    member.handle_packet(now, PeerId(5), &packet);
+    introduce(&mut member, &mut watcher, PeerId(5), now);
     assert!(matches!(member.poll_event(), Some(Event::Rejected { .. })));
     assert_eq!(member.link_count(), 0);
 }
@@ -185,12 +201,12 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
     let mut host = Session::<Order>::host(config.clone(), now).unwrap();
     let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
     let mut packet = Vec::new();
-    assert!(guest.poll_transmit(now, &mut packet).is_some());
-    host.handle_packet(now, PeerId(1), &packet);
+    introduce(&mut host, &mut guest, PeerId(1), now);
+    let key = host.packet_key(PeerId(1)).unwrap();
     // 59 seconds ago, it says.
     let echo = Some(Echo { sent_us: (now.as_micros() - 59_000_000) as u32, held_us: 0 });
     let lie = Packet::Lobby(Lobby { ready: true, sent_us: 0, echo, start_in_us: None });
-    lie.encode(0, FORMAT, &mut BitWriter::new(), &mut packet);
+    lie.encode(key, FORMAT, &mut BitWriter::new(), &mut packet);
     let begun = now;
     while host.phase() == SessionPhase::Lobby {
         host.handle_packet(now, PeerId(1), &packet);
@@ -200,7 +216,16 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
     }
     assert_eq!(host.phase(), SessionPhase::Running);
     // The hello of a version that does not exist is answered, as often as there is room.
-    let hello = Hello { version: PROTOCOL_VERSION + 1, config_hash: 0, identity: Identity::Spectator };
+    let hello = Hello {
+        version: PROTOCOL_VERSION + 1,
+        nonce: 1,
+        session_mark: 0,
+        config_hash: 0,
+        content_hash: 0,
+        frames_per_second: 0,
+        identity: Identity::Spectator,
+        cookie: 0,
+    };
     Packet::Hello(hello).encode(0, FORMAT, &mut BitWriter::new(), &mut packet);
     (100..400).for_each(|stranger| host.handle_packet(now, PeerId(stranger), &packet));
     let answers =

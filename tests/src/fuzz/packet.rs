@@ -1,6 +1,6 @@
 //! The decoder of packets.
 
-use testudo_lockstep::packet::{Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket};
+use testudo_lockstep::packet::{Challenge, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket};
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, PACKET_BYTES_MAX, PROTOCOL_VERSION, Payload, PlayerId,
 };
@@ -58,12 +58,23 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
         acks: [42, 43, 41].into_iter().collect(),
         unconfirmed: 1,
         frozen: 4,
+        votes: 8,
         segments: segments.into_iter().collect(),
         entries,
     };
     let echo = Some(Echo { sent_us: 5, held_us: 6 });
     let packets = [
-        Packet::Hello(Hello { version: PROTOCOL_VERSION, config_hash: 3, identity: Identity::Spectator }),
+        Packet::Hello(Hello {
+            version: PROTOCOL_VERSION,
+            nonce: 1,
+            session_mark: 2,
+            config_hash: 3,
+            content_hash: 4,
+            frames_per_second: 20,
+            identity: Identity::Spectator,
+            cookie: 5,
+        }),
+        Packet::Challenge(Challenge { cookie: 6 }),
         Packet::Lobby(Lobby { ready: true, sent_us: 9, echo, start_in_us: Some(100_000) }),
         Packet::Turns(Box::new(turns)),
     ];

@@ -130,8 +130,11 @@ fn deliver(game: &mut VirtualMatch<Game>, attack: Attack, what: u8, body: &[u8])
         Attack::Lobby | Attack::MeshLobby => (usize::from(what % 3), u32::from(what / 8)),
     };
     let now = game.now();
-    let bytes = sealed(body, SESSION_ID);
     let session = game.drivers_mut()[to].session_mut();
+    // The key that a member knows; a hello has none.
+    let is_hello = body.first().is_some_and(|first| first & 15 == 0);
+    let key = if is_hello { 0 } else { session.packet_key(PeerId(from)).unwrap_or(SESSION_ID) };
+    let bytes = sealed(body, key);
     session.handle_packet(now, PeerId(from), &bytes);
     assert!(session.link_count() <= usize::from(PLAYERS) + 64, "{} links", session.link_count());
 }

@@ -1,0 +1,65 @@
+//! A member that speaks for others.
+
+use super::{config, deliver, run, slow};
+use crate::toy::toy_match;
+use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use testudo_lockstep::{EndReason, Entry, Extra, Instant, Payload, PlayerId, SessionPhase, Topology};
+
+/// In a mesh the author speaks for itself as long as it is heard, and nobody else ends its stream.
+#[test]
+fn nobody_in_a_mesh_forges_entries_or_the_end_of_another_player() {
+    for end in [None, Some(EndReason::Left), Some(EndReason::Surrendered), Some(EndReason::Dropped)] {
+        let mut game = toy_match(&config(3, Topology::Mesh), 0, 1, slow());
+        run(&mut game, 4_000);
+        for _ in 0..20 {
+            let until = game.now().as_micros() / 1_000 + 37;
+            run(&mut game, until);
+            for victim in [0, 1] {
+                // Player 2 says what the other one does next.
+                let forged = 1 - victim as u8;
+                let next = game.drivers()[victim].session().next_turn().0;
+                for first in next..next + 4 {
+                    let mut entry = Entry { payload: Payload::none(), ..Entry::default() };
+                    entry.extras.extend(end.map(Extra::End));
+                    let segment = Segment { player: PlayerId(forged), first, entries: 0..1 };
+                    let packet = TurnsPacket {
+                        base: first + 1,
+                        acks: [2, 2, 2].into_iter().collect(),
+                        segments: [segment].into_iter().collect(),
+                        entries: vec![entry],
+                        ..TurnsPacket::default()
+                    };
+                    deliver(&mut game, victim, 2, &Packet::Turns(Box::new(packet)));
+                }
+            }
+        }
+        super::assert_unharmed(&mut game, &format!("{end:?}"));
+    }
+}
+
+#[test]
+fn most_of_a_mesh_can_vote_somebody_out() {
+    let mut game = toy_match(&config(5, Topology::Mesh), 0, 1, slow());
+    run(&mut game, 4_000);
+    for voter in [0, 4] {
+        assert!(game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), true));
+    }
+    assert!(!game.drivers_mut()[3].session_mut().vote_out(PlayerId(3), true), "not oneself");
+    run(&mut game, 6_000);
+    assert!(
+        game.drivers().iter().all(|driver| driver.simulation().gone.is_empty()),
+        "two of five are too few"
+    );
+    // The victim votes, too, which does not help it.
+    assert!(game.drivers_mut()[3].session_mut().vote_out(PlayerId(0), true));
+    assert!(game.drivers_mut()[1].session_mut().vote_out(PlayerId(3), true));
+    run(&mut game, 7_500);
+    let gone = game.drivers()[0].simulation().gone.clone();
+    assert_eq!(gone.len(), 1, "within a second and a half");
+    assert!(game.run(Instant::from_millis(300_000), |_, _, _, _| {}));
+    for node in [0, 1, 2, 4] {
+        assert_eq!(game.drivers()[node].session().phase(), SessionPhase::Finished, "{node}");
+        assert_eq!(game.drivers()[node].simulation().gone, gone, "{node}");
+    }
+    assert!(matches!(game.drivers()[3].session().phase(), SessionPhase::Failed(_)));
+}

@@ -1,0 +1,132 @@
+//! Somebody who is not in the match, at an address of its own or with a false one: it costs nothing, and nobody can be hit with it.
+
+use super::{FORMAT, assert_unharmed, config, introduce, run, slow};
+use crate::toy::{Order, toy_match};
+use testudo_lockstep::packet::{Bye, Hello, Packet, Segment, TurnsPacket, link_key, session_mark};
+use testudo_lockstep::{
+    BitWriter, Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId, Refusal,
+    Session, SessionConfig, SessionPhase, Topology,
+};
+
+const SESSION: u64 = 77;
+
+fn hello_of(session: &Session<Order>, nonce: u64, session_id: u64, content_hash: u64) -> Hello {
+    Hello {
+        version: PROTOCOL_VERSION,
+        nonce,
+        session_mark: session_mark(session_id, nonce),
+        config_hash: 1,
+        content_hash,
+        frames_per_second: session.config().frames_per_second as u16,
+        identity: Identity::Spectator,
+        cookie: 0,
+    }
+}
+
+fn sealed(packet: &Packet, key: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    packet.encode(key, FORMAT, &mut BitWriter::new(), &mut bytes);
+    bytes
+}
+
+/// With the session id and a false sender address: before, 225 times the bytes went to the victim.
+#[test]
+fn a_hello_is_answered_with_less_and_nothing_is_kept_until_the_address_is_proven() {
+    let now = Instant::from_millis(5_000);
+    let mut host = Session::<Order>::host(SessionConfig::new(3).session_id(SESSION), now).unwrap();
+    let (mut asked, mut answered, mut packet) = (0, 0, Vec::new());
+    for round in 0..1_000_u32 {
+        let hello = Packet::Hello(hello_of(&host, u64::from(round) << 7, SESSION, 0));
+        let bytes = sealed(&hello, 0);
+        asked += bytes.len();
+        host.handle_packet(now, PeerId(100 + round % 300), &bytes);
+        while let Some(peer) = host.poll_transmit(now, &mut packet) {
+            assert!(peer.0 >= 100 && packet.len() < bytes.len(), "{} for {}", packet.len(), bytes.len());
+            answered += packet.len();
+        }
+    }
+    assert!(answered < asked / 2, "{answered} for {asked}");
+    assert_eq!(host.link_count(), 0);
+    assert_eq!(host.poll_event(), None, "the application hears nothing of it");
+    let later = now + testudo_lockstep::Duration::from_secs(1);
+    host.handle_timeout(later);
+    assert_eq!(host.poll_transmit(later, &mut packet), None, "nor is anything sent later");
+}
+
+/// It knows the session id and every address, and sees no packet of the others.
+#[test]
+fn packets_with_a_false_sender_change_nothing() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        let config = config(3, topology).session_id(SESSION);
+        let mut game = toy_match(&config, 0, 1, slow());
+        run(&mut game, 4_000);
+        let next = game.drivers()[0].session().next_turn().0 + 2;
+        let segment = Segment { player: PlayerId(2), first: next, entries: 0..1 };
+        let order = TurnsPacket {
+            base: next + 1,
+            acks: [next, next, next].into_iter().collect(),
+            segments: [segment].into_iter().collect(),
+            entries: vec![Entry::default()],
+            ..TurnsPacket::default()
+        };
+        let packets = [
+            Packet::Bye(Bye::Left),
+            Packet::Bye(Bye::Dropped),
+            Packet::Bye(Bye::Finished),
+            Packet::Turns(Box::new(order)),
+        ];
+        for to in 0..game.drivers().len() {
+            for from in 0..4 {
+                for (packet, key) in packets.iter().flat_map(|packet| {
+                    [0, SESSION, link_key(SESSION, 0), link_key(SESSION, 1)].map(|key| (packet, key))
+                }) {
+                    let now = game.now();
+                    let bytes = sealed(packet, key);
+                    let session = game.drivers_mut()[to].session_mut();
+                    let before = session.stats();
+                    session.handle_packet(now, PeerId(from), &bytes);
+                    let after = session.stats();
+                    assert_eq!(after.packets_received, before.packets_received, "{topology:?}");
+                    assert_eq!(after.entries_received, before.entries_received, "{topology:?}");
+                }
+            }
+        }
+        assert_unharmed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+#[test]
+fn a_refusal_says_what_was_different() {
+    let base = SessionConfig::new(2).session_id(SESSION).turns(10);
+    let cases = [
+        (base.clone().session_id(SESSION + 1), Refusal::Session),
+        (base.clone().content_hash(4), Refusal::Content { expected: 0 }),
+        (base.clone().frames_per_second(30), Refusal::FrameRate { expected: 20 }),
+    ];
+    for (config, expected) in cases {
+        let now = Instant::from_millis(1_000);
+        let mut host = Session::<Order>::host(base.clone(), now).unwrap();
+        let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
+        introduce(&mut host, &mut guest, PeerId(5), now);
+        assert_eq!(guest.phase(), SessionPhase::Failed(Failure::Refused(expected)));
+        assert_eq!(host.link_count(), 0);
+    }
+    // A refusal that somebody else makes up does not know the number in the hello.
+    let now = Instant::from_millis(1_000);
+    let mut guest = Session::<Order>::join(base.clone(), PlayerId(1), PeerId(0), now).unwrap();
+    for key in [0, SESSION, 1] {
+        let refuse = Packet::Refuse(testudo_lockstep::packet::Refuse { refusal: Refusal::Taken });
+        guest.handle_packet(now, PeerId(0), &sealed(&refuse, key));
+    }
+    assert_eq!(guest.phase(), SessionPhase::Lobby);
+    // And somebody who begins anew at the same address gets its place back.
+    let mut host = Session::<Order>::host(base.clone(), now).unwrap();
+    introduce(&mut host, &mut guest, PeerId(5), now);
+    let later = Instant::from_millis(1_500);
+    let mut again = Session::<Order>::join(base, PlayerId(1), PeerId(0), later).unwrap();
+    introduce(&mut host, &mut again, PeerId(5), later);
+    assert_eq!(host.link_count(), 1);
+    let connected =
+        std::iter::from_fn(|| again.poll_event()).any(|event| matches!(event, Event::Connected { .. }));
+    assert!(connected);
+}
