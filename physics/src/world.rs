@@ -1,5 +1,6 @@
 //! The world: bodies, their contacts, and the step.
 
+pub(crate) mod hits;
 mod setters;
 mod sleep;
 mod step;
@@ -20,6 +21,7 @@ use crate::simd::Path;
 use crate::step::islands::SleepingIslands;
 use crate::step::stepper::Stepper;
 use crate::tree::resting::RestingTrees;
+use crate::world::hits::ContactHit;
 use crate::world_def::{Settings, WorldDef, WorldError};
 
 /// A body that was removed after the last step; its contacts end in the next one.
@@ -145,6 +147,9 @@ pub struct TouchingContact {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
     pub(crate) contacts_began: Vec<ContactEvent>,
+    /// One for each of `contacts_began` when `lists_hits`.
+    pub(crate) hits: Vec<ContactHit>,
+    pub(crate) lists_hits: bool,
     pub(crate) contacts_stayed: Vec<ContactEvent>,
     pub(crate) contacts_ended: Vec<ContactEvent>,
     pub(crate) sensors_began: Vec<ContactEvent>,
@@ -339,6 +344,18 @@ impl World {
     #[must_use]
     pub fn contacts_began(&self) -> &[ContactEvent] {
         &self.events.contacts_began
+    }
+
+    /// Point, normal and approach speed of each of [`Self::contacts_began`], in the same order; empty unless [`Self::list_contact_hits`] asked for
+    /// them.
+    #[must_use]
+    pub fn contact_hits(&self) -> &[ContactHit] {
+        &self.events.hits
+    }
+
+    /// Whether [`Self::contact_hits`] is filled from the next step on. Off at first, and free then. No part of the state.
+    pub fn list_contact_hits(&mut self, list: bool) {
+        self.events.lists_hits = list;
     }
 
     /// Contacts that ended in the last step.

@@ -9,7 +9,7 @@ use crate::frame::{RATES, Truth};
 const SAMPLES: i64 = 4_000;
 
 /// A circle or a rectangle with extents of 0.2 to 1.5 units.
-fn shape(chance: &mut Chance) -> Shape {
+pub(crate) fn shape(chance: &mut Chance) -> Shape {
     if chance.below(2) == 0 {
         circle(chance.between(200, 1_500))
     } else {

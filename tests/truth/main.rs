@@ -10,6 +10,7 @@ mod build;
 mod frame;
 mod geometry;
 mod geometry_fast;
+mod geometry_tools;
 mod geometry_walls;
 mod sleep;
 mod solve;

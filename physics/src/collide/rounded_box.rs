@@ -7,7 +7,8 @@
 //! Points lie within [`REACH`] of the origin on each axis, and so do all outlines; half extents and radii are at most 2^29 in sum.
 //! Decisions (meets or not, which side) are exact. Only places along a segment are rounded.
 
-use crate::body::record::{Body, flag};
+use crate::body::record::{Body, flag, raw, raw2};
+use crate::body::shape::Shape;
 use crate::math::boxes::RawBox;
 use crate::math::num::isqrt_u64;
 
@@ -96,9 +97,19 @@ impl RoundedBox {
         }
     }
 
-    /// The outline grown by `by`: where a circle of that radius meets it.
-    pub(crate) fn grown(self, by: i32) -> Self {
-        Self { radius: self.radius + by, ..self }
+    /// The outline of a shape about the origin.
+    pub(crate) fn of_shape(shape: Shape) -> Self {
+        let (half, radius) = match shape {
+            Shape::Circle { radius } => ([0; 2], raw(radius)),
+            Shape::Rect { half_extents } => (raw2(half_extents), 0),
+        };
+        Self { centre: [0; 2], half, radius }
+    }
+
+    /// The outline grown by another one: what the centre of that one must not enter.
+    pub(crate) fn grown(self, by: &Self) -> Self {
+        let half = [0, 1].map(|axis| self.half[axis] + by.half[axis]);
+        Self { half, radius: self.radius + by.radius, ..self }
     }
 
     /// Square of the distance from a point to the core.

@@ -7,11 +7,12 @@
 use alloc::vec::Vec;
 
 use crate::body::id::BodyId;
-use crate::body::record::raw2;
+use crate::body::record::{raw2, vec2};
+use crate::body::shape::Shape;
 use crate::collide::rounded_box::{REACH, RoundedBox};
 use crate::math::aabb::Aabb;
 use crate::math::boxes::RawBox;
-use crate::math::num::Fx;
+use crate::math::num::{EXTENT_MAX, Fx};
 use crate::math::vec2::Vec2;
 use crate::query::filter::QueryFilter;
 use crate::query::search::Candidates;
@@ -72,6 +73,19 @@ pub(crate) fn raw_point(argument: &'static str, point: Vec2) -> Result<[i32; 2],
     Ok(raw2(point))
 }
 
+/// The outline of a shape about the origin, or the error that names the extent.
+pub(crate) fn raw_shape(shape: Shape) -> Result<RoundedBox, QueryError> {
+    let extent = |argument, value| check(argument, value, Fx::ZERO, EXTENT_MAX);
+    match shape {
+        Shape::Circle { radius } => extent("radius", radius)?,
+        Shape::Rect { half_extents } => {
+            extent("half_extents", half_extents.x)?;
+            extent("half_extents", half_extents.y)?;
+        }
+    }
+    Ok(RoundedBox::of_shape(shape))
+}
+
 /// An area in raw units; `None` when it is empty. Nothing lies where it is cut off.
 fn raw_area(area: Aabb) -> Option<RawBox> {
     let cut = |v: Vec2| [v.x, v.y].map(|c| c.to_bits().clamp(-EDGE, EDGE) as i32);
@@ -118,6 +132,37 @@ impl World {
     pub fn query_point(&self, point: Vec2, filter: &QueryFilter, out: &mut Vec<BodyId>) {
         let area = Aabb { min: point, max: point };
         self.query_box(area, filter, out, |outline, area| outline.meets(area));
+    }
+
+    /// The bodies whose shapes overlap a circle or rectangle about a point, touching included, in ascending order of their slots. Exact.
+    ///
+    /// # Errors
+    /// [`QueryError::OutOfRange`] when a component of `position` is beyond +-20,480 units, or an extent of the shape is not in 0..=4,096 units.
+    /// `out` is empty then.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// let unit = BodyDef::dynamic(Shape::circle(Fx::ONE));
+    /// let near = world.create_body(&unit.position(Vec2::from_ints(3, 4))).unwrap();
+    /// world.create_body(&unit.position(Vec2::from_ints(4, 4))).unwrap();
+    /// let mut hurt = Vec::new();
+    /// world.query_shape(Shape::circle(Fx::from_num(4)), Vec2::ZERO, &QueryFilter::new(), &mut hurt).unwrap();
+    /// assert_eq!(hurt, [near]);
+    /// ```
+    pub fn query_shape(
+        &self,
+        shape: Shape,
+        position: Vec2,
+        filter: &QueryFilter,
+        out: &mut Vec<BodyId>,
+    ) -> Result<(), QueryError> {
+        out.clear();
+        let (centre, shape) = (raw_point("position", position)?, raw_shape(shape)?);
+        let half = [0, 1].map(|axis| shape.half[axis] + shape.radius);
+        let area = Aabb::from_center_half(position, vec2(half));
+        self.query_box(area, filter, out, |outline, _| outline.grown(&shape).contains(centre));
+        Ok(())
     }
 
     fn query_box(

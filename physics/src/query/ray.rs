@@ -1,7 +1,7 @@
-//! What a ray, or a circle on its way, meets first.
+//! What a ray, or a circle or rectangle on its way, meets.
 //!
-//! A circle that moves along a segment meets a shape where its centre meets the shape grown by the circle's radius
-//! ([`crate::collide::rounded_box`]), so a ray is the circle of radius 0 and both share everything.
+//! A shape that moves along a segment meets a body where its centre meets the body's outline grown by the shape
+//! ([`crate::collide::rounded_box`]), so a ray is a circle of radius 0 and all share everything.
 //!
 //! Whether something is met is decided exactly. The place is rounded toward the origin: it is less than two raw units
 //! (2/65,536) before the exact one, never behind it.
@@ -9,12 +9,13 @@
 use alloc::vec::Vec;
 
 use crate::body::id::BodyId;
-use crate::body::record::{raw, vec2};
+use crate::body::record::vec2;
+use crate::body::shape::Shape;
 use crate::collide::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side, normal};
 use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::num::{EXTENT_MAX, Fx};
 use crate::math::vec2::Vec2;
-use crate::query::areas::{QueryError, check, raw_point};
+use crate::query::areas::{QueryError, check, raw_point, raw_shape};
 use crate::query::filter::QueryFilter;
 use crate::query::search::Candidates;
 use crate::tree::search::Search;
@@ -39,19 +40,20 @@ pub struct RayHit {
     pub fraction: Fx,
 }
 
-/// Where a moving circle meets a body.
+/// Where a moving circle or rectangle meets a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweepHit {
     /// The body.
     pub body: BodyId,
-    /// Centre of the circle when it touches the body; where it starts when it overlaps the body there.
+    /// Centre of the moving shape when it touches the body; where it starts when it overlaps the body there.
     pub position: Vec2,
-    /// The point where they touch; the same as `position` when they overlap at the start.
+    /// The point where they touch, of two that touch along a side the one nearest to `position`; the same as `position` when they overlap at
+    /// the start.
     pub point: Vec2,
     /// Outward normal of the body's surface there, length 1; zero when they overlap at the start.
     pub normal: Vec2,
-    /// How far the circle came, units, rounded down.
+    /// How far it came, units, rounded down.
     pub distance: Fx,
     /// Part of its way, 0..=1, rounded down to 1/65,536.
     pub fraction: Fx,
@@ -83,7 +85,7 @@ impl World {
         end: Vec2,
         filter: &QueryFilter,
     ) -> Result<Option<RayHit>, QueryError> {
-        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, 0);
+        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, POINT);
         Ok(way.first(self, filter).map(|met| way.ray_hit(self, &met)))
     }
 
@@ -100,9 +102,9 @@ impl World {
         out: &mut Vec<RayHit>,
     ) -> Result<(), QueryError> {
         out.clear();
-        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, 0);
+        let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, POINT);
         let candidates = Candidates::new(self, filter);
-        self.search(&mut All { way: &way, world: self, candidates, out });
+        self.search(&mut All { way: &way, candidates, met: |met: Met| out.push(way.ray_hit(self, &met)) });
         out.sort_unstable_by_key(|hit| (hit.distance, hit.body.index));
         Ok(())
     }
@@ -135,18 +137,70 @@ impl World {
     ) -> Result<Option<SweepHit>, QueryError> {
         let (from, to) = (raw_point("from", from)?, raw_point("to", to)?);
         check("radius", radius, Fx::ZERO, EXTENT_MAX)?;
-        let way = Way::new(from, to, raw(radius));
+        let way = Way::new(from, to, RoundedBox::of_shape(Shape::circle(radius)));
         Ok(way.first(self, filter).map(|met| way.sweep_hit(self, &met)))
+    }
+
+    /// The first body that a shape meets on its way from `from` to `to`, as [`Self::sweep_circle`] for circles.
+    ///
+    /// # Errors
+    /// [`QueryError::OutOfRange`] when a component of `from` or `to` is beyond +-20,480 units, or an extent of the shape is not in
+    /// 0..=4,096 units.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new()).unwrap();
+    /// let tower = BodyDef::static_body(Shape::circle(Fx::ONE));
+    /// world.create_body(&tower.position(Vec2::from_ints(6, 1))).unwrap();
+    /// let cart = Shape::rect(Fx::from_num(2), Fx::ONE);
+    /// let hit = world.sweep(cart, Vec2::ZERO, Vec2::from_ints(10, 0), &QueryFilter::new()).unwrap().unwrap();
+    /// assert_eq!((hit.position, hit.point), (Vec2::from_ints(3, 0), Vec2::from_ints(5, 1)));
+    /// ```
+    pub fn sweep(
+        &self,
+        shape: Shape,
+        from: Vec2,
+        to: Vec2,
+        filter: &QueryFilter,
+    ) -> Result<Option<SweepHit>, QueryError> {
+        let way = Way::new(raw_point("from", from)?, raw_point("to", to)?, raw_shape(shape)?);
+        Ok(way.first(self, filter).map(|met| way.sweep_hit(self, &met)))
+    }
+
+    /// All bodies that a shape would meet on its way from `from` to `to` if none of them stopped it, by distance, equal distances in
+    /// ascending order of slots. Otherwise as [`Self::sweep`]. `out` is emptied first.
+    ///
+    /// # Errors
+    /// As [`Self::sweep`].
+    pub fn sweep_all(
+        &self,
+        shape: Shape,
+        from: Vec2,
+        to: Vec2,
+        filter: &QueryFilter,
+        out: &mut Vec<SweepHit>,
+    ) -> Result<(), QueryError> {
+        out.clear();
+        let way = Way::new(raw_point("from", from)?, raw_point("to", to)?, raw_shape(shape)?);
+        let candidates = Candidates::new(self, filter);
+        self.search(&mut All { way: &way, candidates, met: |met: Met| out.push(way.sweep_hit(self, &met)) });
+        out.sort_unstable_by_key(|hit| (hit.distance, hit.body.index));
+        Ok(())
     }
 }
 
-/// The way of a circle.
+/// What a ray is the way of.
+const POINT: RoundedBox = RoundedBox { centre: [0; 2], half: [0; 2], radius: 0 };
+
+/// The way of a shape.
 struct Way {
     segment: Segment,
     /// Length of the segment, raw units.
     length: u64,
-    /// Radius of the circle; 0 for a ray.
-    radius: i32,
+    /// The shape about the origin.
+    shape: RoundedBox,
+    /// Half of its width along the longer axis of the segment and along the other.
+    extents: [i32; 2],
     /// The segment is longer along y than along x.
     steep: bool,
     /// All ones for an axis (the longer one first) along which the segment goes down. Coordinates are turned around then, by
@@ -168,7 +222,7 @@ struct Met {
 }
 
 impl Way {
-    fn new(from: [i32; 2], to: [i32; 2], radius: i32) -> Self {
+    fn new(from: [i32; 2], to: [i32; 2], shape: RoundedBox) -> Self {
         let segment = Segment::new(from, to);
         let [x, y] = segment.delta;
         let steep = y.abs() > x.abs();
@@ -179,7 +233,8 @@ impl Way {
         Self {
             segment,
             length: segment.length(),
-            radius,
+            shape,
+            extents: axes.map(|axis: usize| shape.half[axis] + shape.radius),
             steep,
             flip,
             origin: [from[axes[0]] ^ flip[0], from[axes[1]] ^ flip[1]],
@@ -212,10 +267,10 @@ impl Way {
         let mut entries = [0u32; LANES];
         for lane in 0..LANES {
             // The part of the way in the box's slab along the longer axis, and how high it is at both ends.
-            let near = (low[lane] ^ self.flip[0]).wrapping_sub(self.radius).max(begin);
-            let far = (high[lane] ^ self.flip[0]).wrapping_add(self.radius).min(end);
-            let lowest = (bottom[lane] ^ self.flip[1]).wrapping_sub(self.radius);
-            let highest = (top[lane] ^ self.flip[1]).wrapping_add(self.radius);
+            let near = (low[lane] ^ self.flip[0]).wrapping_sub(self.extents[0]).max(begin);
+            let far = (high[lane] ^ self.flip[0]).wrapping_add(self.extents[0]).min(end);
+            let lowest = (bottom[lane] ^ self.flip[1]).wrapping_sub(self.extents[1]);
+            let highest = (top[lane] ^ self.flip[1]).wrapping_add(self.extents[1]);
             // A rise is too low by less than three: it is rounded down, so is the slope, and a diagonal's slope is cut.
             let misses = -i32::from(near > far)
                 | -i32::from(rise(near) > highest)
@@ -227,7 +282,7 @@ impl Way {
 
     fn meet(&self, slot: u32, candidates: &Candidates<'_>) -> Option<Met> {
         let body = candidates.get(slot)?;
-        let cast = RoundedBox::of(body).grown(self.radius).cast(&self.segment)?;
+        let cast = RoundedBox::of(body).grown(&self.shape).cast(&self.segment)?;
         Some(Met { distance: (cast.place * self.length) >> FRACTION_BITS, slot, cast })
     }
 
@@ -252,18 +307,25 @@ impl Way {
         }
     }
 
-    /// Where the circle at `position` touches an outline of the given radius, within a raw unit or two.
-    fn touching_point(&self, position: [i32; 2], radius: i32, cast: &Cast) -> [i32; 2] {
+    /// Where the shape at `position` touches an outline, within a raw unit or two.
+    fn touching_point(&self, position: [i32; 2], body: &RoundedBox, cast: &Cast) -> [i32; 2] {
         let mut point = position;
         match cast.side {
             Side::Inside => {}
-            Side::Face(axis) => point[axis] += self.segment.delta[axis].signum() as i32 * self.radius,
+            Side::Face(axis) => {
+                let ahead = self.segment.delta[axis].signum() as i32;
+                point[axis] += ahead * (self.shape.half[axis] + self.shape.radius);
+                let (across, half) = (1 - axis, body.half[1 - axis]);
+                point[across] =
+                    position[across].clamp(body.centre[across] - half, body.centre[across] + half);
+            }
             Side::Corner(corner) => {
-                // From the corner towards the circle, as far as the outline's own radius.
-                let whole = i64::from(radius + self.radius);
+                // From the corner of the body's core towards the shape, as far as the outline's own radius.
+                let whole = i64::from(body.radius + self.shape.radius).max(1);
                 for axis in 0..2 {
-                    let out = i64::from(position[axis] - corner[axis]) * i64::from(radius);
-                    point[axis] = corner[axis] + (out / whole) as i32;
+                    let out = i64::from(position[axis] - corner[axis]) * i64::from(body.radius);
+                    let own = self.shape.half[axis] * (corner[axis] - body.centre[axis]).signum();
+                    point[axis] = corner[axis] - own + (out / whole) as i32;
                 }
             }
         }
@@ -277,7 +339,7 @@ impl Way {
         SweepHit {
             body: world.body_id(met.slot),
             position: vec2(position),
-            point: vec2(self.touching_point(position, body.radius, &met.cast)),
+            point: vec2(self.touching_point(position, &RoundedBox::of(body), &met.cast)),
             normal: vector(normal),
             distance: Fx::from_bits(met.distance as i64),
             fraction: self.fraction(met.distance),
@@ -323,14 +385,13 @@ impl Search for First<'_> {
 }
 
 /// The search for every body on a way.
-struct All<'a> {
+struct All<'a, F> {
     way: &'a Way,
-    world: &'a World,
     candidates: Candidates<'a>,
-    out: &'a mut Vec<RayHit>,
+    met: F,
 }
 
-impl Search for All<'_> {
+impl<F: FnMut(Met)> Search for All<'_, F> {
     #[inline(always)]
     fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
         self.way.least(boxes, self.way.whole())
@@ -344,7 +405,7 @@ impl Search for All<'_> {
     #[inline(always)]
     fn visit(&mut self, slot: u32) {
         if let Some(met) = self.way.meet(slot, &self.candidates) {
-            self.out.push(self.way.ray_hit(self.world, &met));
+            (self.met)(met);
         }
     }
 }

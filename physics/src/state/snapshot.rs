@@ -108,6 +108,7 @@ impl World {
         let mut world = World::with_settings(self.settings, self.seed, self.stepper.path);
         world.read(&mut reader)?;
         world.contacts.lists_stayed = self.contacts.lists_stayed;
+        world.events.lists_hits = self.events.lists_hits;
         // The buffers of the step hold nothing that lasts; the trees are filled anew.
         core::mem::swap(&mut world.stepper, &mut self.stepper);
         world.derive();

@@ -6,7 +6,7 @@ use crate::body::id::BodyId;
 use crate::body::material::Material;
 use crate::body::record::{flag, halves, raw, raw2};
 use crate::body::shape::Shape;
-use crate::math::num::{Fx, POSITION_MAX, SPEED_MAX};
+use crate::math::num::{FPS_MAX, Fx, POSITION_MAX, SPEED_MAX};
 use crate::math::vec2::Vec2;
 use crate::world::World;
 use crate::world_def::{WorldError, check_gravity};
@@ -21,6 +21,46 @@ impl World {
         check_axes("velocity", velocity, SPEED_MAX)?;
         let slot = self.slot(id)?;
         self.put_velocity(slot, raw2(velocity));
+        Ok(())
+    }
+
+    /// Gives a kinematic body the velocity that takes it to `target` in one step of `1 / frames_per_second` seconds, pushing what is in its
+    /// way. Further than its greatest speed allows it comes only a part of the way. The velocity stays, so call this before every step, and with
+    /// the body's own position to stop it. Other bodies ignore it.
+    ///
+    /// # Errors
+    /// Stale handle, a component of `target` beyond +-16,384, or frames per second outside of 1..=1,000.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new())?;
+    /// let lift = world.create_body(&BodyDef::kinematic(Shape::rect(Fx::ONE, Fx::ONE)))?;
+    /// for x in 1..10 {
+    ///     world.move_kinematic(lift, Vec2::from_ints(x, 0), 30)?;
+    ///     world.step(30)?;
+    ///     assert_eq!(world.body(lift).unwrap().position(), Vec2::from_ints(x, 0));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn move_kinematic(
+        &mut self,
+        id: BodyId,
+        target: Vec2,
+        frames_per_second: u32,
+    ) -> Result<(), BodyError> {
+        check_axes("target", target, POSITION_MAX)?;
+        let fps = Fx::from_num(frames_per_second);
+        check("frames_per_second", fps, Fx::ONE, Fx::from_num(FPS_MAX))?;
+        let slot = self.slot(id)?;
+        let body = &self.bodies[slot];
+        if body.has(flag::KINEMATIC) {
+            let target = raw2(target);
+            let velocity = [0, 1].map(|x| {
+                let way = i64::from(target[x]) - i64::from(body.position[x]);
+                (way * i64::from(frames_per_second)).clamp(-SPEED_RAW, SPEED_RAW) as i32
+            });
+            self.put_velocity(slot, velocity);
+        }
         Ok(())
     }
 

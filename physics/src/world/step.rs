@@ -10,6 +10,7 @@ use crate::motion::movers::Movement;
 use crate::motion::rates::{self, PerFrame};
 use crate::step::contact_phase::ContactPhase;
 use crate::step::workers::{SameThread, Workers};
+use crate::world::hits::ContactHit;
 use crate::world::{ContactEvent, StepError, World};
 
 impl World {
@@ -180,6 +181,11 @@ impl World {
                 }));
             };
         refill(&mut self.events.contacts_began, &self.contacts.began, false);
+        self.events.hits.clear();
+        if self.events.lists_hits {
+            let hit = |event: &ContactEvent| ContactHit::between([event.a, event.b], &self.bodies, self.fps);
+            self.events.hits.extend(self.events.contacts_began.iter().map(hit));
+        }
         refill(&mut self.events.contacts_stayed, &self.contacts.stayed, false);
         refill(&mut self.events.contacts_ended, &self.contacts.ended, true);
         refill(&mut self.events.sensors_began, &self.sensors.began, false);

@@ -1,0 +1,81 @@
+//! What a contact that begins looks like: point, normal and approach speed, for sounds, sparks and damage.
+
+use crate::body::id::BodyId;
+use crate::body::record::{Body, Shell, fx, vec2};
+use crate::collide::narrow_phase::{UNIT_BITS, separation};
+use crate::collide::passage::impact;
+use crate::math::num::Fx;
+use crate::math::vec2::Vec2;
+
+/// How a contact began in the last step; see [`World::contact_hits`](crate::World::contact_hits).
+///
+/// ```
+/// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+/// let mut world = World::new(WorldDef::new())?;
+/// world.list_contact_hits(true);
+/// let wall = world.create_body(&BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(5))))?;
+/// let ball = BodyDef::dynamic(Shape::circle(Fx::ONE)).position(Vec2::from_ints(-4, 2));
+/// let ball = world.create_body(&ball.velocity(Vec2::from_ints(40, 0)))?;
+/// world.step(20)?;
+/// let hit = world.contact_hits()[0];
+/// assert_eq!((hit.a, hit.b), (wall, ball));
+/// assert_eq!(hit.normal, Vec2::from_ints(-1, 0));
+/// assert!((hit.point - Vec2::from_ints(-1, 2)).length() < Fx::lit("0.001"));
+/// assert_eq!(hit.approach_speed, Fx::from_num(40));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContactHit {
+    /// The body with the lower slot index.
+    pub a: BodyId,
+    /// The other body.
+    pub b: BodyId,
+    /// Where they touch. Of two rectangles that touch along a side, the middle of that.
+    pub point: Vec2,
+    /// Unit normal from `a` to `b`.
+    pub normal: Vec2,
+    /// How fast they came towards each other along the normal before the step's impulses, units per second; not negative.
+    pub approach_speed: Fx,
+}
+
+impl ContactHit {
+    /// The contact that begins between two bodies, as they are before they are moved in a step.
+    pub(crate) fn between([a, b]: [BodyId; 2], bodies: &[Body], fps: u32) -> Self {
+        let [body_a, body_b] = [a, b].map(|id| &bodies[id.index() as usize]);
+        let [shell_a, shell_b] = [a, b].map(|id| bodies[id.index() as usize].shell(id.index()));
+        let speed = [0, 1].map(|axis| body_b.velocity[axis].wrapping_sub(body_a.velocity[axis]));
+        let motion = speed.map(|v| v / fps as i32);
+        let met = impact(&shell_a, &shell_b, motion);
+        let place = met.map_or(0, |(place, ..)| i64::try_from(place).unwrap_or(0));
+        let normal = met.map_or_else(|| separation(&shell_a, &shell_b).0, |(_, _, found)| found.normal);
+        // Both where they are when they meet.
+        let there = |body: &Body, shell: Shell| {
+            let way = |axis: usize| i64::from(body.velocity[axis]) / i64::from(fps);
+            Shell {
+                position: [0, 1].map(|axis| shell.position[axis] + ((way(axis) * place) >> 32) as i32),
+                ..shell
+            }
+        };
+        let along: i64 = (0..2).map(|axis| i64::from(speed[axis]) * i64::from(normal[axis])).sum();
+        Self {
+            a,
+            b,
+            point: vec2(touching_point(&there(body_a, shell_a), &there(body_b, shell_b), normal)),
+            normal: vec2(normal.map(|part| (part + (1 << 13)) >> (UNIT_BITS - 16))),
+            approach_speed: fx((-along >> UNIT_BITS).max(0) as i32),
+        }
+    }
+}
+
+/// The point of `a` that is nearest to `b`; the middle of what the cores share along an axis.
+fn touching_point(a: &Shell, b: &Shell, normal: [i32; 2]) -> [i32; 2] {
+    [0, 1].map(|axis| {
+        let low = (a.position[axis] - a.half[axis]).max(b.position[axis] - b.half[axis]);
+        let high = (a.position[axis] + a.half[axis]).min(b.position[axis] + b.half[axis]);
+        // Apart on this axis: the end of `a` that points to `b`.
+        let side = a.position[axis] + a.half[axis] * normal[axis].signum();
+        let core = if low <= high && normal[1 - axis] != 0 { i32::midpoint(low, high) } else { side };
+        core + ((i64::from(a.radius) * i64::from(normal[axis]) + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32
+    })
+}
