@@ -105,11 +105,8 @@ fn kinematic_bodies_arrive_where_they_are_sent() {
             let load = add(&mut w, BodyDef::dynamic(circle(300)).position(at(900, 0)));
             let mut place = Vec2::ZERO;
             for frame in 0..40 {
-                place = place
-                    + at(
-                        chance.between(0, 3_000) / i64::from(fps),
-                        chance.between(-500, 500) / i64::from(fps),
-                    );
+                place +=
+                    at(chance.between(0, 3_000) / i64::from(fps), chance.between(-500, 500) / i64::from(fps));
                 w.move_kinematic(lift, place, fps).expect("in range");
                 run(&mut w, 1, fps);
                 let case = format!("seed {seed}, {fps} fps, frame {frame}");
