@@ -16,6 +16,8 @@ mod cubes;
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
 mod game;
 #[cfg(not(target_arch = "wasm32"))]
+mod netbench;
+#[cfg(not(target_arch = "wasm32"))]
 mod soak;
 mod view;
 

@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Join(Join),
     /// Measure the physics on its standard scenes: speed, overlaps, memory, snapshots
     Bench(Bench),
+    /// Compare TCP and UDP over six bad links: late inputs, pictures that stand still, added latency
+    Netbench(Netbench),
     /// Many random matches under random network conditions, every turn of every client checked
     Soak(Soak),
     /// Play a replay again at full speed and compare every checksum
@@ -238,6 +240,21 @@ pub(crate) struct Bench {
     /// Measure what pictures of a battle of 5,000 units cost the processor, and nothing else
     #[arg(long)]
     pub(crate) drawing: bool,
+}
+
+/// The same inputs, 60 per second, over the same simulated links: one message per input over TCP (smoltcp, Nagle's algorithm off), and a
+/// session's packets over UDP. The receiver plays them 100 ms after they could have been there.
+#[derive(Debug, Args)]
+pub(crate) struct Netbench {
+    /// Inputs over each link, 600..1000000
+    #[arg(long, value_name = "N", default_value_t = 36_000, value_parser = clap::value_parser!(u32).range(600..=1_000_000))]
+    pub(crate) inputs: u32,
+    /// Decides the keys and which packets are lost
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Write a picture of the comparison (SVG)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

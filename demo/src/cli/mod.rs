@@ -4,6 +4,7 @@ mod args;
 mod cubes;
 mod desync;
 mod headless;
+mod netbench;
 mod network;
 mod plot;
 mod replay;
@@ -24,7 +25,7 @@ use crate::cli::report::Report;
 use crate::view::measure_drawing;
 
 /// Commands that the documents name and that this version does not have.
-const LATER: [&str; 2] = ["relay", "netbench"];
+const LATER: [&str; 1] = ["relay"];
 
 /// Why there is no result: one sentence, and the exit code.
 #[derive(Debug)]
@@ -98,6 +99,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
             bench::print(&scenes, &lockstep, json);
             Ok(true)
         }
+        Some(Command::Netbench(options)) => netbench::netbench(options, json),
         Some(Command::Soak(options)) => soak::run_soak(options, json),
         Some(Command::Verify(options)) => replay::verify(options, json),
         Some(Command::Replay(options)) => replay::replay(options, json),

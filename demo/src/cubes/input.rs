@@ -21,6 +21,11 @@ impl Input {
         [self.left, self.right, self.up, self.down, self.space, self.z]
     }
 
+    /// As one byte, the first key in the lowest bit.
+    pub(crate) fn bits(self) -> u8 {
+        self.keys().into_iter().rev().fold(0, |bits, key| bits << 1 | u8::from(key))
+    }
+
     /// -1, 0 or 1 along each axis; y points up.
     pub(crate) fn direction(self) -> (i32, i32) {
         (i32::from(self.right) - i32::from(self.left), i32::from(self.up) - i32::from(self.down))

@@ -12,7 +12,7 @@ use rand_pcg::Pcg32;
 
 use crate::value::time::{Duration, Instant};
 use line::{Fate, Line, Loss};
-use stream::{Ack, Stream};
+use stream::{Connection, Side};
 
 /// One million: probabilities are parts per million.
 pub const PPM: u32 = 1_000_000;
@@ -23,14 +23,14 @@ pub enum Transport {
     /// Nothing: each packet for itself, lost, doubled, overtaken or broken as the link treats it.
     #[default]
     Udp,
-    /// Every packet arrives, once, whole and in order, as late as that needs. What is lost is sent again: after three later packets
-    /// and a round trip (fast retransmit, RFC 5681, by selective acknowledgements, RFC 6675), or after a time-out that begins at the
-    /// smoothed round trip plus at least 200 ms and doubles (RFC 6298, with the minimum of Linux). Whatever has arrived behind it waits
-    /// until then: head-of-line blocking. Broken packets count as lost, acknowledgements travel on the link's other direction.
+    /// One TCP connection between each two nodes, `smoltcp` at both ends, Nagle's algorithm off: every packet arrives, once, whole and in
+    /// order, as late as that needs. Whatever has arrived behind a lost segment waits: head-of-line blocking. The connection begins with
+    /// the first packet, by a handshake. What the link loses, doubles, reorders or breaks are IP packets, acknowledgements included;
+    /// broken ones count as lost.
     ///
-    /// Each packet is a segment of its own (Nagle's algorithm is off). Left out: the congestion window, without which it delivers more
-    /// than a kernel where much is lost; tail loss probes and RACK, with which a kernel notices a loss somewhat sooner; delayed
-    /// acknowledgements, the handshake, and giving up.
+    /// Against a kernel: the smallest retransmission time-out is 1,000 ms (Linux: 200 ms), there are no selective acknowledgements, so
+    /// each round trip repairs one loss, and no tail loss probes. Congestion control is Reno (Linux: Cubic, which computes in floats).
+    /// So TCP does worse here than a kernel would.
     Tcp,
 }
 
@@ -57,7 +57,7 @@ pub struct LinkSettings {
     pub burst_length: Duration,
     /// Bytes per second that the link carries; packets queue for up to half a second, then they are lost. 0 = no limit.
     pub bytes_per_second: u32,
-    /// Who deals with all that. Of a change, packets that are sent from then on take notice.
+    /// Who deals with all that. A change applies to packets sent after it.
     pub transport: Transport,
 }
 
@@ -75,11 +75,11 @@ pub struct Delivery {
 /// What happened to packets so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SimNetStats {
-    /// Packets given to the network, those that TCP sent again included.
+    /// Packets given to the network; of TCP its IP packets, acknowledgements included.
     pub sent: u64,
-    /// Packets that TCP sent again.
+    /// IP packets of TCP that repeat what was sent before.
     pub resent: u64,
-    /// Packets that arrived, copies included.
+    /// Packets that the other node has got, copies included.
     pub delivered: u64,
     /// Packets lost.
     pub lost: u64,
@@ -109,13 +109,14 @@ pub struct SimNetStats {
 /// assert_eq!(at, Instant::from_millis(30));
 /// assert_eq!(net.receive(at).unwrap().bytes, b"hello");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SimNet {
     seed: u64,
     default: LinkSettings,
     settings: BTreeMap<Way, LinkSettings>,
     lines: BTreeMap<Way, Line>,
-    streams: BTreeMap<Way, Stream>,
+    /// By the two nodes, the lower one first.
+    connections: BTreeMap<Way, Connection>,
     /// One side of a partition.
     island: BTreeSet<u32>,
     /// What is to happen by (time, order of sending): the order of everything is defined.
@@ -134,12 +135,10 @@ type Way = (u32, u32);
 enum Event {
     /// A packet is there for [`SimNet::receive`].
     Delivery(Delivery),
-    /// A segment of a stream reaches its receiver.
-    Segment(Way, u64),
-    /// An acknowledgement reaches the sender.
-    Ack(Way, Ack),
-    /// A sender has waited long enough, unless it has been set to another time since.
-    Timer(Way),
+    /// An IP packet of a connection reaches the other end.
+    Segment(Way, Vec<u8>),
+    /// One end of a connection has something to do.
+    Timer(Way, Side),
 }
 
 impl SimNet {
@@ -150,7 +149,7 @@ impl SimNet {
             default: LinkSettings::default(),
             settings: BTreeMap::new(),
             lines: BTreeMap::new(),
-            streams: BTreeMap::new(),
+            connections: BTreeMap::new(),
             island: BTreeSet::new(),
             on_the_way: BTreeMap::new(),
             order: 0,
@@ -179,7 +178,7 @@ impl SimNet {
         let settings = self.settings((from, to));
         match settings.transport {
             Transport::Udp => self.send_datagram(now, (from, to), bytes, &settings),
-            Transport::Tcp => self.send_segment(now, (from, to), bytes),
+            Transport::Tcp => self.send_message(now, (from, to), bytes),
         }
     }
 
@@ -205,64 +204,54 @@ impl SimNet {
         self.enqueue(fate.arrival, Event::Delivery(Delivery { from, to, bytes }));
     }
 
-    fn send_segment(&mut self, now: Instant, way: Way, bytes: &[u8]) {
-        let (seed, bytes) = (self.seed, self.copy_of(bytes));
-        let stream = self.streams.entry(way).or_insert_with(|| Stream::new(seed, number_of(way)));
-        match stream.push(now, bytes) {
-            Some(number) => self.transmit(now, way, number),
-            None => {
-                self.stats.sent += 1;
-                self.stats.lost_in_queues += 1;
-            }
+    fn send_message(&mut self, now: Instant, way: Way, bytes: &[u8]) {
+        let (seed, (pair, side)) = (self.seed, end_of(way));
+        let new = || Connection::new(seed, number_of(pair));
+        if self.connections.entry(pair).or_insert_with(new).push(side, bytes) {
+            self.run(now, pair, side);
+        } else {
+            self.stats.sent += 1;
+            self.stats.lost_in_queues += 1;
         }
     }
 
-    /// Puts a segment on its way, for the first time or again.
-    fn transmit(&mut self, now: Instant, way: Way, number: u64) {
+    /// Lets one end of a connection do what is due, and puts its packets on their way.
+    fn run(&mut self, now: Instant, pair: Way, side: Side) {
+        let way = if side == 0 { pair } else { (pair.1, pair.0) };
         let settings = self.settings(way);
-        let Some(stream) = self.streams.get_mut(&way) else { return };
-        let fate = stream.way.carry(now, stream.length(number), &settings);
-        self.stats.sent += 1;
-        if self.arrives(way, &fate) && !self.is_broken(&fate) {
-            self.enqueue(fate.arrival, Event::Segment(way, number));
+        let Some(connection) = self.connections.get_mut(&pair) else { return };
+        let round = connection.run(side, now);
+        let fates: Vec<Fate> = round
+            .packets
+            .iter()
+            .map(|(packet, _)| connection.lines[side].carry(now, packet.len() as u64, &settings))
+            .collect();
+        for ((packet, is_resent), fate) in round.packets.into_iter().zip(fates) {
+            self.stats.sent += 1;
+            self.stats.resent += u64::from(is_resent);
+            self.stats.reordered += u64::from(fate.is_held_back);
+            if !self.arrives(way, &fate) || self.is_broken(&fate) {
+                continue;
+            }
+            if let Some(arrival) = fate.copy {
+                self.stats.duplicated += 1;
+                self.enqueue(arrival, Event::Segment(way, packet.clone()));
+            }
+            self.enqueue(fate.arrival, Event::Segment(way, packet));
         }
-        self.set_timer(way);
-    }
-
-    fn segment_arrives(&mut self, now: Instant, way: Way, number: u64) {
-        let (from, to) = way;
-        let settings = self.settings((to, from));
-        let Some(stream) = self.streams.get_mut(&way) else { return };
-        let (ready, ack) = stream.receive(now, number);
-        let fate = stream.back.carry(now, 0, &settings);
-        for bytes in ready {
-            self.enqueue(now, Event::Delivery(Delivery { from, to, bytes }));
+        for bytes in round.messages {
+            self.enqueue(now, Event::Delivery(Delivery { from: way.1, to: way.0, bytes }));
         }
-        if fate.loss.is_none() && !self.is_cut(way) {
-            self.enqueue(fate.arrival, Event::Ack(way, ack));
-        }
-    }
-
-    fn ack_arrives(&mut self, now: Instant, way: Way, ack: Ack) {
-        let Some(stream) = self.streams.get_mut(&way) else { return };
-        for number in stream.confirm(now, ack) {
-            self.stats.resent += 1;
-            self.transmit(now, way, number);
-        }
-        self.set_timer(way);
-    }
-
-    fn time_out(&mut self, now: Instant, way: Way) {
-        let Some(stream) = self.streams.get_mut(&way) else { return };
-        if let Some(number) = stream.time_out(now) {
-            self.stats.resent += 1;
-            self.transmit(now, way, number);
+        if let Some(at) = round.timer {
+            self.enqueue(at, Event::Timer(pair, side));
         }
     }
 
-    fn set_timer(&mut self, way: Way) {
-        if let Some(at) = self.streams.get_mut(&way).and_then(Stream::new_timer) {
-            self.enqueue(at, Event::Timer(way));
+    fn segment_arrives(&mut self, now: Instant, way: Way, packet: Vec<u8>) {
+        let (pair, side) = end_of((way.1, way.0));
+        if let Some(connection) = self.connections.get_mut(&pair) {
+            connection.arrive(side, packet);
+            self.run(now, pair, side);
         }
     }
 
@@ -310,9 +299,8 @@ impl SimNet {
                     self.stats.delivered += 1;
                     return Some(delivery);
                 }
-                Event::Segment(way, number) => self.segment_arrives(at, way, number),
-                Event::Ack(way, ack) => self.ack_arrives(at, way, ack),
-                Event::Timer(way) => self.time_out(at, way),
+                Event::Segment(way, packet) => self.segment_arrives(at, way, packet),
+                Event::Timer(pair, side) => self.run(at, pair, side),
             }
         }
         None
@@ -328,12 +316,12 @@ impl SimNet {
     /// Packets on the way: those that were not lost, and of TCP all that were not handed over.
     pub fn in_flight(&self) -> u64 {
         let arriving = self.on_the_way.values().filter(|event| matches!(event, Event::Delivery(_))).count();
-        arriving as u64 + self.streams.values().map(Stream::undelivered).sum::<u64>()
+        arriving as u64 + self.connections.values().map(Connection::undelivered).sum::<u64>()
     }
 
     /// Packets that have arrived by TCP and wait for one before them.
     pub fn held_back(&self) -> u64 {
-        self.streams.values().map(Stream::held_back).sum()
+        self.connections.values().map(Connection::held_back).sum()
     }
 
     /// What happened so far.
@@ -352,6 +340,11 @@ impl SimNet {
         self.on_the_way.insert((at, self.order), event);
         self.order += 1;
     }
+}
+
+/// The two nodes of a direction, the lower one first, and which of them sends.
+fn end_of((from, to): Way) -> (Way, Side) {
+    if from <= to { ((from, to), 0) } else { ((to, from), 1) }
 }
 
 /// The stream of random numbers of a direction.

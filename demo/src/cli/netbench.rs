@@ -1,0 +1,244 @@
+//! `netbench`: TCP against UDP as a table, as JSON and as a picture.
+
+use std::fmt::Write as _;
+use std::thread;
+
+use serde::Serialize;
+
+use crate::cli::args::Netbench;
+use crate::cli::{Failed, print_json};
+use crate::netbench::{CONDITIONS, Kind, Measured, Row, run};
+
+/// The keys of `--json`.
+#[derive(Debug, Serialize)]
+struct NetbenchReport {
+    conditions: Vec<ConditionReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct ConditionReport {
+    name: &'static str,
+    latency_ms: u64,
+    /// `rtt` or `one_way`.
+    latency_kind: &'static str,
+    loss: f64,
+    inputs: u32,
+    tcp: MeasuredReport,
+    udp: MeasuredReport,
+    udp_bytes_per_second: f64,
+    optimum_late_fraction: f64,
+    kernel_tcp_stalled_fraction: Option<f64>,
+    /// The kernel's figure in words.
+    kernel_tcp: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct MeasuredReport {
+    late_fraction: f64,
+    stalled_fraction: f64,
+    hitches_per_minute: f64,
+    delivered_fraction: f64,
+    /// Null if nothing was delivered.
+    added_latency_ms_p50: Option<f64>,
+    added_latency_ms_p99: Option<f64>,
+}
+
+impl From<Measured> for MeasuredReport {
+    fn from(measured: Measured) -> Self {
+        let known = |value: f64| value.is_finite().then_some(value);
+        Self {
+            late_fraction: measured.late_fraction,
+            stalled_fraction: measured.stalled_fraction,
+            hitches_per_minute: measured.hitches_per_minute,
+            delivered_fraction: measured.delivered_fraction,
+            added_latency_ms_p50: known(measured.added_latency_ms_p50),
+            added_latency_ms_p99: known(measured.added_latency_ms_p99),
+        }
+    }
+}
+
+pub(crate) fn netbench(options: &Netbench, json: bool) -> Result<bool, Failed> {
+    let rows: Vec<Row> = thread::scope(|scope| {
+        let (inputs, seed) = (options.inputs, options.seed);
+        let runs = CONDITIONS.map(|condition| scope.spawn(move || run(condition, inputs, seed)));
+        runs.into_iter().filter_map(|run| run.join().ok()).collect()
+    });
+    if rows.len() < CONDITIONS.len() {
+        return Err(Failed { code: 1, sentence: "a measurement broke off".into() });
+    }
+    if let Some(path) = &options.plot {
+        let written = std::fs::write(path, svg(&rows));
+        written.map_err(|error| Failed::usage(format!("cannot write {}: {error}", path.display())))?;
+    }
+    if json {
+        let conditions = rows.iter().map(|row| report(row, options.inputs)).collect();
+        print_json(&NetbenchReport { conditions });
+    } else {
+        print!("{}", table(&rows));
+    }
+    Ok(true)
+}
+
+fn report(row: &Row, inputs: u32) -> ConditionReport {
+    let condition = row.condition;
+    ConditionReport {
+        name: condition.name,
+        latency_ms: condition.latency_ms,
+        latency_kind: match condition.kind {
+            Kind::RoundTrip => "rtt",
+            Kind::OneWay => "one_way",
+        },
+        loss: f64::from(condition.loss_ppm) / 1e6,
+        inputs,
+        tcp: row.tcp.into(),
+        udp: row.udp.into(),
+        udp_bytes_per_second: row.udp_bytes_per_second,
+        optimum_late_fraction: condition.optimum_late(),
+        kernel_tcp_stalled_fraction: condition.kernel_stalled,
+        kernel_tcp: condition.kernel,
+    }
+}
+
+fn percent(part: f64) -> String {
+    match part * 100.0 {
+        0.0 => "0".into(),
+        value if value < 0.1 => format!("{value:.3}"),
+        value => format!("{value:.1}"),
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "                             pictures that stand still, %     late inputs, %          hitches/min   delivered, %  UDP bytes/s\n\
+         link                         TCP    UDP    Linux TCP          TCP    UDP    optimum   TCP     UDP   TCP    UDP\n",
+    );
+    for Row { condition, tcp, udp, udp_bytes_per_second } in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{:<28} {:<6} {:<6} {:<18} {:<6} {:<6} {:<9.0e} {:<7.1} {:<5.1} {:<6} {:<6} {:.0}",
+            condition.name,
+            percent(tcp.stalled_fraction),
+            percent(udp.stalled_fraction),
+            condition.kernel.replace(" % stalled", ""),
+            percent(tcp.late_fraction),
+            percent(udp.late_fraction),
+            condition.optimum_late() * 100.0,
+            tcp.hitches_per_minute,
+            udp.hitches_per_minute,
+            percent(tcp.delivered_fraction),
+            percent(udp.delivered_fraction),
+            udp_bytes_per_second,
+        );
+    }
+    text.push_str(
+        "60 inputs per second, played 100 ms after they could have been there. docs/udp-and-tcp.md says what differs from a kernel's TCP.\n",
+    );
+    text
+}
+
+const WIDTH: f64 = 960.0;
+const LEFT: f64 = 250.0;
+const RIGHT: f64 = 900.0;
+const ROW: f64 = 58.0;
+const TOP: f64 = 96.0;
+const BAR: f64 = 18.0;
+
+/// One pair of bars per link: the share of pictures that stand still.
+fn svg(rows: &[Row]) -> String {
+    let height = TOP + ROW * rows.len() as f64 + 52.0;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+         font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
+    );
+    let x = |share: f64| LEFT + (RIGHT - LEFT) * share;
+    let mut line = |element: String| {
+        svg.push_str(&element);
+        svg.push('\n');
+    };
+    line("<text x=\"24\" y=\"30\" font-size=\"18\" fill=\"#1b2128\">How much of the time the picture stands still</text>".into());
+    line(
+        "<text x=\"24\" y=\"50\" fill=\"#56616d\">60 inputs per second over the same bad link, played 100 ms after they could have been \
+         there</text>"
+            .into(),
+    );
+    for (at, color, name) in [(24.0, TCP, "TCP"), (90.0, UDP, "UDP, redundant")] {
+        line(format!("<rect x=\"{at}\" y=\"64\" width=\"14\" height=\"14\" fill=\"{color}\"/>"));
+        line(format!("<text x=\"{}\" y=\"76\" fill=\"#1b2128\">{name}</text>", at + 20.0));
+    }
+    line("<line x1=\"230\" y1=\"63\" x2=\"230\" y2=\"79\" stroke=\"#1b2128\" stroke-width=\"3\"/>".into());
+    line("<text x=\"240\" y=\"76\" fill=\"#1b2128\">TCP of Linux, measured</text>".into());
+    let bottom = TOP + ROW * rows.len() as f64;
+    for tenth in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let at = x(tenth);
+        line(format!("<line x1=\"{at}\" y1=\"{TOP}\" x2=\"{at}\" y2=\"{bottom}\" stroke=\"#dde2e7\"/>"));
+        let y = bottom + 20.0;
+        line(format!(
+            "<text x=\"{at}\" y=\"{y}\" text-anchor=\"middle\" fill=\"#56616d\">{} %</text>",
+            tenth * 100.0
+        ));
+    }
+    for (number, row) in rows.iter().enumerate() {
+        let y = TOP + ROW * number as f64 + 8.0;
+        let condition = row.condition;
+        let kind = match condition.kind {
+            Kind::RoundTrip => "round trip",
+            Kind::OneWay => "one way",
+        };
+        let style = "text-anchor=\"end\" fill=\"#1b2128\"";
+        let end = LEFT - 14.0;
+        line(format!(
+            "<text x=\"{end}\" y=\"{}\" {style}>{} ms {kind}</text>",
+            y + 14.0,
+            condition.latency_ms
+        ));
+        let lost = condition.loss_ppm / 10_000;
+        line(format!("<text x=\"{end}\" y=\"{}\" {style}>{lost} % of the packets lost</text>", y + 32.0));
+        for (top, measured, color) in [(y, &row.tcp, TCP), (y + BAR + 3.0, &row.udp, UDP)] {
+            let share = measured.stalled_fraction;
+            // Nothing at all is visible, too.
+            let width = (x(share) - LEFT).max(2.0);
+            line(format!(
+                "<rect x=\"{LEFT}\" y=\"{top}\" width=\"{width:.1}\" height=\"{BAR}\" fill=\"{color}\"/>"
+            ));
+            let (at, anchor, fill) = if share > 0.9 {
+                (x(share) - 6.0, "end", "#ffffff")
+            } else {
+                (x(share).max(LEFT + 2.0) + 6.0, "start", "#1b2128")
+            };
+            line(format!(
+                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{fill}\">{} %</text>",
+                top + 14.0,
+                percent(share)
+            ));
+        }
+        if let Some(kernel) = condition.kernel_stalled {
+            let at = x(kernel);
+            line(format!(
+                "<line x1=\"{at:.1}\" y1=\"{}\" x2=\"{at:.1}\" y2=\"{}\" stroke=\"#1b2128\" stroke-width=\"3\"/>",
+                y - 2.0,
+                y + BAR + 2.0
+            ));
+        }
+    }
+    svg + "</svg>\n"
+}
+
+const TCP: &str = "#c8443a";
+const UDP: &str = "#2f8f5b";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_picture_and_the_table_have_six_rows() {
+        let rows: Vec<Row> = CONDITIONS.into_iter().map(|condition| run(condition, 600, 3)).collect();
+        let picture = svg(&rows);
+        assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n") && !picture.contains("NaN"));
+        assert_eq!(picture.matches(TCP).count(), 7, "six bars and the legend");
+        assert_eq!(table(&rows).lines().count(), 9);
+        let json = serde_json::to_value(report(&rows[0], 600)).unwrap();
+        assert_eq!((json["latency_ms"].as_u64(), json["latency_kind"].as_str()), (Some(100), Some("rtt")));
+    }
+}
