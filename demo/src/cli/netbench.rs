@@ -204,7 +204,10 @@ fn svg(rows: &[Row]) -> String {
             let (at, anchor, fill) = if share > 0.9 {
                 (x(share) - 6.0, "end", "#ffffff")
             } else {
-                (x(share).max(LEFT + 2.0) + 6.0, "start", "#1b2128")
+                // Behind the kernel's mark, if that is near.
+                let kernel = condition.kernel_stalled.filter(|_| color == TCP).map_or(0.0, x);
+                let end = if (-6.0..60.0).contains(&(kernel - x(share))) { kernel } else { x(share) };
+                (end.max(LEFT + 2.0) + 6.0, "start", "#1b2128")
             };
             line(format!(
                 "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{fill}\">{} %</text>",

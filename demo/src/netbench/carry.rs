@@ -74,10 +74,7 @@ pub(super) fn udp(link: LinkSettings, inputs: u32, seed: u64) -> (Vec<Trip>, u64
     };
     watcher.connect(PeerId(0));
     let playout = Playout::new(PlayoutMode::Fixed(DELAY), FrameRate::per_second(RATE));
-    let drivers = vec![
-        Driver::new(Keys, player),
-        Driver::new(Keys, watcher).with_playout(playout),
-    ];
+    let drivers = vec![Driver::new(Keys, player), Driver::new(Keys, watcher).with_playout(playout)];
     let mut net = SimNet::new(seed);
     net.set_default(link);
     let mut game = VirtualMatch::new(drivers, net);

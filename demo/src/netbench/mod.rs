@@ -131,7 +131,13 @@ mod tests {
         // The worse the link the worse TCP.
         assert!(rows[0].tcp.stalled_fraction < rows[2].tcp.stalled_fraction);
         assert!(rows[2].tcp.stalled_fraction < rows[4].tcp.stalled_fraction);
-        assert!(rows[5].tcp.delivered_fraction < 0.5, "{:?}", rows[5].tcp);
+        for row in &rows[4..] {
+            let tcp = row.tcp;
+            assert!(
+                tcp.late_fraction > 0.9 && tcp.stalled_fraction > 0.5 && tcp.delivered_fraction < 0.9,
+                "{tcp:?}"
+            );
+        }
     }
 
     #[test]

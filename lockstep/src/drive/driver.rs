@@ -16,6 +16,7 @@ const FRAME: u64 = 1_000_000_000;
 
 /// What one call of [`Driver::advance`] did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Advance {
     /// Frames that passed (of a paused turn too).
     pub frames: u32,
@@ -203,7 +204,8 @@ impl<S: Simulation> Driver<S> {
         self.accumulated = self.accumulated.saturating_add(passed);
         // The others wait for us after two turns, so older debt is not ours to pay.
         let turns = u64::from(self.session.config().turns_ahead + 1);
-        let most = turns * u64::from(self.session.plan().frames_per_turn) * FRAME;
+        // The part of a frame that is left over stays, or 60 frames would take longer than a second.
+        let most = turns * u64::from(self.session.plan().frames_per_turn) * FRAME + FRAME - 1;
         self.accumulated = self.accumulated.min(most);
         self.follow_playout(now);
         if let Some(stalled) = &mut self.stalled {

@@ -10,6 +10,7 @@ use crate::value::time::{Duration, Instant};
 
 /// How the pace of a session is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pace {
     /// Turn length and frame rate stay as set.
     Fixed,
@@ -23,6 +24,7 @@ pub enum Pace {
 
 /// Shape of one turn, equal on all peers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TurnPlan {
     /// Frames of the turn.
     pub frames_per_turn: u32,

@@ -8,6 +8,7 @@ use crate::value::time::{Duration, FrameRate, Instant};
 
 /// How long the delay is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum PlayoutMode {
     /// Always this long. The articles use 100 ms.
     Fixed(Duration),

@@ -27,6 +27,7 @@ pub struct ReplayPlayer<S> {
 
 /// Where the simulation differs from what was recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Divergence {
     /// The state after a turn.
     Checksum {
@@ -53,6 +54,7 @@ pub enum Divergence {
 
 /// Why there is no way to a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum SeekError {
     /// The replay has fewer turns.
     Beyond {

@@ -33,6 +33,7 @@ pub struct Replay {
 
 /// Where a replay stops being readable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Damage {
     /// First byte of the record that cannot be read.
     pub at: usize,
@@ -42,6 +43,7 @@ pub struct Damage {
 
 /// Why a file is not played at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ReplayError {
     /// It does not begin as a replay does.
     NotAReplay,

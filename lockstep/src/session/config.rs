@@ -21,6 +21,7 @@ use crate::value::time::Duration;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SessionConfig {
     /// Number of players, the host included.
     pub players: u8,
@@ -76,6 +77,7 @@ pub struct SessionConfig {
     pub waiting_notice: Duration,
     /// See [`SessionConfig::linger()`].
     pub linger: Duration,
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) resume: Option<Box<SavedMatch>>,
     pub(crate) entropy: Entropy,
 }
@@ -95,6 +97,7 @@ const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 3_600);
 
 /// Which links a session has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Topology {
     /// A star: everybody has one link to player 0, who forwards. The default.
     Host,
@@ -541,5 +544,14 @@ mod tests {
         }
         assert_ne!(base.hash(8), base.hash(9));
         assert_eq!(base.hash(8), base.clone().queue_max(9).hash(8), "local limits are not compared");
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn settings_can_be_read_from_a_file() {
+        let config = SessionConfig::new(3).turns(100).pace(Pace::Adaptive).bots_take_over();
+        let text = serde_json::to_string(&config).unwrap();
+        assert_eq!(serde_json::from_str::<SessionConfig>(&text).unwrap(), config);
+        assert!(text.contains("\"turns\":100"), "{text}");
     }
 }

@@ -19,6 +19,7 @@ pub const PPM: u32 = 1_000_000;
 
 /// What the two ends of a link do about packets that do not arrive as they were sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Transport {
     /// Nothing: each packet for itself, lost, doubled, overtaken or broken as the link treats it.
     #[default]
@@ -36,6 +37,7 @@ pub enum Transport {
 
 /// How one direction of a link treats packets. The default is perfect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct LinkSettings {
     /// Time on the way, one direction.
     pub latency: Duration,
@@ -74,6 +76,7 @@ pub struct Delivery {
 
 /// What happened to packets so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct SimNetStats {
     /// Packets given to the network; of TCP its IP packets, acknowledgements included.
     pub sent: u64,

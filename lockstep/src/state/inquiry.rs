@@ -8,9 +8,12 @@
 use core::fmt;
 use std::collections::VecDeque;
 
+use indexmap::IndexMap;
 use twox_hash::XxHash3_64;
 
 use crate::state::{self, Leaf, State};
+use crate::value::ids::{PLAYERS_MAX, PeerId};
+use crate::value::time::{Duration, Instant};
 
 /// Parts of a question.
 const PARTS: usize = 64;
@@ -23,6 +26,18 @@ pub const MOMENTS_MAX: usize = 64;
 
 /// Most round trips of an inquiry.
 const ROUNDS_MAX: u32 = 10;
+
+/// The longest question: its kind and three numbers.
+const QUESTION_BYTES_MAX: usize = 13;
+
+/// Time that a question costs who asks it: eight per second. With lost messages asked again, a search needs fewer.
+const QUESTION_MS: u64 = 125;
+
+/// Questions that may come at once.
+const QUESTIONS_AT_ONCE: u64 = 24;
+
+/// Answers that are kept.
+const ANSWERS_MAX: usize = 32;
 
 /// Kinds of messages.
 const ASK_FRAMES: u8 = 0;
@@ -71,6 +86,7 @@ pub struct Inquiry<S> {
     open: Option<(u32, Vec<Leaf>)>,
     /// Of the side that asks: what was asked last.
     asked: Option<Question>,
+    limits: Limits,
     /// Both have kept an equal frame before the one that differs.
     is_first: bool,
     rounds: u32,
@@ -81,6 +97,30 @@ enum Question {
     Frames,
     Parts { frame: u32, from: u32, to: u32 },
     Numbers { frame: u32, from: u32, to: u32 },
+}
+
+/// What those who ask have used up, and what they were told.
+#[derive(Default)]
+struct Limits {
+    /// How many questions each may ask at once, in milliseconds of waiting, and when that was so.
+    askers: IndexMap<PeerId, (u64, Instant)>,
+    /// Oldest first.
+    answers: IndexMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Limits {
+    fn admit(&mut self, asker: PeerId, now: Instant) -> Result<(), InquiryError> {
+        if !self.askers.contains_key(&asker) && self.askers.len() >= usize::from(PLAYERS_MAX) {
+            return Err(InquiryError::TooOften);
+        }
+        let (credit, since) = self.askers.entry(asker).or_insert((QUESTION_MS * QUESTIONS_AT_ONCE, now));
+        let earned = now.since(*since).as_millis();
+        *credit = (*credit).saturating_add(earned).min(QUESTION_MS * QUESTIONS_AT_ONCE);
+        // Only what was counted is used up: parts of a millisecond stay.
+        *since += Duration::from_millis(earned);
+        *credit = credit.checked_sub(QUESTION_MS).ok_or(InquiryError::TooOften)?;
+        Ok(())
+    }
 }
 
 /// What follows from a message.
@@ -94,6 +134,7 @@ pub enum Step {
 
 /// What an inquiry has found.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Finding {
     /// The first frame that both have kept and that differs; none if all are equal.
     pub frame: Option<u32>,
@@ -109,6 +150,7 @@ pub struct Finding {
 
 /// Why a message leads nowhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum InquiryError {
     /// It is no message, or no answer to what was asked.
     Unexpected,
@@ -116,12 +158,14 @@ pub enum InquiryError {
     Forgotten,
     /// The answers lead nowhere: they contradict each other.
     Misled,
+    /// The peer has asked more than it may; later it may again.
+    TooOften,
 }
 
 impl<S: State> Inquiry<S> {
     /// `game` is any game of the match: states are restored into it.
     pub fn new(moments: Moments, game: S) -> Self {
-        Self { moments, game, open: None, asked: None, is_first: false, rounds: 0 }
+        Self { moments, game, open: None, asked: None, limits: Limits::default(), is_first: false, rounds: 0 }
     }
 
     /// Begins to ask: the first message.
@@ -130,12 +174,47 @@ impl<S: State> Inquiry<S> {
         self.question(Question::Frames)
     }
 
-    /// Takes a message of the other peer: answers it, or asks on.
+    /// Answers a member's question. Each member may ask eight times per second, 24 times at once; an answer that was given lately is given
+    /// again without work. The application sees to it that only members ask.
     ///
     /// # Errors
-    /// [`InquiryError`]; the search is over for the side that asks.
-    pub fn handle(&mut self, message: &[u8]) -> Result<Step, InquiryError> {
-        let mut input = Input(message);
+    /// [`InquiryError`]: there is no answer.
+    pub fn answer(&mut self, asker: PeerId, now: Instant, question: &[u8]) -> Result<Vec<u8>, InquiryError> {
+        if question.len() > QUESTION_BYTES_MAX {
+            return Err(InquiryError::Unexpected);
+        }
+        self.limits.admit(asker, now)?;
+        if let Some(answer) = self.limits.answers.get(question) {
+            return Ok(answer.clone());
+        }
+        let Step::Send(answer) = self.told(question)? else { return Err(InquiryError::Unexpected) };
+        if self.limits.answers.len() >= ANSWERS_MAX {
+            self.limits.answers.shift_remove_index(0);
+        }
+        self.limits.answers.insert(question.to_vec(), answer.clone());
+        Ok(answer)
+    }
+
+    /// Takes the other peer's answer: asks on, or has found the number.
+    ///
+    /// # Errors
+    /// [`InquiryError`]; the search is over.
+    pub fn hear(&mut self, answer: &[u8]) -> Result<Step, InquiryError> {
+        let mut input = Input(answer);
+        let kind = input.byte()?;
+        let asked = self.asked.take().ok_or(InquiryError::Unexpected)?;
+        match (kind, asked) {
+            (TELL_FRAMES, Question::Frames) => self.hear_frames(input),
+            (TELL_PARTS, Question::Parts { frame, from, to }) => self.hear_parts(input, frame, from, to),
+            (TELL_NUMBERS, Question::Numbers { frame, from, to }) => {
+                self.hear_numbers(input, frame, from, to)
+            }
+            _ => Err(InquiryError::Unexpected),
+        }
+    }
+
+    fn told(&mut self, question: &[u8]) -> Result<Step, InquiryError> {
+        let mut input = Input(question);
         match input.byte()? {
             ASK_FRAMES => input.end(Step::Send(self.tell_frames())),
             ASK_PARTS => {
@@ -148,19 +227,7 @@ impl<S: State> Inquiry<S> {
                 let told = self.tell_numbers(frame, from, to)?;
                 input.end(Step::Send(told))
             }
-            kind => {
-                let asked = self.asked.take().ok_or(InquiryError::Unexpected)?;
-                match (kind, asked) {
-                    (TELL_FRAMES, Question::Frames) => self.hear_frames(input),
-                    (TELL_PARTS, Question::Parts { frame, from, to }) => {
-                        self.hear_parts(input, frame, from, to)
-                    }
-                    (TELL_NUMBERS, Question::Numbers { frame, from, to }) => {
-                        self.hear_numbers(input, frame, from, to)
-                    }
-                    _ => Err(InquiryError::Unexpected),
-                }
-            }
+            _ => Err(InquiryError::Unexpected),
         }
     }
 
@@ -423,9 +490,10 @@ impl fmt::Display for Finding {
 impl fmt::Display for InquiryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unexpected => "the other peer's message is no answer to what was asked",
+            Self::Unexpected => "the other peer's message does not answer what was asked",
             Self::Forgotten => "the frame is not kept any more",
             Self::Misled => "the other peer's answers contradict each other",
+            Self::TooOften => "the other peer asks too often",
         })
     }
 }
@@ -474,12 +542,9 @@ mod tests {
         let (mut message, mut largest) = (here.ask(), 0);
         loop {
             largest = largest.max(message.len());
-            let answer = match there.handle(&message) {
-                Ok(Step::Send(answer)) => answer,
-                other => panic!("{other:?} is no answer"),
-            };
+            let answer = there.answer(PeerId(1), Instant::ZERO, &message).unwrap();
             largest = largest.max(answer.len());
-            match here.handle(&answer) {
+            match here.hear(&answer) {
                 Ok(Step::Send(next)) => message = next,
                 Ok(Step::Found(finding)) => return (Ok(finding), largest),
                 Err(error) => return (Err(error), largest),
@@ -545,10 +610,36 @@ mod tests {
                 let number = if next() % 2 == 0 { next() % 400 } else { next() };
                 message.extend_from_slice(&number.to_le_bytes());
             }
-            answers += u32::from(whole.handle(&message).is_ok());
+            let now = Instant::from_millis(round * 125);
+            let answered = whole.answer(PeerId(1), now, &message).is_ok() | whole.hear(&message).is_ok();
+            answers += u32::from(answered);
         }
         assert!(answers > 500, "{answers}");
-        assert_eq!(whole.handle(&[]), Err(InquiryError::Unexpected));
+        assert_eq!(whole.hear(&[]), Err(InquiryError::Unexpected));
+        assert_eq!(whole.answer(PeerId(2), Instant::ZERO, &[]), Err(InquiryError::Unexpected));
+    }
+
+    #[test]
+    fn who_asks_too_often_is_refused_and_others_are_not() {
+        let mut asked = inquiry(3_000, 99, |_| {});
+        let mut ask = |asker, ms, from: u32| {
+            let mut question = vec![ASK_PARTS];
+            for number in [10 + from % 6, from, 3_000] {
+                question.extend_from_slice(&number.to_le_bytes());
+            }
+            asked.answer(PeerId(asker), Instant::from_millis(ms), &question)
+        };
+        // 300 questions per second for ten seconds: 24 at once, then eight per second.
+        let answered =
+            (0..3_000_u32).filter(|number| ask(1, u64::from(*number) * 10 / 3, *number).is_ok()).count();
+        assert!((101..=105).contains(&answered), "{answered}");
+        assert_eq!(ask(1, 10_000, 5), Err(InquiryError::TooOften));
+        assert!(ask(2, 10_000, 5).is_ok(), "another one has its own share");
+        assert!(ask(1, 10_200, 5).is_ok(), "and later it may again");
+        // No list grows with those who ask.
+        let admitted = (0..1_000).filter(|asker| ask(*asker, 20_000, 7).is_ok()).count();
+        assert_eq!(admitted, usize::from(PLAYERS_MAX));
+        assert!(asked.limits.answers.len() <= ANSWERS_MAX && asked.limits.askers.len() <= admitted);
     }
 
     #[test]
@@ -558,9 +649,9 @@ mod tests {
         let mut frames = vec![TELL_FRAMES];
         frames.extend_from_slice(&19_u32.to_le_bytes());
         frames.extend_from_slice(&1_u64.to_le_bytes());
-        let Ok(Step::Send(_)) = whole.handle(&frames) else { panic!("it asks on") };
+        let Ok(Step::Send(_)) = whole.hear(&frames) else { panic!("it asks on") };
         // The very same parts, though the hash of the whole differs.
         let told = inquiry(300, 99, |_| {}).tell_parts(19, 0, 301).unwrap();
-        assert_eq!(whole.handle(&told), Err(InquiryError::Misled));
+        assert_eq!(whole.hear(&told), Err(InquiryError::Misled));
     }
 }

@@ -224,6 +224,7 @@ impl fmt::Display for Difference {
 
 /// Why a state was not restored or corrupted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum StateError {
     /// The bytes end before the state does.
     TooShort,

@@ -26,6 +26,7 @@ const RECEIVE_MAX: u32 = 512;
 
 /// What the socket saw beyond the session's own counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct UdpStats {
     /// Packets from addresses that are not part of the match, dropped.
     pub unknown_dropped: u64,
@@ -33,6 +34,17 @@ pub struct UdpStats {
     pub unreachable: u64,
     /// Packets that the socket would not take, or not to that address; the next ones carry the same content.
     pub send_dropped: u64,
+}
+
+/// What becomes of a packet that was shown to the application first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Aside {
+    /// It is not the application's: the session gets it.
+    Session,
+    /// The application has taken it.
+    Taken,
+    /// The application has taken it, and this goes back. An answer to an address that is not known must not be longer than its question.
+    Reply(Vec<u8>),
 }
 
 /// A UDP socket and who is behind which address.
@@ -111,11 +123,11 @@ impl UdpTransport {
     /// # Errors
     /// A broken socket.
     pub fn pump<A: Action>(&mut self, session: &mut Session<A>, now: Instant) -> io::Result<()> {
-        self.pump_with(session, now, |_| None)
+        self.pump_with(session, now, |_, _| Aside::Session)
     }
 
-    /// As [`UdpTransport::pump`]. `answer` is shown each packet of an unknown address first: what it gives is sent back there,
-    /// and the session does not see the packet (a place for what happens before a session, such as a lobby).
+    /// As [`UdpTransport::pump`]. `aside` is shown each packet before the session, with the member who sent it, or none if the address is
+    /// unknown. It is a place for what an application exchanges beside a session: a lobby before it, questions after a desync.
     ///
     /// # Errors
     /// A broken socket.
@@ -123,9 +135,9 @@ impl UdpTransport {
         &mut self,
         session: &mut Session<A>,
         now: Instant,
-        answer: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+        aside: impl FnMut(Option<PeerId>, &[u8]) -> Aside,
     ) -> io::Result<()> {
-        self.receive_all(session, now, answer)?;
+        self.receive_all(session, now, aside)?;
         session.handle_timeout(now);
         while let Some(peer) = session.poll_transmit(now, &mut self.outgoing) {
             if let Some(&address) = self.addresses.get(&peer) {
@@ -134,6 +146,15 @@ impl UdpTransport {
         }
         self.forget_strangers(session);
         Ok(())
+    }
+
+    /// Sends bytes of the application's own to a peer: its [`UdpTransport::pump_with`] shows them to `aside`.
+    pub fn send_aside(&mut self, peer: PeerId, bytes: &[u8]) {
+        if let Some(&address) = self.addresses.get(&peer) {
+            self.outgoing.clear();
+            self.outgoing.extend_from_slice(bytes);
+            self.send(address);
+        }
     }
 
     /// Counters of the socket.
@@ -145,7 +166,7 @@ impl UdpTransport {
         &mut self,
         session: &mut Session<A>,
         now: Instant,
-        mut answer: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+        mut aside: impl FnMut(Option<PeerId>, &[u8]) -> Aside,
     ) -> io::Result<()> {
         for _ in 0..RECEIVE_MAX {
             let (length, address) = match self.socket.recv_from(&mut self.buffer) {
@@ -162,13 +183,18 @@ impl UdpTransport {
                 }
                 Err(error) => return Err(error),
             };
-            let known = self.peers.contains_key(&address);
-            if !known && let Some(reply) = answer(&self.buffer[..length]) {
-                self.outgoing.clear();
-                self.outgoing.extend_from_slice(&reply);
-                self.send(address);
-                continue;
+            let member = self.peers.get(&address).copied().filter(|peer| session.knows(*peer));
+            match aside(member, &self.buffer[..length]) {
+                Aside::Session => {}
+                Aside::Taken => continue,
+                Aside::Reply(reply) => {
+                    self.outgoing.clear();
+                    self.outgoing.extend_from_slice(&reply);
+                    self.send(address);
+                    continue;
+                }
             }
+            let known = self.peers.contains_key(&address);
             if !known && (!session.is_open() || self.peers.len() >= STRANGERS_MAX + session.link_count()) {
                 self.stats.unknown_dropped += 1;
                 continue;

@@ -21,6 +21,7 @@ pub struct BitReader<'a> {
 
 /// Why bytes are not a valid encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// More bits were asked for than are left.
     OutOfBits {

@@ -4,6 +4,11 @@ use core::ops::{Add, AddAssign, Sub};
 
 /// Frames per second of real time, to a thousandth: 20 frames per second are 20,000 millihertz.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(from = "u32", into = "u32")
+)]
 pub struct FrameRate(u32);
 
 /// Microseconds since an origin that the caller chooses. Only differences have a meaning.
@@ -12,6 +17,7 @@ pub struct Instant(u64);
 
 /// A span of time in microseconds. Sums saturate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Duration(u64);
 
 impl Instant {
@@ -99,6 +105,20 @@ impl FrameRate {
     #[must_use]
     pub const fn micros_of(self, frames: u32) -> u64 {
         (frames as u64 * 1_000_000_000).div_ceil(self.0 as u64)
+    }
+}
+
+/// In millihertz, as [`FrameRate::from_millihertz`].
+impl From<u32> for FrameRate {
+    fn from(millihertz: u32) -> Self {
+        Self::from_millihertz(millihertz)
+    }
+}
+
+/// In millihertz.
+impl From<FrameRate> for u32 {
+    fn from(rate: FrameRate) -> Self {
+        rate.as_millihertz()
     }
 }
 

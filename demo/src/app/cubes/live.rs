@@ -258,8 +258,12 @@ mod tests {
         (0..20).for_each(|_| live.advance(second, AMPLE, keys).unwrap());
         assert!(live.frame(0) - live.frame(1) < 60 && live.held_back() == 0);
         live.set_link(LinkSettings { transport: Transport::Tcp, ..live.link() });
-        let error = (0..600).find_map(|_| live.advance(second, AMPLE, keys).err()).expect("it falls behind");
-        assert!(error.to_string().contains("more than 17 s behind"), "{error}");
+        let mut held_back = 0;
+        for _ in 0..15 {
+            live.advance(second, AMPLE, keys).unwrap();
+            held_back = held_back.max(live.held_back());
+        }
+        assert!(live.late_by() > Some(Duration::from_secs(5)) && held_back > 50, "{:?}", live.late_by());
         assert_eq!(live.first_difference(), None);
     }
 }

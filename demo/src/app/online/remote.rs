@@ -1,12 +1,11 @@
 //! Asking the host, in another process, in which number the states differ.
 //!
-//! Questions travel beside the match: from a socket of their own to the host's, in datagrams that begin with a mark and the match's number. Whoever does
-//! not know that number gets no answer.
-
-use std::net::{SocketAddr, UdpSocket};
+//! Questions travel between the sockets of the match, beside it, in datagrams that begin with a mark and the match's number. Only members get
+//! answers, and each only so many per second.
 
 use testudo_lockstep::inquiry::{Finding, Inquiry, Step};
-use testudo_lockstep::{Duration, Instant, Simulation};
+use testudo_lockstep::transport::udp::{Aside, UdpTransport};
+use testudo_lockstep::{Duration, Instant, PeerId, Simulation};
 
 use crate::app::watch::client::Deed;
 use crate::game::Game;
@@ -20,9 +19,6 @@ const TELL: [u8; 8] = *b"TESTTEL1";
 
 /// Mark and number of the match.
 const HEAD: usize = 16;
-
-/// Largest datagram.
-const BYTES_MAX: usize = 2_048;
 
 /// A question is asked again after this time, ...
 const PATIENCE: Duration = Duration::from_millis(150);
@@ -39,19 +35,23 @@ fn unwrapped(mark: [u8; 8], session_id: u64, bytes: &[u8]) -> Option<&[u8]> {
     (head[..8] == mark && head[8..] == session_id.to_le_bytes()).then_some(message)
 }
 
-/// The host's answer to a datagram that may be a question; none if it is not, or if nothing is known to differ yet.
-pub(crate) fn answer(inquiry: Option<&mut Inquiry<Game>>, session_id: u64, bytes: &[u8]) -> Option<Vec<u8>> {
-    let question = unwrapped(ASK, session_id, bytes)?;
-    match inquiry?.handle(question) {
-        Ok(Step::Send(message)) => Some(wrapped(TELL, session_id, &message)),
-        Ok(Step::Found(_)) | Err(_) => None,
-    }
+/// What the host does with a datagram that may be a question. Strangers are not answered, nor is anybody before something is known to differ.
+pub(crate) fn answer(
+    inquiry: Option<&mut Inquiry<Game>>,
+    session_id: u64,
+    member: Option<PeerId>,
+    now: Instant,
+    bytes: &[u8],
+) -> Aside {
+    let Some(question) = unwrapped(ASK, session_id, bytes) else { return Aside::Session };
+    let (Some(inquiry), Some(member)) = (inquiry, member) else { return Aside::Taken };
+    let answer = inquiry.answer(member, now, question);
+    answer.map_or(Aside::Taken, |message| Aside::Reply(wrapped(TELL, session_id, &message)))
 }
 
 /// A search that is under way.
 pub(crate) struct Search {
-    socket: UdpSocket,
-    host: SocketAddr,
+    host: PeerId,
     session_id: u64,
     inquiry: Inquiry<Game>,
     question: Vec<u8>,
@@ -63,20 +63,10 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// None if there is no socket to be had: the match goes on without an answer.
-    pub(crate) fn begin(
-        host: SocketAddr,
-        session_id: u64,
-        mut inquiry: Inquiry<Game>,
-        deeds: Vec<Deed>,
-    ) -> Option<Self> {
-        let local: SocketAddr =
-            if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
-        let socket = UdpSocket::bind(local).ok()?;
-        socket.set_nonblocking(true).ok()?;
+    /// Begins to ask the host.
+    pub(crate) fn begin(host: PeerId, session_id: u64, mut inquiry: Inquiry<Game>, deeds: Vec<Deed>) -> Self {
         let question = inquiry.ask();
-        Some(Self {
-            socket,
+        Self {
             host,
             session_id,
             inquiry,
@@ -86,7 +76,7 @@ impl Search {
             finding: None,
             deeds,
             is_reproduced: None,
-        })
+        }
     }
 
     /// What was found, as soon as it was.
@@ -117,27 +107,28 @@ impl Search {
         self.finding.is_some() || self.tries > TRIES_MAX
     }
 
-    /// Takes answers, asks on, asks again.
-    pub(crate) fn advance(&mut self, now: Instant) {
-        let mut bytes = [0; BYTES_MAX];
-        while !self.is_over() {
-            let Ok((length, from)) = self.socket.recv_from(&mut bytes) else { break };
-            let told = unwrapped(TELL, self.session_id, &bytes[..length]).filter(|_| from == self.host);
-            match told.map(|message| self.inquiry.handle(message)) {
-                Some(Ok(Step::Send(question))) => {
-                    (self.question, self.asked, self.tries) = (question, None, 0);
-                }
-                Some(Ok(Step::Found(finding))) => {
-                    self.is_reproduced = finding.frame.and_then(|frame| self.play_again(frame));
-                    self.finding = Some(finding);
-                }
-                // An answer that comes twice, or is none.
-                Some(Err(_)) | None => {}
-            }
+    /// Takes a datagram if it is an answer of the host.
+    pub(crate) fn hear(&mut self, member: Option<PeerId>, bytes: &[u8]) -> Aside {
+        let Some(message) = unwrapped(TELL, self.session_id, bytes) else { return Aside::Session };
+        if member != Some(self.host) || self.is_over() {
+            return Aside::Taken;
         }
+        match self.inquiry.hear(message) {
+            Ok(Step::Send(question)) => (self.question, self.asked, self.tries) = (question, None, 0),
+            Ok(Step::Found(finding)) => {
+                self.is_reproduced = finding.frame.and_then(|frame| self.play_again(frame));
+                self.finding = Some(finding);
+            }
+            // An answer that comes twice, or does not fit the question.
+            Err(_) => {}
+        }
+        Aside::Taken
+    }
+
+    /// Asks, and asks again: a datagram may be lost.
+    pub(crate) fn advance(&mut self, now: Instant, udp: &mut UdpTransport) {
         if !self.is_over() && self.asked.is_none_or(|asked| now.since(asked) >= PATIENCE) {
-            // A datagram that is lost is sent again.
-            let _ = self.socket.send_to(&wrapped(ASK, self.session_id, &self.question), self.host);
+            udp.send_aside(self.host, &wrapped(ASK, self.session_id, &self.question));
             (self.asked, self.tries) = (Some(now), self.tries + 1);
         }
     }

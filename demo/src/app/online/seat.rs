@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use testudo_lockstep::inquiry::Inquiry;
 use testudo_lockstep::simnet::SimNetStats;
-use testudo_lockstep::transport::udp::UdpTransport;
+use testudo_lockstep::transport::udp::{Aside, UdpTransport};
 use testudo_lockstep::{
-    Driver, Duration, Event, Identity, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase,
+    Driver, Duration, Event, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
     SubmitError, Turn,
 };
 
@@ -109,8 +109,8 @@ pub(crate) struct Seat {
     /// A host's places.
     places: Option<Places>,
     session_id: u64,
-    /// Whom to ask after a desync; the host is asked.
-    host: Option<SocketAddr>,
+    /// Whom a guest asks after a desync.
+    host: Option<PeerId>,
     inquiry: Option<Inquiry<Game>>,
     search: Option<Search>,
     /// The first turn in which checksums differed, and whose was alone.
@@ -183,7 +183,8 @@ impl Seat {
             UdpTransport::bind(local).map_err(|error| MatchError::Bind { address: local, error })?;
         let clock = Clock::start();
         let config = config(&terms, pace, session_id);
-        let session = Session::join(config, PlayerId(player), udp.add_peer(host), clock.now())?;
+        let host = udp.add_peer(host);
+        let session = Session::join(config, PlayerId(player), host, clock.now())?;
         let fault = options.fault.map(|fault| Fault { player, ..fault });
         let options = SeatOptions { fault, ..options.clone() };
         let driver = Driver::new(client(game, &terms, &options)?, session);
@@ -236,7 +237,7 @@ impl Seat {
         self.take_events();
         let now = self.clock.now();
         if let Some(search) = &mut self.search {
-            search.advance(now);
+            search.advance(now, &mut self.udp);
         }
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));
         self.note_end();
@@ -468,7 +469,9 @@ impl Seat {
         let client = self.driver.simulation();
         let (inquiry, deeds) = (client.inquiry(), client.deeds());
         match (self.host, inquiry) {
-            (Some(host), Some(inquiry)) => self.search = Search::begin(host, self.session_id, inquiry, deeds),
+            (Some(host), Some(inquiry)) => {
+                self.search = Some(Search::begin(host, self.session_id, inquiry, deeds));
+            }
             (_, inquiry) => self.inquiry = inquiry,
         }
     }
@@ -483,13 +486,20 @@ impl Seat {
     }
 
     fn pump(&mut self) -> Result<(), MatchError> {
-        let Self { clock, udp, driver, places, session_id, inquiry, .. } = self;
+        let Self { clock, udp, driver, places, session_id, inquiry, search, .. } = self;
         let now = clock.now();
-        let answer = |bytes: &[u8]| {
-            let invited = places.as_mut()?.answer(bytes, now).map(|answer| answer.to_vec());
-            invited.or_else(|| remote::answer(inquiry.as_mut(), *session_id, bytes))
+        let aside = |member: Option<PeerId>, bytes: &[u8]| {
+            if let Some(search) = search.as_mut() {
+                return search.hear(member, bytes);
+            }
+            let Some(places) = places.as_mut() else { return Aside::Session };
+            let invitation = if member.is_none() { places.answer(bytes, now) } else { None };
+            match invitation {
+                Some(invitation) => Aside::Reply(invitation.to_vec()),
+                None => remote::answer(inquiry.as_mut(), *session_id, member, now, bytes),
+            }
         };
-        udp.pump_with(driver.session_mut(), now, answer).map_err(MatchError::Socket)
+        udp.pump_with(driver.session_mut(), now, aside).map_err(MatchError::Socket)
     }
 }
 
