@@ -109,14 +109,14 @@ fn percent(part: f64) -> String {
 
 fn table(rows: &[Row]) -> String {
     let mut text = String::from(
-        "                             pictures that stand still, %     late inputs, %          hitches/min   delivered, %  UDP bytes/s\n\
-         link                         TCP    UDP    Linux TCP          TCP    UDP    optimum   TCP     UDP   TCP    UDP\n",
+        "                   pictures that stand still, %         late inputs, %          hitches/min   delivered, %  UDP\n\
+         link               TCP    UDP    Linux TCP              TCP    UDP    optimum   TCP     UDP   TCP    UDP    bytes/s\n",
     );
     for Row { condition, tcp, udp, udp_bytes_per_second } in rows {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{:<28} {:<6} {:<6} {:<18} {:<6} {:<6} {:<9.0e} {:<7.1} {:<5.1} {:<6} {:<6} {:.0}",
+            "{:<18} {:<6} {:<6} {:<22} {:<6} {:<6} {:<9.0e} {:<7.1} {:<5.1} {:<6} {:<6} {:.0}",
             condition.name,
             percent(tcp.stalled_fraction),
             percent(udp.stalled_fraction),
