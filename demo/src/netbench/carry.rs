@@ -44,7 +44,7 @@ pub(super) fn tcp(link: LinkSettings, inputs: u32, seed: u64) -> Vec<Trip> {
         }
     };
     for number in 0..inputs {
-        let sent = start + Duration::from_micros(u64::from(number) * 1_000_000 / u64::from(RATE));
+        let sent = start + Duration::from_micros((u64::from(number) * 1_000_000).div_ceil(u64::from(RATE)));
         receive(&mut net, &mut trips, sent);
         trips.push(Trip { sent, usable: None });
         let [a, b, c, d] = number.to_le_bytes();

@@ -36,7 +36,8 @@ pub(super) fn measure(trips: &[Trip], latency: Duration) -> Measured {
     let start = trips.first().map_or(Instant::ZERO, |trip| trip.sent);
     let inputs = trips.len() as u32;
     let picture = |number: u32| {
-        let after = u64::from(number) * 1_000_000 / u64::from(RATE);
+        // Rounded as senders round, so that what is there exactly in time is in time.
+        let after = (u64::from(number) * 1_000_000).div_ceil(u64::from(RATE));
         start + latency + DELAY + Duration::from_micros(after)
     };
     let (mut next, mut stalled, mut hitches, mut was_stalled) = (0_u32, 0_u32, 0_u32, false);
@@ -86,7 +87,7 @@ mod tests {
         let mut last = Some(Instant::ZERO);
         (0..600)
             .map(|number| {
-                let sent = Instant::from_micros(u64::from(number) * 1_000_000 / 60);
+                let sent = Instant::from_micros((u64::from(number) * 1_000_000).div_ceil(60));
                 let arrival = late(number).map(|ms| sent + LATENCY + Duration::from_millis(ms));
                 last = last.zip(arrival).map(|(last, arrival)| last.max(arrival));
                 Trip { sent, usable: last }

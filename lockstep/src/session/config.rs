@@ -79,6 +79,7 @@ pub struct SessionConfig {
     pub linger: Duration,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) resume: Option<Box<SavedMatch>>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) entropy: Entropy,
 }
 
