@@ -27,6 +27,7 @@
 //! happens; [`Fx`], [`Vec2`], [`Angle`], [`Rate`] and [`Pcg32`] for a game's own simulation code. The package's README has the
 //! table of ranges and the rules of the numbers.
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code, clippy::float_arithmetic)]
 extern crate alloc;
 

@@ -36,6 +36,19 @@ pub(crate) struct Removed {
 ///
 /// The same calls in the same order give the same bits on every machine.
 ///
+/// # Order of calls
+///
+/// A game repeats three things in every frame:
+///
+/// 1. **Change.** [`create_body`](Self::create_body), [`remove_body`](Self::remove_body), the `set_` and `apply_` methods, in an
+///    order that all machines share. Queries see a change at once. Contacts and velocities follow in the next step.
+/// 2. **Step.** [`step`](Self::step) advances the world by one frame.
+/// 3. **Read.** Events ([`contacts_began`](Self::contacts_began) and the others) stay valid until the next step. Reading changes
+///    nothing: [`body`](Self::body), [`bodies`](Self::bodies), queries, [`checksum`](Self::checksum),
+///    [`snapshot`](Self::snapshot), drawing.
+///
+/// A call that returns an error has changed nothing.
+///
 /// ```
 /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
 /// let mut world = World::new(WorldDef::new())?;

@@ -22,6 +22,7 @@ use crate::tree::quadtree::SplitRule;
 /// assert_eq!(world.body(ball).unwrap().velocity(), Vec2::from_ints(-5, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EdgePolicy {
@@ -35,6 +36,7 @@ pub enum EdgePolicy {
 /// The widest registers that a world may use. Results have the same bits with all of them.
 ///
 /// A machine that has no registers of the given width uses the next narrower ones.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Simd {
@@ -56,6 +58,7 @@ pub enum Simd {
 /// let world = World::new(WorldDef::new().gravity(Vec2::from_ints(0, -10)).iterations(10)).unwrap();
 /// assert_eq!(world.body_count(), 0);
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorldDef {
     pub(crate) gravity: Vec2,
@@ -82,7 +85,7 @@ impl Default for WorldDef {
 }
 
 impl WorldDef {
-    /// The defaults that each method documents.
+    /// A definition with defaults. Each method documents its own.
     #[must_use]
     pub fn new() -> Self {
         let edge = POSITION_MAX;

@@ -9,7 +9,7 @@ use crate::math::num::{
 };
 use crate::math::vec2::Vec2;
 
-/// What moves a body.
+/// How a body moves.
 ///
 /// ```
 /// use testudo_physics::{BodyDef, BodyKind, Fx, Shape, Vec2, World, WorldDef};
@@ -21,19 +21,20 @@ use crate::math::vec2::Vec2;
 /// assert_eq!([ground, lift, stone].map(velocity), [Fx::ZERO, Fx::ZERO, Fx::lit("-0.5")]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BodyKind {
-    /// Nothing; the others bounce off. Its velocity is zero.
+    /// It never moves. Its velocity is zero, and contacts do not push it.
     Static,
-    /// Its own velocity only: it pushes dynamic bodies and is not pushed.
+    /// It moves with the velocity that the game sets. It pushes dynamic bodies, and nothing pushes it.
     Kinematic,
-    /// Its velocity, contacts, forces, gravity, friction and damping.
+    /// It moves by velocity, contacts, forces, gravity, friction and damping.
     Dynamic,
 }
 
-/// What a body is made from: shape, kind, and the rest with defaults.
+/// The definition of a body: shape and kind, and defaults for everything else.
 ///
-/// A definition may be used for any number of bodies. It is checked when a body is made from it.
+/// One definition can create any number of bodies. [`World::create_body`](crate::World::create_body) checks it.
 ///
 /// ```
 /// use testudo_physics::{BodyDef, BodyError, Fx, Shape, Vec2, World, WorldDef};
@@ -48,6 +49,7 @@ pub enum BodyKind {
 ///     "position must be -16384..=16384, not 20000"
 /// );
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyDef {
     pub(crate) kind: BodyKind,
@@ -69,7 +71,7 @@ pub struct BodyDef {
 }
 
 impl BodyDef {
-    /// A body of a kind at the origin, at rest, with the defaults that each method documents.
+    /// A body at the origin that does not move. Each method documents its default.
     #[must_use]
     pub fn new(kind: BodyKind, shape: Shape) -> Self {
         Self {
@@ -95,7 +97,7 @@ impl BodyDef {
         Self::new(BodyKind::Static, shape)
     }
 
-    /// A body that moves by its own velocity and that nothing stops: lifts, doors.
+    /// A body that moves with its own velocity and that nothing stops: lifts, doors.
     #[must_use]
     pub fn kinematic(shape: Shape) -> Self {
         Self::new(BodyKind::Kinematic, shape)
@@ -113,15 +115,15 @@ impl BodyDef {
         Self { position, ..self }
     }
 
-    /// Velocity, units per second; each axis within +-1,024, and cut off at the world's greatest speed. Static bodies
-    /// ignore it. Default 0.
+    /// Velocity, units per second; each axis within +-1,024. The world clamps it to its greatest speed. Static bodies ignore
+    /// it. Default 0.
     #[must_use]
     pub fn velocity(self, velocity: Vec2) -> Self {
         Self { velocity, ..self }
     }
 
-    /// Mass of a dynamic body, 1/256..=16,384 (any unit: only ratios matter, and the unit of forces follows from it). The
-    /// other kinds ignore it. Default 1.
+    /// Mass of a dynamic body, 1/256..=16,384. The unit is free: only ratios matter, and the unit of forces follows from it.
+    /// Other kinds ignore it. Default 1.
     #[must_use]
     pub fn mass(self, mass: Fx) -> Self {
         Self { mass, ..self }
@@ -133,7 +135,7 @@ impl BodyDef {
         Self { material, ..self }
     }
 
-    /// Part of the closing speed that comes back, 0..=1; see [`Material::restitution`]. Default 0.
+    /// Coefficient of restitution, 0..=1; see [`Material::restitution`]. Default 0.
     #[must_use]
     pub fn restitution(mut self, restitution: Fx) -> Self {
         self.material.restitution = restitution;
@@ -154,7 +156,7 @@ impl BodyDef {
         self
     }
 
-    /// Part of the velocity lost per second, 1/s, 0..=1,024; see [`Material::damping`]. Default 0.
+    /// Damping of the velocity, 1/s, 0..=1,024; see [`Material::damping`]. Default 0.
     #[must_use]
     pub fn damping(mut self, damping: Fx) -> Self {
         self.material.damping = damping;
@@ -174,13 +176,13 @@ impl BodyDef {
         Self { filter, ..self }
     }
 
-    /// Whether the body only reports overlaps and moves nobody. Two sensors do not see each other. Default false.
+    /// Whether the body is a sensor: it reports overlaps and pushes nothing. Two sensors do not detect each other. Default false.
     #[must_use]
     pub fn sensor(self, sensor: bool) -> Self {
         Self { sensor, ..self }
     }
 
-    /// Any value of the user's; it comes back from contacts and queries. Default 0.
+    /// A value of the game's own. Contact events carry it, and [`BodyRef::user`](crate::BodyRef::user) returns it. Default 0.
     #[must_use]
     pub fn user(self, user: u64) -> Self {
         Self { user, ..self }
@@ -198,7 +200,7 @@ impl BodyDef {
         Self { lock_x, lock_y, ..self }
     }
 
-    /// Checks every value against its range; the world does so too.
+    /// Checks every value against its range. [`World::create_body`](crate::World::create_body) does the same.
     ///
     /// # Errors
     /// [`BodyError::OutOfRange`] with the first value that is out of its range.
@@ -214,7 +216,7 @@ impl BodyDef {
     }
 }
 
-/// Why a call about a body was refused; the world is unchanged.
+/// Why a call that names a body was refused. The world is unchanged.
 ///
 /// ```
 /// use testudo_physics::{BodyDef, BodyError, Fx, MASS_MAX, MASS_MIN, Shape};
@@ -225,7 +227,7 @@ impl BodyDef {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// The body behind the handle was removed, or never was in this world.
+    /// The handle names a body that was removed, or that never was in this world.
     Stale(BodyId),
     /// A value lies outside of its range.
     OutOfRange {
@@ -334,6 +336,24 @@ mod tests {
         for kind in [BodyKind::Static, BodyKind::Kinematic] {
             assert_eq!(BodyDef::new(kind, Shape::circle(Fx::ONE)).mass(Fx::ZERO).validate(), Ok(()));
         }
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn definitions_and_settings_come_back_from_text_with_their_bits() {
+        use crate::world_def::WorldDef;
+        let body =
+            circle().mass(Fx::lit("0.3")).max_speed(Fx::DELTA).filter(Filter::new(2, 4)).user(u64::MAX);
+        let text = serde_json::to_string(&body).unwrap();
+        assert_eq!(serde_json::from_str::<BodyDef>(&text).unwrap(), body, "{text}");
+        let world = WorldDef::new().gravity(Vec2::new(Fx::DELTA, -Fx::DELTA)).iterations(9).seed(7);
+        let text = serde_json::to_string(&world).unwrap();
+        assert_eq!(serde_json::from_str::<WorldDef>(&text).unwrap(), world, "{text}");
+        // What a file leaves out has its default.
+        assert_eq!(
+            serde_json::from_str::<WorldDef>(r#"{"iterations": 9}"#).unwrap(),
+            WorldDef::new().iterations(9)
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which bodies see each other.
+//! Which bodies collide.
 
 /// Collision layers: a body is in some of 32 layers and collides with the layers of its mask.
 ///
@@ -16,6 +16,7 @@
 /// assert!(unit.accepts(&unit) && unit.accepts(&wall) && ghost.accepts(&wall));
 /// assert!(!unit.accepts(&ghost) && !ghost.accepts(&unit));
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Filter {
@@ -38,7 +39,7 @@ impl Filter {
         Self { layers, mask }
     }
 
-    /// Whether two bodies with these filters collide. It does not matter which one is asked.
+    /// Whether two bodies with these filters collide. The order of the two does not matter.
     #[must_use]
     pub const fn accepts(&self, other: &Self) -> bool {
         self.layers & other.mask != 0 && other.layers & self.mask != 0

@@ -1,10 +1,10 @@
 //! Handles of bodies.
 
-/// A handle of a body: the slot it is stored in, and which body of that slot it is.
+/// The handle of a body: the index of its slot, and the generation of the slot.
 ///
-/// A slot is used again after its body was removed, with the next generation; so a handle of a removed body never finds
-/// another one (until one slot has seen 2^32 bodies). Handles compare by slot first. The same calls in the same order
-/// give the same handles on every machine, so they may travel in actions and stand in hashed state, as [`to_bits`].
+/// A slot is used again after its body was removed, with the next generation. So a stale handle never finds another body (until
+/// one slot has held 2^32 bodies). Handles compare by slot first. The same calls in the same order give the same handles on every
+/// machine, so a game may send them in actions and hash them, as [`to_bits`].
 ///
 /// ```
 /// use testudo_physics::{BodyDef, BodyError, BodyId, Fx, Shape, World, WorldDef};
@@ -17,6 +17,7 @@
 /// ```
 ///
 /// [`to_bits`]: BodyId::to_bits
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(C)]
 pub struct BodyId {
@@ -25,13 +26,13 @@ pub struct BodyId {
 }
 
 impl BodyId {
-    /// Slot of the body, counted from 0. No other body of the same world has it at the same time.
+    /// Slot of the body, counted from 0. No two living bodies of a world share a slot.
     #[must_use]
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// Tells the bodies apart that the slot has had.
+    /// Generation of the slot: how often it was used before, modulo 2^32.
     #[must_use]
     pub const fn generation(self) -> u32 {
         self.generation

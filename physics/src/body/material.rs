@@ -2,7 +2,7 @@
 
 use crate::math::num::Fx;
 
-/// How a body bounces, rubs and slows down. All zero by default: nothing bounces, slides stop nowhere.
+/// Restitution, friction and damping of a body. All are zero by default: nothing bounces and nothing slows down.
 ///
 /// ```
 /// use testudo_physics::{BodyDef, Fx, Material, Shape};
@@ -10,19 +10,20 @@ use crate::math::num::Fx;
 /// let ball = BodyDef::dynamic(Shape::circle(Fx::ONE)).material(rubber);
 /// assert!(ball.validate().is_ok());
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Material {
-    /// Part of the closing speed that comes back from a contact, 0..=1. Of two bodies the larger value counts, and only
-    /// above the world's restitution threshold.
+    /// Coefficient of restitution, 0..=1: the speed after a collision divided by the speed before. A contact uses the larger value of
+    /// its two bodies, and only above the world's restitution threshold.
     pub restitution: Fx,
-    /// Coefficient of contact friction, 0..=4. Of two bodies the geometric mean counts.
+    /// Coefficient of contact friction, 0..=4. A contact uses the geometric mean of its two bodies.
     pub friction: Fx,
-    /// Deceleration by the ground that a body slides on, seen from above; units/s^2, 0..=1,024. It takes the same speed
-    /// away every second, so a body stops after `speed / ground_friction` seconds.
+    /// Deceleration by the ground in a world seen from above, units/s^2, 0..=1,024. It does not depend on the speed, so a body stops
+    /// after `speed / ground_friction` seconds.
     pub ground_friction: Fx,
-    /// Part of the velocity that is lost per second, 1/s, 0..=1,024. It takes much from fast bodies and little from slow
-    /// ones; per frame at most all of it.
+    /// Damping, 1/s, 0..=1,024: a body loses this part of its velocity per second. Fast bodies lose more than slow ones. A frame takes
+    /// at most the whole velocity.
     pub damping: Fx,
 }
 

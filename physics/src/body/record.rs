@@ -144,7 +144,7 @@ impl Default for Body {
     }
 }
 
-/// What few bodies use, or no step needs.
+/// Fields that few bodies use, or that no step reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct Extra {
@@ -254,7 +254,7 @@ impl Body {
 }
 
 impl Extra {
-    /// What takes no space and no time.
+    /// The values that most bodies have. They take no space in a snapshot and no time in a checksum.
     pub(crate) const USUAL: Self =
         Self { user: [0; 2], acceleration: [0; 2], friction: 0, damping: 0, max_speed: i32::MAX };
 

@@ -14,6 +14,7 @@ use crate::math::vec2::Vec2;
 /// assert_eq!(wall.half_extents(), Vec2::from_ints(10, 1));
 /// assert_eq!(Shape::circle(Fx::ONE).half_extents(), Vec2::from_ints(1, 1));
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shape {

@@ -12,7 +12,7 @@ use crate::math::vec2::Vec2;
 use crate::tree::quadtree::Quadtree;
 use crate::world::{TouchingContact, World};
 
-/// What a renderer implements to see a world. Every method has an empty default, so it implements what it can draw.
+/// Receives what [`World::debug_draw`] shows. Every method does nothing by default, so implement only what you draw.
 ///
 /// ```
 /// use testudo_physics::{BodyDef, BodyRef, DebugDraw, DebugDrawOptions, Fx, Shape, Vec2, World, WorldDef};
@@ -57,7 +57,7 @@ pub trait DebugDraw {
     }
 }
 
-/// What [`World::debug_draw`] hands on. By default everything but the boxes and the tree.
+/// What [`World::debug_draw`] shows. By default shapes, contacts and velocities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DebugDrawOptions {
@@ -80,7 +80,7 @@ impl Default for DebugDrawOptions {
 }
 
 impl World {
-    /// Hands what the engine sees to a renderer. Changes nothing.
+    /// Passes shapes, boxes, tree cells, contacts and velocities to a renderer. Changes nothing.
     pub fn debug_draw(&self, draw: &mut impl DebugDraw, options: DebugDrawOptions) {
         for body in self.bodies().filter(BodyRef::is_enabled) {
             if options.shapes {

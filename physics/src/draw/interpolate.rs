@@ -22,9 +22,8 @@ impl BodyRef<'_> {
     /// Where to draw the body, units: `alpha` 0 is its position before the last step, 65,536 the position now; larger
     /// values count as 65,536. With time `t` left over after the last step, `alpha = t * 65,536 * frames per second`.
     ///
-    /// Off from the exact point by one rounding to `f32`: less than 1/1,024 unit anywhere in the world. Bodies that are
-    /// static, asleep or disabled are where they are, and so is whatever [`World::set_position`] or a restored snapshot
-    /// put there: there is no way between.
+    /// The result is rounded once, to `f32`: the error is less than 1/1,024 unit anywhere in the world. Bodies that are static,
+    /// asleep or disabled are not interpolated. Nor is a jump by [`World::set_position`] or a restored snapshot.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};

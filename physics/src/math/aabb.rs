@@ -5,8 +5,7 @@ use crate::math::vec2::Vec2;
 
 /// A box along the axes; its corners and edges belong to it.
 ///
-/// `min` is at most `max` on both axes in every box that the functions here make from such boxes. A box the other way
-/// round contains no point.
+/// A box whose `min` is above its `max` on an axis is empty. The functions here make no empty box from boxes that are not empty.
 ///
 /// ```
 /// use testudo_physics::{Aabb, Vec2};
@@ -17,6 +16,7 @@ use crate::math::vec2::Vec2;
 /// assert!(selection.overlaps(&unit), "edges that touch overlap");
 /// assert_eq!(selection.union(&unit).max, Vec2::from_ints(10, 6));
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Aabb {
     /// Lower corner, units.

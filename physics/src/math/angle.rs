@@ -18,6 +18,7 @@ use crate::math::num::Fx;
 /// assert_eq!(Angle::atan2(Fx::from_num(3), Fx::from_num(-3)), northwest);
 /// assert_eq!(Angle::from_degrees(-90), Angle::from_turns(Fx::lit("0.75")));
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Angle(u32);
 

@@ -1,8 +1,7 @@
 //! The number type, its ranges, and arithmetic whose rounding and overflow are written out.
 //!
-//! [`Fx`]'s own operators round without saying so (`*` down, `/` toward zero), and what they do on overflow depends on
-//! the build profile. Inside the ranges below nothing overflows; where a value may leave them, use the functions here:
-//! they saturate in every profile.
+//! [`Fx`]'s own operators round down (`*`) and toward zero (`/`). On overflow they panic or wrap, as the build profile says. Inside the
+//! ranges below nothing overflows. For values beyond them use the functions here, which saturate in every profile.
 
 /// The one number of the public API: 48.16 fixed point, -2^47..2^47 with a resolution of 1/65,536.
 ///

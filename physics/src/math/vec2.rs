@@ -7,8 +7,8 @@ use crate::math::num::{Fx, div_nearest, isqrt_u64, mul_nearest, round_product};
 
 /// A vector of two fixed-point numbers: a position or distance in units, a velocity in units per second, ...
 ///
-/// Every operation is exact or rounds once, to nearest with ties away from zero unless it says otherwise, so mirrored
-/// vectors give mirrored results. What does not fit [`Fx`] saturates, in every build profile.
+/// Every operation is exact or rounds once: to nearest, ties away from zero, unless its documentation says otherwise. So mirrored
+/// vectors give mirrored results. Operations saturate at the limits of [`Fx`], in every build profile.
 ///
 /// ```
 /// use testudo_physics::{Angle, Fx, Vec2};
@@ -18,6 +18,7 @@ use crate::math::num::{Fx, div_nearest, isqrt_u64, mul_nearest, round_product};
 /// assert_eq!(velocity.clamp_length(Fx::from_num(2)).length().round(), 2);
 /// assert_eq!(Vec2::from_ints(7, 0).rotate(Angle::QUARTER), Vec2::from_ints(0, 7));
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Vec2 {
     /// Horizontal component.
@@ -129,7 +130,7 @@ impl Vec2 {
         }
     }
 
-    /// The point `part / of` of the way from here to `other`; all of the way when `part >= of`.
+    /// The point at `part / of` of the distance from here to `other`; `other` when `part >= of`.
     ///
     /// ```
     /// use testudo_physics::Vec2;

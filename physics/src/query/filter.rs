@@ -1,4 +1,4 @@
-//! Which bodies a query is about.
+//! Which bodies a query finds.
 
 use crate::body::def::BodyKind;
 use crate::body::filter::Filter;
@@ -6,7 +6,7 @@ use crate::body::id::BodyId;
 use crate::body::record::{Body, flag};
 use crate::math::boxes::NO_SLOT;
 
-/// Which bodies a query is about. The default is every body but sensors. Disabled bodies are never found.
+/// Which bodies a query finds. By default all but sensors. Disabled bodies are never found.
 ///
 /// ```
 /// use testudo_physics::{BodyKind, Filter, QueryFilter};
@@ -16,12 +16,13 @@ use crate::math::boxes::NO_SLOT;
 /// let walls = QueryFilter::new().only(BodyKind::Static);
 /// assert!(walls.statics && !walls.dynamics && enemies.dynamics);
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryFilter {
-    /// Only bodies whose filter and this one accept each other. Default: any.
+    /// If set, only bodies whose filter and this one accept each other. Default: none.
     pub filter: Option<Filter>,
-    /// Whether bodies that are no sensors are found. Default: yes.
+    /// Whether bodies other than sensors are found. Default: yes.
     pub solids: bool,
     /// Whether sensors are found. Default: no.
     pub sensors: bool,
@@ -31,7 +32,7 @@ pub struct QueryFilter {
     pub kinematics: bool,
     /// Whether dynamic bodies are found. Default: yes.
     pub dynamics: bool,
-    /// A body that is not found, for instance the one that asks. A stale handle excludes nobody.
+    /// A body that is not found, such as the one that casts a ray. A stale handle excludes nothing.
     pub exclude: Option<BodyId>,
 }
 
@@ -56,26 +57,26 @@ impl QueryFilter {
         }
     }
 
-    /// Only bodies whose filter accepts this one and the other way round: `layers` says on which layers the query itself lies,
-    /// `mask` which layers it looks for.
+    /// Only bodies whose filter and this one accept each other. `layers` are the layers of the query itself, `mask` those that it
+    /// looks for.
     #[must_use]
     pub const fn filter(self, filter: Filter) -> Self {
         Self { filter: Some(filter), ..self }
     }
 
-    /// Sensors as well.
+    /// Finds sensors, too.
     #[must_use]
     pub const fn with_sensors(self) -> Self {
         Self { sensors: true, ..self }
     }
 
-    /// Sensors and nothing else.
+    /// Finds sensors only.
     #[must_use]
     pub const fn only_sensors(self) -> Self {
         Self { sensors: true, solids: false, ..self }
     }
 
-    /// Only bodies of one kind.
+    /// Finds bodies of one kind only.
     #[must_use]
     pub const fn only(self, kind: BodyKind) -> Self {
         Self {
@@ -86,7 +87,7 @@ impl QueryFilter {
         }
     }
 
-    /// Not this body.
+    /// Does not find this body.
     #[must_use]
     pub const fn exclude(self, id: BodyId) -> Self {
         Self { exclude: Some(id), ..self }

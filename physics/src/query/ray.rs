@@ -1,10 +1,10 @@
-//! What a ray, or a circle or rectangle on its way, meets.
+//! Rays, swept circles and swept rectangles: what they hit.
 //!
-//! A shape that moves along a segment meets a body where its centre meets the body's outline grown by the shape
-//! ([`crate::collide::rounded_box`]), so a ray is a circle of radius 0 and all share everything.
+//! A shape that moves along a segment hits a body where its centre hits the body's outline grown by the shape
+//! ([`crate::collide::rounded_box`]). A ray is a circle of radius 0.
 //!
-//! Whether something is met is decided exactly. The place is rounded toward the origin: it is less than two raw units
-//! (2/65,536) before the exact one, never behind it.
+//! Hit or miss is decided exactly. The point of the hit is rounded toward the origin: it lies less than two raw units (2/65,536)
+//! before the exact point, never behind it.
 
 use alloc::vec::Vec;
 
@@ -24,7 +24,7 @@ use crate::world::World;
 /// How far beyond the best hit another one may lie and still be as near once both are rounded, raw units.
 const SLACK: u32 = 8;
 
-/// Where a ray meets a body.
+/// The point where a ray hits a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RayHit {
@@ -36,7 +36,7 @@ pub struct RayHit {
     pub normal: Vec2,
     /// Distance from the origin in units, rounded down.
     pub distance: Fx,
-    /// Part of the ray's length, 0..=1, rounded down to 1/65,536. `distance` is the finer one on rays longer than a unit.
+    /// `distance` divided by the ray's length, 0..=1, rounded down to 1/65,536. On rays longer than a unit, `distance` is more precise.
     pub fraction: Fx,
 }
 
@@ -55,16 +55,16 @@ pub struct SweepHit {
     pub normal: Vec2,
     /// How far it came, units, rounded down.
     pub distance: Fx,
-    /// Part of its way, 0..=1, rounded down to 1/65,536.
+    /// `distance` divided by the length of the whole path, 0..=1, rounded down to 1/65,536.
     pub fraction: Fx,
 }
 
 impl World {
-    /// The first body that the ray from `origin` to `end` meets. Equally distant bodies (to 1/65,536): the one in the lower
-    /// slot ([`BodyId::index`]).
+    /// The first body that the ray from `origin` to `end` hits. Of two bodies at the same distance (to 1/65,536) it is the one in
+    /// the lower slot ([`BodyId::index`]).
     ///
-    /// Both ends belong to the ray, and touching a surface is meeting it. A body that contains the origin is met there, at
-    /// distance 0 and with a zero normal; use [`QueryFilter::exclude`] for the body that looks.
+    /// Both ends belong to the ray, and touching a surface is a hit. A body that contains the origin is hit there, at distance 0
+    /// and with a zero normal. Use [`QueryFilter::exclude`] for the body that casts the ray.
     ///
     /// # Errors
     /// [`QueryError::OutOfRange`] when a component of `origin` or `end` is beyond +-20,480 units.
@@ -89,7 +89,7 @@ impl World {
         Ok(way.first(self, filter).map(|met| way.ray_hit(self, &met)))
     }
 
-    /// All bodies that the ray from `origin` to `end` meets, by distance, equal distances in ascending order of slots.
+    /// All bodies that the ray from `origin` to `end` hits, sorted by distance, then by slot.
     /// Otherwise as [`Self::ray_cast`]. `out` is emptied first.
     ///
     /// # Errors
@@ -109,11 +109,11 @@ impl World {
         Ok(())
     }
 
-    /// The first body that a circle meets on its way from `from` to `to`. Equally distant bodies (to 1/65,536): the one in
-    /// the lower slot ([`BodyId::index`]).
+    /// The first body that a circle hits when it moves from `from` to `to`. Of two bodies at the same distance (to 1/65,536) it is
+    /// the one in the lower slot ([`BodyId::index`]).
     ///
-    /// A body that the circle overlaps or touches at the start is met there, at distance 0 and with a zero normal. The way
-    /// back is free then, but so is the way further in: decide by the bodies' positions.
+    /// A body that the circle overlaps or touches at the start is hit there, at distance 0 and with a zero normal. The hit does not say
+    /// which direction leads out of the overlap; compare the positions to find out.
     ///
     /// # Errors
     /// [`QueryError::OutOfRange`] when a component of `from` or `to` is beyond +-20,480 units, or the radius is not in

@@ -39,10 +39,10 @@ use crate::tree::block_join::{BODIES_OF_ONE, IndexPair};
 /// world.step_on(60, &TwoThreads).unwrap();
 /// ```
 pub trait Workers {
-    /// How many threads take jobs. With one, a step hands out nothing.
+    /// Number of threads that run jobs. With 1, the step runs everything itself.
     fn threads(&self) -> usize;
 
-    /// Runs every job, in any order, and returns when all are done. Jobs that were left out are run by the step afterwards.
+    /// Runs every job, in any order, and returns when all are done. The step runs the jobs that are left out.
     fn run(&self, jobs: &mut [Job<'_>]);
 }
 
@@ -101,7 +101,7 @@ impl<'a> Job<'a> {
         Self { window, geometry, found, done: false }
     }
 
-    /// Does the work. A job that is done already is left alone.
+    /// Does the work. A second call does nothing.
     pub fn run(&mut self) {
         if !self.done {
             self.found.find(self.window, self.geometry);

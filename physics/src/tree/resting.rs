@@ -136,7 +136,7 @@ impl RestingTrees {
         [&mut self.old, &mut self.young]
     }
 
-    /// Calls `found` for each body whose inflated box may overlap `area`; waiting ones are handed on unseen.
+    /// Calls `found` for each body whose inflated box may overlap `area`; bodies that wait to be put into a tree are passed on without a test.
     pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
         self.old.visit(PLAIN, area, &mut *found);
         self.young.visit(PLAIN, area, &mut *found);

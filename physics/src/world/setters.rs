@@ -12,8 +12,8 @@ use crate::world::World;
 use crate::world_def::{WorldError, check_gravity};
 
 impl World {
-    /// Sets the velocity, units per second, cut off at the world's greatest speed. A velocity other than zero wakes the
-    /// body. Static bodies ignore it.
+    /// Sets the velocity, units per second, clamped to the world's greatest speed. A velocity other than zero wakes the body.
+    /// Static bodies ignore it.
     ///
     /// # Errors
     /// Stale handle, or a component beyond +-1,024.
@@ -89,7 +89,7 @@ impl World {
         Ok(())
     }
 
-    /// Changes the velocity of a dynamic body by `impulse / mass`, at once. The result is cut off at the greatest speed.
+    /// Changes the velocity of a dynamic body by `impulse / mass`, at once. The result is clamped to the greatest speed.
     ///
     /// # Errors
     /// Stale handle, or a component beyond +-16,777,216 (units times mass per second).
@@ -127,7 +127,7 @@ impl World {
         Ok(())
     }
 
-    /// Attaches another user value.
+    /// Sets the user value.
     ///
     /// # Errors
     /// Stale handle.
@@ -323,7 +323,7 @@ impl World {
         Ok(())
     }
 
-    /// Takes a body out of steps and queries, or back in. It keeps its place in the order and its velocity.
+    /// Takes a body out of steps and queries, or back in. It keeps its position in the order of creation, and its velocity.
     ///
     /// # Errors
     /// Stale handle.
