@@ -319,3 +319,20 @@ impl Settings {
         (self.margin + 1) / 2
     }
 }
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_come_back_from_text_with_their_bits() {
+        let world = WorldDef::new().gravity(Vec2::new(Fx::DELTA, -Fx::DELTA)).iterations(9).seed(7);
+        let text = serde_json::to_string(&world).unwrap();
+        assert_eq!(serde_json::from_str::<WorldDef>(&text).unwrap(), world, "{text}");
+        // What a file leaves out has its default.
+        assert_eq!(
+            serde_json::from_str::<WorldDef>(r#"{"iterations": 9}"#).unwrap(),
+            WorldDef::new().iterations(9)
+        );
+    }
+}

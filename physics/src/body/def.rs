@@ -340,20 +340,11 @@ mod tests {
 
     #[cfg(feature = "serde")]
     #[test]
-    fn definitions_and_settings_come_back_from_text_with_their_bits() {
-        use crate::world_def::WorldDef;
+    fn definitions_come_back_from_text_with_their_bits() {
         let body =
             circle().mass(Fx::lit("0.3")).max_speed(Fx::DELTA).filter(Filter::new(2, 4)).user(u64::MAX);
         let text = serde_json::to_string(&body).unwrap();
         assert_eq!(serde_json::from_str::<BodyDef>(&text).unwrap(), body, "{text}");
-        let world = WorldDef::new().gravity(Vec2::new(Fx::DELTA, -Fx::DELTA)).iterations(9).seed(7);
-        let text = serde_json::to_string(&world).unwrap();
-        assert_eq!(serde_json::from_str::<WorldDef>(&text).unwrap(), world, "{text}");
-        // What a file leaves out has its default.
-        assert_eq!(
-            serde_json::from_str::<WorldDef>(r#"{"iterations": 9}"#).unwrap(),
-            WorldDef::new().iterations(9)
-        );
     }
 
     #[test]

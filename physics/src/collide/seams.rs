@@ -63,7 +63,7 @@ mod tests {
         let unit = 1 << 16;
         let tile = |x: i32, y: i32| shell([x * unit, y * unit], [unit / 2, unit / 2], 0);
         let (left, right) = (tile(0, 0), tile(1, 0));
-        let found = |mover: &Shell, wall: &Shell| manifold(mover, wall, unit).expect("near");
+        let found = |mover: &Shell, wall: &Shell| manifold(mover, wall, 2 * unit).expect("near");
         let disc = shell([unit / 4, unit], [0; 2], unit / 2);
         let covered = |mover: &Shell, wall: &Shell, other: &Shell| {
             is_covered(mover, wall, &found(mover, wall), other, false)
