@@ -305,10 +305,6 @@ mod tests {
             levels[bot] = Some(level);
             let (game, turn) = play(Setup { players: 2, units: 40, seed }, levels, FIFTEEN_MINUTES);
             let scores = [game.score(0), game.score(1)];
-            println!(
-                "seed {seed} {level:?}: bot {bot}, result {:?} after {turn} turns, {scores:?}",
-                game.result()
-            );
             assert_eq!(game.result(), Some(bot as u32), "seed {seed}, {level:?}, {turn} turns, {scores:?}");
         }
     }
