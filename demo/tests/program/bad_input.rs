@@ -31,7 +31,7 @@ const REFUSED: [(&str, &str); 34] = [
     ("join", "HOST:PORT"),
     ("join nowhere --bot --headless", "nowhere"),
     ("join 127.0.0.1:0", "--bot"),
-    ("join localhost", "localhost:4000"),
+    ("join localhost", "as in localhost:"),
     ("no-such-command", "no-such-command"),
     ("soak --games 0", "--games"),
     ("soak --games 1000001", "--games"),

@@ -154,10 +154,10 @@ fn a_name_leads_to_the_host_as_its_address_does() {
     assert_eq!(host.end().0, 0);
     let unknown = run("join no-such-host.invalid:4000 --bot --headless");
     assert_eq!((unknown.code, unknown.stderr.lines().count()), (1, 1), "{unknown:?}");
-    for wrong in ["localhost", "localhost:", ":4000", "localhost:70000"] {
+    for wrong in ["localhost", "localhost:", ":4000", "localhost:070000"] {
         let ended = run(&format!("join {wrong} --bot --headless"));
         assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{ended:?}");
-        assert!(ended.stderr.contains("localhost:4000"), "an example: {ended:?}");
+        assert!(ended.stderr.contains("as in localhost:"), "an example: {ended:?}");
     }
 }
 
