@@ -36,14 +36,15 @@ until_said '"event":"selection","player":0,"units":[1-9]' box
 say "attack; the third hint; the bot has waited for this"
 ! noted '"event":"result"' || fail "decided before anybody has given an order"
 until_said '"event":"selection","player":0,"units":100' press "choose all"
-attack() { press attack && sleep 0.1 && place "view 1" 60 40 && sleep 0.1 && hold 1; }
+# On a slow machine a click may fall between two pictures: each attempt begins with the choice.
+attack() { press "choose all" && sleep 0.3 && press attack && sleep 0.3 && place "view 1" 60 40 && sleep 0.2 && hold 1; }
 until_said '"command":"attack","event":"order".*"player":0' attack
 said '"selection":"all"' || fail "an order to the whole army should say so in one word"
 patiently said '"event":"hint","value":3'
 picture attack 0.2
 place "view 1" 50 45
 for _ in 1 2 3; do xdotool click 4 && sleep 0.2; done
-picture battle 6
+picture battle 9
 key F2 && key F4 && key F5
 picture physics
 key F2 && key F4 && key F5
