@@ -91,6 +91,8 @@ pub struct World {
     pub(crate) waking: Vec<u32>,
     /// The islands that sleep.
     pub(crate) sleeping: SleepingIslands,
+    /// Whether bodies were put to sleep by hand since the last step: their contacts are still among those of the movers.
+    pub(crate) lulled: bool,
     /// Members of an island that wakes up.
     pub(crate) members: Vec<u32>,
     /// Sleepers that were pushed in a step, with their velocities.
@@ -228,6 +230,7 @@ impl World {
             active: Vec::new(),
             waking: Vec::new(),
             sleeping: SleepingIslands::default(),
+            lulled: false,
             members: Vec::new(),
             pushed: Vec::new(),
             fresh: Vec::new(),
@@ -465,6 +468,7 @@ impl World {
         if self.bodies[slot as usize].has(flag::AWAKE) {
             self.forget_mover(slot);
         }
+        self.contacts.stir(slot);
     }
 
     /// Takes a mover out of the tree of movers and the list.

@@ -13,4 +13,5 @@ mod geometry_fast;
 mod geometry_tools;
 mod geometry_walls;
 mod sleep;
+mod sleep_random;
 mod solve;

@@ -1,6 +1,6 @@
 //! Truths about sleeping and waking: sleepers are bodies like any other, whatever happens to them.
 
-use testudo_physics::{BodyDef, BodyId, Filter, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, BodyKind, Filter, Fx, Shape, Vec2, World, WorldDef};
 
 use crate::build::{Chance, ONE, add, at, circle, momentum, position, raw, rect, run, velocity, world};
 use crate::frame::{RATES, Truth, about};
@@ -149,7 +149,8 @@ fn a_steered_unit_moves_a_sleeping_block() {
 type Change = fn(&mut World, BodyId);
 
 /// What is done to the ground under a sleeping stack.
-const GROUND_GOES: [(&str, Change); 6] = [
+const GROUND_GOES: [(&str, Change); 7] = [
+    ("made to fall itself", |w, id| w.set_kind(id, BodyKind::Dynamic).unwrap()),
     ("removed", |w, id| w.remove_body(id).unwrap()),
     ("moved", |w, id| w.set_position(id, at(500_000, -500)).unwrap()),
     ("switched off", |w, id| w.set_enabled(id, false).unwrap()),
@@ -202,7 +203,7 @@ fn a_sleeping_stack_falls_at_once_when_its_ground_goes() {
 }
 
 /// What wakes a body that sleeps for itself: done to it, or beside it with a newcomer.
-const STIRS: [(&str, Change); 12] = [
+const STIRS: [(&str, Change); 13] = [
     ("woken", |w, id| w.wake_body(id).unwrap()),
     ("velocity", |w, id| w.set_velocity(id, at(10, 0)).unwrap()),
     ("impulse", |w, id| w.apply_impulse(id, at(10, 0)).unwrap()),
@@ -215,6 +216,10 @@ const STIRS: [(&str, Change); 12] = [
         w.set_material(id, material).unwrap();
     }),
     ("filter", |w, id| w.set_filter(id, Filter::new(2, 3)).unwrap()),
+    ("kind", |w, id| {
+        w.set_kind(id, BodyKind::Kinematic).unwrap();
+        w.set_kind(id, BodyKind::Dynamic).unwrap();
+    }),
     ("switched off and on", |w, id| {
         w.set_enabled(id, false).unwrap();
         w.set_enabled(id, true).unwrap();
@@ -451,6 +456,106 @@ fn support_that_drives_away_takes_or_drops_what_slept_on_it() {
                     Fx::from_bits(position(&w, box_on_it)[1] - ONE / 2),
                 );
                 truth.claim(&case, velocity(&w, box_on_it)[1] != 0, "a box that stands in the air");
+            }
+        },
+    );
+}
+
+#[test]
+fn another_gravity_wakes_everybody() {
+    Truth::hear("another gravity moves all that is free", "s = g t^2 / 2", 1..=5, |truth, chance, seed| {
+        for fps in RATES {
+            let mut w = world(WorldDef::new());
+            let count = chance.between(2, 20);
+            let group = sleeping_group(&mut w, chance, count, true, fps);
+            let start: Vec<_> = group.iter().map(|&id| position(&w, id)).collect();
+            let g = chance.between(100, 20_000);
+            w.set_gravity(at(0, g)).expect("in range");
+            run(&mut w, fps, fps);
+            for (&id, start) in group.iter().zip(start) {
+                let case = format!("seed {seed}, {fps} fps, g {g}/1000, {count} in the group");
+                let fallen = raw(at(0, g))[1] * i64::from(fps + 1) / 2 / i64::from(fps);
+                let seen = Fx::from_bits(position(&w, id)[1] - start[1]);
+                truth.expect(&case, about(Fx::from_bits(fallen), Fx::lit("0.01")), seen);
+                truth.claim(
+                    &case,
+                    w.set_gravity(at(0, g)).is_ok() && w.body(id).expect("alive").is_awake(),
+                    "asleep",
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn who_is_put_to_sleep_stays_until_something_happens() {
+    Truth::hear(
+        "what is put to sleep stays where it is, with all that it touches, until it is touched",
+        "the definition, and conservation of momentum",
+        1..=6,
+        |truth, chance, seed| {
+            for fps in RATES {
+                let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
+                let shelf = add(&mut w, BodyDef::static_body(rect(5_000, 500)).position(at(0, -500)));
+                let count = chance.between(1, 6);
+                let row: Vec<_> = (0..count)
+                    .map(|i| add(&mut w, BodyDef::dynamic(circle(500)).position(at(i * 1_000, 500))))
+                    .collect();
+                let far = add(&mut w, BodyDef::dynamic(circle(500)).position(at(40_000, 0)));
+                run(&mut w, 2, fps);
+                w.set_velocity(row[0], at(40, 0)).expect("alive");
+                run(&mut w, 1, fps);
+                w.sleep_body(row[chance.below(count as u32) as usize]).expect("alive");
+                w.sleep_body(far).expect("alive");
+                let mid_air = position(&w, far);
+                let places: Vec<_> = w.bodies().map(|b| b.position()).collect();
+                let case = format!("seed {seed}, {fps} fps, {count} in the row");
+                truth.claim(&case, w.bodies().all(|b| !b.is_awake()), "somebody awake");
+                run(&mut w, 2 * fps, fps);
+                truth.claim(&case, w.bodies().all(|b| !b.is_awake()), "somebody woke up");
+                truth.claim(&case, places.into_iter().eq(w.bodies().map(|b| b.position())), "somebody moved");
+                // The shelf goes: those on it fall; the one in mid-air is not touched by that.
+                w.remove_body(shelf).expect("alive");
+                run(&mut w, fps, fps);
+                let low = row.iter().map(|&id| position(&w, id)[1]).max().expect("not empty");
+                truth.expect(&case, Fx::from_num(-7)..=Fx::from_num(-4), Fx::from_bits(low));
+                truth.claim(&case, position(&w, far) == mid_air, "the one in mid-air fell");
+                w.wake_body(far).expect("alive");
+                run(&mut w, fps, fps);
+                let fallen = Fx::from_bits(mid_air[1] - position(&w, far)[1]);
+                truth.expect(&case, Fx::from_num(4)..=Fx::from_num(6), fallen);
+            }
+        },
+    );
+}
+
+#[test]
+fn who_never_sleeps_keeps_awake_what_it_touches() {
+    Truth::hear(
+        "a body with sleep off never sleeps, nor its island",
+        "the definition",
+        1..=5,
+        |truth, chance, seed| {
+            for fps in RATES {
+                let mut w = world(WorldDef::new());
+                let count = chance.between(2, 20);
+                let group = sleeping_group(&mut w, chance, count, chance.clone().below(2) == 0, fps);
+                let far = add(&mut w, BodyDef::dynamic(circle(500)).position(at(0, 60_000)));
+                let guard = group[chance.below(count as u32) as usize];
+                w.set_can_sleep(guard, false).expect("alive");
+                let born = BodyDef::dynamic(circle(500)).position(at(0, -60_000)).can_sleep(false);
+                let born = add(&mut w, born);
+                run(&mut w, 4 * fps, fps);
+                let case = format!("seed {seed}, {fps} fps, {count} in the group");
+                let asleep =
+                    group.iter().chain([&born]).filter(|&&id| !w.body(id).expect("alive").is_awake()).count();
+                truth.claim(&case, asleep == 0, format!("{asleep} asleep"));
+                truth.claim(&case, !w.body(far).expect("alive").is_awake(), "the far one awake");
+                truth.claim(&case, !w.body(born).expect("alive").can_sleep(), "it may sleep");
+                w.set_can_sleep(guard, true).expect("alive");
+                run(&mut w, fps, fps);
+                let awake = group.iter().filter(|&&id| w.body(id).expect("alive").is_awake()).count();
+                truth.claim(&case, awake == 0, format!("{awake} awake once it may sleep"));
             }
         },
     );

@@ -68,6 +68,7 @@ pub struct BodyDef {
     pub(crate) user: u64,
     /// Units per second; `None` = only the world's limit.
     pub(crate) max_speed: Option<Fx>,
+    pub(crate) can_sleep: bool,
 }
 
 impl BodyDef {
@@ -88,6 +89,7 @@ impl BodyDef {
             enabled: true,
             user: 0,
             max_speed: None,
+            can_sleep: true,
         }
     }
 
@@ -168,6 +170,12 @@ impl BodyDef {
     #[must_use]
     pub fn max_speed(self, max_speed: Fx) -> Self {
         Self { max_speed: Some(max_speed), ..self }
+    }
+
+    /// Whether the body may fall asleep. One that may not keeps awake what it touches, directly or through others. Default true.
+    #[must_use]
+    pub fn can_sleep(self, can_sleep: bool) -> Self {
+        Self { can_sleep, ..self }
     }
 
     /// Layers and mask. Default layer 0, all layers in the mask.

@@ -45,6 +45,8 @@ pub enum BodyField {
     Damping,
     /// Raw speed limit; `i32::MAX` = only the world's.
     MaxSpeed,
+    /// What few bodies choose, one bit each: whether it never sleeps.
+    Choices,
     /// Carried remainder of the motion along x, in 1/fps of a raw unit.
     PositionRemainderX,
     /// Carried remainder of the motion along y, in 1/fps of a raw unit.
@@ -189,7 +191,7 @@ impl Field {
 
 /// All fields, in the order in which a snapshot has them.
 #[rustfmt::skip] // A table is read in columns.
-pub(crate) const TABLE: [Field; 19] = {
+pub(crate) const TABLE: [Field; 20] = {
     use Home::{Body as B, Extra as E};
     use Number::{Flags, I32, U16, U32, U64};
     use Saved::{Always, InTheWord, OfCircles, OfRectangles, Unless, UnusualMass};
@@ -212,6 +214,7 @@ pub(crate) const TABLE: [Field; 19] = {
         Field::new(E(offset_of!(Extra, friction)), I32, Unless(0, 27), &[(F::Friction, "friction")]),
         Field::new(E(offset_of!(Extra, damping)), I32, Unless(0, 28), &[(F::Damping, "damping")]),
         Field::new(E(offset_of!(Extra, max_speed)), I32, Unless(ANY_SPEED, 29), &[(F::MaxSpeed, "max_speed")]),
+        Field::new(E(offset_of!(Extra, choices)), U32, Unless(0, 31), &[(F::Choices, "choices")]),
         Field::new(Home::Slot, U32, Unless(0, 30), &[(F::Generation, "generation")]),
         Field::new(B(offset_of!(Body, filter)), U32, Unless(DEFAULT_FILTER, 24), &[(F::FilterLayers, "filter.layers"), (F::FilterMask, "filter.mask")]),
         Field::new(E(offset_of!(Extra, user)), U64, Unless(0, 25), &[(F::User, "user")]),

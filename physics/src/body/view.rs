@@ -4,7 +4,7 @@ use crate::body::def::BodyKind;
 use crate::body::filter::Filter;
 use crate::body::id::BodyId;
 use crate::body::material::Material;
-use crate::body::record::{Body, Extra, flag, fx, vec2};
+use crate::body::record::{Body, Extra, choice, flag, fx, vec2};
 use crate::body::shape::Shape;
 use crate::math::aabb::Aabb;
 use crate::math::num::Fx;
@@ -130,6 +130,12 @@ impl BodyRef<'_> {
     #[must_use]
     pub fn is_awake(&self) -> bool {
         self.body.has(flag::AWAKE)
+    }
+
+    /// Whether the body may fall asleep by itself.
+    #[must_use]
+    pub fn can_sleep(&self) -> bool {
+        self.extra.choices & choice::NEVER_SLEEPS == 0
     }
 
     /// Axes (x, y) along which contacts do not move the body.

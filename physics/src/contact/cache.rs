@@ -98,8 +98,8 @@ pub(crate) struct ContactCache {
 }
 
 impl ContactCache {
-    /// Makes the contacts of the last frame available to [`Self::find`], those of woken owners among them. After a restore all resting
-    /// contacts are asked for which `rejoins` holds: nobody knows who woke up before.
+    /// Makes the contacts of the last frame available to [`Self::find`], and of the resting ones those for which `rejoins` holds. It holds only
+    /// for contacts of stirred owners; after a restore nobody knows these, so all are asked.
     pub(crate) fn begin_step(&mut self, slots: usize, rejoins: impl Fn(&RestingContact) -> bool) {
         core::mem::swap(&mut self.owners, &mut self.old_owners);
         core::mem::swap(&mut self.contacts, &mut self.old_contacts);
@@ -114,7 +114,7 @@ impl ContactCache {
             self.woken.extend(self.resting.iter().filter(|c| rejoins(c)));
             self.resting.retain(|c| !rejoins(c));
         } else {
-            self.take_stirred();
+            self.take_stirred(rejoins);
         }
         self.matched.clear();
         self.matched.resize(len + self.woken.len(), false);
@@ -125,17 +125,24 @@ impl ContactCache {
         self.stirred.push(owner);
     }
 
-    /// Moves the contacts of the stirred owners from the resting to the woken ones: a search for each owner, and what lies between them
-    /// closes up.
-    fn take_stirred(&mut self) {
+    /// Moves contacts of the stirred owners from the resting to the woken ones: a search for each owner, and what lies between them closes
+    /// up.
+    fn take_stirred(&mut self, rejoins: impl Fn(&RestingContact) -> bool) {
         self.stirred.sort_unstable();
         let (mut kept, mut seen) = (0, 0);
         for owner in self.stirred.drain(..) {
             let start = seen + self.resting[seen..].partition_point(|c| c.owner < owner);
-            let end = start + self.resting[start..].iter().take_while(|c| c.owner == owner).count();
-            self.woken.extend_from_slice(&self.resting[start..end]);
             self.resting.copy_within(seen..start, kept);
-            (kept, seen) = (kept + start - seen, end);
+            (kept, seen) = (kept + start - seen, start);
+            while let Some(&contact) = self.resting.get(seen).filter(|c| c.owner == owner) {
+                seen += 1;
+                if rejoins(&contact) {
+                    self.woken.push(contact);
+                } else {
+                    self.resting[kept] = contact;
+                    kept += 1;
+                }
+            }
         }
         self.resting.copy_within(seen.., kept);
         self.resting.truncate(kept + self.resting.len() - seen);

@@ -275,6 +275,7 @@ impl World {
         self.contacts.rebuild(self.bodies.len());
         self.previous.reserve_exact(self.bodies.len());
         self.stepper.forget();
+        self.lulled = true;
         self.sleeping.rebuild(&self.bodies, self.contacts.iter());
         // Bodies wait outside of the trees until the next step; until then queries look at them one by one.
         for (slot, body) in self.bodies.iter().enumerate() {

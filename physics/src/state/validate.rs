@@ -1,7 +1,7 @@
 //! Invariants of the state: what every sequence of calls keeps, checked for bytes of unknown origin, tests and debug builds.
 
 use crate::body::filter::Filter;
-use crate::body::record::{Body, Extra, flag, raw};
+use crate::body::record::{Body, Extra, choice, flag, raw};
 use crate::math::num::{
     EXTENT_MAX, EXTENT_MIN, FPS_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX,
 };
@@ -146,6 +146,7 @@ fn validate_flags(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     ensure(!moving || (movable && is(flag::AWAKE | flag::DISABLED)), "a velocity of a body at rest")?;
     ensure(is(flag::DAMPED) == (extra.damping != 0), "the damping flag")?;
     ensure(is(flag::LIMITED) == (extra.max_speed != i32::MAX), "the speed limit's flag")?;
+    ensure(extra.choices & !choice::ALL == 0, "an unknown choice of a body")?;
     ensure(is(flag::EXTRA) == (*extra != Extra::USUAL), "the flag of unusual fields")?;
     ensure(is(flag::ROUGH) == (extra.friction != 0), "the friction flag")?;
     ensure(is(flag::FILTERED) == (body.filter() != Filter::default()), "the filter flag")?;

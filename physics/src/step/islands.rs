@@ -59,7 +59,7 @@ pub(crate) struct Islands {
 }
 
 impl Islands {
-    /// Joins the `lanes` movers that touch and notes what holds them. `shells` holds guests behind the movers.
+    /// Joins the `lanes` movers that touch, once the cache has decided that, and notes what holds them. `shells` holds guests behind the movers.
     pub(crate) fn find(
         &mut self,
         batches: &Batches,
@@ -88,7 +88,8 @@ impl Islands {
             let stirs = |other: u32, mover: bool| if mover != movable(other) { held::STIRRED } else { 0 };
             held[a as usize] |= held::TOUCHES | carries(along > 0) | stirs(b, mover_b);
             held[b as usize] |= held::TOUCHES | carries(along < 0) | stirs(a, mover_a);
-            if mover_a && mover_b && movable(a) && movable(b) {
+            // Only what the cache keeps: a restored world makes its rings from that.
+            if origin.touching && mover_a && mover_b && movable(a) && movable(b) {
                 sets.merge(a, b);
             }
         });
@@ -115,6 +116,26 @@ impl Islands {
     pub(crate) fn put_to_sleep(&mut self, lane: u32, slot: u32) {
         let name = self.sets.find(lane);
         self.sleepy.push(u64::from(name) << 32 | u64::from(slot));
+    }
+
+    /// All that a body touches now, directly or through others that contacts can move; awake ones.
+    pub(crate) fn members_of(
+        &mut self,
+        slot: u32,
+        bodies: &[Body],
+        contacts: impl Iterator<Item = RestingContact>,
+        members: &mut Vec<u32>,
+    ) {
+        let joins = |slot: u32| {
+            let body = &bodies[slot as usize];
+            body.has(flag::DYNAMIC) && body.has(flag::AWAKE) && !body.has(flag::FRESH)
+        };
+        self.sets.reset(bodies.len());
+        for contact in contacts.filter(|c| joins(c.owner) && joins(c.other)) {
+            self.sets.merge(contact.owner, contact.other);
+        }
+        let name = self.sets.find(slot);
+        members.extend((0..bodies.len() as u32).filter(|&other| self.sets.find(other) == name));
     }
 
     /// Makes rings of those that fell asleep.

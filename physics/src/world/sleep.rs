@@ -1,6 +1,8 @@
 //! Falling asleep and waking up, island by island.
 
-use crate::body::record::{Body, flag};
+use crate::body::def::BodyError;
+use crate::body::id::BodyId;
+use crate::body::record::{Body, choice, flag};
 use crate::contact::setup::PARTING_GAP;
 use crate::motion::rates;
 use crate::motion::rates::PerFrame;
@@ -14,17 +16,23 @@ const GLIDING_SHIFT: u32 = 6;
 
 impl World {
     /// Makes a movable body a mover from the next step on, and the island that it sleeps with. Kinematic bodies move only with a velocity.
+    #[inline]
     pub(crate) fn wake(&mut self, slot: u32) {
         let body = &mut self.bodies[slot as usize];
-        let moves = body.has(flag::DYNAMIC) || (body.has(flag::KINEMATIC) && body.velocity != [0, 0]);
-        if !moves || body.has(flag::DISABLED) {
-            return;
-        }
-        body.still_ms = 0;
         if body.has(flag::AWAKE) {
+            // Kinematic bodies are never still.
+            body.still_ms = 0;
+        } else {
+            self.wake_island(slot);
+        }
+    }
+
+    fn wake_island(&mut self, slot: u32) {
+        let body = &self.bodies[slot as usize];
+        let carries = body.has(flag::KINEMATIC) && body.velocity != [0, 0];
+        if !(carries || body.has(flag::DYNAMIC)) || body.has(flag::DISABLED) {
             return;
         }
-        let carries = body.has(flag::KINEMATIC);
         let mut members = core::mem::take(&mut self.members);
         self.sleeping.take(slot, &mut members);
         for &member in &members {
@@ -41,6 +49,53 @@ impl World {
         if carries {
             self.wake_neighbours(slot);
         }
+    }
+
+    /// Stops a body and puts it to sleep at once, with all that it touches, directly or through others that contacts can move; wherever they
+    /// are, in mid-air as well. Forces that wait are dropped. Whatever wakes a sleeper wakes them. Static bodies always sleep.
+    ///
+    /// Looks at all contacts, so it is no call for thousands of bodies per frame.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn sleep_body(&mut self, id: BodyId) -> Result<(), BodyError> {
+        let slot = self.slot(id)? as u32;
+        if !self.bodies[slot as usize].has(flag::AWAKE) {
+            return Ok(());
+        }
+        let mut members = core::mem::take(&mut self.members);
+        self.stepper.islands.members_of(slot, &self.bodies, self.contacts.iter(), &mut members);
+        for &member in &members {
+            let body = &mut self.bodies[member as usize];
+            body.velocity = [0, 0];
+            body.set(flag::AWAKE | flag::FORCED, false);
+            self.extras[member as usize].acceleration = [0, 0];
+            self.note_extra(member as usize);
+            self.stepper.vacate(member);
+            self.resting.insert(member, &self.bodies, self.settings.split, self.settings.box_margin());
+            // Its contacts come to rest in the next step, but for those that ended meanwhile.
+            self.contacts.stir(member);
+        }
+        self.sleeping.add(members.drain(..));
+        self.members = members;
+        self.active.retain(|&slot| self.bodies[slot as usize].has(flag::AWAKE));
+        self.lulled = true;
+        Ok(())
+    }
+
+    /// Whether a body may fall asleep by itself; one that may not keeps awake what it touches. [`World::sleep_body`] works all the same.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn set_can_sleep(&mut self, id: BodyId, can_sleep: bool) -> Result<(), BodyError> {
+        let slot = self.slot(id)?;
+        let choices = &mut self.extras[slot].choices;
+        *choices = if can_sleep { *choices & !choice::NEVER_SLEEPS } else { *choices | choice::NEVER_SLEEPS };
+        self.note_extra(slot);
+        if !can_sleep {
+            self.wake(slot as u32);
+        }
+        Ok(())
     }
 
     /// Wakes the sleeping bodies whose boxes touch a body's.
@@ -110,11 +165,13 @@ impl World {
     pub(crate) fn put_to_sleep(&mut self) {
         let settings = self.settings;
         self.stepper.find_islands(settings.gravity);
-        let Self { active, bodies, stepper, resting, sleeping, .. } = self;
+        let Self { active, bodies, extras, stepper, resting, sleeping, .. } = self;
         for &slot in active.iter() {
             if let Some(lane) = stepper.lane(slot) {
                 let body = &bodies[slot as usize];
-                let rests = may_rest(body, stepper.islands.held[lane], &settings);
+                let restless =
+                    body.has(flag::EXTRA) && extras[slot as usize].choices & choice::NEVER_SLEEPS != 0;
+                let rests = !restless && may_rest(body, stepper.islands.held[lane], &settings);
                 stepper.islands.note_stillness(lane as u32, if rests { body.still_ms } else { 0 });
             }
         }

@@ -73,6 +73,9 @@ impl World {
     /// Bodies that woke up or are new leave the resting trees and join the movers. What is new and does not move wakes those beside it.
     #[inline(never)]
     fn gather_movers(&mut self) {
+        if core::mem::take(&mut self.lulled) {
+            self.contacts.retire(&self.bodies);
+        }
         self.join_movers();
         self.resting.flush(&self.bodies, self.settings.split, self.settings.box_margin());
         for at in 0..self.fresh.len() {
@@ -125,7 +128,11 @@ impl World {
             let body = &bodies[slot as usize];
             !body.has(flag::AWAKE | flag::DISABLED | flag::FRESH) && !gone(slot)
         };
-        self.contacts.begin_step(bodies.len(), |c: &RestingContact| !(stays(c.owner) && stays(c.other)));
+        // An owner that is not dynamic any more was turned into something else.
+        let rests = |c: &RestingContact| {
+            stays(c.owner) && stays(c.other) && bodies[c.owner as usize].has(flag::DYNAMIC)
+        };
+        self.contacts.begin_step(bodies.len(), |c: &RestingContact| !rests(c));
         self.sensors.begin_step();
         self.stepper.append_resting(bodies, &self.contacts);
         let mut phase = ContactPhase {
