@@ -53,6 +53,14 @@ pub(crate) fn random_number() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
+/// Bytes that nobody can guess, for the numbers that set a member apart from strangers.
+pub(crate) fn random_bytes() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&random_number().to_le_bytes());
+    bytes[8..].copy_from_slice(&random_number().to_le_bytes());
+    bytes
+}
+
 /// A question to a host, asked again and again until it is answered. Nothing here waits.
 pub(crate) struct Asking {
     host: SocketAddr,

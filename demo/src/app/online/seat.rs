@@ -154,7 +154,7 @@ impl Seat {
         let address = udp.local_address().map_err(MatchError::Socket)?;
         let session_id = invitation::random_number();
         let clock = Clock::start();
-        let config = config(terms, pace, session_id).lobby_timeout(LOBBY);
+        let config = config(terms, pace, session_id).lobby_timeout(LOBBY).entropy(invitation::random_bytes());
         let session = Session::host(config, clock.now())?;
         let driver = Driver::new(client(game, terms, options)?, session);
         let mut seat = Self::new(terms, session_id, clock, udp, driver, options.pilot);
@@ -182,7 +182,7 @@ impl Seat {
         let mut udp =
             UdpTransport::bind(local).map_err(|error| MatchError::Bind { address: local, error })?;
         let clock = Clock::start();
-        let config = config(&terms, pace, session_id);
+        let config = config(&terms, pace, session_id).entropy(invitation::random_bytes());
         let host = udp.add_peer(host);
         let session = Session::join(config, PlayerId(player), host, clock.now())?;
         let fault = options.fault.map(|fault| Fault { player, ..fault });
