@@ -164,6 +164,11 @@ impl Link {
         self.last_word = Some((bye, BYE_COPIES));
     }
 
+    /// Says goodbye once more, if that is not to be done anyway.
+    pub(crate) fn repeat_bye(&mut self, bye: Bye) {
+        self.last_word.get_or_insert((bye, 1));
+    }
+
     /// Whether the last word is still to be said.
     pub(crate) fn owes_bye(&self) -> bool {
         self.last_word.is_some()

@@ -33,6 +33,13 @@ impl<A: Action> Session<A> {
             self.links[index].owe_bye(Bye::Dropped);
             return Ok(false);
         }
+        if let Some(index) = index
+            && self.phase == SessionPhase::Finished
+            && kind == Packet::TURNS
+        {
+            // Somebody who goes on has not heard the last word.
+            self.links[index].repeat_bye(Bye::Finished);
+        }
         let connected = index.filter(|&index| self.links[index].is_connected());
         match kind {
             Packet::WELCOME => {

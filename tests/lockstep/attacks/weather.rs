@@ -46,6 +46,34 @@ fn three_seconds_after_an_outage_turns_are_as_long_as_before() {
     }
 }
 
+/// All copies of a farewell can be lost at once: found by a soak (seed 1795315955).
+#[test]
+fn a_last_word_that_was_lost_is_said_again() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        let config = SessionConfig::new(2).turns(60).topology(topology);
+        let mut game = toy_match(&config, 0, 1, link(60, 0));
+        let middle: u32 = if topology == Topology::Relay { 2 } else { 0 };
+        while game.drivers()[1].session().next_turn().0 < 60
+            || game.drivers()[1].session().turn_status() != testudo_lockstep::TurnStatus::Over
+        {
+            let until = game.now().as_micros() / 1_000 + 5;
+            run(&mut game, until);
+        }
+        // By now the last entries are on their way; the middle finishes, and nobody hears it.
+        let until = game.now().as_micros() / 1_000 + 100;
+        run(&mut game, until);
+        game.net_mut().set_link(middle, 1, link(60, 1_000_000));
+        run(&mut game, until + 1_000);
+        game.net_mut().set_link(middle, 1, link(60, 0));
+        assert!(run(&mut game, until + 3_000), "{topology:?} {:?}", game.drivers()[1].session().phase());
+        assert_eq!(
+            game.drivers()[1].session().phase(),
+            testudo_lockstep::SessionPhase::Finished,
+            "{topology:?}"
+        );
+    }
+}
+
 /// Bytes that each node sends per second while a match runs.
 fn bytes_per_second(players: u8, topology: Topology, link: LinkSettings) -> Vec<u64> {
     let config = SessionConfig::new(players).turns(2_000).topology(topology).pace(Pace::Adaptive);
