@@ -41,7 +41,7 @@ fn batches(rng: &mut Pcg32) -> Vec<Batch> {
 
 #[test]
 fn passes_solve_as_one_contact_after_the_other_does() {
-    for seed in 0..50 {
+    for seed in 0..if cfg!(miri) { 1 } else { 50 } {
         let rng = &mut Pcg32::new(seed, 1);
         let start = batches(rng);
         let mut velocities = [Velocity::default(); BODIES as usize + 2];
@@ -86,7 +86,7 @@ fn pairs_are_measured_as_one_by_one() {
     for (seed, spread) in [1 << 4, 1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 28].into_iter().enumerate() {
         let rng = &mut Pcg32::new(seed as u64, 2);
         let shells = shells(rng, 200, spread);
-        for count in [0, 1, 3, 4, 7, 8, 9, 1_000] {
+        for count in [0, 1, 3, 4, 7, 8, 9, if cfg!(miri) { 20 } else { 1_000 }] {
             let pairs: Vec<IndexPair> = (0..count).map(|_| [rng.below(200), rng.below(200)]).collect();
             // In a crowd few cores overlap, in one point most do.
             for margin in [0, 1 << 14] {
@@ -107,5 +107,6 @@ fn pairs_are_measured_as_one_by_one() {
             }
         }
     }
-    assert!(touching > 5_000 && inside > 1_000 && inside < touching, "{touching}, {inside}");
+    let enough = if cfg!(miri) { 100 } else { 5_000 };
+    assert!(touching > enough && inside > enough / 5 && inside < touching, "{touching}, {inside}");
 }
