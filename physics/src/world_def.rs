@@ -97,7 +97,7 @@ impl WorldDef {
             relax_iterations: 1,
             push_factor: Fx::from_bits(13_107),
             margin: Fx::from_bits(13_107),
-            restitution_threshold: Fx::from_bits(1 << 14),
+            restitution_threshold: Fx::ONE,
             max_speed: SPEED_MAX,
             sleep_speed: Fx::from_bits(1 << 12),
             sleep_ms: 500,
@@ -151,7 +151,8 @@ impl WorldDef {
         Self { margin, ..self }
     }
 
-    /// Closing speed below which restitution is ignored, so that resting contacts do not rattle; units/s, 0..=1,024. Default 0.25.
+    /// Closing speed up to which restitution is ignored, so that resting contacts do not rattle; units/s, 0..=1,024. Default 1. A pair whose
+    /// restitution is 1 bounces at any speed: it never rests anyway.
     #[must_use]
     pub fn restitution_threshold(self, speed: Fx) -> Self {
         Self { restitution_threshold: speed, ..self }

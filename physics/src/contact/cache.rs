@@ -18,6 +18,7 @@ use crate::body::record::{Body, Shell, flag};
 use crate::math::boxes::LANES;
 use crate::math::lanes::PLAIN;
 use crate::solve::coloring::{Batches, Origin};
+use crate::solve::friction::FrictionContact;
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,8 @@ pub(crate) struct CachedContacts {
     pub(crate) others: Vec<u32>,
     /// Impulses of the last frame, raw units per second of closing speed; not negative.
     pub(crate) impulses: Vec<i32>,
+    /// Friction impulses, likewise; empty when nobody has friction.
+    pub(crate) slides: Vec<i32>,
 }
 
 impl CachedContacts {
@@ -38,11 +41,13 @@ impl CachedContacts {
         self.others.resize(len, 0);
         self.impulses.clear();
         self.impulses.resize(len, 0);
+        self.slides.clear();
     }
 
     fn truncate(&mut self, len: usize) {
         self.others.truncate(len);
         self.impulses.truncate(len);
+        self.slides.truncate(len);
     }
 }
 
@@ -60,6 +65,8 @@ pub(crate) struct RestingContact {
     pub(crate) owner: u32,
     pub(crate) other: u32,
     pub(crate) impulse: i32,
+    /// Friction impulse.
+    pub(crate) slide: i32,
 }
 
 /// Two slots, the lower one first.
@@ -216,6 +223,30 @@ impl ContactCache {
         Some(((self.matched.len() - self.woken.len() + i) as u32, self.woken[i].impulse))
     }
 
+    /// Friction impulse of the last frame's contact; `cached` is what [`Self::find`] gave.
+    pub(crate) fn slide(&self, cached: u32) -> i32 {
+        let cached = cached as usize;
+        match cached.checked_sub(self.matched.len() - self.woken.len()) {
+            None => self.old_contacts.slides.get(cached).copied().unwrap_or(0),
+            Some(woken) => self.woken.get(woken).map_or(0, |contact| contact.slide),
+        }
+    }
+
+    /// Keeps the friction impulses of the contacts that are kept. Scenes without friction pay nothing.
+    fn keep_slides(&mut self, frictions: &[FrictionContact], batches: &Batches, shells: &[Shell]) {
+        if frictions.is_empty() {
+            return;
+        }
+        self.contacts.slides.resize(self.contacts.len(), 0);
+        for friction in frictions {
+            let origin = batches.origin(friction.place);
+            let [start, end] = self.range(shells[origin.owner as usize].slot).map(|at| at as usize);
+            if let Some(at) = self.contacts.others[start..end].iter().position(|&slot| slot == origin.other) {
+                self.contacts.slides[start + at] = friction.impulse;
+            }
+        }
+    }
+
     /// Keeps the solved contacts that touch and derives the events.
     ///
     /// `touch` tells of two working bodies that were apart and have pushed each other whether they touch.
@@ -223,6 +254,7 @@ impl ContactCache {
         &mut self,
         batches: &mut Batches,
         shells: &[Shell],
+        frictions: &[FrictionContact],
         touch: impl Fn(u32, u32) -> bool,
     ) {
         for owner in &self.old_owners {
@@ -233,6 +265,7 @@ impl ContactCache {
         self.count_contacts(batches, shells, touch);
         self.place_owners(shells);
         self.place_contacts(batches);
+        self.keep_slides(frictions, batches, shells);
         self.began.sort_unstable();
         self.stayed.sort_unstable();
         self.collect_ended();
@@ -246,11 +279,14 @@ impl ContactCache {
         self.places.resize(shells.len(), 0);
         let Self { places, began, stayed, lists_stayed, matched, .. } = self;
         batches.for_each_mut(|batch, lane, origin| {
-            if batch.impulse[lane] != 0 && !origin.touching {
-                // Who has touched does so until nothing holds them together any more.
-                origin.touching = origin.cached != Origin::NEW || touch(batch.a[lane], batch.b[lane]);
+            // Who has touched does so until nothing holds them together any more.
+            if batch.impulse[lane] != 0
+                && !origin.is_touching()
+                && (origin.cached != Origin::NEW || touch(batch.a[lane], batch.b[lane]))
+            {
+                origin.gap = 0;
             }
-            let kept = origin.touching;
+            let kept = origin.is_touching();
             places[origin.owner as usize] += u32::from(kept);
             if origin.cached != Origin::NEW {
                 matched[origin.cached as usize] = kept;
@@ -288,7 +324,7 @@ impl ContactCache {
         batches.for_each(|batch, lane, origin| {
             let impulse = batch.impulse[lane];
             // Whether a contact is kept is hard to predict for a branch: the others are written behind the last place.
-            let kept = origin.touching;
+            let kept = origin.is_touching();
             let place = &mut places[origin.owner as usize];
             let at = select_unpredictable(kept, *place as usize, last);
             contacts.others[at] = origin.other;
@@ -331,11 +367,16 @@ impl ContactCache {
             let start = write;
             for i in read..read + count as usize {
                 let (other, impulse) = (self.contacts.others[i], self.contacts.impulses[i]);
+                let slide = self.contacts.slides.get(i).copied();
                 if rests(owner.slot) && rests(other) {
-                    self.woken.push(RestingContact { owner: owner.slot, other, impulse });
+                    let slide = slide.unwrap_or(0);
+                    self.woken.push(RestingContact { owner: owner.slot, other, impulse, slide });
                 } else {
                     self.contacts.others[write] = other;
                     self.contacts.impulses[write] = impulse;
+                    if let Some(slide) = slide {
+                        self.contacts.slides[write] = slide;
+                    }
                     write += 1;
                     owner.count += 1;
                 }
@@ -374,7 +415,8 @@ impl ContactCache {
             start = range.end;
             range.map(|i| {
                 let (other, impulse) = (self.contacts.others[i], self.contacts.impulses[i]);
-                RestingContact { owner: owner.slot, other, impulse }
+                let slide = self.contacts.slides.get(i).copied().unwrap_or(0);
+                RestingContact { owner: owner.slot, other, impulse, slide }
             })
         });
         awake.chain(self.resting.iter().copied())

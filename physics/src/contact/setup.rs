@@ -8,17 +8,15 @@ use fearless_simd::Simd;
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
+use crate::solve::bounce::{Bounce, Bounces};
 use crate::solve::coloring::{Batches, Origin};
-use crate::solve::solver::{Contact, NO_LIMIT, Velocity};
+use crate::solve::deep::OVERLAP_DEEP;
+use crate::solve::solver::{Contact, NO_LIMIT};
 use crate::solve::stiff::StiffContacts;
 use crate::world_def::Settings;
 
-/// Greatest speed at which overlapping bodies are pushed apart, raw units per second.
-pub(crate) const PUSH_MAX: i64 = 256 << 16;
-
-/// A contact ends only when the surfaces are further apart than this, so that bodies that move together do not flicker
-/// between touching and not: 1/64 unit, raw.
-pub(crate) const PARTING_GAP: i32 = 1 << 10;
+/// Restitution without loss, raw.
+const ELASTIC: i32 = 1 << 16;
 
 /// What the solver does with a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +30,6 @@ pub(crate) enum Solving {
 /// What contact set-up reads, and what it fills.
 pub(crate) struct ContactSetup<'a> {
     pub(crate) shells: &'a [Shell],
-    pub(crate) velocities: &'a [Velocity],
     /// Cached contacts of each working body as an owner: start and end in the cache.
     pub(crate) cached: &'a [[u32; 2]],
     /// Working bodies that are new; empty when there are none.
@@ -42,6 +39,7 @@ pub(crate) struct ContactSetup<'a> {
     pub(crate) fps: u32,
     pub(crate) batches: &'a mut Batches,
     pub(crate) stiff: &'a mut StiffContacts,
+    pub(crate) bounces: &'a mut Bounces,
 }
 
 impl ContactSetup<'_> {
@@ -79,7 +77,7 @@ impl ContactSetup<'_> {
         let either = |of_a: u32, of_b: u32| select_unpredictable(a_owns, of_a, of_b);
         let (owner, own_slot) = (either(hit.a, hit.b), either(a.slot, b.slot));
         let (other, other_slot) = (either(hit.b, hit.a), either(b.slot, a.slot));
-        let mut origin = Origin { owner, other: other_slot, cached: Origin::NEW, touching: hit.gap <= 0 };
+        let mut origin = Origin { owner, other: other_slot, cached: Origin::NEW, gap: hit.gap };
         let restitution = a.restitution.max(b.restitution);
         let fresh = |body: u32| self.fresh.get(body as usize).is_some_and(|&fresh| fresh);
         // In a slot whose last body may have had contacts.
@@ -87,35 +85,18 @@ impl ContactSetup<'_> {
         if !reborn {
             let ranges = [self.cached[owner as usize], self.cached[other as usize]];
             (origin.cached, contact.impulse) = self.contacts.find(simd, own_slot, other_slot, ranges);
-            let known = origin.cached != Origin::NEW;
-            origin.touching = hit.gap <= select_unpredictable(known, PARTING_GAP, 0);
         }
         if solving == Solving::No {
             contact.impulse = 0;
-        } else if restitution > 0 {
-            self.bounce(&mut contact, restitution, hit.gap);
         }
-        Some(self.batches.push(&contact, origin, movable))
-    }
-
-    /// Restitution: a contact that closes within this frame must leave with `restitution` times its approach speed. One
-    /// that approaches without closing yet does nothing in this frame, so that no energy is lost before the impact.
-    fn bounce(&self, contact: &mut Contact, restitution: i32, gap: i32) {
-        let (va, vb) = (self.velocities[contact.a as usize].get(), self.velocities[contact.b as usize].get());
-        let along: i64 = (0..2).map(|x| i64::from(vb[x] - va[x]) * i64::from(contact.normal[x])).sum();
-        let approach = -((along + (1 << (UNIT_BITS - 1))) >> UNIT_BITS);
-        let closing = i64::from(gap.max(0)) * i64::from(self.fps);
-        if gap > 0 && approach <= closing {
-            contact.impulse = 0;
-            (contact.biased, contact.relaxed) = (NO_LIMIT, NO_LIMIT);
-        } else if approach > i64::from(self.settings.restitution_threshold) {
-            contact.impulse = 0;
-            let leave = ((approach * i64::from(restitution)) >> 16) as i32;
-            contact.biased = contact.biased.max(leave);
-            contact.relaxed = leave;
-        } else if approach <= 0 {
-            contact.impulse = 0;
+        let place = self.batches.push(&contact, origin, movable);
+        if solving != Solving::No && restitution > 0 {
+            // What bounces without loss never rests anyway.
+            let elastic = restitution >= ELASTIC;
+            let threshold = if elastic { 0 } else { self.settings.restitution_threshold };
+            self.bounces.list.push(Bounce { place, restitution: restitution.min(ELASTIC), threshold });
         }
+        Some(place)
     }
 }
 
@@ -123,18 +104,17 @@ impl ContactSetup<'_> {
 /// contact of a stack, which would never come to rest.
 pub(crate) const OVERLAP_ALLOWED: i64 = crate::math::num::EXTENT_MIN.to_bits();
 
-/// What of an overlap is beyond this, raw units (1/4 unit), counts twice: newcomers in a crowd and heaps come apart in half as many
-/// frames. Stacks, which would sway, never overlap as much.
-pub(crate) const OVERLAP_DEEP: i64 = 1 << 14;
+/// Greatest speed at which shallow overlaps are pushed apart, raw units per second: 1 unit per second. Some of it stays in the velocities.
+pub(crate) const PUSH_MAX: i64 = 1 << 16;
 
 /// Least separating speeds, biased and relaxed. Apart: the gap may close within this frame, no faster. Overlapping: a part
-/// of the overlap beyond what is allowed is pushed out per frame.
+/// of the overlap beyond what is allowed is pushed out per frame; of a deep one nothing, see [`crate::solve::deep`].
 #[inline(always)]
 pub(crate) fn limits(gap: i32, fps: u32, push_factor: i32) -> (i32, i32) {
     let (gap, fps) = (i64::from(gap), i64::from(fps));
     let overlap = (-gap - OVERLAP_ALLOWED).max(0);
-    let pushed = overlap + (overlap - OVERLAP_DEEP).max(0);
-    let push = ((pushed * fps * i64::from(push_factor)) >> 16).min(PUSH_MAX);
+    let push = ((overlap * fps * i64::from(push_factor)) >> 16).min(PUSH_MAX);
+    let push = select_unpredictable(gap < -i64::from(OVERLAP_DEEP), 0, push);
     let biased = push - gap.max(0) * fps;
     (biased as i32, biased.min(0) as i32)
 }

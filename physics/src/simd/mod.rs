@@ -26,7 +26,7 @@ use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, RawBox};
 use crate::math::lanes;
 use crate::motion::movers::{Movement, MoverBlock};
-use crate::solve::solver::{Batch, Pass, Velocity, run_pass};
+use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};
 use crate::tree::block_join::{IndexPair, join_blocks};
 use crate::tree::quadtree::Quadtree;
 use crate::tree::search::{self, Search};
@@ -241,6 +241,16 @@ impl Path {
     /// See [`run_pass`].
     pub(crate) fn solve(self, batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
         with_simd!(self, at most 256, simd => run_pass(simd, batches, velocities, pass));
+    }
+
+    /// See [`run_soft_pass`].
+    pub(crate) fn solve_soft(
+        self,
+        batches: &mut [Batch],
+        softness: &[Softness],
+        velocities: &mut [Velocity],
+    ) {
+        with_simd!(self, at most 256, simd => run_soft_pass(simd, batches, softness, velocities));
     }
 }
 

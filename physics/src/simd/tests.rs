@@ -7,7 +7,7 @@ use crate::collide::narrow_phase::separation;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::math::rng::Pcg32;
-use crate::solve::solver::{Contact, EVEN_SHARE, solve_one};
+use crate::solve::solver::{Contact, EVEN_SHARE, solve_one, solve_one_soft};
 
 /// Movable bodies; the immovable one and the dummy follow them.
 const BODIES: u32 = 64;
@@ -61,6 +61,17 @@ fn passes_solve_as_one_contact_after_the_other_does() {
                 for (batch, expected) in batches.iter().zip(&expected) {
                     assert_eq!(batch.impulse, expected.impulse, "seed {seed}, {name}, {pass:?}");
                 }
+            }
+            let softness: Vec<Softness> = start.iter().map(|batch| batch.relaxed.map(|v| UNIT + v)).collect();
+            path.solve_soft(&mut batches, &softness, &mut velocities);
+            for (batch, softness) in expected.iter_mut().zip(&softness) {
+                (0..LANES).for_each(|lane| {
+                    solve_one_soft(batch, lane, softness[lane], &mut expected_velocities);
+                });
+            }
+            assert_eq!(velocities, expected_velocities, "seed {seed}, {}, soft", path.name());
+            for (batch, expected) in batches.iter().zip(&expected) {
+                assert_eq!(batch.impulse, expected.impulse, "seed {seed}, {}, soft", path.name());
             }
         }
     }

@@ -5,9 +5,11 @@
 //! phase: one window's bodies stay in the cache, and the batches never depend on how many threads made them.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
 
 use crate::math::boxes::LANES;
-use crate::solve::solver::{Batch, Contact};
+use crate::solve::deep::OVERLAP_DEEP;
+use crate::solve::solver::{Batch, Contact, NO_LIMIT};
 use crate::tree::block_join::IndexPair;
 
 /// Colours per window: one bit each.
@@ -22,20 +24,32 @@ pub(crate) struct Origin {
     pub(crate) other: u32,
     /// Index of the cached contact it continues, or [`Origin::NEW`].
     pub(crate) cached: u32,
-    /// Whether the surfaces touch: before the step, or have not parted yet; once it is solved, at its end or on the way, too.
-    pub(crate) touching: bool,
+    /// Distance between the surfaces, raw units; negative when they overlap. 0 for those that meet within the frame.
+    pub(crate) gap: i32,
 }
 
 impl Origin {
     /// No contact of the last frame.
     pub(crate) const NEW: u32 = u32::MAX;
+
+    /// Whether the surfaces touched before the step, or have not parted yet.
+    #[inline(always)]
+    pub(crate) fn is_touching(&self) -> bool {
+        self.gap <= select_unpredictable(self.cached != Self::NEW, PARTING_GAP, 0)
+    }
 }
+
+/// A contact ends only when the surfaces are further apart than this, so that bodies that move together do not flicker
+/// between touching and not: 1/64 unit, raw.
+pub(crate) const PARTING_GAP: i32 = 1 << 10;
 
 /// The batches of one step, filled window by window.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Batches {
     batches: Vec<Batch>,
     origins: Vec<[Origin; LANES]>,
+    /// Batch and lane of the contacts that overlap deeply.
+    deep: Vec<(u32, u32)>,
     /// The colours that each working body has used in this window, one bit each; none outside of a window.
     used: Vec<u64>,
     /// The batch that each colour fills now and how many lanes it has.
@@ -48,6 +62,7 @@ impl Batches {
     pub(crate) fn begin(&mut self, bodies: usize, dummy: u32) {
         self.batches.clear();
         self.origins.clear();
+        self.deep.clear();
         self.used.resize(bodies, 0);
         assert!((dummy as usize) < bodies);
         self.dummy = dummy;
@@ -83,6 +98,9 @@ impl Batches {
         };
         self.batches[place.0 as usize].set(place.1 as usize, contact);
         self.origins[place.0 as usize][place.1 as usize] = origin;
+        if origin.gap < -OVERLAP_DEEP && contact.biased != NO_LIMIT {
+            self.deep.push(place);
+        }
         place
     }
 
@@ -99,6 +117,27 @@ impl Batches {
         self.batches.push(Batch::empty(self.dummy));
         self.origins.push([Origin::default(); LANES]);
         self.batches.len() as u32 - 1
+    }
+
+    /// Where a contact comes from, by batch and lane.
+    pub(crate) fn origin(&self, (batch, lane): (u32, u32)) -> &Origin {
+        &self.origins[batch as usize][lane as usize]
+    }
+
+    /// Notes that the surfaces of a contact met within the frame.
+    pub(crate) fn note_meeting(&mut self, (batch, lane): (u32, u32)) {
+        let gap = &mut self.origins[batch as usize][lane as usize].gap;
+        *gap = (*gap).min(0);
+    }
+
+    /// The contacts that overlap deeply.
+    pub(crate) fn deep(&self) -> &[(u32, u32)] {
+        &self.deep
+    }
+
+    /// Where the contacts come from, beside the batches.
+    pub(crate) fn origins(&self) -> &[[Origin; LANES]] {
+        &self.origins
     }
 
     /// The batches in the order of solving.

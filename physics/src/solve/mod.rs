@@ -1,6 +1,9 @@
 //! Contacts in batches of eight, solved by impulses.
 
+pub(crate) mod bounce;
 pub(crate) mod coloring;
+pub(crate) mod deep;
 pub(crate) mod friction;
+pub(crate) mod soft;
 pub(crate) mod solver;
 pub(crate) mod stiff;

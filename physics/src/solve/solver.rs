@@ -111,6 +111,9 @@ pub(crate) enum Pass {
     Relax,
 }
 
+/// How soft each lane of a batch is: the part of an impulse that a soft pass keeps, 30 fraction bits; [`UNIT`] for a rigid contact.
+pub(crate) type Softness = [i32; LANES];
+
 /// Velocity of a working body, raw units per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
@@ -154,6 +157,20 @@ pub(crate) fn run_pass<S: Simd>(simd: S, batches: &mut [Batch], velocities: &mut
     }
 }
 
+/// One pass over soft contacts (see [`crate::solve::soft`]): an impulse yields to its load, so that a stack settles instead of shaking.
+#[inline(always)]
+pub(crate) fn run_soft_pass<S: Simd>(
+    simd: S,
+    batches: &mut [Batch],
+    softness: &[Softness],
+    velocities: &mut [Velocity],
+) {
+    for (batch, softness) in batches.iter_mut().zip(softness) {
+        solve_soft::<S, 0>(simd, batch, softness, velocities);
+        solve_soft::<S, FOUR>(simd, batch, softness, velocities);
+    }
+}
+
 /// Applies the impulses of the last frame in the lanes from `FROM` on.
 #[inline(always)]
 fn warm_start<S: Simd, const FROM: usize>(simd: S, batch: &Batch, velocities: &mut [Velocity]) {
@@ -179,6 +196,27 @@ fn solve<S: Simd, const FROM: usize, const BIASED: bool>(
     let step = if BIASED { missing + (missing >> 2) } else { missing };
     let old = four::<S, FROM>(simd, &batch.impulse);
     let impulse = (old + step).max(0).min(IMPULSE_MAX);
+    impulse.store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
+    apply::<S, FROM>(simd, batch, velocities, va, vb, impulse - old);
+}
+
+/// `impulse' = softness * (impulse - separating speed) + biased limit` in the lanes from `FROM` on, never pulling.
+#[inline(always)]
+fn solve_soft<S: Simd, const FROM: usize>(
+    simd: S,
+    batch: &mut Batch,
+    softness: &Softness,
+    velocities: &mut [Velocity],
+) {
+    let va = load::<S, FROM>(simd, &batch.a, velocities);
+    let vb = load::<S, FROM>(simd, &batch.b, velocities);
+    let along = (vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch));
+    let (low, high) = rounded(along).split();
+    let old = four::<S, FROM>(simd, &batch.impulse);
+    let softness = four::<S, FROM>(simd, softness);
+    let (low, high) = scaled(twice(old - low.narrow(high)), twice(softness)).split();
+    let kept = low.deinterleave(high).0;
+    let impulse = (kept + four::<S, FROM>(simd, &batch.biased)).max(0).min(IMPULSE_MAX);
     impulse.store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
     apply::<S, FROM>(simd, batch, velocities, va, vb, impulse - old);
 }
@@ -241,6 +279,12 @@ fn scale(value: i32, fraction: i32) -> i32 {
 }
 
 impl Batch {
+    /// Closing speed of a lane; negative when its bodies separate.
+    #[inline(always)]
+    pub(crate) fn approach(&self, l: usize, velocities: &[Velocity]) -> i32 {
+        self.missing(l, 0, velocities)
+    }
+
     /// By how much a lane's separating speed falls short of `limit`; negative when it is faster.
     #[inline(always)]
     fn missing(&self, l: usize, limit: i32, velocities: &[Velocity]) -> i32 {
@@ -261,15 +305,17 @@ impl Batch {
         }
     }
 
-    /// A step of one contact, over-relaxed by 15/16.
-    pub(crate) fn solve_stiff(&mut self, l: usize, biased: bool, velocities: &mut [Velocity]) {
+    /// A step of one contact, over-relaxed by 15/16 if so wanted.
+    #[inline(always)]
+    pub(crate) fn solve_stiff(&mut self, l: usize, biased: bool, over: bool, velocities: &mut [Velocity]) {
         let missing = self.missing(l, if biased { self.biased[l] } else { self.relaxed[l] }, velocities);
-        self.push(l, missing.wrapping_add(missing - (missing >> 4)), velocities);
+        let more = if over { missing - (missing >> 4) } else { 0 };
+        self.push(l, missing.wrapping_add(more), velocities);
     }
 
     /// Adds an impulse along a lane's normal. An immovable body's share is 0, so it keeps its velocity.
     #[inline(always)]
-    fn apply(&self, l: usize, impulse: i32, velocities: &mut [Velocity]) {
+    pub(crate) fn apply(&self, l: usize, impulse: i32, velocities: &mut [Velocity]) {
         apply_impulse(&self.get(l), self.normal[l], impulse, velocities);
     }
 }
@@ -303,4 +349,12 @@ pub(crate) fn solve_one(batch: &mut Batch, lane: usize, pass: Pass, velocities: 
         }
         Pass::Relax => batch.push(lane, batch.missing(lane, batch.relaxed[lane], velocities), velocities),
     }
+}
+
+/// One lane of [`run_soft_pass`], likewise.
+#[cfg(test)]
+pub(crate) fn solve_one_soft(batch: &mut Batch, lane: usize, softness: i32, velocities: &mut [Velocity]) {
+    let kept = scale(batch.impulse[lane].wrapping_add(batch.approach(lane, velocities)), softness);
+    let impulse = kept.wrapping_add(batch.biased[lane]).clamp(0, IMPULSE_MAX);
+    batch.push(lane, impulse - batch.impulse[lane], velocities);
 }

@@ -3,6 +3,8 @@
 //! Each pass over a contact takes away about light / heavy of the heavy body's speed, so with a mass ratio of 1:1000 the usual
 //! passes would let it sink through. The contacts of such light bodies, and of what holds these, are listed and solved more often,
 //! with more over-relaxation (successive over-relaxation; D. Young, 1950). Scenes without them pay nothing.
+//!
+//! Under gravity a load is followed down through chains of ever lighter bodies, so that 1:4:16:64 counts as 1:64.
 
 use alloc::vec::Vec;
 
@@ -11,32 +13,51 @@ use crate::math::boxes::LANES;
 use crate::solve::coloring::Batches;
 use crate::solve::solver::{Batch, Velocity};
 
-/// A mass ratio from which the usual passes are too few.
-const STIFF_RATIO: u32 = 32;
+/// What counts as stiff, and how often it is solved.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    /// A mass ratio at which a body hands its load on.
+    chain: u32,
+    /// Least ratio of a load to the mass that bears it.
+    ratio: u32,
+    /// Most passes after each pass over all contacts.
+    passes_max: usize,
+    /// Contacts solved after each pass, whatever the list's length; a longer one gets fewer passes.
+    solved: usize,
+    /// With fewer passes than this the usual ones do better.
+    passes_min: usize,
+}
 
-/// Most passes over the stiff contacts after each pass over all of them; a long list gets fewer, so that giants in a crowd of
-/// thousands stay affordable.
-const PASSES_MAX: usize = 16;
+/// Nothing presses but what steers: giants in a crowd of thousands stay affordable.
+const LEVEL: Rule = Rule { chain: 32, ratio: 32, passes_max: 16, solved: 2_048, passes_min: 2 };
 
-/// Contacts solved after each pass, unless the list is so long that two passes are more.
-const SOLVED_PER_PASS: usize = 2_048;
+/// Gravity presses without end.
+const UPRIGHT: Rule = Rule { chain: 2, ratio: 32, passes_max: 128, solved: 8_192, passes_min: 128 };
 
 /// How many light bodies in a chain are followed.
-const CHAIN_MAX: u32 = 4;
+const CHAIN_MAX: u32 = 8;
 
 /// The stiff contacts of a step. Nothing here is state.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct StiffContacts {
     /// Batch and lane, in the order of solving.
-    places: Vec<(u32, u32)>,
+    pub(crate) places: Vec<(u32, u32)>,
     /// By working index: mass of the heaviest body that leans on it, directly or through others.
     load: Vec<u32>,
     /// Whether a pair of very different masses was seen in this step.
-    pub(crate) expected: bool,
+    expected: bool,
+    rule: Rule,
+}
+
+impl Default for StiffContacts {
+    fn default() -> Self {
+        Self { places: Vec::new(), load: Vec::new(), expected: false, rule: LEVEL }
+    }
 }
 
 impl StiffContacts {
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self, gravity: bool) {
+        self.rule = if gravity { UPRIGHT } else { LEVEL };
         self.expected = false;
         self.places.clear();
     }
@@ -44,7 +65,8 @@ impl StiffContacts {
     /// Notes the masses of a pair.
     #[inline(always)]
     pub(crate) fn note(&mut self, mass_a: u32, mass_b: u32) {
-        self.expected |= leans(mass_a, mass_b) || leans(mass_b, mass_a);
+        let ratio = self.rule.chain;
+        self.expected |= leans(mass_a, mass_b, ratio) || leans(mass_b, mass_a, ratio);
     }
 
     /// Lists the stiff contacts, if there are any.
@@ -59,11 +81,17 @@ impl StiffContacts {
                 break;
             }
         }
+        let bears = |body: u32| leans(self.load[body as usize], shells[body as usize].mass, self.rule.ratio);
+        let most = self.rule.solved / self.rule.passes_min;
         for (index, batch) in batches.as_slice().iter().enumerate() {
             for lane in 0..LANES {
-                if self.load[batch.a[lane] as usize] | self.load[batch.b[lane] as usize] != 0 {
+                if bears(batch.a[lane]) || bears(batch.b[lane]) {
                     self.places.push((index as u32, lane as u32));
                 }
+            }
+            if self.rule.passes_min > 2 && self.places.len() > most {
+                self.places.clear();
+                return;
             }
         }
     }
@@ -71,12 +99,12 @@ impl StiffContacts {
     /// Hands each body's load on to the lighter bodies that it touches. Returns whether anything changed.
     fn spread_load(&mut self, batches: &Batches, shells: &[Shell]) -> bool {
         let mut changed = false;
-        let load = &mut self.load;
+        let (load, ratio) = (&mut self.load, self.rule.chain);
         batches.for_each(|batch, lane, _| {
             let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
             for (from, to) in [(a, b), (b, a)] {
                 let weight = load[from].max(shells[from].mass);
-                if leans(weight, shells[to].mass) && load[to] < weight {
+                if leans(weight, shells[to].mass, ratio) && load[to] < weight {
                     load[to] = weight;
                     changed = true;
                 }
@@ -85,21 +113,23 @@ impl StiffContacts {
         changed
     }
 
-    /// Passes over the stiff contacts.
+    /// Passes over the stiff contacts. The last ones are not over-relaxed, so that no swinging is left in the velocities.
     pub(crate) fn solve(&self, batches: &mut [Batch], velocities: &mut [Velocity], biased: bool) {
         if self.places.is_empty() {
             return;
         }
-        for _ in 0..(SOLVED_PER_PASS / self.places.len()).clamp(2, PASSES_MAX) {
+        let passes = (self.rule.solved / self.places.len()).clamp(2, self.rule.passes_max);
+        let plain = if self.rule.passes_min > 2 { passes / 4 } else { 0 };
+        for pass in 0..passes {
             for &(batch, lane) in &self.places {
-                batches[batch as usize].solve_stiff(lane as usize, biased, velocities);
+                batches[batch as usize].solve_stiff(lane as usize, biased, pass + plain < passes, velocities);
             }
         }
     }
 }
 
-/// Whether a body of mass `heavy` is much heavier than `light`, which contacts can move.
+/// Whether a body of mass `heavy` is `ratio` times as heavy as `light`, which contacts can move.
 #[inline(always)]
-fn leans(heavy: u32, light: u32) -> bool {
-    light != 0 && heavy / STIFF_RATIO >= light
+fn leans(heavy: u32, light: u32, ratio: u32) -> bool {
+    light != 0 && heavy / ratio >= light
 }

@@ -222,10 +222,11 @@ const ORDER_LISTS: [(&str, Column); 3] = [
     ("order of creation", |w| Box::new(w.order.iter().map(|slot| (None, slot.into())))),
 ];
 
-const CONTACT_LISTS: [(&str, Column); 4] = [
+const CONTACT_LISTS: [(&str, Column); 5] = [
     ("owners of contacts", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.owner.into())))),
     ("bodies in contact", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.other.into())))),
     ("impulses", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.impulse.into())))),
+    ("friction impulses", |w| Box::new(w.contacts.iter().map(|c| (Some(c.owner), c.slide.into())))),
     ("number of resting contacts", |w| Box::new(core::iter::once((None, w.contacts.resting.len() as i128)))),
 ];
 

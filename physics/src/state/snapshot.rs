@@ -246,15 +246,18 @@ impl World {
     }
 
     fn read_contacts(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
-        let (owners, contacts, resting) = (reader.count(8)?, reader.count(8)?, reader.count(8)?);
+        let (owners, contacts, resting) = (reader.count(8)?, reader.count(8)?, reader.count(16)?);
+        let slides = reader.count(4)?;
         let cache = &mut self.contacts;
         let (slots, counts) = (reader.take(owners * 4)?, reader.take(owners * 4)?);
         cache.owners.extend(numbers(slots).zip(numbers(counts)).map(|(slot, count)| Owner { slot, count }));
         cache.contacts.others.extend(numbers(reader.take(contacts * 4)?));
         cache.contacts.impulses.extend(numbers(reader.take(contacts * 4)?).map(|impulse| impulse as i32));
+        cache.contacts.slides.extend(numbers(reader.take(slides * 4)?).map(|slide| slide as i32));
         for _ in 0..resting {
             let (owner, other) = (reader.u32()?, reader.u32()?);
-            cache.resting.push(RestingContact { owner, other, impulse: reader.i32()? });
+            let (impulse, slide) = (reader.i32()?, reader.i32()?);
+            cache.resting.push(RestingContact { owner, other, impulse, slide });
         }
         Ok(())
     }

@@ -109,6 +109,9 @@ impl World {
             }
             start = end;
         }
+        let slides = &cache.contacts.slides;
+        ensure(slides.is_empty() || slides.len() == cache.contacts.len(), "a count of friction impulses")?;
+        ensure(slides.iter().all(|&slide| is_slide(slide)), "a friction impulse out of range")?;
         ensure(start == cache.contacts.len(), "a contact without an owner")
     }
 
@@ -122,6 +125,7 @@ impl World {
             let named = self.is_named(contact.owner) && self.is_named(contact.other);
             ensure(named && contact.owner != contact.other, "a resting contact")?;
             ensure((0..=IMPULSE_MAX).contains(&contact.impulse), "an impulse out of range")?;
+            ensure(is_slide(contact.slide), "a friction impulse out of range")?;
         }
         let overlaps = &self.sensors.overlaps;
         ensure(overlaps.is_sorted_by(|a, b| a < b), "overlaps out of order")?;
@@ -174,4 +178,9 @@ fn validate_ranges(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
         extra.max_speed == i32::MAX || (0..=speed).contains(&extra.max_speed),
         "a speed limit out of range",
     )
+}
+
+/// Whether friction can have been this much, either way.
+fn is_slide(impulse: i32) -> bool {
+    (-IMPULSE_MAX..=IMPULSE_MAX).contains(&impulse)
 }

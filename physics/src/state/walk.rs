@@ -101,13 +101,15 @@ fn walk_contacts(world: &World, sink: &mut impl Sink) {
     sink.put_u32(cache.owners.len() as u32);
     sink.put_u32(cache.contacts.len() as u32);
     sink.put_u32(cache.resting.len() as u32);
+    sink.put_u32(cache.contacts.slides.len() as u32);
     sink.put_all(cache.owners.iter().map(|owner| owner.slot));
     sink.put_all(cache.owners.iter().map(|owner| owner.count));
     sink.put_all(cache.contacts.others.iter().copied());
     sink.put_all(cache.contacts.impulses.iter().map(|&impulse| impulse as u32));
+    sink.put_all(cache.contacts.slides.iter().map(|&slide| slide as u32));
     for contact in &cache.resting {
         sink.put_pair([contact.owner as i32, contact.other as i32]);
-        sink.put_u32(contact.impulse as u32);
+        sink.put_pair([contact.impulse, contact.slide]);
     }
 }
 
@@ -126,15 +128,17 @@ fn walk_sensors(world: &World, sink: &mut impl Sink) {
 /// The same fields as [`walk_contacts`].
 fn hash_contacts(world: &World, hasher: &mut Hasher) {
     let cache = &world.contacts;
-    for len in [cache.owners.len(), cache.contacts.len(), cache.resting.len()] {
+    let slides = &cache.contacts.slides;
+    for len in [cache.owners.len(), cache.contacts.len(), cache.resting.len(), slides.len()] {
         hasher.put_u32(len as u32);
     }
     hasher.put_numbers(bytemuck::cast_slice(&cache.owners));
     hasher.put_numbers(&cache.contacts.others);
     hasher.put_numbers(bytemuck::cast_slice(&cache.contacts.impulses));
+    hasher.put_numbers(bytemuck::cast_slice(slides));
     for contact in &cache.resting {
         hasher.put_pair([contact.owner as i32, contact.other as i32]);
-        hasher.put_u32(contact.impulse as u32);
+        hasher.put_pair([contact.impulse, contact.slide]);
     }
 }
 

@@ -38,7 +38,8 @@ impl Stepper {
         let dummy = self.tree.slot_of_lane().len() as u32;
         self.batches.begin(self.shells.len(), dummy);
         self.frictions.clear();
-        self.stiff.begin();
+        self.bounces.list.clear();
+        self.stiff.begin(phase.settings.gravity != [0; 2]);
         let mut join = core::mem::take(&mut self.join);
         let mut found = core::mem::take(&mut self.found);
         let windows = join.within(&self.tree, self.path).chunks(WINDOW);
@@ -152,7 +153,6 @@ impl Stepper {
     fn setup<'a>(&'a mut self, phase: &'a ContactPhase<'_>) -> ContactSetup<'a> {
         ContactSetup {
             shells: &self.shells,
-            velocities: &self.velocities,
             cached: &self.cached,
             fresh: &self.fresh,
             contacts: phase.contacts,
@@ -160,6 +160,7 @@ impl Stepper {
             fps: phase.fps,
             batches: &mut self.batches,
             stiff: &mut self.stiff,
+            bounces: &mut self.bounces,
         }
     }
 
@@ -193,7 +194,8 @@ impl Stepper {
         if let Some(place) = place
             && friction > 0
         {
-            self.frictions.push(FrictionContact::new(place, friction));
+            let slide = phase.contacts.slide(self.batches.origin(place).cached);
+            self.frictions.push(FrictionContact::new(place, friction, slide));
         }
     }
 }

@@ -75,7 +75,7 @@ impl Islands {
         self.stillness.resize(lanes, u16::MAX);
         let (sets, held) = (&mut self.sets, &mut self.held);
         batches.for_each(|batch, lane, origin| {
-            if batch.impulse[lane] == 0 && !origin.touching {
+            if batch.impulse[lane] == 0 && !origin.is_touching() {
                 return;
             }
             let (a, b) = (batch.a[lane], batch.b[lane]);

@@ -4,5 +4,6 @@ pub(crate) mod broad_phase;
 pub(crate) mod contact_phase;
 pub(crate) mod fast;
 pub(crate) mod islands;
+mod solving;
 pub(crate) mod stepper;
 pub(crate) mod workers;

@@ -11,9 +11,12 @@ use crate::contact::cache::ContactCache;
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::motion::movers::{Movement, MoverBlock};
 use crate::simd::{Path, prefetch};
+use crate::solve::bounce::Bounces;
 use crate::solve::coloring::Batches;
+use crate::solve::deep::DeepContacts;
 use crate::solve::friction::FrictionContact;
-use crate::solve::solver::{Pass, Velocity};
+use crate::solve::soft::SoftContacts;
+use crate::solve::solver::Velocity;
 use crate::solve::stiff::StiffContacts;
 use crate::step::broad_phase::Join;
 use crate::step::fast::FastMovers;
@@ -29,10 +32,10 @@ pub(crate) const AT_REST: u16 = u16::MAX;
 
 /// A body whose velocity along locked axes is restored after every pass.
 #[derive(Clone, Copy, Debug)]
-struct Locked {
-    body: u32,
-    axis: u8,
-    velocity: i32,
+pub(crate) struct Locked {
+    pub(crate) body: u32,
+    pub(crate) axis: u8,
+    pub(crate) velocity: i32,
 }
 
 /// Makes all of `len` elements the same.
@@ -55,8 +58,15 @@ pub(crate) struct Stepper {
     pub(crate) path: Path,
     pub(crate) shells: Vec<Shell>,
     pub(crate) velocities: Vec<Velocity>,
-    /// Velocities with which positions move: after the biased passes.
+    /// Velocities with which positions move: after the biased passes; the mean of the sub-steps.
     pub(crate) moving: Vec<Velocity>,
+    /// What gravity and forces added to a velocity in this step, by slot; those above its end got nothing.
+    pub(crate) gains: Vec<[i32; 2]>,
+    /// The same by working index; empty when nobody got anything.
+    pub(crate) gained: Vec<[i32; 2]>,
+    pub(crate) bounces: Bounces,
+    pub(crate) soft: SoftContacts,
+    pub(crate) deep: DeepContacts,
     /// Milliseconds of stillness by working index; `AT_REST` for bodies that are no movers.
     still: Vec<u16>,
     /// Least stillness among a body's touching neighbours.
@@ -64,7 +74,7 @@ pub(crate) struct Stepper {
     pub(crate) batches: Batches,
     pub(crate) frictions: Vec<FrictionContact>,
     pub(crate) stiff: StiffContacts,
-    locked: Vec<Locked>,
+    pub(crate) locked: Vec<Locked>,
     pub(crate) join: Join,
     /// Cached contacts of each working body as an owner: start and end in the cache.
     pub(crate) cached: Vec<[u32; 2]>,
@@ -95,6 +105,11 @@ impl Stepper {
             shells: Vec::new(),
             velocities: Vec::new(),
             moving: Vec::new(),
+            gains: Vec::new(),
+            gained: Vec::new(),
+            bounces: Bounces::default(),
+            soft: SoftContacts::default(),
+            deep: DeepContacts::default(),
             still: Vec::new(),
             calm: Vec::new(),
             batches: Batches::default(),
@@ -136,6 +151,10 @@ impl Stepper {
         refill(&mut self.velocities, lanes, Velocity::default());
         refill(&mut self.still, lanes, AT_REST);
         refill(&mut self.cached, lanes, [0; 2]);
+        self.gained.clear();
+        if !self.gains.is_empty() {
+            self.gained.resize(lanes, [0; 2]);
+        }
         self.locked.clear();
         self.fresh.clear();
         self.fast.begin(fps);
@@ -176,6 +195,11 @@ impl Stepper {
             any_flags |= body.flags;
         }
         self.any_flags |= any_flags;
+        if let Some(gained) = self.gained.get_mut(first..first + LANES) {
+            for (gained, &slot) in gained.iter_mut().zip(slots) {
+                *gained = self.gains.get(slot as usize).copied().unwrap_or_default();
+            }
+        }
         if any_flags & (flag::LOCK_X | flag::LOCK_Y) != 0 {
             self.note_locks(first, slots, bodies);
         }
@@ -272,37 +296,6 @@ impl Stepper {
 }
 
 impl Stepper {
-    /// Warm start, biased passes, and the relaxing pass after the positions' velocities were taken.
-    #[inline(never)]
-    pub(crate) fn solve(&mut self, settings: &Settings) {
-        self.stiff.find(&self.batches, &self.shells);
-        self.run(Pass::WarmStart);
-        for _ in 0..settings.iterations {
-            self.run(Pass::Biased);
-        }
-        self.moving.clear();
-        self.moving.extend_from_slice(&self.velocities);
-        for _ in 0..settings.relax_iterations {
-            self.run(Pass::Relax);
-        }
-    }
-
-    fn run(&mut self, pass: Pass) {
-        self.path.solve(self.batches.as_mut_slice(), &mut self.velocities, pass);
-        if pass != Pass::WarmStart {
-            self.stiff.solve(self.batches.as_mut_slice(), &mut self.velocities, pass == Pass::Biased);
-        }
-        for friction in &mut self.frictions {
-            friction.solve(self.batches.as_slice(), &mut self.velocities);
-        }
-        for locked in &self.locked {
-            let velocity = &mut self.velocities[locked.body as usize];
-            let mut v = velocity.get();
-            v[usize::from(locked.axis)] = locked.velocity;
-            *velocity = Velocity::new(v);
-        }
-    }
-
     /// Moves the movers with their solved velocities and takes their new boxes.
     pub(crate) fn move_bodies(&mut self, movement: &mut Movement<'_>) {
         let Self { tree, path, moving, velocities, calm, .. } = self;
@@ -334,7 +327,7 @@ impl Stepper {
         let Self { batches, still, calm, .. } = self;
         batches.for_each(|batch, lane, origin| {
             let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
-            if batch.impulse[lane] != 0 || origin.touching {
+            if batch.impulse[lane] != 0 || origin.is_touching() {
                 calm[a] = calm[a].min(still[b]);
                 calm[b] = calm[b].min(still[a]);
             }
@@ -350,7 +343,7 @@ impl Stepper {
         }
         self.batches.for_each(|batch, lane, origin| {
             for at in [batch.a[lane] as usize, batch.b[lane] as usize] {
-                let touches = batch.impulse[lane] != 0 || origin.touching;
+                let touches = batch.impulse[lane] != 0 || origin.is_touching();
                 if touches && at >= guests && self.shells[at].mass != 0 {
                     let slot = self.shells[at].slot;
                     if !bodies[slot as usize].has(flag::AWAKE) {

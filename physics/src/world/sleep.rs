@@ -3,9 +3,9 @@
 use crate::body::def::BodyError;
 use crate::body::id::BodyId;
 use crate::body::record::{Body, choice, flag};
-use crate::contact::setup::PARTING_GAP;
 use crate::motion::rates;
 use crate::motion::rates::PerFrame;
+use crate::solve::coloring::PARTING_GAP;
 use crate::step::islands::held;
 use crate::world::World;
 use crate::world::step::accelerate_one;
@@ -130,7 +130,8 @@ impl World {
         }
         for &slot in &self.waking {
             let (body, extra) = (&mut self.bodies[slot as usize], &mut self.extras[slot as usize]);
-            accelerate_one(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
+            let gain = accelerate_one(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
+            self.stepper.note_gain(slot, gain);
         }
         self.join_movers();
         self.gather();

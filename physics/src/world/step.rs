@@ -36,7 +36,7 @@ impl World {
         self.accelerate(per_frame);
         self.wake_sleepers(per_frame);
         self.find_contacts(frames_per_second, workers);
-        self.stepper.solve(&self.settings);
+        self.stepper.solve(&self.settings, frames_per_second);
         self.keep_contacts();
         let rests = self.move_bodies(per_frame);
         self.wake_guests();
@@ -109,11 +109,14 @@ impl World {
     fn accelerate(&mut self, per_frame: PerFrame) {
         let gravity = self.settings.gravity;
         let max_speed = self.settings.max_speed;
+        self.stepper.gains.clear();
         let pulled = if gravity == [0, 0] { 0 } else { flag::DYNAMIC };
         for &slot in &self.active {
             let body = &mut self.bodies[slot as usize];
             if body.has(pulled | flag::FORCED | flag::DAMPED) {
-                accelerate_one(body, &mut self.extras[slot as usize], gravity, max_speed, per_frame);
+                let gain =
+                    accelerate_one(body, &mut self.extras[slot as usize], gravity, max_speed, per_frame);
+                self.stepper.note_gain(slot, gain);
             }
         }
     }
@@ -152,7 +155,7 @@ impl World {
         let bodies = &self.bodies;
         let mut batches = core::mem::take(&mut self.stepper.batches);
         let touch = |a, b| self.stepper.touch(a, b, bodies);
-        self.contacts.end_step(&mut batches, &self.stepper.shells, touch);
+        self.contacts.end_step(&mut batches, &self.stepper.shells, &self.stepper.frictions, touch);
         self.stepper.batches = batches;
         self.stepper.cross_sensors(&mut self.sensors);
         let removed = &self.removed;
@@ -242,14 +245,15 @@ fn sort_in(list: &mut [u32], sorted: usize, scratch: &mut Vec<u32>) {
 /// Greatest acceleration per axis, raw units/s^2; larger sums are cut off.
 const ACCELERATION_MAX: i32 = (1 << 30) - 1;
 
-/// Gravity, forces and damping of one body.
+/// Gravity, forces and damping of one body. Returns what gravity and forces added to its velocity.
 pub(crate) fn accelerate_one(
     body: &mut Body,
     extra: &mut Extra,
     gravity: [i32; 2],
     max_speed: i32,
     per_frame: PerFrame,
-) {
+) -> [i32; 2] {
+    let before = body.velocity;
     let falls = body.has(flag::DYNAMIC) && gravity != [0, 0];
     if body.has(flag::FORCED) || falls {
         let g = if falls { gravity } else { [0, 0] };
@@ -261,7 +265,9 @@ pub(crate) fn accelerate_one(
         body.set(flag::EXTRA, *extra != Extra::USUAL);
         rates::accelerate(body, sum, per_frame, max_speed);
     }
+    let gain = [0, 1].map(|axis| body.velocity[axis] - before[axis]);
     if body.has(flag::DAMPED) {
         rates::damp(body, extra.damping, per_frame);
     }
+    gain
 }

@@ -1,0 +1,94 @@
+//! Restitution: bodies that meet part with a share of the speed at which they met.
+//!
+//! It comes before the other impulses of a frame, as reflections of one pair at a time at the speed that the pair has *now*. A
+//! reflection takes `(1 - e^2) m u^2 / 2` of energy away (m: reduced mass, u: closing speed), so no sequence of them adds any, whoever
+//! touches whom. Targets from an older speed, which are usual, do add some. What gravity gave in this very frame is not reflected:
+//! with it a ball on the ground would gain a frame's fall at each bounce.
+
+use alloc::vec::Vec;
+
+use crate::math::lanes::UNIT_BITS;
+use crate::solve::coloring::Batches;
+use crate::solve::solver::Velocity;
+
+/// Sweeps over the bounces of a frame; who still closes then meets without restitution.
+const SWEEPS_MAX: u32 = 8;
+
+/// A contact with restitution.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounce {
+    /// Batch and lane.
+    pub(crate) place: (u32, u32),
+    /// Raw coefficient, at most one.
+    pub(crate) restitution: i32,
+    /// Closing speed up to which there is none, raw units per second.
+    pub(crate) threshold: i32,
+}
+
+/// The bounces of a step. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bounces {
+    pub(crate) list: Vec<Bounce>,
+}
+
+impl Bounces {
+    /// Reflects who meets within this frame. `gained` is what gravity gives each working body in this
+    /// frame, or empty; the velocities have their part of the first sub-step. `rates` are frames per second and sub-steps per frame; `held` puts
+    /// right what must not change.
+    pub(crate) fn solve(
+        &self,
+        batches: &mut Batches,
+        velocities: &mut [Velocity],
+        gained: &[[i32; 2]],
+        rates: [u32; 2],
+        mut held: impl FnMut(&mut [Velocity]),
+    ) {
+        for _ in 0..SWEEPS_MAX {
+            let mut any = false;
+            for bounce in &self.list {
+                any |= bounce.reflect(batches, velocities, gained, rates);
+            }
+            if !any {
+                break;
+            }
+            held(velocities);
+        }
+    }
+}
+
+impl Bounce {
+    /// Reflects the pair if it meets within this frame.
+    fn reflect(
+        &self,
+        batches: &mut Batches,
+        velocities: &mut [Velocity],
+        gained: &[[i32; 2]],
+        rates: [u32; 2],
+    ) -> bool {
+        let (at, lane) = (self.place.0 as usize, self.place.1 as usize);
+        let gap = batches.origin(self.place).gap;
+        let batch = &mut batches.as_mut_slice()[at];
+        let approach = batch.approach(lane, velocities);
+        if approach <= self.threshold {
+            return false;
+        }
+        let contact = batch.get(lane);
+        let [a, b] =
+            [contact.a, contact.b].map(|body| gained.get(body as usize).copied().unwrap_or_default());
+        let given: i64 =
+            (0..2).map(|x| i64::from(a[x].wrapping_sub(b[x])) * i64::from(contact.normal[x])).sum();
+        let given = (given >> UNIT_BITS).max(0);
+        let [fps, parts] = rates.map(i64::from);
+        // The velocities have the first part of what gravity gives; the way has all of it.
+        let own = i64::from(approach) - given / parts;
+        let reach = i64::from(approach) + given - given / parts;
+        if own <= i64::from(self.threshold) || reach <= i64::from(gap.max(0)) * fps {
+            return false;
+        }
+        let leave = ((own * i64::from(self.restitution)) >> 16) as i32 - 1;
+        batch.impulse[lane] = 0;
+        batch.apply(lane, approach.saturating_add(leave), velocities);
+        batches.note_meeting(self.place);
+        true
+    }
+}

@@ -1,0 +1,62 @@
+//! Deep overlaps: bodies that were put into each other, or pressed there.
+//!
+//! They are parted by moving them only. Speed that pushes a pair apart would stay with it, or pass on to others in a heap, which
+//! would burst. So a deep contact only forbids its pair to come closer, and after the velocities are settled it gets passes of its own
+//! over the velocities that move positions.
+
+use alloc::vec::Vec;
+
+use crate::solve::coloring::Batches;
+use crate::solve::solver::Velocity;
+
+/// An overlap beyond this is deep, raw units: 1/4 unit.
+pub(crate) const OVERLAP_DEEP: i32 = 1 << 14;
+
+/// Greatest speed at which overlapping bodies are pushed apart, raw units per second: 3 units per second, as in Box2D.
+pub(crate) const PUSH_MAX: i64 = 3 << 16;
+
+/// Greatest speed at which all deep overlaps of a body together push it, per axis, raw units per second: 8 units per second.
+const PUSH_BODY_MAX: i32 = 8 << 16;
+
+/// Passes over the deep contacts.
+const PASSES: u32 = 4;
+
+/// The deep contacts of a step. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeepContacts {
+    /// Accumulated pushes, in the order of the contacts.
+    pushes: Vec<i32>,
+}
+
+impl DeepContacts {
+    /// Adds pushes to `moving`, the velocities that move positions; `kept` are those that bodies keep.
+    pub(crate) fn solve(&mut self, batches: &Batches, moving: &mut [Velocity], kept: &[Velocity]) {
+        let (places, slice) = (batches.deep(), batches.as_slice());
+        if places.is_empty() {
+            return;
+        }
+        self.pushes.clear();
+        self.pushes.resize(places.len(), 0);
+        for _ in 0..PASSES {
+            for (&(batch, lane), push) in places.iter().zip(&mut self.pushes) {
+                let (batch, lane) = (&slice[batch as usize], lane as usize);
+                let missing = batch.approach(lane, moving).saturating_add(PUSH_MAX as i32);
+                let pushed = push.saturating_add(missing).max(0);
+                batch.apply(lane, pushed - *push, moving);
+                *push = pushed;
+            }
+        }
+        for &(batch, lane) in places {
+            let (batch, lane) = (&slice[batch as usize], lane as usize);
+            for body in [batch.a[lane], batch.b[lane]].map(|body| body as usize) {
+                let (moved, own) = (moving[body].get(), kept[body].get());
+                let within = |x: usize| {
+                    let (low, high) =
+                        (own[x].saturating_sub(PUSH_BODY_MAX), own[x].saturating_add(PUSH_BODY_MAX));
+                    moved[x].clamp(low, high)
+                };
+                moving[body] = Velocity::new([within(0), within(1)]);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Soft contacts in sub-steps: how a world with gravity comes to rest.
+//!
+//! Where gravity presses, a rigid contact that pushes overlaps out shakes the stack above it. A soft one is a damped spring that never
+//! pulls: it settles at a small overlap. A frame is divided into sub-steps of at most 1/80 second, each with its part of the gravity, a
+//! warm start, soft passes, a piece of the way, and relaxing passes that take the springs' speed out again. Collisions are found once per
+//! frame; gaps follow the way along their normals. ("Soft Step": E. Catto, *Solver2D*, 2024; formulas as in Box2D's `b2MakeSoft`.)
+
+use alloc::vec::Vec;
+
+use crate::math::boxes::LANES;
+use crate::math::lanes::{UNIT, UNIT_BITS};
+use crate::solve::coloring::Batches;
+use crate::solve::deep::{OVERLAP_DEEP, PUSH_MAX};
+use crate::solve::solver::{Batch, NO_LIMIT, Softness, Velocity};
+
+/// Sub-steps per second, at least, up to [`PARTS_MAX`] per frame.
+const RATE_MIN: u32 = 80;
+
+/// Most sub-steps of a frame.
+const PARTS_MAX: u32 = 8;
+
+/// Overlap that is left alone, raw units: the smallest radius.
+const OVERLAP_ALLOWED: i64 = crate::math::num::EXTENT_MIN.to_bits();
+
+/// A spring, 30 fraction bits. With frequency f, damping ratio z = 10, sub-step h, c = 2 pi f h and a = 2 z + c, `kept` is c a / (1 + c a)
+/// and `push` is that times c / a: the speed per overlap and sub-step.
+struct Spring {
+    kept: i32,
+    push: i64,
+}
+
+/// Between movable bodies: f h = 1/4. Twice as much against immovable ones, into which nothing is to sink.
+const SPRINGS: [Spring; 2] =
+    [Spring { kept: 1_042_960_878, push: 75_948_940 }, Spring { kept: 1_059_173_024, push: 143_788_297 }];
+
+/// Sub-steps of a frame.
+pub(crate) fn parts(fps: u32) -> u32 {
+    RATE_MIN.div_ceil(fps).min(PARTS_MAX)
+}
+
+/// What the sub-steps keep beside the batches. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SoftContacts {
+    /// Distance between the surfaces along the normal, by batch and lane.
+    gaps: Vec<[i32; LANES]>,
+    /// Whether a lane is solved as a rigid one whatever it overlaps.
+    rigid: Vec<[bool; LANES]>,
+    pub(crate) softness: Vec<Softness>,
+    /// Sub-steps per second.
+    rate: u32,
+}
+
+impl SoftContacts {
+    /// Starts a frame of `rate` sub-steps per second; the contacts in `rigid` (batch, lane) are no springs.
+    pub(crate) fn begin(&mut self, batches: &mut Batches, rigid: &[(u32, u32)], rate: u32) {
+        self.rate = rate;
+        self.gaps.clear();
+        self.gaps.extend(batches.origins().iter().map(|origins| origins.map(|origin| origin.gap)));
+        self.rigid.clear();
+        self.rigid.resize(self.gaps.len(), [false; LANES]);
+        for &(batch, lane) in rigid {
+            self.rigid[batch as usize][lane as usize] = true;
+        }
+        self.softness.clear();
+        self.softness.resize(self.gaps.len(), [UNIT; LANES]);
+        self.set_limits(batches.as_mut_slice());
+    }
+
+    /// Follows the bodies for one sub-step. The limits stay what they were until [`Self::set_limits`]: what closes in the next sub-step is
+    /// not braked in this one.
+    pub(crate) fn advance(&mut self, batches: &[Batch], velocities: &[Velocity]) {
+        let per_part = (1 << 32) / i64::from(self.rate);
+        for (batch, gaps) in batches.iter().zip(&mut self.gaps) {
+            for lane in 0..LANES {
+                let way = (i64::from(batch.approach(lane, velocities)) * per_part + (1 << 31)) >> 32;
+                gaps[lane] = gaps[lane].wrapping_sub(way as i32);
+            }
+        }
+    }
+
+    /// Limits and softness of the next sub-step.
+    pub(crate) fn set_limits(&mut self, batches: &mut [Batch]) {
+        let lanes = self.gaps.iter().zip(&self.rigid).zip(&mut self.softness);
+        for (batch, ((gaps, rigid), softness)) in batches.iter_mut().zip(lanes) {
+            for lane in 0..LANES {
+                if batch.biased[lane] != NO_LIMIT {
+                    let share = batch.share_a[lane];
+                    let spring = &SPRINGS[usize::from(share == 0 || share == UNIT)];
+                    let limit = limit(gaps[lane], self.rate, spring);
+                    (batch.biased[lane], batch.relaxed[lane]) = (limit, limit.min(0));
+                    let soft = limit >= 0 && !rigid[lane];
+                    softness[lane] = if soft { spring.kept } else { UNIT };
+                }
+            }
+        }
+    }
+}
+
+/// Least separating speed. Apart: the gap may close within this sub-step, no faster. Overlapping: what the spring wants.
+#[inline(always)]
+fn limit(gap: i32, rate: u32, spring: &Spring) -> i32 {
+    let (gap, rate) = (i64::from(gap), i64::from(rate));
+    // Beyond 16 units every spring is at its greatest speed; 2^20 * 2^13 * 2^28 fits.
+    let overlap = (-gap - OVERLAP_ALLOWED).clamp(0, 16 << 16);
+    let push = (overlap * rate * spring.push) >> UNIT_BITS;
+    let push = if gap < -i64::from(OVERLAP_DEEP) { 0 } else { push };
+    let apart = gap.max(0) * rate;
+    (push.min(PUSH_MAX) - apart).max(i64::from(NO_LIMIT) + 1) as i32
+}

@@ -1,0 +1,143 @@
+//! Solving: which passes a step runs over its contacts, and with which velocities positions move.
+//!
+//! Without gravity one round of rigid passes does: nothing presses for long, and a crowd is pushed apart as fast as may be. With gravity
+//! the frame is divided into sub-steps of soft contacts, see [`crate::solve::soft`].
+
+use crate::solve::soft;
+use crate::solve::solver::{Pass, Velocity};
+use crate::step::stepper::{Locked, Stepper};
+use crate::world_def::Settings;
+
+impl Stepper {
+    /// Notes what gravity and forces added to the velocity of a body.
+    pub(crate) fn note_gain(&mut self, slot: u32, gain: [i32; 2]) {
+        let slot = slot as usize;
+        if gain != [0; 2] {
+            self.gains.resize(self.gains.len().max(slot + 1), [0; 2]);
+        }
+        if let Some(entry) = self.gains.get_mut(slot) {
+            *entry = gain;
+        }
+    }
+
+    /// Solves the contacts.
+    #[inline(never)]
+    pub(crate) fn solve(&mut self, settings: &Settings, fps: u32) {
+        self.stiff.find(&self.batches, &self.shells);
+        if settings.gravity == [0; 2] {
+            self.bounce(fps, 1);
+            self.solve_rigid(settings);
+        } else {
+            self.solve_soft(settings, fps);
+        }
+        self.deep.solve(&self.batches, &mut self.moving, &self.velocities);
+        hold(&self.locked, &mut self.moving);
+    }
+
+    /// Warm start, biased passes, and the relaxing passes after the positions' velocities were taken.
+    fn solve_rigid(&mut self, settings: &Settings) {
+        self.run(Pass::WarmStart);
+        for _ in 0..settings.iterations {
+            self.run(Pass::Biased);
+        }
+        self.moving.clear();
+        self.moving.extend_from_slice(&self.velocities);
+        for _ in 0..settings.relax_iterations {
+            self.run(Pass::Relax);
+        }
+    }
+
+    /// The passes, shared out among the sub-steps, half of them soft and half relaxing. Positions move with the mean velocity.
+    fn solve_soft(&mut self, settings: &Settings, fps: u32) {
+        let parts = soft::parts(fps);
+        let passes = ((settings.iterations + settings.relax_iterations) / (2 * parts)).max(1);
+        // What gravity gave comes bit by bit.
+        self.take_gains(parts);
+        self.bounce(fps, parts);
+        self.soft.begin(&mut self.batches, &self.stiff.places, fps * parts);
+        self.moving.clear();
+        self.moving.resize(self.velocities.len(), Velocity::default());
+        for part in 0..parts {
+            if part > 0 {
+                self.give_gains(part, parts);
+                self.soft.set_limits(self.batches.as_mut_slice());
+            }
+            self.run(Pass::WarmStart);
+            for _ in 0..passes {
+                self.path.solve_soft(self.batches.as_mut_slice(), &self.soft.softness, &mut self.velocities);
+                self.after_pass(Pass::Biased);
+            }
+            for (moving, velocity) in self.moving.iter_mut().zip(&self.velocities) {
+                let (sum, v) = (moving.get(), velocity.get());
+                *moving = Velocity::new([0, 1].map(|x| sum[x].wrapping_add(v[x])));
+            }
+            self.soft.advance(self.batches.as_slice(), &self.velocities);
+            for _ in 0..passes {
+                self.run(Pass::Relax);
+            }
+        }
+        let parts = parts as i32;
+        for moving in &mut self.moving {
+            *moving = Velocity::new(moving.get().map(|sum| (sum + parts / 2).div_euclid(parts)));
+        }
+    }
+
+    /// Takes what gravity and forces gave in this frame back, but for the part of the first sub-step.
+    fn take_gains(&mut self, parts: u32) {
+        for (velocity, gained) in self.velocities.iter_mut().zip(&mut self.gained) {
+            let v = velocity.get();
+            *velocity = Velocity::new([0, 1].map(|x| v[x] - gained[x] + share(gained[x], 0, parts)));
+        }
+    }
+
+    /// Gives the part of a later sub-step.
+    fn give_gains(&mut self, part: u32, parts: u32) {
+        for (velocity, gained) in self.velocities.iter_mut().zip(&self.gained) {
+            let v = velocity.get();
+            *velocity = Velocity::new([0, 1].map(|x| v[x].wrapping_add(share(gained[x], part, parts))));
+        }
+    }
+
+    /// Restitution, before everything else.
+    fn bounce(&mut self, fps: u32, parts: u32) {
+        let Self { bounces, batches, velocities, gained, locked, .. } = self;
+        bounces.solve(batches, velocities, gained, [fps, parts], |velocities| hold(locked, velocities));
+    }
+
+    fn run(&mut self, pass: Pass) {
+        self.path.solve(self.batches.as_mut_slice(), &mut self.velocities, pass);
+        self.after_pass(pass);
+    }
+
+    /// What follows each pass over all contacts: stiff ones, friction, locked axes.
+    fn after_pass(&mut self, pass: Pass) {
+        let Self { stiff, batches, velocities, frictions, locked, .. } = self;
+        if pass == Pass::WarmStart {
+            for friction in frictions {
+                friction.warm_start(batches.as_slice(), velocities);
+            }
+        } else {
+            stiff.solve(batches.as_mut_slice(), velocities, pass == Pass::Biased);
+            for friction in frictions {
+                friction.solve(batches.as_slice(), velocities);
+            }
+        }
+        hold(locked, velocities);
+    }
+}
+
+/// Part `part` of `parts` of a gain; together they are all of it.
+fn share(gain: i32, part: u32, parts: u32) -> i32 {
+    let until = |part: u32| i64::from(gain) * i64::from(part) / i64::from(parts);
+    (until(part + 1) - until(part)) as i32
+}
+
+/// Restores the velocities along locked axes.
+fn hold(locked: &[Locked], velocities: &mut [Velocity]) {
+    for locked in locked {
+        let velocity = &mut velocities[locked.body as usize];
+        let mut v = velocity.get();
+        v[usize::from(locked.axis)] = locked.velocity;
+        *velocity = Velocity::new(v);
+    }
+}
