@@ -15,3 +15,4 @@ mod geometry_walls;
 mod sleep;
 mod sleep_random;
 mod solve;
+mod solve_rest;

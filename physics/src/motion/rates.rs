@@ -67,21 +67,39 @@ pub(crate) fn damp(body: &mut Body, damping: i32, per_frame: PerFrame) {
     }
 }
 
-/// Moves the velocity towards zero by `ground_friction / fps`, along its direction.
+/// Least portion of ground friction, raw units per second. Velocities have whole raw units: less than this, frame by frame, would be rounded
+/// away in one direction and count twice in another. 64,000 at 1,000 frames per second fits the remainder.
+pub(crate) const FRICTION_PORTION: u16 = 64;
+
+/// Moves the velocity towards zero by `ground_friction / fps`, along its direction; small amounts are saved up.
 pub(crate) fn apply_ground_friction(body: &mut Body, per_frame: PerFrame) {
     if body.velocity == [0, 0] {
         body.friction_remainder = 0;
         return;
     }
-    let (amount, remainder) = per_frame.take(body.ground_friction, body.friction_remainder);
+    let saved = body.ground_friction.saturating_add(i32::from(body.friction_remainder));
+    if i64::from(saved) < i64::from(FRICTION_PORTION) * per_frame.fps() {
+        body.friction_remainder = saved as u16;
+        return;
+    }
+    let (amount, remainder) = per_frame.take(saved, 0);
     body.friction_remainder = remainder;
-    let speed = speed(body.velocity);
-    if i64::from(amount) >= speed {
+    let (amount, speed) = (i64::from(amount) << SPEED_BITS, fine_speed(body.velocity));
+    if amount >= speed {
         body.velocity = [0, 0];
         body.friction_remainder = 0;
     } else {
-        scale_to(&mut body.velocity, speed - i64::from(amount), speed);
+        scale_to(&mut body.velocity, speed - amount, speed);
     }
+}
+
+/// Further bits of [`fine_speed`]: squares of speeds are below 2^54.
+const SPEED_BITS: u32 = 5;
+
+/// Length of a velocity in 1/32 raw units per second.
+fn fine_speed(velocity: [i32; 2]) -> i64 {
+    let square = |v: i32| i64::from(v).unsigned_abs().pow(2);
+    isqrt_u64((square(velocity[0]) + square(velocity[1])) << (2 * SPEED_BITS)) as i64
 }
 
 /// Shortens the velocity to `max_speed` raw units per second.

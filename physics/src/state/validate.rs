@@ -5,6 +5,7 @@ use crate::body::record::{Body, Extra, choice, flag, raw};
 use crate::math::num::{
     EXTENT_MAX, EXTENT_MIN, FPS_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX,
 };
+use crate::motion::rates::FRICTION_PORTION;
 use crate::solve::solver::IMPULSE_MAX;
 use crate::world::World;
 
@@ -59,14 +60,12 @@ impl World {
         let bounds = &self.settings.bounds;
         let inside = (0..2).all(|x| (bounds.min[x]..=bounds.max[x]).contains(&body.position[x]));
         ensure(inside || !body.has(flag::DYNAMIC | flag::KINEMATIC), "a body outside of the bounds")?;
-        let remainders = body
-            .position_remainder
-            .iter()
-            .chain(&body.acceleration_remainder)
-            .chain([&body.friction_remainder]);
-        for &remainder in remainders {
-            ensure(u32::from(remainder) < self.fps.max(1), "a remainder not below the rate")?;
+        let fps = self.fps.max(1);
+        for &remainder in body.position_remainder.iter().chain(&body.acceleration_remainder) {
+            ensure(u32::from(remainder) < fps, "a remainder not below the rate")?;
         }
+        let saved = u32::from(body.friction_remainder) < u32::from(FRICTION_PORTION) * fps;
+        ensure(saved, "a remainder of friction not below its portion")?;
         ensure(body.still_ms <= self.settings.sleep_ms.max(1), "a time of stillness")?;
         ensure(body.has(flag::FORCED) || extra.acceleration == [0; 2], "an acceleration without a force")
     }

@@ -1,0 +1,231 @@
+//! Truths about loads and heaps: what is piled up comes to rest, what is in one point comes apart.
+
+use testudo_physics::{BodyDef, BodyKind, Fx, Vec2, World, WorldDef};
+
+use crate::build::{Chance, add, at, circle, deepest_overlap, milli, momentum, position, raw, rect, world};
+use crate::frame::{RATES, Truth};
+use crate::solve::{add_walls, step};
+
+fn upright() -> World {
+    world(WorldDef::new().gravity(Vec2::from_ints(0, -10)))
+}
+
+/// Seconds until all sleep, at most `most`.
+fn seconds_to_rest(w: &mut World, most: u32, fps: u32, mut watch: impl FnMut(&World)) -> Option<Fx> {
+    for frame in 1..=most * fps {
+        step(w, fps);
+        watch(w);
+        if w.bodies().all(|body| !body.is_awake()) {
+            return Some(Fx::from_num(frame) / i64::from(fps));
+        }
+    }
+    None
+}
+
+/// The greatest speed, components taken together.
+fn top_speed(w: &World) -> Fx {
+    let speed = |v: Vec2| {
+        let [x, y] = raw(v);
+        (x * x + y * y).isqrt()
+    };
+    Fx::from_bits(w.bodies().map(|body| speed(body.velocity())).max().unwrap_or(0))
+}
+
+#[test]
+fn towers_rest() {
+    Truth::hear("tower of boxes", "statics", 1..=1, |truth, chance, seed| {
+        for fps in RATES {
+            for height in [5, 10, 15, 20] {
+                let friction = milli(chance.between(0, 1_000));
+                let mut w = upright();
+                add(
+                    &mut w,
+                    BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000)).friction(friction),
+                );
+                let boxes = (0..height).map(|i| {
+                    let place = at(chance.between(-100, 100), 500 + 1_000 * i);
+                    BodyDef::dynamic(rect(500, 500)).position(place).friction(friction)
+                });
+                let ids: Vec<_> = boxes.collect::<Vec<_>>().into_iter().map(|def| add(&mut w, def)).collect();
+                let rest = seconds_to_rest(&mut w, 20, fps, |_| ());
+                let case = format!("seed {seed}, {fps} fps, {height} boxes, friction {friction}");
+                let seconds = rest.unwrap_or(Fx::from_num(999));
+                truth.expect(format!("{case}: seconds until it rests"), Fx::ZERO..=Fx::from_num(5), seconds);
+                let top = position(&w, ids[height as usize - 1])[1];
+                let sunk = milli(1_000 * height - 500) - Fx::from_bits(top);
+                truth.expect(format!("{case}: sunk"), Fx::ZERO..=Fx::from_num(height) / 50, sunk);
+            }
+        }
+    });
+}
+
+#[test]
+fn heavy_bodies_rest_on_light_ones() {
+    let chains: [&[i64]; 6] =
+        [&[1, 15, 225], &[1, 100], &[1, 1_000], &[1, 1, 1, 100], &[1, 4, 16, 64, 256], &[225, 15, 1]];
+    Truth::hear("heavy on light", "statics", 1..=1, |truth, _, _| {
+        for fps in RATES {
+            for masses in chains {
+                for shape in [circle(500), rect(500, 500)] {
+                    let mut w = upright();
+                    add(&mut w, BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000)));
+                    let places = masses.iter().zip((500..).step_by(1_000));
+                    let bodies = places
+                        .map(|(&m, y)| BodyDef::dynamic(shape).mass(milli(1_000 * m)).position(at(0, y)));
+                    let ids: Vec<_> = bodies.map(|def| add(&mut w, def)).collect();
+                    let top = |w: &World| Fx::from_bits(position(w, ids[ids.len() - 1])[1]);
+                    let (start, mut low, mut high) = (top(&w), top(&w), top(&w));
+                    let rest = seconds_to_rest(&mut w, 10, fps, |w| {
+                        low = low.min(top(w));
+                        high = high.max(top(w));
+                    });
+                    let case = format!("{fps} fps, masses {masses:?}, {shape:?}");
+                    truth.expect(format!("{case}: dip"), Fx::ZERO..=Fx::lit("0.1"), start - low);
+                    truth.expect(format!("{case}: jump"), Fx::ZERO..=Fx::lit("0.01"), high - start);
+                    truth.claim(&case, rest.is_some(), "restless after 10 s");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn heaps_of_hundreds_rest() {
+    Truth::hear(
+        "heap of discs",
+        "friction and inelastic contacts take energy",
+        1..=1,
+        |truth, chance, seed| {
+            for (fps, count) in [(10, 300), (20, 500), (30, 400), (60, 300)] {
+                let mut w = upright();
+                let rough = |def: BodyDef| def.friction(Fx::lit("0.5"));
+                add(&mut w, rough(BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000))));
+                for side in [-1, 1] {
+                    add(
+                        &mut w,
+                        rough(BodyDef::static_body(rect(1_000, 60_000)).position(at(side * 11_000, 59_000))),
+                    );
+                }
+                for i in 0..count {
+                    let place = at(i % 16 * 1_200 - 9_000 + chance.between(-50, 50), 600 + i / 16 * 1_200);
+                    add(&mut w, rough(BodyDef::dynamic(circle(500)).position(place)));
+                }
+                let rest = seconds_to_rest(&mut w, 20, fps, |_| ());
+                let case = format!("seed {seed}, {fps} fps, {count} discs");
+                truth.claim(&case, rest.is_some(), format_args!("restless, {} units/s", top_speed(&w)));
+                let deepest = Fx::from_bits(deepest_overlap(&w));
+                truth.expect(case, Fx::ZERO..=Fx::lit("0.25"), deepest);
+            }
+        },
+    );
+}
+
+/// A box with ledges, and 20 to 80 discs and boxes thrown into it; all with the same friction and restitution.
+fn random_scene(chance: &mut Chance) -> World {
+    let (friction, e) = (milli(chance.between(200, 800)), milli(chance.between(0, 800)));
+    let like = |def: BodyDef| def.friction(friction).restitution(e);
+    let mut w = upright();
+    add_walls(&mut w, 10_000, like);
+    for i in 0..4 {
+        let ledge = BodyDef::static_body(rect(chance.between(1_000, 3_000), 300));
+        add(&mut w, like(ledge.position(at(chance.between(-7_000, 7_000), 3_500 * i - 7_000))));
+    }
+    let count = chance.between(20, 80);
+    // Places in the gaps between the ledges, so that nobody begins inside of anybody.
+    let rows = [-9_100, -5_900, -4_500, -2_300, -900, 1_200, 2_600, 4_700, 6_200];
+    for i in 0..count {
+        let place = at(i % 12 * 1_600 - 8_900, rows[(i / 12) as usize]);
+        let half = [chance.between(300, 650), chance.between(300, 650)];
+        let shape = if chance.below(2) == 0 { circle(half[0]) } else { rect(half[0], half[1]) };
+        let speed = at(chance.between(-5_000, 5_000), chance.between(-5_000, 5_000));
+        add(&mut w, like(BodyDef::dynamic(shape).position(place).velocity(speed)));
+    }
+    w
+}
+
+/// Kinetic and potential energy in raw units; the floor is at -10, masses are one.
+fn mechanical_energy(w: &World) -> i64 {
+    let of = |body: testudo_physics::BodyRef<'_>| {
+        let ([x, y], height) = (raw(body.velocity()), raw(body.position())[1] + (10 << 16));
+        ((x * x + y * y) >> 17) + 10 * height
+    };
+    w.bodies().filter(|body| body.kind() == BodyKind::Dynamic).map(of).sum()
+}
+
+#[test]
+fn random_scenes_come_to_rest() {
+    let source = "gravity, friction and e < 1 take energy and give none";
+    Truth::hear("random scene", source, 1..=8, |truth, chance, seed| {
+        for fps in RATES {
+            let mut w = random_scene(chance);
+            let start = mechanical_energy(&w);
+            let (mut most, mut inside) = (start, 0);
+            let rest = seconds_to_rest(&mut w, 30, fps, |w| {
+                most = most.max(mechanical_energy(w));
+                inside = inside.max(
+                    w.bodies().filter(|b| b.position().x.abs() > 10 || b.position().y.abs() > 10).count(),
+                );
+            });
+            let case = format!("seed {seed}, {fps} fps, {} bodies", w.body_count());
+            truth.claim(
+                &case,
+                rest.is_some(),
+                format_args!("restless after 30 s, {} units/s", top_speed(&w)),
+            );
+            truth.expect(
+                format!("{case}: deepest overlap at rest"),
+                Fx::ZERO..=Fx::lit("0.1"),
+                Fx::from_bits(deepest_overlap(&w)),
+            );
+            truth.expect(
+                format!("{case}: greatest energy"),
+                Fx::ZERO..=Fx::lit("1.001"),
+                Fx::from_bits((most << 16) / start),
+            );
+            // Eight walls and ledges have their centres outside or not; nobody else may.
+            truth.claim(&case, inside <= 4, format_args!("{} bodies beyond the walls", inside));
+        }
+    });
+}
+
+/// How discs that begin nearly in one point come apart: greatest speed, greatest way per second, seconds until nobody overlaps by 0.05.
+fn burst(count: i64, spread: i64, chance: &mut Chance, fps: u32) -> ([Fx; 3], bool) {
+    let mut w = world(WorldDef::new().sleep_ms(0));
+    for _ in 0..count {
+        let place = at(chance.between(-spread, spread), chance.between(-spread, spread));
+        add(&mut w, BodyDef::dynamic(circle(500)).position(place));
+    }
+    let (mut speed, mut way, mut apart, mut still) = (Fx::ZERO, 0, Fx::from_num(999), true);
+    for frame in 1..=6 * fps {
+        let before: Vec<_> = w.bodies().map(|body| raw(body.position())).collect();
+        step(&mut w, fps);
+        speed = speed.max(top_speed(&w));
+        still &= momentum(&w) == [0, 0];
+        for (body, before) in w.bodies().zip(before) {
+            let [x, y] = raw(body.position());
+            way = way.max((x - before[0]).abs().max((y - before[1]).abs()));
+        }
+        if apart == 999 && frame % 4 == 0 && Fx::from_bits(deepest_overlap(&w)) < Fx::lit("0.05") {
+            apart = Fx::from_num(frame) / i64::from(fps);
+        }
+    }
+    ([speed, Fx::from_bits(way * i64::from(fps)), apart], still)
+}
+
+#[test]
+fn who_begins_in_one_point_comes_apart_calmly() {
+    let source = "conservation of momentum; stated speeds";
+    Truth::hear("bodies in one point", source, 1..=2, |truth, chance, seed| {
+        for fps in RATES {
+            // Discs, offset, and the greatest speed that may be left: a quarter of what a heap of that size had to be moved by.
+            for (count, spread, left) in [(12, 10, 3), (60, 0, 6), (200, 0, 10)] {
+                let ([speed, way, apart], still) = burst(count, spread, chance, fps);
+                let case = format!("seed {seed}, {fps} fps, {count} discs within {spread}/1000");
+                truth.expect(format!("{case}: speed"), Fx::ZERO..=Fx::from_num(left), speed);
+                truth.expect(format!("{case}: way per second"), Fx::ZERO..=Fx::from_num(left + 9), way);
+                truth.expect(format!("{case}: seconds until apart"), Fx::ZERO..=Fx::from_num(5), apart);
+                truth.claim(case, still, "momentum from nothing");
+            }
+        }
+    });
+}
