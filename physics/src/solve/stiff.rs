@@ -21,10 +21,13 @@ struct Rule {
     /// Least ratio of a load to the mass that bears it.
     ratio: u32,
     /// Most passes after each pass over all contacts.
+    // not state: a constant
     passes_max: usize,
     /// Contacts solved after each pass, whatever the list's length; a longer one gets fewer passes.
+    // not state: a constant
     solved: usize,
     /// With fewer passes than this the usual ones do better.
+    // not state: a constant
     passes_min: usize,
 }
 
