@@ -89,7 +89,7 @@ impl Islands {
             held[a as usize] |= held::TOUCHES | carries(along > 0) | stirs(b, mover_b);
             held[b as usize] |= held::TOUCHES | carries(along < 0) | stirs(a, mover_a);
             // Only what the cache keeps: a restored world makes its rings from that.
-            if origin.touching && mover_a && mover_b && movable(a) && movable(b) {
+            if origin.is_touching() && mover_a && mover_b && movable(a) && movable(b) {
                 sets.merge(a, b);
             }
         });
