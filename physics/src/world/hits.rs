@@ -15,13 +15,13 @@ use crate::math::vec2::Vec2;
 /// world.list_contact_hits(true);
 /// let wall = world.create_body(&BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(5))))?;
 /// let ball = BodyDef::dynamic(Shape::circle(Fx::ONE)).position(Vec2::from_ints(-4, 2));
-/// let ball = world.create_body(&ball.velocity(Vec2::from_ints(40, 0)))?;
+/// let ball = world.create_body(&ball.velocity(Vec2::from_ints(50, 0)))?;
 /// world.step(20)?;
 /// let hit = world.contact_hits()[0];
 /// assert_eq!((hit.a, hit.b), (wall, ball));
 /// assert_eq!(hit.normal, Vec2::from_ints(-1, 0));
 /// assert!((hit.point - Vec2::from_ints(-1, 2)).length() < Fx::lit("0.001"));
-/// assert_eq!(hit.approach_speed, Fx::from_num(40));
+/// assert_eq!(hit.approach_speed, Fx::from_num(50));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
