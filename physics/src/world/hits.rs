@@ -21,7 +21,7 @@ use crate::math::vec2::Vec2;
 /// assert_eq!((hit.a, hit.b), (wall, ball));
 /// assert_eq!(hit.normal, Vec2::from_ints(-1, 0));
 /// assert!((hit.point - Vec2::from_ints(-1, 2)).length() < Fx::lit("0.001"));
-/// assert_eq!(hit.approach_speed, Fx::from_num(50));
+/// assert!((hit.approach_speed - Fx::from_num(50)).abs() < Fx::lit("0.001"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
