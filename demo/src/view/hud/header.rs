@@ -71,6 +71,7 @@ fn hint(side: &Side, is_person: bool) -> (String, Color) {
 }
 
 /// A client's own word on who has won; the game goes on.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code))]
 pub(crate) fn verdict(pen: &Pen, view: Rect, game: &Game, player: u8) {
     let Some(result) = game.result() else { return };
     let (text, color) = match u8::try_from(result) {
