@@ -139,7 +139,8 @@ impl WorldDef {
         Self { relax_iterations, ..self }
     }
 
-    /// Part of an overlap that is pushed apart per frame, 0..=1. Default 0.2.
+    /// Part of a shallow overlap that is pushed apart per frame where there is no gravity, 0..=1. Default 0.2. Under gravity contacts are soft instead, and
+    /// passes are shared out among sub-steps.
     #[must_use]
     pub fn push_factor(self, push_factor: Fx) -> Self {
         Self { push_factor, ..self }

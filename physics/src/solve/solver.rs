@@ -5,7 +5,7 @@
 //! one batch touch eight different pairs of movable bodies, so the lanes are independent and the order inside a batch
 //! does not matter; the order of the batches defines the bits of the step, whatever instructions run them.
 //!
-//! Passes of one frame: warm start, `iterations` biased passes with over-relaxation (they also push overlapping
+//! Passes of one frame without gravity (with it: [`crate::solve::soft`]): warm start, `iterations` biased passes with over-relaxation (they also push overlapping
 //! bodies apart), positions move, one relaxing pass that takes the push-apart speed out again ("soft step" order,
 //! E. Catto, *Solver2D*, 2024).
 //!
