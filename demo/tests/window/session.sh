@@ -23,6 +23,24 @@ until_said '"event":"help","value":true' key F1
 picture help
 until_said '"event":"help","value":false' key F1
 
+# Before anybody gives an order: the bot waits, and the battle with it.
+say "every size of window: no text over another, none cut off"
+resize() {
+  xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
+  sleep 0.6
+}
+for size in "800 600" "1024 600" "600 1000" "1920 1080" "3000 1900" "1360 860"; do
+  resize $size
+  for fold in unfold split unfold split; do
+    press "$fold" && sleep 0.5
+    calm "$size $fold"
+  done
+  until_said '"event":"help","value":true' key F1
+  sleep 0.3
+  calm "$size help"
+  until_said '"event":"help","value":false' key F1
+done
+
 say "choosing the army with a box; the second hint"
 box() {
   place "view 1" 1 1 && xdotool mousedown 1 && sleep 0.2
@@ -59,23 +77,6 @@ until_said '"command":"stop".*"player":0' key s
 walk() { place "view 1" 45 80 && hold 3; }
 until_said '"command":"move".*"player":0' walk
 until_said '"command":"attack","event":"order".*"player":0' attack
-
-say "every size of window: no text over another, none cut off"
-resize() {
-  xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
-  sleep 0.6
-}
-for size in "800 600" "1024 600" "600 1000" "1920 1080" "3000 1900" "1360 860"; do
-  resize $size
-  for fold in unfold split unfold split; do
-    press "$fold" && sleep 0.5
-    calm "$size $fold"
-  done
-  until_said '"event":"help","value":true' key F1
-  sleep 0.3
-  calm "$size help"
-  until_said '"event":"help","value":false' key F1
-done
 
 say "losing a third of the packets; the fourth hint"
 until_said '"event":"unfolded","value":true' press unfold
