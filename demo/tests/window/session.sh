@@ -23,6 +23,16 @@ until_said '"event":"help","value":true' key F1
 picture help
 until_said '"event":"help","value":false' key F1
 
+say "choosing the army with a box; the second hint"
+box() {
+  place "view 1" 1 1 && xdotool mousedown 1 && sleep 0.2
+  place "view 1" 25 40 && sleep 0.1
+  place "view 1" 49 99 && sleep 0.2 && xdotool mouseup 1
+}
+until_said '"event":"selection","player":0,"units":100' xdotool key ctrl+a
+patiently said '"event":"hint","value":2'
+until_said '"event":"selection","player":0,"units":[1-9]' box
+
 # Before anybody gives an order: the bot waits, and the battle with it.
 say "every size of window: no text over another, none cut off"
 resize() {
@@ -40,16 +50,7 @@ for size in "800 600" "1024 600" "600 1000" "1920 1080" "3000 1900" "1360 860"; 
   calm "$size help"
   until_said '"event":"help","value":false' key F1
 done
-
-say "choosing the army with a box; the second hint"
-box() {
-  place "view 1" 1 1 && xdotool mousedown 1 && sleep 0.2
-  place "view 1" 25 40 && sleep 0.1
-  place "view 1" 49 99 && sleep 0.2 && xdotool mouseup 1
-}
-until_said '"event":"selection","player":0,"units":100' xdotool key ctrl+a
-patiently said '"event":"hint","value":2'
-until_said '"event":"selection","player":0,"units":[1-9]' box
+key Home
 
 say "attack; the third hint; the bot has waited for this"
 ! noted '"event":"result"' || fail "decided before anybody has given an order"
