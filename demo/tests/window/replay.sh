@@ -93,7 +93,7 @@ patiently said '"divergent_turn":null,"event":"checked","turns":300'
 quit 0
 
 say "a planted difference"
-fault=(--corrupt-turn 120 --corrupt-player 1 --corrupt-body 90 --corrupt-field position.x --corrupt-bit 3)
+fault=(--corrupt-turn 120 --corrupt-player 1 --corrupt-body 100 --corrupt-field position.x --corrupt-bit 3)
 "$PROGRAM" "${match[@]}" "${fault[@]}" --replay broken.replay --json >broken 2>/dev/null && fail "the difference was not seen"
 enter replay broken.replay.p1
 patiently said '"event":"diverged","value":120'
@@ -104,7 +104,7 @@ until_said "$stands" press "diverged here"
 between $((484 - 6)) $((484 + 6))
 until_said "$stands" press divergence
 between 484 484
-patiently said '"event":"difference","value":".*position.x of body 90'
+patiently said '"event":"difference","value":".*position.x of body 100'
 "$PROGRAM" replay broken.replay --turn 121 --json >there 2>/dev/null
 [[ $(number there checksum) == "$(last checksum)" ]] || fail "not what the orders lead to: $(last checksum)"
 picture viewer 1
