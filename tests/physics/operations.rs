@@ -6,6 +6,11 @@ use crate::build::{Chance, add, at, circle, rect, world};
 
 const RATES: [u32; 5] = [20, 20, 20, 60, 30];
 
+/// So many cases, or a tenth of them where the processor is emulated: the cross check asks for few cases by this variable.
+fn cases(all: u32) -> u32 {
+    if std::env::var_os("PROPTEST_CASES").is_some() { all / 10 } else { all }
+}
+
 fn random_body(chance: &mut Chance) -> BodyDef {
     let shape = if chance.below(2) == 0 {
         circle(chance.between(300, 1_000))
@@ -80,7 +85,7 @@ fn same(a: &World, b: &World, context: &str) {
 #[test]
 fn saved_and_restored_worlds_go_on_alike() {
     let mut slept = 0;
-    for seed in 0..40 {
+    for seed in 0..u64::from(cases(40)) {
         let mut chance = Chance::new(seed);
         let mut w = world(WorldDef::new().sleep_ms(250));
         let mut ids = Vec::new();
@@ -169,7 +174,8 @@ fn damaged_bytes_never_panic_and_never_make_an_inconsistent_world() {
         assert!(World::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
     }
     let mut accepted = 0;
-    for _ in 0..3_000 {
+    let trials = cases(3_000);
+    for _ in 0..trials {
         let mut damaged = bytes.clone();
         for _ in 0..=chance.below(3) {
             let at = chance.below(damaged.len() as u32 - 8) as usize;
@@ -187,5 +193,5 @@ fn damaged_bytes_never_panic_and_never_make_an_inconsistent_world() {
             assert_eq!(world.validate(), Ok(()));
         }
     }
-    assert!(accepted > 250, "many flips are other valid worlds: {accepted}");
+    assert!(accepted > trials / 12, "many flips are other valid worlds: {accepted} of {trials}");
 }
