@@ -1,7 +1,8 @@
 //! Chronic lateness: who keeps the others waiting again and again, each time for less than the drop time, has a limit too.
 
+use crate::session::clock::CLOCK_JUMP;
 use crate::session::event::Event;
-use crate::session::{CLOCK_JUMP, Session, SessionPhase, players_in};
+use crate::session::{Session, SessionPhase, players_in};
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};

@@ -1,6 +1,7 @@
 //! A lockstep session without IO: bytes, time and randomness come in as arguments.
 
 pub(crate) mod checksum;
+mod clock;
 pub(crate) mod config;
 mod confirm;
 mod drop;
@@ -41,7 +42,7 @@ use crate::session::stream::Stream;
 use crate::value::action::Action;
 use crate::value::bits::BitWriter;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
-use crate::value::time::{Duration, Instant};
+use crate::value::time::Instant;
 
 use ending::Ending;
 use events::EventQueue;
@@ -56,9 +57,6 @@ pub use turns::TurnStatus;
 use turns::{Comparison, Gate};
 use waiting::Waiting;
 pub use waiting::{Blame, PlayerReport};
-
-/// Time after a deadline at which the caller must have been suspended: many times the longest frame.
-const CLOCK_JUMP: Duration = Duration::from_secs(2);
 
 /// Where a session stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -303,51 +301,6 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// When [`Session::handle_timeout`] or [`Session::poll_transmit`] has something to do, if no packet arrives before.
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        let mut at = self.links.values().filter_map(|link| self.link_due_at(link)).min();
-        if !self.lobby.answers.is_empty() {
-            at = Some(self.now);
-        }
-        // What is overdue has been handled, as far as it can be now; the next packet or tick tries again.
-        let mut consider = |candidate: Instant| {
-            if candidate > self.now {
-                at = Some(at.map_or(candidate, |at| at.min(candidate)));
-            }
-        };
-        match self.phase {
-            SessionPhase::Lobby => {
-                if let Some(at) = self.lobby.start_at.or(self.lobby_deadline()) {
-                    consider(at);
-                }
-                for link in self.links.values().filter(|link| link.is_connected()) {
-                    consider(link.last_heard + self.setup.config.silence_timeout);
-                }
-            }
-            SessionPhase::Running | SessionPhase::Ending => {
-                let is_complete = self.is_complete();
-                for link in self.links.values().filter(|link| link.is_connected() && !link.finished) {
-                    let silence =
-                        if is_complete { self.patience(link) } else { self.setup.config.silence_timeout };
-                    consider(link.last_heard + silence);
-                }
-                if let Some(since) = self.ending.since {
-                    consider(since + self.ending_deadline());
-                }
-                if let Some(since) = self.waiting.since {
-                    if !self.waiting.reported {
-                        consider(since + self.setup.config.waiting_notice);
-                    }
-                    if let Some(drop_after) = self.setup.config.drop_after {
-                        consider(since + drop_after);
-                    }
-                }
-            }
-            SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {}
-        }
-        at.map(|at| at.max(self.now))
-    }
-
     /// Writes the next packet that is due into `out` and tells whom it is for. Call until it gives nothing.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<PeerId> {
         self.pass_to(now);
@@ -486,31 +439,5 @@ impl<A: Action> Session<A> {
         }
         self.report_cancelled();
         self.emit(Event::Failed(failure));
-    }
-
-    /// Takes the time in. A jump of the clock (the machine was suspended) is not held against the others: it shifts their
-    /// deadlines.
-    fn pass_to(&mut self, now: Instant) {
-        let jump = now.since(self.now);
-        // A caller that sleeps until the next deadline is awake in time.
-        let overslept = || self.poll_timeout().is_some_and(|due| now.since(due) > CLOCK_JUMP);
-        if jump > CLOCK_JUMP && overslept() {
-            for link in self.links.values_mut() {
-                link.last_heard = (link.last_heard + jump).min(now);
-            }
-            self.waiting.since = self.waiting.since.map(|since| (since + jump).min(now));
-            self.ending.since = self.ending.since.map(|since| (since + jump).min(now));
-            self.lobby.since = (self.lobby.since + jump).min(now);
-        }
-        self.now = self.now.max(now);
-    }
-
-    /// Time between two packets to a peer when nothing is fresh.
-    fn tick(&self) -> Duration {
-        match self.phase {
-            SessionPhase::Lobby => Duration::from_millis(50),
-            // Rounded up: a frame that closes an entry sends it, and the tick has nothing to do.
-            _ => self.setup.config.frame_length() + Duration::from_micros(1),
-        }
     }
 }

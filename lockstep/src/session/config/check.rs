@@ -1,0 +1,93 @@
+//! The range of every setting.
+
+use crate::session::config::{ConfigError, SessionConfig};
+use crate::value::action::ACTION_BITS_MAX;
+use crate::value::ids::PLAYERS_MAX;
+use crate::value::time::Duration;
+
+/// Longest time of any timeout: a day.
+const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 3_600);
+
+impl SessionConfig {
+    /// Checks every range, and that an action of `action_bits` fits.
+    pub(crate) fn check(&self, action_bits: u32) -> Result<(), ConfigError> {
+        let team = self.teams.iter().copied().max().unwrap_or(0);
+        let ranges: [(&'static str, u32, u32, u32); 13] = [
+            ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
+            ("frames per second", self.frames_per_second, 1, 1_000),
+            ("frames per turn", self.frames_per_turn, 1, 250),
+            ("turns ahead", self.turns_ahead, 0, 8),
+            ("turns", self.turns.unwrap_or(1), 1, 4_000_000_000),
+            ("actions per turn", self.actions_per_turn_max, 1, 255),
+            ("bytes of actions per turn", self.turn_bytes_max, 1, ACTION_BITS_MAX / 8),
+            ("checksum interval", self.checksum_interval, 1, 600),
+            ("action queue", self.queue_max, 1, 4_096),
+            ("window", self.window, 16, 1_024),
+            ("team", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
+            ("most spectators", self.spectators_max, 0, 256),
+            ("fewest spectators", self.spectators_min, 0, self.spectators_max),
+        ];
+        for (setting, value, min, max) in ranges {
+            if !(min..=max).contains(&value) {
+                let (value, min, max) = (u64::from(value), u64::from(min), u64::from(max));
+                return Err(ConfigError::OutOfRange { setting, value, min, max });
+            }
+        }
+        self.check_timeouts()?;
+        let max = if self.input_mode { ACTION_BITS_MAX } else { self.turn_bytes_max * 8 };
+        if action_bits == 0 || action_bits > max {
+            return Err(ConfigError::ActionTooLarge { bits: action_bits, max });
+        }
+        Ok(())
+    }
+
+    /// A wait of zero would end everything at once, and one without an end is not a wait.
+    fn check_timeouts(&self) -> Result<(), ConfigError> {
+        let timeouts = [
+            ("connect timeout in ms", Some(self.connect_timeout), 1),
+            ("lobby timeout in ms", self.lobby_timeout, 1),
+            ("silence timeout in ms", Some(self.silence_timeout), 1),
+            ("time to the drop in ms", self.drop_after, 1),
+            ("notice of waiting in ms", Some(self.waiting_notice), 0),
+            ("linger time in ms", Some(self.linger), 0),
+        ];
+        for (setting, timeout, min) in timeouts {
+            let value = timeout.map_or(min, Duration::as_millis);
+            if !(min..=TIMEOUT_MAX.as_millis()).contains(&value) {
+                return Err(ConfigError::OutOfRange { setting, value, min, max: TIMEOUT_MAX.as_millis() });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_range_is_named() {
+        assert_eq!(
+            SessionConfig::new(0).check(8),
+            Err(ConfigError::OutOfRange { setting: "players", value: 0, min: 1, max: 16 })
+        );
+        assert_eq!(
+            SessionConfig::new(2).turn_bytes_max(1).check(9),
+            Err(ConfigError::ActionTooLarge { bits: 9, max: 8 })
+        );
+        assert_eq!(SessionConfig::input(2, 60).check(6), Ok(()));
+        let refused = |config: SessionConfig| match config.check(8) {
+            Err(ConfigError::OutOfRange { setting, .. }) => setting,
+            other => panic!("{other:?}"),
+        };
+        let (none, ages) = (Duration::ZERO, Duration::from_secs(90_000));
+        assert_eq!(refused(SessionConfig::new(2).spectators_max(257)), "most spectators");
+        assert_eq!(refused(SessionConfig::new(2).spectators_max(3).spectators_min(4)), "fewest spectators");
+        assert_eq!(refused(SessionConfig::new(2).connect_timeout(none)), "connect timeout in ms");
+        assert_eq!(refused(SessionConfig::new(2).lobby_timeout(none)), "lobby timeout in ms");
+        assert_eq!(refused(SessionConfig::new(2).silence_timeout(none)), "silence timeout in ms");
+        assert_eq!(refused(SessionConfig::new(2).drop_after(none)), "time to the drop in ms");
+        assert_eq!(refused(SessionConfig::new(2).waiting_notice(ages)), "notice of waiting in ms");
+        assert_eq!(refused(SessionConfig::new(2).linger(ages)), "linger time in ms");
+    }
+}

@@ -1,0 +1,68 @@
+//! What must be equal on all peers, as one number that the handshake compares.
+
+use twox_hash::XxHash3_64;
+
+use crate::packet::PROTOCOL_VERSION;
+use crate::session::config::SessionConfig;
+
+impl SessionConfig {
+    /// What the handshake compares: the settings, and the saved match if one is resumed.
+    pub(crate) fn hash(&self, action_bits: u32) -> u64 {
+        let settings = self.settings_hash(action_bits);
+        let Some(saved) = &self.resume else { return settings };
+        let mut bytes = saved.to_bytes();
+        bytes.extend_from_slice(&settings.to_le_bytes());
+        XxHash3_64::oneshot(&bytes)
+    }
+
+    /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
+    pub(crate) fn settings_hash(&self, action_bits: u32) -> u64 {
+        let numbers: [u64; 17] = [
+            u64::from(PROTOCOL_VERSION),
+            u64::from(self.players),
+            self.topology as u64,
+            self.content_hash,
+            u64::from(self.frames_per_second),
+            u64::from(self.frames_per_turn),
+            u64::from(self.turns_ahead),
+            u64::from(self.turns.unwrap_or(0)),
+            u64::from(self.input_mode),
+            u64::from(self.actions_per_turn_max),
+            u64::from(self.turn_bytes_max),
+            u64::from(self.checksum_interval),
+            u64::from(action_bits),
+            self.pace as u64,
+            u64::from(self.rotate_players),
+            u64::from(self.bots_take_over),
+            self.teams.iter().fold(0, |teams, team| teams << 4 | u64::from(*team)),
+        ];
+        let mut bytes = [0; 17 * 8];
+        for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            chunk.copy_from_slice(&number.to_le_bytes());
+        }
+        XxHash3_64::oneshot(&bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_tells_settings_apart() {
+        let base = SessionConfig::new(2);
+        let others = [
+            base.clone().content_hash(1),
+            base.clone().frames_per_turn(5),
+            base.clone().turns(9),
+            base.clone().teams(&[1, 1]),
+            base.clone().bots_take_over(true),
+            SessionConfig::new(3),
+        ];
+        for other in others {
+            assert_ne!(base.hash(8), other.hash(8));
+        }
+        assert_ne!(base.hash(8), base.hash(9));
+        assert_eq!(base.hash(8), base.clone().queue_max(9).hash(8), "local limits are not compared");
+    }
+}
