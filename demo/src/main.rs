@@ -5,20 +5,40 @@
 
 // A browser page shows the window and has no use for sockets and for matches without a picture.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
+#[expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "clocks, sockets, files and threads are here, and nothing of them reaches a simulation"
+)]
 mod app;
 #[cfg(not(target_arch = "wasm32"))]
+#[expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "measures time and reports in floats"
+)]
 mod bench;
+#[deny(clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 mod bots;
 #[cfg(not(target_arch = "wasm32"))]
+#[expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "the system on one side, people on the other"
+)]
 mod cli;
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
+#[deny(clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 mod cubes;
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
+#[deny(clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 mod game;
 #[cfg(not(target_arch = "wasm32"))]
+#[expect(clippy::disallowed_types, reason = "measures in virtual time and reports in floats")]
 mod netbench;
 #[cfg(not(target_arch = "wasm32"))]
 mod soak;
+#[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a window draws in floats")]
 mod view;
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -11,6 +11,7 @@
 //! - `physics`: `testudo_physics::World` is a part of a game's state (`v.part(&mut self.world)`).
 //! - `serde`: settings can be read from files.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 
 mod drive;
 mod pace;

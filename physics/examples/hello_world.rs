@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for frame in 0..=180 {
         if frame % 30 == 0 {
             let places: Vec<String> = world.bodies().map(|b| format!("{:6.2}", b.position().x)).collect();
-            println!("{:3.1} s  x = {}", f64::from(frame) / 60.0, places.join(" "));
+            println!("frame {frame:3}  x = {}", places.join(" "));
         }
         world.step(60)?; // one frame of 1/60 s
     }

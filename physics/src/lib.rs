@@ -28,7 +28,7 @@
 //! table of ranges and the rules of the numbers.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![deny(unsafe_code, clippy::float_arithmetic)]
+#![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 extern crate alloc;
 
 mod body;

@@ -1,4 +1,5 @@
 //! Real sockets on loopback. Free ports, no sleeps: the loop polls with virtual time, so that time-outs do not depend on the machine.
+#![expect(clippy::disallowed_types, reason = "the file of tests that other machines leave out")]
 
 use std::net::{SocketAddr, UdpSocket};
 

@@ -1,153 +1,74 @@
-//! What may not stand in simulation code, because it differs between two machines or two runs.
+//! What may not stand in simulation code, because it differs between two machines or two runs, and clippy cannot tell.
 
 use crate::lexer::{Kind, Token, closing, tokens};
-use crate::paths::paths;
 use crate::tree::{Finding, Tree};
 
-/// Code that must give the same bits on every machine, its unit tests included.
-const SIMULATION: [&str; 6] = [
-    "physics/src/",
-    "lockstep/src/",
-    "demo/src/game/",
-    "demo/src/game.rs",
-    "demo/src/bots",
-    "demo/src/cubes/",
-];
+/// Code that must give the same bits on every machine, its unit tests included. What else may not stand there is banned by `clippy.toml`.
+const SIMULATION: [&str; 5] =
+    ["physics/src/", "lockstep/src/", "demo/src/game/", "demo/src/bots.rs", "demo/src/cubes/"];
+
+/// Files of the simulation that show or compare it in floats.
+const FLOATS: [&str; 2] = ["physics/src/draw/interpolate.rs", "demo/src/cubes/float.rs"];
 
 /// Code whose structures are hashed and snapshotted.
-const STATE: [&str; 4] = ["physics/src/", "demo/src/game/", "demo/src/game.rs", "demo/src/cubes/"];
-
-/// A family of forbidden things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ban {
-    Float,
-    Clock,
-    Random,
-    Unordered,
-    Thread,
-    System,
-    NativeBytes,
-}
-
-/// Where a family is allowed all the same, and why. Keep it short: every line is a place to look at by hand.
-const ALLOWED: &[(&str, Ban, &str)] = &[
-    ("lockstep/src/transport/", Ban::Clock, "sockets live here and are driven in real time"),
-    ("lockstep/src/transport/", Ban::System, "sockets live here"),
-    (
-        "physics/src/draw/interpolate.rs",
-        Ban::Float,
-        "converts to f32 for drawing, after interpolating in integers",
-    ),
-    (
-        "demo/src/cubes/float.rs",
-        Ban::Float,
-        "shows what becomes of the same scene in floats, beside the simulation and never in it",
-    ),
-];
-
-impl Ban {
-    const ALL: [Ban; 7] =
-        [Ban::Float, Ban::Clock, Ban::Random, Ban::Unordered, Ban::Thread, Ban::System, Ban::NativeBytes];
-
-    /// Names that are forbidden wherever they stand.
-    fn names(self) -> &'static [&'static str] {
-        match self {
-            Ban::Float => &["f16", "f32", "f64", "f128"],
-            Ban::Clock => &["SystemTime", "UNIX_EPOCH"],
-            Ban::Random => &["thread_rng", "ThreadRng", "OsRng", "SysRng", "getrandom", "StdRng", "SmallRng"],
-            Ban::Unordered => &[
-                "HashMap",
-                "HashSet",
-                "hash_map",
-                "hash_set",
-                "hashbrown",
-                "AHashMap",
-                "FxHashMap",
-                "FxHashSet",
-            ],
-            Ban::Thread => &["thread_local", "rayon", "crossbeam"],
-            Ban::System => &["UdpSocket", "TcpStream", "TcpListener", "println", "eprintln"],
-            Ban::NativeBytes => {
-                &["to_ne_bytes", "from_ne_bytes", "DefaultHasher", "RandomState", "transmute", "type_name"]
-            }
-        }
-    }
-
-    /// Paths of the standard library that are forbidden with everything below them.
-    fn paths(self) -> &'static [&'static [&'static str]] {
-        match self {
-            Ban::Clock => &[&["std", "time", "Instant"], &["std", "time", "*"], &["std", "time", "self"]],
-            Ban::Random => &[&["rand"], &["fastrand"]],
-            Ban::Thread => &[&["std", "thread"], &["std", "sync"]],
-            Ban::System => &[&["std", "fs"], &["std", "env"], &["std", "process"], &["std", "io"]],
-            Ban::Float | Ban::Unordered | Ban::NativeBytes => &[],
-        }
-    }
-
-    fn advice(self) -> &'static str {
-        match self {
-            Ban::Float => {
-                "use `Fx` or integers with a documented unit; f32 belongs to views, reports and test oracles"
-            }
-            Ban::Clock => {
-                "take the time as an argument; clocks are read in demo/src/app and in lockstep's transports"
-            }
-            Ban::Random => {
-                "use the seeded generator that is part of the state, or take the randomness as an argument"
-            }
-            Ban::Unordered => {
-                "iterate in a defined order: a vector, `BTreeMap`, `IndexMap` or the `ordered` store"
-            }
-            Ban::Thread => {
-                "the result may not depend on threads; keep simulation and protocol single-threaded"
-            }
-            Ban::System => {
-                "hand bytes, time and settings in and out; files, sockets and printing live at the edge"
-            }
-            Ban::NativeBytes => {
-                "write little-endian bytes with `to_le_bytes` and hash those, so that every machine agrees"
-            }
-        }
-    }
-
-    fn is_allowed_in(self, path: &str) -> bool {
-        ALLOWED.iter().any(|(prefix, ban, _)| *ban == self && path.starts_with(prefix))
-    }
-
-    fn is_broken_by(self, token: &Token<'_>) -> bool {
-        let literal = self == Ban::Float && token.kind == Kind::Float;
-        literal || (token.kind == Kind::Name && self.names().contains(&token.text))
-    }
-}
+const STATE: [&str; 3] = ["physics/src/", "demo/src/game/", "demo/src/cubes/"];
 
 fn in_scope(path: &str, scope: &[&str]) -> bool {
     scope.iter().any(|prefix| path.starts_with(prefix))
 }
 
-/// No floats, clocks, system randomness, unordered collections, threads, system calls or native byte order.
-pub(crate) fn simulation_is_deterministic(tree: &Tree) -> Vec<Finding> {
+/// No literal of a float: clippy bans the names of the types and their arithmetic, but has no lint for `Fx::from_num(0.5)`.
+pub(crate) fn simulation_has_no_float_literals(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in tree.rust_files("").filter(|(path, _)| in_scope(path, &SIMULATION)) {
-        let tokens = tokens(text);
-        let paths = paths(&tokens);
-        for ban in Ban::ALL.into_iter().filter(|ban| !ban.is_allowed_in(path)) {
-            let mut broken: Vec<(usize, String)> = tokens
-                .iter()
-                .filter(|token| ban.is_broken_by(token))
-                .map(|token| (token.line, token.text.to_string()))
-                .collect();
-            for used in &paths {
-                let whole_module = ban == Ban::Clock && matches!(used.segments[..], ["std" | "core", "time"]);
-                if whole_module || ban.paths().iter().any(|banned| used.starts_with(banned)) {
-                    broken.push((used.line, used.segments.join("::")));
-                }
-            }
-            findings.extend(broken.into_iter().map(|(line, what)| Finding {
-                path: path.to_string(),
-                line,
-                message: format!("`{what}` in simulation code; {}", ban.advice()),
-            }));
-        }
+    let files = tree.rust_files("").filter(|(path, _)| in_scope(path, &SIMULATION) && !FLOATS.contains(path));
+    for (path, text) in files {
+        let literals = tokens(text).into_iter().filter(|token| token.kind == Kind::Float);
+        findings.extend(literals.map(|token| Finding {
+            path: path.to_string(),
+            line: token.line,
+            message: format!(
+                "`{}` in simulation code; write a fraction of integers: `Fx::ONE / 2`",
+                token.text
+            ),
+        }));
+    }
+    findings
+}
+
+/// Crates that would bring in what differs from run to run. The engines do not depend on them, so no path can name them.
+const STRANGE_CRATES: [&str; 14] = [
+    "rand",
+    "fastrand",
+    "getrandom",
+    "hashbrown",
+    "ahash",
+    "rustc-hash",
+    "fxhash",
+    "rayon",
+    "crossbeam",
+    "parking_lot",
+    "tokio",
+    "chrono",
+    "time",
+    "libm",
+];
+
+/// The engines, and the demo with its game, depend on no crate of randomness, clocks, threads or unordered tables.
+pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for manifest in ["physics/Cargo.toml", "lockstep/Cargo.toml", "demo/Cargo.toml"] {
+        let lines = tree.text(manifest).unwrap_or_default().lines().enumerate();
+        let strange = lines.filter_map(|(at, line)| {
+            let name = line.split(['=', '.', ' ']).next()?;
+            STRANGE_CRATES.contains(&name).then_some((at, name))
+        });
+        findings.extend(strange.map(|(at, name)| Finding {
+            path: manifest.into(),
+            line: at + 1,
+            message: format!(
+                "take `{name}` out: randomness is seeded (`rand_pcg`), time is an argument, tables are ordered, threads belong to the game"
+            ),
+        }));
     }
     findings
 }
@@ -228,60 +149,39 @@ fn is_marked(lines: &[&str], line: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALLOWED, simulation_is_deterministic, state_has_fixed_widths};
+    use super::{dependencies_are_deterministic, simulation_has_no_float_literals, state_has_fixed_widths};
     use crate::tree::{Tree, assert_found};
 
     #[test]
-    fn every_ban_can_fail() {
-        let planted = [
-            ("fn f(x: f32) {}", "use `Fx`"),
-            ("const A: Fx = Fx::from_num(0.5);", "use `Fx`"),
-            ("use std::time::Instant;", "take the time as an argument"),
-            ("use std::{fmt, time::{Duration, Instant}};", "take the time as an argument"),
-            ("use std::time; ", "take the time as an argument"),
-            ("fn f() { std::time::Instant::now(); }", "take the time as an argument"),
-            ("fn f() { SystemTime::now(); }", "take the time as an argument"),
-            ("fn f() { rand::random(); }", "seeded generator"),
-            ("use std::collections::HashMap;", "defined order"),
-            ("use std::collections::{BTreeMap, HashSet};", "defined order"),
-            ("fn f() { hashbrown::raw(); }", "defined order"),
-            ("fn f() { std::thread::spawn(g); }", "threads"),
-            ("use core::sync::atomic::AtomicU32;", "threads"),
-            ("use std::fs::File;", "at the edge"),
-            ("fn f() { println!(); }", "at the edge"),
-            ("fn f(x: u32) { x.to_ne_bytes(); }", "little-endian"),
-        ];
-        for file in ["physics/src/world.rs", "lockstep/src/simnet/link.rs", "demo/src/game/unit.rs"] {
-            for (line, advice) in planted {
-                let text =
-                    format!("//! f32 and HashMap are words here\n#[cfg(test)]\nmod tests {{ {line} }}");
-                let findings = simulation_is_deterministic(&Tree::planted(&[(file, &text)]));
-                assert_found(&findings, file, 3, advice);
-            }
+    fn float_literals_are_found() {
+        let planted = "//! 0.5 is a word here\n#[cfg(test)]\nmod tests { const A: Fx = Fx::from_num(0.5); }";
+        for path in [
+            "physics/src/world.rs",
+            "lockstep/src/simnet/link.rs",
+            "demo/src/game/unit.rs",
+            "demo/src/bots.rs",
+        ] {
+            let findings = simulation_has_no_float_literals(&Tree::planted(&[(path, planted)]));
+            assert_found(&findings, path, 3, "a fraction of integers");
+        }
+        let alike =
+            "fn f(pair: (u32, u32)) { let text = \"1.5\"; pair.0.max(0x1F); for _ in 0..10 {} } // 1.5";
+        assert_eq!(simulation_has_no_float_literals(&Tree::planted(&[("lockstep/src/turn.rs", alike)])), []);
+        for path in ["demo/src/view/mod.rs", "demo/src/cubes/float.rs", "tests/physics/oracle.rs"] {
+            assert_eq!(simulation_has_no_float_literals(&Tree::planted(&[(path, planted)])), []);
         }
     }
 
     #[test]
-    fn what_looks_alike_is_allowed() {
-        let text = "use crate::time::Instant; use core::time::Duration; use core::fmt; use std::collections::BTreeMap;
-            // a HashMap of f32 read at SystemTime::now()
-            fn f(pair: (u32, u32)) { let text = \"1.5 f64 HashMap\"; pair.0.max(0x1F); for _ in 0..10 {} }";
-        assert_eq!(simulation_is_deterministic(&Tree::planted(&[("lockstep/src/turn.rs", text)])), []);
-    }
-
-    #[test]
-    fn bans_end_where_the_edge_begins() {
-        let text = "use std::time::Instant; use std::net::UdpSocket; use std::io; fn f(x: f32) {}";
-        for path in ["demo/src/view/mod.rs", "demo/src/app.rs", "tests/physics/oracle.rs"] {
-            assert_eq!(simulation_is_deterministic(&Tree::planted(&[(path, text)])), []);
+    fn strange_crates_are_found() {
+        let clean =
+            "[package]\nrust-version = 1\n[dependencies]\nrand_pcg.workspace = true\nindexmap = \"2\"";
+        assert_eq!(dependencies_are_deterministic(&Tree::planted(&[("lockstep/Cargo.toml", clean)])), []);
+        for line in ["rand = \"0.9\"", "hashbrown.workspace = true", "rayon={ version = \"1\" }"] {
+            let text = format!("[dependencies]\n{line}");
+            let findings = dependencies_are_deterministic(&Tree::planted(&[("lockstep/Cargo.toml", &text)]));
+            assert_found(&findings, "lockstep/Cargo.toml", 2, "take `");
         }
-        let findings =
-            simulation_is_deterministic(&Tree::planted(&[("lockstep/src/transport/udp.rs", text)]));
-        assert_found(&findings, "lockstep/src/transport/udp.rs", 1, "`f32`");
-        let floats = |path| simulation_is_deterministic(&Tree::planted(&[(path, "fn f(x: f32) {}")]));
-        assert_eq!(floats("demo/src/cubes/float.rs"), []);
-        assert_found(&floats("demo/src/cubes/scene.rs"), "demo/src/cubes/scene.rs", 1, "`f32`");
-        assert!(ALLOWED.iter().all(|(_, _, reason)| reason.len() > 10), "each exception gives its reason");
     }
 
     #[test]

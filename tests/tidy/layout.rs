@@ -187,7 +187,16 @@ fn is_audited(path: &str) -> bool {
     path.strip_prefix(AUDITED).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
-/// Physics keeps its bans, and `unsafe` stands in one audited module.
+/// Lints that crates and the demo's simulations deny: the file, the line after the attribute, the lints.
+const DENIED: [(&str, &str, &[&str]); 5] = [
+    ("physics/src/lib.rs", "", &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr"]),
+    ("lockstep/src/lib.rs", "", &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr"]),
+    ("demo/src/main.rs", "mod bots;", &["float_arithmetic", "print_stdout", "print_stderr"]),
+    ("demo/src/main.rs", "mod cubes;", &["float_arithmetic", "print_stdout", "print_stderr"]),
+    ("demo/src/main.rs", "mod game;", &["float_arithmetic", "print_stdout", "print_stderr"]),
+];
+
+/// The crates keep their bans, and `unsafe` stands in one audited module.
 pub(crate) fn bans_hold(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for src in ["physics/src/", "lockstep/src/", "demo/src/"] {
@@ -203,17 +212,20 @@ pub(crate) fn bans_hold(tree: &Tree) -> Vec<Finding> {
             }));
         }
     }
-    let root = "physics/src/lib.rs";
-    for ban in ["unsafe_code", "clippy::float_arithmetic"] {
-        let denied = |line: &str| line.starts_with("#![deny(") && line.contains(ban);
-        if tree.text(root).is_some_and(|text| !text.lines().any(denied)) {
-            findings.push(Finding {
-                path: root.into(),
-                line: 1,
-                message: format!(
-                    "deny `{ban}` for the whole crate: `#![deny(unsafe_code, clippy::float_arithmetic)]`"
-                ),
+    for (file, before, lints) in DENIED {
+        let Some(text) = tree.text(file) else { continue };
+        for lint in lints {
+            let mut lines = text.lines().zip(text.lines().skip(1));
+            let is_denied = lines.any(|(line, next)| {
+                line.contains("[deny(") && line.contains(lint) && (before.is_empty() || next == before)
             });
+            if !is_denied {
+                findings.push(Finding {
+                    path: file.into(),
+                    line: 1,
+                    message: format!("deny `{lint}` for the whole crate, or for `{before}`"),
+                });
+            }
         }
     }
     findings
@@ -307,13 +319,30 @@ mod tests {
 
     #[test]
     fn lifted_bans_are_found() {
-        let root = ("physics/src/lib.rs", "#![deny(unsafe_code, clippy::float_arithmetic)]");
+        let deny =
+            "#![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]\n\n";
+        let root = ("physics/src/lib.rs", deny);
         let kernel = ("physics/src/simd.rs", "unsafe { f() }");
         assert_eq!(bans_hold(&Tree::planted(&[root, kernel, ("lockstep/src/a.rs", "// unsafe")])), []);
         let findings =
             bans_hold(&Tree::planted(&[root, ("lockstep/src/a.rs", "\nfn f() { unsafe { g() } }")]));
         assert_found(&findings, "lockstep/src/a.rs", 2, "the safe way");
-        let findings = bans_hold(&Tree::planted(&[("physics/src/lib.rs", "#![deny(unsafe_code)]")]));
-        assert_found(&findings, "physics/src/lib.rs", 1, "float_arithmetic");
+        for (file, _, _) in &super::DENIED[..2] {
+            let lifted = deny.replace("clippy::float_arithmetic, ", "");
+            assert_found(&bans_hold(&Tree::planted(&[(file, &lifted)])), file, 1, "float_arithmetic");
+        }
+        let modules = ["bots", "cubes", "game"];
+        let of = |module| {
+            format!(
+                "#[deny(clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]\nmod {module};\n"
+            )
+        };
+        let all: String = modules.map(of).concat();
+        assert_eq!(bans_hold(&Tree::planted(&[("demo/src/main.rs", &all)])), []);
+        for module in modules {
+            let lifted = all.replace(&of(module), &of(module).replace("clippy::print_stdout, ", ""));
+            let findings = bans_hold(&Tree::planted(&[("demo/src/main.rs", &lifted)]));
+            assert_found(&findings, "demo/src/main.rs", 1, "print_stdout");
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! House rules as tests: what a reviewer would otherwise have to say again and again.
 //!
 //! A rule is a function from a [`tree::Tree`] to findings; each finding says what to do instead. Here the rules run on
-//! this repository. Beside each rule a self-test plants a violation in a made-up tree, so a rule that went blind shows.
+//! this repository. Beside each rule a self-test plants a violation in a made-up tree, so a rule that went blind shows. Bans of types and
+//! functions are clippy's (`clippy.toml`); `bans` tries each of them in a planted package.
 
+mod bans;
 mod determinism;
 mod documents;
 mod imports;
@@ -41,9 +43,21 @@ fn game_stands_alone() {
 }
 
 #[test]
-fn simulation_is_deterministic() {
-    let findings = determinism::simulation_is_deterministic(&Tree::of_repository());
-    assert_clean("nothing in the simulation differs between machines or runs", &findings);
+fn simulation_has_no_float_literals() {
+    let findings = determinism::simulation_has_no_float_literals(&Tree::of_repository());
+    assert_clean("no float reaches the simulation", &findings);
+}
+
+#[test]
+fn dependencies_are_deterministic() {
+    let findings = determinism::dependencies_are_deterministic(&Tree::of_repository());
+    assert_clean("no crate brings in what differs from run to run", &findings);
+}
+
+#[test]
+fn bans_are_lifted_at_edges_only() {
+    let findings = bans::bans_are_lifted_at_edges_only(&Tree::of_repository());
+    assert_clean("what clippy.toml bans is lifted at the edges only", &findings);
 }
 
 #[test]

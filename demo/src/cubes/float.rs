@@ -2,6 +2,11 @@
 //! gives the same bits on the same machine; which order its contacts come in is where it begins to differ.
 //!
 //! For comparison only, and the only file of the scene with floats. Nothing of it reaches [`crate::cubes::Cubes`].
+#![expect(
+    clippy::float_arithmetic,
+    clippy::disallowed_types,
+    reason = "shows what becomes of the same scene in floats, beside the simulation"
+)]
 
 use testudo_physics::{Fx, Pcg32, Vec2};
 

@@ -1,4 +1,9 @@
 //! The program as a person starts it: what it prints, and how it ends.
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "starts processes, talks to them and reads what they write"
+)]
 
 mod bad_input;
 mod cubes;

@@ -1,4 +1,5 @@
 //! Plain UDP, non-blocking. Peers that the application names are numbered in that order, all others by a hash of their address.
+#![expect(clippy::disallowed_types, reason = "the socket of the package")]
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, UdpSocket};

@@ -3,7 +3,11 @@
 //! A display shows more frames than the simulation has: 144 per second of a game that steps 20 times. Between two steps a
 //! drawn body is a part of the way from where it was to where it is. The way is computed in integers and converted
 //! last, once. What comes out is for eyes only and must never find its way back into the simulation.
-#![allow(clippy::float_arithmetic)] // Results are drawn, not simulated; the only file of this crate that knows floats.
+#![expect(
+    clippy::float_arithmetic,
+    clippy::disallowed_types,
+    reason = "results are drawn, not simulated; the only file of this crate that knows floats"
+)]
 
 use alloc::vec::Vec;
 
