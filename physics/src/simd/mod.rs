@@ -213,6 +213,11 @@ impl Path {
         with_simd!(self, at most 256, simd => tree.rebuild_bounds(simd));
     }
 
+    /// See [`Quadtree::find_each_in`].
+    pub(crate) fn find_each_in(self, few: &Quadtree, many: &Quadtree, out: &mut Vec<IndexPair>) {
+        with_simd!(self, at most 256, simd => few.find_each_in(simd, many, out));
+    }
+
     /// See [`Quadtree::search`].
     pub(crate) fn search(self, tree: &Quadtree, search: &mut impl Search) {
         with_simd!(self, at most 256, _simd => tree.search(search));

@@ -30,6 +30,9 @@ use crate::world_def::Settings;
 /// `still_ms` of a working body that is no mover.
 pub(crate) const AT_REST: u16 = u16::MAX;
 
+/// Movers and bodies at rest are joined block by block unless one side has this many times fewer: then its bodies are searched for one by one.
+const FEW: usize = 4;
+
 /// A body whose velocity along locked axes is restored after every pass.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Locked {
@@ -226,21 +229,25 @@ impl Stepper {
 
     /// Finds the pairs of a mover and a body at rest whose boxes overlap.
     #[inline(never)]
-    pub(crate) fn find_resting_pairs(&mut self, resting: &mut RestingTrees) {
+    pub(crate) fn find_resting_pairs(&mut self, resting: &mut RestingTrees, movers: usize) {
         self.resting_pairs.clear();
         if self.tree.is_empty() {
             return;
         }
-        let heights = resting.each_tree().map(|tree| tree.levels().len());
-        let height = heights.into_iter().max().unwrap_or(0).max(self.tree.levels().len());
-        self.tree.raise_to(height);
-        for tree in resting.trees(height) {
-            if tree.is_empty() {
-                continue;
-            }
-            let blocks = self.join.between(&self.tree, tree, self.path);
+        for (tree, count) in resting.trees_and_counts() {
             self.pairs.clear();
-            self.path.join(blocks, &self.tree.levels()[0], &tree.levels()[0], ALL_PAIRS, &mut self.pairs);
+            if count * FEW <= movers {
+                self.path.find_each_in(tree, &self.tree, &mut self.pairs);
+                self.pairs.iter_mut().for_each(|pair| pair.reverse());
+            } else if movers * FEW <= count {
+                self.path.find_each_in(&self.tree, tree, &mut self.pairs);
+            } else {
+                let height = tree.levels().len().max(self.tree.levels().len());
+                self.tree.raise_to(height);
+                tree.raise_to(height);
+                let blocks = self.join.between(&self.tree, tree, self.path);
+                self.path.join(blocks, &self.tree.levels()[0], &tree.levels()[0], ALL_PAIRS, &mut self.pairs);
+            }
             self.resting_pairs
                 .extend(self.pairs.iter().map(|&[lane, r]| (lane, tree.slot_of_lane()[r as usize])));
         }

@@ -15,6 +15,7 @@ use fearless_simd::Simd;
 
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::math::lanes::PLAIN;
+use crate::tree::block_join::IndexPair;
 use crate::tree::curve::{self, DEPTH_LIMIT, Grid, shared_depth};
 use crate::tree::radix_sort::radix_sort;
 
@@ -266,6 +267,17 @@ impl Quadtree {
     /// Calls `found` with the slot of each body whose box overlaps `area`, in curve order.
     #[inline(always)]
     pub(crate) fn visit<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(u32)) {
+        self.visit_lanes(
+            simd,
+            area,
+            #[inline(always)]
+            |lane| found(self.slot_of_lane[lane]),
+        );
+    }
+
+    /// The same with lanes.
+    #[inline(always)]
+    fn visit_lanes<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize)) {
         let Some(top) = self.top() else { return };
         // From the top down to the block at hand: its lanes that are still to be looked at, and its number, by level.
         let mut open = [(0u32, 0); LEVELS_MAX];
@@ -275,7 +287,7 @@ impl Quadtree {
             let (mut lanes, block) = open[level];
             if level == 0 {
                 while lanes != 0 {
-                    found(self.slot_of_lane[block * LANES + lanes.trailing_zeros() as usize]);
+                    found(block * LANES + lanes.trailing_zeros() as usize);
                     lanes &= lanes - 1;
                 }
             }
@@ -287,6 +299,21 @@ impl Quadtree {
             let child = block * LANES + lanes.trailing_zeros() as usize;
             level -= 1;
             open[level] = (self.levels[level][child].overlapping(simd, area), child);
+        }
+    }
+
+    /// Pairs of lanes whose boxes overlap, the first of this tree: searches `other` for one body after the other. Where many of the
+    /// other's bodies lie between two of this tree, that is less work than joining blocks.
+    #[inline(always)]
+    pub(crate) fn find_each_in<S: Simd>(&self, simd: S, other: &Self, out: &mut Vec<IndexPair>) {
+        for (lane, _) in self.slot_of_lane.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+            let area = self.levels[0][lane / LANES].get(lane % LANES);
+            other.visit_lanes(
+                simd,
+                &area,
+                #[inline(always)]
+                |found| out.push([lane as u32, found as u32]),
+            );
         }
     }
 

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Body;
-use crate::math::boxes::RawBox;
+use crate::math::boxes::{LANES, NO_SLOT, RawBox};
 use crate::math::lanes::PLAIN;
 use crate::tree::quadtree::{Quadtree, SplitRule};
 
@@ -94,7 +94,7 @@ impl RestingTrees {
         }
     }
 
-    /// Puts the waiting bodies into the trees.
+    /// Puts the waiting bodies into the trees, and builds a tree anew that most of its bodies have left.
     pub(crate) fn flush(&mut self, bodies: &[Body], rule: SplitRule, margin: i32) {
         self.scratch.clear();
         for slot in self.pending.drain(..) {
@@ -102,14 +102,15 @@ impl RestingTrees {
                 self.scratch.push(slot);
             }
         }
-        if self.scratch.is_empty() {
+        let hollow = is_hollow(&self.old, self.old_count);
+        if self.scratch.is_empty() && !hollow && !is_hollow(&self.young, self.young_count) {
             return;
         }
         let living = |tree: &Quadtree, all: &mut Vec<u32>| {
-            all.extend(tree.slot_of_lane().iter().filter(|&&s| s != crate::math::boxes::NO_SLOT));
+            all.extend(tree.slot_of_lane().iter().filter(|&&slot| slot != NO_SLOT));
         };
         living(&self.young, &mut self.scratch);
-        let into_old = self.scratch.len() * 4 > self.old_count;
+        let into_old = hollow || self.scratch.len() * 4 > self.old_count;
         if into_old {
             living(&self.old, &mut self.scratch);
             self.young.clear();
@@ -129,11 +130,10 @@ impl RestingTrees {
         }
     }
 
-    /// Both trees, raised to at least `height` levels. Call [`Self::flush`] before.
-    pub(crate) fn trees(&mut self, height: usize) -> [&mut Quadtree; 2] {
-        self.old.raise_to(height);
-        self.young.raise_to(height);
-        [&mut self.old, &mut self.young]
+    /// The trees that hold anybody, and how many. Call [`Self::flush`] before.
+    pub(crate) fn trees_and_counts(&mut self) -> impl Iterator<Item = (&mut Quadtree, usize)> {
+        let both = [(&mut self.old, self.old_count), (&mut self.young, self.young_count)];
+        both.into_iter().filter(|&(_, count)| count > 0)
     }
 
     /// Calls `found` for each body whose inflated box may overlap `area`; bodies that wait to be put into a tree are passed on without a test.
@@ -152,6 +152,11 @@ impl RestingTrees {
     pub(crate) fn each_tree(&self) -> [&Quadtree; 2] {
         [&self.old, &self.young]
     }
+}
+
+/// Whether most bodies have left a tree: every new body starts at rest, so the tree of a few walls may have been that of a crowd.
+fn is_hollow(tree: &Quadtree, count: usize) -> bool {
+    (count + LANES) * 4 < tree.slot_of_lane().len()
 }
 
 #[cfg(test)]
@@ -182,5 +187,26 @@ mod tests {
         assert_eq!(found(&trees), [1]);
         trees.insert(2, &bodies, rule, 0);
         assert_eq!(found(&trees), [1, 2]);
+    }
+
+    #[test]
+    fn a_tree_that_most_have_left_is_built_anew_with_those_who_stayed() {
+        let bodies: Vec<Body> =
+            (0..1_000).map(|x| Body { position: [x << 16, 0], radius: 1 << 14, ..Body::default() }).collect();
+        let rule = SplitRule { leaf_capacity: 8, depth_max: 15 };
+        let mut trees = RestingTrees::default();
+        (0..1_000).for_each(|slot| trees.insert(slot, &bodies, rule, 0));
+        trees.flush(&bodies, rule, 0);
+        let lanes = |trees: &RestingTrees| {
+            trees.each_tree().map(|tree| tree.slot_of_lane().len()).iter().sum::<usize>()
+        };
+        assert!(lanes(&trees) >= 1_000);
+        (0..1_000).filter(|slot| slot % 50 != 0).for_each(|slot| trees.remove(slot));
+        trees.flush(&bodies, rule, 0);
+        assert!(lanes(&trees) < 100, "{} lanes for 20 bodies", lanes(&trees));
+        let mut found = vec![];
+        trees.visit(&RawBox { min: [0; 2], max: [1 << 26; 2] }, &mut |slot| found.push(slot));
+        found.sort_unstable();
+        assert_eq!(found, (0..1_000).step_by(50).collect::<Vec<_>>());
     }
 }

@@ -140,7 +140,7 @@ impl World {
     /// Sorts the movers along the curve and finds the bodies at rest near them.
     fn gather(&mut self) {
         self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings, self.fps);
-        self.stepper.find_resting_pairs(&mut self.resting);
+        self.stepper.find_resting_pairs(&mut self.resting, self.active.len());
     }
 
     /// Wakes the sleepers that were pushed although nobody seemed to reach them in this frame: somebody was thrown at them. They stood
