@@ -5,78 +5,24 @@
 //! numbers themselves: five round trips for a quarter of a million numbers. The messages fit a packet each; how they travel is the application's
 //! business. What the other peer says is not trusted: it can mislead the report and nothing else.
 
-use core::fmt;
-use std::collections::VecDeque;
+mod finding;
+mod limits;
+mod message;
+mod moments;
 
-use indexmap::IndexMap;
 use twox_hash::XxHash3_64;
 
 use crate::state::{self, Leaf, State};
-use crate::value::ids::{PLAYERS_MAX, PeerId};
-use crate::value::time::{Duration, Instant};
+use crate::value::ids::PeerId;
+use crate::value::time::Instant;
 
-/// Parts of a question.
-const PARTS: usize = 64;
-
-/// So many numbers or fewer are sent themselves.
-const NUMBERS_MAX: usize = 32;
-
-/// Most frames whose hashes fit an answer.
-pub const MOMENTS_MAX: usize = 64;
+pub use finding::{Finding, InquiryError};
+use limits::Limits;
+use message::{Answer, NUMBERS_MAX, Question, Stretch, name_of};
+pub use moments::{MOMENTS_MAX, Moments};
 
 /// Most round trips of an inquiry.
 const ROUNDS_MAX: u32 = 10;
-
-/// The longest question: its kind and three numbers.
-const QUESTION_BYTES_MAX: usize = 13;
-
-/// Time that a question costs who asks it: eight per second. With lost messages asked again, a search needs fewer.
-const QUESTION_MS: u64 = 125;
-
-/// Questions that may come at once.
-const QUESTIONS_AT_ONCE: u64 = 24;
-
-/// Answers that are kept.
-const ANSWERS_MAX: usize = 32;
-
-/// Kinds of messages.
-const ASK_FRAMES: u8 = 0;
-const TELL_FRAMES: u8 = 1;
-const ASK_PARTS: u8 = 2;
-const TELL_PARTS: u8 = 3;
-const ASK_NUMBERS: u8 = 4;
-const TELL_NUMBERS: u8 = 5;
-
-/// The states of the last frames, oldest first.
-#[derive(Clone, Debug, Default)]
-pub struct Moments {
-    ring: VecDeque<Moment>,
-    most: usize,
-}
-
-#[derive(Clone, Debug)]
-struct Moment {
-    frame: u32,
-    hash: u64,
-    state: Vec<u8>,
-}
-
-impl Moments {
-    /// Keeps the last `most` frames, 1..=[`MOMENTS_MAX`]: enough for the turns until a mismatch is known. What is out of range is set to the limit.
-    pub fn new(most: usize) -> Self {
-        let most = most.clamp(1, MOMENTS_MAX);
-        Self { ring: VecDeque::with_capacity(most), most }
-    }
-
-    /// A frame is over. The oldest one's buffer is used again. The same frame once more takes the place of what was kept of it.
-    pub fn push<S: State>(&mut self, frame: u32, game: &mut S) {
-        self.ring.pop_back_if(|last| last.frame == frame);
-        let full = self.ring.len() == self.most;
-        let mut state = self.ring.pop_front_if(|_| full).map(|moment| moment.state).unwrap_or_default();
-        state::save(game, &mut state);
-        self.ring.push_back(Moment { frame, hash: XxHash3_64::oneshot(&state), state });
-    }
-}
 
 /// One peer's side of the search.
 pub struct Inquiry<S> {
@@ -92,37 +38,6 @@ pub struct Inquiry<S> {
     rounds: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Question {
-    Frames,
-    Parts { frame: u32, from: u32, to: u32 },
-    Numbers { frame: u32, from: u32, to: u32 },
-}
-
-/// What those who ask have used up, and what they were told.
-#[derive(Default)]
-struct Limits {
-    /// How many questions each may ask at once, in milliseconds of waiting, and when that was so.
-    askers: IndexMap<PeerId, (u64, Instant)>,
-    /// Oldest first.
-    answers: IndexMap<Vec<u8>, Vec<u8>>,
-}
-
-impl Limits {
-    fn admit(&mut self, asker: PeerId, now: Instant) -> Result<(), InquiryError> {
-        if !self.askers.contains_key(&asker) && self.askers.len() >= usize::from(PLAYERS_MAX) {
-            return Err(InquiryError::TooOften);
-        }
-        let (credit, since) = self.askers.entry(asker).or_insert((QUESTION_MS * QUESTIONS_AT_ONCE, now));
-        let earned = now.since(*since).as_millis();
-        *credit = (*credit).saturating_add(earned).min(QUESTION_MS * QUESTIONS_AT_ONCE);
-        // Only what was counted is used up: parts of a millisecond stay.
-        *since += Duration::from_millis(earned);
-        *credit = credit.checked_sub(QUESTION_MS).ok_or(InquiryError::TooOften)?;
-        Ok(())
-    }
-}
-
 /// What follows from a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
@@ -130,36 +45,6 @@ pub enum Step {
     Send(Vec<u8>),
     /// The search is over.
     Found(Finding),
-}
-
-/// What an inquiry has found.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Finding {
-    /// The first frame that both have kept and that differs; none if all are equal.
-    pub frame: Option<u32>,
-    /// Whether an earlier frame was kept by both and is equal: only then is this the first frame at all.
-    pub is_first: bool,
-    /// The first number that differs, as it is here.
-    pub here: Option<Leaf>,
-    /// The raw value there; none if there is another number in its place.
-    pub there: Option<i128>,
-    /// Questions asked.
-    pub round_trips: u32,
-}
-
-/// Why a message leads nowhere.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum InquiryError {
-    /// It is no message, or no answer to what was asked.
-    Unexpected,
-    /// The frame is not kept here any more.
-    Forgotten,
-    /// The answers lead nowhere: they contradict each other.
-    Misled,
-    /// The peer has asked more than it may; later it may again.
-    TooOften,
 }
 
 impl<S: State> Inquiry<S> {
@@ -180,18 +65,15 @@ impl<S: State> Inquiry<S> {
     /// # Errors
     /// [`InquiryError`]: there is no answer.
     pub fn answer(&mut self, asker: PeerId, now: Instant, question: &[u8]) -> Result<Vec<u8>, InquiryError> {
-        if question.len() > QUESTION_BYTES_MAX {
+        if question.len() > Question::BYTES_MAX {
             return Err(InquiryError::Unexpected);
         }
         self.limits.admit(asker, now)?;
-        if let Some(answer) = self.limits.answers.get(question) {
-            return Ok(answer.clone());
+        if let Some(answer) = self.limits.answer_to(question) {
+            return Ok(answer.to_vec());
         }
-        let Step::Send(answer) = self.told(question)? else { return Err(InquiryError::Unexpected) };
-        if self.limits.answers.len() >= ANSWERS_MAX {
-            self.limits.answers.shift_remove_index(0);
-        }
-        self.limits.answers.insert(question.to_vec(), answer.clone());
+        let answer = self.told(Question::read(question)?)?.to_bytes();
+        self.limits.keep(question, &answer);
         Ok(answer)
     }
 
@@ -200,33 +82,13 @@ impl<S: State> Inquiry<S> {
     /// # Errors
     /// [`InquiryError`]; the search is over.
     pub fn hear(&mut self, answer: &[u8]) -> Result<Step, InquiryError> {
-        let mut input = Input(answer);
-        let kind = input.byte()?;
         let asked = self.asked.take().ok_or(InquiryError::Unexpected)?;
-        match (kind, asked) {
-            (TELL_FRAMES, Question::Frames) => self.hear_frames(input),
-            (TELL_PARTS, Question::Parts { frame, from, to }) => self.hear_parts(input, frame, from, to),
-            (TELL_NUMBERS, Question::Numbers { frame, from, to }) => {
-                self.hear_numbers(input, frame, from, to)
+        match (Answer::read(answer)?, asked) {
+            (Answer::Frames(frames), Question::Frames) => self.hear_frames(&frames),
+            (Answer::Parts { total, hashes }, Question::Parts(stretch)) => {
+                self.hear_parts(stretch, total, &hashes)
             }
-            _ => Err(InquiryError::Unexpected),
-        }
-    }
-
-    fn told(&mut self, question: &[u8]) -> Result<Step, InquiryError> {
-        let mut input = Input(question);
-        match input.byte()? {
-            ASK_FRAMES => input.end(Step::Send(self.tell_frames())),
-            ASK_PARTS => {
-                let (frame, from, to) = (input.number()?, input.number()?, input.number()?);
-                let told = self.tell_parts(frame, from, to)?;
-                input.end(Step::Send(told))
-            }
-            ASK_NUMBERS => {
-                let (frame, from, to) = (input.number()?, input.number()?, input.number()?);
-                let told = self.tell_numbers(frame, from, to)?;
-                input.end(Step::Send(told))
-            }
+            (Answer::Numbers(numbers), Question::Numbers(stretch)) => self.hear_numbers(stretch, &numbers),
             _ => Err(InquiryError::Unexpected),
         }
     }
@@ -235,8 +97,7 @@ impl<S: State> Inquiry<S> {
     /// simulation that looks at nothing but its state reproduces its own frames, even wrong ones; memory that was hit does not. None if one of the two frames
     /// is not kept.
     pub fn is_reproduced(&mut self, frame: u32, run: impl FnOnce(&mut S)) -> Option<bool> {
-        let moment = |frame: u32| self.moments.ring.iter().find(|moment| moment.frame == frame);
-        let (before, then) = (moment(frame.checked_sub(1)?)?, moment(frame)?.hash);
+        let (before, then) = (self.moments.of(frame.checked_sub(1)?)?, self.moments.of(frame)?.hash);
         state::load(&mut self.game, &before.state).ok()?;
         run(&mut self.game);
         let mut again = Vec::new();
@@ -248,157 +109,93 @@ impl<S: State> Inquiry<S> {
     fn question(&mut self, question: Question) -> Vec<u8> {
         self.asked = Some(question);
         self.rounds += 1;
-        let (kind, numbers) = match question {
-            Question::Frames => return vec![ASK_FRAMES],
-            Question::Parts { frame, from, to } => (ASK_PARTS, [frame, from, to]),
-            Question::Numbers { frame, from, to } => (ASK_NUMBERS, [frame, from, to]),
-        };
-        let mut out = vec![kind];
-        numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
-        out
+        question.to_bytes()
     }
 
-    fn tell_frames(&self) -> Vec<u8> {
-        let mut out = vec![TELL_FRAMES];
-        for moment in &self.moments.ring {
-            out.extend_from_slice(&moment.frame.to_le_bytes());
-            out.extend_from_slice(&moment.hash.to_le_bytes());
-        }
-        out
-    }
-
-    fn hear_frames(&mut self, mut input: Input<'_>) -> Result<Step, InquiryError> {
-        let (mut has_equal, mut different) = (false, None);
-        for _ in 0..MOMENTS_MAX {
-            if input.0.is_empty() {
-                break;
+    /// The answer to a question.
+    fn told(&mut self, question: Question) -> Result<Answer, InquiryError> {
+        match question {
+            Question::Frames => Ok(Answer::Frames(self.moments.hashes())),
+            Question::Parts(stretch) => {
+                let leaves = self.leaves(stretch.frame)?;
+                let hashes = stretch.parts().map(|part| part.hash_of(leaves)).collect();
+                Ok(Answer::Parts { total: leaves.len() as u32, hashes })
             }
-            let (frame, hash) = (input.number()?, input.hash()?);
-            let own = self.moments.ring.iter().find(|moment| moment.frame == frame).map(|moment| moment.hash);
-            match own {
+            Question::Numbers(stretch) => {
+                let told = stretch.of(self.leaves(stretch.frame)?).iter().take(NUMBERS_MAX);
+                Ok(Answer::Numbers(told.map(|leaf| (name_of(leaf), leaf.value)).collect()))
+            }
+        }
+    }
+
+    fn hear_frames(&mut self, frames: &[(u32, u64)]) -> Result<Step, InquiryError> {
+        let (mut has_equal, mut different) = (false, None);
+        for &(frame, hash) in frames {
+            match self.moments.of(frame) {
                 None => {}
-                Some(own) if own == hash => has_equal |= different.is_none(),
+                Some(own) if own.hash == hash => has_equal |= different.is_none(),
                 Some(_) => different = different.or(Some((frame, has_equal))),
             }
         }
         let Some((frame, is_first)) = different else {
-            return input.end(Step::Found(Finding {
+            let round_trips = self.rounds;
+            return Ok(Step::Found(Finding {
                 frame: None,
                 is_first: false,
                 here: None,
                 there: None,
-                round_trips: self.rounds,
+                round_trips,
             }));
         };
         self.is_first = is_first;
         let to = self.leaves(frame)?.len() as u32;
-        let question = self.narrow(frame, 0, to)?;
-        input.end(Step::Send(question))
+        self.narrow(Stretch { frame, from: 0, to })
     }
 
-    fn hear_parts(
-        &mut self,
-        mut input: Input<'_>,
-        frame: u32,
-        from: u32,
-        to: u32,
-    ) -> Result<Step, InquiryError> {
-        let total = input.number()?;
-        let leaves = self.leaves(frame)?;
+    fn hear_parts(&mut self, stretch: Stretch, total: u32, hashes: &[u64]) -> Result<Step, InquiryError> {
+        let leaves = self.leaves(stretch.frame)?;
         let own = leaves.len() as u32;
-        let mut differing = None;
-        for (start, end) in parts(from, to) {
-            let there = input.hash()?;
-            if differing.is_none() && hash_of(leaves, start, end) != there {
-                differing = Some((start, end));
-            }
-        }
-        // One list may only be longer: then the first number that one of them lacks is the difference.
-        let (start, end) = match differing {
-            Some(part) => part,
-            None if own != total => (own.min(total), own.min(total) + 1),
+        let differing = stretch.parts().zip(hashes).find(|(part, there)| part.hash_of(leaves) != **there);
+        let part = match differing {
+            Some((part, _)) => part,
+            // One list may only be longer: then the first number that one of them lacks is the difference.
+            None if own != total => Stretch { from: own.min(total), to: own.min(total) + 1, ..stretch },
             None => return Err(InquiryError::Misled),
         };
-        let question = self.narrow(frame, start, end)?;
-        input.end(Step::Send(question))
+        self.narrow(part)
     }
 
-    fn hear_numbers(
-        &mut self,
-        mut input: Input<'_>,
-        frame: u32,
-        from: u32,
-        to: u32,
-    ) -> Result<Step, InquiryError> {
-        let count = input.number()? as usize;
-        if count > NUMBERS_MAX {
-            return Err(InquiryError::Unexpected);
-        }
-        let mut told = Vec::with_capacity(count);
-        for _ in 0..count {
-            told.push((input.hash()?, input.value()?));
-        }
-        let rounds = self.rounds;
-        let is_first = self.is_first;
-        let leaves = self.leaves(frame)?;
-        for (place, at) in (from..to).enumerate() {
+    fn hear_numbers(&mut self, stretch: Stretch, told: &[(u64, i128)]) -> Result<Step, InquiryError> {
+        let (round_trips, is_first) = (self.rounds, self.is_first);
+        let leaves = self.leaves(stretch.frame)?;
+        for (index, at) in (stretch.from..stretch.to).enumerate() {
             let here = leaves.get(at as usize).copied();
-            let there = told.get(place).copied();
+            let there = told.get(index).copied();
             if here.map(|leaf| (name_of(&leaf), leaf.value)) == there {
                 continue;
             }
             let same_name = there.filter(|(name, _)| here.is_some_and(|leaf| name_of(&leaf) == *name));
             let there = same_name.map(|(_, value)| value);
-            let finding = Finding { frame: Some(frame), is_first, here, there, round_trips: rounds };
-            return input.end(Step::Found(finding));
+            let frame = Some(stretch.frame);
+            return Ok(Step::Found(Finding { frame, is_first, here, there, round_trips }));
         }
         Err(InquiryError::Misled)
     }
 
     /// Asks for parts of a part, or for the numbers of a small one.
-    fn narrow(&mut self, frame: u32, from: u32, to: u32) -> Result<Vec<u8>, InquiryError> {
+    fn narrow(&mut self, part: Stretch) -> Result<Step, InquiryError> {
         if self.rounds == ROUNDS_MAX {
             return Err(InquiryError::Misled);
         }
-        let is_small = to.saturating_sub(from) as usize <= NUMBERS_MAX;
-        Ok(self.question(if is_small {
-            Question::Numbers { frame, from, to }
-        } else {
-            Question::Parts { frame, from, to }
-        }))
-    }
-
-    fn tell_parts(&mut self, frame: u32, from: u32, to: u32) -> Result<Vec<u8>, InquiryError> {
-        if from > to {
-            return Err(InquiryError::Unexpected);
-        }
-        let leaves = self.leaves(frame)?;
-        let mut out = vec![TELL_PARTS];
-        out.extend_from_slice(&(leaves.len() as u32).to_le_bytes());
-        for (start, end) in parts(from, to) {
-            out.extend_from_slice(&hash_of(leaves, start, end).to_le_bytes());
-        }
-        Ok(out)
-    }
-
-    fn tell_numbers(&mut self, frame: u32, from: u32, to: u32) -> Result<Vec<u8>, InquiryError> {
-        let leaves = self.leaves(frame)?;
-        let end = (to as usize).min(leaves.len()).min((from as usize).saturating_add(NUMBERS_MAX));
-        let told = leaves.get(from as usize..end).unwrap_or_default();
-        let mut out = vec![TELL_NUMBERS];
-        out.extend_from_slice(&(told.len() as u32).to_le_bytes());
-        for leaf in told {
-            out.extend_from_slice(&name_of(leaf).to_le_bytes());
-            out.extend_from_slice(&leaf.value.to_le_bytes());
-        }
-        Ok(out)
+        let is_small = part.to.saturating_sub(part.from) as usize <= NUMBERS_MAX;
+        let question = if is_small { Question::Numbers(part) } else { Question::Parts(part) };
+        Ok(Step::Send(self.question(question)))
     }
 
     /// All numbers of a frame that is kept.
     fn leaves(&mut self, frame: u32) -> Result<&[Leaf], InquiryError> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != frame) {
-            let moment = self.moments.ring.iter().find(|moment| moment.frame == frame);
-            let moment = moment.ok_or(InquiryError::Forgotten)?;
+            let moment = self.moments.of(frame).ok_or(InquiryError::Forgotten)?;
             state::load(&mut self.game, &moment.state).map_err(|_| InquiryError::Forgotten)?;
             let mut leaves = Vec::new();
             state::leaves(&mut self.game, &mut |leaf| leaves.push(leaf));
@@ -408,102 +205,11 @@ impl<S: State> Inquiry<S> {
     }
 }
 
-/// The parts of a stretch of numbers, from where to where. Beyond the last number they are empty.
-fn parts(from: u32, to: u32) -> impl Iterator<Item = (u32, u32)> {
-    let size = to.saturating_sub(from).div_ceil(PARTS as u32);
-    (0..PARTS as u32).map(move |part| {
-        let start = from.saturating_add(part.saturating_mul(size)).min(to);
-        (start, start.saturating_add(size).min(to))
-    })
-}
-
-fn hash_of(leaves: &[Leaf], start: u32, end: u32) -> u64 {
-    let end = (end as usize).min(leaves.len());
-    let leaves = leaves.get(start as usize..end).unwrap_or_default();
-    leaves
-        .iter()
-        .fold(0, |hash, leaf| XxHash3_64::oneshot_with_seed(hash ^ name_of(leaf), &leaf.value.to_le_bytes()))
-}
-
-/// A number's name as a number.
-fn name_of(leaf: &Leaf) -> u64 {
-    let seed = XxHash3_64::oneshot_with_seed(leaf.index.into(), leaf.kind.as_bytes());
-    XxHash3_64::oneshot_with_seed(seed, leaf.name.as_bytes())
-}
-
-/// A message that is read.
-struct Input<'a>(&'a [u8]);
-
-impl Input<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], InquiryError> {
-        let (taken, left) = self.0.split_first_chunk().ok_or(InquiryError::Unexpected)?;
-        self.0 = left;
-        Ok(*taken)
-    }
-
-    fn byte(&mut self) -> Result<u8, InquiryError> {
-        Ok(self.take::<1>()?[0])
-    }
-
-    fn number(&mut self) -> Result<u32, InquiryError> {
-        Ok(u32::from_le_bytes(self.take()?))
-    }
-
-    fn hash(&mut self) -> Result<u64, InquiryError> {
-        Ok(u64::from_le_bytes(self.take()?))
-    }
-
-    fn value(&mut self) -> Result<i128, InquiryError> {
-        Ok(i128::from_le_bytes(self.take()?))
-    }
-
-    /// Nothing may be left over.
-    fn end(&self, step: Step) -> Result<Step, InquiryError> {
-        if self.0.is_empty() { Ok(step) } else { Err(InquiryError::Unexpected) }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(frame) = self.frame else { return write!(f, "all frames that both have kept are equal") };
-        write!(f, "frame {frame}{}: ", if self.is_first { "" } else { " or before" })?;
-        match (self.here, self.there) {
-            (Some(here), Some(there)) => {
-                write!(
-                    f,
-                    "{} of {} {} is {} here and {there} there",
-                    here.name, here.kind, here.index, here.value
-                )
-            }
-            (Some(here), None) => {
-                write!(
-                    f,
-                    "{} of {} {} is {} here and not there",
-                    here.name, here.kind, here.index, here.value
-                )
-            }
-            (None, _) => write!(f, "there is more in the other state than here"),
-        }
-    }
-}
-
-impl fmt::Display for InquiryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unexpected => "the other peer's message does not answer what was asked",
-            Self::Forgotten => "the frame is not kept any more",
-            Self::Misled => "the other peer's answers contradict each other",
-            Self::TooOften => "the other peer asks too often",
-        })
-    }
-}
-
-impl core::error::Error for InquiryError {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::state::{StateError, Visit};
+    use crate::value::ids::PLAYERS_MAX;
 
     /// Numbers in a list.
     #[derive(Clone, Default)]
@@ -623,10 +329,7 @@ mod tests {
     fn who_asks_too_often_is_refused_and_others_are_not() {
         let mut asked = inquiry(3_000, 99, |_| {});
         let mut ask = |asker, ms, from: u32| {
-            let mut question = vec![ASK_PARTS];
-            for number in [10 + from % 6, from, 3_000] {
-                question.extend_from_slice(&number.to_le_bytes());
-            }
+            let question = Question::Parts(Stretch { frame: 10 + from % 6, from, to: 3_000 }).to_bytes();
             asked.answer(PeerId(asker), Instant::from_millis(ms), &question)
         };
         // 300 questions per second for ten seconds: 24 at once, then eight per second.
@@ -639,19 +342,19 @@ mod tests {
         // No list grows with those who ask.
         let admitted = (0..1_000).filter(|asker| ask(*asker, 20_000, 7).is_ok()).count();
         assert_eq!(admitted, usize::from(PLAYERS_MAX));
-        assert!(asked.limits.answers.len() <= ANSWERS_MAX && asked.limits.askers.len() <= admitted);
+        let (askers, answers) = asked.limits.lengths();
+        assert!(askers <= admitted && answers <= 32, "{askers} {answers}");
     }
 
     #[test]
     fn answers_that_contradict_each_other_end_the_search() {
         let mut whole = inquiry(300, 99, |_| {});
         whole.ask();
-        let mut frames = vec![TELL_FRAMES];
-        frames.extend_from_slice(&19_u32.to_le_bytes());
-        frames.extend_from_slice(&1_u64.to_le_bytes());
+        let frames = Answer::Frames(vec![(19, 1)]).to_bytes();
         let Ok(Step::Send(_)) = whole.hear(&frames) else { panic!("it asks on") };
         // The very same parts, though the hash of the whole differs.
-        let told = inquiry(300, 99, |_| {}).tell_parts(19, 0, 301).unwrap();
-        assert_eq!(whole.hear(&told), Err(InquiryError::Misled));
+        let question = Question::Parts(Stretch { frame: 19, from: 0, to: 301 });
+        let told = inquiry(300, 99, |_| {}).told(question).unwrap();
+        assert_eq!(whole.hear(&told.to_bytes()), Err(InquiryError::Misled));
     }
 }

@@ -1,0 +1,72 @@
+//! How an inquiry ends.
+
+use core::fmt;
+
+use crate::state::Leaf;
+
+/// What an inquiry has found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The first frame that both have kept and that differs; none if all are equal.
+    pub frame: Option<u32>,
+    /// Whether an earlier frame was kept by both and is equal: only then is this the first frame at all.
+    pub is_first: bool,
+    /// The first number that differs, as it is here.
+    pub here: Option<Leaf>,
+    /// The raw value there; none if there is another number in its place.
+    pub there: Option<i128>,
+    /// Questions asked.
+    pub round_trips: u32,
+}
+
+/// Why a message leads nowhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum InquiryError {
+    /// It is no message, or no answer to what was asked.
+    Unexpected,
+    /// The frame is not kept here any more.
+    Forgotten,
+    /// The answers lead nowhere: they contradict each other.
+    Misled,
+    /// The peer has asked more than it may; later it may again.
+    TooOften,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(frame) = self.frame else { return write!(f, "all frames that both have kept are equal") };
+        write!(f, "frame {frame}{}: ", if self.is_first { "" } else { " or before" })?;
+        match (self.here, self.there) {
+            (Some(here), Some(there)) => {
+                write!(
+                    f,
+                    "{} of {} {} is {} here and {there} there",
+                    here.name, here.kind, here.index, here.value
+                )
+            }
+            (Some(here), None) => {
+                write!(
+                    f,
+                    "{} of {} {} is {} here and not there",
+                    here.name, here.kind, here.index, here.value
+                )
+            }
+            (None, _) => write!(f, "there is more in the other state than here"),
+        }
+    }
+}
+
+impl fmt::Display for InquiryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unexpected => "the other peer's message does not answer what was asked",
+            Self::Forgotten => "the frame is not kept any more",
+            Self::Misled => "the other peer's answers contradict each other",
+            Self::TooOften => "the other peer asks too often",
+        })
+    }
+}
+
+impl core::error::Error for InquiryError {}
