@@ -1,36 +1,51 @@
-//! A steady step does not allocate: a counting allocator says so.
+//! What a step allocates: nothing when it is steady, and never more than is stated. An allocator that counts says so.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
 
-/// The system's allocator, with a counter.
+/// The system's allocator, with counters.
 struct Counting;
 
-thread_local! {
-    /// Allocations of this thread. The test harness allocates in a thread of its own, when it reports that a test runs for long.
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+/// What one thread did; tests run in threads of their own.
+#[derive(Clone, Copy)]
+struct Counts {
+    allocations: u64,
+    bytes: i64,
+    bytes_peak: i64,
 }
 
-fn count() {
-    ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+thread_local! {
+    static COUNTS: Cell<Counts> = const { Cell::new(Counts { allocations: 0, bytes: 0, bytes_peak: 0 }) };
+}
+
+/// Notes a request that changes the bytes held.
+fn note(requests: u64, bytes: i64) {
+    let mut counts = COUNTS.get();
+    counts.allocations += requests;
+    counts.bytes += bytes;
+    counts.bytes_peak = counts.bytes_peak.max(counts.bytes);
+    COUNTS.set(counts);
 }
 
 // SAFETY: every call goes on to the system's allocator unchanged.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        note(1, layout.size() as i64);
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        note(0, -(layout.size() as i64));
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        // Old and new may be there at the same time.
+        note(1, size as i64);
+        note(0, -(layout.size() as i64));
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -68,13 +83,27 @@ fn a_steady_step_does_not_allocate() {
     for step in 0..480 {
         frame(&mut world, &units, step);
     }
-    let before = ALLOCATIONS.get();
+    let before = COUNTS.get().allocations;
     let mut contacts = 0;
     for step in 0..120 {
         frame(&mut world, &units, step);
         contacts += world.contact_count();
     }
-    let allocations = ALLOCATIONS.get() - before;
+    let allocations = COUNTS.get().allocations - before;
     assert!(contacts > 10_000, "the crowd touches: {contacts}");
     assert_eq!(allocations, 0, "allocations in 120 steady steps");
+}
+
+#[test]
+fn ten_thousand_in_one_point_need_under_200_megabytes() {
+    let mut world = World::new(WorldDef::new()).expect("defaults");
+    for _ in 0..10_000 {
+        world.create_body(&BodyDef::dynamic(Shape::circle(Fx::lit("0.5")))).expect("in range");
+    }
+    for _ in 0..3 {
+        world.step(20).expect("in range");
+    }
+    let peak = COUNTS.get().bytes_peak / 1_000_000;
+    assert!(world.contact_count() > 100_000, "they touch: {}", world.contact_count());
+    assert!((10..200).contains(&peak), "{peak} MB");
 }

@@ -12,6 +12,7 @@ mod geometry;
 mod geometry_fast;
 mod geometry_tools;
 mod geometry_walls;
+mod pile_up;
 mod sleep;
 mod sleep_random;
 mod solve;

@@ -23,7 +23,7 @@ fn seconds_to_rest(w: &mut World, most: u32, fps: u32, mut watch: impl FnMut(&Wo
 }
 
 /// The greatest speed, components taken together.
-fn top_speed(w: &World) -> Fx {
+pub(crate) fn top_speed(w: &World) -> Fx {
     let speed = |v: Vec2| {
         let [x, y] = raw(v);
         (x * x + y * y).isqrt()

@@ -153,8 +153,14 @@ impl Batches {
     /// Hands on each contact (batch and lane) with its origin, in the order of solving. The lanes of a batch fill from the
     /// first on, so the first empty one ends it.
     #[inline(always)]
-    pub(crate) fn for_each(&self, mut with: impl FnMut(&Batch, usize, &Origin)) {
-        for (batch, origins) in self.batches.iter().zip(&self.origins) {
+    pub(crate) fn for_each(&self, with: impl FnMut(&Batch, usize, &Origin)) {
+        self.for_each_from(0, with);
+    }
+
+    /// [`Self::for_each`] from the batch `first` on.
+    #[inline(always)]
+    pub(crate) fn for_each_from(&self, first: usize, mut with: impl FnMut(&Batch, usize, &Origin)) {
+        for (batch, origins) in self.batches[first..].iter().zip(&self.origins[first..]) {
             for (lane, origin) in origins.iter().enumerate() {
                 if batch.a[lane] == self.dummy {
                     break;

@@ -42,24 +42,12 @@ impl Stepper {
         self.stiff.begin(phase.settings.gravity != [0; 2]);
         let mut join = core::mem::take(&mut self.join);
         let mut found = core::mem::take(&mut self.found);
-        let windows = join.within(&self.tree, self.path).chunks(WINDOW);
-        // Several threads find the hits of all windows before the first contact; one finds them window by window, in the cache.
-        let ahead = workers.threads() > 1 && windows.len() > 1;
-        found.resize_with(if ahead { windows.len() } else { 1 }.max(found.len()), WindowHits::default);
-        if ahead {
-            let geometry = self.geometry(phase.settings.margin);
-            let jobs = windows.clone().zip(&mut found);
-            let mut jobs: SmallVec<[Job<'_>; JOBS_ON_STACK]> =
-                jobs.map(|(window, found)| Job::new(window, geometry, found)).collect();
-            workers.run(&mut jobs);
-            jobs.iter_mut().for_each(Job::run);
-        }
-        for (at, window) in windows.enumerate() {
-            let found = &mut found[if ahead { at } else { 0 }];
-            if !ahead {
-                found.find(window, self.geometry(phase.settings.margin));
-            }
-            self.add_hits(&found.pairs, &mut found.hits, phase);
+        found.resize_with(found.len().max(1), WindowHits::default);
+        let blocks = join.within(&self.tree, self.path);
+        if self.pile_up.begin(blocks.len(), &self.shells[..dummy as usize]) {
+            self.find_in_pile_up(blocks, &mut found[0], phase);
+        } else {
+            self.find_in_windows(blocks, &mut found, phase, workers);
         }
         let mut pairs = core::mem::take(&mut self.pairs);
         let resting_pairs = core::mem::take(&mut self.resting_pairs);
@@ -83,13 +71,42 @@ impl Stepper {
         (self.join, self.found, self.pairs, self.resting_pairs) = (join, found, pairs, resting_pairs);
     }
 
-    fn geometry(&self, margin: i32) -> Geometry<'_> {
+    /// Contacts between movers, `blocks` being the pairs of blocks whose bounds overlap.
+    fn find_in_windows(
+        &mut self,
+        blocks: &[IndexPair],
+        found: &mut Vec<WindowHits>,
+        phase: &mut ContactPhase<'_>,
+        workers: &dyn Workers,
+    ) {
+        let windows = blocks.chunks(WINDOW);
+        // Several threads find the hits of all windows before the first contact; one finds them window by window, in the cache.
+        let ahead = workers.threads() > 1 && windows.len() > 1;
+        if ahead {
+            found.resize_with(windows.len().max(found.len()), WindowHits::default);
+            let geometry = self.geometry(phase.settings.margin);
+            let jobs = windows.clone().zip(&mut *found);
+            let mut jobs: SmallVec<[Job<'_>; JOBS_ON_STACK]> =
+                jobs.map(|(window, found)| Job::new(window, geometry, found)).collect();
+            workers.run(&mut jobs);
+            jobs.iter_mut().for_each(Job::run);
+        }
+        for (at, window) in windows.enumerate() {
+            let found = &mut found[if ahead { at } else { 0 }];
+            if !ahead {
+                found.find(window, self.geometry(phase.settings.margin), None);
+            }
+            self.add_hits(&found.pairs, &mut found.hits, phase);
+        }
+    }
+
+    pub(crate) fn geometry(&self, margin: i32) -> Geometry<'_> {
         let blocks = self.tree.levels().first().map_or(&[][..], |blocks| blocks);
         Geometry { blocks, shells: &self.shells, margin, path: self.path }
     }
 
     /// Contacts of one window's hits.
-    fn add_hits(&mut self, pairs: &[IndexPair], hits: &mut Hits, phase: &mut ContactPhase<'_>) {
+    pub(crate) fn add_hits(&mut self, pairs: &[IndexPair], hits: &mut Hits, phase: &mut ContactPhase<'_>) {
         self.set_aside_fast(pairs, hits, phase.settings.box_margin());
         if self.any_flags & flag::SPECIAL == 0 {
             let path = self.path;

@@ -85,7 +85,8 @@ impl Stepper {
         }
         let [speed_a, speed_b] = [a, b].map(|index| self.velocities[index as usize].get());
         let margin = self.pair_margin([a, b], most) * self.fast.fps as i32;
-        (0..2).any(|axis| speed_b[axis].wrapping_sub(speed_a[axis]).abs() > margin)
+        let far = (0..2).any(|axis| speed_b[axis].wrapping_sub(speed_a[axis]).abs() > margin);
+        far && !(self.pile_up.is_here() && self.overlaps_deeply([a, b]))
     }
 
     fn pair_margin(&self, pair: IndexPair, most: i32) -> i32 {

@@ -4,6 +4,7 @@ pub(crate) mod broad_phase;
 pub(crate) mod contact_phase;
 pub(crate) mod fast;
 pub(crate) mod islands;
+pub(crate) mod pile_up;
 mod solving;
 pub(crate) mod stepper;
 pub(crate) mod workers;

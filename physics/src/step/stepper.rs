@@ -21,6 +21,7 @@ use crate::solve::stiff::StiffContacts;
 use crate::step::broad_phase::Join;
 use crate::step::fast::FastMovers;
 use crate::step::islands::Islands;
+use crate::step::pile_up::PileUp;
 use crate::step::workers::WindowHits;
 use crate::tree::block_join::{ALL_PAIRS, IndexPair};
 use crate::tree::quadtree::Quadtree;
@@ -86,6 +87,7 @@ pub(crate) struct Stepper {
     /// Working bodies that are new; empty when there are none.
     pub(crate) fresh: Vec<bool>,
     pub(crate) fast: FastMovers,
+    pub(crate) pile_up: PileUp,
     /// Which of the hits with walls are inside of a wall. Scratch.
     pub(crate) seams: Vec<bool>,
     pub(crate) pairs: Vec<IndexPair>,
@@ -124,6 +126,7 @@ impl Stepper {
             found: Vec::new(),
             fresh: Vec::new(),
             fast: FastMovers::default(),
+            pile_up: PileUp::default(),
             seams: Vec::new(),
             pairs: Vec::new(),
             resting_pairs: Vec::new(),

@@ -87,11 +87,20 @@ pub(crate) struct WindowHits {
 }
 
 impl WindowHits {
-    /// Broad phase and narrow phase of one window of block pairs.
-    pub(crate) fn find(&mut self, window: &[IndexPair], geometry: Geometry<'_>) {
+    /// Broad phase and narrow phase of one window of block pairs, for the pairs of bodies that are `wanted`.
+    #[inline(always)]
+    pub(crate) fn find(
+        &mut self,
+        window: &[IndexPair],
+        geometry: Geometry<'_>,
+        wanted: Option<&dyn Fn(IndexPair) -> bool>,
+    ) {
         let Geometry { blocks, shells, margin, path } = geometry;
         self.pairs.clear();
         path.join(window, blocks, blocks, BODIES_OF_ONE, &mut self.pairs);
+        if let Some(wanted) = wanted {
+            self.pairs.retain(|&pair| wanted(pair));
+        }
         path.narrow(&self.pairs, shells, margin, &mut self.hits);
     }
 }
@@ -104,7 +113,7 @@ impl<'a> Job<'a> {
     /// Does the work. A second call does nothing.
     pub fn run(&mut self) {
         if !self.done {
-            self.found.find(self.window, self.geometry);
+            self.found.find(self.window, self.geometry, None);
             self.done = true;
         }
     }

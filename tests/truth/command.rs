@@ -1,0 +1,49 @@
+//! What takes too long for a test run, or is measured: `cargo run --release -p testudo-tests --example truths -- pile-up`.
+
+#[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
+#[path = "../physics/build.rs"]
+mod build;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use testudo_physics::{BodyDef, WorldDef};
+
+use crate::build::{add, circle, deepest_overlap, milli, momentum, raw, world};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("pile-up") => pile_up(),
+        _ => {
+            eprintln!("usage: truths pile-up");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// How long the steps of 10,000 discs in one point take, and how they come apart.
+fn pile_up() {
+    for fps in [20, 60] {
+        let mut w = world(WorldDef::new().sleep_ms(0));
+        for _ in 0..10_000 {
+            add(&mut w, BodyDef::dynamic(circle(500)));
+        }
+        let (mut fastest, mut longest) = (0, 0.0_f64);
+        for _ in 0..20 * fps {
+            let start = Instant::now();
+            w.step(fps).expect("in range");
+            longest = longest.max(start.elapsed().as_secs_f64());
+            let speeds = w.bodies().map(|body| raw(body.velocity()));
+            fastest = fastest.max(speeds.map(|[x, y]| (x * x + y * y).isqrt()).max().unwrap_or(0));
+            assert_eq!(momentum(&w), [0, 0]);
+        }
+        println!(
+            "10,000 discs in one point, {fps} fps: longest step {:.0} ms; up to {:.1} units/s; deepest overlap after 20 s {:.3} units",
+            longest * 1e3,
+            fastest as f64 / 65_536.0,
+            deepest_overlap(&w) as f64 / f64::from(milli(1_000).to_bits() as i32),
+        );
+    }
+}
