@@ -57,6 +57,7 @@ pub use body::id::BodyId;
 pub use body::material::Material;
 pub use body::shape::Shape;
 pub use body::view::BodyRef;
+pub use contact::ignored::IGNORED_PAIRS_MAX;
 pub use draw::debug::{DebugDraw, DebugDrawOptions};
 pub use math::aabb::Aabb;
 pub use math::angle::Angle;

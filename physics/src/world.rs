@@ -1,6 +1,7 @@
 //! The world: bodies, their contacts, and the step.
 
 pub(crate) mod hits;
+mod pairs;
 mod setters;
 mod sleep;
 mod step;
@@ -13,6 +14,7 @@ use crate::body::ordered::Ordered;
 use crate::body::record::{Body, Extra, flag, fx, vec2};
 use crate::body::view::BodyRef;
 use crate::contact::cache::ContactCache;
+use crate::contact::ignored::IgnoredPairs;
 use crate::contact::sensors::SensorOverlaps;
 use crate::math::num::{FPS_MAX, Fx};
 use crate::math::rng::Pcg32;
@@ -80,9 +82,13 @@ pub struct World {
     pub(crate) sensors: SensorOverlaps,
     /// Sorted by slot; the first removal of a slot since the last step.
     pub(crate) removed: Vec<Removed>,
+    /// Pairs that do not collide.
+    pub(crate) ignored: IgnoredPairs,
     // Everything below is derived from the state or scratch.
     /// Whether a body ever had an unusual extra field: only then one may have now.
     pub(crate) had_extras: bool,
+    /// Whether a body ever had a rank: only then contacts ask for it.
+    pub(crate) had_ranks: bool,
     /// Position before the last step by slot, for drawing only.
     pub(crate) previous: Vec<[i32; 2]>,
     /// Movers, ascending slots.
@@ -225,7 +231,9 @@ impl World {
             contacts: ContactCache::default(),
             sensors: SensorOverlaps::default(),
             removed: Vec::new(),
+            ignored: IgnoredPairs::default(),
             had_extras: false,
+            had_ranks: false,
             previous: Vec::new(),
             active: Vec::new(),
             waking: Vec::new(),
@@ -275,6 +283,7 @@ impl World {
         let slot = self.slot(id)?;
         self.leave(id.index);
         self.note_removed(id, slot);
+        self.ignored.forget(id.index);
         self.bodies[slot] = Body::default();
         self.extras[slot] = Extra::default();
         self.order.remove(id.index, id.generation);
@@ -425,6 +434,7 @@ impl World {
         let unusual = self.extras[slot] != Extra::USUAL;
         self.bodies[slot].set(flag::EXTRA, unusual);
         self.had_extras |= unusual;
+        self.had_ranks |= self.extras[slot].dominance != 0;
     }
 
     /// The slot behind a handle.

@@ -42,7 +42,7 @@ fn operate(w: &mut World, ids: &mut Vec<BodyId>, chance: &mut Chance) {
     let at_index = chance.below(ids.len() as u32) as usize;
     let id = ids[at_index];
     let push = Vec2::from_ints(chance.between(-50, 50) as i32, chance.between(-50, 50) as i32);
-    match chance.below(15) {
+    match chance.below(18) {
         0 | 1 => {
             ids.swap_remove(at_index);
             w.remove_body(id).expect("alive");
@@ -66,6 +66,12 @@ fn operate(w: &mut World, ids: &mut Vec<BodyId>, chance: &mut Chance) {
             w.set_max_speed(id, limit).expect("in range");
         }
         13 => w.set_damping(id, Fx::from_bits(chance.between(0, 1 << 16))).expect("in range"),
+        14 => w.set_dominance(id, chance.between(-1, 1) as i8).expect("alive"),
+        15 | 16 => {
+            let other = ids[chance.below(ids.len() as u32) as usize];
+            let set = w.set_pair_ignored(id, other, chance.below(3) != 0);
+            assert_eq!(set.is_err(), id == other);
+        }
         _ => w.set_mass(id, Fx::from_bits(chance.between(1 << 8, 1 << 20))).expect("in range"),
     }
 }

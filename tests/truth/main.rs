@@ -7,11 +7,13 @@
 #[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
 #[path = "../physics/build.rs"]
 mod build;
+mod dominance;
 mod frame;
 mod geometry;
 mod geometry_fast;
 mod geometry_tools;
 mod geometry_walls;
+mod pairs;
 mod pile_up;
 mod sleep;
 mod sleep_random;

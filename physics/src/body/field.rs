@@ -47,6 +47,8 @@ pub enum BodyField {
     MaxSpeed,
     /// What few bodies choose, one bit each: whether it never sleeps.
     Choices,
+    /// Rank in contacts, -128..=127, see [`BodyDef::dominance`](crate::BodyDef::dominance).
+    Dominance,
     /// Carried remainder of the motion along x, in 1/fps of a raw unit.
     PositionRemainderX,
     /// Carried remainder of the motion along y, in 1/fps of a raw unit.
@@ -75,6 +77,7 @@ pub enum BodyField {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
     U16,
+    I16,
     U32,
     I32,
     /// Kept as two halves of 32 bits, the low one first.
@@ -87,7 +90,7 @@ impl Number {
     /// Bytes that it takes.
     pub(crate) const fn size(self) -> usize {
         match self {
-            Self::U16 => 2,
+            Self::U16 | Self::I16 => 2,
             Self::U32 | Self::I32 | Self::Flags => 4,
             Self::U64 => 8,
         }
@@ -174,7 +177,7 @@ impl Field {
     #[inline(always)]
     fn reordered(&self, mut bytes: [u8; 8]) -> [u8; 8] {
         if cfg!(target_endian = "big") {
-            let width = if self.number == Number::U16 { 2 } else { 4 };
+            let width = self.number.size().min(4);
             bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
         }
         bytes
@@ -193,7 +196,7 @@ impl Field {
 #[rustfmt::skip] // A table is read in columns.
 pub(crate) const TABLE: [Field; 20] = {
     use Home::{Body as B, Extra as E};
-    use Number::{Flags, I32, U16, U32, U64};
+    use Number::{Flags, I16, I32, U16, U32, U64};
     use Saved::{Always, InTheWord, OfCircles, OfRectangles, Unless, UnusualMass};
     const ANY_SPEED: u64 = i32::MAX as u64;
     const DEFAULT_FILTER: u64 = 1 | (u32::MAX as u64) << 32;
@@ -214,7 +217,7 @@ pub(crate) const TABLE: [Field; 20] = {
         Field::new(E(offset_of!(Extra, friction)), I32, Unless(0, 27), &[(F::Friction, "friction")]),
         Field::new(E(offset_of!(Extra, damping)), I32, Unless(0, 28), &[(F::Damping, "damping")]),
         Field::new(E(offset_of!(Extra, max_speed)), I32, Unless(ANY_SPEED, 29), &[(F::MaxSpeed, "max_speed")]),
-        Field::new(E(offset_of!(Extra, choices)), U32, Unless(0, 31), &[(F::Choices, "choices")]),
+        Field::new(E(offset_of!(Extra, choices)), I16, Unless(0, 31), &[(F::Choices, "choices"), (F::Dominance, "dominance")]),
         Field::new(Home::Slot, U32, Unless(0, 30), &[(F::Generation, "generation")]),
         Field::new(B(offset_of!(Body, filter)), U32, Unless(DEFAULT_FILTER, 24), &[(F::FilterLayers, "filter.layers"), (F::FilterMask, "filter.mask")]),
         Field::new(E(offset_of!(Extra, user)), U64, Unless(0, 25), &[(F::User, "user")]),
@@ -327,7 +330,7 @@ impl BodyField {
     #[must_use]
     pub const fn bits(self) -> u32 {
         match TABLE[ROWS[self as usize].0].number {
-            Number::U16 | Number::Flags => 16,
+            Number::U16 | Number::I16 | Number::Flags => 16,
             Number::U32 | Number::I32 => 32,
             Number::U64 => 64,
         }
@@ -339,6 +342,7 @@ impl BodyField {
         let bits = field.get(body, extra, generation) >> shift;
         match field.number {
             Number::U16 => (bits as u16).into(),
+            Number::I16 => (bits as i16).into(),
             Number::U32 | Number::Flags => (bits as u32).into(),
             Number::I32 => (bits as i32).into(),
             Number::U64 => bits.into(),

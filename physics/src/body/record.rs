@@ -147,9 +147,9 @@ impl Default for Body {
 /// Choices that few bodies make, one bit each in [`Extra::choices`].
 pub(crate) mod choice {
     /// Body does not fall asleep by itself, nor does what it touches.
-    pub(crate) const NEVER_SLEEPS: u32 = 1 << 0;
+    pub(crate) const NEVER_SLEEPS: i16 = 1 << 0;
     /// All defined bits.
-    pub(crate) const ALL: u32 = 1;
+    pub(crate) const ALL: i16 = 1;
 }
 
 /// Fields that few bodies use, or that no step reads.
@@ -167,7 +167,9 @@ pub(crate) struct Extra {
     /// Raw speed limit; `i32::MAX` = only the world's.
     pub(crate) max_speed: i32,
     /// Bits of [`choice`].
-    pub(crate) choices: u32,
+    pub(crate) choices: i16,
+    /// Rank in contacts: fits 8 bits.
+    pub(crate) dominance: i16,
 }
 
 impl Body {
@@ -265,8 +267,15 @@ impl Body {
 
 impl Extra {
     /// The values that most bodies have. They take no space in a snapshot and no time in a checksum.
-    pub(crate) const USUAL: Self =
-        Self { user: [0; 2], acceleration: [0; 2], friction: 0, damping: 0, max_speed: i32::MAX, choices: 0 };
+    pub(crate) const USUAL: Self = Self {
+        user: [0; 2],
+        acceleration: [0; 2],
+        friction: 0,
+        damping: 0,
+        max_speed: i32::MAX,
+        choices: 0,
+        dominance: 0,
+    };
 
     pub(crate) fn new(def: &BodyDef) -> Self {
         Self {
@@ -276,6 +285,7 @@ impl Extra {
             damping: raw(def.material.damping),
             max_speed: def.max_speed.map_or(i32::MAX, raw),
             choices: if def.can_sleep { 0 } else { choice::NEVER_SLEEPS },
+            dominance: def.dominance.into(),
         }
     }
 

@@ -138,6 +138,12 @@ impl BodyRef<'_> {
         self.extra.choices & choice::NEVER_SLEEPS == 0
     }
 
+    /// Rank in contacts, see [`BodyDef::dominance`](crate::BodyDef::dominance).
+    #[must_use]
+    pub fn dominance(&self) -> i8 {
+        self.extra.dominance as i8
+    }
+
     /// Axes (x, y) along which contacts do not move the body.
     #[must_use]
     pub fn locked_axes(&self) -> (bool, bool) {

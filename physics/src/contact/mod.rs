@@ -1,5 +1,6 @@
 //! Contacts from frame to frame: set-up, warm start, sensors, begin and end events.
 
 pub(crate) mod cache;
+pub(crate) mod ignored;
 pub(crate) mod sensors;
 pub(crate) mod setup;

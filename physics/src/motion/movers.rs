@@ -5,6 +5,7 @@ use core::ops::Range;
 use crate::body::record::{Body, Extra, Shell, flag};
 use crate::collide::narrow_phase::scale_down;
 use crate::collide::sweep::sweep;
+use crate::contact::ignored::IgnoredPairs;
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::motion::rates::{self, PerFrame};
 use crate::solve::solver::Velocity;
@@ -28,6 +29,7 @@ pub(crate) struct Movement<'a> {
     /// Positions before the step.
     pub(crate) previous: &'a mut [[i32; 2]],
     pub(crate) extras: &'a [Extra],
+    pub(crate) ignored: &'a IgnoredPairs,
     pub(crate) resting: &'a RestingTrees,
     pub(crate) settings: Settings,
     pub(crate) per_frame: PerFrame,
@@ -50,11 +52,25 @@ impl Movement<'_> {
     }
 
     fn one(&mut self, at: usize, moving: [i32; 2], kept: [i32; 2], calm: u16) -> RawBox {
-        let Self { bodies, previous, extras, resting, settings, per_frame, frame_ms, tired, stopped } = self;
+        let Self {
+            bodies,
+            previous,
+            extras,
+            ignored,
+            resting,
+            settings,
+            per_frame,
+            frame_ms,
+            tired,
+            stopped,
+        } = self;
         previous[at] = bodies[at].position;
         let step = displacement(&mut bodies[at], moving, *per_frame, settings.max_speed);
-        let step =
-            if outruns_itself(&bodies[at], step) { clip_to_walls(at, step, bodies, resting) } else { step };
+        let step = if outruns_itself(&bodies[at], step) {
+            clip_to_walls(at, step, bodies, ignored, resting)
+        } else {
+            step
+        };
         let body = &mut bodies[at];
         body.velocity = kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
         advance(body, step, settings);
@@ -96,7 +112,13 @@ fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
 /// Continuous check for a body that [`outruns_itself`]: it stops at the first body at rest that contacts cannot move. Its
 /// velocity stays; the contact takes it in the next step.
 #[inline(never)]
-fn clip_to_walls(slot: usize, step: [i32; 2], bodies: &[Body], resting: &RestingTrees) -> [i32; 2] {
+fn clip_to_walls(
+    slot: usize,
+    step: [i32; 2],
+    bodies: &[Body],
+    ignored: &IgnoredPairs,
+    resting: &RestingTrees,
+) -> [i32; 2] {
     let body = &bodies[slot];
     let shell: Shell = body.shell(slot as u32);
     let start = shell.bounds();
@@ -107,7 +129,10 @@ fn clip_to_walls(slot: usize, step: [i32; 2], bodies: &[Body], resting: &Resting
     let mut part = None;
     resting.visit(&start.union(&end), &mut |other| {
         let wall = &bodies[other as usize];
-        if !wall.has(flag::DYNAMIC | flag::SENSOR) && body.interacts_with(wall) {
+        if !wall.has(flag::DYNAMIC | flag::SENSOR)
+            && body.interacts_with(wall)
+            && !ignored.contains(slot as u32, other)
+        {
             let hit = sweep(&shell, step, &wall.shell(other));
             part = match (part, hit) {
                 (Some(a), Some(b)) => Some(i32::min(a, b)),

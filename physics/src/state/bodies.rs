@@ -234,7 +234,8 @@ mod tests {
             .position(Vec2::from_ints(-5, 9))
             .velocity(Vec2::from_ints(1, -2))
             .user(7 | 8 << 32)
-            .can_sleep(false);
+            .can_sleep(false)
+            .dominance(-2);
         let (mut body, extra) = (Body::new(&def, i32::MAX), Extra::new(&def));
         (body.position_remainder, body.acceleration_remainder) = ([1, 2], [3, 4]);
         (body.friction_remainder, body.still_ms, body.ground_friction) = (5, 6, 7);
@@ -243,6 +244,9 @@ mod tests {
             bytes.as_chunks().0.iter().map(|&w| u32::from_le_bytes(w)).collect()
         };
         assert_eq!(words(&body_bytes(&body))[10..], [2 << 16 | 1, 4 << 16 | 3, 6 << 16 | 5, 7, 8, 9]);
-        assert_eq!(words(&extra_bytes(&extra)), [7, 8, 0, 0, 0, 0, i32::MAX as u32, choice::NEVER_SLEEPS]);
+        assert_eq!(
+            words(&extra_bytes(&extra)),
+            [7, 8, 0, 0, 0, 0, i32::MAX as u32, choice::NEVER_SLEEPS as u32 | 0xfffe << 16]
+        );
     }
 }

@@ -109,6 +109,15 @@ impl<'a> Reader<'a> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
+    /// Takes a number if it is this one.
+    pub(crate) fn next_is(&mut self, number: u32) -> bool {
+        let found = self.bytes.first_chunk() == Some(&number.to_le_bytes());
+        if found {
+            self.bytes = &self.bytes[4..];
+        }
+        found
+    }
+
     pub(crate) fn u64(&mut self) -> Result<u64, SnapshotError> {
         Ok(u64::from_le_bytes(self.array()?))
     }

@@ -98,6 +98,7 @@ impl World {
             StatePart::Bodies => self.differing_body(other),
             StatePart::Contacts => self.differing_list(other, part, &CONTACT_LISTS),
             StatePart::Sensors => self.differing_list(other, part, &SENSOR_LISTS),
+            StatePart::Pairs => self.differing_list(other, part, &PAIR_LISTS),
         })
     }
 
@@ -132,6 +133,7 @@ impl World {
         self.visit_bodies(each);
         self.visit_lists(&CONTACT_LISTS, each);
         self.visit_lists(&SENSOR_LISTS, each);
+        self.visit_lists(&PAIR_LISTS, each);
     }
 
     fn visit_lists(&self, lists: &[(&'static str, Column)], each: &mut dyn FnMut(StatePath, i128)) {
@@ -240,6 +242,15 @@ const SENSOR_LISTS: [(&str, Column); 5] = [
     ("user values of removed bodies", |w| Box::new(w.removed.iter().map(|r| (Some(r.slot), r.user.into())))),
 ];
 
+const PAIR_LISTS: [(&str, Column); 2] = [
+    ("first bodies of ignored pairs", |w| {
+        Box::new(w.ignored.as_slice().iter().map(|p| (Some(p.0), p.0.into())))
+    }),
+    ("second bodies of ignored pairs", |w| {
+        Box::new(w.ignored.as_slice().iter().map(|p| (Some(p.0), p.1.into())))
+    }),
+];
+
 /// Compares one column of a list.
 fn differing_entry(
     part: StatePart,
@@ -314,6 +325,7 @@ impl core::fmt::Display for StatePart {
             Self::Bodies => "bodies",
             Self::Contacts => "contacts",
             Self::Sensors => "sensors",
+            Self::Pairs => "pairs",
         })
     }
 }
@@ -372,7 +384,7 @@ pub(crate) mod tests {
     #[test]
     fn differences_outside_of_bodies_are_named() {
         type Change = fn(&mut World);
-        let changes: [(&str, Change); 12] = [
+        let changes: [(&str, Change); 13] = [
             ("world: frame: 31 here, 32 there", |w| w.frame += 1),
             ("world: margin: 13107 here, 13108 there", |w| w.settings.margin += 1),
             ("order: body 0.0, generation: 0 here, nothing there", |w| {
@@ -389,6 +401,9 @@ pub(crate) mod tests {
             ("sensors: first bodies of overlaps, entry 1", |w| w.sensors.overlaps.truncate(1)),
             ("sensors: removed bodies, entry 0 (body in slot 11): 11 here, nothing there", |w| {
                 w.removed.clear()
+            }),
+            ("pairs: first bodies of ignored pairs, entry 0 (body in slot 2): nothing here, 2 there", |w| {
+                w.ignored.set(5, 2, true);
             }),
             ("sensors: user values of removed bodies, entry 0 (body in slot 11): 5 here, 7 there", |w| {
                 w.removed[0].user = 7;

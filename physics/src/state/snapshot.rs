@@ -8,13 +8,14 @@ use alloc::vec::Vec;
 use crate::body::ordered::Ordered;
 use crate::body::record::{Body, Extra, flag, fx, vec2};
 use crate::contact::cache::{Owner, RestingContact};
+use crate::contact::ignored::IgnoredPairs;
 use crate::math::aabb::Aabb;
 use crate::math::rng::Pcg32;
 use crate::simd::Path;
 use crate::state::bodies::read_body;
 use crate::state::bytes::{Reader, Sink, numbers};
 use crate::state::hash::hash_bytes;
-use crate::state::walk::{StatePart, walk};
+use crate::state::walk::{PAIRS, StatePart, walk};
 use crate::world::{Removed, World};
 use crate::world_def::{EdgePolicy, Simd, WorldDef};
 
@@ -162,6 +163,7 @@ impl World {
         self.read_bodies(reader)?;
         self.read_contacts(reader)?;
         self.read_sensors(reader)?;
+        self.read_pairs(reader)?;
         if reader.bytes.is_empty() { Ok(()) } else { Err(SnapshotError::Damaged) }
     }
 
@@ -273,6 +275,18 @@ impl World {
         Ok(())
     }
 
+    fn read_pairs(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        if reader.next_is(PAIRS) {
+            let count = reader.count(8)?;
+            let (first, second) = (reader.take(count * 4)?, reader.take(count * 4)?);
+            self.ignored = IgnoredPairs::from_pairs(numbers(first).zip(numbers(second)).collect());
+            if count == 0 {
+                return Err(invalid("an empty list of ignored pairs"));
+            }
+        }
+        Ok(())
+    }
+
     /// Rebuilds what is derived from the state.
     fn derive(&mut self) {
         self.contacts.rebuild(self.bodies.len());
@@ -285,6 +299,7 @@ impl World {
             let slot = slot as u32;
             self.previous.push(body.position);
             self.had_extras |= body.has(flag::EXTRA);
+            self.had_ranks |= self.extras[slot as usize].dominance != 0;
             if body.has(flag::FRESH) {
                 self.fresh.push(slot);
             }

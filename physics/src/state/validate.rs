@@ -2,6 +2,7 @@
 
 use crate::body::filter::Filter;
 use crate::body::record::{Body, Extra, choice, flag, raw};
+use crate::contact::ignored::IGNORED_PAIRS_MAX;
 use crate::math::num::{
     EXTENT_MAX, EXTENT_MIN, FPS_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX,
 };
@@ -33,6 +34,7 @@ impl World {
     pub fn validate(&self) -> Result<(), InvalidState> {
         self.validate_bodies()?;
         self.validate_removed()?;
+        self.validate_pairs()?;
         self.validate_contacts()?;
         self.validate_resting()
     }
@@ -68,6 +70,14 @@ impl World {
         ensure(saved, "a remainder of friction not below its portion")?;
         ensure(body.still_ms <= self.settings.sleep_ms.max(1), "a time of stillness")?;
         ensure(body.has(flag::FORCED) || extra.acceleration == [0; 2], "an acceleration without a force")
+    }
+
+    fn validate_pairs(&self) -> Result<(), InvalidState> {
+        let pairs = self.ignored.as_slice();
+        ensure(pairs.len() <= IGNORED_PAIRS_MAX as usize, "too many ignored pairs")?;
+        ensure(self.ignored.is_sorted(), "ignored pairs out of order")?;
+        let alive = |slot: u32| self.order.generation(slot).is_some();
+        ensure(pairs.iter().all(|&(a, b)| alive(a) && alive(b)), "an ignored pair of a body that is gone")
     }
 
     fn validate_removed(&self) -> Result<(), InvalidState> {
@@ -150,6 +160,7 @@ fn validate_flags(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     ensure(is(flag::DAMPED) == (extra.damping != 0), "the damping flag")?;
     ensure(is(flag::LIMITED) == (extra.max_speed != i32::MAX), "the speed limit's flag")?;
     ensure(extra.choices & !choice::ALL == 0, "an unknown choice of a body")?;
+    ensure(i8::try_from(extra.dominance).is_ok(), "a dominance out of range")?;
     ensure(is(flag::EXTRA) == (*extra != Extra::USUAL), "the flag of unusual fields")?;
     ensure(is(flag::ROUGH) == (extra.friction != 0), "the friction flag")?;
     ensure(is(flag::FILTERED) == (body.filter() != Filter::default()), "the filter flag")?;

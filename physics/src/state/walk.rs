@@ -30,11 +30,14 @@ pub enum StatePart {
     Contacts,
     /// Overlaps with sensors, and bodies removed since the last step.
     Sensors,
+    /// Pairs of bodies that do not collide.
+    Pairs,
 }
 
 impl StatePart {
     /// All parts, in the order of the walk.
-    pub const ALL: [Self; 5] = [Self::World, Self::Order, Self::Bodies, Self::Contacts, Self::Sensors];
+    pub const ALL: [Self; 6] =
+        [Self::World, Self::Order, Self::Bodies, Self::Contacts, Self::Sensors, Self::Pairs];
 }
 
 /// Walks over one part.
@@ -45,6 +48,7 @@ pub(crate) fn walk(world: &World, part: StatePart, sink: &mut impl Sink) {
         StatePart::Bodies => bodies::walk(world, sink),
         StatePart::Contacts => walk_contacts(world, sink),
         StatePart::Sensors => walk_sensors(world, sink),
+        StatePart::Pairs => walk_pairs(world, sink),
     }
 }
 
@@ -122,6 +126,19 @@ fn walk_sensors(world: &World, sink: &mut impl Sink) {
     for removed in &world.removed {
         sink.put_pair([removed.slot as i32, removed.generation as i32]);
         sink.put_u64(removed.user);
+    }
+}
+
+/// First numbers of the parts that a snapshot has only when there is something in them, in this order.
+pub(crate) const PAIRS: u32 = 1;
+
+fn walk_pairs(world: &World, sink: &mut impl Sink) {
+    let pairs = world.ignored.as_slice();
+    if !pairs.is_empty() {
+        sink.put_u32(PAIRS);
+        sink.put_u32(pairs.len() as u32);
+        sink.put_all(pairs.iter().map(|pair| pair.0));
+        sink.put_all(pairs.iter().map(|pair| pair.1));
     }
 }
 

@@ -3,9 +3,10 @@
 use smallvec::SmallVec;
 
 use crate::body::record::{Body, Extra, Shell, flag};
-use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT_BITS};
+use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT, UNIT_BITS};
 use crate::collide::seams::is_covered;
 use crate::contact::cache::ContactCache;
+use crate::contact::ignored::IgnoredPairs;
 use crate::contact::sensors::SensorOverlaps;
 use crate::contact::setup::{ContactSetup, Solving};
 use crate::math::boxes::{LANES, NO_SLOT};
@@ -21,11 +22,29 @@ use crate::world_def::Settings;
 /// Windows of some 80,000 bodies in a crowd: their jobs need no allocation.
 const JOBS_ON_STACK: usize = 64;
 
+/// The bodies, and what else decides which of them meet.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) bodies: &'a [Body],
+    pub(crate) ignored: &'a IgnoredPairs,
+}
+
+impl Scene<'_> {
+    /// Whether the bodies in two slots may touch at all.
+    #[inline]
+    pub(crate) fn interact(&self, a: u32, b: u32) -> bool {
+        let [body_a, body_b] = [a, b].map(|slot| &self.bodies[slot as usize]);
+        body_a.interacts_with(body_b) && !self.ignored.contains(a, b)
+    }
+}
+
 /// What the contact phase reads and writes besides the working arrays.
 pub(crate) struct ContactPhase<'a> {
-    pub(crate) bodies: &'a [Body],
+    pub(crate) scene: Scene<'a>,
     pub(crate) extras: &'a [Extra],
     pub(crate) settings: &'a Settings,
+    /// Whether more than geometry, masses and what the bodies' flags say decides about contacts.
+    pub(crate) asks: bool,
     pub(crate) fps: u32,
     pub(crate) contacts: &'a ContactCache,
     pub(crate) sensors: &'a mut SensorOverlaps,
@@ -61,7 +80,7 @@ impl Stepper {
             pairs.extend(window.iter().map(|&(lane, slot)| [lane, self.working[slot as usize]]));
             let hits = &mut found[0].hits;
             self.path.narrow(&pairs, &self.shells, phase.settings.margin, hits);
-            self.drop_seams(hits, phase.bodies);
+            self.drop_seams(hits, phase.scene);
             self.add_hits(&pairs, hits, phase);
         }
         self.add_fast(&resting_pairs, phase);
@@ -108,7 +127,7 @@ impl Stepper {
     /// Contacts of one window's hits.
     pub(crate) fn add_hits(&mut self, pairs: &[IndexPair], hits: &mut Hits, phase: &mut ContactPhase<'_>) {
         self.set_aside_fast(pairs, hits, phase.settings.box_margin());
-        if self.any_flags & flag::SPECIAL == 0 {
+        if self.any_flags & flag::SPECIAL == 0 && !phase.asks {
             let path = self.path;
             path.add_contacts(&mut self.setup(phase), hits);
         } else {
@@ -118,7 +137,7 @@ impl Stepper {
     }
 
     /// Drops the hits inside of walls that consist of several rectangles. The hits of a mover stand next to each other.
-    fn drop_seams(&mut self, hits: &mut Hits, bodies: &[Body]) {
+    fn drop_seams(&mut self, hits: &mut Hits, scene: Scene<'_>) {
         let mut seams = core::mem::take(&mut self.seams);
         seams.clear();
         seams.resize(hits.len, false);
@@ -129,7 +148,7 @@ impl Stepper {
             if end - first > 1 {
                 for (at, seam) in (first..end).zip(&mut seams[first..end]) {
                     let others = hits.pairs[first..end].iter().map(|pair| pair[1]);
-                    *seam = self.is_seam(&hits.get(at), &self.shells[mover as usize], others, bodies);
+                    *seam = self.is_seam(&hits.get(at), &self.shells[mover as usize], others, scene);
                 }
                 // Deep inside of overlapping walls any way out is better than none.
                 if seams[first..end].iter().all(|&seam| seam) {
@@ -148,7 +167,7 @@ impl Stepper {
         hit: &Hit,
         mover: &Shell,
         others: impl Iterator<Item = u32>,
-        bodies: &[Body],
+        scene: Scene<'_>,
     ) -> bool {
         let wall = &self.shells[hit.b as usize];
         let is_wall = |shell: &Shell| shell.mass == 0 && shell.radius == 0;
@@ -156,13 +175,13 @@ impl Stepper {
             return false;
         }
         let found = Manifold { normal: hit.normal, gap: hit.gap };
-        let (own, slot) = (&bodies[mover.slot as usize], wall.slot);
+        let (bodies, slot) = (scene.bodies, wall.slot);
         others.map(|other| (other, &self.shells[other as usize])).any(|(index, other)| {
             let body = &bodies[other.slot as usize];
             index != hit.b
                 && is_wall(other)
                 && (body.flags | bodies[slot as usize].flags) & flag::SENSOR == 0
-                && own.interacts_with(body)
+                && scene.interact(mover.slot, other.slot)
                 && is_covered(mover, wall, &found, other, other.slot < slot)
         })
     }
@@ -184,10 +203,10 @@ impl Stepper {
     /// Filters, sensors, locked axes and contact friction.
     fn add_special(&mut self, hit: &Hit, phase: &mut ContactPhase<'_>) {
         let (a, b) = (self.shells[hit.a as usize], self.shells[hit.b as usize]);
-        let (body_a, body_b) = (&phase.bodies[a.slot as usize], &phase.bodies[b.slot as usize]);
-        if !body_a.interacts_with(body_b) {
+        if !phase.scene.interact(a.slot, b.slot) {
             return;
         }
+        let [body_a, body_b] = [a, b].map(|shell| &phase.scene.bodies[shell.slot as usize]);
         if (body_a.flags | body_b.flags) & flag::SENSOR != 0 {
             if hit.gap <= 0 {
                 phase.sensors.push(a.slot, b.slot);
@@ -200,7 +219,8 @@ impl Stepper {
     /// The contact of two bodies that are no sensors and do not ignore each other.
     pub(crate) fn add_solid(&mut self, hit: &Hit, phase: &mut ContactPhase<'_>) {
         let (a, b) = (self.shells[hit.a as usize], self.shells[hit.b as usize]);
-        let Some(share_a) = share_with_locks(phase.bodies, &a, &b, hit.normal) else {
+        let ranks = [a, b].map(|shell| phase.extras[shell.slot as usize].dominance);
+        let Some(share_a) = share_with_locks(phase.scene.bodies, &a, &b, hit.normal, ranks) else {
             // It touches, but nothing can give way along its normal.
             self.setup(phase).add_contact(PLAIN, hit, Solving::No);
             return;
@@ -217,10 +237,10 @@ impl Stepper {
     }
 }
 
-/// The share where a locked axis takes no part: a body locked along the normal cannot be moved by this contact. `None`
-/// when neither body can.
+/// The share where a locked axis takes no part: a body locked along the normal cannot be moved by this contact. Of two that can be moved,
+/// the one of the lower rank takes all. `None` when neither body can.
 #[cold]
-fn share_with_locks(bodies: &[Body], a: &Shell, b: &Shell, normal: [i32; 2]) -> Option<i32> {
+fn share_with_locks(bodies: &[Body], a: &Shell, b: &Shell, normal: [i32; 2], ranks: [i16; 2]) -> Option<i32> {
     let freedom = |shell: &Shell| {
         let body = &bodies[shell.slot as usize];
         let along = |axis: usize, bit: u32| {
@@ -230,8 +250,12 @@ fn share_with_locks(bodies: &[Body], a: &Shell, b: &Shell, normal: [i32; 2]) -> 
         // 30 fraction bits; mass 0 (immovable) has none.
         if shell.mass == 0 { 0 } else { along(0, flag::LOCK_X) + along(1, flag::LOCK_Y) }
     };
+    let free = [freedom(a), freedom(b)];
+    if ranks[0] != ranks[1] && free[0] != 0 && free[1] != 0 {
+        return Some(if ranks[0] < ranks[1] { UNIT } else { 0 });
+    }
     let weight = |free: u64, mass: u32| u128::from(free) * u128::from(mass.max(1));
-    let (to_a, to_b) = (weight(freedom(a), b.mass), weight(freedom(b), a.mass));
+    let (to_a, to_b) = (weight(free[0], b.mass), weight(free[1], a.mass));
     ((to_a << UNIT_BITS).checked_div(to_a + to_b)).map(|share| share as i32)
 }
 

@@ -13,7 +13,7 @@ use crate::collide::passage::{Passage, impact, meets, passage};
 use crate::contact::sensors::SensorOverlaps;
 use crate::math::boxes::RawBox;
 use crate::solve::solver::Velocity;
-use crate::step::contact_phase::ContactPhase;
+use crate::step::contact_phase::{ContactPhase, Scene};
 use crate::step::stepper::Stepper;
 use crate::tree::block_join::IndexPair;
 
@@ -110,7 +110,7 @@ impl Stepper {
         let movers = self.tree.slot_of_lane().len() as u32;
         let mut slide = None;
         for &pair in &pairs {
-            if !self.meet_at_all(pair, phase.bodies) {
+            if !self.meet_at_all(pair, phase.scene) {
                 continue;
             }
             let [speed_a, speed_b] = pair.map(|index| self.velocities[index as usize].get());
@@ -124,7 +124,7 @@ impl Stepper {
             let near = &near[..near.partition_point(|&(lane, _)| lane == pair[0])];
             let legs = match slide {
                 Some((mover, legs)) if mover == pair[0] => legs,
-                _ => self.slide(pair[0], motion, near, phase.bodies),
+                _ => self.slide(pair[0], motion, near, phase.scene),
             };
             slide = Some((pair[0], legs));
             self.add_passage(pair, legs, near, phase);
@@ -134,12 +134,12 @@ impl Stepper {
     }
 
     /// Whether a pair has a contact when it meets; notes those with a sensor.
-    fn meet_at_all(&mut self, pair: IndexPair, bodies: &[Body]) -> bool {
-        let [a, b] = pair.map(|index| &bodies[self.shells[index as usize].slot as usize]);
-        if !a.interacts_with(b) {
+    fn meet_at_all(&mut self, pair: IndexPair, scene: Scene<'_>) -> bool {
+        let [a, b] = pair.map(|index| self.shells[index as usize].slot);
+        if !scene.interact(a, b) {
             return false;
         }
-        let sensor = (a.flags | b.flags) & flag::SENSOR != 0;
+        let sensor = [a, b].into_iter().any(|slot| scene.bodies[slot as usize].has(flag::SENSOR));
         if sensor {
             self.fast.sensors.push(pair);
         }
@@ -147,19 +147,18 @@ impl Stepper {
     }
 
     /// The way of a mover, turned around so that what is at rest comes towards it: to the first wall, and from there along the wall.
-    fn slide(&self, lane: u32, motion: [i32; 2], near: &[(u32, u32)], bodies: &[Body]) -> [[i32; 2]; 2] {
+    fn slide(&self, lane: u32, motion: [i32; 2], near: &[(u32, u32)], scene: Scene<'_>) -> [[i32; 2]; 2] {
         let mover = self.shells[lane as usize];
         let mut first: Option<(u64, [i32; 2], Manifold)> = None;
         for &(_, slot) in near {
             let wall = self.working[slot as usize];
-            let (body, shell) = (&bodies[slot as usize], &self.shells[wall as usize]);
-            if shell.mass != 0 || body.has(flag::SENSOR) || !bodies[mover.slot as usize].interacts_with(body)
-            {
+            let (body, shell) = (&scene.bodies[slot as usize], &self.shells[wall as usize]);
+            if shell.mass != 0 || body.has(flag::SENSOR) || !scene.interact(mover.slot, slot) {
                 continue;
             }
             if let Some(hit) = impact(&mover, shell, motion)
                 && first.is_none_or(|first| hit.0 < first.0)
-                && !self.is_seam_at(lane, wall, hit.1, &hit.2, near, bodies)
+                && !self.is_seam_at(lane, wall, hit.1, &hit.2, near, scene)
             {
                 first = Some(hit);
             }
@@ -180,13 +179,13 @@ impl Stepper {
         moved: [i32; 2],
         found: &Manifold,
         near: &[(u32, u32)],
-        bodies: &[Body],
+        scene: Scene<'_>,
     ) -> bool {
         let shell = self.shells[a as usize];
         let position = [0, 1].map(|axis| shell.position[axis] - moved[axis]);
         let others = near.iter().map(|&(_, slot)| self.working[slot as usize]);
         let hit = Hit { a, b, normal: found.normal, gap: found.gap };
-        self.is_seam(&hit, &Shell { position, ..shell }, others, bodies)
+        self.is_seam(&hit, &Shell { position, ..shell }, others, scene)
     }
 
     fn add_passage(
@@ -199,7 +198,7 @@ impl Stepper {
         let margin = self.pair_margin([a, b], phase.settings.box_margin());
         let found = passage(&self.shells[a as usize], &self.shells[b as usize], legs, margin);
         let Some(Passage { manifold, moved }) = found else { return };
-        if near.is_empty() || !self.is_seam_at(a, b, moved, &manifold, near, phase.bodies) {
+        if near.is_empty() || !self.is_seam_at(a, b, moved, &manifold, near, phase.scene) {
             self.add_solid(&Hit { a, b, normal: manifold.normal, gap: manifold.gap }, phase);
         }
     }

@@ -19,6 +19,7 @@ use crate::solve::soft::SoftContacts;
 use crate::solve::solver::Velocity;
 use crate::solve::stiff::StiffContacts;
 use crate::step::broad_phase::Join;
+use crate::step::contact_phase::Scene;
 use crate::step::fast::FastMovers;
 use crate::step::islands::Islands;
 use crate::step::pile_up::PileUp;
@@ -258,8 +259,9 @@ impl Stepper {
     }
 
     /// The sleepers that a mover touches, or comes to touch within this frame when nothing stops it; a slot may be listed twice.
-    pub(crate) fn sleepers_in_the_way(&self, bodies: &[Body], fps: u32, out: &mut Vec<u32>) {
+    pub(crate) fn sleepers_in_the_way(&self, scene: Scene<'_>, fps: u32, out: &mut Vec<u32>) {
         out.clear();
+        let bodies = scene.bodies;
         for &(lane, slot) in &self.resting_pairs {
             let sleeper = &bodies[slot as usize];
             if !sleeper.has(flag::DYNAMIC) {
@@ -267,7 +269,7 @@ impl Stepper {
             }
             let shell = &self.shells[lane as usize];
             let mover = &bodies[shell.slot as usize];
-            if !mover.interacts_with(sleeper) || (mover.flags | sleeper.flags) & flag::SENSOR != 0 {
+            if !scene.interact(shell.slot, slot) || (mover.flags | sleeper.flags) & flag::SENSOR != 0 {
                 continue;
             }
             let (normal, gap) = separation(shell, &sleeper.shell(slot));

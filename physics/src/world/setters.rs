@@ -176,6 +176,20 @@ impl World {
         Ok(())
     }
 
+    /// Sets the rank in contacts, see [`BodyDef::dominance`](crate::BodyDef::dominance). Bodies that are not dynamic keep it for when they become so.
+    ///
+    /// # Errors
+    /// Stale handle.
+    pub fn set_dominance(&mut self, id: BodyId, dominance: i8) -> Result<(), BodyError> {
+        let slot = self.slot(id)?;
+        if self.extras[slot].dominance != i16::from(dominance) {
+            self.extras[slot].dominance = dominance.into();
+            self.note_extra(slot);
+            self.changed(slot);
+        }
+        Ok(())
+    }
+
     /// Sets restitution, frictions and damping.
     ///
     /// # Errors
@@ -364,7 +378,7 @@ impl World {
     }
 
     /// Something that contacts depend on changed: the body and its neighbours have to be looked at again.
-    fn changed(&mut self, slot: usize) {
+    pub(super) fn changed(&mut self, slot: usize) {
         if !self.bodies[slot].has(flag::DISABLED) {
             self.wake_neighbours(slot as u32);
             self.wake(slot as u32);

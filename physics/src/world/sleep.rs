@@ -6,6 +6,7 @@ use crate::body::record::{Body, choice, flag};
 use crate::motion::rates;
 use crate::motion::rates::PerFrame;
 use crate::solve::coloring::PARTING_GAP;
+use crate::step::contact_phase::Scene;
 use crate::step::islands::held;
 use crate::world::World;
 use crate::world::step::accelerate_one;
@@ -120,7 +121,8 @@ impl World {
     pub(crate) fn wake_sleepers(&mut self, per_frame: PerFrame) {
         self.gather();
         let mut in_the_way = core::mem::take(&mut self.scratch);
-        self.stepper.sleepers_in_the_way(&self.bodies, self.fps, &mut in_the_way);
+        let scene = Scene { bodies: &self.bodies, ignored: &self.ignored };
+        self.stepper.sleepers_in_the_way(scene, self.fps, &mut in_the_way);
         for &slot in &in_the_way {
             self.wake(slot);
         }

@@ -8,7 +8,7 @@ use crate::contact::cache::RestingContact;
 use crate::math::num::FPS_MAX;
 use crate::motion::movers::Movement;
 use crate::motion::rates::{self, PerFrame};
-use crate::step::contact_phase::ContactPhase;
+use crate::step::contact_phase::{ContactPhase, Scene};
 use crate::step::workers::{SameThread, Workers};
 use crate::world::hits::ContactHit;
 use crate::world::{ContactEvent, StepError, World};
@@ -139,9 +139,10 @@ impl World {
         self.sensors.begin_step();
         self.stepper.append_resting(bodies, &self.contacts);
         let mut phase = ContactPhase {
-            bodies,
+            scene: Scene { bodies, ignored: &self.ignored },
             extras: &self.extras,
             settings: &self.settings,
+            asks: self.had_ranks || !self.ignored.as_slice().is_empty(),
             fps,
             contacts: &self.contacts,
             sensors: &mut self.sensors,
@@ -211,6 +212,7 @@ impl World {
             bodies: &mut self.bodies,
             previous: &mut self.previous,
             extras: &self.extras,
+            ignored: &self.ignored,
             resting: &self.resting,
             settings: self.settings,
             per_frame,

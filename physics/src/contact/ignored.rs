@@ -1,0 +1,52 @@
+//! Pairs of bodies that do not collide, whatever their filters say.
+
+use alloc::vec::Vec;
+
+use crate::contact::cache::{SlotPair, sorted_pair};
+
+/// Most pairs of bodies that a world can be told to ignore, see [`World::set_pair_ignored`](crate::World::set_pair_ignored).
+pub const IGNORED_PAIRS_MAX: u32 = 65_536;
+
+/// The pairs, sorted. State.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IgnoredPairs(Vec<SlotPair>);
+
+impl IgnoredPairs {
+    /// Pairs that a snapshot holds; [`Self::is_sorted`] tells whether they can be these.
+    pub(crate) fn from_pairs(pairs: Vec<SlotPair>) -> Self {
+        Self(pairs)
+    }
+
+    /// Whether the two bodies ignore each other.
+    #[inline]
+    pub(crate) fn contains(&self, a: u32, b: u32) -> bool {
+        !self.0.is_empty() && self.0.binary_search(&sorted_pair(a, b)).is_ok()
+    }
+
+    /// Adds or removes a pair. Returns whether that changed anything.
+    pub(crate) fn set(&mut self, a: u32, b: u32, ignored: bool) -> bool {
+        let pair = sorted_pair(a, b);
+        match (self.0.binary_search(&pair), ignored) {
+            (Err(at), true) => self.0.insert(at, pair),
+            (Ok(at), false) => {
+                self.0.remove(at);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Forgets all pairs of a body.
+    pub(crate) fn forget(&mut self, slot: u32) {
+        self.0.retain(|&(a, b)| a != slot && b != slot);
+    }
+
+    pub(crate) fn as_slice(&self) -> &[SlotPair] {
+        &self.0
+    }
+
+    /// Whether the pairs are in order, each once and of two bodies.
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.0.is_sorted_by(|a, b| a < b) && self.0.iter().all(|(a, b)| a < b)
+    }
+}
