@@ -2,8 +2,8 @@
 //!
 //! Each structure is taken apart without `..`, so that a new field does not compile until it is shown here or named as none.
 
-use testudo_lockstep::state::{self, Leaf, Part, State, StateError, Visit};
-use testudo_physics::{BodyField, BodyId, FlipError, Rate, SnapshotError, StatePath, World};
+use testudo_lockstep::state::{self, State, StateError, Visit};
+use testudo_physics::{BodyId, Rate};
 
 use crate::game::army::Army;
 use crate::game::building::Building;
@@ -40,7 +40,7 @@ impl State for Game {
             scratch: _,
         } = self;
         let limits = Limits { units: units.len() as i64 - 1, buildings: buildings.len() as i64 - 1 };
-        v.part(&mut WorldPart(world))?;
+        v.part(world)?;
         v.object("game", 0);
         v.number("frame", frame)?;
         let (mut state, mut stream) = dice.state();
@@ -232,52 +232,4 @@ fn visit_foe<V: Visit>(
         _ => Some(Foe::Building(number)),
     };
     Ok(())
-}
-
-/// The physical world as a part of the game's state.
-struct WorldPart<'a>(&'a mut World);
-
-impl Part for WorldPart<'_> {
-    fn digest(&self) -> u64 {
-        self.0.checksum()
-    }
-
-    fn save(&self, out: &mut Vec<u8>) {
-        self.0.append_snapshot(out);
-    }
-
-    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        *self.0 = World::from_bytes(bytes).map_err(|error| StateError::Part {
-            what: match error {
-                SnapshotError::NotASnapshot => "these bytes are no snapshot of a world",
-                SnapshotError::Version { .. } => "the world was saved by another version",
-                SnapshotError::Damaged => "the snapshot of the world is damaged",
-                SnapshotError::Invalid { what } => what,
-                _ => "the snapshot of the world cannot be read",
-            },
-        })?;
-        Ok(())
-    }
-
-    fn leaves(&self, each: &mut dyn FnMut(Leaf)) {
-        self.0.visit_numbers(&mut |path, value| {
-            let (kind, index, name, bits) = match path {
-                StatePath::World { name } => ("world", 0, name, 0),
-                StatePath::Body { body, field } => ("body", body.index(), field.name(), field.bits()),
-                StatePath::Entry { list, index, .. } => (list, index, "entry", 0),
-            };
-            each(Leaf { kind, index, name, bits, value });
-        });
-    }
-
-    fn flip_bit(&mut self, leaf: &Leaf, bit: u32) -> Result<(), StateError> {
-        let field = BodyField::ALL.into_iter().find(|field| field.name() == leaf.name);
-        let Some(field) = field.filter(|_| leaf.kind == "body") else {
-            return Err(StateError::NoSuchBit { bit });
-        };
-        self.0.flip_bit(leaf.index, field, bit).map_err(|error| match error {
-            FlipError::OutOfRange { what } => StateError::Part { what },
-            _ => StateError::NoSuchBit { bit },
-        })
-    }
 }

@@ -1,7 +1,6 @@
 //! One peer's copy of the match, watched: how long its steps take, what its checksums are, and a fault on request.
 
 use core::ops::Range;
-use std::cell::{Ref, RefCell};
 use std::collections::VecDeque;
 
 use testudo_lockstep::inquiry::{Inquiry, MOMENTS_MAX, Moments};
@@ -30,8 +29,7 @@ pub(crate) struct Fault {
 
 /// A [`Game`] with instruments.
 pub(crate) struct Client {
-    /// A turn ends with the call of [`Simulation::checksum`]; that is where records are made and bits are flipped.
-    watched: RefCell<Watched>,
+    watched: Watched,
     steps: u32,
     step_nanos: Vec<u32>,
     contacts: u64,
@@ -85,22 +83,22 @@ impl Client {
             frame: 0,
             deeds: VecDeque::new(),
         };
-        Self { watched: RefCell::new(watched), steps: 0, step_nanos: Vec::new(), contacts: 0 }
+        Self { watched, steps: 0, step_nanos: Vec::new(), contacts: 0 }
     }
 
     /// Writes a replay from now on, before the first turn.
     pub(crate) fn record(&mut self, recording: Recording) {
-        self.watched.get_mut().recording = Some(recording);
+        self.watched.recording = Some(recording);
     }
 
     /// Keeps the states of the last frames from now on.
     pub(crate) fn keep_moments(&mut self) {
-        self.watched.get_mut().moments = Some(Moments::new(MOMENTS_MAX));
+        self.watched.moments = Some(Moments::new(MOMENTS_MAX));
     }
 
     /// The states of the last frames, as they are now, to look into.
     pub(crate) fn inquiry(&self) -> Option<Inquiry<Game>> {
-        let watched = self.watched.borrow();
+        let watched = &self.watched;
         Some(Inquiry::new(watched.moments.clone()?, watched.game.clone()))
     }
 
@@ -111,7 +109,7 @@ impl Client {
 
     /// What was done before these frames, as far as it is remembered.
     pub(crate) fn deeds_in(&self, frames: Range<u32>) -> Vec<Deed> {
-        let watched = self.watched.borrow();
+        let watched = &self.watched;
         let later = watched.deeds.partition_point(|deed| deed.frame < frames.start);
         watched.deeds.range(later..).take_while(|deed| deed.frame < frames.end).cloned().collect()
     }
@@ -121,35 +119,35 @@ impl Client {
     /// # Errors
     /// It could not be written.
     pub(crate) fn finish_recording(&mut self) -> Result<(), MatchError> {
-        self.watched.get_mut().recording.take().map_or(Ok(()), |mut recording| recording.finish())
+        self.watched.recording.take().map_or(Ok(()), |mut recording| recording.finish())
     }
 
     /// The peers have disagreed since this turn.
     pub(crate) fn note_divergence(&mut self, turn: u32) {
-        let watched = self.watched.get_mut();
+        let watched = &mut self.watched;
         if let Some(recording) = &mut watched.recording {
             recording.diverged(&mut watched.game, turn);
         }
     }
 
     /// This peer's copy.
-    pub(crate) fn game(&self) -> Ref<'_, Game> {
-        Ref::map(self.watched.borrow(), |watched| &watched.game)
+    pub(crate) fn game(&self) -> &Game {
+        &self.watched.game
     }
 
     /// The state that this peer's player sees.
-    pub(crate) fn seen(&self) -> Ref<'_, Game> {
-        Ref::map(self.watched.borrow(), |watched| watched.whole.as_deref().unwrap_or(&watched.game))
+    pub(crate) fn seen(&self) -> &Game {
+        self.watched.whole.as_deref().unwrap_or(&self.watched.game)
     }
 
     /// Why the fault could not be brought about.
     pub(crate) fn refused(&self) -> Option<FaultError> {
-        self.watched.borrow().refused
+        self.watched.refused
     }
 
     /// Flips a bit of this copy at the end of the turn that runs. Whatever was refused before is forgotten.
     pub(crate) fn corrupt(&mut self, player: u8, slot: u32, field: BodyField, bit: u32) {
-        let watched = self.watched.get_mut();
+        let watched = &mut self.watched;
         watched.refused = None;
         watched.fault = Some(Fault { turn: watched.turn, player, slot, field, bit });
     }
@@ -171,12 +169,12 @@ impl Client {
 
     /// Turns that wait for the comparison.
     pub(crate) fn has_record(&self) -> bool {
-        !self.watched.borrow().records.is_empty()
+        !self.watched.records.is_empty()
     }
 
     /// Takes the record of the oldest turn.
     pub(crate) fn take_record(&mut self) -> Option<TurnRecord> {
-        self.watched.get_mut().records.pop_front()
+        self.watched.records.pop_front()
     }
 }
 
@@ -184,7 +182,7 @@ impl Simulation for Client {
     type Action = Order;
 
     fn apply(&mut self, player: PlayerId, order: &Order) {
-        let watched = self.watched.get_mut();
+        let watched = &mut self.watched;
         watched.recording.iter_mut().for_each(|recording| recording.order(player, order));
         watched.note_deed(player, Some(order));
         watched.game.apply(player, order);
@@ -194,7 +192,7 @@ impl Simulation for Client {
     }
 
     fn step(&mut self, frames_per_second: u32) {
-        let watched = self.watched.get_mut();
+        let watched = &mut self.watched;
         let clock = Clock::start();
         watched.game.step(frames_per_second);
         watched.recording.iter_mut().for_each(|recording| recording.frame(frames_per_second));
@@ -211,18 +209,18 @@ impl Simulation for Client {
         }
     }
 
+    /// A turn ends with this call; that is where records are made and bits are flipped.
     fn checksum(&mut self) -> u64 {
-        let mut watched = self.watched.borrow_mut();
-        watched.end_turn();
-        watched.game.checksum()
+        self.watched.end_turn();
+        self.watched.game.checksum()
     }
 
     fn result(&self) -> Option<u32> {
-        self.watched.borrow().game.result()
+        self.watched.game.result()
     }
 
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
-        let watched = self.watched.get_mut();
+        let watched = &mut self.watched;
         watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::Gone));
         watched.note_deed(player, None);
         watched.game.player_gone(player, turn);
@@ -233,13 +231,13 @@ impl Simulation for Client {
 
     /// The army goes on: its orders come from a bot now.
     fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
-        let watched = self.watched.get_mut();
+        let watched = &mut self.watched;
         watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::TakenOver));
         watched.game.player_taken_over(player, turn);
     }
 
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
-        let watched = self.watched.get_mut();
+        let watched = &mut self.watched;
         if let Some(order) = bots::order(&watched.game, player, turn) {
             // Not the notice that a bot plays this turn: whoever plays the replay has no bot.
             watched.recording.iter_mut().for_each(|recording| recording.order(player, &order));

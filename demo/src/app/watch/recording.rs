@@ -29,7 +29,8 @@ const FILES_PER_SECOND_MAX: u32 = 1_000;
 /// Bytes of the settings in a header: players, units, seed, turns.
 const SETTINGS_BYTES: usize = 17;
 
-/// A replay that is being written.
+/// A replay that is being written. It is no [`testudo_lockstep::replay::Recorded`], because it has what only this program wants: a file with a
+/// limit, the state right after a divergence, a turn that ends after a planted fault, and the orders of a bot instead of a note that one plays.
 pub(crate) struct Recording {
     recorder: Recorder,
     file: BufWriter<File>,

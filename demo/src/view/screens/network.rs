@@ -145,7 +145,6 @@ impl NetworkDesk {
         self.side.effects.observe(&game, seat.frame(), passed, seconds);
         let view = self.layout.views[0];
         self.camera.get_or_insert_with(|| scene::opening(&game, view));
-        drop(game);
         self.log_progress();
         if self.game.seat().is_some_and(Seat::is_over) {
             self.note_end();
