@@ -30,7 +30,7 @@ impl Comparison {
                 drivers.iter_mut().filter_map(|driver| driver.simulation_mut().take_record()).collect();
             if self.desync.is_none() {
                 self.desync = drivers.first().and_then(|driver| {
-                    compare(&records, self.turns, self.frames, &driver.simulation().game())
+                    compare(&records, self.turns, self.frames, driver.simulation().game())
                 });
             }
             self.checksums.clear();

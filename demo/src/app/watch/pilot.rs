@@ -18,7 +18,7 @@ pub(crate) enum Pilot {
 
 /// Gives the bot's order, if it has one. An order that finds the queue full is not given: the bot has seen the refusal.
 pub(crate) fn play_bot(client: &Client, player: PlayerId, turn: Turn, session: &mut Session<Order>) {
-    let order = bots::order(&client.seen(), player, turn);
+    let order = bots::order(client.seen(), player, turn);
     if let Some(order) = order {
         let submitted = session.submit(&order);
         // What could only run after the last turn is refused too.

@@ -142,9 +142,9 @@ impl NetworkDesk {
         let Some(seat) = self.game.seat() else { return };
         let game = seat.client().game();
         let passed = if seat.session().is_paused() || seat.is_over() { 0.0 } else { seconds };
-        self.side.effects.observe(&game, seat.frame(), passed, seconds);
+        self.side.effects.observe(game, seat.frame(), passed, seconds);
         let view = self.layout.views[0];
-        self.camera.get_or_insert_with(|| scene::opening(&game, view));
+        self.camera.get_or_insert_with(|| scene::opening(game, view));
         self.log_progress();
         if self.game.seat().is_some_and(Seat::is_over) {
             self.note_end();
@@ -273,7 +273,7 @@ impl NetworkDesk {
         );
         let game = seat.client().game();
         if is_key_pressed(KeyCode::Home) {
-            *camera = scene::opening(&game, view);
+            *camera = scene::opening(game, view);
         }
         camera.hold(units(game.field_half()));
     }
@@ -286,7 +286,7 @@ impl NetworkDesk {
         let mut told = Vec::new();
         {
             let game = seat.client().game();
-            let sight = self.sight(seat, &game, camera);
+            let sight = self.sight(seat, game, camera);
             if is_person {
                 told.extend(controls::keys(&mut self.side, &sight, &mut self.log));
             }
@@ -301,7 +301,7 @@ impl NetworkDesk {
 
     fn tell(&mut self, told: Told) {
         let (Some(camera), Some(seat)) = (self.camera, self.game.seat()) else { return };
-        let (player, own) = (seat.player().0, self.sight(seat, &seat.client().game(), camera).own());
+        let (player, own) = (seat.player().0, self.sight(seat, seat.client().game(), camera).own());
         let Self { side, log, game, .. } = self;
         let Some(seat) = game.seat_mut() else { return };
         side.tell(player, &own, told, log, |order| Some(seat.order(order).ok()?.0));
@@ -342,7 +342,7 @@ impl NetworkDesk {
                 _ => None,
             };
             let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
-            let sight = self.sight(seat, &game, camera);
+            let sight = self.sight(seat, game, camera);
             sight.draw(&mut self.batch, &self.side, self.layers, self.ui.mouse, accused);
         }
         self.draw_header();
@@ -350,7 +350,7 @@ impl NetworkDesk {
         if let Some(seat) = self.game.seat() {
             peers::draw(&mut self.batch, &self.pen, &mut self.ui, self.layout.bottom, seat);
             let (view, game) = (self.layout.views[0], seat.client().game());
-            header::verdict(&self.pen, view, &game, seat.player().0);
+            header::verdict(&self.pen, view, game, seat.player().0);
         }
         self.draw_notices();
         self.draw_bar();
@@ -368,7 +368,7 @@ impl NetworkDesk {
         let is_person = seat.pilot() == Pilot::Person;
         let player = seat.player().0;
         let header = Header { rect: self.layout.headers[0], player, widget: "pilot", is_person };
-        let pressed = header.draw(&self.pen, &mut self.ui, &self.side, &seat.client().game());
+        let pressed = header.draw(&self.pen, &mut self.ui, &self.side, seat.client().game());
         if pressed {
             seat.set_pilot(if is_person { Pilot::Bot } else { Pilot::Person });
             self.side.let_go();

@@ -29,7 +29,7 @@ impl Desk {
         let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
         for player in 0..2_u8 {
             let game = self.skirmish.client(player).game();
-            let sight = self.sight(player, &game);
+            let sight = self.sight(player, game);
             let side = &self.sides[usize::from(player)];
             sight.draw(&mut self.batch, side, self.layers, self.ui.mouse, accused);
         }
@@ -63,7 +63,7 @@ impl Desk {
             let is_person = self.skirmish.pilot(player) == Pilot::Person;
             let header = Header { rect, player, widget, is_person };
             let side = &self.sides[usize::from(player)];
-            let pressed = header.draw(&self.pen, &mut self.ui, side, &self.skirmish.client(player).game());
+            let pressed = header.draw(&self.pen, &mut self.ui, side, self.skirmish.client(player).game());
             if pressed {
                 let other = if is_person { Pilot::Bot } else { Pilot::Person };
                 self.skirmish.set_pilot(player, other);
@@ -150,7 +150,7 @@ impl Desk {
         let is_nobody = self.sides[0].chosen.is_empty();
         match said {
             Said::All => {
-                let own = self.sight(0, &self.skirmish.client(0).game()).own();
+                let own = self.sight(0, self.skirmish.client(0).game()).own();
                 self.sides[0].chosen.choose(own.iter().map(|own| own.index), false);
                 self.log.selection(0, own.len());
             }

@@ -139,7 +139,7 @@ impl Desk {
             eprintln!("No replay is written: {error}");
         }
         let layout = DeskLayout::new(screen_width(), screen_height(), false, false);
-        let camera = scene::opening(&skirmish.client(0).game(), layout.views[0]);
+        let camera = scene::opening(skirmish.client(0).game(), layout.views[0]);
         Ok(Self {
             camera,
             spec,
@@ -223,7 +223,7 @@ impl Desk {
         }
         for (player, side) in self.sides.iter_mut().enumerate() {
             let game = self.skirmish.client(player as u8).game();
-            side.effects.observe(&game, self.skirmish.frame(player as u8), passed, real);
+            side.effects.observe(game, self.skirmish.frame(player as u8), passed, real);
         }
         self.look_for_desync();
         self.note_score();
@@ -306,7 +306,7 @@ impl Desk {
 
     fn place_of(&self, slot: u32) -> Option<Vec2> {
         let game = self.skirmish.client(0).game();
-        scene::position(&game, game.world().body_in_slot(slot)?, 65_536)
+        scene::position(game, game.world().body_in_slot(slot)?, 65_536)
     }
 
     /// A new match with the same settings and the present network.
@@ -326,7 +326,7 @@ impl Desk {
 
     /// All armies in the picture, as at the start.
     fn show_all(&mut self) {
-        self.camera = scene::opening(&self.skirmish.client(0).game(), self.layout.views[0]);
+        self.camera = scene::opening(self.skirmish.client(0).game(), self.layout.views[0]);
     }
 
     /// A client as the window shows it. `game` is that client's.
@@ -376,7 +376,7 @@ impl Desk {
         let mut told = Vec::new();
         {
             let game = self.skirmish.client(player).game();
-            let sight = self.sight(player, &game);
+            let sight = self.sight(player, game);
             let side = &mut self.sides[usize::from(player)];
             if has_keys && is_person {
                 told.extend(controls::keys(side, &sight, &mut self.log));
@@ -392,7 +392,7 @@ impl Desk {
     }
 
     fn tell(&mut self, player: u8, told: Told) {
-        let own = self.sight(player, &self.skirmish.client(player).game()).own();
+        let own = self.sight(player, self.skirmish.client(player).game()).own();
         let Self { skirmish, sides, log, .. } = self;
         sides[usize::from(player)].tell(player, &own, told, log, |order| {
             skirmish.order(player, order).ok()?;
