@@ -12,6 +12,7 @@
 //! - `serde`: settings can be read from files.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
+#![warn(clippy::must_use_candidate, clippy::return_self_not_must_use)]
 
 mod drive;
 mod pace;

@@ -29,6 +29,7 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
+#![warn(clippy::must_use_candidate, clippy::return_self_not_must_use)]
 extern crate alloc;
 
 mod body;

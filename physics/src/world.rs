@@ -297,6 +297,7 @@ impl World {
     }
 
     /// All bodies, oldest first.
+    #[must_use]
     pub fn bodies(&self) -> impl DoubleEndedIterator<Item = BodyRef<'_>> {
         self.order.iter().map(|index| self.body_ref(index))
     }

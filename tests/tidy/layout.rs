@@ -189,8 +189,16 @@ fn is_audited(path: &str) -> bool {
 
 /// Lints that crates and the demo's simulations deny: the file, the line after the attribute, the lints.
 const DENIED: [(&str, &str, &[&str]); 5] = [
-    ("physics/src/lib.rs", "", &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr"]),
-    ("lockstep/src/lib.rs", "", &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr"]),
+    (
+        "physics/src/lib.rs",
+        "",
+        &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr", "must_use_candidate"],
+    ),
+    (
+        "lockstep/src/lib.rs",
+        "",
+        &["unsafe_code", "float_arithmetic", "print_stdout", "print_stderr", "must_use_candidate"],
+    ),
     ("demo/src/main.rs", "mod bots;", &["float_arithmetic", "print_stdout", "print_stderr"]),
     ("demo/src/main.rs", "mod cubes;", &["float_arithmetic", "print_stdout", "print_stderr"]),
     ("demo/src/main.rs", "mod game;", &["float_arithmetic", "print_stdout", "print_stderr"]),
@@ -217,13 +225,15 @@ pub(crate) fn bans_hold(tree: &Tree) -> Vec<Finding> {
         for lint in lints {
             let mut lines = text.lines().zip(text.lines().skip(1));
             let is_denied = lines.any(|(line, next)| {
-                line.contains("[deny(") && line.contains(lint) && (before.is_empty() || next == before)
+                (line.contains("[deny(") || line.contains("[warn("))
+                    && line.contains(lint)
+                    && (before.is_empty() || next == before)
             });
             if !is_denied {
                 findings.push(Finding {
                     path: file.into(),
                     line: 1,
-                    message: format!("deny `{lint}` for the whole crate, or for `{before}`"),
+                    message: format!("deny (or warn of) `{lint}` for the whole crate, or for `{before}`"),
                 });
             }
         }
@@ -319,8 +329,8 @@ mod tests {
 
     #[test]
     fn lifted_bans_are_found() {
-        let deny =
-            "#![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]\n\n";
+        let deny = "#![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]\n\
+                    #![warn(clippy::must_use_candidate)]\n\n";
         let root = ("physics/src/lib.rs", deny);
         let kernel = ("physics/src/simd.rs", "unsafe { f() }");
         assert_eq!(bans_hold(&Tree::planted(&[root, kernel, ("lockstep/src/a.rs", "// unsafe")])), []);

@@ -48,6 +48,7 @@ impl RollingAverage {
     }
 
     /// The average.
+    #[must_use]
     pub fn get(self) -> u32 {
         self.0
     }
@@ -61,6 +62,7 @@ impl RollingAverage {
 ///   step and the pace of frames are the same number, rounded down, so that game time is real time.
 ///
 /// At most two seconds: a path that needs more is broken rather than slow.
+#[must_use]
 pub fn article_plan(network_ms: u32, runtime_ms: u32) -> TurnPlan {
     let frame_ms = runtime_ms.clamp(1, 1_000);
     let frames_per_second = 1_000 / frame_ms;
@@ -73,6 +75,7 @@ pub fn article_plan(network_ms: u32, runtime_ms: u32) -> TurnPlan {
 /// The default turn: constant step, turns as long as the path needs.
 ///
 /// `turns_ahead * turn >= network / 2 + one frame`; at most one second.
+#[must_use]
 pub fn adaptive_plan(network_ms: u32, runtime_ms: u32, frames_per_second: u32, turns_ahead: u32) -> TurnPlan {
     let rate = u64::from(frames_per_second);
     // One frame each in thousandths of a frame, so that nothing is rounded before the end.

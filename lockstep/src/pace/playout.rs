@@ -129,17 +129,20 @@ impl Playout {
     }
 
     /// When a frame is due, if nothing changes until then.
+    #[must_use]
     pub fn due_at(&self, frame: u32) -> Option<Instant> {
         let at = self.anchor_us? + self.nominal_us(frame) + self.delay_us;
         Some(Instant::from_micros(at.max(0) as u64))
     }
 
     /// The current delay behind the first arrival's clock, in microseconds.
+    #[must_use]
     pub fn delay_us(&self) -> i64 {
         self.delay_us
     }
 
     /// Frames that have arrived, and how many of them too late.
+    #[must_use]
     pub fn counts(&self) -> (u64, u64) {
         (self.arrived, self.late)
     }

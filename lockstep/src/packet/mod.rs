@@ -98,11 +98,13 @@ fn tag_of(body: &[u8], key: u64) -> [u8; TAG_BYTES] {
 }
 
 /// The key of all packets of a link after its hello: SipHash-2-4 of the hello's nonce, with the session id as the first half of its key.
+#[must_use]
 pub fn link_key(session_id: u64, nonce: u64) -> u64 {
     SipHasher24::new_with_keys(session_id, 1).hash(&nonce.to_le_bytes())
 }
 
 /// What a hello says to show that its sender knows the session id: the low half of SipHash-2-4 of its nonce.
+#[must_use]
 pub fn session_mark(session_id: u64, nonce: u64) -> u32 {
     SipHasher24::new_with_keys(session_id, 2).hash(&nonce.to_le_bytes()) as u32
 }

@@ -64,6 +64,7 @@ impl TurnsPacket {
     }
 
     /// Entries of a segment.
+    #[must_use]
     pub fn entries_of(&self, segment: &Segment) -> &[Entry] {
         &self.entries[segment.entries.start as usize..segment.entries.end as usize]
     }

@@ -109,6 +109,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// The first bytes are there at once. Settings beyond 65,535 bytes are cut off.
+    #[must_use]
     pub fn new(header: &ReplayHeader) -> Self {
         let mut recorder = Self {
             out: MAGIC.to_vec(),
@@ -206,6 +207,7 @@ impl Recorder {
     }
 
     /// Turns recorded so far.
+    #[must_use]
     pub fn turns(&self) -> u32 {
         self.turns
     }
@@ -223,6 +225,7 @@ impl Recorder {
     }
 
     /// Bytes made since the beginning.
+    #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total
     }

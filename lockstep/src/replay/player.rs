@@ -241,6 +241,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
 
 impl Divergence {
     /// The first turn that is not as it was.
+    #[must_use]
     pub fn turn(&self) -> u32 {
         match *self {
             Self::Checksum { turn, .. } | Self::Keyframe { turn } | Self::Action { turn, .. } => turn,

@@ -177,53 +177,63 @@ impl Replay {
     }
 
     /// What the match started from.
+    #[must_use]
     pub fn header(&self) -> &ReplayHeader {
         &self.header
     }
 
     /// Turns that can be played.
+    #[must_use]
     pub fn turns(&self) -> u32 {
         self.turns.len() as u32
     }
 
     /// How the recording ended. None: it was cut off, by a crash of the program or damage of the file.
+    #[must_use]
     pub fn ending(&self) -> Option<Ending> {
         self.ending
     }
 
     /// Where the file is damaged; what is before is sound.
+    #[must_use]
     pub fn damage(&self) -> Option<Damage> {
         self.damage
     }
 
     /// The end is there, and nothing is damaged.
+    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.ending.is_some() && self.damage.is_none()
     }
 
     /// The first turn in which the peers disagreed, if that was noticed.
+    #[must_use]
     pub fn desync(&self) -> Option<u32> {
         self.diverged
     }
 
     /// The state of the recording peer before a turn, kept because the peers disagreed: number of the turn, and the state.
+    #[must_use]
     pub fn evidence(&self) -> Option<(u32, &[u8])> {
         let (turn, range) = self.evidence.as_ref()?;
         Some((*turn, &self.bytes[range.clone()]))
     }
 
     /// Length of the file in bytes.
+    #[must_use]
     pub fn byte_count(&self) -> usize {
         self.bytes.len()
     }
 
     /// The state before a turn, if there is a keyframe of it.
+    #[must_use]
     pub fn keyframe(&self, turn: u32) -> Option<&[u8]> {
         let at = self.keyframes.binary_search_by_key(&turn, |(turn, _)| *turn).ok()?;
         Some(&self.bytes[self.keyframes[at].1.clone()])
     }
 
     /// The last keyframe at or before a turn, and its turn.
+    #[must_use]
     pub fn keyframe_before(&self, turn: u32) -> Option<(u32, &[u8])> {
         let after = self.keyframes.partition_point(|(at, _)| *at <= turn);
         let (at, range) = self.keyframes.get(after.checked_sub(1)?)?;
@@ -231,6 +241,7 @@ impl Replay {
     }
 
     /// What happened in a turn, and its checksum. None beyond the last turn.
+    #[must_use]
     pub fn turn(&self, turn: u32) -> Option<(TurnEvents<'_>, u64)> {
         let payload = &self.bytes[self.turns.get(turn as usize)?.clone()];
         let events = TurnEvents::new(payload).ok()?;

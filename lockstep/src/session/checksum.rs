@@ -7,6 +7,7 @@ use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 /// Folds a 64-bit checksum to the 32 bits that cross the network: high half xor low half.
 ///
 /// A divergence shows in one turn with probability 1 - 2^-32, and every later turn shows it again.
+#[must_use]
 pub fn fold_checksum(checksum: u64) -> u32 {
     ((checksum >> 32) ^ checksum) as u32
 }
@@ -25,6 +26,7 @@ pub struct Mismatch {
 
 impl Mismatch {
     /// The single player whose value differs from that of all others; none with two players, or when several differ.
+    #[must_use]
     pub fn outlier(&self) -> Option<PlayerId> {
         let differs = |&(player, value): &(PlayerId, u32)| {
             let mut others = self.values.iter().filter(|other| other.0 != player).map(|other| other.1);

@@ -9,6 +9,7 @@ pub(super) const CLOCK_JUMP: Duration = Duration::from_secs(2);
 
 impl<A: Action> Session<A> {
     /// When [`Session::handle_timeout`] or [`Session::poll_transmit`] has something to do, if no packet arrives before.
+    #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut at = self.links.values().filter_map(|link| self.link_due_at(link)).min();
         if !self.lobby.answers.is_empty() {

@@ -153,6 +153,7 @@ impl SessionConfig {
     /// Command mode: turns of 200 ms, four frames of 50 ms each, two turns ahead, one action per player and turn.
     ///
     /// `players` is 1..=16, the host included.
+    #[must_use]
     pub fn new(players: u8) -> Self {
         Self {
             players,
@@ -189,43 +190,51 @@ impl SessionConfig {
 
     /// Input mode: a turn is one frame, every entry is one action of exactly [`crate::Action::MAX_BITS`] bits, a checksum every
     /// 30 frames. A frame without a fresh input repeats the one before.
+    #[must_use]
     pub fn input(players: u8, frames_per_second: u32) -> Self {
         let config = Self::new(players).frames_per_second(frames_per_second).frames_per_turn(1);
         Self { input_mode: true, ..config }.checksum_interval(30)
     }
 
     /// Which links there are. Default [`Topology::Host`].
+    #[must_use]
     pub fn topology(self, topology: Topology) -> Self {
         Self { topology, ..self }
     }
 
     /// How the length of turns is chosen. Default [`Pace::Fixed`].
+    #[must_use]
     pub fn pace(self, pace: Pace) -> Self {
         Self { pace, ..self }
     }
 
     /// This peer keeps its own time, even if it runs ahead of the others, and tells nobody its slack. A local choice.
+    #[must_use]
     pub fn without_alignment(self) -> Self {
         Self { aligns: false, ..self }
     }
 
     /// Everything as the articles have it, without their defects: see [`Pace::Article`].
+    #[must_use]
     pub fn article(players: u8) -> Self {
         Self::new(players).pace(Pace::Article)
     }
 
     /// Stall after which the players whose entries are missing are dropped, and the others go on, 1 ms to 24 h. Default 20 s.
+    #[must_use]
     pub fn drop_after(self, drop_after: Duration) -> Self {
         Self { drop_after: Some(drop_after), ..self }
     }
 
     /// Nobody is ever dropped: a player who is lost ends the match for all, after the silence timeout.
+    #[must_use]
     pub fn without_drops(self) -> Self {
         Self { drop_after: None, ..self }
     }
 
     /// Number that sets this match apart from others; packets of another session are dropped. The caller chooses it (at random for
     /// real networks). Default 0.
+    #[must_use]
     pub fn session_id(self, session_id: u64) -> Self {
         Self { session_id, ..self }
     }
@@ -233,48 +242,57 @@ impl SessionConfig {
     /// Random bytes of this peer, other ones in each session, which it tells nobody. From them come the numbers that strangers would have
     /// to guess to act as a member. A local choice. Default: made from the session id and the time, which is enough for tests and
     /// simulated networks only.
+    #[must_use]
     pub fn entropy(self, entropy: [u8; 16]) -> Self {
         Self { entropy: Entropy(Some(entropy)), ..self }
     }
 
     /// Hash of everything else that must be equal at the start: map, units, rules, versions. Default 0.
+    #[must_use]
     pub fn content_hash(self, content_hash: u64) -> Self {
         Self { content_hash, ..self }
     }
 
     /// Game frames per second, 1..=1000. Default 20.
+    #[must_use]
     pub fn frames_per_second(self, frames_per_second: u32) -> Self {
         Self { frames_per_second, ..self }
     }
 
     /// Frames in a turn at the start, 1..=250. Default 4.
+    #[must_use]
     pub fn frames_per_turn(self, frames_per_turn: u32) -> Self {
         Self { frames_per_turn, ..self }
     }
 
     /// Whole turns between giving an action and running it, 0..=8. Default 2; 0 only makes sense for a player with spectators.
+    #[must_use]
     pub fn turns_ahead(self, turns_ahead: u32) -> Self {
         Self { turns_ahead, ..self }
     }
 
     /// Length of the match in turns, 1..=4,000,000,000; without it the match goes on until [`crate::Session::end_match`].
+    #[must_use]
     pub fn turns(self, turns: u32) -> Self {
         Self { turns: Some(turns), ..self }
     }
 
     /// For fairness: the player whose actions run first changes with every turn. Default false: player 0 is always first.
+    #[must_use]
     pub fn rotate_players(self, rotate_players: bool) -> Self {
         Self { rotate_players, ..self }
     }
 
     /// For a player who has left or was dropped the game plays on ([`crate::Simulation::play_for`]). Default false: nobody does. Who
     /// surrenders is out in any case, and who hands over is followed by a bot in any case.
+    #[must_use]
     pub fn bots_take_over(self, bots_take_over: bool) -> Self {
         Self { bots_take_over, ..self }
     }
 
     /// Teams of the players in order, 0..=15. Players beyond the list keep the default: each is a team of its own, with the player's
     /// number. The session only tells when a team is out; who may do what to whom is the game's business.
+    #[must_use]
     pub fn teams(mut self, teams: &[u8]) -> Self {
         for (slot, &team) in self.teams.iter_mut().zip(teams) {
             *slot = team;
@@ -283,11 +301,13 @@ impl SessionConfig {
     }
 
     /// The player's team.
+    #[must_use]
     pub fn team_of(&self, player: PlayerId) -> u8 {
         self.teams.get(player.index()).copied().unwrap_or(player.0)
     }
 
     /// Whether the game plays on for a player whose stream has ended for this reason.
+    #[must_use]
     pub fn is_played_on(&self, reason: EndReason) -> bool {
         match reason {
             EndReason::Left | EndReason::Dropped => self.bots_take_over,
@@ -297,62 +317,74 @@ impl SessionConfig {
     }
 
     /// Most actions of one player in one turn, 1..=255. Default 1. More are queued for later turns.
+    #[must_use]
     pub fn actions_per_turn_max(self, actions_per_turn_max: u32) -> Self {
         Self { actions_per_turn_max, ..self }
     }
 
     /// Most bytes of actions of one player in one turn, 1..=512. Default 256.
+    #[must_use]
     pub fn turn_bytes_max(self, turn_bytes_max: u32) -> Self {
         Self { turn_bytes_max, ..self }
     }
 
     /// Turns from one exchanged checksum to the next, 1..=600. Default 1 (30 in input mode). The last turn always has one.
+    #[must_use]
     pub fn checksum_interval(self, checksum_interval: u32) -> Self {
         Self { checksum_interval, ..self }
     }
 
     /// Most actions that wait for their turn, 1..=4096. Default 64.
+    #[must_use]
     pub fn queue_max(self, queue_max: u32) -> Self {
         Self { queue_max, ..self }
     }
 
     /// Most entries of one stream that are kept for a peer that has not confirmed them, 16..=1024. Default 512.
+    #[must_use]
     pub fn window(self, window: u32) -> Self {
         Self { window, ..self }
     }
 
     /// Most spectators that a host or relay accepts, 0..=256. Default 16.
+    #[must_use]
     pub fn spectators_max(self, spectators_max: u32) -> Self {
         Self { spectators_max, ..self }
     }
 
     /// Spectators without whom the host or relay does not start, at most [`SessionConfig::spectators_max()`]. Default 0.
+    #[must_use]
     pub fn spectators_min(self, spectators_min: u32) -> Self {
         Self { spectators_min, ..self }
     }
 
     /// Time until a peer that does not answer is given up, 1 ms to 24 h. Default 10 s.
+    #[must_use]
     pub fn connect_timeout(self, connect_timeout: Duration) -> Self {
         Self { connect_timeout, ..self }
     }
 
     /// Time that the host or relay waits until everybody is there. Default: the connect timeout; a host that waits for people
     /// wants minutes.
+    #[must_use]
     pub fn lobby_timeout(self, lobby_timeout: Duration) -> Self {
         Self { lobby_timeout: Some(lobby_timeout), ..self }
     }
 
     /// Silence after which a connected peer counts as lost, 1 ms to 24 h. Default 20 s.
+    #[must_use]
     pub fn silence_timeout(self, silence_timeout: Duration) -> Self {
         Self { silence_timeout, ..self }
     }
 
     /// Stall after which [`crate::Event::WaitingFor`] is reported, up to 24 h. Default 500 ms.
+    #[must_use]
     pub fn waiting_notice(self, waiting_notice: Duration) -> Self {
         Self { waiting_notice, ..self }
     }
 
     /// At the end of the match: silence after which a peer that has not confirmed everything counts as done, up to 24 h. Default 2 s.
+    #[must_use]
     pub fn linger(self, linger: Duration) -> Self {
         Self { linger, ..self }
     }
@@ -360,6 +392,7 @@ impl SessionConfig {
     /// Goes on from a saved match: the first turn is the saved one. All peers, a relay too, must have the same saved match (the
     /// handshake compares it), the settings of the match that was saved, and the simulation in the state that was saved with it.
     /// Players whose stream had ended do not come back; one may come as a spectator.
+    #[must_use]
     pub fn resume(self, saved: SavedMatch) -> Self {
         Self { resume: Some(Box::new(saved)), ..self }
     }
@@ -386,6 +419,7 @@ impl SessionConfig {
     }
 
     /// Length of one turn at the start, rounded down to whole microseconds.
+    #[must_use]
     pub fn turn_length(&self) -> Duration {
         Duration::from_micros(
             u64::from(self.frames_per_turn) * 1_000_000 / u64::from(self.frames_per_second.max(1)),
@@ -393,6 +427,7 @@ impl SessionConfig {
     }
 
     /// Length of one frame, rounded down to whole microseconds. (The driver counts exactly: 60 frames are one second.)
+    #[must_use]
     pub fn frame_length(&self) -> Duration {
         Duration::from_micros(1_000_000 / u64::from(self.frames_per_second.max(1)))
     }

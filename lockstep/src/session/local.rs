@@ -52,6 +52,7 @@ impl<A: Action> Session<A> {
     }
 
     /// Actions of the local player that wait for their turn.
+    #[must_use]
     pub fn queued_actions(&self) -> u32 {
         self.local.outbox.len()
     }

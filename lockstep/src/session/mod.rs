@@ -318,26 +318,31 @@ impl<A: Action> Session<A> {
     // ---- getters
 
     /// Where the session stands.
+    #[must_use]
     pub fn phase(&self) -> SessionPhase {
         self.phase
     }
 
     /// Whether the session has finished or failed.
+    #[must_use]
     pub fn is_over(&self) -> bool {
         matches!(self.phase, SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_))
     }
 
     /// The settings.
+    #[must_use]
     pub fn config(&self) -> &SessionConfig {
         &self.setup.config
     }
 
     /// Who this peer is.
+    #[must_use]
     pub fn identity(&self) -> Identity {
         self.setup.identity
     }
 
     /// The local player, if this peer plays.
+    #[must_use]
     pub fn player(&self) -> Option<PlayerId> {
         match self.setup.identity {
             Identity::Player(player) => Some(player),
@@ -346,6 +351,7 @@ impl<A: Action> Session<A> {
     }
 
     /// The next turn to begin.
+    #[must_use]
     pub fn next_turn(&self) -> Turn {
         Turn(self.gate.turn)
     }
@@ -356,12 +362,14 @@ impl<A: Action> Session<A> {
     }
 
     /// The shape of the current turn.
+    #[must_use]
     pub fn plan(&self) -> TurnPlan {
         self.pace.planner.plan()
     }
 
     /// Frames that pass on this machine in 1,000 seconds now: those of the plan, or up to 1/32 less while this peer runs ahead of the
     /// others ([`SessionConfig::without_alignment`]).
+    #[must_use]
     pub fn local_pace_millihertz(&self) -> u32 {
         let pace = self.pace.planner.plan().pace_millihertz;
         let slower = u64::from(pace) * u64::from(self.pace.alignment.slowing_ppm()) / 1_000_000;
@@ -369,16 +377,19 @@ impl<A: Action> Session<A> {
     }
 
     /// Turns from the start on whose checksums have been compared, of all players who still give some. A difference is an event.
+    #[must_use]
     pub fn compared_turns(&self) -> u32 {
         self.compared.checksums.settled()
     }
 
     /// Whether the simulation stands still in the current turn, by a player's request.
+    #[must_use]
     pub fn is_paused(&self) -> bool {
         self.gate.paused
     }
 
     /// Counters.
+    #[must_use]
     pub fn stats(&self) -> Stats {
         self.stats
     }
@@ -389,27 +400,32 @@ impl<A: Action> Session<A> {
     }
 
     /// Whether packets from unknown peers can make sense: somebody may still join.
+    #[must_use]
     pub fn is_open(&self) -> bool {
         self.setup.accepts() && !self.is_over()
     }
 
     /// Whether the peer has a link.
+    #[must_use]
     pub fn knows(&self, peer: PeerId) -> bool {
         self.link_index(peer).is_some()
     }
 
     /// The key of the tags of packets that cross the link to this peer: for tools and tests that make packets of their own.
+    #[must_use]
     pub fn packet_key(&self, peer: PeerId) -> Option<u64> {
         self.links.get(&peer).map(|link| link.key)
     }
 
     /// Number of links.
+    #[must_use]
     pub fn link_count(&self) -> usize {
         self.links.len()
     }
 
     /// Players who are here as far as this peer knows: itself, and those at the other end of a link. In a star a guest knows of the
     /// host only.
+    #[must_use]
     pub fn present_players(&self) -> Vec<PlayerId> {
         let linked = self.links.values().filter(|link| link.is_connected()).filter_map(|link| link.identity);
         let mut all: Vec<Identity> = linked.chain([self.setup.identity]).collect();

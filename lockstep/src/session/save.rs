@@ -26,6 +26,7 @@ pub(super) struct Saving {
 impl<A: Action> Session<A> {
     /// Whether the state before the turn that has begun is to be saved. [`crate::Driver`] asks and calls
     /// [`crate::Simulation::save_point`]; a loop of one's own does so before the turn's actions are applied.
+    #[must_use]
     pub fn turn_saves(&self) -> bool {
         let point = self.saving.collecting.as_ref().or(self.saving.complete.as_ref());
         self.gate.in_turn && point.is_some_and(|point| point.turn.checked_add(1) == Some(self.gate.turn))

@@ -75,22 +75,26 @@ impl From<DecodeError> for SavedMatchError {
 
 impl SavedMatch {
     /// The turn that runs first when the match is resumed.
+    #[must_use]
     pub fn turn(&self) -> Turn {
         Turn(self.turn)
     }
 
     /// Checksum of the state that was saved with it, to compare with the simulation's before the match is resumed. (0 before the
     /// first turn of a match.)
+    #[must_use]
     pub fn checksum(&self) -> u64 {
         self.checksum
     }
 
     /// Why the player's stream had ended before the saved turn; none if the player goes on.
+    #[must_use]
     pub fn ended(&self, player: PlayerId) -> Option<EndReason> {
         self.players.get(player.index())?.ended
     }
 
     /// The bytes to store. `WIRE.md` specifies them.
+    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = BitWriter::new();
         writer.write_bits(u64::from(PROTOCOL_VERSION), 16);

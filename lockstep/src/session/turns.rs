@@ -42,6 +42,7 @@ pub(crate) struct Comparison {
 
 impl<A: Action> Session<A> {
     /// Whether the next turn can begin.
+    #[must_use]
     pub fn turn_status(&self) -> TurnStatus {
         match self.phase {
             SessionPhase::Lobby => TurnStatus::Waiting,

@@ -88,17 +88,20 @@ impl<A: Action> Session<A> {
     }
 
     /// Players for whom the next turn waits: their entry is missing, or (strict gate) they have not confirmed ours.
+    #[must_use]
     pub fn missing_players(&self) -> Vec<PlayerId> {
         players_in(self.waits_for()).collect()
     }
 
     /// Time until the players who are waited for are dropped. None if nobody is waited for, or nobody is ever dropped.
+    #[must_use]
     pub fn drop_in(&self) -> Option<Duration> {
         let drop_at = self.waiting.since? + self.setup.config.drop_after?;
         Some(drop_at.since(self.now))
     }
 
     /// What is known of a player's delays.
+    #[must_use]
     pub fn player_report(&self, player: PlayerId) -> PlayerReport {
         if player.0 >= self.setup.config.players {
             return PlayerReport::default();

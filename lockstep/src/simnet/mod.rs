@@ -146,6 +146,7 @@ enum Event {
 
 impl SimNet {
     /// A network of perfect links.
+    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -289,6 +290,7 @@ impl SimNet {
 
     /// When the next packet arrives. Where TCP carries them it may be earlier: then its sender has something to do, and
     /// [`SimNet::receive`] does that.
+    #[must_use]
     pub fn next_delivery(&self) -> Option<Instant> {
         self.on_the_way.first_key_value().map(|((at, _), _)| *at)
     }
@@ -328,6 +330,7 @@ impl SimNet {
     }
 
     /// What happened so far.
+    #[must_use]
     pub fn stats(&self) -> SimNetStats {
         self.stats
     }

@@ -56,6 +56,7 @@ pub struct VirtualMatch<S: Simulation> {
 
 impl<S: Simulation> VirtualMatch<S> {
     /// A match that has not begun.
+    #[must_use]
     pub fn new(drivers: Vec<Driver<S>>, net: SimNet) -> Self {
         let clocks = vec![PeerClock::default(); drivers.len()];
         let due = vec![Instant::ZERO; drivers.len()];
@@ -144,16 +145,19 @@ impl<S: Simulation> VirtualMatch<S> {
     }
 
     /// Whether every session has finished or failed.
+    #[must_use]
     pub fn is_over(&self) -> bool {
         self.drivers.iter().all(|driver| driver.session().is_over())
     }
 
     /// Virtual time.
+    #[must_use]
     pub fn now(&self) -> Instant {
         self.now
     }
 
     /// The peers.
+    #[must_use]
     pub fn drivers(&self) -> &[Driver<S>] {
         &self.drivers
     }
@@ -170,6 +174,7 @@ impl<S: Simulation> VirtualMatch<S> {
     }
 
     /// The network.
+    #[must_use]
     pub fn net(&self) -> &SimNet {
         &self.net
     }

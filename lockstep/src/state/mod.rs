@@ -179,6 +179,7 @@ pub struct Leaf {
 
 impl Leaf {
     /// Whether both name the same number.
+    #[must_use]
     pub fn is_same_number(&self, other: &Self) -> bool {
         (self.kind, self.index, self.name) == (other.kind, other.index, other.name)
     }

@@ -30,6 +30,7 @@ pub struct Recent {
 
 impl Recent {
     /// Keeps at most so many turns and so many bytes, but the last state in any case.
+    #[must_use]
     pub fn new(turns_max: usize, bytes_max: usize) -> Self {
         Self { states: VecDeque::new(), bytes: 0, turns_max, bytes_max }
     }
@@ -52,12 +53,14 @@ impl Recent {
     }
 
     /// The state before a turn, if it is kept.
+    #[must_use]
     pub fn get(&self, turn: u32) -> Option<&[u8]> {
         let at = self.states.binary_search_by_key(&turn, |(turn, _)| *turn).ok()?;
         Some(&self.states[at].1)
     }
 
     /// Bytes of all states that are kept.
+    #[must_use]
     pub fn byte_count(&self) -> usize {
         self.bytes
     }

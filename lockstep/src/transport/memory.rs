@@ -14,6 +14,7 @@ pub const WAITING_MAX: usize = 1_024;
 
 impl MemoryHub {
     /// A hub for nodes `0..nodes`.
+    #[must_use]
     pub fn new(nodes: u32) -> Self {
         Self { boxes: (0..nodes).map(|_| VecDeque::new()).collect(), dropped: 0 }
     }
@@ -32,6 +33,7 @@ impl MemoryHub {
     }
 
     /// Packets dropped so far.
+    #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

@@ -159,6 +159,7 @@ impl UdpTransport {
     }
 
     /// Counters of the socket.
+    #[must_use]
     pub fn stats(&self) -> UdpStats {
         self.stats
     }

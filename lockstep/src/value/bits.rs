@@ -61,6 +61,7 @@ impl std::error::Error for DecodeError {}
 
 impl BitWriter {
     /// An empty writer. It allocates at the first write and keeps its buffer through [`BitWriter::clear`].
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -72,11 +73,13 @@ impl BitWriter {
     }
 
     /// Bits written so far.
+    #[must_use]
     pub fn bit_count(&self) -> u32 {
         self.bit_count
     }
 
     /// The bytes; unused high bits of the last one are zero.
+    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -180,6 +183,7 @@ fn does_not_fit(value: u64, width: u32) -> ! {
 }
 
 /// Bits that [`BitWriter::write_golomb`] writes for this number.
+#[must_use]
 pub fn golomb_bits(value: u32, order: u32) -> u32 {
     let high = (u64::from(value) >> order) + 1;
     2 * (63 - high.leading_zeros()) + 1 + order
@@ -187,12 +191,14 @@ pub fn golomb_bits(value: u32, order: u32) -> u32 {
 
 impl<'a> BitReader<'a> {
     /// Reads all bits of `bytes`.
+    #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         let end = u32::try_from(bytes.len() * 8).unwrap_or(u32::MAX);
         Self { bytes, position: 0, end }
     }
 
     /// Reads the first `bit_count` bits of `bytes` (all of them if there are fewer).
+    #[must_use]
     pub fn with_bit_count(bytes: &'a [u8], bit_count: u32) -> Self {
         let mut reader = Self::new(bytes);
         reader.end = reader.end.min(bit_count);
@@ -200,6 +206,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Bits not read yet.
+    #[must_use]
     pub fn bits_left(&self) -> u32 {
         self.end - self.position
     }

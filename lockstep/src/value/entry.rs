@@ -14,6 +14,7 @@ impl Payload {
     ///
     /// # Panics
     /// If `bytes` holds fewer bits.
+    #[must_use]
     pub fn new(bytes: &[u8], bit_count: u32) -> Self {
         let mut bytes = SmallVec::from_slice(&bytes[..bit_count.div_ceil(8) as usize]);
         if let (Some(last), used @ 1..=7) = (bytes.last_mut(), bit_count & 7) {
@@ -23,21 +24,25 @@ impl Payload {
     }
 
     /// The explicit "no action".
+    #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
     /// Whether it holds no action.
+    #[must_use]
     pub fn is_none(&self) -> bool {
         self.bit_count == 0
     }
 
     /// The bytes; unused high bits of the last one are zero.
+    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Number of bits.
+    #[must_use]
     pub fn bit_count(&self) -> u32 {
         self.bit_count
     }
@@ -121,6 +126,7 @@ pub struct Entry {
 
 impl Entry {
     /// The reason if this entry ends the stream.
+    #[must_use]
     pub fn end(&self) -> Option<EndReason> {
         self.extras.iter().find_map(|extra| match *extra {
             Extra::End(reason) => Some(reason),
@@ -129,6 +135,7 @@ impl Entry {
     }
 
     /// The match's result if one rides along.
+    #[must_use]
     pub fn result(&self) -> Option<u32> {
         self.extras.iter().find_map(|extra| match *extra {
             Extra::Result(value) => Some(value),
@@ -137,6 +144,7 @@ impl Entry {
     }
 
     /// The checksum if one rides along.
+    #[must_use]
     pub fn checksum(&self) -> Option<u32> {
         self.extras.iter().find_map(|extra| match *extra {
             Extra::Checksum(value) => Some(value),

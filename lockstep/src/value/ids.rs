@@ -23,6 +23,7 @@ pub struct PeerId(pub u32);
 
 impl PlayerId {
     /// Index into per-player arrays.
+    #[must_use]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }

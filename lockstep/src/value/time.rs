@@ -25,16 +25,19 @@ impl Instant {
     pub const ZERO: Self = Self(0);
 
     /// The instant `micros` microseconds after the origin.
+    #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
     /// The instant `millis` milliseconds after the origin.
+    #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000))
     }
 
     /// Microseconds since the origin.
+    #[must_use]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
@@ -51,26 +54,31 @@ impl Duration {
     pub const ZERO: Self = Self(0);
 
     /// A span of microseconds.
+    #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
     /// A span of milliseconds.
+    #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000))
     }
 
     /// A span of seconds.
+    #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000))
     }
 
     /// Whole microseconds.
+    #[must_use]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
     /// Whole milliseconds, rounded down.
+    #[must_use]
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000
     }
