@@ -266,8 +266,8 @@ impl ContactCache {
         self.place_owners(shells);
         self.place_contacts(batches);
         self.keep_slides(frictions, batches, shells);
-        self.began.sort_unstable();
-        self.stayed.sort_unstable();
+        sort_pairs(&mut self.began);
+        sort_pairs(&mut self.stayed);
         self.collect_ended();
         self.roles_changed = false;
     }
@@ -278,25 +278,24 @@ impl ContactCache {
         self.places.clear();
         self.places.resize(shells.len(), 0);
         let Self { places, began, stayed, lists_stayed, matched, .. } = self;
+        // Behind the last one, for contacts that are new: which they are is hard to predict for a branch.
+        let last = matched.len();
+        matched.push(false);
         batches.for_each_mut(|batch, lane, origin| {
+            let (known, touching) = (origin.cached != Origin::NEW, origin.is_touching());
             // Who has touched does so until nothing holds them together any more.
-            if batch.impulse[lane] != 0
-                && !origin.is_touching()
-                && (origin.cached != Origin::NEW || touch(batch.a[lane], batch.b[lane]))
-            {
-                origin.gap = 0;
-            }
-            let kept = origin.is_touching();
+            let held = !touching & (batch.impulse[lane] != 0);
+            let held = if held & !known { touch(batch.a[lane], batch.b[lane]) } else { held };
+            origin.gap = select_unpredictable(held, 0, origin.gap);
+            let kept = touching | held;
             places[origin.owner as usize] += u32::from(kept);
-            if origin.cached != Origin::NEW {
-                matched[origin.cached as usize] = kept;
-                if *lists_stayed && kept {
-                    stayed.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
-                }
-            } else if kept {
-                began.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
+            matched[select_unpredictable(known, origin.cached as usize, last)] = kept;
+            if kept & (*lists_stayed | !known) {
+                let list = if known { &mut *stayed } else { &mut *began };
+                list.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
             }
         });
+        matched.truncate(last);
     }
 
     /// Gives each owner its range.
@@ -338,22 +337,26 @@ impl ContactCache {
     #[inline(never)]
     fn collect_ended(&mut self) {
         self.ended.clear();
-        let mut i = 0;
-        for owner in &self.old_owners {
-            for _ in 0..owner.count {
-                if !self.matched[i] {
-                    self.ended.push(sorted_pair(owner.slot, self.old_contacts.others[i]));
+        let (old, woken) = self.matched.split_at(self.matched.len() - self.woken.len());
+        let mut owners = self.old_owners.iter();
+        let (mut owner, mut end) = (0, 0);
+        for (block, matched) in old.chunks(u64::BITS as usize).enumerate() {
+            let mut unmatched =
+                matched.iter().rev().fold(0u64, |bits, &matched| bits << 1 | u64::from(!matched));
+            while unmatched != 0 {
+                let at = block * u64::BITS as usize + unmatched.trailing_zeros() as usize;
+                unmatched &= unmatched - 1;
+                while at >= end
+                    && let Some(next) = owners.next()
+                {
+                    (owner, end) = (next.slot, end + next.count as usize);
                 }
-                i += 1;
+                self.ended.push(sorted_pair(owner, self.old_contacts.others[at]));
             }
         }
-        for contact in &self.woken {
-            if !self.matched[i] {
-                self.ended.push(sorted_pair(contact.owner, contact.other));
-            }
-            i += 1;
-        }
-        self.ended.sort_unstable();
+        let woken = self.woken.iter().zip(woken).filter(|(_, matched)| !**matched);
+        self.ended.extend(woken.map(|(contact, _)| sorted_pair(contact.owner, contact.other)));
+        sort_pairs(&mut self.ended);
     }
 
     /// Moves the contacts between bodies that are both at rest to the resting ones. Call after bodies fell asleep.
@@ -437,6 +440,11 @@ fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<RestingConta
             newcomers.pop();
         }
     }
+}
+
+/// As numbers, which sort in less time than pairs.
+fn sort_pairs(pairs: &mut [SlotPair]) {
+    pairs.sort_unstable_by_key(|&(a, b)| u64::from(a) << 32 | u64::from(b));
 }
 
 /// The lower slot first.

@@ -8,8 +8,9 @@ use fearless_simd::Simd;
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
+use crate::math::lanes::PLAIN;
 use crate::solve::bounce::{Bounce, Bounces};
-use crate::solve::coloring::{Batches, Origin};
+use crate::solve::coloring::{Batches, NOWHERE, Origin, batch_and_lane};
 use crate::solve::deep::OVERLAP_DEEP;
 use crate::solve::solver::{Contact, NO_LIMIT};
 use crate::solve::stiff::StiffContacts;
@@ -46,32 +47,47 @@ impl ContactSetup<'_> {
     /// Contacts of bodies of which only geometry, mass and restitution matter.
     #[inline(always)]
     pub(crate) fn add_contacts<S: Simd>(&mut self, simd: S, hits: &Hits) {
-        for hit in hits.iter() {
-            let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
-            self.add_contact(simd, &hit, Solving::Shared(share_a));
+        // Places first: each depends on the one before, the contacts themselves do not.
+        let mut places = core::mem::take(&mut self.batches.places);
+        places.clear();
+        for &pair in &hits.pairs[..hits.len] {
+            let movable = pair.map(
+                #[inline(always)]
+                |body| self.shells[body as usize].mass != 0,
+            );
+            places.push(self.batches.take_place(pair, movable));
         }
+        for (hit, &place) in hits.iter().zip(&places) {
+            if place != NOWHERE {
+                let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
+                self.fill(simd, &hit, Solving::Shared(share_a), place);
+            }
+        }
+        self.batches.places = places;
     }
 
     /// Makes the contact of a pair, unless neither body can be moved. Returns its batch and lane.
-    #[inline(always)]
-    pub(crate) fn add_contact<S: Simd>(
-        &mut self,
-        simd: S,
-        hit: &Hit,
-        solving: Solving,
-    ) -> Option<(u32, u32)> {
-        let (a, b) = (&self.shells[hit.a as usize], &self.shells[hit.b as usize]);
-        let movable = [a.mass != 0, b.mass != 0];
-        if !(movable[0] || movable[1]) {
+    pub(crate) fn add_contact(&mut self, hit: &Hit, solving: Solving) -> Option<(u32, u32)> {
+        let pair = [hit.a, hit.b];
+        let place = self.batches.take_place(pair, pair.map(|body| self.shells[body as usize].mass != 0));
+        if place == NOWHERE {
             return None;
         }
+        self.fill(PLAIN, hit, solving, place);
+        Some(batch_and_lane(place))
+    }
+
+    /// Writes the contact of a pair of which a body can be moved.
+    #[inline(always)]
+    fn fill<S: Simd>(&mut self, simd: S, hit: &Hit, solving: Solving, place: u32) {
+        let (a, b) = (&self.shells[hit.a as usize], &self.shells[hit.b as usize]);
+        let movable = [a.mass != 0, b.mass != 0];
         self.stiff.note(a.mass, b.mass);
-        let ((biased, relaxed), share_a) = match solving {
-            Solving::Shared(share_a) => (limits(hit.gap, self.fps, self.settings.push_factor), share_a),
-            Solving::No => ((NO_LIMIT, NO_LIMIT), if movable[0] { UNIT } else { 0 }),
+        let (biased, share_a) = match solving {
+            Solving::Shared(share_a) => (limit(hit.gap, self.fps, self.settings.push_factor), share_a),
+            Solving::No => (NO_LIMIT, if movable[0] { UNIT } else { 0 }),
         };
-        let mut contact =
-            Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, relaxed, impulse: 0, share_a };
+        let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse: 0, share_a };
         // The owner is the body with the lower slot that contacts can move.
         let a_owns = movable[0] && (!movable[1] || a.slot < b.slot);
         let either = |of_a: u32, of_b: u32| select_unpredictable(a_owns, of_a, of_b);
@@ -89,14 +105,14 @@ impl ContactSetup<'_> {
         if solving == Solving::No {
             contact.impulse = 0;
         }
-        let place = self.batches.push(&contact, origin, movable);
+        self.batches.fill(place, &contact, origin);
         if solving != Solving::No && restitution > 0 {
             // What bounces without loss never rests anyway.
             let elastic = restitution >= ELASTIC;
             let threshold = if elastic { 0 } else { self.settings.restitution_threshold };
-            self.bounces.list.push(Bounce { place, restitution: restitution.min(ELASTIC), threshold });
+            let (place, restitution) = (batch_and_lane(place), restitution.min(ELASTIC));
+            self.bounces.list.push(Bounce { place, restitution, threshold });
         }
-        Some(place)
     }
 }
 
@@ -107,16 +123,15 @@ pub(crate) const OVERLAP_ALLOWED: i64 = crate::math::num::EXTENT_MIN.to_bits();
 /// Greatest speed at which shallow overlaps are pushed apart, raw units per second: 1 unit per second. Some of it stays in the velocities.
 pub(crate) const PUSH_MAX: i64 = 1 << 16;
 
-/// Least separating speeds, biased and relaxed. Apart: the gap may close within this frame, no faster. Overlapping: a part
+/// Least separating speed in biased passes. Apart: the gap may close within this frame, no faster. Overlapping: a part
 /// of the overlap beyond what is allowed is pushed out per frame; of a deep one nothing, see [`crate::solve::deep`].
 #[inline(always)]
-pub(crate) fn limits(gap: i32, fps: u32, push_factor: i32) -> (i32, i32) {
+pub(crate) fn limit(gap: i32, fps: u32, push_factor: i32) -> i32 {
     let (gap, fps) = (i64::from(gap), i64::from(fps));
     let overlap = (-gap - OVERLAP_ALLOWED).max(0);
     let push = ((overlap * fps * i64::from(push_factor)) >> 16).min(PUSH_MAX);
     let push = select_unpredictable(gap < -i64::from(OVERLAP_DEEP), 0, push);
-    let biased = push - gap.max(0) * fps;
-    (biased as i32, biased.min(0) as i32)
+    (push - gap.max(0) * fps) as i32
 }
 
 /// Part of a speed change that the first body takes: the heavier the other, the more. 0 = immovable.

@@ -43,80 +43,122 @@ impl Origin {
 /// between touching and not: 1/64 unit, raw.
 pub(crate) const PARTING_GAP: i32 = 1 << 10;
 
-/// The batches of one step, filled window by window.
-#[derive(Clone, Debug, Default)]
+/// No place: neither body can be moved.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// Batch and lane of a place.
+pub(crate) fn batch_and_lane(place: u32) -> (u32, u32) {
+    (place / LANES as u32, place % LANES as u32)
+}
+
+/// The batches of one step, filled window by window: first every contact gets its place, then the places are filled.
+#[derive(Clone, Debug)]
 pub(crate) struct Batches {
+    /// The first `len` are those of this step. The others keep what they held: a batch is written once, lane by lane.
     batches: Vec<Batch>,
     origins: Vec<[Origin; LANES]>,
+    // not state: how many of the elements above count
+    len: usize,
     /// Batch and lane of the contacts that overlap deeply.
     deep: Vec<(u32, u32)>,
     /// The colours that each working body has used in this window, one bit each; none outside of a window.
     used: Vec<u64>,
-    /// The batch that each colour fills now and how many lanes it has.
-    open: Vec<(u32, u32)>,
+    /// The next place of each colour; a multiple of eight when it needs a batch.
+    open: [u32; COLORS],
     dummy: u32,
+    /// Places of a window's contacts. Scratch.
+    pub(crate) places: Vec<u32>,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Self {
+            batches: Vec::new(),
+            origins: Vec::new(),
+            len: 0,
+            deep: Vec::new(),
+            used: Vec::new(),
+            open: [0; COLORS],
+            dummy: 0,
+            places: Vec::new(),
+        }
+    }
 }
 
 impl Batches {
     /// Forgets all contacts. `bodies` working bodies take part; `dummy` is the index of the body that never moves.
     pub(crate) fn begin(&mut self, bodies: usize, dummy: u32) {
-        self.batches.clear();
-        self.origins.clear();
+        self.len = 0;
         self.deep.clear();
         self.used.resize(bodies, 0);
         assert!((dummy as usize) < bodies);
         self.dummy = dummy;
-        self.open.clear();
-        self.open.resize(COLORS, (0, LANES as u32));
     }
 
-    /// Starts all colours anew. `pairs` are those of the contacts since the last window.
+    /// Starts all colours anew and empties the lanes that they have left. `pairs` are those of the contacts since the last window.
     pub(crate) fn end_window(&mut self, pairs: &[IndexPair]) {
         for body in pairs.as_flattened() {
             self.used[*body as usize] = 0;
         }
-        self.open.fill((0, LANES as u32));
+        for place in core::mem::replace(&mut self.open, [0; COLORS]) {
+            let (batch, lane) = batch_and_lane(place);
+            if lane != 0 {
+                self.batches[batch as usize].clear_from(lane as usize, self.dummy);
+                self.origins[batch as usize][lane as usize..].fill(Origin::default());
+            }
+        }
     }
 
-    /// Adds a contact to the batch of its colour; `movable` tells which of its bodies the solver can move.
-    /// Returns its batch and lane. A body that has used up all colours of the window gets batches of a single contact.
+    /// The place of a contact of `a` and `b` in a batch of its colour; `movable` tells which of them the solver can move.
+    /// A body that has used up all colours of the window gets batches of a single contact.
     #[inline(always)]
-    pub(crate) fn push(&mut self, contact: &Contact, origin: Origin, movable: [bool; 2]) -> (u32, u32) {
-        // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
-        let used = [contact.a, contact.b].map(|body| self.used[body as usize]);
-        let color = (!(used[0] | used[1])).trailing_zeros();
-        let place = if color == u64::BITS {
-            (self.new_batch(), 0)
-        } else {
-            for (body, used, movable) in [(contact.a, used[0], movable[0]), (contact.b, used[1], movable[1])]
-            {
-                if movable {
-                    self.used[body as usize] = used | 1 << color;
-                }
-            }
-            self.lane_of_color(color as usize)
-        };
-        self.batches[place.0 as usize].set(place.1 as usize, contact);
-        self.origins[place.0 as usize][place.1 as usize] = origin;
-        if origin.gap < -OVERLAP_DEEP && contact.biased != NO_LIMIT {
-            self.deep.push(place);
+    pub(crate) fn take_place(&mut self, [a, b]: IndexPair, movable: [bool; 2]) -> u32 {
+        if movable == [false; 2] {
+            return NOWHERE;
         }
+        // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
+        let used = [a, b].map(|body| self.used[body as usize]);
+        let color = (!(used[0] | used[1])).trailing_zeros();
+        if color == u64::BITS {
+            return self.take_batch();
+        }
+        self.used[a as usize] = used[0] | u64::from(movable[0]) << color;
+        self.used[b as usize] = used[1] | u64::from(movable[1]) << color;
+        let next = self.open[color as usize];
+        let place = if next.is_multiple_of(LANES as u32) { self.new_batch() } else { next };
+        self.open[color as usize] = place + 1;
         place
     }
 
-    fn lane_of_color(&mut self, color: usize) -> (u32, u32) {
-        if self.open[color].1 == LANES as u32 {
-            self.open[color] = (self.new_batch(), 0);
-        }
-        let (batch, lanes) = &mut self.open[color];
-        *lanes += 1;
-        (*batch, *lanes - 1)
+    /// A batch for one contact.
+    #[cold]
+    fn take_batch(&mut self) -> u32 {
+        let place = self.new_batch();
+        let at = place as usize / LANES;
+        self.batches[at].clear_from(0, self.dummy);
+        self.origins[at] = [Origin::default(); LANES];
+        place
     }
 
+    /// The first place of a new batch.
     fn new_batch(&mut self) -> u32 {
-        self.batches.push(Batch::empty(self.dummy));
-        self.origins.push([Origin::default(); LANES]);
-        self.batches.len() as u32 - 1
+        if self.len == self.batches.len() {
+            self.batches.push(Batch::empty(self.dummy));
+            self.origins.push([Origin::default(); LANES]);
+        }
+        self.len += 1;
+        (self.len - 1) as u32 * LANES as u32
+    }
+
+    /// Writes a contact into its place.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, place: u32, contact: &Contact, origin: Origin) {
+        let (batch, lane) = (place as usize / LANES, place as usize % LANES);
+        self.batches[batch].set(lane, contact);
+        self.origins[batch][lane] = origin;
+        if origin.gap < -OVERLAP_DEEP && contact.biased != NO_LIMIT {
+            self.deep.push(batch_and_lane(place));
+        }
     }
 
     /// Where a contact comes from, by batch and lane.
@@ -137,17 +179,17 @@ impl Batches {
 
     /// Where the contacts come from, beside the batches.
     pub(crate) fn origins(&self) -> &[[Origin; LANES]] {
-        &self.origins
+        &self.origins[..self.len]
     }
 
     /// The batches in the order of solving.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [Batch] {
-        &mut self.batches
+        &mut self.batches[..self.len]
     }
 
     /// The same, to read.
     pub(crate) fn as_slice(&self) -> &[Batch] {
-        &self.batches
+        &self.batches[..self.len]
     }
 
     /// Hands on each contact (batch and lane) with its origin, in the order of solving. The lanes of a batch fill from the
@@ -160,7 +202,7 @@ impl Batches {
     /// [`Self::for_each`] from the batch `first` on.
     #[inline(always)]
     pub(crate) fn for_each_from(&self, first: usize, mut with: impl FnMut(&Batch, usize, &Origin)) {
-        for (batch, origins) in self.batches[first..].iter().zip(&self.origins[first..]) {
+        for (batch, origins) in self.as_slice()[first..].iter().zip(&self.origins[first..]) {
             for (lane, origin) in origins.iter().enumerate() {
                 if batch.a[lane] == self.dummy {
                     break;
@@ -173,7 +215,7 @@ impl Batches {
     /// [`Self::for_each`], and the origins may be changed.
     #[inline(always)]
     pub(crate) fn for_each_mut(&mut self, mut with: impl FnMut(&Batch, usize, &mut Origin)) {
-        for (batch, origins) in self.batches.iter().zip(&mut self.origins) {
+        for (batch, origins) in self.batches[..self.len].iter().zip(&mut self.origins) {
             for (lane, origin) in origins.iter_mut().enumerate() {
                 if batch.a[lane] == self.dummy {
                     break;

@@ -87,7 +87,7 @@ impl SoftContacts {
                     let share = batch.share_a[lane];
                     let spring = &SPRINGS[usize::from(share == 0 || share == UNIT)];
                     let limit = limit(gaps[lane], self.rate, spring);
-                    (batch.biased[lane], batch.relaxed[lane]) = (limit, limit.min(0));
+                    batch.biased[lane] = limit;
                     let soft = limit >= 0 && !rigid[lane];
                     softness[lane] = if soft { spring.kept } else { UNIT };
                 }

@@ -38,53 +38,62 @@ pub(crate) struct Contact {
     pub(crate) b: u32,
     /// Unit normal from `a` to `b`, 30 fraction bits.
     pub(crate) normal: [i32; 2],
-    /// Least separating speed in biased passes, raw units per second.
+    /// Least separating speed in biased passes, raw units per second. In relaxing ones nothing is pushed apart: it is 0 at most.
     pub(crate) biased: i32,
-    /// Least separating speed in the relaxing pass.
-    pub(crate) relaxed: i32,
     /// Impulse of the last frame.
     pub(crate) impulse: i32,
     /// Part of the speed change that `a` takes, 30 fraction bits; `b` takes the rest.
     pub(crate) share_a: i32,
 }
 
+impl Contact {
+    /// No contact: `dummy` is the working index of a body that never moves.
+    pub(crate) const fn none(dummy: u32) -> Self {
+        Self { a: dummy, b: dummy, normal: [0; 2], biased: NO_LIMIT, impulse: 0, share_a: EVEN_SHARE }
+    }
+}
+
 /// Eight contacts, field by field.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
+#[repr(C, align(32))]
 pub(crate) struct Batch {
     pub(crate) a: [u32; LANES],
     pub(crate) b: [u32; LANES],
     /// x and y in turn, as velocities are.
     pub(crate) normal: [[i32; 2]; LANES],
     pub(crate) biased: [i32; LANES],
-    pub(crate) relaxed: [i32; LANES],
     pub(crate) impulse: [i32; LANES],
     pub(crate) share_a: [i32; LANES],
 }
 
 impl Batch {
-    /// Eight empty lanes that all name the working index `dummy`, a body that never moves.
+    /// Eight empty lanes.
     pub(crate) fn empty(dummy: u32) -> Self {
+        let Contact { a, b, normal, biased, impulse, share_a } = Contact::none(dummy);
         Self {
-            a: [dummy; LANES],
-            b: [dummy; LANES],
-            normal: [[0; 2]; LANES],
-            biased: [NO_LIMIT; LANES],
-            relaxed: [NO_LIMIT; LANES],
-            impulse: [0; LANES],
-            share_a: [EVEN_SHARE; LANES],
+            a: [a; LANES],
+            b: [b; LANES],
+            normal: [normal; LANES],
+            biased: [biased; LANES],
+            impulse: [impulse; LANES],
+            share_a: [share_a; LANES],
         }
     }
 
     pub(crate) fn set(&mut self, lane: usize, c: &Contact) {
         (self.a[lane], self.b[lane]) = (c.a, c.b);
         self.normal[lane] = c.normal;
-        (self.biased[lane], self.relaxed[lane]) = (c.biased, c.relaxed);
+        self.biased[lane] = c.biased;
         (self.impulse[lane], self.share_a[lane]) = (c.impulse, c.share_a);
     }
-}
 
-impl Batch {
+    /// Empties the lanes from `first` on.
+    pub(crate) fn clear_from(&mut self, first: usize, dummy: u32) {
+        for lane in first..LANES {
+            self.set(lane, &Contact::none(dummy));
+        }
+    }
+
     /// One lane as a contact.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Contact {
@@ -93,7 +102,6 @@ impl Batch {
             b: self.b[lane],
             normal: self.normal[lane],
             biased: self.biased[lane],
-            relaxed: self.relaxed[lane],
             impulse: self.impulse[lane],
             share_a: self.share_a[lane],
         }
@@ -191,8 +199,9 @@ fn solve<S: Simd, const FROM: usize, const BIASED: bool>(
     let vb = load::<S, FROM>(simd, &batch.b, velocities);
     let along = (vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch));
     let (low, high) = rounded(along).split();
-    let limit = if BIASED { &batch.biased } else { &batch.relaxed };
-    let missing = four::<S, FROM>(simd, limit) - low.narrow(high);
+    let limit = four::<S, FROM>(simd, &batch.biased);
+    let limit = if BIASED { limit } else { limit.min(0) };
+    let missing = limit - low.narrow(high);
     let step = if BIASED { missing + (missing >> 2) } else { missing };
     let old = four::<S, FROM>(simd, &batch.impulse);
     let impulse = (old + step).max(0).min(IMPULSE_MAX);
@@ -308,7 +317,8 @@ impl Batch {
     /// A step of one contact, over-relaxed by 15/16 if so wanted.
     #[inline(always)]
     pub(crate) fn solve_stiff(&mut self, l: usize, biased: bool, over: bool, velocities: &mut [Velocity]) {
-        let missing = self.missing(l, if biased { self.biased[l] } else { self.relaxed[l] }, velocities);
+        let limit = if biased { self.biased[l] } else { self.biased[l].min(0) };
+        let missing = self.missing(l, limit, velocities);
         let more = if over { missing - (missing >> 4) } else { 0 };
         self.push(l, missing.wrapping_add(more), velocities);
     }
@@ -347,7 +357,9 @@ pub(crate) fn solve_one(batch: &mut Batch, lane: usize, pass: Pass, velocities: 
             let missing = batch.missing(lane, batch.biased[lane], velocities);
             batch.push(lane, missing.wrapping_add(missing >> 2), velocities);
         }
-        Pass::Relax => batch.push(lane, batch.missing(lane, batch.relaxed[lane], velocities), velocities),
+        Pass::Relax => {
+            batch.push(lane, batch.missing(lane, batch.biased[lane].min(0), velocities), velocities)
+        }
     }
 }
 

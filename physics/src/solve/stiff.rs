@@ -68,8 +68,7 @@ impl StiffContacts {
     /// Notes the masses of a pair.
     #[inline(always)]
     pub(crate) fn note(&mut self, mass_a: u32, mass_b: u32) {
-        let ratio = self.rule.chain;
-        self.expected |= leans(mass_a, mass_b, ratio) || leans(mass_b, mass_a, ratio);
+        self.expected |= leans(mass_a.max(mass_b), mass_a.min(mass_b), self.rule.chain);
     }
 
     /// Lists the stiff contacts, if there are any.
@@ -134,5 +133,5 @@ impl StiffContacts {
 /// Whether a body of mass `heavy` is `ratio` times as heavy as `light`, which contacts can move.
 #[inline(always)]
 fn leans(heavy: u32, light: u32, ratio: u32) -> bool {
-    light != 0 && heavy / ratio >= light
+    light != 0 && u64::from(heavy) >= u64::from(light) * u64::from(ratio)
 }

@@ -10,7 +10,6 @@ use crate::contact::ignored::IgnoredPairs;
 use crate::contact::sensors::SensorOverlaps;
 use crate::contact::setup::{ContactSetup, Solving};
 use crate::math::boxes::{LANES, NO_SLOT};
-use crate::math::lanes::PLAIN;
 use crate::math::num::isqrt_u64;
 use crate::solve::friction::FrictionContact;
 use crate::step::broad_phase::WINDOW;
@@ -222,12 +221,12 @@ impl Stepper {
         let ranks = [a, b].map(|shell| phase.extras[shell.slot as usize].dominance);
         let Some(share_a) = share_with_locks(phase.scene.bodies, &a, &b, hit.normal, ranks) else {
             // It touches, but nothing can give way along its normal.
-            self.setup(phase).add_contact(PLAIN, hit, Solving::No);
+            self.setup(phase).add_contact(hit, Solving::No);
             return;
         };
         let friction =
             combined_friction(phase.extras[a.slot as usize].friction, phase.extras[b.slot as usize].friction);
-        let place = self.setup(phase).add_contact(PLAIN, hit, Solving::Shared(share_a));
+        let place = self.setup(phase).add_contact(hit, Solving::Shared(share_a));
         if let Some(place) = place
             && friction > 0
         {
