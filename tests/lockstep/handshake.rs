@@ -42,7 +42,7 @@ fn other_content_is_refused_before_the_first_turn() {
     assert!(matches!(host.poll_event(), Some(Event::Rejected { refusal: Refusal::Content { .. }, .. })));
     let missing = Failure::PlayersMissing { players: 0b10, spectators: 0 };
     assert_eq!(host.phase(), SessionPhase::Failed(missing), "nobody else came");
-    assert_eq!(missing.to_string(), "did not come in time: player 1");
+    assert_eq!(missing.to_string(), "did not connect in time: player 1");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn joining_nobody_is_a_clear_error() {
     assert_eq!(session.phase(), SessionPhase::Failed(Failure::ConnectTimeout));
     assert_eq!(
         Failure::ConnectTimeout.to_string(),
-        "nobody answered: nobody is there, or it is another match (another session id)"
+        "nobody answered: nobody is listening, or the session id differs (another match)"
     );
 }
 

@@ -408,7 +408,7 @@ impl fmt::Display for CubesError {
                 let seconds = WINDOW / FRAMES_PER_SECOND;
                 write!(
                     f,
-                    "the right side was more than {seconds} s behind and is left there, after {frames} frames"
+                    "the right side fell more than {seconds} s behind after {frames} frames and was given up"
                 )
             }
             Self::Failed { failure, frames } => write!(f, "{failure}, after {frames} frames"),

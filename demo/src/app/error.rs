@@ -106,11 +106,11 @@ impl fmt::Display for InvitationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoAnswer { host } => {
-                write!(f, "nobody at {host} has answered for {} s", ANSWER_WAIT.as_millis() / 1_000)
+                write!(f, "nobody at {host} answered within {} s", ANSWER_WAIT.as_millis() / 1_000)
             }
             Self::Full { host } => write!(f, "every place at {host} is taken"),
             Self::Version { theirs } => {
-                write!(f, "the host speaks protocol version {theirs}, this program {PROTOCOL_VERSION}")
+                write!(f, "the host speaks protocol version {theirs}, this program speaks {PROTOCOL_VERSION}")
             }
             Self::Socket(error) => write!(f, "the network failed: {error}"),
         }

@@ -1,4 +1,4 @@
-//! Options, their units and ranges. What is out of range is refused, not clamped.
+//! Options with their units and ranges. Values out of range are refused, not clamped.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::app::{FRAMES_MAX, TURNS_MAX};
 use crate::cubes::{CUBES_MAX, FRAMES_PER_SECOND};
 use crate::game::{ARMIES_MAX, BodyField, UNITS_MAX};
 
-/// Deterministic lockstep: everybody's machine simulates the whole battle, only orders cross the network.
+/// Deterministic lockstep: every machine simulates the whole battle, and the network carries only orders.
 ///
 /// Without a command, a window shows a battle of two players over a simulated network.
 /// Exit codes: 0 everything agreed; 1 a disagreement, or the match or the network failed; 2 bad usage.
@@ -18,18 +18,18 @@ use crate::game::{ARMIES_MAX, BodyField, UNITS_MAX};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// Print one JSON object on standard output and nothing else there
+    /// Print one JSON object and nothing else on standard output
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Two players' clients over a simulated link (what happens without a command)
+    /// Two players' clients over a simulated link (the default without a command)
     Skirmish(Skirmish),
-    /// A whole match with bots over a simulated network, in virtual time, as fast as it goes
+    /// A whole match of bots over a simulated network, in virtual time, as fast as possible
     Headless(Headless),
-    /// Glenn Fiedler's cubes in a window: two simulations two seconds apart, only keys cross the network
+    /// Glenn Fiedler's cubes in a window: two simulations two seconds apart; only keys cross the network
     Cubes(Cubes),
     /// Host a match over UDP and play as player 0
     Host(Host),
@@ -37,21 +37,21 @@ pub(crate) enum Command {
     Join(Join),
     /// Measure the physics on its standard scenes: speed, overlaps, memory, snapshots
     Bench(Bench),
-    /// Compare TCP and UDP over six bad links: late inputs, pictures that stand still, added latency
+    /// Compare TCP and UDP over six bad links: late inputs, frozen pictures, added latency
     Netbench(Netbench),
-    /// Many random matches under random network conditions, every turn of every client checked
+    /// Many random matches under random network conditions; every turn of every client is checked
     Soak(Soak),
     /// Play a replay again at full speed and compare every checksum
     Verify(Verify),
-    /// Look at a replay in a window; without one, tell what is in it and the state at any turn
+    /// Watch a replay in a window; without a window, print its contents and the state at any turn
     Replay(ReplayView),
-    /// Compare two replays of one match: the first turn that differs, whose copy is broken, and in which number
+    /// Compare two replays of one match: the first turn that differs, the wrong copy, and the number that differs
     Desync(Desync),
     #[command(external_subcommand)]
     Other(Vec<String>),
 }
 
-/// Exit code 0: complete, and every checksum is equal. 1: it diverges, or was cut off and is sound up to there. 2: unreadable, or of
+/// Exit code 0: complete, and every checksum is equal. 1: it diverges, or it was cut off and is sound up to there. 2: unreadable, or of
 /// another version.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
@@ -67,8 +67,8 @@ pub(crate) struct Desync {
     pub(crate) b: PathBuf,
 }
 
-/// Exit code 0: everything that was compared until the window was closed is as it was recorded. 1: it diverges, or the file is not
-/// whole. 2: unreadable, or of another version.
+/// Exit code 0: everything compared before the window was closed is as recorded. 1: it diverges, or the file is incomplete. 2: unreadable,
+/// or of another version.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayView {
     #[arg(value_name = "FILE")]
@@ -76,18 +76,18 @@ pub(crate) struct ReplayView {
     /// Go to the start of this turn, from 0
     #[arg(long, value_name = "T")]
     pub(crate) turn: Option<u32>,
-    /// Play from there to the end without a window, so many times as fast as the match was, 0.25..16
+    /// Play from there to the end without a window, at this multiple of the match's speed, 0.25..16
     #[arg(long, value_name = "X", value_parser = speed)]
     pub(crate) speed: Option<f64>,
-    /// No window
+    /// Open no window
     #[arg(long)]
     pub(crate) headless: bool,
-    /// Write what happens, and where everything is in the window, as one JSON object per line
+    /// Write events, and the position of everything in the window, as one JSON object per line
     #[arg(long, value_name = "FILE", conflicts_with_all = ["headless", "speed"])]
     pub(crate) log_orders: Option<PathBuf>,
 }
 
-/// What is played.
+/// The match to play.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Match {
     /// Number of players, 1..16
@@ -96,29 +96,29 @@ pub(crate) struct Match {
     /// Units of each player, 1..100000
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=i64::from(UNITS_MAX)))]
     pub(crate) units: u32,
-    /// Length of the match in turns (of 200 ms with a fixed pace), 1..1000000 (300; in a window without end)
+    /// Length of the match in turns (of 200 ms with a fixed pace), 1..1000000 (default 300; in a window unlimited)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(TURNS_MAX)))]
     pub(crate) turns: Option<u32>,
-    /// Decides the field, the bots and the luck of simulated packets
+    /// Seed of the battlefield, the bots and the simulated network
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct Skirmish {
-    /// Units of each player, 1..100000 (200)
+    /// Units of each player, 1..100000 (default 200)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(UNITS_MAX)))]
     pub(crate) units: Option<u32>,
-    /// Decides the field, the bots and the luck of simulated packets (1)
+    /// Seed of the battlefield, the bots and the simulated network (default 1)
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Two bots play; a button takes over
+    /// Two bots play; a button lets you take over
     #[arg(long)]
     pub(crate) bots: bool,
-    /// Write no replay; otherwise each match in the window leaves one in the folder `replays`
+    /// Write no replay; otherwise each match in the window writes one into the folder `replays`
     #[arg(long)]
     pub(crate) no_replay: bool,
-    /// Write accepted orders, and where everything is in the window, as one JSON object per line
+    /// Write accepted orders, and the position of everything in the window, as one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) log_orders: Option<PathBuf>,
 }
@@ -129,16 +129,16 @@ pub(crate) struct Headless {
     pub(crate) game: Match,
     #[command(flatten)]
     pub(crate) link: Link,
-    /// Length of turns: constant, or what the network needs
+    /// Length of turns: constant, or as long as the network needs
     #[arg(long, value_enum, default_value_t = PaceArg::Adaptive)]
     pub(crate) pace: PaceArg,
-    /// Links: all to player 0, or everybody to everybody
+    /// Links: everybody to player 0, or everybody to everybody
     #[arg(long, value_enum, default_value_t = TopologyArg::Star)]
     pub(crate) topology: TopologyArg,
-    /// If copies differ, write a report for people with the JSON object at its end
+    /// If the clients' copies differ, write a report for people, with the JSON object at its end
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Write a replay of the match as player 0's client plays it
+    /// Write a replay of the match from player 0's client
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
     #[command(flatten)]
@@ -147,13 +147,13 @@ pub(crate) struct Headless {
     pub(crate) later: Later,
 }
 
-/// The simulated network: every link, in both directions.
+/// The simulated network: all links, in both directions.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Link {
-    /// Time on the way, one direction, in ms, 0..10000
+    /// Latency of one direction, in ms, 0..10000
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
     pub(crate) latency_ms: u64,
-    /// Added to each packet's latency, evenly between 0 and this, in ms, 0..10000
+    /// Random addition to each packet's latency, from 0 to this, uniformly distributed, in ms, 0..10000
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
     pub(crate) jitter_ms: u64,
     /// Probability that a packet is lost, 0..1
@@ -167,51 +167,51 @@ pub(crate) struct Link {
     pub(crate) reorder: u32,
 }
 
-/// A window where you play the left side; with --headless, --json, --divergence, or without a display, an autopilot plays and the
-/// result is told. Beside the fixed-point scene the same one runs with floats on both sides, with contacts in another order on the right.
-/// All four are compared in every frame.
+/// Opens a window where you play the left side. With --headless, --json, --divergence, or without a display, an autopilot plays and the
+/// result is printed. Next to the fixed-point scene the same scene runs in floats on both sides, with the contacts in another order on the
+/// right. All four are compared in every frame.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Cubes {
-    /// Write a plot of how far left and right are apart in each frame (SVG)
+    /// Write a plot of the distance between left and right in each frame (SVG)
     #[arg(long, value_name = "FILE")]
     pub(crate) divergence: Option<PathBuf>,
     /// Small cubes, 1..10000
     #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u32).range(1..=i64::from(CUBES_MAX)))]
     pub(crate) cubes: u32,
-    /// Length in seconds, 1..3600 (60; in the window an hour)
+    /// Length in seconds, 1..3600 (default 60; in the window an hour)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(FRAMES_MAX / FRAMES_PER_SECOND)))]
     pub(crate) seconds: Option<u32>,
-    /// Decides sizes and places of the cubes, the keys, the order of contacts of floats, and the luck of packets
+    /// Seed of the cubes' sizes and positions, the keys, the float contacts' order, and the simulated network
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Time on the way, one direction, in ms, 0..4000; the right side plays 100 ms after the first arrival
+    /// Latency of one direction, in ms, 0..4000; the right side plays 100 ms after the earliest arrival
     #[arg(long, value_name = "N", default_value_t = 1_900, value_parser = clap::value_parser!(u64).range(0..=4_000))]
     pub(crate) latency_ms: u64,
-    /// Added to each packet's latency, evenly between 0 and this, in ms, 0..1000
+    /// Random addition to each packet's latency, from 0 to this, uniformly distributed, in ms, 0..1000
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000))]
     pub(crate) jitter_ms: u64,
     /// Probability that a packet is lost, 0..1
     #[arg(long, value_name = "P", default_value = "0.25", value_parser = probability)]
     pub(crate) loss: u32,
-    /// Flip one bit of the right side after this frame, from 0
+    /// Flip one bit of the right side after this frame, counted from 0
     #[arg(long, value_name = "F")]
     pub(crate) corrupt_frame: Option<u32>,
-    /// No window
+    /// Open no window
     #[arg(long)]
     pub(crate) headless: bool,
-    /// Write the window's keys, and where everything is in it, as one JSON object per line
+    /// Write the window's keys, and the position of everything in it, as one JSON object per line
     #[arg(long, value_name = "FILE", conflicts_with_all = ["headless", "divergence"])]
     pub(crate) log_orders: Option<PathBuf>,
 }
 
-/// Breaking one client's copy on purpose.
+/// Deliberate damage to one client's copy.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Fault injection (all five together)")]
 pub(crate) struct Corrupt {
-    /// Turn after whose last frame the bit is flipped, from 0
+    /// Turn, from 0; the bit flips after its last frame
     #[arg(long, value_name = "T", requires_all = ["corrupt_player", "corrupt_body", "corrupt_field", "corrupt_bit"])]
     pub(crate) corrupt_turn: Option<u32>,
-    /// Player whose copy is changed, from 0
+    /// Player whose copy is damaged, from 0
     #[arg(long, value_name = "P", requires = "corrupt_turn")]
     pub(crate) corrupt_player: Option<u8>,
     /// Slot index of a living body
@@ -225,7 +225,7 @@ pub(crate) struct Corrupt {
     pub(crate) corrupt_bit: Option<u32>,
 }
 
-/// Options that are known and do not work yet.
+/// Options that parse but do not work yet.
 #[derive(Debug, Args)]
 pub(crate) struct Later {
     #[arg(long, hide = true)]
@@ -234,25 +234,25 @@ pub(crate) struct Later {
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Only instructions that every machine of this kind has; the results are the same, bit for bit
+    /// Use only the instructions that every machine of this kind has; the results are the same, bit for bit
     #[arg(long)]
     pub(crate) portable: bool,
-    /// Measure what pictures of a battle of 5,000 units cost the processor, and nothing else
+    /// Measure only the processor time of pictures of a battle of 5,000 units
     #[arg(long)]
     pub(crate) drawing: bool,
 }
 
-/// The same inputs, 60 per second, over the same simulated links: one message per input over TCP (smoltcp, Nagle's algorithm off), and a
-/// session's packets over UDP. The receiver plays them 100 ms after they could have been there.
+/// The same inputs, 60 per second, go over the same simulated links: as one message per input over TCP (smoltcp, Nagle's algorithm off),
+/// and as a session's packets over UDP. The receiver plays each input 100 ms after its earliest possible arrival.
 #[derive(Debug, Args)]
 pub(crate) struct Netbench {
     /// Inputs over each link, 600..1000000
     #[arg(long, value_name = "N", default_value_t = 36_000, value_parser = clap::value_parser!(u32).range(600..=1_000_000))]
     pub(crate) inputs: u32,
-    /// Decides the keys and which packets are lost
+    /// Seed of the keys and of the packet losses
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Write a picture of the comparison (SVG)
+    /// Write a plot of the comparison (SVG)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
 }
@@ -264,7 +264,7 @@ pub(crate) struct Host {
     pub(crate) bind: SocketAddr,
     #[command(flatten)]
     pub(crate) game: Match,
-    /// Length of turns: constant (without a window), or what the network needs (in a window)
+    /// Length of turns: constant (default without a window), or as long as the network needs (default in a window)
     #[arg(long, value_enum)]
     pub(crate) pace: Option<PaceArg>,
     #[command(flatten)]
@@ -273,48 +273,48 @@ pub(crate) struct Host {
 
 #[derive(Debug, Args)]
 pub(crate) struct Join {
-    /// Where the host listens, as it printed it: an address or a name, and a port
+    /// Address of the host, as it printed it: an IP address or a name, and a port
     #[arg(value_name = "HOST:PORT", value_parser = host_and_port)]
     pub(crate) host: String,
-    /// Rehearse a desync: after turn T, flip a bit of the place of the body with slot index B in this copy
+    /// Rehearse a desync: after turn T, flip a bit of the position of the body with slot index B in this copy
     #[arg(long, value_name = "T,B", value_parser = turn_and_body)]
     pub(crate) corrupt: Option<(u32, u32)>,
     #[command(flatten)]
     pub(crate) seat: Seat,
 }
 
-/// Everything else about each game is drawn from its seed: 2 to 16 players with at least 20 units each, star, relay or mesh, at least
-/// 100 turns, latency, jitter, loss, bursts, duplicates, reordering, damage, narrow links, bad clocks, storms, partitions, suspended
-/// machines, pauses, and players who leave or are lost.
+/// Each game's seed decides everything else: 2 to 16 players with at least 20 units each, star, relay or mesh, at least 100 turns, latency,
+/// jitter, loss, bursts, duplicates, reordering, damage, narrow links, bad clocks, storms, partitions, suspended machines, pauses, and
+/// players who leave or are lost.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Soak {
     /// Number of games, 1..1000000
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) games: u64,
-    /// Seed of the first game; the next ones have the numbers after it, so that each can be played alone
+    /// Seed of the first game; the next games use the numbers after it, so each can be played alone
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
-/// Who plays.
+/// The player's options.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Seat {
-    /// If this copy differs from others, write a report for people with the JSON object at its end
+    /// If this copy differs from others, write a report for people, with the JSON object at its end
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the replay of the match, as this player sees it, to this file (a new one in the folder `replays`)
+    /// Write this player's replay of the match to this file (default: a new one in the folder `replays`)
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
     /// Write no replay
     #[arg(long, conflicts_with = "replay")]
     pub(crate) no_replay: bool,
-    /// A bot plays instead of a person; in a window a button takes over
+    /// A bot plays instead of a person; in a window a button lets you take over
     #[arg(long)]
     pub(crate) bot: bool,
-    /// No window; needs --bot
+    /// Open no window; needs --bot
     #[arg(long)]
     pub(crate) headless: bool,
-    /// In a window, write accepted orders, and where everything is, as one JSON object per line
+    /// In a window, write accepted orders, and the position of everything, as one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) log_orders: Option<PathBuf>,
 }
@@ -331,7 +331,7 @@ pub(crate) enum TopologyArg {
     Mesh,
 }
 
-/// A field by the name that reports use.
+/// A body field, by the name that reports use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FieldArg(pub(crate) BodyField);
 

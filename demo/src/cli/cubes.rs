@@ -1,4 +1,4 @@
-//! `cubes`: a window, or told in words how far left and right are apart.
+//! `cubes`: opens a window, or prints how far left and right are apart.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use crate::cli::skirmish::log_file;
 use crate::cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
 use crate::view::{self, WindowError};
 
-/// A cube that is as far off as it is wide is somewhere else for everybody to see: the middle of the widths, units.
+/// A cube that is displaced by its own width is visibly somewhere else. This is the mean of the widths, units.
 const CUBE_WIDTH: f64 = 0.75;
 
 /// The keys of `--json`.
@@ -29,7 +29,7 @@ struct CubesReport {
     final_checksum: String,
     checksums_agree: bool,
     first_divergent_frame: Option<u32>,
-    /// Of the whole run: left, right.
+    /// Over the whole run: left, right.
     client_checksums: [String; 2],
     frames_compared: u32,
     delay_ms_mean: f64,
@@ -37,25 +37,25 @@ struct CubesReport {
     stalled_frames: u64,
     late_fraction: f64,
     delivered_fraction: f64,
-    /// Keys, acknowledgements, headers: all that the left side sends.
+    /// Everything that the left side sends: keys, acknowledgements, headers.
     bytes_per_second: f64,
     contacts_mean: f64,
     fixed: Divergence,
     float: Divergence,
 }
 
-/// How far the same scene is apart, left and right.
+/// Distance between left and right in the same scene.
 #[derive(Debug, Serialize)]
 struct Divergence {
     first_divergent_frame: Option<u32>,
-    /// Of the cube furthest off: in the worst frame, and in the last one. Units.
+    /// Distance of the cube furthest off: in the worst frame, and in the last one. Units.
     max: f64,
     final_max: f64,
-    /// Of all cubes, in the last frame. Units.
+    /// Mean over all cubes in the last frame. Units.
     final_mean: f64,
 }
 
-/// Seconds without `--seconds`: of what is told, and of what is played.
+/// Seconds without `--seconds`: without a window, and in one.
 const TOLD_SECONDS: u32 = 60;
 const PLAYED_SECONDS: u32 = FRAMES_MAX / FRAMES_PER_SECOND;
 
@@ -63,7 +63,7 @@ pub(crate) fn cubes(options: &Cubes, json: bool) -> Result<bool, Failed> {
     if json || options.headless || options.divergence.is_some() {
         return told(options, json);
     }
-    // A person changes the network while it runs; the buffer follows.
+    // A person changes the network while it runs, so the buffer adapts.
     let playout = PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY };
     let spec = spec(options, PLAYED_SECONDS, playout)?;
     match view::open_cubes(spec, log_file(options.log_orders.as_deref())?) {
@@ -95,10 +95,10 @@ fn spec(options: &Cubes, seconds: u32, playout: PlayoutMode) -> Result<CubesSpec
     })
 }
 
-/// An autopilot plays as fast as it goes, and the result is told.
+/// An autopilot plays as fast as possible; then the result is printed.
 fn told(options: &Cubes, json: bool) -> Result<bool, Failed> {
     let spec = spec(options, TOLD_SECONDS, PlayoutMode::Fixed(PLAYOUT_DELAY))?;
-    // Before the run, so that nobody waits in vain.
+    // Before the run, so that an unwritable file fails at once.
     let file = options.divergence.as_deref().map(|path| File::create(path).map(|file| (path, file)));
     let file = file.transpose().map_err(|error| {
         let path = options.divergence.as_deref().unwrap_or(Path::new(""));
@@ -173,7 +173,7 @@ impl CubesReport {
         };
         let apart = match self.float.first_divergent_frame {
             Some(frame) => format!(
-                "differs from frame {frame} on; at the end the furthest cube is {:.1} units off, the mean one {:.1}",
+                "differs from frame {frame} on; at the end the furthest cube is {:.1} units off, the mean distance is {:.1}",
                 self.float.final_max, self.float.final_mean
             ),
             None => "no difference".into(),
@@ -218,9 +218,9 @@ fn plot(outcome: &CubesOutcome, report: &CubesReport) -> Plot {
     let first = report.float.first_divergent_frame;
     let first = first.map_or(String::new(), |frame| format!("; f32 first differs in frame {frame}"));
     Plot {
-        title: "Left and right: the same keys, how far apart are the cubes?".into(),
+        title: "Distance between the cubes on the left and on the right, given the same keys".into(),
         subtitle: format!(
-            "{} cubes, {} s; the right side plays {:.2} s later, what crosses the network are six keys per frame{first}",
+            "{} cubes, {} s; the right side plays {:.2} s later; only six keys per frame cross the network{first}",
             report.cubes,
             report.seconds(),
             report.delay_ms_mean / 1e3,

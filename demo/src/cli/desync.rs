@@ -1,4 +1,4 @@
-//! `desync`: where two replays of one match part.
+//! `desync`: where two replays of one match diverge.
 
 use std::path::Path;
 
@@ -11,32 +11,32 @@ use crate::cli::args::Desync;
 use crate::cli::{Failed, print_json};
 use crate::game::{Game, Setup};
 
-/// What two replays say about one match.
+/// The comparison of two replays of one match.
 #[derive(Debug, Serialize)]
 struct Comparison {
-    /// Turns that both have.
+    /// Turns that both replays have.
     turns: u32,
     agree: bool,
     first_divergent_turn: Option<u32>,
-    /// What each recorded after that turn, and what the same orders come to here.
+    /// The checksum that each replay recorded after that turn, and the one that the same orders give here.
     checksums: Option<[String; 3]>,
-    /// Whose checksum nobody can reproduce: "A", "B", or "unknown".
+    /// The replay whose checksum cannot be reproduced: "A", "B", or "unknown".
     outlier: Option<&'static str>,
-    /// The first number that differs, where the outlier's state is known: right after that turn if the outlier noticed, otherwise at its first
-    /// keyframe.
+    /// The first number that differs, if the outlier's state is known: right after that turn if the outlier noticed the desync, otherwise
+    /// at its next keyframe.
     difference: Option<Difference>,
 }
 
 #[derive(Debug, Serialize)]
 struct Difference {
-    /// The state before this turn is compared.
+    /// The states before this turn are compared.
     at_turn: u32,
     kind: &'static str,
     index: u32,
     field: &'static str,
-    /// In the outlier's state, and in that of the orders played here.
+    /// In the outlier's state, and in the state that the orders lead to here.
     values: [Option<i128>; 2],
-    /// Numbers that differ by then: a difference spreads from turn to turn.
+    /// Numbers that differ by then; a difference spreads from turn to turn.
     differing_numbers: u32,
 }
 
@@ -94,7 +94,7 @@ fn compare(setup: Setup, a: &Replay, b: &Replay) -> Result<Comparison, Failed> {
     })
 }
 
-/// The orders of a replay, played from the first turn up to one.
+/// Plays the orders of a replay from the first turn up to this one.
 fn play(setup: Setup, replay: &Replay, to: u32) -> Result<ReplayPlayer<Game>, Failed> {
     let game = Game::new(setup).map_err(MatchError::from)?;
     let mut player = ReplayPlayer::new(replay.clone(), game);
@@ -102,7 +102,7 @@ fn play(setup: Setup, replay: &Replay, to: u32) -> Result<ReplayPlayer<Game>, Fa
     Ok(player)
 }
 
-/// Between a broken copy after the divergence, as early as its file has the state, and what the whole copy's orders come to then.
+/// Compares a damaged copy after the divergence, as early as its file has the state, with the state that the sound copy's orders lead to.
 fn difference(
     setup: Setup,
     broken: &Replay,
@@ -144,11 +144,13 @@ impl Comparison {
             "first difference   after turn {turn}\nchecksum in A      {a}\nchecksum in B      {b}\nplayed again here  {here}\n"
         );
         text.push_str(&match self.outlier {
-            Some("unknown") | None => "outlier            unknown: the orders lead to neither\n".to_owned(),
-            Some(name) => format!("outlier            {name}: the same orders lead to the other one\n"),
+            Some("unknown") | None => {
+                "outlier            unknown: the orders lead to neither checksum\n".to_owned()
+            }
+            Some(name) => format!("outlier            {name}: the same orders lead to the other checksum\n"),
         });
         match &self.difference {
-            None => text.push_str("                   no later keyframe of it to look into\n"),
+            None => text.push_str("                   it has no later keyframe to compare\n"),
             Some(d) => {
                 let value =
                     |value: Option<i128>| value.map_or("nothing".to_owned(), |value| value.to_string());

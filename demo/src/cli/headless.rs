@@ -1,4 +1,4 @@
-//! `headless`, and what runs without a command.
+//! `headless`, and the default command without a display.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use testudo_lockstep::simnet::LinkSettings;
@@ -10,10 +10,10 @@ use crate::cli::report::Report;
 use crate::cli::{Failed, print, save_difference};
 use crate::game::Setup;
 
-/// Length of a match for which nobody has said one.
+/// Default length of a match.
 const TURNS: u32 = 300;
 
-/// How long a packet that is to be overtaken is held back: two frames.
+/// Delay of a packet that later ones overtake: two frames.
 const REORDER_HOLD: Duration = Duration::from_millis(100);
 
 pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
@@ -39,7 +39,7 @@ pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
     Ok(report.checksums_agree)
 }
 
-/// The replay of player 0's client, and beside it, with the player's number at the end of its name, that of the client that is broken.
+/// The replay of player 0's client, and that of the damaged client with the player's number at the end of its name.
 fn recordings(options: &Headless, spec: &SimulatedMatch) -> Result<Vec<(u8, Recording)>, Failed> {
     let Some(path) = &options.replay else { return Ok(Vec::new()) };
     let mut recordings = vec![(0, Recording::create(path, &spec.terms)?)];
@@ -59,7 +59,7 @@ pub(crate) fn run(spec: &SimulatedMatch, recordings: Vec<(u8, Recording)>) -> Re
     Ok(Report::new(&outcome?, spec.topology == Topology::Host))
 }
 
-/// A bar on standard error; nothing if that is not a terminal.
+/// A bar on standard error; none if that is not a terminal.
 pub(crate) fn progress_bar(what: &'static str, length: u64) -> ProgressBar {
     let bar = ProgressBar::new(length).with_prefix(what);
     if let Ok(style) = ProgressStyle::with_template("{prefix} {pos}/{len} [{bar:40}] {msg}") {
@@ -90,8 +90,8 @@ pub(crate) fn in_words(link: &Link) -> String {
     let mut parts = Vec::new();
     if link.latency_ms + link.jitter_ms > 0 {
         parts.push(match link.jitter_ms {
-            0 => format!("{} ms on the way", link.latency_ms),
-            jitter => format!("{} to {} ms on the way", link.latency_ms, link.latency_ms + jitter),
+            0 => format!("{} ms latency", link.latency_ms),
+            jitter => format!("{} to {} ms latency", link.latency_ms, link.latency_ms + jitter),
         });
     }
     for (ppm, what) in [(link.loss, "lost"), (link.duplicate, "doubled"), (link.reorder, "overtaken")] {
@@ -106,7 +106,7 @@ pub(crate) fn in_words(link: &Link) -> String {
     }
 }
 
-/// The fault that the options describe; the parser has seen to it that there are all five or none.
+/// The fault that the options describe. The parser accepts all five options or none.
 fn fault(corrupt: &Corrupt, game: &Match) -> Result<Option<Fault>, Failed> {
     let &Corrupt {
         corrupt_turn: Some(turn),
@@ -128,7 +128,7 @@ fn fault(corrupt: &Corrupt, game: &Match) -> Result<Option<Fault>, Failed> {
         }
     }
     if game.players < 2 {
-        return Err(Failed::usage("a single client has no other to differ from: use --players 2 or more"));
+        return Err(Failed::usage("a single client cannot differ from another one: use --players 2 or more"));
     }
     Ok(Some(Fault { turn, player, slot, field: field.0, bit }))
 }

@@ -1,4 +1,4 @@
-//! The command line: what the program was asked for, and how it ends.
+//! The command line: what the user asked for, and how the program ends.
 
 mod args;
 mod cubes;
@@ -24,10 +24,10 @@ use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
 use crate::view::measure_drawing;
 
-/// Commands that the documents name and that this version does not have.
+/// Commands that documents name but that this version does not have.
 const LATER: [&str; 1] = ["relay"];
 
-/// Why there is no result: one sentence, and the exit code.
+/// The reason why there is no result: one sentence and the exit code.
 #[derive(Debug)]
 struct Failed {
     code: u8,
@@ -53,9 +53,9 @@ impl From<CubesError> for Failed {
     }
 }
 
-/// Reads the arguments, runs the command, reports.
+/// Reads the arguments, runs the command and reports the result.
 pub(crate) fn run() -> ExitCode {
-    // Errors of the parser itself have to know, too.
+    // Errors of the parser itself must know this, too.
     let json = std::env::args_os().any(|argument| argument == "--json");
     let result = match Arguments::try_parse() {
         Ok(arguments) => execute(&arguments),
@@ -79,7 +79,7 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// Tells whether everything agreed.
+/// Returns whether everything agreed.
 fn execute(arguments: &Arguments) -> Result<bool, Failed> {
     let json = arguments.json;
     match &arguments.command {
@@ -115,7 +115,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
     }
 }
 
-/// Prints the result on standard output. `network` says in words over what was played.
+/// Prints the result on standard output. `network` describes the network of the match.
 fn print(report: &Report, json: bool, network: &str) {
     if json {
         print_json(report);
@@ -124,7 +124,7 @@ fn print(report: &Report, json: bool, network: &str) {
     }
 }
 
-/// Writes the report of a difference, if there is one and a file for it.
+/// Writes the desync report, if there is a desync and a file for the report.
 fn save_difference(report: &Report, path: Option<&Path>, replay: Option<&Path>) -> Result<(), Failed> {
     let Some(path) = path else { return Ok(()) };
     let saved = report.save_difference(path, replay);

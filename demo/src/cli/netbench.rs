@@ -1,4 +1,4 @@
-//! `netbench`: TCP against UDP as a table, as JSON and as a picture.
+//! `netbench`: TCP against UDP as a table, as JSON and as a plot.
 
 use std::fmt::Write as _;
 use std::thread;
@@ -28,7 +28,7 @@ struct ConditionReport {
     udp_bytes_per_second: f64,
     optimum_late_fraction: f64,
     kernel_tcp_stalled_fraction: Option<f64>,
-    /// The kernel's figure in words.
+    /// The figure of the kernel's TCP, as text.
     kernel_tcp: &'static str,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn netbench(options: &Netbench, json: bool) -> Result<bool, Failed> {
         runs.into_iter().filter_map(|run| run.join().ok()).collect()
     });
     if rows.len() < CONDITIONS.len() {
-        return Err(Failed { code: 1, sentence: "a measurement broke off".into() });
+        return Err(Failed { code: 1, sentence: "a measurement failed".into() });
     }
     if let Some(path) = &options.plot {
         let written = std::fs::write(path, svg(&rows));
@@ -109,7 +109,7 @@ fn percent(part: f64) -> String {
 
 fn table(rows: &[Row]) -> String {
     let mut text = String::from(
-        "                   pictures that stand still, %         late inputs, %          hitches/min   delivered, %  UDP\n\
+        "                   picture frozen, % of frames          late inputs, %          hitches/min   delivered, %  UDP\n\
          link               TCP    UDP    Linux TCP              TCP    UDP    optimum   TCP     UDP   TCP    UDP    bytes/s\n",
     );
     for Row { condition, tcp, udp, udp_bytes_per_second } in rows {
@@ -132,7 +132,7 @@ fn table(rows: &[Row]) -> String {
         );
     }
     text.push_str(
-        "60 inputs per second, played 100 ms after they could have been there. docs/udp-and-tcp.md says what differs from a kernel's TCP.\n",
+        "60 inputs per second, each played 100 ms after its earliest possible arrival. docs/udp-and-tcp.md lists the differences from a kernel's TCP.\n",
     );
     text
 }
@@ -144,7 +144,7 @@ const ROW: f64 = 58.0;
 const TOP: f64 = 96.0;
 const BAR: f64 = 18.0;
 
-/// One pair of bars per link: the share of pictures that stand still.
+/// One pair of bars per link: the share of frozen pictures.
 fn svg(rows: &[Row]) -> String {
     let height = TOP + ROW * rows.len() as f64 + 52.0;
     let mut svg = format!(
@@ -156,7 +156,7 @@ fn svg(rows: &[Row]) -> String {
         svg.push_str(&element);
         svg.push('\n');
     };
-    line("<text x=\"24\" y=\"30\" font-size=\"18\" fill=\"#1b2128\">How much of the time the picture stands still</text>".into());
+    line("<text x=\"24\" y=\"30\" font-size=\"18\" fill=\"#1b2128\">How much of the time the picture is frozen</text>".into());
     line(
         "<text x=\"24\" y=\"50\" fill=\"#56616d\">60 inputs per second over the same bad link, played 100 ms after they could have been \
          there</text>"
@@ -196,7 +196,7 @@ fn svg(rows: &[Row]) -> String {
         line(format!("<text x=\"{end}\" y=\"{}\" {style}>{lost} % of the packets lost</text>", y + 32.0));
         for (top, measured, color) in [(y, &row.tcp, TCP), (y + BAR + 3.0, &row.udp, UDP)] {
             let share = measured.stalled_fraction;
-            // Nothing at all is visible, too.
+            // A share of zero is visible, too.
             let width = (x(share) - LEFT).max(2.0);
             line(format!(
                 "<rect x=\"{LEFT}\" y=\"{top}\" width=\"{width:.1}\" height=\"{BAR}\" fill=\"{color}\"/>"

@@ -53,7 +53,7 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
     run(&options.seat, json, &format!("joined over UDP at {host}"), start, |_| {})
 }
 
-/// Plays in a window, or without one; prints what came of it.
+/// Plays in a window or without one, and prints the outcome.
 fn run(
     seat: &Seat,
     json: bool,
@@ -91,7 +91,7 @@ fn run(
     print_outcome(outcome.as_ref(), seat, json, network)
 }
 
-/// Prints what came of a seat. There is nothing to tell of a match that has not begun.
+/// Prints the outcome of this peer. A match that has not begun has none.
 fn print_outcome(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &str) -> Result<bool, Failed> {
     let Some(outcome) = outcome else {
         if json && seat.headless {
@@ -115,7 +115,7 @@ fn seat_options(seat: &Seat, fault: Option<Fault>) -> SeatOptions {
     SeatOptions { pilot, replay, fault }
 }
 
-/// The address that a name stands for; the older kind of addresses first, because a host listens on one of these by default.
+/// The address of a name. IPv4 addresses come first, because a host listens on one by default.
 fn resolved(name: &str) -> Result<SocketAddr, Failed> {
     let unknown = |why: String| Failed { code: 1, sentence: format!("{name}: {why}") };
     let addresses = name.to_socket_addrs().map_err(|error| unknown(error.to_string()))?;

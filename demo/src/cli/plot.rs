@@ -1,4 +1,4 @@
-//! A plot of a few lines over time as an SVG: a logarithmic scale, and below it a place of its own for exactly zero.
+//! A plot of a few lines over time as an SVG. The scale is logarithmic, with a separate place for exact zero below it.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ pub(crate) struct Plot {
     pub(crate) subtitle: String,
     pub(crate) x_label: String,
     pub(crate) y_label: String,
-    /// A horizontal line with a name, for orientation.
+    /// A horizontal line with a label, for orientation.
     pub(crate) mark: Option<(f64, String)>,
     /// Drawn in this order, the last on top.
     pub(crate) series: Vec<Series>,
@@ -17,29 +17,29 @@ pub(crate) struct Plot {
 /// One line. Values are not negative.
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// As SVG has it.
+    /// An SVG colour.
     pub(crate) color: &'static str,
-    /// By ascending x.
+    /// In ascending order of x.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// Size of the picture, and the frame of the scale in it, pixels.
+/// Size of the image, and the frame of the plot in it, pixels.
 const SIZE: (f64, f64) = (960.0, 460.0);
 const LEFT: f64 = 86.0;
 const RIGHT: f64 = 930.0;
 const TOP: f64 = 100.0;
-/// Where the smallest decade ends, and where zero is.
+/// Height of the end of the smallest decade, and of zero.
 const FLOOR: f64 = 360.0;
 const ZERO: f64 = 388.0;
 
 /// Most decades on the scale.
 const DECADES_MAX: i32 = 16;
 
-/// Points that share this many pixels are drawn as one, the largest.
+/// Points within this many pixels are drawn as one, the largest.
 const COLUMN: f64 = 1.5;
 
 impl Plot {
-    /// The picture.
+    /// Renders the plot.
     pub(crate) fn to_svg(&self) -> String {
         let scale = Scale::of(&self.series);
         let mut svg = Svg(format!(
@@ -118,7 +118,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// The smallest one on which every value has a place; what is too small beside the largest lies on its lower end.
+    /// The smallest scale that holds every value. Values that are too small next to the largest one lie on its lower end.
     fn of(series: &[Series]) -> Self {
         let points = || series.iter().flat_map(|series| &series.points);
         let sizes = points().map(|point| point.1).filter(|value| *value > 0.0);
@@ -142,7 +142,7 @@ impl Scale {
         FLOOR - (FLOOR - TOP) * (value.log10().max(low) - low) / (high - low)
     }
 
-    /// One point per column of pixels: a line shows no more.
+    /// One point per column of pixels: a line cannot show more.
     fn columns(&self, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         let mut drawn: Vec<(f64, f64)> = Vec::new();
         for &(x, value) in points {

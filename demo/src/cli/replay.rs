@@ -14,7 +14,7 @@ use crate::cli::{Failed, print_json};
 use crate::game::Game;
 use crate::view::{self, WindowError};
 
-/// What a replay file is.
+/// What is known about a replay file.
 #[derive(Debug, Serialize)]
 struct About {
     players: u8,
@@ -22,16 +22,16 @@ struct About {
     seed: u64,
     turns: u32,
     frames: u64,
-    /// At the speed of the match, pauses left out.
+    /// At the speed of the match, without pauses.
     seconds: f64,
-    /// The end is there and nothing is damaged.
+    /// The file has its end and no damage.
     complete: bool,
     /// The file had reached its largest size.
     full: bool,
     /// Where and why it stops being readable.
     #[serde(skip_serializing_if = "Option::is_none")]
     damage: Option<String>,
-    /// The first turn in which peers disagreed, if that was noticed while it was recorded.
+    /// The first turn in which the peers disagreed, if the recording noticed it.
     diverged_turn: Option<u32>,
     bytes: usize,
     bytes_per_minute: f64,
@@ -41,13 +41,13 @@ struct About {
 struct Verdict {
     #[serde(flatten)]
     about: About,
-    /// Every checksum and every keyframe is what the simulation comes to.
+    /// Every checksum and every keyframe is reproduced.
     equal: bool,
     first_bad_turn: Option<u32>,
-    /// The difference in words.
+    /// The difference as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<String>,
-    /// So many times faster than it was played.
+    /// Speed of the verification as a multiple of real time.
     times_real_time: f64,
 }
 
@@ -60,7 +60,7 @@ struct Moment {
     /// Living units by army.
     living: Vec<u32>,
     kills: Vec<u32>,
-    /// How long it took to get there, from the last turn, ms.
+    /// Time of the jump from the last turn, ms.
     seek_ms: f64,
 }
 
@@ -92,20 +92,17 @@ pub(crate) fn verify(options: &Verify, json: bool) -> Result<bool, Failed> {
     } else {
         print!("{}", verdict.about.in_words());
         match &verdict.difference {
-            None => println!(
-                "every checksum  equal, {:.0} times as fast as it was played",
-                verdict.times_real_time
-            ),
+            None => println!("every checksum  equal, {:.0} times real time", verdict.times_real_time),
             Some(difference) => println!("DIVERGES        {difference}"),
         }
         if !verdict.about.complete {
-            println!("NOT COMPLETE    what stands before that is sound");
+            println!("NOT COMPLETE    everything before that point is sound");
         }
     }
     Ok(is_good)
 }
 
-/// In a window, if there is one and nothing asks for text.
+/// Opens a window, if there is a display and no option asks for text.
 pub(crate) fn replay(options: &ReplayView, json: bool) -> Result<bool, Failed> {
     if json || options.headless || options.speed.is_some() {
         return tell(options, json);
@@ -118,7 +115,7 @@ pub(crate) fn replay(options: &ReplayView, json: bool) -> Result<bool, Failed> {
     match view::open_replay(Course::new(replay, terms)?, options.turn, log) {
         Ok(is_good) => Ok(is_good),
         Err(WindowError::NoDisplay(why)) => {
-            eprintln!("There is no window ({why}): the replay is told as text.");
+            eprintln!("There is no window ({why}): the replay is printed as text.");
             tell(options, json)
         }
         Err(WindowError::Match(error)) => Err(error.into()),
@@ -129,7 +126,7 @@ fn tell(options: &ReplayView, json: bool) -> Result<bool, Failed> {
     let (mut player, terms) = open(&options.file)?;
     let turns = player.replay().turns();
     let turn = options.turn.unwrap_or(if options.speed.is_some() { 0 } else { turns });
-    // From the end, so that it is a jump back as somebody who watches makes it.
+    // From the end, so that it is a jump backwards, as a viewer would make it.
     let refused = |error: testudo_lockstep::replay::SeekError| Failed::usage(error.to_string());
     player.seek(turns).map_err(refused)?;
     let clock = Clock::start();
@@ -161,7 +158,7 @@ fn tell(options: &ReplayView, json: bool) -> Result<bool, Failed> {
     Ok(moment.about.complete && player.divergence().is_none())
 }
 
-/// Plays to the end at a speed, and shows turn and armies.
+/// Plays to the end at a speed and shows turn and armies.
 fn watch(player: &mut ReplayPlayer<Game>, terms: &Terms, speed: f64) {
     let bar = progress_bar("turn", player.replay().turns().into());
     let (clock, mut due) = (Clock::start(), 0.0);

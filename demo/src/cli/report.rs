@@ -1,4 +1,4 @@
-//! What a match looked like: the JSON object, and the summary for people.
+//! The report of a match: the JSON object, and the summary for people.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::app::{Desync, Outcome};
 
-/// The keys of `--json`. Keys that make no sense for a command are left out.
+/// The keys of `--json`. Keys that do not apply to a command are left out.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     players: u8,
@@ -22,9 +22,9 @@ pub(crate) struct Report {
     first_divergent_turn: Option<u32>,
     client_checksums: Vec<String>,
     client_steps: Vec<u32>,
-    /// Frames in which a client stood, over all clients in this process.
+    /// Frames in which a client waited, over all clients in this process.
     stalled_frames: u64,
-    /// Their part of all frames, simulated or stood.
+    /// Their share of all frames, simulated or waited.
     stalled_fraction: f64,
     turn_ms_mean: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub(crate) struct Report {
     bodies: u32,
     contacts_mean: f64,
     kills: Vec<u32>,
-    /// The player who has won; null if nobody has yet.
+    /// The player who has won; null if nobody has won yet.
     winner: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     desync: Option<DesyncReport>,
@@ -49,12 +49,13 @@ struct DesyncReport {
     turn: u32,
     frame: u32,
     body: Option<u32>,
-    /// What the number belongs to: "body 5", "unit 3".
+    /// The object that the number belongs to: "body 5", "unit 3".
     object: Option<String>,
     field: Option<&'static str>,
     values: Vec<Option<i128>>,
     outlier: Option<u8>,
-    /// Whether the orders lead to this process's copy again; without it, memory was hit, or something outside of the state was looked at.
+    /// Whether the orders lead to this process's copy again. If not, memory was damaged, or the rules read something outside of their
+    /// state.
     #[serde(skip_serializing_if = "Option::is_none")]
     reproducible_here: Option<bool>,
 }
@@ -106,7 +107,7 @@ impl Report {
         }
     }
 
-    /// A few lines for people who have not read the code. `network` says in words over what was played.
+    /// A few lines for people who have not read the code. `network` describes the network of the match.
     pub(crate) fn summary(&self, network: &str) -> String {
         let mut out = String::new();
         let seconds = f64::from(self.turns) * self.turn_ms_mean / 1e3;
@@ -135,9 +136,9 @@ impl Report {
             &mut out,
             "stalls",
             match self.stalled_frames {
-                0 => "none: every turn's orders were there in time".into(),
+                0 => "none: every turn's orders arrived in time".into(),
                 frames => format!(
-                    "{frames} frames ({:.1} %) in which somebody waited for orders",
+                    "{frames} frames ({:.1} %) in which a player waited for orders",
                     self.stalled_fraction * 100.0
                 ),
             },
@@ -154,32 +155,33 @@ impl Report {
         out
     }
 
-    /// If copies differ, writes a report for people, with the JSON object at its end. `replay`: the replay of the match, if one was written.
+    /// If copies differ, writes a report for people, with the JSON object at its end. `replay`: the replay of the match, if one was
+    /// written.
     pub(crate) fn save_difference(&self, path: &Path, replay: Option<&Path>) -> std::io::Result<()> {
         let Some(turn) = self.first_divergent_turn else { return Ok(()) };
         let mut text = format!(
-            "Copies of one match differ since turn {turn}\n\n  battle     {} armies of {} units, seed {}\n  checksums  {}\n",
+            "Copies of one match differ from turn {turn} on\n\n  battle     {} armies of {} units, seed {}\n  checksums  {}\n",
             self.players,
             self.units,
             self.seed,
             self.client_checksums.join(", ")
         );
         let found = self.desync.as_ref().map_or_else(
-            || "not known: a guest asks the host, and a host only answers; see the guest's report".to_owned(),
+            || "unknown: the host does not ask the guests; see the guest's report".to_owned(),
             DesyncReport::sentence,
         );
         let _ = writeln!(text, "  found      {found}");
         let whose = self.desync.as_ref().and_then(|desync| desync.outlier);
         let whose = whose
-            .map_or("unknown: no majority among the copies that were compared".to_owned(), |player| {
-                format!("player {player}'s, which is alone against all others")
+            .map_or("unknown: there is no majority among the compared copies".to_owned(), |player| {
+                format!("player {player}'s, which differs from all others")
             });
         let _ = writeln!(text, "  broken     {whose}");
         if let Some(reproducible) = self.desync.as_ref().and_then(|desync| desync.reproducible_here) {
             let told = if reproducible {
-                "yes: played again, the orders lead to this copy's state; the rules or what they look at differ between the machines"
+                "yes: the orders lead to this copy's state again; the rules or their inputs differ between the machines"
             } else {
-                "no: played again, the orders lead elsewhere; this copy's memory was hit, or the rules looked outside of their state"
+                "no: the orders lead to another state; this copy's memory was damaged, or the rules read something outside of their state"
             };
             let _ = writeln!(text, "  again      {told}");
         }
@@ -187,15 +189,15 @@ impl Report {
             let file = replay.display();
             let _ = writeln!(
                 text,
-                "  next       testudo verify {file}   (do the orders lead to what was recorded?)"
+                "  next       testudo verify {file}   (do the orders lead to the recorded states?)"
             );
         }
         let json = serde_json::to_string_pretty(self)?;
-        let _ = writeln!(text, "\ndocs/debugging-a-desync.md says how to read this.\n\n{json}");
+        let _ = writeln!(text, "\ndocs/debugging-a-desync.md explains this report.\n\n{json}");
         std::fs::write(path, text)
     }
 
-    /// Who has won.
+    /// The winner as text.
     fn won(&self) -> String {
         match self.winner {
             Some(player) => format!("player {player} has won"),
@@ -227,7 +229,7 @@ impl Report {
     }
 }
 
-/// From copies in this process, or from what the host has told.
+/// From copies in this process, or from the host's answers.
 fn desync_report(outcome: &Outcome) -> Option<DesyncReport> {
     if let Some(desync) = &outcome.desync {
         return Some(DesyncReport::new(desync));
@@ -256,7 +258,7 @@ impl DesyncReport {
         let who = self.outlier.map_or(String::new(), |player| format!(" in player {player}'s copy"));
         let (Some(object), Some(field)) = (&self.object, self.field) else {
             return format!(
-                "frame {}: the checksums differ{who}, and no number that the state shows",
+                "frame {}: the checksums differ{who}, but no number of the state does",
                 self.frame
             );
         };
@@ -268,10 +270,10 @@ impl DesyncReport {
 
 fn beaten(kills: &[u32]) -> String {
     match kills {
-        [_] => "nobody to fight".into(),
+        [_] => "no opponent".into(),
         _ => {
             let counts: Vec<String> = kills.iter().map(u32::to_string).collect();
-            format!("kills of each: {}", counts.join(", "))
+            format!("kills by player: {}", counts.join(", "))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `skirmish`, and what runs without a command: a window, or the same match without one.
+//! `skirmish`, and the default command: a window, or the same match without one.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::{Failed, print};
 use crate::view::{self, WindowError};
 
-/// The match that is played without a command: an ordinary connection, so that there is something to see.
+/// The match that is played without a command, over an ordinary connection, so that the network's effects are visible.
 const SKIRMISH: (Match, Link) = (
     Match { players: 2, units: 200, turns: None, seed: 1 },
     Link { latency_ms: 60, jitter_ms: 15, loss: 20_000, duplicate: 0, reorder: 0 },
@@ -36,7 +36,7 @@ pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
         fault: None,
     };
     let report = run(&spec, Vec::new())?;
-    print(&report, json, &format!("two bots against each other over {}", in_words(&link)));
+    print(&report, json, &format!("bot against bot over {}", in_words(&link)));
     if !json && report.checksums_agree {
         println!(
             "
@@ -68,7 +68,7 @@ fn window_spec(options: &Skirmish, game: &Match, link: &Link) -> SkirmishSpec {
     }
 }
 
-/// The file of a window's notes.
+/// The log file of a window.
 pub(crate) fn log_file(path: Option<&Path>) -> Result<Option<File>, Failed> {
     let Some(path) = path else { return Ok(None) };
     let created = File::create(path).map(Some);

@@ -1,4 +1,4 @@
-//! `soak`: many random matches, and what came of them.
+//! `soak`: many random matches, and their results.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -37,7 +37,7 @@ struct SoakReport {
     stalled_frames: u64,
 }
 
-/// Packets, but that partitions, drops, rejoins and pauses count once each.
+/// Counts packets, except that partitions, drops, rejoins and pauses count once each.
 #[derive(Debug, Default, Serialize)]
 struct FaultCounts {
     loss: u64,
@@ -50,20 +50,20 @@ struct FaultCounts {
     pause: u64,
 }
 
-/// Games of one kind, and how much faster than real time they ran.
+/// Games of one kind, and their speed relative to real time.
 #[derive(Debug, Serialize)]
 struct Class {
     /// star, relay or mesh.
     links: &'static str,
-    /// How many, or from-to.
+    /// A number, or a range.
     players: &'static str,
     games: u64,
     turns: u64,
-    /// Virtual time from the first packet to the survivors' last turn, once per game however many clients simulate it.
+    /// Virtual time from the first packet to the survivors' last turn, counted once per game, however many clients simulate it.
     simulated_seconds: f64,
     /// Processor time of the threads that played the games: all clients, network and checks.
     processor_seconds: f64,
-    /// The one over the other: on one core.
+    /// Simulated seconds per processor second, that is, on one core.
     times_real_time: f64,
 }
 
@@ -85,12 +85,12 @@ pub(crate) fn run_soak(options: &Soak, json: bool) -> Result<bool, Failed> {
     Ok(report.failing_seeds.is_empty())
 }
 
-/// Says on standard error what a game did wrong, and how to play it alone.
+/// Prints on standard error what a game did wrong, and how to play it alone.
 fn explain(game: &GameReport) {
     if game.findings.is_empty() {
         return;
     }
-    eprintln!("seed {} failed; it alone: testudo soak --games 1 --seed {}", game.seed, game.seed);
+    eprintln!("seed {} failed; to play it alone: testudo soak --games 1 --seed {}", game.seed, game.seed);
     for finding in &game.findings {
         eprintln!("  {finding}");
     }
@@ -101,7 +101,7 @@ fn explain(game: &GameReport) {
         let path = format!("replays/soak-{}-{node}.replay", game.seed);
         let written = fs::create_dir_all("replays").and_then(|()| fs::write(&path, trace.replay(&header)));
         match written {
-            Ok(()) => eprintln!("  what client {node} ran: testudo verify {path}"),
+            Ok(()) => eprintln!("  replay of client {node}: testudo verify {path}"),
             Err(error) => eprintln!("  {path} cannot be written: {error}"),
         }
     }
@@ -146,7 +146,7 @@ impl SoakReport {
         let verdict = match self.failing_seeds.len() {
             0 => "none: every client of every game ran the same turns and the same orders".into(),
             _ => format!(
-                "{} mismatches, {} clients that did not come through; seeds {:?}",
+                "{} mismatches, {} clients that did not finish; seeds {:?}",
                 self.mismatches, self.stalls_unrecovered, self.failing_seeds
             ),
         };
@@ -216,7 +216,7 @@ impl FaultCounts {
     }
 }
 
-/// Games by topology and number of players.
+/// Groups games by topology and number of players.
 fn classes(outcome: &SoakOutcome) -> Vec<Class> {
     let mut classes: BTreeMap<(&str, u8), Class> = BTreeMap::new();
     for game in &outcome.games {

@@ -144,7 +144,7 @@ const fn sixteenths(count: i64) -> Fx {
 impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Cubes { given } => write!(f, "cubes is {given}, allowed are 1 to {CUBES_MAX}"),
+            Self::Cubes { given } => write!(f, "cubes must be 1 to {CUBES_MAX}, not {given}"),
             Self::World(error) => write!(f, "{error}"),
             Self::Body(error) => write!(f, "{error}"),
         }

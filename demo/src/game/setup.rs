@@ -68,7 +68,7 @@ impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OutOfRange { setting, value, max } => {
-                write!(f, "{setting} is {value}, allowed are 1 to {max}")
+                write!(f, "{setting} must be 1 to {max}, not {value}")
             }
             Self::World(error) => write!(f, "{error}"),
             Self::Body(error) => write!(f, "the physics refused a body: {error:?}"),

@@ -57,7 +57,7 @@ impl fmt::Display for Finding {
         match self {
             Self::Mismatch(text) => write!(f, "mismatch: {text}"),
             Self::Unrecovered(text) => write!(f, "not recovered: {text}"),
-            Self::Void => write!(f, "the armies never touched"),
+            Self::Void => write!(f, "the armies never touched each other"),
         }
     }
 }

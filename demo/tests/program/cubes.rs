@@ -91,5 +91,8 @@ fn what_cannot_be_is_refused() {
         assert!(report["error"].as_str().is_some_and(|error| error.contains(word)), "{arguments}: {report}");
     }
     let report = run_json("cubes --seconds 1 --loss 1", 1);
-    assert!(report["error"].as_str().is_some_and(|error| error.contains("did not come in time")), "{report}");
+    assert!(
+        report["error"].as_str().is_some_and(|error| error.contains("did not connect in time")),
+        "{report}"
+    );
 }

@@ -83,7 +83,7 @@ fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     run_json(&format!("{MATCH} {fault} --replay {} --report {}", file.display(), paper.display()), 1);
     let text = fs::read_to_string(paper).expect("a report");
     for part in
-        ["differ since turn 20", "position.x of body 20", "testudo verify", "\"first_divergent_turn\": 20"]
+        ["differ from turn 20 on", "position.x of body 20", "testudo verify", "\"first_divergent_turn\": 20"]
     {
         assert!(text.contains(part), "{part} in {text}");
     }

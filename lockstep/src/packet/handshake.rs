@@ -42,7 +42,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Version { expected } => write!(f, "the other side speaks protocol version {expected}"),
-            Self::Session => write!(f, "the other side plays another match (another session id)"),
+            Self::Session => write!(f, "the other side plays another match (the session id differs)"),
             Self::Config { expected } => {
                 write!(f, "the other side has other settings (hash {expected:016x})")
             }

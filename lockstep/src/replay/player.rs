@@ -256,10 +256,10 @@ impl fmt::Display for Divergence {
                 write!(f, "turn {turn}: recorded {recorded:016x}, found {found:016x}")
             }
             Self::Keyframe { turn } => {
-                write!(f, "turn {turn}: the state before it is not that of the keyframe")
+                write!(f, "turn {turn}: the state before it differs from the keyframe")
             }
             Self::Action { turn, error } => {
-                write!(f, "turn {turn}: an action that this game cannot decode: {error}")
+                write!(f, "turn {turn}: the game cannot decode an action: {error}")
             }
         }
     }

@@ -145,7 +145,7 @@ impl Replay {
             }
             kind::KEYFRAME => {
                 if number() != Some(turns) {
-                    return Err("the keyframe stands at the wrong turn");
+                    return Err("the keyframe is at the wrong turn");
                 }
                 self.keyframes.push((turns, payload.start + 4..payload.end));
             }
@@ -164,14 +164,14 @@ impl Replay {
                 let ending = match body.get(4) {
                     Some(0) => Ending::Over,
                     Some(1) => Ending::Full,
-                    _ => return Err("this record is not an end"),
+                    _ => return Err("the end record is not valid"),
                 };
                 if number() != Some(turns) || body.len() != 5 {
-                    return Err("the end stands at the wrong turn");
+                    return Err("the end is at the wrong turn");
                 }
                 self.ending = Some(ending);
             }
-            _ => return Err("the record is of an unknown kind"),
+            _ => return Err("the record has an unknown kind"),
         }
         Ok(())
     }
@@ -263,7 +263,7 @@ fn next_record(
     let length =
         rest.first_chunk().map(|four| u32::from_le_bytes(*four) as usize).ok_or("the file is cut off")?;
     if length > RECORD_BYTES_MAX {
-        return Err("the record is longer than any can be");
+        return Err("the record is longer than the limit");
     }
     if rest.len() < RECORD_OVERHEAD + length {
         return Err("the file is cut off");
@@ -366,10 +366,10 @@ impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAReplay => write!(f, "this is not a replay"),
-            Self::Header => write!(f, "the replay's first record is damaged: there is nothing to play"),
+            Self::Header => write!(f, "the replay's header is damaged, so nothing can be played"),
             Self::Version { found } => write!(
                 f,
-                "the replay was written in version {found} of the format, this program reads version {REPLAY_VERSION}"
+                "the replay has format version {found}, this program reads version {REPLAY_VERSION}"
             ),
             Self::SimVersion { found, own } => write!(
                 f,

@@ -34,7 +34,7 @@ impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { turns, divergence, damage, ending, desync: _ } = self;
         match divergence {
-            Some(divergence) => write!(f, "differs from what was recorded: {divergence}")?,
+            Some(divergence) => write!(f, "differs from the recording: {divergence}")?,
             None => write!(f, "{turns} turns, every checksum reproduced")?,
         }
         match (damage, ending) {

@@ -136,13 +136,15 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OutOfRange { setting, value, min, max } => {
-                write!(f, "{setting} is {value}, allowed are {min} to {max}")
+                write!(f, "{setting} must be {min} to {max}, not {value}")
             }
             Self::ActionTooLarge { bits, max } => {
-                write!(f, "an action has up to {bits} bits, allowed are {max}")
+                write!(f, "an action must have at most {max} bits, not {bits}")
             }
             Self::OtherMatch => write!(f, "the saved match has other settings or content"),
-            Self::UnsoundSave => write!(f, "the saved match cannot be resumed: its entries make no sense"),
+            Self::UnsoundSave => {
+                write!(f, "the saved match cannot be resumed: its entries are not consistent")
+            }
         }
     }
 }

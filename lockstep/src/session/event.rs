@@ -178,15 +178,15 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ConnectTimeout => {
-                write!(f, "nobody answered: nobody is there, or it is another match (another session id)")
+                write!(f, "nobody answered: nobody is listening, or the session id differs (another match)")
             }
             Self::PlayersMissing { players, spectators } => {
                 let missing = (0..u16::BITS).filter(|player| players & (1 << player) != 0);
                 let mut missing: Vec<String> = missing.map(|player| format!("player {player}")).collect();
                 if *spectators > 0 {
-                    missing.push(format!("{spectators} of the spectators that were asked for"));
+                    missing.push(format!("{spectators} of the required spectators"));
                 }
-                write!(f, "did not come in time: {}", missing.join(", "))
+                write!(f, "did not connect in time: {}", missing.join(", "))
             }
             Self::NeverBegan(_) => write!(f, "the other side gave up before the match began"),
             Self::Refused(refusal) => write!(f, "refused: {refusal}"),

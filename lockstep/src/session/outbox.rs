@@ -39,10 +39,12 @@ pub enum SubmitError {
 impl fmt::Display for SubmitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::QueueFull { max } => write!(f, "{max} actions are waiting already"),
-            Self::WrongSize { bits, max } => write!(f, "the action has {bits} bits, allowed are {max}"),
+            Self::QueueFull { max } => write!(f, "the queue is full: {max} actions are waiting"),
+            Self::WrongSize { bits, max } => write!(f, "the action has {bits} bits, but the limit is {max}"),
             Self::NotCanonical => write!(f, "the action does not survive encoding and decoding"),
-            Self::TooLate { last_turn } => write!(f, "the match ends before, with turn {last_turn}"),
+            Self::TooLate { last_turn } => {
+                write!(f, "the match ends with turn {last_turn}, before the action could run")
+            }
             Self::NotPlaying => write!(f, "this peer has no player in the match"),
         }
     }

@@ -58,7 +58,10 @@ impl fmt::Display for SavedMatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Version { found } => {
-                write!(f, "the match was saved by protocol version {found}, this is {PROTOCOL_VERSION}")
+                write!(
+                    f,
+                    "the match was saved by protocol version {found}, this program has version {PROTOCOL_VERSION}"
+                )
             }
             Self::Damaged(error) => write!(f, "the saved match is damaged: {error}"),
         }

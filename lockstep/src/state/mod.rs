@@ -259,10 +259,10 @@ impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort => write!(f, "the bytes end before the state does"),
-            Self::TooLong { bytes } => write!(f, "{bytes} bytes are left over behind the state"),
+            Self::TooLong { bytes } => write!(f, "{bytes} bytes are left over after the state"),
             Self::OutOfRange { name, min, max } => write!(f, "{name} is not within {min}..={max}"),
             Self::Part { what } => write!(f, "{what}"),
-            Self::NoSuchBit { bit } => write!(f, "the state has no such number with a bit {bit}"),
+            Self::NoSuchBit { bit } => write!(f, "the state has no such number, or it has no bit {bit}"),
         }
     }
 }

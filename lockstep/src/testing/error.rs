@@ -115,10 +115,10 @@ impl fmt::Display for TrialFault {
             Self::Number { run, difference } => write!(f, "{run} differs in {difference}{}", run.advice()),
             Self::Checksum { run, first, other } => write!(
                 f,
-                "{run} has checksum {other:016x} instead of {first:016x}, though all numbers that `visit` shows agree{}",
+                "{run} has checksum {other:016x} instead of {first:016x}, although all numbers that `visit` shows agree{}",
                 run.advice()
             ),
-            Self::Refused(error) => write!(f, "the game refuses the state that it has saved: {error}"),
+            Self::Refused(error) => write!(f, "the game refuses the state that it saved: {error}"),
             Self::NotHashed(leaf) => {
                 write!(f, "`checksum` does not cover {} of {} {}", leaf.name, leaf.kind, leaf.index)
             }
@@ -130,11 +130,15 @@ impl fmt::Display for TrialFault {
 impl fmt::Display for OrderFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => write!(f, "`encode` writes nothing, at least one bit is needed"),
+            Self::Empty => write!(f, "`encode` writes nothing, but at least one bit is needed"),
             Self::TooLong { bits, max } => write!(f, "`encode` writes {bits} bits, MAX_BITS is {max}"),
             Self::Refused(error) => write!(f, "`decode` refuses what `encode` wrote: {error}"),
-            Self::Unread { bits } => write!(f, "`decode` leaves {bits} bits unread that `encode` wrote"),
-            Self::NotCanonical => write!(f, "what `decode` returns is encoded in other bits"),
+            Self::Unread { bits } => {
+                write!(f, "`decode` does not read {bits} of the bits that `encode` wrote")
+            }
+            Self::NotCanonical => {
+                write!(f, "`encode` writes other bits for the order that `decode` returned")
+            }
         }
     }
 }

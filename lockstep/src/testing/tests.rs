@@ -166,7 +166,7 @@ fn a_game_that_looks_outside_differs_from_its_second_run() {
 fn a_state_that_the_game_refuses_is_named() {
     let found = check(Fault::RefusesItsOwn).unwrap_err();
     assert_eq!(found.turn, Turn(0));
-    assert_eq!(found.to_string(), "turn 0, frame 0: the game refuses the state that it has saved: no");
+    assert_eq!(found.to_string(), "turn 0, frame 0: the game refuses the state that it saved: no");
 }
 
 #[test]
@@ -213,10 +213,10 @@ fn every_number_is_flipped_in_the_end() {
 #[test]
 fn orders_that_do_not_survive_their_encoding_are_named() {
     for (fault, text) in [
-        (Fault::OrderEmpty, "`encode` writes nothing, at least one bit is needed"),
+        (Fault::OrderEmpty, "`encode` writes nothing, but at least one bit is needed"),
         (Fault::OrderTooLong, "`encode` writes 17 bits, MAX_BITS is 16"),
         (Fault::OrderCutOff, "`decode` refuses what `encode` wrote: not the canonical encoding"),
-        (Fault::OrderChanged, "what `decode` returns is encoded in other bits"),
+        (Fault::OrderChanged, "`encode` writes other bits for the order that `decode` returned"),
     ] {
         let found = check(fault).unwrap_err();
         assert_eq!(found.to_string(), format!("turn 20, frame 0: an order of player 1: {text}"));

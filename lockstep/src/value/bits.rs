@@ -48,11 +48,13 @@ pub enum DecodeError {
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OutOfBits { wanted, left } => write!(f, "{wanted} bits wanted, {left} left"),
+            Self::OutOfBits { wanted, left } => write!(f, "{wanted} bits are needed, {left} are left"),
             Self::OutOfRange { value, max } => write!(f, "value {value} is above {max}"),
             Self::NotCanonical => write!(f, "not the canonical encoding"),
-            Self::UnknownKind(kind) => write!(f, "kind {kind} is not known"),
-            Self::WrongTag => write!(f, "the tag does not match: damaged or of another session"),
+            Self::UnknownKind(kind) => write!(f, "kind {kind} is unknown"),
+            Self::WrongTag => {
+                write!(f, "the tag does not match: the packet is damaged or from another session")
+            }
         }
     }
 }

@@ -200,10 +200,10 @@ pub(crate) fn open(path: &Path) -> Result<(Replay, Terms), MatchError> {
     let refused = |what: String| MatchError::Replay { path: path.to_owned(), what };
     let bytes = fs::read(path).map_err(|error| refused(error.to_string()))?;
     let replay = Replay::read(bytes, Setup::sim_version()).map_err(|error| refused(error.to_string()))?;
-    let terms = terms(replay.header()).ok_or_else(|| refused("the settings of the match are none".into()))?;
+    let terms = terms(replay.header()).ok_or_else(|| refused("the match settings are not valid".into()))?;
     let turns = (0..replay.turns()).filter_map(|turn| replay.turn(turn));
     if let Some(rate) = turns.map(|(turn, _)| turn).find_map(impossible_rate) {
-        return Err(refused(format!("a turn with {rate} frames per second")));
+        return Err(refused(format!("a turn has {rate} frames per second")));
     }
     Ok((replay, terms))
 }

@@ -18,7 +18,7 @@ pub(crate) enum Answer {
 /// Draws the card in the middle of the top of a rectangle.
 pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, desync: &Desync) -> Option<Answer> {
     let card = Card {
-        title: &format!("\u{2260}  The copies differ since turn {}", desync.turn),
+        title: &format!("\u{2260}  The copies differ from turn {} on", desync.turn),
         color: BAD,
         lines: &report(desync, ["player 1", "player 2"]),
         choices: &[("go on", "Continue and watch it spread", 190.0), ("restart", "New match", 130.0)],

@@ -27,7 +27,7 @@ pub(crate) enum Said {
 
 /// Name for scripts, word on the button, what it does.
 const BUTTONS: [(&str, &str, &str, Said); 4] = [
-    ("choose all", "All", "Choose the whole army: Ctrl A", Said::All),
+    ("choose all", "All", "Select the whole army: Ctrl A", Said::All),
     ("attack", "Attack", "Go there and attack on the way: A, then click", Said::Attack),
     ("patrol", "Patrol", "Walk between here and there: P, then click", Said::Patrol),
     ("stop", "Stop", "Stop, and attack who comes near: S", Said::Stop),

@@ -13,12 +13,12 @@ pub(crate) fn of_error(error: &MatchError) -> (&'static str, Lines) {
     let (title, advice) = match error {
         MatchError::Failed { failure, .. } => of_failure(*failure),
         MatchError::Invitation(_) => (
-            "There is no place for you",
-            "Ask the host for the line to type; it must be waiting, and its firewall must let UDP through.",
+            "You could not join the match",
+            "Ask the host for the command to type. The host must be waiting, and its firewall must allow UDP.",
         ),
-        MatchError::Socket(_) => ("The network failed", "Look whether this computer is still connected."),
-        MatchError::Replay { .. } => ("The replay cannot be written", "Look whether the disk is full."),
-        _ => ("The match cannot be played", "testudo host --help says what can be asked for."),
+        MatchError::Socket(_) => ("The network failed", "Check that this computer is still connected."),
+        MatchError::Replay { .. } => ("The replay cannot be written", "Check whether the disk is full."),
+        _ => ("The match cannot be played", "testudo host --help lists the options."),
     };
     let mut told = error.to_string();
     if let Some(first) = told.get_mut(..1) {
@@ -30,10 +30,10 @@ pub(crate) fn of_error(error: &MatchError) -> (&'static str, Lines) {
 fn of_failure(failure: Failure) -> (&'static str, &'static str) {
     match failure {
         Failure::ConnectTimeout => {
-            ("Nobody answered", "Check that the line is the one that the host shows now.")
+            ("Nobody answered", "Check that the command is the one that the host shows now.")
         }
         Failure::PlayersMissing { .. } => {
-            ("Not everybody came in time", "Host again, and give the line to the others sooner.")
+            ("Not everybody came in time", "Host again, and send the others the command sooner.")
         }
         Failure::NeverBegan(_) => ("The host gave up before the match began", "Ask for another match."),
         Failure::Refused(Refusal::Version { .. } | Refusal::Config { .. }) => {
@@ -42,10 +42,12 @@ fn of_failure(failure: Failure) -> (&'static str, &'static str) {
         Failure::Refused(_) => ("The host has refused", "Ask for another match: nobody can come later."),
         Failure::ConnectionLost(_) => (
             "The connection is lost",
-            "Nothing came for 20 s. Look whether both computers are still connected, and host again.",
+            "Nothing arrived for 20 s. Check that both computers are still connected, and host again.",
         ),
-        Failure::Dropped => ("The others went on without you", "Your orders came too late for too long."),
-        Failure::PeerLeft(_) => ("The host has ended the match", "Without its host a match is over for all."),
+        Failure::Dropped => ("The others went on without you", "Your orders arrived too late for too long."),
+        Failure::PeerLeft(_) => {
+            ("The host has ended the match", "A match without its host is over for everybody.")
+        }
         _ => ("The match has ended", "Host again."),
     }
 }
@@ -60,9 +62,9 @@ pub(crate) fn of_difference(diagnosis: &Diagnosis) -> Lines {
             let mut lines = alarm::report(desync, ["the host", "here"]);
             if let Some(is_reproduced) = is_reproduced {
                 let text = if *is_reproduced {
-                    "played again, the orders lead to this state: the rules differ"
+                    "the orders lead to this state again: the rules differ"
                 } else {
-                    "played again, the orders lead elsewhere: memory was hit"
+                    "the orders lead to another state: memory was damaged"
                 };
                 lines.push(("again", text.into()));
             }
@@ -71,7 +73,7 @@ pub(crate) fn of_difference(diagnosis: &Diagnosis) -> Lines {
     };
     vec![
         ("", text.into()),
-        ("", "The match goes on; from here on everybody sees a battle of their own.".into()),
+        ("", "The match goes on, but from here on each computer has a different battle.".into()),
     ]
 }
 

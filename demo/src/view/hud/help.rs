@@ -63,16 +63,16 @@ pub(crate) const CUBES: Help = Help {
     lines: [
         &[
             ("arrows", "push your cube"),
-            ("Space", "lifts it and blows the others away"),
-            ("Z", "gathers the others and rolls them along"),
-            ("wheel, Home", "nearer or further, the whole field"),
+            ("Space", "lift it and blow the others away"),
+            ("Z", "gather the others and roll them along"),
+            ("wheel, Home", "zoom, show the whole field"),
         ],
         &[
             ("P or Esc", "pause"),
             ("N", "one frame"),
             ("F", "the same in f32: it drifts apart"),
-            ("A", "an autopilot plays"),
-            ("R", "again from the start"),
+            ("A", "let an autopilot play"),
+            ("R", "start again"),
             PICTURE,
         ],
     ],
@@ -113,7 +113,7 @@ pub(crate) const REPLAY: Help = Help {
         &[
             ("Space", "play, pause"),
             ("N, B", "one frame on, one frame back"),
-            ("left, right", "5 seconds back, 5 on"),
+            ("left, right", "5 seconds back or on"),
             ("Home, End", "to the start, to the end"),
             ("click, drag below", "to any frame"),
             ("X", "to the first difference"),

@@ -101,7 +101,7 @@ impl Ended<'_> {
         let checked = if self.is_identical {
             (format!("Checksums of both computers: equal in all {} turns", self.turns), GOOD)
         } else {
-            ("The copies of the computers were not equal all the time".into(), BAD)
+            ("The computers' copies were not equal in all turns".into(), BAD)
         };
         pen.text(&checked.0, x, card.y + 82.0, SIZE, checked.1);
         self.plot(pen, Rect::new(x, card.y + 96.0, card.w - 44.0, card.h - 156.0));

@@ -283,7 +283,7 @@ impl CubesDesk {
     /// Why nothing moves any more.
     fn draw_ending(&self, bar: Rect) {
         let (text, color) = match &self.error {
-            Some(error) => (format!("{error}. R: again from the start"), BAD),
+            Some(error) => (format!("{error}. R: start again"), BAD),
             None if self.is_over => {
                 let sums = self.live.checksums().map(|sum| format!("{sum:016x}")).join(", ");
                 let text = format!("Over after {} frames: {sums}. R: again", self.live.moments().len());

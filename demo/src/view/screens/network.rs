@@ -184,7 +184,7 @@ impl NetworkDesk {
             }
             News::Differs(turn) => {
                 self.log.note("differs", *turn);
-                format!("The copies differ since turn {turn}")
+                format!("The copies differ from turn {turn} on")
             }
         };
         if self.notices.len() == NOTICES_MAX {
@@ -470,7 +470,7 @@ impl NetworkDesk {
             } else if let (Some(diagnosis), false) = (seat.diagnosis(), self.is_answered) {
                 let turn = seat.divergent_turn().unwrap_or_default();
                 let card = Card {
-                    title: &format!("\u{2260}  The copies differ since turn {turn}"),
+                    title: &format!("\u{2260}  The copies differ from turn {turn} on"),
                     color: BAD,
                     lines: &ending::of_difference(&diagnosis),
                     choices: &[
@@ -499,7 +499,7 @@ fn over(seat: &Seat) -> (String, Color) {
     let (turns, checksum) = seat.compared();
     let (whose, color) = match seat.divergent_turn() {
         None => ("everybody's", GOOD),
-        Some(_) => ("this copy's alone", BAD),
+        Some(_) => ("of this copy only", BAD),
     };
     (format!("Over after {turns} turns. Final checksum: {checksum:016x}, {whose}"), color)
 }

@@ -256,7 +256,7 @@ impl Viewing {
         {
             let leaf = difference.here.or(difference.there);
             let body = leaf.filter(|leaf| leaf.kind == "body").map(|leaf| leaf.index);
-            let text = format!("Right after turn {turn}, recorded and found: {difference}");
+            let text = format!("After turn {turn}, recorded and simulated: {difference}");
             self.log.note("difference", text.clone());
             self.difference = Some(Shown { text, body });
             self.look_at(body);
@@ -422,7 +422,7 @@ fn in_words(order: &Order) -> String {
     let whom = match &order.units {
         Selection::All => "everybody".into(),
         Selection::Group(group) => format!("group {group}"),
-        Selection::Area(_) => "an area".into(),
+        Selection::Area(_) => "units in an area".into(),
         Selection::Units(ranges) => {
             format!("{} units", ranges.iter().map(|range| range.count).sum::<u32>())
         }
@@ -431,10 +431,10 @@ fn in_words(order: &Order) -> String {
         Command::Stop => format!("{whom}: stop"),
         Command::Move(_) => format!("{whom}: go there"),
         Command::Attack(_) => format!("{whom}: attack there"),
-        Command::Assign(group) => format!("{whom}: be group {group}"),
+        Command::Assign(group) => format!("{whom}: form group {group}"),
         Command::Patrol(_) => format!("{whom}: patrol"),
-        Command::Strike(Foe::Unit(_)) => format!("{whom}: strike one enemy"),
-        Command::Strike(Foe::Building(_)) => format!("{whom}: strike a building"),
+        Command::Strike(Foe::Unit(_)) => format!("{whom}: attack one enemy"),
+        Command::Strike(Foe::Building(_)) => format!("{whom}: attack a building"),
         Command::Rally(_) => "recruits: gather there".into(),
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, live: 
     if let Some(graph) = graph {
         let values = |value: fn(&Sample) -> u32| live.samples().map(value).collect::<Vec<u32>>();
         let behind = |sample: &Sample| sample.behind_frames * 1_000 / FRAMES_PER_SECOND;
-        let curve = Curve { name: "right is behind", color: army(0), values: values(behind) };
+        let curve = Curve { name: "delay", color: army(0), values: values(behind) };
         graph::draw(batch, pen, graph, &[curve], &values(|sample| sample.stalled_frames));
     }
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
@@ -45,10 +45,10 @@ fn frames(pen: &Pen, rect: Rect, live: &LiveCubes) {
     let delay = live.moments().last().map_or(0, |moment| moment.delay.as_millis());
     let lines = [
         ("left, right", format!("{}, {}", live.frame(0), live.frame(1))),
-        ("right is later", format!("{}.{:02} s", delay / 1_000, delay % 1_000 / 10)),
+        ("delay", format!("{}.{:02} s", delay / 1_000, delay % 1_000 / 10)),
         ("sent by both", format!("{} bytes/s", rate / recent.len().max(1) as u32)),
         match live.link().transport {
-            Transport::Udp => ("on the way", format!("{} packets", live.in_flight())),
+            Transport::Udp => ("in flight", format!("{} packets", live.in_flight())),
             Transport::Tcp => ("held back", format!("{} behind a lost one", live.held_back())),
         },
         ("packets lost", format!("{:.1} %", f64::from(lost) * 100.0 / f64::from(sent.max(1)))),
@@ -68,8 +68,8 @@ fn waiting(live: &LiveCubes) -> (String, Color) {
     let recent: u32 = live.samples().rev().take(30).map(|sample| sample.stalled_frames).sum();
     match live.late_by() {
         Some(late) => (format!("the right side waits: keys {} ms late", late.as_millis()), BAD),
-        None if recent > 0 => (format!("keys came late: {recent} frames waited"), WARN),
-        None => ("all keys are there before they are due".into(), GOOD),
+        None if recent > 0 => (format!("keys came late: waited {recent} frames"), WARN),
+        None => ("all keys arrive before they are due".into(), GOOD),
     }
 }
 
@@ -100,7 +100,7 @@ fn checksums(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, live: &LiveC
     pen.text(&text, rect.x, rect.y + 121.0, SMALL, color);
     let button = Rect::new(rect.x, rect.y + 133.0, rect.w, 30.0);
     let pressed = ui.button(pen, "corrupt", button, "Corrupt one bit", broken.is_some());
-    pen.text("of the cube's place on the right", rect.x, rect.y + 180.0, 12.0, TEXT_DIM);
+    pen.text("of the right cube's position", rect.x, rect.y + 180.0, 12.0, TEXT_DIM);
     pressed
 }
 

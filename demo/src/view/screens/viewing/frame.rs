@@ -132,7 +132,7 @@ impl Viewing {
         let replay = self.course.replay();
         let mut notes: Vec<(String, Color)> = Vec::new();
         if let Some(damage) = replay.damage() {
-            notes.push((format!("The file is damaged: {damage}. What stands before that is sound."), WARN));
+            notes.push((format!("The file is damaged: {damage}. Everything before that is sound."), WARN));
         } else if !replay.is_complete() {
             notes.push(("The file was cut off: the recording has no end.".into(), WARN));
         }
