@@ -1,8 +1,8 @@
 //! Deterministic 2D physics in fixed-point arithmetic.
 //!
-//! A [`World`] holds bodies: circles and axis-aligned rectangles that collide, rest and sleep. The same calls in the same
-//! order give the same bits on every machine, so machines that exchange only what their players do stay in the same
-//! state, and a checksum proves it. There are no floats, no threads and no clock in here.
+//! A [`World`] holds bodies: circles and axis-aligned rectangles that collide, rest and sleep. The same calls in the same order give the
+//! same bits on every machine. So machines that exchange only what their players do stay in the same state, and a checksum proves it. There
+//! are no floats, no threads and no clock in here.
 //!
 //! ```
 //! use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
@@ -17,15 +17,15 @@
 //!         assert_eq!((hit.a, hit.b), (left, right));
 //!     }
 //! }
-//! // The moving ball handed its speed on, as in a game of billiards.
+//! // The moving ball passed its speed on, as in billiards.
 //! assert!(world.body(right).unwrap().velocity().x > world.body(left).unwrap().velocity().x);
 //! println!("{:016x} after frame {}", world.checksum(), world.frame());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where to look: [`BodyDef`] and [`WorldDef`] for what can be set, with units and ranges; [`World`] for everything that
-//! happens; [`Fx`], [`Vec2`], [`Angle`], [`Rate`] and [`Pcg32`] for a game's own simulation code. The package's README has the
-//! table of ranges and the rules of the numbers.
+//! Where to look: [`BodyDef`] and [`WorldDef`] for all settings, with units and ranges; [`World`] for everything that happens; [`Fx`],
+//! [`Vec2`], [`Angle`], [`Rate`] and [`Pcg32`] for a game's own simulation code. The package's README has the table of ranges and the rules
+//! of the numbers.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]

@@ -70,7 +70,7 @@ pub struct World {
     pub(crate) frame: u64,
     /// Frames per second of the last step; the remainders in the bodies count in it. 0 before the first step.
     pub(crate) fps: u32,
-    /// What is left of the milliseconds that passed, in 1/fps of a millisecond; below fps.
+    /// Remainder of the elapsed milliseconds, in 1/fps of a millisecond; below fps.
     pub(crate) clock_remainder: u16,
     pub(crate) rng: Pcg32,
     pub(crate) order: Ordered,
@@ -84,24 +84,24 @@ pub struct World {
     pub(crate) removed: Vec<Removed>,
     /// Pairs that do not collide.
     pub(crate) ignored: IgnoredPairs,
-    // Everything below is derived from the state or scratch.
-    /// Whether a body ever had an unusual extra field: only then one may have now.
+    // Everything below is derived from the state, or scratch.
+    /// Whether a body ever had an unusual extra field. Only then can one have it now.
     pub(crate) had_extras: bool,
     /// Whether a body ever had a rank: only then contacts ask for it.
     pub(crate) had_ranks: bool,
-    /// Position before the last step by slot, for drawing only.
+    /// Position before the last step, by slot; for drawing only.
     pub(crate) previous: Vec<[i32; 2]>,
-    /// Movers, ascending slots.
+    /// Moving bodies, ascending slots.
     pub(crate) active: Vec<u32>,
     /// Bodies that woke up or were created since the last step; may hold stale and repeated slots.
     pub(crate) waking: Vec<u32>,
-    /// The islands that sleep.
+    /// The sleeping islands.
     pub(crate) sleeping: SleepingIslands,
-    /// Whether bodies were put to sleep by hand since the last step: their contacts are still among those of the movers.
+    /// Whether `sleep_body` was called since the last step: the contacts of those bodies are still among those of the moving bodies.
     pub(crate) lulled: bool,
     /// Members of an island that wakes up.
     pub(crate) members: Vec<u32>,
-    /// Sleepers that were pushed in a step, with their velocities.
+    /// Sleeping bodies that were pushed in a step, with their velocities.
     pub(crate) pushed: Vec<(u32, [i32; 2])>,
     /// Bodies created since the last step.
     pub(crate) fresh: Vec<u32>,
@@ -134,7 +134,7 @@ pub struct ContactEvent {
     pub a: BodyId,
     /// The other body.
     pub b: BodyId,
-    /// User value of `a` (at its removal, when it was removed).
+    /// User value of `a` (at its removal, if it was removed).
     pub user_a: u64,
     /// User value of `b`.
     pub user_b: u64,
@@ -160,7 +160,7 @@ pub struct TouchingContact {
     pub a: BodyId,
     /// The other body.
     pub b: BodyId,
-    /// By how much the contact changed the closing speed in the last step, units per second; not negative.
+    /// The change of the closing speed by the contact in the last step, units per second; not negative.
     pub impulse: Fx,
 }
 
@@ -168,7 +168,7 @@ pub struct TouchingContact {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
     pub(crate) contacts_began: Vec<ContactEvent>,
-    /// One for each of `contacts_began` when `lists_hits`.
+    /// One for each of `contacts_began` if `lists_hits`.
     pub(crate) hits: Vec<ContactHit>,
     pub(crate) lists_hits: bool,
     pub(crate) contacts_stayed: Vec<ContactEvent>,
@@ -190,7 +190,7 @@ pub(crate) struct Events {
 pub enum StepError {
     /// Frames per second must lie in 1..=1,000.
     FramesPerSecond {
-        /// What was asked for.
+        /// The given value.
         given: u32,
     },
 }
@@ -249,8 +249,8 @@ impl World {
         }
     }
 
-    /// Adds a body. It takes part from the next step on; queries find it at once. A body that can move is put to the nearest point within the
-    /// world's bounds when it would be outside; static ones may stand anywhere.
+    /// Adds a body. It takes part from the next step on; queries find it at once. A body that can move and is created outside of the
+    /// world's bounds is placed at the nearest point inside. Static bodies may stand anywhere.
     ///
     /// # Errors
     /// [`BodyError`] names the limit that the definition breaks; the world is unchanged.
@@ -275,10 +275,10 @@ impl World {
         Ok(BodyId { index, generation })
     }
 
-    /// Removes a body; its contacts and overlaps end in the next step. Sleeping bodies that it touches wake up.
+    /// Removes a body; its contacts and overlaps end in the next step. The islands of sleeping bodies that it touches wake up.
     ///
     /// # Errors
-    /// [`BodyError::Stale`] when the body is gone already.
+    /// [`BodyError::Stale`] if the body does not exist any more.
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         self.leave(id.index);
@@ -290,7 +290,7 @@ impl World {
         Ok(())
     }
 
-    /// The body behind a handle, or `None` when it is gone.
+    /// The body of a handle, or `None` if it does not exist any more.
     #[must_use]
     pub fn body(&self, id: BodyId) -> Option<BodyRef<'_>> {
         self.slot(id).ok().map(|_| self.body_ref(id.index))
@@ -302,7 +302,7 @@ impl World {
         self.order.iter().map(|index| self.body_ref(index))
     }
 
-    /// Centre of every body, oldest first. Replaces what `out` holds; allocates only when it has to grow.
+    /// Centre of every body, oldest first. Replaces the content of `out`; allocates only if it has to grow.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
@@ -331,19 +331,19 @@ impl World {
         self.order.len()
     }
 
-    /// The body that lives in a slot, or `None` when the slot is vacant. Handles name slots by [`BodyId::index`].
+    /// The body in a slot, or `None` if the slot is vacant. [`BodyId::index`] is the slot of a handle.
     #[must_use]
     pub fn body_in_slot(&self, index: u32) -> Option<BodyId> {
         self.order.generation(index).map(|generation| BodyId { index, generation })
     }
 
-    /// Number of contacts that touch now, those between bodies at rest included.
+    /// Number of touching contacts, including those between bodies at rest.
     #[must_use]
     pub fn contact_count(&self) -> u32 {
         (self.contacts.contacts.len() + self.contacts.resting.len()) as u32
     }
 
-    /// The contacts that touch now: movers' contacts first, then those between bodies at rest, each pair once.
+    /// The touching contacts: first those of moving bodies, then those between bodies at rest; each pair once.
     pub fn contacts(&self) -> impl Iterator<Item = TouchingContact> + '_ {
         let here = |slot: u32| self.bodies[slot as usize].flags & (flag::ALIVE | flag::FRESH) == flag::ALIVE;
         self.contacts.iter().filter(move |c| here(c.owner) && here(c.other)).map(|c| TouchingContact {
@@ -353,14 +353,14 @@ impl World {
         })
     }
 
-    /// Name of the instruction set that this world computes with, for logs and bug reports: `plain`, `sse4.2`, `avx2`, `avx512`,
-    /// `neon` or `simd128`. It changes no bit; see [`WorldDef::simd`].
+    /// Name of the instruction set that this world uses, for logs and bug reports: `plain`, `sse4.2`, `avx2`, `avx512`, `neon` or
+    /// `simd128`. It does not affect the bits; see [`WorldDef::simd`].
     #[must_use]
     pub fn instruction_set(&self) -> &'static str {
         self.stepper.path.name()
     }
 
-    /// Steps so far.
+    /// Number of steps so far.
     #[must_use]
     pub fn frame(&self) -> u64 {
         self.frame
@@ -372,14 +372,14 @@ impl World {
         &self.events.contacts_began
     }
 
-    /// Point, normal and approach speed of each of [`Self::contacts_began`], in the same order; empty unless [`Self::list_contact_hits`] asked for
-    /// them.
+    /// Point, normal and approach speed of each of [`Self::contacts_began`], in the same order; empty unless [`Self::list_contact_hits`] is
+    /// on.
     #[must_use]
     pub fn contact_hits(&self) -> &[ContactHit] {
         &self.events.hits
     }
 
-    /// Whether [`Self::contact_hits`] is filled from the next step on. Off at first, and free then. No part of the state.
+    /// Whether [`Self::contact_hits`] is filled from the next step on. Off by default, and without cost then. Not part of the state.
     pub fn list_contact_hits(&mut self, list: bool) {
         self.events.lists_hits = list;
     }
@@ -390,14 +390,14 @@ impl World {
         &self.events.contacts_ended
     }
 
-    /// Movers' contacts that began earlier and went on in the last step; empty unless [`World::list_stayed_contacts`] asked
-    /// for them. Contacts between bodies that sleep are not listed; [`World::contacts`] has them.
+    /// Contacts of moving bodies that began earlier and persisted in the last step; empty unless [`World::list_stayed_contacts`] is on.
+    /// Contacts between sleeping bodies are not listed; [`World::contacts`] has them.
     #[must_use]
     pub fn contacts_stayed(&self) -> &[ContactEvent] {
         &self.events.contacts_stayed
     }
 
-    /// Whether [`World::contacts_stayed`] is filled from the next step on. Off at first: a crowd has many. No part of the state.
+    /// Whether [`World::contacts_stayed`] is filled from the next step on. Off by default, because a crowd has many. Not part of the state.
     pub fn list_stayed_contacts(&mut self, list: bool) {
         self.contacts.lists_stayed = list;
     }
@@ -414,7 +414,7 @@ impl World {
         &self.events.sensors_ended
     }
 
-    /// The world's random generator: state like the bodies, so it gives the same numbers on every machine.
+    /// The world's random generator. It is part of the state, so it gives the same numbers on every machine.
     pub fn rng(&mut self) -> &mut Pcg32 {
         &mut self.rng
     }
@@ -430,7 +430,7 @@ impl World {
         }
     }
 
-    /// Keeps the flag that tells whether a body's extra fields have to be looked at.
+    /// Updates the flag that says whether the body's extra fields have unusual values.
     pub(crate) fn note_extra(&mut self, slot: usize) {
         let unusual = self.extras[slot] != Extra::USUAL;
         self.bodies[slot].set(flag::EXTRA, unusual);
@@ -438,7 +438,7 @@ impl World {
         self.had_ranks |= self.extras[slot].dominance != 0;
     }
 
-    /// The slot behind a handle.
+    /// The slot of a handle.
     pub(crate) fn slot(&self, id: BodyId) -> Result<usize, BodyError> {
         if self.order.contains(id.index, id.generation) {
             Ok(id.index as usize)
@@ -447,7 +447,7 @@ impl World {
         }
     }
 
-    /// Puts a body that can move to the nearest point within the bounds.
+    /// Moves a body that can move to the nearest point within the bounds.
     pub(crate) fn hold_inside(&mut self, slot: usize) {
         let (body, bounds) = (&mut self.bodies[slot], &self.settings.bounds);
         if body.has(flag::DYNAMIC | flag::KINEMATIC) {
@@ -455,7 +455,7 @@ impl World {
         }
     }
 
-    /// The contacts that the body had after the last step end in the next one.
+    /// Notes that the contacts that the body had after the last step end in the next one.
     pub(crate) fn note_removed(&mut self, id: BodyId, slot: usize) {
         if let Err(at) = self.removed.binary_search_by_key(&id.index, |r| r.slot)
             && !self.bodies[slot].has(flag::FRESH)
@@ -465,13 +465,13 @@ impl World {
         }
     }
 
-    /// A body starts to take part: it waits in the resting trees, and movers join the active ones in the next step.
+    /// Lets a body take part: it waits in the resting trees, and moving bodies join the active ones in the next step.
     pub(crate) fn enter(&mut self, slot: u32) {
         self.resting.insert(slot, &self.bodies, self.settings.split, self.settings.box_margin());
         self.wake(slot);
     }
 
-    /// A body stops taking part.
+    /// Stops a body from taking part.
     pub(crate) fn leave(&mut self, slot: u32) {
         self.wake(slot);
         self.wake_neighbours(slot);
@@ -482,7 +482,7 @@ impl World {
         self.contacts.stir(slot);
     }
 
-    /// Takes a mover out of the tree of movers and the list.
+    /// Removes a moving body from the tree and from the list of moving bodies.
     fn forget_mover(&mut self, slot: u32) {
         self.bodies[slot as usize].set(flag::AWAKE, false);
         self.contacts.roles_changed = true;
@@ -492,7 +492,7 @@ impl World {
         }
     }
 
-    /// Tells the trees that a body was moved by hand.
+    /// Tells the trees that the game moved a body.
     pub(crate) fn moved_by_hand(&mut self, slot: u32) {
         let bounds = self.bodies[slot as usize].grown_bounds(self.settings.box_margin());
         self.resting.moved(slot, &bounds);

@@ -8,7 +8,7 @@ use crate::math::vec2::Vec2;
 use crate::tree::curve::DEPTH_LIMIT;
 use crate::tree::quadtree::SplitRule;
 
-/// What happens to a body whose centre would leave the world's bounds. Nothing ever wraps around.
+/// What happens to a body whose centre would leave the world's bounds. Positions never wrap around.
 ///
 /// ```
 /// use testudo_physics::{Aabb, BodyDef, EdgePolicy, Fx, Shape, Vec2, World, WorldDef};
@@ -26,27 +26,27 @@ use crate::tree::quadtree::SplitRule;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EdgePolicy {
-    /// The centre stops at the edge and the velocity across it becomes zero.
+    /// The centre stops at the edge, and the velocity across it becomes zero.
     #[default]
     Stop,
-    /// The centre stops at the edge and the velocity across it is reversed, times the body's restitution.
+    /// The centre stops at the edge, and the velocity across it is reversed and multiplied by the body's restitution.
     Bounce,
 }
 
-/// The widest registers that a world may use. Results have the same bits with all of them.
+/// The widest registers that a world may use. The results have the same bits with all of them.
 ///
-/// A machine that has no registers of the given width uses the next narrower ones.
+/// A machine without registers of the given width uses the next narrower ones.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Simd {
-    /// None: one number at a time.
+    /// One number at a time.
     Plain,
-    /// At most 128 bits: SSE4.2 on x86, NEON on 64-bit ARM, simd128 in WebAssembly that was built with it.
+    /// At most 128 bits: SSE4.2 on x86, NEON on 64-bit ARM, simd128 in WebAssembly builds that enable it.
     Bits128,
     /// At most 256 bits: AVX2 on x86.
     Bits256,
-    /// The widest of this machine; AVX-512 on x86 since Ice Lake and Zen 4.
+    /// The widest registers of the machine, up to AVX-512 (x86 from Ice Lake and Zen 4 on).
     #[default]
     Widest,
 }
@@ -114,8 +114,9 @@ impl WorldDef {
         Self { gravity, ..self }
     }
 
-    /// Where centres of bodies that can move may be; within +-16,384 units, which is the default. What is created or put outside is held at the
-    /// nearest point inside; who moves against the edge meets [`EdgePolicy`]. Static bodies may stand anywhere.
+    /// Bounds for the centres of bodies that can move, within +-16,384 units, which is the default. A body that is created or placed
+    /// outside is moved to the nearest point inside. A body that moves against the edge follows [`EdgePolicy`]. Static bodies may stand
+    /// anywhere.
     #[must_use]
     pub fn bounds(self, bounds: Aabb) -> Self {
         Self { bounds, ..self }
@@ -127,33 +128,33 @@ impl WorldDef {
         Self { edge, ..self }
     }
 
-    /// Solver passes per step, 1..=64; more keep crowds and stacks firmer. Default 7.
+    /// Solver passes per step, 1..=64. More passes make crowds and stacks firmer. Default 7.
     #[must_use]
     pub fn iterations(self, iterations: u32) -> Self {
         Self { iterations, ..self }
     }
 
-    /// Passes that take the push-apart speed out again after positions moved, 0..=16. Default 1.
+    /// Passes that remove the separation speed after positions were advanced, 0..=16. Default 1.
     #[must_use]
     pub fn relax_iterations(self, relax_iterations: u32) -> Self {
         Self { relax_iterations, ..self }
     }
 
-    /// Part of a shallow overlap that is pushed apart per frame where there is no gravity, 0..=1. Default 0.2. Under gravity contacts are soft instead, and
-    /// passes are shared out among sub-steps.
+    /// Part of a shallow overlap that is separated per frame when there is no gravity, 0..=1. Default 0.2. Under gravity contacts are soft
+    /// instead, and the passes are divided among sub-steps.
     #[must_use]
     pub fn push_factor(self, push_factor: Fx) -> Self {
         Self { push_factor, ..self }
     }
 
-    /// Speculative margin: bodies this close are solved before they touch, 0..=16 units. Default 0.2.
+    /// Speculative margin: bodies within this distance are solved before they touch, 0..=16 units. Default 0.2.
     #[must_use]
     pub fn margin(self, margin: Fx) -> Self {
         Self { margin, ..self }
     }
 
-    /// Closing speed up to which restitution is ignored, so that resting contacts do not rattle; units/s, 0..=1,024. Default 1. A pair whose
-    /// restitution is 1 bounces at any speed: it never rests anyway.
+    /// Closing speed up to which restitution is ignored, so that resting contacts do not rattle; units/s, 0..=1,024. Default 1. A pair with
+    /// restitution 1 bounces at any speed, because it never comes to rest.
     #[must_use]
     pub fn restitution_threshold(self, speed: Fx) -> Self {
         Self { restitution_threshold: speed, ..self }
@@ -165,29 +166,29 @@ impl WorldDef {
         Self { max_speed, ..self }
     }
 
-    /// A body that is not faster than this on both axes counts as still; units/s, 0..=1,024. Default 1/16.
+    /// A body that is not faster than this on either axis counts as still; units/s, 0..=1,024. Default 1/16.
     ///
-    /// Its speed is its velocity, or half of what moved it when that is more: what contacts push apart is not still. What touches nothing
-    /// glides on and counts as still only below 1/64 of this.
+    /// Its speed is its velocity, or half of the speed at which it really moved if that is more, so a body that contacts push apart is not
+    /// still. A body that touches nothing counts as still only below 1/64 of this, and glides on otherwise.
     #[must_use]
     pub fn sleep_speed(self, speed: Fx) -> Self {
         Self { sleep_speed: speed, ..self }
     }
 
     /// How long a body and everything that it touches, directly or through others, must be still before they fall asleep together;
-    /// milliseconds, 0..=60,000; 0 = never. Default 500.
+    /// milliseconds, 0..=60,000; 0 = they never do. Default 500.
     #[must_use]
     pub fn sleep_ms(self, milliseconds: u32) -> Self {
         Self { sleep_ms: milliseconds, ..self }
     }
 
-    /// A quadrant of the tree with more bodies splits, 1..=64. Default 8.
+    /// A quadrant of the tree with more bodies than this splits, 1..=64. Default 8.
     #[must_use]
     pub fn quadtree_leaf_capacity(self, bodies: u32) -> Self {
         Self { leaf_capacity: bodies, ..self }
     }
 
-    /// Levels of the tree below its root, 0..=15. Default 15. The smallest quadrant is never smaller than the average body.
+    /// Levels of the tree below its root, 0..=15. Default 15. No quadrant is smaller than the average body.
     #[must_use]
     pub fn quadtree_depth_max(self, depth: u32) -> Self {
         Self { depth_max: depth, ..self }
@@ -199,16 +200,16 @@ impl WorldDef {
         Self { seed, ..self }
     }
 
-    /// Which instructions may be used when the machine has them. The bits are the same. Default [`Simd::Widest`].
+    /// The widest instructions that may be used if the machine has them. They do not affect the bits. Default [`Simd::Widest`].
     #[must_use]
     pub fn simd(self, simd: Simd) -> Self {
         Self { simd, ..self }
     }
 
-    /// Checks every setting against its range; [`World::new`](crate::World::new) does so too.
+    /// Checks every setting against its range. [`World::new`](crate::World::new) does the same.
     ///
     /// # Errors
-    /// [`WorldError::OutOfRange`] with the first setting that is out of its range.
+    /// [`WorldError::OutOfRange`] with the first setting outside of its range.
     pub fn validate(&self) -> Result<(), WorldError> {
         self.settings().map(|_| ())
     }
@@ -251,7 +252,7 @@ impl WorldDef {
     }
 }
 
-/// A setting of [`WorldDef`] that is out of its range.
+/// Why the settings of a [`WorldDef`] were refused.
 ///
 /// ```
 /// use testudo_physics::{World, WorldDef};
@@ -265,7 +266,7 @@ pub enum WorldError {
     OutOfRange {
         /// Name of the builder method.
         setting: &'static str,
-        /// What was given; of a vector or box, the coordinate that is out of range.
+        /// The given value; for a vector or box, the coordinate that is out of range.
         value: Fx,
         /// Smallest value allowed.
         min: Fx,
@@ -281,7 +282,7 @@ impl core::fmt::Display for WorldError {
     }
 }
 
-/// Both components within their range.
+/// Checks both components against their range.
 pub(crate) fn check_gravity(gravity: Vec2) -> Result<(), WorldError> {
     check("gravity", gravity.x, -SPEED_MAX, SPEED_MAX)?;
     check("gravity", gravity.y, -SPEED_MAX, SPEED_MAX)
@@ -316,7 +317,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Growth of each box, so that two boxes overlap when the gap is within the margin.
+    /// Growth of each box; two boxes overlap if the gap between the bodies is within the margin.
     pub(crate) fn box_margin(&self) -> i32 {
         (self.margin + 1) / 2
     }
@@ -331,7 +332,7 @@ mod tests {
         let world = WorldDef::new().gravity(Vec2::new(Fx::DELTA, -Fx::DELTA)).iterations(9).seed(7);
         let text = serde_json::to_string(&world).unwrap();
         assert_eq!(serde_json::from_str::<WorldDef>(&text).unwrap(), world, "{text}");
-        // What a file leaves out has its default.
+        // Fields that a file leaves out have their defaults.
         assert_eq!(
             serde_json::from_str::<WorldDef>(r#"{"iterations": 9}"#).unwrap(),
             WorldDef::new().iterations(9)

@@ -1,4 +1,4 @@
-//! What a body is made from, and why it may be refused.
+//! The definition of a body, and the reasons for which it may be refused.
 
 use crate::body::filter::Filter;
 use crate::body::id::BodyId;
@@ -101,13 +101,13 @@ impl BodyDef {
         Self::new(BodyKind::Static, shape)
     }
 
-    /// A body that moves with its own velocity and that nothing stops: lifts, doors.
+    /// A body that moves with its own velocity; nothing stops it: lifts, doors.
     #[must_use]
     pub fn kinematic(shape: Shape) -> Self {
         Self::new(BodyKind::Kinematic, shape)
     }
 
-    /// A body that contacts and forces move.
+    /// A body that contacts and forces can move.
     #[must_use]
     pub fn dynamic(shape: Shape) -> Self {
         Self::new(BodyKind::Dynamic, shape)
@@ -167,14 +167,14 @@ impl BodyDef {
         self
     }
 
-    /// Greatest speed (length of the velocity) after a step, units per second, 0..=1,024. Default only the world's limit
-    /// per axis.
+    /// Greatest speed (length of the velocity) after a step, units per second, 0..=1,024. By default only the world's limit per axis
+    /// applies.
     #[must_use]
     pub fn max_speed(self, max_speed: Fx) -> Self {
         Self { max_speed: Some(max_speed), ..self }
     }
 
-    /// Whether the body may fall asleep. One that may not keeps awake what it touches, directly or through others. Default true.
+    /// Whether the body may fall asleep. A body that may not also keeps awake what it touches, directly or through others. Default true.
     #[must_use]
     pub fn can_sleep(self, can_sleep: bool) -> Self {
         Self { can_sleep, ..self }
@@ -214,7 +214,7 @@ impl BodyDef {
         Self { sensor, ..self }
     }
 
-    /// A value of the game's own. Contact events carry it, and [`BodyRef::user`](crate::BodyRef::user) returns it. Default 0.
+    /// A value for the game's own use. Contact events carry it, and [`BodyRef::user`](crate::BodyRef::user) returns it. Default 0.
     #[must_use]
     pub fn user(self, user: u64) -> Self {
         Self { user, ..self }
@@ -272,7 +272,7 @@ pub enum BodyError {
     OutOfRange {
         /// Name of the value: the builder method or the field.
         field: &'static str,
-        /// What was given; of a vector, the component that is out of range.
+        /// The given value; for a vector, the component that is out of range.
         value: Fx,
         /// Smallest value allowed.
         min: Fx,
@@ -301,7 +301,7 @@ pub(crate) fn check(field: &'static str, value: Fx, min: Fx, max: Fx) -> Result<
     if (min..=max).contains(&value) { Ok(()) } else { Err(BodyError::OutOfRange { field, value, min, max }) }
 }
 
-/// Both components within +-`max`.
+/// Checks both components against +-`max`.
 pub(crate) fn check_axes(field: &'static str, v: Vec2, max: Fx) -> Result<(), BodyError> {
     check(field, v.x, -max, max)?;
     check(field, v.y, -max, max)

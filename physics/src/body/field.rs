@@ -1,8 +1,7 @@
-//! The numbers that a body's state is made of: one table, from which writing, reading, hashing, naming, comparing and
-//! flipping follow.
+//! The numbers of a body's state in one table. Writing, reading, hashing, naming, comparing and flipping all use it.
 //!
-//! A new field needs a member of [`Body`] or [`Extra`], its numbers in [`BodyField`], and a row in [`TABLE`]. A row that is
-//! missing, or that overlaps another one, does not compile.
+//! A new field needs a member of [`Body`] or [`Extra`], its numbers in [`BodyField`], and a row in [`TABLE`]. A missing row, or one that
+//! overlaps another one, does not compile.
 
 use core::mem::offset_of;
 
@@ -10,12 +9,12 @@ use BodyField as F;
 
 use crate::body::record::{Body, Extra, flag};
 
-/// One number of a body's state. All of them together are the whole state of a body.
+/// One number of a body's state. Together they are the whole state of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum BodyField {
-    /// Tells the bodies apart that the slot has had, see [`BodyId::generation`](crate::BodyId::generation).
+    /// Distinguishes the bodies that used the same slot; see [`BodyId::generation`](crate::BodyId::generation).
     Generation,
     /// Centre, raw units.
     PositionX,
@@ -45,7 +44,7 @@ pub enum BodyField {
     Damping,
     /// Raw speed limit; `i32::MAX` = only the world's.
     MaxSpeed,
-    /// What few bodies choose, one bit each: whether it never sleeps.
+    /// Rare choices, one bit each: whether the body never sleeps.
     Choices,
     /// Rank in contacts, -128..=127, see [`BodyDef::dominance`](crate::BodyDef::dominance).
     Dominance,
@@ -59,7 +58,7 @@ pub enum BodyField {
     AccelerationRemainderY,
     /// Carried remainder of the ground friction, in 1/fps of a raw unit per second.
     FrictionRemainder,
-    /// Milliseconds for which the body and what it touches hardly moved.
+    /// Milliseconds for which the body and the bodies that it touches have been still.
     StillMs,
     /// Acceleration by forces that wait for the next step, raw units/s^2.
     AccelerationX,
@@ -73,21 +72,21 @@ pub enum BodyField {
     User,
 }
 
-/// How a number is kept.
+/// How a number is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
     U16,
     I16,
     U32,
     I32,
-    /// Kept as two halves of 32 bits, the low one first.
+    /// Stored as two halves of 32 bits, the low one first.
     U64,
     /// 32 bits, of which the lower 16 are defined.
     Flags,
 }
 
 impl Number {
-    /// Bytes that it takes.
+    /// Size in bytes.
     pub(crate) const fn size(self) -> usize {
         match self {
             Self::U16 | Self::I16 => 2,
@@ -97,20 +96,20 @@ impl Number {
     }
 }
 
-/// Where the bytes of a field lie.
+/// Where the bytes of a field are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Home {
     /// From this byte of [`Body`] on.
-    // not state: where this program has it in memory
+    // not state: the offset in this program's memory
     Body(usize),
     /// From this byte of [`Extra`] on.
     // not state: as above
     Extra(usize),
-    /// With the slot, in [`Ordered`](crate::body::ordered::Ordered).
+    /// Stored with the slot, in [`Ordered`](crate::body::ordered::Ordered).
     Slot,
 }
 
-/// When a snapshot has a field.
+/// When a snapshot contains a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Saved {
     /// Always, in the word that says which other fields follow.
@@ -118,9 +117,9 @@ pub(crate) enum Saved {
     Always,
     OfCircles,
     OfRectangles,
-    /// When it has another value than this one, and the word has the bit. The lowest 16 bits are the flags.
+    /// If it has another value than this one; then the word has the bit. The lowest 16 bits are the flags.
     Unless(u64, u32),
-    /// When the mass is not [`usual_mass`], and the word has the bit.
+    /// If the mass is not [`usual_mass`]; then the word has the bit.
     UnusualMass(u32),
 }
 
@@ -148,7 +147,7 @@ impl Field {
         self.numbers.len() * self.number.size()
     }
 
-    /// Its numbers as one, the first one lowest.
+    /// Its numbers as one value, the first one lowest.
     #[inline(always)]
     pub(crate) fn get(&self, body: &Body, extra: &Extra, generation: u32) -> u64 {
         let mut bytes = [0; 8];
@@ -183,7 +182,7 @@ impl Field {
         bytes
     }
 
-    /// The bit that tells that a snapshot has the field, or 0.
+    /// The bit that says that a snapshot contains the field, or 0.
     pub(crate) const fn bit(&self) -> u32 {
         match self.saved {
             Saved::Unless(_, bit) | Saved::UnusualMass(bit) => 1 << bit,
@@ -210,7 +209,7 @@ pub(crate) const TABLE: [Field; 20] = {
         Field::new(B(offset_of!(Body, acceleration_remainder)), U16, Unless(0, 18), &[(F::AccelerationRemainderX, "acceleration_remainder.x"), (F::AccelerationRemainderY, "acceleration_remainder.y")]),
         Field::new(B(offset_of!(Body, friction_remainder)), U16, Unless(0, 19), &[(F::FrictionRemainder, "friction_remainder")]),
         Field::new(B(offset_of!(Body, still_ms)), U16, Unless(0, 20), &[(F::StillMs, "still_ms")]),
-        // What most bodies have at its usual value all the time, see `OFTEN`.
+        // Fields that have their usual value in most bodies; see `OFTEN`.
         Field::new(B(offset_of!(Body, mass)), U32, UnusualMass(21), &[(F::Mass, "mass")]),
         Field::new(B(offset_of!(Body, restitution)), I32, Unless(0, 22), &[(F::Restitution, "restitution")]),
         Field::new(B(offset_of!(Body, ground_friction)), I32, Unless(0, 23), &[(F::GroundFriction, "ground_friction")]),
@@ -225,7 +224,7 @@ pub(crate) const TABLE: [Field; 20] = {
     ]
 };
 
-/// Rows of the fields that a body often has, the word itself first. The others stand behind them.
+/// Number of rows whose fields bodies often have, the word itself first. The other rows follow them.
 pub(crate) const OFTEN: usize = 9;
 
 /// The mass that takes no space in a snapshot: 1 for dynamic bodies, 0 for the others.
@@ -303,7 +302,8 @@ const _: () = {
 };
 
 impl BodyField {
-    /// All fields, in the order in which differences are looked for: what players see comes before what follows from it, such as sleep.
+    /// All fields, in the order in which differences are looked for: values that players see come before values that follow from them, such
+    /// as sleep.
     pub const ALL: [Self; COUNT] = {
         let mut all = [Self::Generation; COUNT];
         let mut row = 0;
@@ -319,7 +319,7 @@ impl BodyField {
         all
     };
 
-    /// Name as in `position.x`.
+    /// Its name, for example `position.x`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         let (row, which) = ROWS[self as usize];
@@ -356,7 +356,7 @@ impl BodyField {
         field.set(flipped, body, extra, generation);
     }
 
-    /// The row that it stands in, and at which bit of the row's value it begins.
+    /// Its row, and the bit of the row's value at which it begins.
     fn row(self) -> (&'static Field, u32) {
         let (row, which) = ROWS[self as usize];
         (&TABLE[row], (which * TABLE[row].number.size() * 8) as u32)

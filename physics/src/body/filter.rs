@@ -20,7 +20,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Filter {
-    /// The layers that the body is in, one bit each. Without any it collides with nothing.
+    /// The layers that the body is in, one bit each. A body in no layer collides with nothing.
     pub layers: u32,
     /// The layers that the body collides with, one bit each.
     pub mask: u32,
@@ -33,7 +33,7 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// In these layers, colliding with those of the mask.
+    /// A filter for these layers that collides with the layers of `mask`.
     #[must_use]
     pub const fn new(layers: u32, mask: u32) -> Self {
         Self { layers, mask }

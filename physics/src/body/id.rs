@@ -44,8 +44,7 @@ impl BodyId {
         (self.generation as u64) << 32 | self.index as u64
     }
 
-    /// The handle behind a number from [`to_bits`](Self::to_bits). Any number gives a handle, which the world refuses as
-    /// stale when no such body lives.
+    /// The handle with these [`to_bits`](Self::to_bits). Any number gives a handle; the world refuses it as stale if no such body exists.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
         Self { index: bits as u32, generation: (bits >> 32) as u32 }

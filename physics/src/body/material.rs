@@ -22,8 +22,8 @@ pub struct Material {
     /// Deceleration by the ground in a world seen from above, units/s^2, 0..=1,024. It does not depend on the speed, so a body stops
     /// after `speed / ground_friction` seconds.
     pub ground_friction: Fx,
-    /// Damping, 1/s, 0..=1,024: a body loses this part of its velocity per second. Fast bodies lose more than slow ones. A frame takes
-    /// at most the whole velocity.
+    /// Damping, 1/s, 0..=1,024: a body loses this fraction of its velocity per second. Fast bodies lose more than slow ones. A frame
+    /// removes at most the whole velocity.
     pub damping: Fx,
 }
 

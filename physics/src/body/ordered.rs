@@ -1,13 +1,12 @@
-//! Insertion-ordered generational slots: the order in which users see bodies.
+//! Generational slots with insertion order: the order in which users see bodies.
 //!
-//! A slot table gives stable `{index, generation}` handles; a dense list keeps insertion order. Removal leaves a
-//! tombstone in the list (O(1)); the list is compacted, keeping the order, once half of it is tombstones, so that
-//! iteration stays proportional to what is alive. The lock-step articles use a dictionary plus a linked list for
-//! the same promise; dense arrays iterate and hash faster.
+//! A slot table gives stable `{index, generation}` handles; a dense list keeps insertion order. Removal leaves a tombstone in the list
+//! (O(1)). When half of the list is tombstones, it is compacted in order, so the cost of iteration stays proportional to the number of
+//! living entries. The lockstep articles use a dictionary plus a linked list for the same guarantee; dense arrays iterate and hash faster.
 
 use alloc::vec::Vec;
 
-/// Marks "no slot" and "no place" in the dense arrays.
+/// Marks "no slot" and "no index" in the dense arrays.
 const NONE: u32 = u32::MAX;
 
 /// Slot table with insertion order and O(1) insert, remove and look-up.
@@ -32,7 +31,7 @@ impl Ordered {
         self.len
     }
 
-    /// Number of slots ever used: every living index is below it.
+    /// Number of slots ever used; every living index is below it.
     pub(crate) fn slot_count(&self) -> usize {
         self.places.len()
     }
@@ -54,7 +53,7 @@ impl Ordered {
         (index, self.generations[index as usize])
     }
 
-    /// Vacates a slot; its generation moves on, so old handles become stale. False when the handle was stale already.
+    /// Vacates a slot and advances its generation, so old handles become stale. False if the handle was stale already.
     pub(crate) fn remove(&mut self, index: u32, generation: u32) -> bool {
         if !self.contains(index, generation) {
             return false;
@@ -75,7 +74,7 @@ impl Ordered {
         self.generation(index) == Some(generation)
     }
 
-    /// The generation that lives in a slot, or `None` when it is vacant.
+    /// The generation of the living entry in a slot, or `None` if the slot is vacant.
     pub(crate) fn generation(&self, index: u32) -> Option<u32> {
         let place = *self.places.get(index as usize)?;
         (place != NONE).then(|| self.generations[index as usize])
@@ -86,7 +85,7 @@ impl Ordered {
         self.order.iter().copied().filter(|&index| index != NONE)
     }
 
-    /// Drops the tombstones; the order of the living stays.
+    /// Removes the tombstones; the living entries keep their order.
     fn compact(&mut self) {
         self.order.retain(|&index| index != NONE);
         for (place, &index) in self.order.iter().enumerate() {
@@ -104,18 +103,18 @@ impl Ordered {
         self.generations.get(index as usize).copied().unwrap_or(0)
     }
 
-    /// The generations of all slots; none when all are 0.
+    /// The generations of all slots; empty if all are 0.
     pub(crate) fn generations(&self) -> &[u32] {
         if self.used_again == 0 { &[] } else { &self.generations }
     }
 
-    /// Whether the insertion order is that of the slots.
+    /// Whether the insertion order equals the order of the slots.
     pub(crate) fn is_in_slot_order(&self) -> bool {
-        // Without tombstones it is a plain list, which is fast to look through.
+        // Without tombstones it is a plain list, which is fast to scan.
         if self.order.len() == self.len as usize { self.order.is_sorted() } else { self.iter().is_sorted() }
     }
 
-    /// Gives a slot its generation.
+    /// Sets the generation of a slot.
     pub(crate) fn set_generation(&mut self, index: u32, generation: u32) {
         if let Some(place) = self.generations.get_mut(index as usize) {
             self.used_again -= u32::from(*place != 0);
@@ -124,7 +123,8 @@ impl Ordered {
         }
     }
 
-    /// Rebuilds the table from the generations by slot, the vacant slots and the living ones in insertion order. `None` unless `free` and `order` together name every slot exactly once.
+    /// Rebuilds the table from the generations by slot, the vacant slots, and the living ones in insertion order. `None` unless `free` and
+    /// `order` together name every slot exactly once.
     pub(crate) fn from_parts(generations: &[u32], free: Vec<u32>, order: Vec<u32>) -> Option<Self> {
         if free.len() + order.len() != generations.len() {
             return None;

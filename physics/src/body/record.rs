@@ -7,12 +7,12 @@ use crate::math::boxes::RawBox;
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
 
-/// A raw fixed-point value (16 fraction bits) that was validated to fit 32 bits.
+/// A raw fixed-point value (16 fraction bits). It must have been validated to fit 32 bits.
 pub(crate) fn raw(value: Fx) -> i32 {
     value.to_bits() as i32
 }
 
-/// The public number of a raw value.
+/// The public number for a raw value.
 pub(crate) fn fx(raw: i32) -> Fx {
     Fx::from_bits(i64::from(raw))
 }
@@ -22,7 +22,7 @@ pub(crate) fn raw2(v: Vec2) -> [i32; 2] {
     [raw(v.x), raw(v.y)]
 }
 
-/// The public vector of two raw values.
+/// The public vector for two raw values.
 pub(crate) fn vec2(v: [i32; 2]) -> Vec2 {
     Vec2::new(fx(v[0]), fx(v[1]))
 }
@@ -41,7 +41,7 @@ pub(crate) struct Shell {
     pub(crate) half: [i32; 2],
     /// Rounding radius; zero for a rectangle.
     pub(crate) radius: i32,
-    /// Raw mass; 0 = the solver cannot move it.
+    /// Raw mass; 0 means that the solver cannot move it.
     pub(crate) mass: u32,
     /// Raw coefficient of restitution.
     pub(crate) restitution: i32,
@@ -53,8 +53,8 @@ impl Shell {
     pub(crate) const HOLE: Self =
         Self { position: [0; 2], half: [0; 2], radius: 0, mass: 0, restitution: 0, slot: u32::MAX };
 
-    /// How far the shape's box is grown: `most`, half of the world's margin, or of a movable body a quarter of the smaller extent when that is
-    /// less. So small bodies look for company no further than large ones, measured by their size.
+    /// The growth of the shape's box: `most`, which is half of the world's margin, or for movable bodies a quarter of the smaller extent if
+    /// that is less. So a small body searches no further than a large one, relative to its size.
     #[inline(always)]
     pub(crate) fn growth(&self, most: i32) -> i32 {
         let quarter = (self.half[0].min(self.half[1]) + self.radius) >> 2;
@@ -71,7 +71,7 @@ impl Shell {
     }
 }
 
-/// Yes-no properties of a body, one bit each.
+/// Boolean properties of a body, one bit each.
 pub(crate) mod flag {
     /// Body can be moved by contacts.
     pub(crate) const DYNAMIC: u32 = 1 << 0;
@@ -87,7 +87,7 @@ pub(crate) mod flag {
     pub(crate) const LOCK_Y: u32 = 1 << 5;
     /// Shape is a circle (else a rectangle).
     pub(crate) const CIRCLE: u32 = 1 << 6;
-    /// Body takes part in the step as a mover.
+    /// Body takes part in the step as a moving body.
     pub(crate) const AWAKE: u32 = 1 << 7;
     /// Body was created after the last step: it has no cached contacts.
     pub(crate) const FRESH: u32 = 1 << 8;
@@ -101,17 +101,17 @@ pub(crate) mod flag {
     pub(crate) const ROUGH: u32 = 1 << 12;
     /// Filter is not the default one.
     pub(crate) const FILTERED: u32 = 1 << 13;
-    /// What the contact phase must look at apart from geometry.
+    /// Properties that the contact phase must check, apart from geometry.
     pub(crate) const SPECIAL: u32 = SENSOR | LOCK_X | LOCK_Y | ROUGH | FILTERED;
-    /// Has a speed limit of its own.
+    /// Body has a speed limit of its own.
     pub(crate) const LIMITED: u32 = 1 << 14;
-    /// A field of [`super::Extra`] has another value than usual.
+    /// A field of [`super::Extra`] has an unusual value.
     pub(crate) const EXTRA: u32 = 1 << 15;
     /// All defined bits.
     pub(crate) const ALL: u32 = (1 << 16) - 1;
 }
 
-/// What a step reads and writes of every mover: one cache line without padding.
+/// What a step reads and writes of every moving body: one cache line without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Body {
@@ -128,7 +128,7 @@ pub(crate) struct Body {
     pub(crate) acceleration_remainder: [u16; 2],
     /// Remainder of ground friction / fps, likewise.
     pub(crate) friction_remainder: u16,
-    /// Milliseconds for which the body and what it touches hardly moved; at the world's limit it may fall asleep.
+    /// Milliseconds for which the body and what it touches have been still; at the world's limit it may fall asleep.
     pub(crate) still_ms: u16,
     /// Raw ground friction, units/s^2.
     pub(crate) ground_friction: i32,
@@ -144,7 +144,7 @@ impl Default for Body {
     }
 }
 
-/// Choices that few bodies make, one bit each in [`Extra::choices`].
+/// Rare choices, one bit each in [`Extra::choices`].
 pub(crate) mod choice {
     /// Body does not fall asleep by itself, nor does what it touches.
     pub(crate) const NEVER_SLEEPS: i16 = 1 << 0;
@@ -152,7 +152,7 @@ pub(crate) mod choice {
     pub(crate) const ALL: i16 = 1;
 }
 
-/// Fields that few bodies use, or that no step reads.
+/// Fields that few bodies use, or that steps do not read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct Extra {
@@ -173,7 +173,7 @@ pub(crate) struct Extra {
 }
 
 impl Body {
-    /// The stored form of a validated definition, in a world where no body is faster than `max_speed` per axis.
+    /// The stored form of a validated definition; its velocity is clamped to `max_speed` per axis.
     pub(crate) fn new(def: &BodyDef, max_speed: i32) -> Self {
         let (half, radius, circle) = match def.shape {
             Shape::Circle { radius } => ([0; 2], raw(radius), flag::CIRCLE),
@@ -259,14 +259,14 @@ impl Body {
         (self.position, x.max(y))
     }
 
-    /// Whether the two may touch at all: their filters agree and at least one of them is no sensor.
+    /// Whether the two may touch at all: their filters accept each other, and at least one of them is not a sensor.
     pub(crate) fn interacts_with(&self, other: &Self) -> bool {
         self.filter().accepts(&other.filter()) && (self.flags & other.flags & flag::SENSOR) == 0
     }
 }
 
 impl Extra {
-    /// The values that most bodies have. They take no space in a snapshot and no time in a checksum.
+    /// The usual values. They take no space in a snapshot and no time in a checksum.
     pub(crate) const USUAL: Self = Self {
         user: [0; 2],
         acceleration: [0; 2],

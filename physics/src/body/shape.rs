@@ -3,10 +3,10 @@
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
 
-/// A collision shape about the centre of its body. Shapes do not turn.
+/// A collision shape, centred on its body's position. Shapes do not rotate.
 ///
-/// Every extent lies in 1/1,024..=4,096 units ([`EXTENT_MIN`](crate::EXTENT_MIN), [`EXTENT_MAX`](crate::EXTENT_MAX));
-/// the world checks that when it is given a shape.
+/// Every extent lies in 1/1,024..=4,096 units ([`EXTENT_MIN`](crate::EXTENT_MIN), [`EXTENT_MAX`](crate::EXTENT_MAX)). The world checks this
+/// when it gets a shape.
 ///
 /// ```
 /// use testudo_physics::{Fx, Shape, Vec2};
@@ -23,7 +23,7 @@ pub enum Shape {
         /// Radius, units.
         radius: Fx,
     },
-    /// A rectangle along the axes.
+    /// An axis-aligned rectangle.
     Rect {
         /// Half of the width and of the height, units.
         half_extents: Vec2,
@@ -31,13 +31,13 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// A circle of a radius in units.
+    /// A circle with this radius in units.
     #[must_use]
     pub const fn circle(radius: Fx) -> Self {
         Self::Circle { radius }
     }
 
-    /// A rectangle of half a width and half a height in units.
+    /// A rectangle with this half width and half height in units.
     #[must_use]
     pub const fn rect(half_width: Fx, half_height: Fx) -> Self {
         Self::Rect { half_extents: Vec2::new(half_width, half_height) }

@@ -1,22 +1,22 @@
-//! The order of answers: handles by slot.
+//! The order of answers: sorts handles by slot.
 
 use crate::body::id::BodyId;
 
 /// Lists up to this length are sorted by counting.
 const SHORT: usize = 128;
 
-/// So many are compared at once.
+/// Number of elements that are compared at once.
 const EIGHT: usize = 8;
 
-/// Sorts handles of different slots. In a short list each one's place is the number of those below it: more comparisons than
-/// sorting takes, but without a single guess at their results, and eight at a time.
+/// Sorts handles of different slots. In a short list the position of each handle is the number of smaller ones. That takes more comparisons
+/// than sorting, but no mispredicted branches, and it compares eight at a time.
 #[inline(always)]
 pub(crate) fn sort_by_slot(ids: &mut [BodyId]) {
     if ids.len() > SHORT {
         ids.sort_unstable_by_key(|id| id.index);
         return;
     }
-    // Slots fit 31 bits (so do the lanes of trees), and the oldest wide instructions compare signed numbers only.
+    // Slots fit 31 bits (so do the lanes of trees), and the oldest SIMD instructions compare signed numbers only.
     let mut slots = [i32::MAX; SHORT];
     for (slot, id) in slots.iter_mut().zip(ids.iter()) {
         *slot = id.index as i32;

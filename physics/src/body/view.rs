@@ -1,4 +1,4 @@
-//! A body as users read it.
+//! The public view of a body.
 
 use crate::body::def::BodyKind;
 use crate::body::filter::Filter;
@@ -10,7 +10,7 @@ use crate::math::aabb::Aabb;
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
 
-/// A body as users read it. Values are copies of the state between two steps.
+/// A read-only view of a body. Values are copies of the state between two steps.
 ///
 /// ```
 /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
@@ -79,7 +79,7 @@ impl BodyRef<'_> {
         }
     }
 
-    /// Mass of a dynamic body; 0 for the others, which contacts cannot move.
+    /// Mass of a dynamic body; 0 for other bodies, which contacts cannot move.
     #[must_use]
     pub fn mass(&self) -> Fx {
         Fx::from_bits(i64::from(self.body.mass))
@@ -96,7 +96,7 @@ impl BodyRef<'_> {
         }
     }
 
-    /// Greatest speed after a step, units per second; `None` = only the world's limit per axis.
+    /// Greatest speed after a step, units per second; `None` means only the world's limit per axis.
     #[must_use]
     pub fn max_speed(&self) -> Option<Fx> {
         self.body.has(flag::LIMITED).then(|| fx(self.extra.max_speed))
@@ -108,7 +108,7 @@ impl BodyRef<'_> {
         self.body.filter()
     }
 
-    /// The value that the user attached.
+    /// The game's own value.
     #[must_use]
     pub fn user(&self) -> u64 {
         self.extra.user()
@@ -126,7 +126,7 @@ impl BodyRef<'_> {
         !self.body.has(flag::DISABLED)
     }
 
-    /// Whether the body moves or may start to move by itself. Resting bodies fall asleep; static ones always are.
+    /// Whether the body moves or may start to move by itself. Resting bodies fall asleep; static ones are always asleep.
     #[must_use]
     pub fn is_awake(&self) -> bool {
         self.body.has(flag::AWAKE)

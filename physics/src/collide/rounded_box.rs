@@ -1,21 +1,21 @@
-//! Rounded boxes: the outline of every shape, and what points, areas and segments have to do with it.
+//! Rounded boxes: the outline of every shape, and its tests against points, areas and segments.
 //!
-//! A rounded box is a core box grown by a radius: a circle has no core, a rectangle no radius, and a circle swept along a
-//! segment meets a shape exactly where its centre meets the shape grown by its radius, which is a rounded box again.
-//! Outlines are closed: what touches them meets them.
+//! A rounded box is a core box grown by a radius. A circle has no core, and a rectangle has no radius. A circle swept along a segment hits
+//! a shape exactly where its centre hits the shape grown by the circle's radius, and that is again a rounded box. Outlines are closed:
+//! touching counts as hitting.
 //!
-//! Points lie within [`REACH`] of the origin on each axis, and so do all outlines; half extents and radii are at most 2^29 in sum.
-//! Decisions (meets or not, which side) are exact. Only places along a segment are rounded.
+//! Points lie within [`REACH`] of the origin on each axis, and so do all outlines. The sum of half extents and radius is at most 2^29.
+//! Decisions (hit or miss, which side) are exact. Only positions along a segment are rounded.
 
 use crate::body::record::{Body, flag, raw, raw2};
 use crate::body::shape::Shape;
 use crate::math::boxes::RawBox;
 use crate::math::num::isqrt_u64;
 
-/// No outline reaches further from the origin than this, raw units: the greatest position plus the greatest extent.
+/// The greatest distance of any outline from the origin on an axis, raw units: the greatest position plus the greatest extent.
 pub(crate) const REACH: i32 = (1 << 30) + (1 << 28);
 
-/// Fraction bits of places along a segment.
+/// Fraction bits of positions along a segment.
 pub(crate) const FRACTION_BITS: u32 = 32;
 
 /// The outline of a body, raw units.
@@ -24,33 +24,33 @@ pub(crate) struct RoundedBox {
     pub(crate) centre: [i32; 2],
     /// Half extents of the core box.
     pub(crate) half: [i32; 2],
-    /// How far the core box is grown.
+    /// The distance by which the core box is grown.
     pub(crate) radius: i32,
 }
 
-/// A way from one point to another, both included.
+/// A segment between two points, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) from: [i32; 2],
-    /// The other end, seen from the first one.
+    /// The second end, relative to the first.
     pub(crate) delta: [i64; 2],
 }
 
-/// Where a segment first meets an outline.
+/// Where a segment first hits an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cast {
-    /// Part of the way to there, 32 fraction bits, 0..=2^32. Never beyond the exact place, and less than two raw units of
+    /// Fraction of the segment up to the hit, 32 fraction bits, 0..=2^32. Never beyond the exact position, and less than two raw units of
     /// length before it.
     pub(crate) place: u64,
     pub(crate) side: Side,
 }
 
-/// What a segment meets first.
+/// The part of an outline that a segment hits first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The segment begins inside or on the outline.
     Inside,
-    /// A flat side across this axis.
+    /// A flat side perpendicular to this axis.
     // not state: lives for one query
     Face(usize),
     /// The round part around this corner of the core.
@@ -72,7 +72,7 @@ impl Segment {
         x * x + y * y
     }
 
-    /// The point at a place, rounded to the nearest raw unit.
+    /// The point at a position along the segment, rounded to the nearest raw unit.
     pub(crate) fn point(&self, place: u64) -> [i32; 2] {
         [0, 1].map(|axis| {
             let way = i128::from(self.delta[axis]) * i128::from(place) + (1 << (FRACTION_BITS - 1));
@@ -97,7 +97,7 @@ impl RoundedBox {
         }
     }
 
-    /// The outline of a shape about the origin.
+    /// The outline of a shape centred on the origin.
     pub(crate) fn of_shape(shape: Shape) -> Self {
         let (half, radius) = match shape {
             Shape::Circle { radius } => ([0; 2], raw(radius)),
@@ -106,7 +106,7 @@ impl RoundedBox {
         Self { centre: [0; 2], half, radius }
     }
 
-    /// The outline grown by another one: what the centre of that one must not enter.
+    /// The outline grown by another one: the region that the other's centre must not enter.
     pub(crate) fn grown(self, by: &Self) -> Self {
         let half = [0, 1].map(|axis| self.half[axis] + by.half[axis]);
         Self { half, radius: self.radius + by.radius, ..self }
@@ -130,7 +130,7 @@ impl RoundedBox {
         self.core_distance_squared(point) <= self.radius_squared()
     }
 
-    /// Whether the outline meets an area; the area's `min` is not above its `max`.
+    /// Whether the outline overlaps an area; the area's `min` is not above its `max`.
     pub(crate) fn meets(&self, area: &RawBox) -> bool {
         let [x, y] = [0, 1].map(|axis| {
             let (low, high) = (self.centre[axis] - self.half[axis], self.centre[axis] + self.half[axis]);
@@ -142,16 +142,16 @@ impl RoundedBox {
         x <= radius && y <= radius && x * x + y * y <= radius * radius
     }
 
-    /// Where a segment first meets the outline.
+    /// Where a segment first hits the outline.
     ///
-    /// The outline lies in its bounding box, so the segment enters that first (or begins there): through a flat side,
-    /// or in one of the four squares at the corners. From such a square it can only get in through the square's circle.
+    /// The outline lies in its bounding box, so the segment enters the box first (or begins inside it): through a flat side, or in one of
+    /// the four squares at the corners. From such a square it can enter the outline only through the square's circle.
     pub(crate) fn cast(&self, segment: &Segment) -> Option<Cast> {
         if self.contains(segment.from) {
             return Some(Cast { place: 0, side: Side::Inside });
         }
         let offset = [0, 1].map(|axis| i64::from(segment.from[axis]) - i64::from(self.centre[axis]));
-        // The slab that is entered last: its axis, and the way to it along that axis.
+        // The slab that is entered last: its axis, and the distance to it along that axis.
         let mut entry: Option<(usize, i64)> = None;
         for axis in 0..2 {
             let delta = segment.delta[axis];
@@ -188,16 +188,16 @@ impl RoundedBox {
     }
 }
 
-/// Where a segment that begins outside of a circle first meets it.
+/// Where a segment that begins outside of a circle first hits it.
 ///
-/// With `d` the segment, `m` from the centre to its begin and `x` the cross product, the line's distance from the centre is
-/// `|m x d| / |d|`, and the place is `(-m.d - sqrt(d.d r.r - (m x d)^2)) / d.d`.
+/// With `d` the segment, `m` the vector from the centre to its begin and `x` the cross product, the line's distance from the centre is `|m
+/// x d| / |d|`, and the position is `(-m.d - sqrt(d.d r.r - (m x d)^2)) / d.d`.
 fn cast_on_circle(segment: &Segment, centre: [i32; 2], radius: i32) -> Option<u64> {
     let [dx, dy] = segment.delta.map(i128::from);
     let [mx, my] = [0, 1].map(|axis| i128::from(segment.from[axis]) - i128::from(centre[axis]));
     let approach = -(mx * dx + my * dy);
     let cross = mx * dy - my * dx;
-    // A line that meets the circle has |cross| <= r |d| < 2^61; that bounds its square as well.
+    // A line that hits the circle has |cross| <= r |d| < 2^61; that bounds its square as well.
     if approach <= 0 || cross.abs() > 1 << 61 {
         return None;
     }
@@ -208,7 +208,7 @@ fn cast_on_circle(segment: &Segment, centre: [i32; 2], radius: i32) -> Option<u6
     if under_root < 0 || (approach > i128::from(square) && !ends_inside) {
         return None;
     }
-    // A root that is too great by up to |d| / 2 puts the place half a raw unit too early, and fits 64 bits.
+    // A root that is too great by up to |d| / 2 puts the hit half a raw unit too early, and fits 64 bits.
     let shift = ((u64::BITS - 1 - square.leading_zeros()) / 2).saturating_sub(1);
     let root = i128::from(isqrt_u64((under_root >> (2 * shift)) as u64) + 1) << shift;
     let way = (approach - root).clamp(0, i128::from(square)) as u128;
@@ -217,7 +217,7 @@ fn cast_on_circle(segment: &Segment, centre: [i32; 2], radius: i32) -> Option<u6
 
 /// The direction of a vector with 16 fraction bits, rounded to nearest; components below 2^32, not both zero.
 pub(crate) fn direction(v: [i64; 2]) -> [i64; 2] {
-    // As large as the square root takes, so that its rounding does not show.
+    // Scaled up as far as the square root allows, so that its rounding has no effect.
     let greatest = v[0].unsigned_abs().max(v[1].unsigned_abs());
     let shift = greatest.leading_zeros().saturating_sub(34);
     let v = v.map(|c| c << shift);
@@ -226,7 +226,7 @@ pub(crate) fn direction(v: [i64; 2]) -> [i64; 2] {
     v.map(|c| ((c << 17) + length * c.signum()) / (2 * length))
 }
 
-/// The outward normal where a segment meets an outline, 16 fraction bits; zero when it begins inside.
+/// The outward normal where a segment hits an outline, 16 fraction bits; zero if the segment begins inside.
 pub(crate) fn normal(segment: &Segment, cast: &Cast) -> [i64; 2] {
     let mut normal = [0; 2];
     match cast.side {
@@ -235,7 +235,7 @@ pub(crate) fn normal(segment: &Segment, cast: &Cast) -> [i64; 2] {
         Side::Corner(corner) => {
             let point = segment.point(cast.place);
             let out = [0, 1].map(|axis| i64::from(point[axis]) - i64::from(corner[axis]));
-            // A circle of a raw unit or two may round to its centre; back along the segment is outward too.
+            // A hit on a circle of a raw unit or two may round to its centre; backwards along the segment is outward too.
             normal = direction(if out == [0, 0] { segment.delta.map(|d| -d) } else { out });
         }
     }
@@ -255,7 +255,7 @@ mod tests {
         [between(rng, -spread, spread), between(rng, -spread, spread)]
     }
 
-    /// A shape that a body may have, some of them grown by a swept circle.
+    /// A shape that a body may have; some are grown by a swept circle.
     fn outline(rng: &mut Pcg32, spread: i32, extent: i32) -> RoundedBox {
         let mut extent = || between(rng, 1, extent.min(1 << 28));
         let (half, radius) = ([extent(), extent()], extent());
@@ -273,15 +273,15 @@ mod tests {
         let to = [0, 1].map(|axis| i128::from(point[axis]) - i128::from(segment.from[axis]));
         let (along, square) = (to[0] * d[0] + to[1] * d[1], d[0] * d[0] + d[1] * d[1]);
         if along < 0 || along > square || square == 0 {
-            // The ends are looked at by themselves.
+            // The ends are tested separately.
             return false;
         }
         let cross = (to[0] * d[1] - to[1] * d[0]).unsigned_abs();
-        // |cross| <= radius |d|. A square that does not fit is beyond every radius.
+        // cross| <= radius |d|. If the square overflows, the point is beyond every radius.
         cross.checked_mul(cross).is_some_and(|left| left <= (i128::from(radius).pow(2) * square) as u128)
     }
 
-    /// Whether a segment crosses a box, by the slabs in exact fractions.
+    /// Whether a segment crosses a box: the slab method with exact fractions.
     fn crosses(segment: &Segment, min: [i64; 2], max: [i64; 2]) -> bool {
         let (mut enter, mut leave) = ([0i128, 1], [1i128, 1]);
         for axis in 0..2 {
@@ -305,7 +305,7 @@ mod tests {
         enter[0] * leave[1] <= leave[0] * enter[1]
     }
 
-    /// Meets or not, piece by piece: the ends, the core grown along one axis each, the four corners.
+    /// Hit or miss, piece by piece: the ends, the core grown along one axis each, the four corners.
     fn meets(shape: &RoundedBox, segment: &Segment) -> bool {
         let side =
             |axis: usize, sign: i32| i64::from(shape.centre[axis]) + i64::from(sign * shape.half[axis]);
@@ -350,7 +350,7 @@ mod tests {
                     Side::Corner(_) => seen[2] += 1,
                 }
                 assert!(cast.place <= 1 << FRACTION_BITS);
-                // The place is on the surface and everything before it outside.
+                // The hit is on the surface, and everything before it is outside.
                 let surface = |place: u64| {
                     isqrt(shape.core_distance_squared(segment.point(place))) - i64::from(shape.radius)
                 };
@@ -363,7 +363,7 @@ mod tests {
                 let against: i128 =
                     (0..2).map(|axis| i128::from(n[axis]) * i128::from(segment.delta[axis])).sum();
                 assert!(isqrt((n[0] * n[0] + n[1] * n[1]) as u64).abs_diff(1 << 16) <= 1);
-                // Three raw units off on the surface turn the normal by 3 / radius.
+                // An error of three raw units on the surface turns the normal by 3 / radius.
                 let error = 4 + (3 << 16) / i128::from(shape.radius.max(1));
                 assert!(
                     against <= i128::from(segment.length()) * error,
@@ -379,7 +379,7 @@ mod tests {
         let disc = RoundedBox { centre: [1000, 0], half: [0; 2], radius: 100 };
         let cast = |shape: &RoundedBox, from, to| shape.cast(&Segment::new(from, to));
         let half = 1 << (FRACTION_BITS - 1);
-        // 3-4-5: met at (920, 60), halfway. A circle's place may be a trifle early.
+        // 3-4-5 triangle: the hit is at (920, 60), halfway. A hit on a circle may be slightly early.
         let found = cast(&disc, [20, 60], [1820, 60]).unwrap();
         assert_eq!(found.side, Side::Corner([1000, 0]));
         assert!(found.place <= half && found.place > half - half / 900, "{found:?}");

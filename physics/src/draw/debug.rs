@@ -1,4 +1,4 @@
-//! Debug drawing: what the engine sees, handed to a small trait. Everything in simulation units; nothing here draws.
+//! Debug drawing: passes what the engine sees to a small trait, in simulation units. Nothing here draws.
 
 use crate::body::id::BodyId;
 use crate::body::record::{Shell, vec2};
@@ -12,7 +12,7 @@ use crate::math::vec2::Vec2;
 use crate::tree::quadtree::Quadtree;
 use crate::world::{TouchingContact, World};
 
-/// Receives what [`World::debug_draw`] shows. Every method does nothing by default, so implement only what you draw.
+/// Receives what [`World::debug_draw`] shows. Every method does nothing by default, so implement only those that you need.
 ///
 /// ```
 /// use testudo_physics::{BodyDef, BodyRef, DebugDraw, DebugDrawOptions, Fx, Shape, Vec2, World, WorldDef};
@@ -31,7 +31,7 @@ use crate::world::{TouchingContact, World};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait DebugDraw {
-    /// A body's shape about its centre.
+    /// A body's shape and the position of its centre.
     fn shape(&mut self, body: BodyRef<'_>, shape: Shape, centre: Vec2) {
         let _ = (body, shape, centre);
     }
@@ -41,12 +41,12 @@ pub trait DebugDraw {
         let _ = (body, aabb);
     }
 
-    /// A leaf of a quadtree: its quadrant, cut off at the edge of the positions' range, the quadrants above it, and how many bodies it holds.
+    /// A leaf of a quadtree: its quadrant (clipped to the range of positions), its depth, and the number of bodies in it.
     fn tree_cell(&mut self, quadrant: Aabb, depth: u32, bodies: u32) {
         let _ = (quadrant, depth, bodies);
     }
 
-    /// Two bodies that touch: a point between their surfaces, and the unit normal from the first body to the second.
+    /// Two touching bodies: a point between their surfaces, and the unit normal from the first body to the second.
     fn contact(&mut self, contact: TouchingContact, point: Vec2, normal: Vec2) {
         let _ = (contact, point, normal);
     }
@@ -65,11 +65,11 @@ pub struct DebugDrawOptions {
     pub shapes: bool,
     /// Boxes around them.
     pub aabbs: bool,
-    /// Leaves of the movers' tree as of the last step, then of the trees of bodies at rest.
+    /// Leaves of the moving bodies' tree as of the last step, then of the trees of bodies at rest.
     pub tree_cells: bool,
     /// Contacts.
     pub contacts: bool,
-    /// Velocities other than zero.
+    /// Velocities that are not zero.
     pub velocities: bool,
 }
 
@@ -110,10 +110,10 @@ impl World {
     }
 }
 
-/// Any gap will do: bodies may have been moved since they touched.
+/// Any gap is accepted: bodies may have been moved since they touched.
 const ANY_GAP: i32 = i32::MAX / 4;
 
-/// The middle between a round surface and the other one (of two rectangles, the middle of what they share), and the normal.
+/// The point halfway between a round surface and the other surface (for two rectangles, the centre of their overlap), and the normal.
 fn touching_point(a: &Shell, b: &Shell) -> Option<(Vec2, Vec2)> {
     let Manifold { normal, gap } = manifold(a, b, ANY_GAP)?;
     let (from, way) = if a.radius != 0 {
@@ -138,7 +138,7 @@ fn draw_cells(tree: &Quadtree, draw: &mut impl DebugDraw) {
     let held = |raw: i64| Fx::from_bits(raw.clamp(-edge, edge));
     for leaf in tree.leaves() {
         let lanes = leaf.lane as usize..(leaf.lane + leaf.count) as usize;
-        // Bodies that left since the tree was built have left their lanes.
+        // Bodies that were removed since the tree was built have left their lanes.
         let bodies = tree.slot_of_lane()[lanes].iter().filter(|&&slot| slot != NO_SLOT).count();
         if bodies == 0 {
             continue;

@@ -1,8 +1,8 @@
 //! Positions between two steps, for drawing.
 //!
-//! A display shows more frames than the simulation has: 144 per second of a game that steps 20 times. Between two steps a
-//! drawn body is a part of the way from where it was to where it is. The way is computed in integers and converted
-//! last, once. What comes out is for eyes only and must never find its way back into the simulation.
+//! A display shows more frames than the simulation has, for example 144 per second of a game that steps 20 times. Between two steps a body
+//! is drawn between its previous and its present position. The interpolation uses integers, and the result is converted to float at the
+//! end, once. The result is for drawing only and must never find its way back into the simulation.
 #![expect(
     clippy::float_arithmetic,
     clippy::disallowed_types,
@@ -16,18 +16,18 @@ use crate::body::record::flag;
 use crate::body::view::BodyRef;
 use crate::world::World;
 
-/// The whole way, in units of `alpha`: 1 with 16 fraction bits.
+/// A whole frame in units of `alpha`: 1 with 16 fraction bits.
 const WHOLE: u32 = 1 << 16;
 
 /// 2^-32: raw units (16 fraction bits) times `alpha` (16 more). A power of two, so the product is exact.
 const UNIT: f32 = 1.0 / (1_u64 << 32) as f32;
 
 impl BodyRef<'_> {
-    /// Where to draw the body, units: `alpha` 0 is its position before the last step, 65,536 the position now; larger
-    /// values count as 65,536. With time `t` left over after the last step, `alpha = t * 65,536 * frames per second`.
+    /// Where to draw the body, units. `alpha` 0 is its position before the last step and 65,536 its present position; larger values count
+    /// as 65,536. With time `t` left over after the last step, `alpha = t * 65,536 * frames per second`.
     ///
-    /// The result is rounded once, to `f32`: the error is less than 1/1,024 unit anywhere in the world. Bodies that are static,
-    /// asleep or disabled are not interpolated. Nor is a jump by [`World::set_position`] or a restored snapshot.
+    /// The result is rounded once, to `f32`: the error is less than 1/1,024 unit anywhere in the world. Bodies that are static, asleep or
+    /// disabled are not interpolated. Nothing is interpolated across [`World::set_position`] or a restored snapshot.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
@@ -66,8 +66,7 @@ impl BodyRef<'_> {
 }
 
 impl World {
-    /// [`BodyRef::interpolated_position`] of every body, oldest first. Replaces what `out` holds; allocates only when it
-    /// has to grow.
+    /// [`BodyRef::interpolated_position`] of every body, oldest first. Replaces the content of `out`; allocates only if it has to grow.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
@@ -101,8 +100,8 @@ impl From<crate::math::vec2::Vec2> for glam::Vec2 {
     }
 }
 
-/// The point `alpha / 65,536` of the way between two raw values, units. Exact up to the conversion: positions have 31
-/// bits, so their difference times `alpha` has 48.
+/// The point `alpha / 65,536` of the distance between two raw values, units. Exact up to the conversion: positions have 31 bits, so their
+/// difference times `alpha` has 48.
 fn between(start: i32, end: i32, alpha: u32) -> f32 {
     let way = (i64::from(end) - i64::from(start)) * i64::from(alpha.min(WHOLE));
     (i64::from(start) * i64::from(WHOLE) + way) as f32 * UNIT

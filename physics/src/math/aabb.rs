@@ -1,11 +1,11 @@
-//! Boxes along the axes.
+//! Axis-aligned boxes.
 
 use crate::math::num::{Fx, saturate};
 use crate::math::vec2::Vec2;
 
-/// A box along the axes; its corners and edges belong to it.
+/// An axis-aligned box; its corners and edges belong to it.
 ///
-/// A box whose `min` is above its `max` on an axis is empty. The functions here make no empty box from boxes that are not empty.
+/// A box whose `min` is above its `max` on an axis is empty. The functions here never make an empty box from boxes that are not empty.
 ///
 /// ```
 /// use testudo_physics::{Aabb, Vec2};
@@ -32,7 +32,7 @@ impl Aabb {
         Self { min: a.min(b), max: a.max(b) }
     }
 
-    /// The box of half a width and half a height (either sign) about a centre. Saturates.
+    /// The box with this half width and half height (either sign) around a centre. Saturates.
     #[must_use]
     pub fn from_center_half(center: Vec2, half_extents: Vec2) -> Self {
         Self::from_corners(center - half_extents, center + half_extents)
@@ -44,7 +44,7 @@ impl Aabb {
         Vec2::new(middle(self.min.x, self.max.x), middle(self.min.y, self.max.y))
     }
 
-    /// Half of the width and of the height, rounded up; so [`from_center_half`](Self::from_center_half) of both covers
+    /// Half of the width and of the height, rounded up. So [`from_center_half`](Self::from_center_half) of centre and half extents covers
     /// the box.
     #[must_use]
     pub fn half_extents(&self) -> Vec2 {
@@ -78,8 +78,7 @@ impl Aabb {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// The box with every edge moved outwards by `amount` units, or inwards by a negative one, at most to the centre.
-    /// Saturates.
+    /// The box with every edge moved outwards by `amount` units; a negative amount moves edges inwards, at most to the centre. Saturates.
     #[must_use]
     pub fn expand(&self, amount: Fx) -> Self {
         let (center, by) = (self.center(), Vec2::new(amount, amount));

@@ -1,14 +1,14 @@
 //! Angles as fractions of a turn, and their functions in integers.
 //!
-//! The error bounds below are held against 64-bit floats by `tests/physics_math/`.
+//! `tests/physics_math/` checks the error bounds below against 64-bit floats.
 
 use core::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 
 use crate::math::num::Fx;
 
-/// An angle: a fraction of a turn in 32 bits, counted from the x axis towards the y axis.
+/// An angle: a fraction of a turn in 32 bits, from the x axis towards the y axis.
 ///
-/// Adding wraps around at a full turn, so there is nothing to normalise. One step is 2^-32 turn, about 8.4e-8 degrees.
+/// Addition wraps around at a full turn, so angles need no normalisation. One step is 2^-32 turn, about 8.4e-8 degrees.
 ///
 /// ```
 /// use testudo_physics::{Angle, Fx};
@@ -23,26 +23,26 @@ use crate::math::num::Fx;
 pub struct Angle(u32);
 
 impl Angle {
-    /// Along the x axis.
+    /// The direction of the x axis.
     pub const ZERO: Self = Self(0);
-    /// A quarter of a turn: along the y axis.
+    /// A quarter of a turn: the direction of the y axis.
     pub const QUARTER: Self = Self(1 << 30);
     /// Half a turn: against the x axis.
     pub const HALF: Self = Self(1 << 31);
 
-    /// An angle of so many 2^-32 turns.
+    /// The angle of `bits` steps of 2^-32 turn.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The angle in 2^-32 turns.
+    /// The angle in steps of 2^-32 turn.
     #[must_use]
     pub const fn to_bits(self) -> u32 {
         self.0
     }
 
-    /// An angle in turns; whole turns fall away. Exact.
+    /// An angle in turns, modulo whole turns. Exact.
     #[must_use]
     pub const fn from_turns(turns: Fx) -> Self {
         Self((turns.to_bits() << 16) as u32)
@@ -54,14 +54,14 @@ impl Angle {
         Fx::from_bits((self.0 >> 16) as i64)
     }
 
-    /// An angle in degrees, rounded to the nearest step; whole turns fall away.
+    /// An angle in degrees, rounded to the nearest step, modulo whole turns.
     #[must_use]
     pub const fn from_degrees(degrees: i32) -> Self {
         let turn = degrees.rem_euclid(360) as u64;
         Self((((turn << 32) + 180) / 360) as u32)
     }
 
-    /// The shorter way from here to another angle, in 2^-32 turns: positive towards the y axis. Half a turn is `i32::MIN`.
+    /// The shorter rotation from this angle to another one, in 2^-32 turns: positive towards the y axis. Half a turn is `i32::MIN`.
     ///
     /// ```
     /// use testudo_physics::Angle;
@@ -74,7 +74,7 @@ impl Angle {
         other.0.wrapping_sub(self.0) as i32
     }
 
-    /// Turns by the shorter way towards another angle, by at most `step` (up to half a turn), and stops there.
+    /// Rotates by the shorter direction towards another angle, by at most `step` (up to half a turn), and stops there.
     ///
     /// ```
     /// use testudo_physics::Angle;
@@ -95,23 +95,23 @@ impl Angle {
         }
     }
 
-    /// Sine, off by at most 0.501 steps of [`Fx`]'s resolution (it is the nearest number in all but a few cases).
-    /// `(-a).sin() == -a.sin()`; at quarters of a turn it is exact.
+    /// Sine, with an error of at most 0.501 steps of [`Fx`]'s resolution (all but a few results are the nearest number). `(-a).sin() ==
+    /// -a.sin()`. Exact at quarters of a turn.
     #[must_use]
     pub const fn sin(self) -> Fx {
         self.sin_cos().0
     }
 
-    /// Cosine, as exact as the sine. `(-a).cos() == a.cos()`.
+    /// Cosine, with the precision of the sine. `(-a).cos() == a.cos()`.
     #[must_use]
     pub const fn cos(self) -> Fx {
         self.sin_cos().1
     }
 
-    /// Sine and cosine together, for the price of one and a half.
+    /// Sine and cosine together, at 1.5 times the cost of one.
     #[must_use]
     pub const fn sin_cos(self) -> (Fx, Fx) {
-        // The nearest quarter of a turn, and the way from there: at most an eighth of a turn.
+        // The nearest quarter of a turn, and the angle from there: at most an eighth of a turn.
         let quarter = self.0.wrapping_add(1 << 29) >> 30;
         let rest = self.0.wrapping_sub(quarter << 30) as i32;
         let x = (rest.unsigned_abs() as i64 * HALF_PI) >> 30;
@@ -126,10 +126,9 @@ impl Angle {
         (Fx::from_bits(sin), Fx::from_bits(cos))
     }
 
-    /// The direction of the vector (x, y); [`Angle::ZERO`] for the zero vector. Note the order, which is that of every
-    /// other `atan2`.
+    /// The direction of the vector (x, y); [`Angle::ZERO`] for the zero vector. `y` comes first, as in every other `atan2`.
     ///
-    /// Off by at most one step (2^-32 turn) while both components are below 2^15 units, by at most three beyond.
+    /// The error is at most one step (2^-32 turn) while both components are below 2^15 units, and at most three steps beyond.
     #[must_use]
     pub const fn atan2(y: Fx, x: Fx) -> Self {
         let (width, height) = (x.to_bits().unsigned_abs(), y.to_bits().unsigned_abs());
@@ -218,7 +217,7 @@ const INTERVALS: u64 = 32;
 
 /// atan(minor / major) in 2^-32 turns, at most an eighth of a turn. `minor <= major`, `major` is not zero.
 const fn atan_ratio(minor: u64, major: u64) -> u32 {
-    // 31 bits of the larger number; beyond, the lowest bits of both fall away.
+    // Keep 31 bits of the larger number; with larger numbers both lose their lowest bits.
     let excess = (64 - major.leading_zeros()).saturating_sub(31);
     let (minor, major) = ((minor >> excess) as i64, (major >> excess) as i64);
     // With c the nearest multiple of 1/32: atan(t) = atan(c) + atan((t - c) / (1 + t c)), the latter at most 1/64.

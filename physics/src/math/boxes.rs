@@ -3,7 +3,7 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, mask32x8};
 
-/// Bodies per block and children per block above.
+/// Bodies per block, and children per inner block.
 pub(crate) const LANES: usize = 8;
 
 /// A lane without a body.
@@ -42,7 +42,7 @@ impl RawBox {
     }
 }
 
-/// Eight boxes, coordinate by coordinate, so that one compare tests all of them.
+/// Eight boxes stored by coordinate, so that one compare tests all of them.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct BoxBlock {
@@ -65,7 +65,7 @@ impl BoxBlock {
         RawBox { min: [self.x0[lane], self.y0[lane]], max: [self.x1[lane], self.y1[lane]] }
     }
 
-    /// The lanes whose boxes overlap `area`, one bit each. Empty lanes never do: `area` must not span all of `i32`.
+    /// The lanes whose boxes overlap `area`, one bit each. Empty lanes never overlap; `area` must not span all of `i32`.
     #[inline(always)]
     pub(crate) fn overlapping<S: Simd>(&self, simd: S, area: &RawBox) -> u32 {
         Lanes8::new(simd, self).overlapping(simd, area)

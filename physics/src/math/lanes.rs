@@ -1,13 +1,13 @@
-//! Arithmetic on the lanes of wide registers that several kernels share, over `fearless_simd`.
+//! SIMD arithmetic that several kernels share, over `fearless_simd`.
 //!
-//! Kernels are generic over the instruction set (`S: Simd`, a token that proves that the machine has it) and reach the machine
-//! through [`crate::simd`]. Everything that a kernel calls is `#[inline(always)]`, closures too: what stays out of line
-//! is compiled without the wide instructions.
+//! Kernels are generic over the instruction set (`S: Simd`, a token that proves that the machine has it) and are called through
+//! [`crate::simd`]. Everything that a kernel calls must be `#[inline(always)]`, closures too; a function that is not inlined is compiled
+//! without the wide instructions.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Fallback, i32x4, i32x8, i64x4, u64x4};
 
-/// For a kernel that runs one number at a time, on every machine.
+/// For a kernel that runs on one number at a time, on every machine.
 pub(crate) const PLAIN: Fallback = Fallback::new();
 
 /// Fraction bits of unit normals and mass shares inside the solver.
@@ -15,11 +15,11 @@ pub(crate) const UNIT_BITS: u32 = 30;
 /// One, in solver units.
 pub(crate) const UNIT: i32 = 1 << UNIT_BITS;
 
-/// One half of the last place that [`rounded`] keeps.
+/// Half of the last bit that [`rounded`] keeps.
 const HALF: i64 = 1 << (UNIT_BITS - 1);
 
-/// Products with a factor of 30 fraction bits back in the units of the other factor, rounded to nearest. Only the low 32 bits of each
-/// count: shifting in zeros instead of signs is cheaper.
+/// Converts products with a factor of 30 fraction bits back to the units of the other factor, rounded to nearest. Only the low 32 bits of
+/// each are valid: shifting in zeros instead of signs is cheaper.
 #[inline(always)]
 pub(crate) fn rounded<S: Simd>(products: i64x4<S>) -> i64x4<S> {
     let products: u64x4<S> = (products + HALF).bitcast();
@@ -30,7 +30,7 @@ pub(crate) fn rounded<S: Simd>(products: i64x4<S>) -> i64x4<S> {
 #[inline(always)]
 pub(crate) fn scaled<S: Simd>(value: i32x8<S>, fraction: i32x8<S>) -> i32x8<S> {
     let (low, high) = value.widening_mul(fraction);
-    // Even and odd lanes apart are what x86 multiplies; these shuffles cancel those of `widening_mul`.
+    // x86 multiplies even and odd lanes separately; these shuffles cancel those of `widening_mul`.
     let (even, odd) = low.deinterleave(high);
     let (even, odd): (u64x4<S>, u64x4<S>) = ((even + HALF).bitcast(), (odd + HALF).bitcast());
     low_and_high(even >> UNIT_BITS, odd << (32 - UNIT_BITS))
@@ -49,7 +49,7 @@ pub(crate) fn even_first<S: Simd>(values: i32x8<S>) -> u64x4<S> {
     in_memory_order(values.bitcast())
 }
 
-/// Lanes of 32 bits stand in memory order, whichever half of 64 bits comes first there.
+/// Puts lanes of 32 bits into memory order, whichever half of 64 bits comes first there.
 #[inline(always)]
 fn in_memory_order<S: Simd>(both: u64x4<S>) -> u64x4<S> {
     if cfg!(target_endian = "big") { both << 32 | both >> 32 } else { both }

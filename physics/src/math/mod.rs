@@ -1,4 +1,4 @@
-//! Functions of [`Fx`](crate::Fx) with defined rounding, in integers only: the same bits on every machine.
+//! Functions for [`Fx`](crate::Fx) with defined rounding, in integers only: the same bits on every machine.
 
 pub(crate) mod aabb;
 pub(crate) mod angle;

@@ -1,9 +1,9 @@
-//! The number type, its ranges, and arithmetic whose rounding and overflow are written out.
+//! The number type, its ranges, and arithmetic with explicit rounding and overflow.
 //!
-//! [`Fx`]'s own operators round down (`*`) and toward zero (`/`). On overflow they panic or wrap, as the build profile says. Inside the
-//! ranges below nothing overflows. For values beyond them use the functions here, which saturate in every profile.
+//! [`Fx`]'s own operators round down (`*`) and toward zero (`/`). On overflow they panic or wrap, depending on the build profile. Nothing
+//! overflows inside the ranges below. For values beyond them use the functions here, which saturate in every profile.
 
-/// The one number of the public API: 48.16 fixed point, -2^47..2^47 with a resolution of 1/65,536.
+/// The number type of the public API: 48.16 fixed point, -2^47..2^47 with a resolution of 1/65,536.
 ///
 /// ```
 /// use testudo_physics::Fx;
@@ -13,7 +13,7 @@
 /// ```
 pub type Fx = fixed::types::I48F16;
 
-/// Greatest absolute value of a position component, units. Two positions differ by less than 2^31 raw units then.
+/// Greatest absolute value of a position component, units. So two positions differ by at most 2^31 raw units.
 pub const POSITION_MAX: Fx = Fx::const_from_int(16_384);
 /// Smallest radius or half extent, units: 1/1,024, which is 64 steps of the resolution.
 pub const EXTENT_MIN: Fx = Fx::from_bits(64);
@@ -48,7 +48,7 @@ pub const fn mul_nearest(a: Fx, b: Fx) -> Fx {
     round_product(a.to_bits() as i128 * b.to_bits() as i128)
 }
 
-/// `a * b`, rounded down; saturates. Inside the range it is what [`Fx`]'s `*` gives.
+/// `a * b`, rounded down; saturates. Without overflow it equals [`Fx`]'s `*`.
 ///
 /// ```
 /// use testudo_physics::{Fx, math::mul_floor};
@@ -60,8 +60,8 @@ pub const fn mul_floor(a: Fx, b: Fx) -> Fx {
     saturate((a.to_bits() as i128 * b.to_bits() as i128) >> 16)
 }
 
-/// `a / b`, rounded down (not toward zero like [`Fx`]'s `/`); saturates. Divided by zero a positive number gives
-/// [`Fx::MAX`], a negative one [`Fx::MIN`], and zero gives zero.
+/// `a / b`, rounded down (not toward zero like [`Fx`]'s `/`); saturates. Division by zero gives [`Fx::MAX`] for a positive number,
+/// [`Fx::MIN`] for a negative one, and zero for zero.
 ///
 /// ```
 /// use testudo_physics::{Fx, math::div_floor};
@@ -102,7 +102,7 @@ pub const fn sqrt(value: Fx) -> Fx {
     Fx::from_bits(if square >> 64 == 0 { isqrt_u64(square as u64) as i64 } else { square.isqrt() as i64 })
 }
 
-/// The number nearest to a product or sum of products of raw values, which has 32 fraction bits; ties away from zero.
+/// The number nearest to a product, or sum of products, of raw values (32 fraction bits); ties away from zero.
 pub(crate) const fn round_product(product: i128) -> Fx {
     saturate(product.saturating_add((1 << 15) - (product < 0) as i128) >> 16)
 }
@@ -126,8 +126,8 @@ pub(crate) const fn saturate(raw: i128) -> Fx {
 
 /// Square root of an integer, rounded down; exact for every argument.
 ///
-/// One look-up of the reciprocal root, one Newton step on it, one on the root, and an exact correction: no division and
-/// no loop, two to three times as fast as [`u64::isqrt`].
+/// One look-up of the reciprocal root, one Newton step on it, one on the root, and an exact correction. It has no division and no loop, and
+/// is two to three times as fast as [`u64::isqrt`].
 ///
 /// ```
 /// use testudo_physics::math::isqrt_u64;
@@ -179,7 +179,7 @@ mod tests {
         Fx::from_bits(bits)
     }
 
-    /// What the crates' own operators do. Everything else is built on this; a new version of `fixed` must keep it.
+    /// Checks the operators of the `fixed` crate. Everything else is built on them; a new version of `fixed` must keep this.
     #[test]
     fn plain_multiplication_floors_and_plain_division_truncates() {
         assert_eq!(raw(3) * raw(1 << 15), raw(1));
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// Where the look-up is worst: at both ends of every interval of the table, at the smallest and largest scales.
+    /// Tests the worst cases of the look-up: both ends of every interval of the table, at the smallest and largest scales.
     #[test]
     fn roots_are_exact_at_the_ends_of_the_table_intervals() {
         for start in 128..512_u64 {

@@ -1,16 +1,16 @@
-//! Amounts per second, handed out frame by frame without losing a part.
+//! Amounts per second, applied frame by frame without loss.
 //!
-//! "10 damage per second" at 20 frames per second is `10 / 20 = 0` in integers: nobody would ever be hurt. A [`Rate`]
-//! carries what a frame could not hand out, so that after every whole second exactly the amount of a second was given.
+//! "10 damage per second" at 20 frames per second is `10 / 20 = 0` in integers, so nobody would ever be hurt. A [`Rate`] carries the
+//! remainder of each frame, so that after every whole second exactly the amount of a second was given.
 
 /// An amount per second with its carried remainder. It is state: hash and snapshot it with the object that owns it.
 ///
-/// After `n` frames from a fresh start at a constant number of frames per second, the sum handed out is exactly
-/// `floor(per_second * n / frames_per_second)`. Amounts are whole numbers of any unit; for fractions use a smaller unit,
-/// such as the bits of an [`Fx`](crate::Fx) (1/65,536).
+/// After `n` frames from a new rate at a constant number of frames per second, the sum is exactly `floor(per_second * n /
+/// frames_per_second)`. Amounts are whole numbers of any unit. For fractions use a smaller unit, such as the bits of an [`Fx`](crate::Fx)
+/// (1/65,536).
 ///
-/// When the frames per second change from `old` to `new`, a remainder of `r / old` becomes
-/// `floor(r * new / old) / new`: less than `1 / new` of one unit is lost, and nothing is ever gained.
+/// When the frames per second change from `old` to `new`, a remainder of `r / old` becomes `floor(r * new / old) / new`. This loses less
+/// than `1 / new` of one unit and never gains anything.
 ///
 /// ```
 /// use testudo_physics::Rate;
@@ -28,7 +28,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// A rate of `per_second` units, with nothing carried. Negative rates are fine.
+    /// A rate of `per_second` units without a remainder. Negative rates are allowed.
     ///
     /// ```
     /// use testudo_physics::Rate;
@@ -41,9 +41,8 @@ impl Rate {
 
     /// The whole units of one frame, rounded down; the remainder is carried to the next frame.
     ///
-    /// `frames_per_second` is the length of this frame, as in [`World::step`](crate::World::step). 0 is no frame at all:
-    /// it gives 0 and changes nothing. Negative rates round down too: -1 per second at 2 frames per second gives -1, 0,
-    /// -1, 0, ...
+    /// `frames_per_second` is the length of this frame, as in [`World::step`](crate::World::step). With 0 this returns 0 and changes
+    /// nothing. Negative rates round down too: -1 per second at 2 frames per second gives -1, 0, -1, 0, ...
     ///
     /// ```
     /// use testudo_physics::Rate;
@@ -56,7 +55,7 @@ impl Rate {
             return 0;
         }
         let carried = rescale(self.remainder, self.frames_per_second, frames_per_second);
-        // 128 bits: the greatest amount plus the greatest remainder is above 64 bits. The quotient always fits.
+        // 128 bits: the greatest amount plus the greatest remainder exceeds 64 bits. The quotient always fits.
         let total = self.per_second as i128 + carried as i128;
         self.remainder = total.rem_euclid(frames_per_second as i128) as u32;
         self.frames_per_second = frames_per_second;
@@ -74,7 +73,7 @@ impl Rate {
         self.per_second
     }
 
-    /// Changes the units per second from the next frame on; what is carried stays.
+    /// Changes the units per second from the next frame on; the remainder stays.
     ///
     /// ```
     /// # use testudo_physics::Rate;
@@ -87,8 +86,8 @@ impl Rate {
         self.per_second = per_second;
     }
 
-    /// What is carried: `(r, f)` for `r / f` of a unit, where `f` is the frames per second of the last frame.
-    /// `(0, 0)` before the first frame.
+    /// The remainder: `(r, f)` for `r / f` of a unit, where `f` is the frames per second of the last frame. `(0, 0)` before the first
+    /// frame.
     ///
     /// ```
     /// # use testudo_physics::Rate;
@@ -102,8 +101,8 @@ impl Rate {
         (self.remainder, self.frames_per_second)
     }
 
-    /// The rate that [`per_second`](Self::per_second) and [`remainder`](Self::remainder) describe, for snapshots.
-    /// `None` when no rate has such a remainder: it must be `(r, f)` with `r < f`, or `(0, 0)`.
+    /// The rate with this [`per_second`](Self::per_second) and [`remainder`](Self::remainder), for snapshots. `None` if the remainder is
+    /// not valid: it must be `(r, f)` with `r < f`, or `(0, 0)`.
     ///
     /// ```
     /// # use testudo_physics::Rate;
@@ -122,7 +121,7 @@ impl Rate {
     }
 }
 
-/// A remainder of `remainder / old` in 1/new, rounded down; 0 when there was no frame before.
+/// Converts a remainder in 1/old to 1/new, rounded down; 0 if there was no frame before.
 pub(crate) const fn rescale(remainder: u32, old: u32, new: u32) -> u32 {
     if old == new || old == 0 {
         return remainder;
@@ -193,7 +192,7 @@ mod tests {
             prop_assert_eq!(given, (per_second * i64::from(frames)).div_euclid(fps.into()));
         }
 
-        /// Each change of the frames per second loses less than one unit / new, so less than a unit in all.
+        /// Each change of the frames per second loses less than one unit / new, so the total loss is below one unit.
         #[test]
         fn changing_frames_lose_little_and_gain_nothing(
             per_second in -100_000_i64..100_000,

@@ -1,7 +1,7 @@
 //! Random numbers that are state: the same seed gives the same numbers on every machine.
 //!
-//! PCG32 (XSH-RR 64/32) of Melissa O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms
-//! for Random Number Generation", 2014. Not for secrets: whoever sees a few numbers can compute the next ones.
+//! The generator is PCG32 (XSH-RR 64/32): Melissa O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for
+//! Random Number Generation", 2014. Do not use it for secrets: anybody who sees a few numbers can compute the next ones.
 
 use crate::math::num::Fx;
 
@@ -29,8 +29,8 @@ pub struct Pcg32 {
 }
 
 impl Pcg32 {
-    /// The generator that starts at `seed` in one of 2^63 streams (the topmost bit of `stream` does not count).
-    /// Different streams give different numbers from the same seed: one for the map, one for combat, ...
+    /// A generator that starts at `seed` in one of 2^63 streams (the topmost bit of `stream` is ignored). Different streams give different
+    /// numbers from the same seed; use one for the map, one for combat, and so on.
     #[must_use]
     pub const fn new(seed: u64, stream: u64) -> Self {
         let mut rng = Self { state: seed, stream };
@@ -45,7 +45,7 @@ impl Pcg32 {
         (self.state, self.stream)
     }
 
-    /// The generator that goes on where [`state`](Self::state) was taken. Any two numbers are a valid state.
+    /// The generator that continues where [`state`](Self::state) was called. Any two numbers are a valid state.
     #[must_use]
     pub const fn from_state(state: u64, stream: u64) -> Self {
         Self { state, stream }
@@ -65,10 +65,10 @@ impl Pcg32 {
         low | (self.next_u32() as u64) << 32
     }
 
-    /// A number in `0..bound`, each with the same probability; 0 when `bound` is 0.
+    /// A number in `0..bound`, uniformly distributed; 0 if `bound` is 0.
     ///
-    /// Takes one draw, rarely more: draws that would favour some numbers are thrown away (Lemire, "Fast Random Integer
-    /// Generation in an Interval", 2019). How many is a function of the state, so every machine takes as many.
+    /// Takes one draw, rarely more: draws that would bias the result are rejected (Lemire, "Fast Random Integer Generation in an Interval",
+    /// 2019). The number of draws is a function of the state, so it is the same on every machine.
     pub const fn below(&mut self, bound: u32) -> u32 {
         let mut product = self.next_u32() as u64 * bound as u64;
         if (product as u32) < bound {
@@ -80,7 +80,7 @@ impl Pcg32 {
         (product >> 32) as u32
     }
 
-    /// A number in `low..=high` in steps of the resolution, each with the same probability; `low` when the range is empty.
+    /// A number in `low..=high` in steps of the resolution, uniformly distributed; `low` if the range is empty.
     pub const fn range(&mut self, low: Fx, high: Fx) -> Fx {
         let (low, high) = (low.to_bits(), high.to_bits());
         if low >= high {
@@ -91,7 +91,7 @@ impl Pcg32 {
         Fx::from_bits(low.wrapping_add(drawn as i64))
     }
 
-    /// Puts a slice into random order, each order with the same probability (Fisher-Yates, from the end).
+    /// Shuffles a slice; every order has the same probability (Fisher-Yates, from the end).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let chosen = self.below_u64(last as u64 + 1);
@@ -99,7 +99,7 @@ impl Pcg32 {
         }
     }
 
-    /// As [`below`](Self::below); takes single draws while 32 bits are enough.
+    /// Like [`below`](Self::below); takes single draws while 32 bits are enough.
     const fn below_u64(&mut self, bound: u64) -> u64 {
         if bound <= u32::MAX as u64 {
             return self.below(bound as u32) as u64;
@@ -138,8 +138,8 @@ mod tests {
         assert_eq!(drawn, [0xa15c_02b7, 0x7b47_f409, 0xba1d_3330, 0x83d2_f293, 0xbfa4_784b, 0xcbed_606e]);
     }
 
-    /// With 3/4 of all draws as the bound, a modulo would favour the lowest third of the numbers, and a product without
-    /// rejection the multiples of three.
+    /// With 3/4 of all draws as the bound, a modulo would favour the lowest third of the numbers, and a product without rejection would
+    /// favour the multiples of three.
     #[test]
     fn below_has_no_bias() {
         let bound = 3 << 30;

@@ -7,8 +7,8 @@ use crate::math::num::{Fx, div_nearest, isqrt_u64, mul_nearest, round_product};
 
 /// A vector of two fixed-point numbers: a position or distance in units, a velocity in units per second, ...
 ///
-/// Every operation is exact or rounds once: to nearest, ties away from zero, unless its documentation says otherwise. So mirrored
-/// vectors give mirrored results. Operations saturate at the limits of [`Fx`], in every build profile.
+/// Every operation is exact or rounds once: to nearest, ties away from zero, unless its documentation says otherwise. So mirrored vectors
+/// give mirrored results. Operations saturate at the limits of [`Fx`] in every build profile.
 ///
 /// ```
 /// use testudo_physics::{Angle, Fx, Vec2};
@@ -62,14 +62,13 @@ impl Vec2 {
         round_product(product(self.x, other.x).saturating_add(product(self.y, other.y)))
     }
 
-    /// `x1 y2 - y1 x2`: positive when `other` lies from here towards the y axis, the shorter way.
+    /// `x1 y2 - y1 x2`: positive if the shorter rotation from this vector to `other` goes from the x axis towards the y axis.
     #[must_use]
     pub const fn cross(self, other: Self) -> Fx {
         round_product(product(self.x, other.y).saturating_sub(product(self.y, other.x)))
     }
 
-    /// Square of the length. Enough to compare lengths, and cheaper; but it reaches the end of [`Fx`] at a length of
-    /// 2^23.5 units.
+    /// Square of the length. It is cheaper and enough to compare lengths, but it saturates at a length of 2^23.5 units.
     #[must_use]
     pub const fn length_squared(self) -> Fx {
         self.dot(self)
@@ -94,12 +93,12 @@ impl Vec2 {
         self.minus(other).length_squared()
     }
 
-    /// The vector of length 1 in the same direction; the zero vector stays zero. Each component is off by less than one
-    /// step of the resolution, however short the vector is.
+    /// The vector of length 1 in the same direction; the zero vector stays zero. The error of each component is less than one step of the
+    /// resolution, however short the vector is.
     #[must_use]
     pub const fn normalize(self) -> Self {
         let (x, y) = (self.x.to_bits().unsigned_abs(), self.y.to_bits().unsigned_abs());
-        // Scaled so that the larger component has 30 bits: the squares fit 64 bits, and their root has 30 bits at least.
+        // Scaled so that the larger component has 30 bits. Then the squares fit 64 bits, and their root has at least 30 bits.
         let bits = 64 - (x | y).leading_zeros();
         if bits == 0 {
             return Self::ZERO;
@@ -114,13 +113,13 @@ impl Vec2 {
         Self::from_raw(x as i64 * self.x.to_bits().signum(), y as i64 * self.y.to_bits().signum())
     }
 
-    /// The vector turned by a quarter from the x axis towards the y axis: (-y, x).
+    /// The vector rotated by a quarter turn from the x axis towards the y axis: (-y, x).
     #[must_use]
     pub const fn perpendicular(self) -> Self {
         Self { x: self.y.saturating_neg(), y: self.x }
     }
 
-    /// The vector turned by an angle from the x axis towards the y axis.
+    /// The vector rotated by an angle from the x axis towards the y axis.
     #[must_use]
     pub const fn rotate(self, angle: Angle) -> Self {
         let (sin, cos) = angle.sin_cos();
@@ -130,7 +129,7 @@ impl Vec2 {
         }
     }
 
-    /// The point at `part / of` of the distance from here to `other`; `other` when `part >= of`.
+    /// The point at `part / of` of the distance from this point to `other`; `other` if `part >= of`.
     ///
     /// ```
     /// use testudo_physics::Vec2;
@@ -150,8 +149,7 @@ impl Vec2 {
         )
     }
 
-    /// The vector made shorter by `amount` in the same direction; zero when it is not longer than that. A negative amount
-    /// changes nothing.
+    /// The vector shortened by `amount` in the same direction; zero if it is not longer than that. A negative amount changes nothing.
     #[must_use]
     pub const fn move_toward_zero(self, amount: Fx) -> Self {
         if amount.to_bits() <= 0 {
@@ -169,8 +167,8 @@ impl Vec2 {
         )
     }
 
-    /// The vector, made as long as `max` if it is longer. The result is never longer than `max`: its components are
-    /// rounded toward zero. Zero for a `max` below zero.
+    /// The vector, shortened to `max` if it is longer. The result is never longer than `max`, because its components are rounded toward
+    /// zero. Zero for a negative `max`.
     #[must_use]
     pub const fn clamp_length(self, max: Fx) -> Self {
         let (floor, exact) = self.raw_length();
@@ -201,7 +199,7 @@ impl Vec2 {
         Self { x: Fx::from_bits(x), y: Fx::from_bits(y) }
     }
 
-    /// Length in raw units, rounded down, and whether that is exact.
+    /// Length in raw units, rounded down, and whether it is exact.
     const fn raw_length(self) -> (u64, bool) {
         let (x, y) = (self.x.to_bits().unsigned_abs(), self.y.to_bits().unsigned_abs());
         if (x | y) >> 31 == 0 {
@@ -224,7 +222,7 @@ const fn product(a: Fx, b: Fx) -> i128 {
     a.to_bits() as i128 * b.to_bits() as i128
 }
 
-/// The number `part / of` of the way from one raw value to another; `part < of`, both below 2^32.
+/// The number `part / of` of the distance from one raw value to another; `part < of`, both below 2^32.
 const fn between(from: i64, to: i64, part: i128, of: i128) -> i64 {
     from.wrapping_add(div_nearest((to as i128 - from as i128) * part, of) as i64)
 }
@@ -259,7 +257,7 @@ impl Neg for Vec2 {
 impl Mul<Fx> for Vec2 {
     type Output = Self;
 
-    /// Each component as [`mul_nearest`]: to nearest, ties away from zero; saturates.
+    /// Each component like [`mul_nearest`]: to nearest, ties away from zero; saturates.
     fn mul(self, factor: Fx) -> Self {
         Self { x: mul_nearest(self.x, factor), y: mul_nearest(self.y, factor) }
     }

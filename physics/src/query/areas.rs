@@ -1,8 +1,8 @@
 //! Bodies in an area and at a point. Rays are in [`crate::query::ray`], the nearest bodies in [`crate::query::nearest`].
 //!
-//! Queries see the world as it is between two steps: bodies that were created, moved, enabled or removed since the last step
-//! count at once. Answers come in a defined order and depend on the state alone, so every peer gets the same ones. A query
-//! allocates nothing but the growth of the buffer that the caller hands in.
+//! Queries see the world as it is between two steps: bodies that were created, moved, enabled or removed since the last step are taken into
+//! account at once. Answers come in a defined order and depend on the state alone, so every peer gets the same ones. A query allocates only
+//! if the caller's buffer has to grow.
 
 use alloc::vec::Vec;
 
@@ -19,11 +19,11 @@ use crate::query::search::Candidates;
 use crate::simd::prefetch;
 use crate::world::World;
 
-/// Greatest absolute value of a component of a point in a query, units: no body reaches further, since positions end at
-/// +-16,384 and extents at 4,096.
+/// Greatest absolute value of a component of a point in a query, units. No body reaches further, since positions end at +-16,384 and
+/// extents at 4,096.
 pub const QUERY_MAX: Fx = Fx::from_bits(REACH as i64);
 
-/// Why a query was refused. The buffer of the caller is empty then.
+/// Why a query was refused. The caller's buffer is empty in this case.
 ///
 /// ```
 /// use testudo_physics::{Fx, QueryFilter, Vec2, World, WorldDef};
@@ -39,7 +39,7 @@ pub enum QueryError {
     OutOfRange {
         /// Name of the argument.
         argument: &'static str,
-        /// What was given; of a point, the component that is out of range.
+        /// The value given; for a point, the component that is out of range.
         value: Fx,
         /// Smallest value allowed.
         min: Fx,
@@ -73,7 +73,7 @@ pub(crate) fn raw_point(argument: &'static str, point: Vec2) -> Result<[i32; 2],
     Ok(raw2(point))
 }
 
-/// The outline of a shape about the origin, or the error that names the extent.
+/// The outline of a shape centred on the origin, or the error that names the extent.
 pub(crate) fn raw_shape(shape: Shape) -> Result<RoundedBox, QueryError> {
     let extent = |argument, value| check(argument, value, Fx::ZERO, EXTENT_MAX);
     match shape {
@@ -86,7 +86,7 @@ pub(crate) fn raw_shape(shape: Shape) -> Result<RoundedBox, QueryError> {
     Ok(RoundedBox::of_shape(shape))
 }
 
-/// An area in raw units; `None` when it is empty. Nothing lies where it is cut off.
+/// An area in raw units, clipped beyond all bodies; `None` if it is empty.
 fn raw_area(area: Aabb) -> Option<RawBox> {
     let cut = |v: Vec2| [v.x, v.y].map(|c| c.to_bits().clamp(-EDGE, EDGE) as i32);
     let (min, max) = (cut(area.min), cut(area.max));
@@ -94,14 +94,14 @@ fn raw_area(area: Aabb) -> Option<RawBox> {
     (!empty).then_some(RawBox { min, max })
 }
 
-/// Beyond every body, raw units, but not the whole of `i32`: boxes of empty lanes lie at its ends, even when the area is
-/// shrunk by the greatest margin.
+/// Beyond every body, raw units, but not the whole of `i32`: boxes of empty lanes lie at its ends, even if the area is shrunk by the
+/// greatest margin.
 const EDGE: i64 = 3 << 29;
 
 impl World {
     /// The bodies whose bounding boxes overlap an area, in ascending order of their slots ([`BodyId::index`]).
     ///
-    /// `out` is emptied first. Touching counts as overlapping. Every area is valid: one whose `min` is above its `max` is empty.
+    /// `out` is cleared first. Touching counts as overlapping. Every area is valid; one with `min` above `max` is empty.
     ///
     /// ```
     /// use testudo_physics::{Aabb, BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
@@ -121,24 +121,24 @@ impl World {
         self.query_box(area, filter, out, |outline, area| outline.bounds().overlaps(area));
     }
 
-    /// The bodies whose shapes overlap an area; otherwise as [`Self::query_area`]. Exact: no rounding takes place.
+    /// The bodies whose shapes overlap an area; otherwise like [`Self::query_area`]. Exact, without rounding.
     pub fn query_area_exact(&self, area: Aabb, filter: &QueryFilter, out: &mut Vec<BodyId>) {
         self.query_box(area, filter, out, |outline, area| outline.meets(area));
     }
 
     /// The bodies whose shapes contain a point, surfaces included, in ascending order of their slots. Exact.
     ///
-    /// `out` is emptied first. Every point is valid; nothing lies beyond +-[`QUERY_MAX`].
+    /// `out` is cleared first. Every point is valid; there is nothing beyond +-[`QUERY_MAX`].
     pub fn query_point(&self, point: Vec2, filter: &QueryFilter, out: &mut Vec<BodyId>) {
         let area = Aabb { min: point, max: point };
         self.query_box(area, filter, out, |outline, area| outline.meets(area));
     }
 
-    /// The bodies whose shapes overlap a circle or rectangle about a point, touching included, in ascending order of their slots. Exact.
+    /// The bodies whose shapes overlap or touch a circle or rectangle at a position, in ascending order of their slots. Exact.
     ///
     /// # Errors
-    /// [`QueryError::OutOfRange`] when a component of `position` is beyond +-20,480 units, or an extent of the shape is not in 0..=4,096 units.
-    /// `out` is empty then.
+    /// [`QueryError::OutOfRange`] if a component of `position` is beyond +-20,480 units, or if an extent of the shape is not in 0..=4,096
+    /// units. `out` is empty then.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, QueryFilter, Shape, Vec2, World, WorldDef};
@@ -174,7 +174,7 @@ impl World {
     ) {
         out.clear();
         let Some(area) = raw_area(area) else { return };
-        // First everybody whose box, which is inflated in the trees, overlaps; then a closer look at them in ascending order.
+        // First all bodies whose boxes overlap (boxes in the trees are inflated), then an exact test of them in ascending order.
         let path = self.stepper.path;
         path.collect(&self.stepper.tree, &area, out);
         for tree in self.resting.each_tree() {

@@ -6,7 +6,7 @@ use crate::body::id::BodyId;
 use crate::body::record::{Body, flag};
 use crate::math::boxes::NO_SLOT;
 
-/// Which bodies a query finds. By default all but sensors. Disabled bodies are never found.
+/// Which bodies a query finds. By default all except sensors. Disabled bodies are never found.
 ///
 /// ```
 /// use testudo_physics::{BodyKind, Filter, QueryFilter};
@@ -20,7 +20,7 @@ use crate::math::boxes::NO_SLOT;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryFilter {
-    /// If set, only bodies whose filter and this one accept each other. Default: none.
+    /// If set, finds only bodies whose filter and this one accept each other. Default: none.
     pub filter: Option<Filter>,
     /// Whether bodies other than sensors are found. Default: yes.
     pub solids: bool,
@@ -32,7 +32,7 @@ pub struct QueryFilter {
     pub kinematics: bool,
     /// Whether dynamic bodies are found. Default: yes.
     pub dynamics: bool,
-    /// A body that is not found, such as the one that casts a ray. A stale handle excludes nothing.
+    /// A body that is not found, for example the one that casts a ray. A stale handle excludes nothing.
     pub exclude: Option<BodyId>,
 }
 
@@ -43,7 +43,7 @@ impl Default for QueryFilter {
 }
 
 impl QueryFilter {
-    /// Every enabled body but sensors.
+    /// Every enabled body except sensors.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -57,7 +57,7 @@ impl QueryFilter {
         }
     }
 
-    /// Only bodies whose filter and this one accept each other. `layers` are the layers of the query itself, `mask` those that it
+    /// Finds only bodies whose filter and this one accept each other. `layers` are the layers of the query itself, `mask` those that it
     /// looks for.
     #[must_use]
     pub const fn filter(self, filter: Filter) -> Self {
@@ -93,7 +93,7 @@ impl QueryFilter {
         Self { exclude: Some(id), ..self }
     }
 
-    /// The filter in the form that is tested; `excluded` is the slot behind `exclude`.
+    /// The filter in the form that the search uses; `excluded` is the slot of `exclude`.
     pub(crate) fn prepare(&self, excluded: Option<u32>) -> Prepared {
         let mut kinds = 0;
         for bits in 0..=KIND_BITS {
@@ -113,7 +113,7 @@ impl QueryFilter {
 const KIND_BITS: u32 = flag::DYNAMIC | flag::KINEMATIC | flag::SENSOR;
 const _: () = assert!(KIND_BITS == 7);
 
-/// A query's filter in the form that is tested.
+/// A query's filter in the form that the search uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prepared {
     /// One bit for each combination of [`KIND_BITS`].

@@ -13,15 +13,15 @@ use crate::query::search::Candidates;
 use crate::tree::search::Search;
 use crate::world::World;
 
-/// More than any distance between a point of a query and a body, raw units; with an extent added it still fits 32 bits.
+/// More than any distance between a query point and a body, raw units; with an extent added it still fits 32 bits.
 const FAR: u64 = (1 << 32) - (1 << 29);
 
 impl World {
     /// The `k` bodies nearest to a point that are at most `max_distance` units away, with their distances in units.
     ///
-    /// The distance is the one to the body's shape, rounded down to 1/65,536: 0 when the point lies inside. `out` is emptied
-    /// first and holds the nearest body first; equal distances in ascending order of slots ([`BodyId::index`]). A negative
-    /// `max_distance` finds nothing; `Fx::MAX` sets no limit. Meant for small `k`: each body found costs up to `k` moves.
+    /// The distance is measured to the body's shape and rounded down to 1/65,536; it is 0 if the point lies inside. `out` is cleared first;
+    /// the nearest body comes first, and equal distances come in ascending order of slots ([`BodyId::index`]). A negative `max_distance`
+    /// finds nothing; `Fx::MAX` sets no limit. Meant for small `k`: each body found costs up to `k` moves.
     ///
     /// # Errors
     /// [`QueryError::OutOfRange`] when a component of `point` is beyond +-20,480 units.
@@ -62,7 +62,7 @@ impl World {
     }
 }
 
-/// The measure of a search for the nearest is the distance in raw units.
+/// Search for the nearest bodies; it orders them by distance in raw units.
 struct Nearest<'a> {
     world: &'a World,
     candidates: Candidates<'a>,
@@ -75,12 +75,12 @@ struct Nearest<'a> {
 }
 
 impl Search for Nearest<'_> {
-    /// At most the distance, at least 0.92 of it: the greatest of the two offsets and of their sum by the root of two.
+    /// A lower bound of the distance, at least 0.92 of it: the greatest of the two offsets and of their sum divided by the root of two.
     #[inline(always)]
     fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
         let [px, py] = self.point;
         let mut distances = [0u32; LANES];
-        // Arithmetic only, so that compilers take the eight lanes at once; only lanes without a box wrap.
+        // Arithmetic only, so that compilers vectorise the eight lanes; only lanes without a box wrap.
         for (lane, distance) in distances.iter_mut().enumerate() {
             let x = px.max(boxes.x0[lane]).min(boxes.x1[lane]).abs_diff(px);
             let y = py.max(boxes.y0[lane]).min(boxes.y1[lane]).abs_diff(py);

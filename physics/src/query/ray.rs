@@ -1,10 +1,10 @@
-//! Rays, swept circles and swept rectangles: what they hit.
+//! Rays and moving circles and rectangles: what they hit.
 //!
 //! A shape that moves along a segment hits a body where its centre hits the body's outline grown by the shape
 //! ([`crate::collide::rounded_box`]). A ray is a circle of radius 0.
 //!
-//! Hit or miss is decided exactly. The point of the hit is rounded toward the origin: it lies less than two raw units (2/65,536)
-//! before the exact point, never behind it.
+//! Hit or miss is decided exactly. The hit point is rounded toward the start: it lies less than two raw units (2/65,536) before the exact
+//! point, never behind it.
 
 use alloc::vec::Vec;
 
@@ -21,7 +21,7 @@ use crate::query::search::Candidates;
 use crate::tree::search::Search;
 use crate::world::World;
 
-/// How far beyond the best hit another one may lie and still be as near once both are rounded, raw units.
+/// Two hits whose distances differ by no more than this may be equally near once both are rounded, raw units.
 const SLACK: u32 = 8;
 
 /// The point where a ray hits a body.
@@ -30,41 +30,41 @@ const SLACK: u32 = 8;
 pub struct RayHit {
     /// The body.
     pub body: BodyId,
-    /// The point on its surface; the ray's origin when that lies inside the body.
+    /// The point on its surface, or the ray's origin if that lies inside the body.
     pub point: Vec2,
-    /// Outward normal of the surface there, length 1; zero when the origin lies inside the body.
+    /// Outward normal of the surface at the hit, length 1; zero if the origin lies inside the body.
     pub normal: Vec2,
     /// Distance from the origin in units, rounded down.
     pub distance: Fx,
-    /// `distance` divided by the ray's length, 0..=1, rounded down to 1/65,536. On rays longer than a unit, `distance` is more precise.
+    /// `distance` divided by the ray's length, 0..=1, rounded down to 1/65,536. For rays longer than a unit, `distance` is more precise.
     pub fraction: Fx,
 }
 
-/// Where a moving circle or rectangle meets a body.
+/// Where a moving circle or rectangle hits a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweepHit {
     /// The body.
     pub body: BodyId,
-    /// Centre of the moving shape when it touches the body; where it starts when it overlaps the body there.
+    /// Centre of the moving shape when it touches the body, or its start if it overlaps the body there.
     pub position: Vec2,
-    /// The point where they touch, of two that touch along a side the one nearest to `position`; the same as `position` when they overlap at
-    /// the start.
+    /// The point where they touch. If they touch along a side, it is the point nearest to `position`. If they overlap at the start, it
+    /// equals `position`.
     pub point: Vec2,
-    /// Outward normal of the body's surface there, length 1; zero when they overlap at the start.
+    /// Outward normal of the body's surface at the hit, length 1; zero if they overlap at the start.
     pub normal: Vec2,
-    /// How far it came, units, rounded down.
+    /// Distance moved up to the hit, units, rounded down.
     pub distance: Fx,
     /// `distance` divided by the length of the whole path, 0..=1, rounded down to 1/65,536.
     pub fraction: Fx,
 }
 
 impl World {
-    /// The first body that the ray from `origin` to `end` hits. Of two bodies at the same distance (to 1/65,536) it is the one in
+    /// The first body that the ray from `origin` to `end` hits. If two bodies are at the same distance (to 1/65,536), it is the one with
     /// the lower slot ([`BodyId::index`]).
     ///
-    /// Both ends belong to the ray, and touching a surface is a hit. A body that contains the origin is hit there, at distance 0
-    /// and with a zero normal. Use [`QueryFilter::exclude`] for the body that casts the ray.
+    /// Both ends belong to the ray, and touching a surface is a hit. A body that contains the origin is hit there, at distance 0 and with a
+    /// zero normal. Use [`QueryFilter::exclude`] for the body that casts the ray.
     ///
     /// # Errors
     /// [`QueryError::OutOfRange`] when a component of `origin` or `end` is beyond +-20,480 units.
@@ -90,7 +90,7 @@ impl World {
     }
 
     /// All bodies that the ray from `origin` to `end` hits, sorted by distance, then by slot.
-    /// Otherwise as [`Self::ray_cast`]. `out` is emptied first.
+    /// Otherwise like [`Self::ray_cast`]. `out` is cleared first.
     ///
     /// # Errors
     /// As [`Self::ray_cast`].
@@ -109,11 +109,11 @@ impl World {
         Ok(())
     }
 
-    /// The first body that a circle hits when it moves from `from` to `to`. Of two bodies at the same distance (to 1/65,536) it is
-    /// the one in the lower slot ([`BodyId::index`]).
+    /// The first body that a circle hits when it moves from `from` to `to`. If two bodies are at the same distance (to 1/65,536), it is the
+    /// one with the lower slot ([`BodyId::index`]).
     ///
-    /// A body that the circle overlaps or touches at the start is hit there, at distance 0 and with a zero normal. The hit does not say
-    /// which direction leads out of the overlap; compare the positions to find out.
+    /// A body that the circle overlaps or touches at the start is hit there, at distance 0 and with a zero normal. The hit does not give
+    /// the direction out of the overlap; compare the positions to find it.
     ///
     /// # Errors
     /// [`QueryError::OutOfRange`] when a component of `from` or `to` is beyond +-20,480 units, or the radius is not in
@@ -141,7 +141,7 @@ impl World {
         Ok(way.first(self, filter).map(|met| way.sweep_hit(self, &met)))
     }
 
-    /// The first body that a shape meets on its way from `from` to `to`, as [`Self::sweep_circle`] for circles.
+    /// The first body that a shape hits when it moves from `from` to `to`; like [`Self::sweep_circle`] for circles.
     ///
     /// # Errors
     /// [`QueryError::OutOfRange`] when a component of `from` or `to` is beyond +-20,480 units, or an extent of the shape is not in
@@ -167,8 +167,8 @@ impl World {
         Ok(way.first(self, filter).map(|met| way.sweep_hit(self, &met)))
     }
 
-    /// All bodies that a shape would meet on its way from `from` to `to` if none of them stopped it, by distance, equal distances in
-    /// ascending order of slots. Otherwise as [`Self::sweep`]. `out` is emptied first.
+    /// All bodies that a shape would hit between `from` and `to` if none of them stopped it, by distance, equal distances in ascending
+    /// order of slots. Otherwise like [`Self::sweep`]. `out` is cleared first.
     ///
     /// # Errors
     /// As [`Self::sweep`].
@@ -189,30 +189,30 @@ impl World {
     }
 }
 
-/// What a ray is the way of.
+/// The shape of a ray.
 const POINT: RoundedBox = RoundedBox { centre: [0; 2], half: [0; 2], radius: 0 };
 
-/// The way of a shape.
+/// The path of a shape.
 struct Way {
     segment: Segment,
     /// Length of the segment, raw units.
     length: u64,
-    /// The shape about the origin.
+    /// The shape, centred on the origin.
     shape: RoundedBox,
-    /// Half of its width along the longer axis of the segment and along the other.
+    /// Its half extents along the longer axis of the segment and along the other.
     extents: [i32; 2],
     /// The segment is longer along y than along x.
     steep: bool,
-    /// All ones for an axis (the longer one first) along which the segment goes down. Coordinates are turned around then, by
-    /// complement, so that it always goes up.
+    /// All ones for an axis (the longer one first) along which the segment goes down. Coordinates on that axis are complemented, so that
+    /// the path always goes up.
     flip: [i32; 2],
-    /// Where the segment begins on the longer axis and on the other, turned around where `flip` says so.
+    /// Where the segment begins on the longer axis and on the other, after `flip`.
     origin: [i32; 2],
-    /// Way on the other axis per way on the longer one, 32 fraction bits, rounded down; just below one for a diagonal.
+    /// Distance on the other axis per distance on the longer one, 32 fraction bits, rounded down; just below one for a diagonal.
     slope: u32,
 }
 
-/// A body that a way meets.
+/// A body on the path.
 #[derive(Clone, Copy)]
 struct Met {
     /// Raw units, rounded down.
@@ -247,8 +247,8 @@ impl Way {
         self.segment.delta.map(i64::unsigned_abs).into_iter().max().unwrap_or(0) as u32
     }
 
-    /// How far along the longer axis the way enters each box at the earliest, raw units; `u32::MAX` when it passes by or
-    /// enters only beyond `reach`.
+    /// How far along the longer axis the path enters each box at the earliest, raw units; `u32::MAX` if it misses the box or enters only
+    /// beyond `reach`.
     #[inline(always)]
     fn least(&self, boxes: &BoxBlock, reach: u32) -> [u32; LANES] {
         let (x, y) = ([&boxes.x0, &boxes.x1], [&boxes.y0, &boxes.y1]);
@@ -262,16 +262,16 @@ impl Way {
             let way = to.wrapping_sub(begin) as u32;
             base.wrapping_add(((u64::from(way) * u64::from(self.slope)) >> 32) as i32)
         };
-        // Compilers take these eight lanes at once as long as there is nothing but arithmetic. Lanes whose slab is not
-        // reached compute nonsense on the way, hence the wrapping.
+        // Arithmetic only, so that compilers vectorise the eight lanes. Lanes whose slab is not reached compute garbage that is not used,
+        // hence the wrapping.
         let mut entries = [0u32; LANES];
         for lane in 0..LANES {
-            // The part of the way in the box's slab along the longer axis, and how high it is at both ends.
+            // The part of the path in the box's slab along the longer axis, and its height at both ends.
             let near = (low[lane] ^ self.flip[0]).wrapping_sub(self.extents[0]).max(begin);
             let far = (high[lane] ^ self.flip[0]).wrapping_add(self.extents[0]).min(end);
             let lowest = (bottom[lane] ^ self.flip[1]).wrapping_sub(self.extents[1]);
             let highest = (top[lane] ^ self.flip[1]).wrapping_add(self.extents[1]);
-            // A rise is too low by less than three: it is rounded down, so is the slope, and a diagonal's slope is cut.
+            // A rise is too low by less than three: the rise and the slope are rounded down, and a diagonal's slope is cut.
             let misses = -i32::from(near > far)
                 | -i32::from(rise(near) > highest)
                 | -i32::from(lowest > rise(far).wrapping_add(3));
@@ -307,7 +307,7 @@ impl Way {
         }
     }
 
-    /// Where the shape at `position` touches an outline, within a raw unit or two.
+    /// Where the shape at `position` touches an outline, to within a raw unit or two.
     fn touching_point(&self, position: [i32; 2], body: &RoundedBox, cast: &Cast) -> [i32; 2] {
         let mut point = position;
         match cast.side {
@@ -351,11 +351,11 @@ fn vector(v: [i64; 2]) -> Vec2 {
     Vec2::new(Fx::from_bits(v[0]), Fx::from_bits(v[1]))
 }
 
-/// The search for the first body on a way; the measure is the way along the longer axis.
+/// The search for the first body on a path, ordered by distance along the longer axis.
 struct First<'a> {
     way: &'a Way,
     candidates: Candidates<'a>,
-    /// How far along the longer axis a better one may lie, raw units.
+    /// How far along the longer axis a better hit may lie, raw units.
     reach: u32,
     best: Option<Met>,
 }
@@ -384,7 +384,7 @@ impl Search for First<'_> {
     }
 }
 
-/// The search for every body on a way.
+/// The search for every body on a path.
 struct All<'a, F> {
     way: &'a Way,
     candidates: Candidates<'a>,

@@ -1,9 +1,8 @@
-//! Searching the world: the movers' tree, the trees of the bodies at rest, and newcomers that wait to be sorted in.
+//! Searches the world: the moving bodies' tree, the trees of the bodies at rest, and new bodies that wait to be sorted in.
 //!
-//! A body that takes part in queries is in exactly one of these places. The movers' boxes are those after the last step. All
-//! boxes are inflated by the world's margin, so they say who *may* be of interest. What a tree looks like depends on
-//! history. What a search returns must not: it has to depend on the set of bodies alone, never on the order in which they
-//! are visited.
+//! A body that takes part in queries is in exactly one of these places. The moving bodies' boxes are those after the last step. All boxes
+//! are inflated by the world's margin, so they only preselect bodies. The form of a tree depends on history. The result of a search must
+//! not: it may depend on the set of bodies, never on the order in which they are visited.
 
 use crate::body::id::BodyId;
 use crate::body::record::Body;
@@ -24,7 +23,7 @@ impl<'a> Candidates<'a> {
         Self { bodies: &world.bodies, filter: filter.prepare(excluded.map(BodyId::index)) }
     }
 
-    /// The body in a slot when it passes the filter, else `None`.
+    /// The body in a slot if it passes the filter, else `None`.
     #[inline]
     pub(crate) fn get(&self, slot: u32) -> Option<&'a Body> {
         let body = &self.bodies[slot as usize];

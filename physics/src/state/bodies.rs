@@ -1,8 +1,8 @@
-//! Bodies as bytes, by the [`TABLE`] of their fields: written to a snapshot, read from one, hashed.
+//! Bodies as bytes, following the [`TABLE`] of their fields: writing to a snapshot, reading from one, hashing.
 //!
-//! In a snapshot the living bodies follow each other in slot order. A body begins with a word: its flags, and a bit for each
-//! field that has an unusual value. Only those fields follow, so equal states have equal bytes and different ones differ.
-//! A checksum takes whole records instead, which is several times as fast.
+//! In a snapshot the living bodies follow each other in slot order. A body begins with a word: its flags, and a bit for each field with an
+//! unusual value. Only those fields follow. Equal states have equal bytes, and different states have different bytes. A checksum hashes
+//! whole records instead, which is several times as fast.
 
 use crate::body::field::{Field, Home, OFTEN, PRESENT, Saved, TABLE, usual_mass};
 use crate::body::record::{Body, Extra, flag};
@@ -11,14 +11,14 @@ use crate::state::hash::Hasher;
 use crate::state::snapshot::SnapshotError;
 use crate::world::World;
 
-/// More bytes than a body takes of which nothing is usual, and than one more field beyond it.
+/// More bytes than a body needs if all its values are unusual, plus one more field.
 const BODY_MAX: usize = 128;
 
 /// Bytes of the widest field.
 const WIDE: usize = 8;
 
-/// Runs a block for the rows of fields that a body often has, or for the others. Written out row by row: compilers keep a loop
-/// over so many rows, look into the table again for every body, and take five times as long.
+/// Runs a block for the rows of fields that a body often has, or for the others. The rows are written out: compilers keep a loop over so
+/// many rows, look into the table again for every body, and take five times as long.
 macro_rules! each_row {
     (often, $field:ident => $block:block) => { each_row!(0 1 2 3 4 5 6 7 8, $field => $block) };
     (seldom, $field:ident => $block:block) => { each_row!(9 10 11 12 13 14 15 16 17 18 19, $field => $block) };
@@ -45,7 +45,7 @@ fn put_body<const SIZE: usize>(body: &Body, extra: &Extra, generation: u32, page
     let mut word = body.flags;
     each_row!(often, field => { word |= unusual_bit(field, body, extra, generation) });
     each_row!(seldom, field => { word |= unusual_bit(field, body, extra, generation) });
-    // No branches, as what a body has differs from body to body: each field is put where it would be.
+    // No branches, because each body has other fields: each field is written to the position that it would have.
     let mut at = page.len;
     each_row!(often, field => {
         let value = if matches!(field.saved, Saved::InTheWord) { word.into() } else { field.get(body, extra, generation) };
@@ -77,7 +77,7 @@ const SELDOM: u32 = {
     bits
 };
 
-/// The field's bit if the body has it and an unusual value of it.
+/// The field's bit if the body has an unusual value in it.
 #[inline(always)]
 fn unusual_bit(field: &Field, body: &Body, extra: &Extra, generation: u32) -> u32 {
     let known = !matches!(field.home, Home::Extra(_)) || body.has(flag::EXTRA);
@@ -106,14 +106,14 @@ fn usual(field: &Field, flags: u32) -> u64 {
     }
 }
 
-/// Reads one body that [`walk`] wrote, over a default one and [`Extra::USUAL`]. Returns the generation of its slot.
+/// Reads one body that [`walk`] wrote, over a default body and [`Extra::USUAL`]. Returns the generation of its slot.
 #[inline]
 pub(crate) fn read_body(
     reader: &mut Reader<'_>,
     body: &mut Body,
     extra: &mut Extra,
 ) -> Result<u32, SnapshotError> {
-    // No branches, as above: each field is taken from where it would be.
+    // No branches, as above: each field is read from the position that it would have.
     const FIELDS_MAX: usize = OFTEN * WIDE;
     let end;
     let bytes = match reader.bytes.first_chunk() {

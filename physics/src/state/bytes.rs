@@ -1,11 +1,11 @@
-//! Little-endian bytes: where a walk puts them, and where a reader takes them from.
+//! Little-endian bytes: where a walk writes them, and where a reader takes them from.
 
 use alloc::vec::Vec;
 
 use crate::state::hash::Hasher;
 use crate::state::snapshot::SnapshotError;
 
-/// Takes the bytes of the walk.
+/// Receives the bytes of the walk.
 pub(crate) trait Sink {
     fn put(&mut self, bytes: &[u8]);
 
@@ -17,7 +17,7 @@ pub(crate) trait Sink {
         self.put(&v.to_le_bytes());
     }
 
-    /// Many numbers at once.
+    /// Writes many numbers at once.
     fn put_all(&mut self, numbers: impl ExactSizeIterator<Item = u32>) {
         let mut block = [[0u8; 4]; 256];
         let mut numbers = numbers;
@@ -50,7 +50,7 @@ impl Sink for Hasher {
 }
 
 impl Hasher {
-    /// Many numbers at once, little-endian; where memory is little-endian they are hashed as they stand there.
+    /// Hashes many numbers at once as little-endian; on a little-endian machine straight from memory.
     pub(crate) fn put_numbers(&mut self, numbers: &[u32]) {
         if cfg!(target_endian = "little") {
             self.put(bytemuck::cast_slice(numbers));
@@ -60,10 +60,10 @@ impl Hasher {
     }
 }
 
-/// Bytes that are gathered before they go on.
+/// A buffer that collects bytes before they go on.
 pub(crate) struct Page<const SIZE: usize> {
     pub(crate) bytes: [u8; SIZE],
-    // not state: how full the page is
+    // not state: the number of bytes in the page
     pub(crate) len: usize,
 }
 
@@ -72,7 +72,7 @@ impl<const SIZE: usize> Page<SIZE> {
         Self { bytes: [0; SIZE], len: 0 }
     }
 
-    /// Hands its bytes on, and is empty.
+    /// Passes its bytes on and empties itself.
     pub(crate) fn flush(&mut self, sink: &mut impl Sink) {
         sink.put(&self.bytes[..self.len]);
         self.len = 0;
@@ -130,14 +130,14 @@ impl<'a> Reader<'a> {
         Ok([self.i32()?, self.i32()?])
     }
 
-    /// A number of items of at least `item_bytes` each; more than fit into what is left is damage, not an allocation.
+    /// A number of items of at least `item_bytes` each. A number larger than the remaining bytes allow is damage and causes no allocation.
     pub(crate) fn count(&mut self, item_bytes: usize) -> Result<usize, SnapshotError> {
         let count = self.u32()? as usize;
         if count > self.bytes.len() / item_bytes { Err(SnapshotError::Damaged) } else { Ok(count) }
     }
 }
 
-/// Little-endian numbers of 32 bits; less than four bytes at the end are left out.
+/// Little-endian numbers of 32 bits; up to three bytes at the end are left out.
 pub(crate) fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk))
 }

@@ -1,4 +1,4 @@
-//! Every number of a world by name, and where two worlds differ: the diagnosis after a desync.
+//! Names every number of a world, and finds where two worlds differ: the diagnosis after a desync.
 
 use alloc::boxed::Box;
 
@@ -19,9 +19,9 @@ use crate::world_def::{EdgePolicy, Settings};
 pub struct StateDifference {
     /// The part of the state.
     pub part: StatePart,
-    /// Which number of that part.
+    /// The number within that part.
     pub path: StatePath,
-    /// Its raw value in the world that was asked; `None` when it has no such body or entry.
+    /// Its raw value in the first world; `None` if that has no such body or entry.
     pub here: Option<i128>,
     /// Its raw value in the other world; `None` likewise.
     pub there: Option<i128>,
@@ -37,7 +37,7 @@ pub enum StatePath {
     },
     /// A number of a body.
     Body {
-        /// The body, as the world that was asked calls it; as the other one does when it lives only there.
+        /// The body's handle in the first world, or in the other one if it lives only there.
         body: BodyId,
         /// The number.
         field: BodyField,
@@ -46,9 +46,9 @@ pub enum StatePath {
     Entry {
         /// Name of the list.
         list: &'static str,
-        /// StatePath in the list, counted from 0.
+        /// Index in the list, counted from 0.
         index: u32,
-        /// The slot of the body that the entry belongs to in the world that was asked, if it belongs to one.
+        /// The slot, in the first world, of the body that the entry belongs to, if any.
         slot: Option<u32>,
     },
 }
@@ -77,8 +77,8 @@ impl core::fmt::Display for StateDifference {
 }
 
 impl World {
-    /// The first difference between the states of two worlds, or `None` when they have the same checksum. Parts are
-    /// compared in the order of [`StatePart::ALL`], bodies by slot, and a body's numbers in the order of [`BodyField::ALL`].
+    /// The first difference between the states of two worlds, or `None` if they have the same checksum. Parts are compared in the order of
+    /// [`StatePart::ALL`], bodies by slot, and a body's numbers in the order of [`BodyField::ALL`].
     ///
     /// ```
     /// use testudo_physics::{BodyDef, BodyField, Fx, Shape, World, WorldDef};
@@ -102,9 +102,9 @@ impl World {
         })
     }
 
-    /// Shows every number of the state with its name and raw value, in an order that follows from the state alone: what
-    /// [`World::first_difference`] compares, for those who compare states that are on two machines. Every slot shows its
-    /// generation, a vacant one -1; the other fields of a body follow later, for living bodies only.
+    /// Visits every number of the state with its name and raw value, in an order that follows from the state alone. These are the numbers
+    /// that [`World::first_difference`] compares; use this to compare states on two machines. Every slot shows its generation, a vacant one
+    /// -1. The other fields of a body follow later, for living bodies only.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, BodyField, Fx, StatePath, Shape, World, WorldDef};
@@ -182,7 +182,7 @@ impl World {
         unequal.or_else(|| self.differing_list(other, StatePart::Order, &ORDER_LISTS))
     }
 
-    /// Call when the same slots live in both.
+    /// Requires that the same slots live in both worlds.
     fn differing_body(&self, other: &Self) -> Option<StateDifference> {
         let living = |slot: &u32| self.bodies[*slot as usize].has(flag::ALIVE);
         (0..self.bodies.len() as u32).filter(living).find_map(|slot| {
@@ -274,7 +274,7 @@ fn differing_entry(
 
 /// The numbers of a world that belong to no body.
 fn numbers(world: &World) -> [(&'static str, i128); 23] {
-    // Taken apart without `..`, so that a new setting does not compile until it is named here.
+    // Destructured without `..`, so that a new setting does not compile until it is named here.
     let Settings {
         gravity,
         bounds: RawBox { min, max },
@@ -349,7 +349,7 @@ pub(crate) mod tests {
         // A row of touching discs that sleep, two of them on a gate.
         let row: Vec<_> =
             (0..16).map(|i| world.create_body(&disc.position(Vec2::from_ints(2 * i, 0))).unwrap()).collect();
-        // A pair that goes on sleeping.
+        // A pair that stays asleep.
         for i in 0..2 {
             world.create_body(&disc.position(Vec2::from_ints(2 * i, 20))).unwrap();
         }
@@ -432,7 +432,7 @@ pub(crate) mod tests {
         world.order = Ordered::from_parts(&generations, free, living).unwrap();
     }
 
-    /// The walk sees whatever the comparison sees, under the same name.
+    /// The walk sees what the comparison sees, under the same names.
     #[test]
     fn the_numbers_of_two_worlds_differ_where_the_first_difference_says() {
         let world = heap();

@@ -1,4 +1,4 @@
-//! Faults on purpose: single flipped bits, to rehearse a desync.
+//! Deliberate faults: single flipped bits, to rehearse a desync.
 
 use crate::body::field::BodyField;
 use crate::world::World;
@@ -9,7 +9,7 @@ use crate::world::World;
 pub enum FlipError {
     /// No body lives in the slot.
     Vacant {
-        /// The slot that was named.
+        /// The slot that was asked for.
         slot: u32,
     },
     /// The field has fewer bits.
@@ -19,7 +19,7 @@ pub enum FlipError {
         /// The bit that was asked for; it must be below [`BodyField::bits`].
         bit: u32,
     },
-    /// No sequence of calls could have made the result.
+    /// No sequence of calls could lead to the resulting state.
     OutOfRange {
         /// The limit or invariant that would be broken.
         what: &'static str,
@@ -41,12 +41,11 @@ impl core::fmt::Display for FlipError {
 impl core::error::Error for FlipError {}
 
 impl World {
-    /// Flips one bit of one body's state, as faulty memory or a forbidden float would: a rehearsal of a desync. Sleep and
-    /// contacts follow only what the flipped number says; events of the last step are forgotten.
+    /// Flips one bit of one body's state, as faulty memory or a stray float would, to rehearse a desync. Sleep and contacts change only as
+    /// far as the flipped number implies; events of the last step are cleared.
     ///
     /// # Errors
-    /// [`FlipError`] when there is no such body or bit, or when the result would break a documented range or an invariant
-    /// of the state.
+    /// [`FlipError`] if there is no such body or bit, or if the result would break a documented range or an invariant of the state.
     pub fn flip_bit(&mut self, slot: u32, field: BodyField, bit: u32) -> Result<(), FlipError> {
         let generation = self.order.generation(slot).ok_or(FlipError::Vacant { slot })?;
         if bit >= field.bits() {
@@ -57,7 +56,7 @@ impl World {
         let at = slot as usize;
         field.flip(bit, &mut flipped.bodies[at], &mut flipped.extras[at], &mut new_generation);
         flipped.order.set_generation(slot, new_generation);
-        // Derived data (trees, lists of movers) is made anew from the changed state.
+        // Derived data (trees, lists of moving bodies) is rebuilt from the changed state.
         let mut bytes = alloc::vec::Vec::new();
         flipped.validate().map_err(|error| FlipError::OutOfRange { what: error.what })?;
         flipped.snapshot(&mut bytes);

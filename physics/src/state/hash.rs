@@ -5,7 +5,7 @@ use core::hash::Hasher as _;
 use twox_hash::XxHash3_64;
 use twox_hash::xxhash3_64::{DEFAULT_SECRET_LENGTH, RawHasher, SecretBuffer};
 
-/// Hashes the pieces that it is given as one input. It lives on the stack: a checksum allocates nothing.
+/// Hashes the given pieces as one input. It lives on the stack, so a checksum allocates nothing.
 pub(crate) struct Hasher(RawHasher<[u8; DEFAULT_SECRET_LENGTH]>);
 
 impl Hasher {
@@ -25,7 +25,7 @@ impl Hasher {
     }
 }
 
-/// XXH3, 64 bits: the hash that checksums and snapshots use, for games that hash their own state the same way.
+/// XXH3, 64 bits: the hash of checksums and snapshots. Games can use it to hash their own state.
 ///
 /// ```
 /// assert_eq!(testudo_physics::hash_bytes(b""), 0x2d06_8005_38d3_94c2);

@@ -1,7 +1,7 @@
 //! Snapshots: the whole state as bytes, and worlds from bytes.
 //!
-//! Layout: magic, [`SNAPSHOT_VERSION`], [`SIM_VERSION`], the parts of [`crate::state::walk`] in order, and the XXH3 of all
-//! that as a guard against damage (not against malice: [`World::from_bytes`] validates everything on top of it).
+//! Layout: magic, [`SNAPSHOT_VERSION`], [`SIM_VERSION`], the parts of [`crate::state::walk`] in order, and the XXH3 of all that. The hash
+//! guards against damage, not against malice; [`World::from_bytes`] also validates everything.
 
 use alloc::vec::Vec;
 
@@ -28,7 +28,7 @@ pub const SNAPSHOT_VERSION: u32 = 2;
 /// Version of the simulation: two builds with the same number compute the same bits. Every change of a golden value raises it.
 pub const SIM_VERSION: u32 = 3;
 
-/// Why bytes are no snapshot of this version, or describe no consistent world.
+/// Why bytes are not a snapshot of this version, or do not describe a consistent world.
 ///
 /// ```
 /// use testudo_physics::{SnapshotError, World, WorldDef};
@@ -77,14 +77,14 @@ impl core::fmt::Display for SnapshotError {
 impl core::error::Error for SnapshotError {}
 
 impl World {
-    /// Writes the whole state into `out`, which is cleared first. Handles stay valid in the restored world, and it
-    /// gives out the same new ones.
+    /// Writes the whole state into `out`, which is cleared first. In the restored world handles stay valid, and new bodies get the same
+    /// handles.
     pub fn snapshot(&self, out: &mut Vec<u8>) {
         out.clear();
         self.append_snapshot(out);
     }
 
-    /// As [`World::snapshot`], behind what is in `out` already: for games that save more than a world.
+    /// Like [`World::snapshot`], but appends to `out`; for games that save more than a world.
     pub fn append_snapshot(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.put(&MAGIC);
@@ -97,20 +97,20 @@ impl World {
         out.put_u64(hash);
     }
 
-    /// Goes back to a state that this program itself has saved. Fast: buffers are reused, and only the checksum is verified.
-    /// For bytes from anywhere else use [`World::from_bytes`].
+    /// Goes back to a state that this program itself has saved. Fast: buffers are reused, and only the checksum is verified. For all other
+    /// bytes use [`World::from_bytes`].
     ///
-    /// Events are empty afterwards, and what is drawn does not interpolate across the jump.
+    /// Events are empty afterwards, and drawing does not interpolate across the restore.
     ///
     /// # Errors
-    /// Not a snapshot, another version, or damaged. The world is unchanged then.
+    /// Not a snapshot, another version, or damaged. The world stays unchanged.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let mut reader = open(bytes)?;
         let mut world = World::with_settings(self.settings, self.seed, self.stepper.path);
         world.read(&mut reader)?;
         world.contacts.lists_stayed = self.contacts.lists_stayed;
         world.events.lists_hits = self.events.lists_hits;
-        // The buffers of the step hold nothing that lasts; the trees are filled anew.
+        // The buffers of the step hold nothing permanent; the trees are filled again.
         core::mem::swap(&mut world.stepper, &mut self.stepper);
         world.derive();
         *self = world;
@@ -120,8 +120,8 @@ impl World {
     /// A world from bytes of any origin.
     ///
     /// # Errors
-    /// Not a snapshot, another version, damaged, or a state that no sequence of calls can reach: the first broken limit
-    /// or invariant is named. Never panics, and allocates no more than a small multiple of the input's length.
+    /// Not a snapshot, another version, damaged, or a state that no sequence of calls can reach; the error names the first broken limit or
+    /// invariant. Never panics, and allocates no more than a small multiple of the input's length.
     pub fn from_bytes(bytes: &[u8]) -> Result<World, SnapshotError> {
         let mut reader = open(bytes)?;
         let settings = WorldDef::new().settings().map_err(|_| invalid("default settings"))?;
@@ -137,7 +137,7 @@ fn invalid(what: &'static str) -> SnapshotError {
     SnapshotError::Invalid { what }
 }
 
-/// Checks the frame around the state and returns a reader of what lies inside.
+/// Checks header and checksum, and returns a reader of the content.
 fn open(bytes: &[u8]) -> Result<Reader<'_>, SnapshotError> {
     let mut reader = Reader { bytes };
     if reader.take(4) != Ok(&MAGIC) {
@@ -156,7 +156,7 @@ fn open(bytes: &[u8]) -> Result<Reader<'_>, SnapshotError> {
 }
 
 impl World {
-    /// Reads the parts; what is derived from them stays empty.
+    /// Reads the parts; derived data stays empty.
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
         self.read_world(reader)?;
         self.read_order(reader)?;
@@ -287,14 +287,14 @@ impl World {
         Ok(())
     }
 
-    /// Rebuilds what is derived from the state.
+    /// Rebuilds the data that is derived from the state.
     fn derive(&mut self) {
         self.contacts.rebuild(self.bodies.len());
         self.previous.reserve_exact(self.bodies.len());
         self.stepper.forget();
         self.lulled = true;
         self.sleeping.rebuild(&self.bodies, self.contacts.iter());
-        // Bodies wait outside of the trees until the next step; until then queries look at them one by one.
+        // Until the next step bodies are outside of the trees, and queries check them one by one.
         for (slot, body) in self.bodies.iter().enumerate() {
             let slot = slot as u32;
             self.previous.push(body.position);

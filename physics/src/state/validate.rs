@@ -1,4 +1,4 @@
-//! Invariants of the state: what every sequence of calls keeps, checked for bytes of unknown origin, tests and debug builds.
+//! Invariants of the state: every sequence of calls keeps them. They are checked for bytes of unknown origin, in tests and in debug builds.
 
 use crate::body::filter::Filter;
 use crate::body::record::{Body, Extra, choice, flag, raw};
@@ -27,7 +27,7 @@ impl core::fmt::Display for InvalidState {
 impl core::error::Error for InvalidState {}
 
 impl World {
-    /// Checks every invariant of the state. Meant for tests and tools: it reads everything.
+    /// Checks every invariant of the state. It reads everything and is meant for tests and tools.
     ///
     /// # Errors
     /// [`InvalidState`] names the first invariant that does not hold.
@@ -55,7 +55,7 @@ impl World {
         Ok(())
     }
 
-    /// What depends on the settings and on the rate.
+    /// Checks limits that depend on the settings and on the rate.
     fn validate_motion(&self, body: &Body, extra: &Extra) -> Result<(), InvalidState> {
         let max = self.settings.max_speed;
         ensure(body.velocity.iter().all(|v| (-max..=max).contains(v)), "a velocity out of range")?;
@@ -90,7 +90,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether a contact may name this slot: a body lives there or did until after the last step.
+    /// Whether a contact may name this slot: a body lives there, or did so after the last step.
     fn is_named(&self, slot: u32) -> bool {
         self.bodies.get(slot as usize).is_some_and(|b| b.has(flag::ALIVE))
             || self.removed.binary_search_by_key(&slot, |r| r.slot).is_ok()
@@ -149,7 +149,7 @@ fn ensure(holds: bool, what: &'static str) -> Result<(), InvalidState> {
     if holds { Ok(()) } else { Err(InvalidState { what }) }
 }
 
-/// Flags that contradict each other or the values they stand for.
+/// Refuses flags that contradict each other or the values that they describe.
 fn validate_flags(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     let is = |f: u32| body.has(f);
     let movable = is(flag::DYNAMIC | flag::KINEMATIC);
@@ -190,7 +190,7 @@ fn validate_ranges(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     )
 }
 
-/// Whether friction can have been this much, either way.
+/// Whether a friction impulse can have this value.
 fn is_slide(impulse: i32) -> bool {
     (-IMPULSE_MAX..=IMPULSE_MAX).contains(&impulse)
 }

@@ -1,4 +1,4 @@
-//! The walk over the state, part by part: what a snapshot holds, and what a checksum covers. All numbers are little-endian.
+//! The walk over the state, part by part: it defines what a snapshot contains and what a checksum covers. All numbers are little-endian.
 
 use crate::state::bodies;
 use crate::state::bytes::Sink;
@@ -162,7 +162,7 @@ fn hash_contacts(world: &World, hasher: &mut Hasher) {
 impl World {
     /// 64-bit hash (XXH3) of the whole state: settings, bodies, order, contacts, overlaps, random generator, frame.
     ///
-    /// Two worlds with the same checksum go on alike for the same calls. Costs about as much as copying the state once.
+    /// Two worlds with the same checksum evolve alike under the same calls. Costs about as much as copying the state once.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let mut hasher = Hasher::new();

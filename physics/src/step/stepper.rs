@@ -1,7 +1,7 @@
-//! The phases of one step over the movers, in curve order.
+//! The phases of one step over the moving bodies, in curve order.
 //!
-//! The world keeps bodies by slot. A step gathers the movers into working arrays along the curve, so that
-//! neighbours in space are neighbours in memory, and writes them back at the end. Nothing here is state.
+//! The world stores bodies by slot. A step gathers the moving ones into working arrays along the curve, so that neighbours in space are
+//! neighbours in memory, and writes them back at the end. Nothing here is state.
 
 use alloc::vec::Vec;
 
@@ -29,7 +29,7 @@ use crate::tree::quadtree::Quadtree;
 use crate::tree::resting::RestingTrees;
 use crate::world_def::Settings;
 
-/// `still_ms` of a working body that is no mover.
+/// `still_ms` of a working body that does not move.
 pub(crate) const AT_REST: u16 = u16::MAX;
 
 /// Movers and bodies at rest are joined block by block unless one side has this many times fewer: then its bodies are searched for one by one.
@@ -43,7 +43,7 @@ pub(crate) struct Locked {
     pub(crate) velocity: i32,
 }
 
-/// Makes all of `len` elements the same.
+/// Sets all of `len` elements to the same value.
 fn refill<T: Clone>(elements: &mut Vec<T>, len: usize, value: T) {
     elements.clear();
     elements.resize(len, value);
@@ -55,24 +55,24 @@ fn eight<T>(elements: &mut [T], first: usize) -> &mut [T; LANES] {
     elements[first..].first_chunk_mut().expect("a block has eight lanes")
 }
 
-/// Scratch of a step; kept between steps so that a steady one does not allocate. The tree also serves queries.
+/// Scratch memory of a step; kept between steps so that a steady step does not allocate. Queries use the tree, too.
 #[derive(Clone, Debug)]
 pub(crate) struct Stepper {
-    /// Movers in curve order. After the step its boxes are those of the new positions.
+    /// Moving bodies in curve order. After the step its boxes are those of the new positions.
     pub(crate) tree: Quadtree,
     pub(crate) path: Path,
     pub(crate) shells: Vec<Shell>,
     pub(crate) velocities: Vec<Velocity>,
-    /// Velocities with which positions move: after the biased passes; the mean of the sub-steps.
+    /// The velocities that advance positions: those after the biased passes, or the mean of the sub-steps.
     pub(crate) moving: Vec<Velocity>,
-    /// What gravity and forces added to a velocity in this step, by slot; those above its end got nothing.
+    /// What gravity and forces added to a velocity in this step, by slot; slots beyond its end got nothing.
     pub(crate) gains: Vec<[i32; 2]>,
-    /// The same by working index; empty when nobody got anything.
+    /// The same by working index; empty if no body got anything.
     pub(crate) gained: Vec<[i32; 2]>,
     pub(crate) bounces: Bounces,
     pub(crate) soft: SoftContacts,
     pub(crate) deep: DeepContacts,
-    /// Milliseconds of stillness by working index; `AT_REST` for bodies that are no movers.
+    /// Milliseconds of stillness by working index; `AT_REST` for bodies that do not move.
     still: Vec<u16>,
     /// Least stillness among a body's touching neighbours.
     calm: Vec<u16>,
@@ -83,23 +83,23 @@ pub(crate) struct Stepper {
     pub(crate) join: Join,
     /// Cached contacts of each working body as an owner: start and end in the cache.
     pub(crate) cached: Vec<[u32; 2]>,
-    /// Hits by window; one is enough for one thread.
+    /// Hits by window; a single thread needs only one window.
     pub(crate) found: Vec<WindowHits>,
-    /// Working bodies that are new; empty when there are none.
+    /// New working bodies; empty if there are none.
     pub(crate) fresh: Vec<bool>,
     pub(crate) fast: FastMovers,
     pub(crate) pile_up: PileUp,
-    /// Which of the hits with walls are inside of a wall. Scratch.
+    /// Which hits with walls are on an inner seam of a wall. Scratch.
     pub(crate) seams: Vec<bool>,
     pub(crate) pairs: Vec<IndexPair>,
-    /// (lane of the mover, slot of the body at rest).
+    /// (Lane of the moving body, slot of the body at rest).
     pub(crate) resting_pairs: Vec<(u32, u32)>,
-    /// Working index of a body at rest by slot; `NO_SLOT` outside of a step.
+    /// Working index of a body at rest, by slot; `NO_SLOT` outside of a step.
     pub(crate) working: Vec<u32>,
     /// Lane by slot; valid where the lane holds the slot.
     lanes: Vec<u32>,
     pub(crate) islands: Islands,
-    /// Flags of all working bodies, or-ed.
+    /// Bitwise or of all working bodies' flags.
     pub(crate) any_flags: u32,
 }
 
@@ -138,7 +138,7 @@ impl Stepper {
         }
     }
 
-    /// Sorts the movers (`active`: ascending slots) along the curve and gathers them into the working arrays.
+    /// Sorts the moving bodies (`active`: ascending slots) along the curve and gathers them into the working arrays.
     #[inline(never)]
     pub(crate) fn gather(
         &mut self,
@@ -152,7 +152,7 @@ impl Stepper {
         let centre_and_extent = |slot: u32| bodies[slot as usize].centre_and_extent();
         self.tree.sort(active, settings.split, centre_and_extent);
         self.lanes.resize(bodies.len(), 0);
-        // One more: the dummy body of empty lanes in batches.
+        // One more lane for the dummy body that fills up batches.
         let lanes = self.tree.slot_of_lane().len() + 1;
         refill(&mut self.shells, lanes, Shell::HOLE);
         refill(&mut self.velocities, lanes, Velocity::default());
@@ -231,7 +231,7 @@ impl Stepper {
         }
     }
 
-    /// Finds the pairs of a mover and a body at rest whose boxes overlap.
+    /// Finds the pairs of a moving body and a body at rest whose boxes overlap.
     #[inline(never)]
     pub(crate) fn find_resting_pairs(&mut self, resting: &mut RestingTrees, movers: usize) {
         self.resting_pairs.clear();
@@ -258,7 +258,7 @@ impl Stepper {
         self.resting_pairs.sort_unstable();
     }
 
-    /// The sleepers that a mover touches, or comes to touch within this frame when nothing stops it; a slot may be listed twice.
+    /// The sleeping bodies that a moving body touches, or would touch within this frame if nothing stopped it. A slot may be listed twice.
     pub(crate) fn sleepers_in_the_way(&self, scene: Scene<'_>, fps: u32, out: &mut Vec<u32>) {
         out.clear();
         let bodies = scene.bodies;
@@ -273,7 +273,7 @@ impl Stepper {
                 continue;
             }
             let (normal, gap) = separation(shell, &sleeper.shell(slot));
-            // What a still one gains in a frame of gravity is taken by what carries it.
+            // The speed that a still body gains in a frame of gravity is absorbed by its support.
             let approaches = self.still[lane as usize] == 0
                 && i64::from(gap) * i64::from(fps) < speed_along(mover.velocity, normal);
             if gap <= 0 || approaches {
@@ -282,8 +282,8 @@ impl Stepper {
         }
     }
 
-    /// Appends each body at rest near a mover once to the working arrays. Sleepers among them are *guests*: they take part in contacts with
-    /// their own mass, but stay where they are in this frame. One that is pushed wakes up with its island.
+    /// Appends each body at rest near a moving one once to the working arrays. Sleeping ones among them are *guests*: they take part in
+    /// contacts with their own mass, but keep their position in this frame. A guest that is pushed wakes up with its island.
     pub(crate) fn append_resting(&mut self, bodies: &[Body], contacts: &ContactCache) {
         self.working.resize(bodies.len(), NO_SLOT);
         for &(_, slot) in &self.resting_pairs {
@@ -308,7 +308,7 @@ impl Stepper {
 }
 
 impl Stepper {
-    /// Moves the movers with their solved velocities and takes their new boxes.
+    /// Moves the bodies with their solved velocities and updates their boxes.
     pub(crate) fn move_bodies(&mut self, movement: &mut Movement<'_>) {
         let Self { tree, path, moving, velocities, calm, .. } = self;
         tree.update_blocks(|first, slots, ahead, boxes| {
@@ -327,8 +327,8 @@ impl Stepper {
         path.rebuild_bounds(tree);
     }
 
-    /// The least stillness of each body and its touching neighbours. A body sleeps only together with what it touches, so
-    /// a heap falls asleep as one.
+    /// The least stillness of each body and its touching neighbours. A body falls asleep only together with what it touches, so a heap
+    /// falls asleep as a whole.
     #[inline(never)]
     pub(crate) fn spread_stillness(&mut self) {
         self.calm.clear();
@@ -346,9 +346,10 @@ impl Stepper {
         });
     }
 
-    /// Calls `pushed` with slot and velocity of each sleeper that was a guest in this step and touches a mover now; some more than once.
+    /// Calls `pushed` with slot and velocity of each sleeping body that was a guest in this step and is touched by a moving one; some are
+    /// passed more than once.
     pub(crate) fn touched_guests(&self, bodies: &[Body], mut pushed: impl FnMut(u32, [i32; 2])) {
-        // The dummy body stands between movers and guests.
+        // The dummy body is between the moving bodies and the guests.
         let guests = self.tree.slot_of_lane().len() + 1;
         if !self.shells[guests.min(self.shells.len())..].iter().any(|shell| shell.mass != 0) {
             return;
@@ -366,32 +367,32 @@ impl Stepper {
         });
     }
 
-    /// Islands of the movers that touch after this step.
+    /// Finds the islands of moving bodies that touch after this step.
     pub(crate) fn find_islands(&mut self, gravity: [i32; 2]) {
         let lanes = self.tree.slot_of_lane().len();
         self.islands.find(&self.batches, &self.frictions, &self.shells, lanes, gravity);
     }
 
-    /// Forgets all movers.
+    /// Forgets all moving bodies.
     pub(crate) fn forget(&mut self) {
         self.tree.clear();
     }
 
-    /// Empties the lane of a body that is no mover any more.
+    /// Empties the lane of a body that stopped moving.
     pub(crate) fn vacate(&mut self, slot: u32) {
         if let Some(lane) = self.lane(slot) {
             self.tree.vacate(lane);
         }
     }
 
-    /// Follows a mover that was moved by hand.
+    /// Updates the box of a moving body whose position was set.
     pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
         if let Some(lane) = self.lane(slot) {
             self.tree.replace_box(lane, bounds);
         }
     }
 
-    /// The lane of a mover of the last step.
+    /// The lane of a body that moved in the last step.
     pub(crate) fn lane(&self, slot: u32) -> Option<usize> {
         let lane = *self.lanes.get(slot as usize)? as usize;
         (self.tree.slot_of_lane().get(lane) == Some(&slot)).then_some(lane)
@@ -406,7 +407,7 @@ fn note_lock(index: u32, body: &Body, locked: &mut Vec<Locked>) {
     }
 }
 
-/// How fast a velocity leads along a unit normal, raw units per second, rounded up.
+/// The component of a velocity along a unit normal, raw units per second, rounded up.
 fn speed_along(velocity: [i32; 2], normal: [i32; 2]) -> i64 {
     let product = (0..2).map(|x| i64::from(velocity[x]) * i64::from(normal[x])).sum::<i64>();
     (product + i64::from(UNIT) - 1) >> UNIT_BITS

@@ -1,4 +1,4 @@
-//! What a contact that begins looks like: point, normal and approach speed, for sounds, sparks and damage.
+//! Point, normal and approach speed of contacts that begin: for sounds, sparks and damage.
 
 use crate::body::id::BodyId;
 use crate::body::record::{Body, Shell, fx, vec2};
@@ -31,16 +31,16 @@ pub struct ContactHit {
     pub a: BodyId,
     /// The other body.
     pub b: BodyId,
-    /// Where they touch. Of two rectangles that touch along a side, the middle of that.
+    /// Where they touch. For two rectangles that touch along a side, the middle of the common part.
     pub point: Vec2,
     /// Unit normal from `a` to `b`.
     pub normal: Vec2,
-    /// How fast they came towards each other along the normal before the step's impulses, units per second; not negative.
+    /// Closing speed along the normal before the step's impulses, units per second; not negative.
     pub approach_speed: Fx,
 }
 
 impl ContactHit {
-    /// The contact that begins between two bodies, as they are before they are moved in a step.
+    /// The contact that begins between two bodies, before the step moves them.
     pub(crate) fn between([a, b]: [BodyId; 2], bodies: &[Body], fps: u32) -> Self {
         let [body_a, body_b] = [a, b].map(|id| &bodies[id.index() as usize]);
         let [shell_a, shell_b] = [a, b].map(|id| bodies[id.index() as usize].shell(id.index()));
@@ -49,7 +49,7 @@ impl ContactHit {
         let met = impact(&shell_a, &shell_b, motion);
         let place = met.map_or(0, |(place, ..)| i64::try_from(place).unwrap_or(0));
         let normal = met.map_or_else(|| separation(&shell_a, &shell_b).0, |(_, _, found)| found.normal);
-        // Both where they are when they meet.
+        // Both at the time of impact.
         let there = |body: &Body, shell: Shell| {
             let way = |axis: usize| i64::from(body.velocity[axis]) / i64::from(fps);
             Shell {
@@ -68,12 +68,12 @@ impl ContactHit {
     }
 }
 
-/// The point of `a` that is nearest to `b`; the middle of what the cores share along an axis.
+/// The point of `a` that is nearest to `b`; the middle of the common part if the cores overlap along an axis.
 fn touching_point(a: &Shell, b: &Shell, normal: [i32; 2]) -> [i32; 2] {
     [0, 1].map(|axis| {
         let low = (a.position[axis] - a.half[axis]).max(b.position[axis] - b.half[axis]);
         let high = (a.position[axis] + a.half[axis]).min(b.position[axis] + b.half[axis]);
-        // Apart on this axis: the end of `a` that points to `b`.
+        // Separated on this axis: the end of `a` that points to `b`.
         let side = a.position[axis] + a.half[axis] * normal[axis].signum();
         let core = if low <= high && normal[1 - axis] != 0 { i32::midpoint(low, high) } else { side };
         core + ((i64::from(a.radius) * i64::from(normal[axis]) + (1 << (UNIT_BITS - 1))) >> UNIT_BITS) as i32

@@ -12,8 +12,8 @@ use crate::world::World;
 use crate::world_def::{WorldError, check_gravity};
 
 impl World {
-    /// Sets the velocity, units per second, clamped to the world's greatest speed. A velocity other than zero wakes the body.
-    /// Static bodies ignore it.
+    /// Sets the velocity, units per second, clamped to the world's greatest speed. A velocity other than zero wakes the body. Static bodies
+    /// ignore it.
     ///
     /// # Errors
     /// Stale handle, or a component beyond +-1,024.
@@ -24,9 +24,9 @@ impl World {
         Ok(())
     }
 
-    /// Gives a kinematic body the velocity that takes it to `target` in one step of `1 / frames_per_second` seconds, pushing what is in its
-    /// way. Further than its greatest speed allows it comes only a part of the way. The velocity stays, so call this before every step, and with
-    /// the body's own position to stop it. Other bodies ignore it.
+    /// Sets the velocity that takes a kinematic body to `target` in one step of `1 / frames_per_second` seconds; it pushes what is in its
+    /// path. If its greatest speed does not reach that far, it moves only a part of the distance. The velocity persists: call this before
+    /// every step, and call it with the body's own position to stop it. Other bodies ignore it.
     ///
     /// # Errors
     /// Stale handle, a component of `target` beyond +-16,384, or frames per second outside of 1..=1,000.
@@ -64,8 +64,8 @@ impl World {
         Ok(())
     }
 
-    /// Moves the body at once, without sweeping what lies between. Sleeping bodies at the old and at the new place wake up. A body that can move is
-    /// put to the nearest point within the world's bounds.
+    /// Moves the body at once, without sweeping the space in between. Sleeping bodies at the old and the new position wake up. A body that
+    /// can move is placed at the nearest point within the world's bounds.
     ///
     /// # Errors
     /// Stale handle, or a component beyond +-16,384.
@@ -151,7 +151,7 @@ impl World {
         Ok(())
     }
 
-    /// Turns a body into a sensor, which only reports overlaps, or back.
+    /// Turns a body into a sensor, which only reports overlaps, or back into a solid body.
     ///
     /// # Errors
     /// Stale handle.
@@ -162,7 +162,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets the mass of a dynamic body; the others ignore it.
+    /// Sets the mass of a dynamic body. Other bodies ignore it.
     ///
     /// # Errors
     /// Stale handle, or a mass outside of 1/256..=16,384.
@@ -222,7 +222,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets the greatest speed after a step, units per second; `None` = only the world's limit per axis.
+    /// Sets the greatest speed after a step, units per second; `None` leaves only the world's limit per axis.
     ///
     /// # Errors
     /// Stale handle, or a speed outside of 0..=1,024.
@@ -249,10 +249,10 @@ impl World {
         Ok(())
     }
 
-    /// Turns the body into one of another kind. Its contacts end and begin anew in the next step.
+    /// Changes the kind of the body. Its contacts end and begin again in the next step.
     ///
-    /// A body that becomes dynamic has mass 1 until [`World::set_mass`] changes it. A body that becomes static loses its velocity.
-    /// One that is no longer dynamic loses its mass and the forces that wait for the next step. One that can move from now on moves into
+    /// A body that becomes dynamic has mass 1 until [`World::set_mass`] changes it. A body that becomes static loses its velocity. A body
+    /// that stops being dynamic loses its mass and the forces that wait for the next step. A body that becomes able to move is moved into
     /// the world's bounds at once.
     ///
     /// # Errors
@@ -277,7 +277,7 @@ impl World {
         Ok(())
     }
 
-    /// Changes the kind of a body that takes no part at the moment. It counts as new: nothing that is known of it holds.
+    /// Changes the kind of a body that takes no part at the moment. The body then counts as new.
     fn put_kind(&mut self, slot: usize, kind: BodyKind) {
         let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
         if !body.has(flag::FRESH) {
@@ -295,7 +295,7 @@ impl World {
         }
     }
 
-    /// Sets the acceleration of every dynamic body, units/s^2. Wakes all bodies that sleep, unless nothing changes.
+    /// Sets the acceleration of every dynamic body, units/s^2. Wakes all sleeping bodies, unless the value stays the same.
     ///
     /// # Errors
     /// A component beyond +-1,024.
@@ -312,7 +312,7 @@ impl World {
         Ok(())
     }
 
-    /// Gives the body another shape about the same centre.
+    /// Gives the body another shape with the same centre.
     ///
     /// # Errors
     /// Stale handle, or an extent outside of 1/1,024..=4,096.
@@ -337,7 +337,7 @@ impl World {
         Ok(())
     }
 
-    /// Takes a body out of steps and queries, or back in. It keeps its position in the order of creation, and its velocity.
+    /// Takes a body out of steps and queries, or puts it back. It keeps its velocity and its position in the order of creation.
     ///
     /// # Errors
     /// Stale handle.
@@ -377,7 +377,7 @@ impl World {
         }
     }
 
-    /// Something that contacts depend on changed: the body and its neighbours have to be looked at again.
+    /// Call this after a change that affects contacts: it wakes the body and its neighbours.
     pub(super) fn changed(&mut self, slot: usize) {
         if !self.bodies[slot].has(flag::DISABLED) {
             self.wake_neighbours(slot as u32);

@@ -12,11 +12,12 @@ use crate::world::World;
 use crate::world::step::accelerate_one;
 use crate::world_def::Settings;
 
-/// What touches nothing and glides sleeps only below this part of the sleep speed: 1/64.
+/// A gliding body that touches nothing falls asleep only below this part of the sleep speed: 1/64.
 const GLIDING_SHIFT: u32 = 6;
 
 impl World {
-    /// Makes a movable body a mover from the next step on, and the island that it sleeps with. Kinematic bodies move only with a velocity.
+    /// Wakes a movable body and the island that it sleeps with; they move from the next step on. Kinematic bodies move only if they have a
+    /// velocity.
     #[inline]
     pub(crate) fn wake(&mut self, slot: u32) {
         let body = &mut self.bodies[slot as usize];
@@ -52,10 +53,10 @@ impl World {
         }
     }
 
-    /// Stops a body and puts it to sleep at once, with all that it touches, directly or through others that contacts can move; wherever they
-    /// are, in mid-air as well. Forces that wait are dropped. Whatever wakes a sleeper wakes them. Static bodies always sleep.
+    /// Stops a body and puts it to sleep at once, together with every body that it touches, directly or through others that contacts can
+    /// move. This also works in mid-air. Waiting forces are dropped. The usual events wake the bodies again. Static bodies always sleep.
     ///
-    /// Looks at all contacts, so it is no call for thousands of bodies per frame.
+    /// This reads all contacts, so do not call it for thousands of bodies per frame.
     ///
     /// # Errors
     /// Stale handle.
@@ -74,7 +75,7 @@ impl World {
             self.note_extra(member as usize);
             self.stepper.vacate(member);
             self.resting.insert(member, &self.bodies, self.settings.split, self.settings.box_margin());
-            // Its contacts come to rest in the next step, but for those that ended meanwhile.
+            // Its contacts come to rest in the next step, except those that ended in the meantime.
             self.contacts.stir(member);
         }
         self.sleeping.add(members.drain(..));
@@ -84,7 +85,8 @@ impl World {
         Ok(())
     }
 
-    /// Whether a body may fall asleep by itself; one that may not keeps awake what it touches. [`World::sleep_body`] works all the same.
+    /// Whether a body may fall asleep by itself. A body that may not also keeps awake what it touches. [`World::sleep_body`] works in
+    /// either case.
     ///
     /// # Errors
     /// Stale handle.
@@ -108,7 +110,7 @@ impl World {
         self.resting.visit(&area, &mut |other| near.push(other));
         for &other in &near {
             let body = &self.bodies[other as usize];
-            // After a snapshot was restored, those that are awake wait beside the sleepers until the next step.
+            // After a restore, awake bodies are among the sleeping ones until the next step.
             if !body.has(flag::AWAKE) && body.bounds().overlaps(&area) {
                 self.wake(other);
             }
@@ -116,8 +118,8 @@ impl World {
         self.scratch = near;
     }
 
-    /// Gathers the movers. Sleepers that one of them comes to touch in this frame wake up first, whole islands, so that they give way at
-    /// once.
+    /// Gathers the moving bodies. First, sleeping bodies that one of them touches within this frame wake up, in whole islands, so that they
+    /// yield at once.
     pub(crate) fn wake_sleepers(&mut self, per_frame: PerFrame) {
         self.gather();
         let mut in_the_way = core::mem::take(&mut self.scratch);
@@ -139,14 +141,14 @@ impl World {
         self.gather();
     }
 
-    /// Sorts the movers along the curve and finds the bodies at rest near them.
+    /// Sorts the moving bodies along the curve and finds the bodies at rest near them.
     fn gather(&mut self) {
         self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings, self.fps);
         self.stepper.find_resting_pairs(&mut self.resting, self.active.len());
     }
 
-    /// Wakes the sleepers that were pushed although nobody seemed to reach them in this frame: somebody was thrown at them. They stood
-    /// where they were; their speed takes effect in the next frame, with all that they touch.
+    /// Wakes the sleeping bodies that were pushed although no moving body seemed to reach them in this frame, because another contact threw
+    /// one at them. They kept their position in this frame; their speed takes effect in the next one, together with their island.
     pub(crate) fn wake_guests(&mut self) {
         let mut pushed = core::mem::take(&mut self.pushed);
         self.stepper.touched_guests(&self.bodies, |slot, velocity| pushed.push((slot, velocity)));
@@ -162,8 +164,8 @@ impl World {
         self.pushed = pushed;
     }
 
-    /// Islands that were still for long enough fall asleep, and so do kinematic bodies that stand. The others' bodies were still no longer
-    /// than their islands.
+    /// Puts islands that were still for long enough to sleep, and kinematic bodies that stand still. Each other body gets at most the time
+    /// of stillness of its island.
     #[inline(never)]
     pub(crate) fn put_to_sleep(&mut self) {
         let settings = self.settings;
@@ -202,7 +204,8 @@ impl World {
     }
 }
 
-/// Whether a dynamic body would stay where it is: something carries it where gravity pulls, else something touches it or it does not even glide.
+/// Whether a dynamic body would stay where it is: if gravity pulls it, something must carry it; otherwise it must touch something or be too
+/// slow to glide.
 fn may_rest(body: &Body, held: u8, settings: &Settings) -> bool {
     if held & held::STIRRED != 0 {
         return false;
@@ -214,7 +217,7 @@ fn may_rest(body: &Body, held: u8, settings: &Settings) -> bool {
     held & held::TOUCHES != 0 || body.velocity.iter().all(|v| v.abs() <= gliding)
 }
 
-/// Whether gravity pulls a body out of the world, whose edge holds it.
+/// Whether gravity pulls a body against the world's edge, which holds it.
 fn lies_at_the_edge(body: &Body, settings: &Settings) -> bool {
     (0..2).any(|axis| {
         let (g, at) = (settings.gravity[axis], body.position[axis]);

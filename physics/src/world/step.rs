@@ -1,4 +1,4 @@
-//! The step: phases in order, each a few lines over what the world keeps.
+//! The step: its phases in order, each a few lines over what the world keeps.
 
 use alloc::vec::Vec;
 
@@ -17,15 +17,15 @@ impl World {
     /// Advances the world by one frame of `1 / frames_per_second` seconds. The rate may change from step to step.
     ///
     /// # Errors
-    /// [`StepError::FramesPerSecond`] outside of 1..=1,000; the world is unchanged.
+    /// [`StepError::FramesPerSecond`] if the value is outside of 1..=1,000; the world stays unchanged.
     pub fn step(&mut self, frames_per_second: u32) -> Result<(), StepError> {
         self.step_on(frames_per_second, &SameThread)
     }
 
-    /// [`Self::step`] with the help of other threads. The bits are the same for any number of them.
+    /// [`Self::step`] with the help of other threads. Any number of threads gives the same bits.
     ///
     /// # Errors
-    /// As [`Self::step`].
+    /// Like [`Self::step`].
     pub fn step_on(&mut self, frames_per_second: u32, workers: &dyn Workers) -> Result<(), StepError> {
         if !(1..=FPS_MAX).contains(&frames_per_second) {
             return Err(StepError::FramesPerSecond { given: frames_per_second });
@@ -47,7 +47,7 @@ impl World {
         Ok(())
     }
 
-    /// The remainders count in 1/fps; a new rate rescales them, sleeping bodies included.
+    /// Remainders count in 1/fps. A new rate rescales them, those of sleeping bodies included.
     #[inline(never)]
     fn change_rate(&mut self, fps: u32) {
         let old = core::mem::replace(&mut self.fps, fps);
@@ -63,14 +63,14 @@ impl World {
         self.clock_remainder = rates::rescale_remainder(self.clock_remainder, old, fps);
     }
 
-    /// Length of this frame in milliseconds; what is left over counts later, so that their sum is exact.
+    /// Length of this frame in milliseconds. The remainder counts later, so the sum is exact.
     fn pass_time(&mut self, per_frame: PerFrame) -> u16 {
         let (milliseconds, remainder) = per_frame.take(1_000, self.clock_remainder);
         self.clock_remainder = remainder;
         milliseconds as u16
     }
 
-    /// Bodies that woke up or are new leave the resting trees and join the movers. What is new and does not move wakes those beside it.
+    /// Woken and new bodies leave the resting trees and join the moving ones. A new body that does not move wakes those beside it.
     #[inline(never)]
     fn gather_movers(&mut self) {
         if core::mem::take(&mut self.lulled) {
@@ -88,14 +88,14 @@ impl World {
         self.join_movers();
     }
 
-    /// Bodies that woke up leave the resting trees and join the movers.
+    /// Woken bodies leave the resting trees and join the moving ones.
     pub(crate) fn join_movers(&mut self) {
         if self.waking.is_empty() {
             return;
         }
         let known = self.active.len();
         for slot in self.waking.drain(..) {
-            // A woken body is no mover any more when it was removed or disabled again; a new one in its slot counts once.
+            // A woken body does not move any more if it was removed or disabled since; a new body in its slot counts once.
             if self.bodies[slot as usize].has(flag::AWAKE) && self.resting.contains(slot) {
                 self.resting.remove(slot);
                 self.active.push(slot);
@@ -104,7 +104,7 @@ impl World {
         sort_in(&mut self.active, known, &mut self.scratch);
     }
 
-    /// Gravity, forces and damping.
+    /// Applies gravity, forces and damping.
     #[inline(never)]
     fn accelerate(&mut self, per_frame: PerFrame) {
         let gravity = self.settings.gravity;
@@ -131,7 +131,7 @@ impl World {
             let body = &bodies[slot as usize];
             !body.has(flag::AWAKE | flag::DISABLED | flag::FRESH) && !gone(slot)
         };
-        // An owner that is not dynamic any more was turned into something else.
+        // An owner that is not dynamic any more has changed its kind.
         let rests = |c: &RestingContact| {
             stays(c.owner) && stays(c.other) && bodies[c.owner as usize].has(flag::DYNAMIC)
         };
@@ -150,7 +150,7 @@ impl World {
         self.stepper.find_contacts(&mut phase, workers);
     }
 
-    /// Caches the solved contacts and makes the events.
+    /// Caches the solved contacts and creates the events.
     #[inline(never)]
     fn keep_contacts(&mut self) {
         let bodies = &self.bodies;
@@ -203,7 +203,7 @@ impl World {
         refill(&mut self.events.sensors_ended, &self.sensors.ended, true);
     }
 
-    /// Writes the solved velocities back and moves the bodies. Returns whether one of them is to fall asleep.
+    /// Writes the solved velocities back and moves the bodies. Returns whether any of them will fall asleep.
     #[inline(never)]
     fn move_bodies(&mut self, per_frame: PerFrame) -> bool {
         let frame_ms = self.pass_time(per_frame);
@@ -225,12 +225,12 @@ impl World {
     }
 }
 
-/// Sorts a list whose first `sorted` elements are sorted already.
+/// Sorts a list whose first `sorted` elements are already sorted.
 fn sort_in(list: &mut [u32], sorted: usize, scratch: &mut Vec<u32>) {
     list[sorted..].sort_unstable();
     scratch.clear();
     scratch.extend_from_slice(&list[sorted..]);
-    // From the end: whoever is greatest takes the last place that is left.
+    // From the end: the greatest element takes the last free position.
     let mut left = sorted;
     for place in (0..list.len()).rev() {
         let Some(&newcomer) = scratch.last() else { return };
@@ -244,10 +244,10 @@ fn sort_in(list: &mut [u32], sorted: usize, scratch: &mut Vec<u32>) {
     }
 }
 
-/// Greatest acceleration per axis, raw units/s^2; larger sums are cut off.
+/// Greatest acceleration per axis, raw units/s^2; larger sums are clamped.
 const ACCELERATION_MAX: i32 = (1 << 30) - 1;
 
-/// Gravity, forces and damping of one body. Returns what gravity and forces added to its velocity.
+/// Applies gravity, forces and damping to one body. Returns what gravity and forces added to its velocity.
 pub(crate) fn accelerate_one(
     body: &mut Body,
     extra: &mut Extra,
