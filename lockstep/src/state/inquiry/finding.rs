@@ -36,7 +36,7 @@ pub enum InquiryError {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(frame) = self.frame else { return write!(f, "all frames that both have kept are equal") };
+        let Some(frame) = self.frame else { return write!(f, "all frames that both peers have kept are equal") };
         write!(f, "frame {frame}{}: ", if self.is_first { "" } else { " or before" })?;
         match (self.here, self.there) {
             (Some(here), Some(there)) => {
@@ -49,11 +49,11 @@ impl fmt::Display for Finding {
             (Some(here), None) => {
                 write!(
                     f,
-                    "{} of {} {} is {} here and not there",
+                    "{} of {} {} is {} here and missing there",
                     here.name, here.kind, here.index, here.value
                 )
             }
-            (None, _) => write!(f, "there is more in the other state than here"),
+            (None, _) => write!(f, "the other state has numbers that this one lacks"),
         }
     }
 }
@@ -61,7 +61,7 @@ impl fmt::Display for Finding {
 impl fmt::Display for InquiryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unexpected => "the other peer's message does not answer what was asked",
+            Self::Unexpected => "the other peer's message does not answer the question",
             Self::Forgotten => "the frame is not kept any more",
             Self::Misled => "the other peer's answers contradict each other",
             Self::TooOften => "the other peer asks too often",
