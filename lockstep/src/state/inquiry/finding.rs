@@ -36,7 +36,9 @@ pub enum InquiryError {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(frame) = self.frame else { return write!(f, "all frames that both peers have kept are equal") };
+        let Some(frame) = self.frame else {
+            return write!(f, "all frames that both peers have kept are equal");
+        };
         write!(f, "frame {frame}{}: ", if self.is_first { "" } else { " or before" })?;
         match (self.here, self.there) {
             (Some(here), Some(there)) => {
