@@ -1,15 +1,15 @@
 //! Deterministic lockstep without IO.
 //!
-//! Peers run the same simulation and exchange only what players do. Start with [`Session`] and [`Driver`]; the `README.md` of this
-//! package shows how a game plugs in, `WIRE.md` specifies every byte.
+//! Peers run the same simulation and exchange only what players do. Start with [`Session`] and [`Driver`]. The `README.md` of this package
+//! shows how a game uses them; `WIRE.md` specifies every byte.
 //!
 //! # Features
 //!
 //! - `udp` (default): [`transport::udp`], the only code that touches a socket.
 //! - `simnet`: a simulated network and whole matches in virtual time, for tests.
 //! - `testing`: `assert_deterministic`, for tests.
-//! - `physics`: `testudo_physics::World` is a part of a game's state (`v.part(&mut self.world)`).
-//! - `serde`: settings can be read from files.
+//! - `physics`: a `testudo_physics::World` can be a part of a game's state (`v.part(&mut self.world)`).
+//! - `serde`: settings can be serialised.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code, clippy::float_arithmetic, clippy::print_stdout, clippy::print_stderr)]
 #![warn(clippy::must_use_candidate, clippy::return_self_not_must_use)]

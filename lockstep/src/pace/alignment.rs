@@ -1,31 +1,31 @@
-//! Local phase alignment: who runs ahead of the others passes time a little more slowly, until everybody has the same slack.
+//! Local phase alignment: a peer that runs ahead of the others passes time a little more slowly, until all have the same slack.
 //!
-//! A peer whose turns begin earlier than the others' gets their entries later before it needs them, and they get its entries
-//! earlier. It would be the first to wait, at every late packet. Everybody tells its slack in its stream; whoever has less than another slows down
-//! by at most 1/32. That changes when frames pass on this machine and nothing else.
+//! If a peer's turns begin earlier than the others', the others' entries reach it later relative to its turns, and its entries reach the
+//! others earlier. At every late packet this peer would wait first. So every peer reports its slack in its stream, and a peer with less
+//! slack than another one slows down by at most 1/32. This changes only when frames pass on this machine.
 
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
-/// Largest slowing: 1/32.
+/// Greatest slowdown: 1/32.
 const SLOWING_MAX_PPM: i64 = 1_000_000 / 32;
 
-/// A lead is given up within some such a time.
+/// A lead is reduced over roughly this time.
 const SETTLING_SECONDS: i64 = 4;
 
-/// A lead or a change of less is noise, in tenths of a millisecond: a stream without news stays small.
+/// A smaller lead or change is noise, in tenths of a millisecond; ignoring it keeps streams without news small.
 const NOISE: i64 = 40;
 
-/// Entries whose arrival is remembered: more than anybody can be ahead (twice the turns ahead, 8 at most).
+/// Number of entries whose arrival is remembered: more than any peer can be ahead (twice the turns ahead, 8 at most).
 const ARRIVALS: usize = 32;
 
-/// Slack beyond this is as good as any, in tenths of a millisecond.
+/// More slack than this makes no difference, in tenths of a millisecond.
 const SLACK_MAX: i64 = 20_000;
 
 /// Measures this peer's slack and compares it with the others'.
 #[derive(Clone, Debug)]
 pub(crate) struct Alignment {
-    /// Number of an entry and when the last of the others' entries with this number arrived.
+    /// Number of an entry, and when the last of the others' entries with this number arrived.
     arrivals: [(u32, Instant); ARRIVALS],
     /// Samples since the last report, in tenths of a millisecond.
     sum: i64,
@@ -33,7 +33,7 @@ pub(crate) struct Alignment {
     began: Option<Instant>,
     /// Rolling average.
     own: Option<i64>,
-    /// The average that was told last.
+    /// The average that was reported last.
     told: Option<i64>,
     others: [Option<i16>; PLAYERS_MAX as usize],
 }
@@ -51,12 +51,12 @@ impl Alignment {
         }
     }
 
-    /// Another player's entry is here.
+    /// Another player's entry has arrived.
     pub(crate) fn note_arrival(&mut self, number: u32, now: Instant) {
         self.arrivals[number as usize % ARRIVALS] = (number, now);
     }
 
-    /// A turn begins that was due at `due`: how long before (or, negative, after) that everything was here.
+    /// A turn begins that was due at `due`. Notes how long before (or, negative, after) that time all entries were here.
     pub(crate) fn turn_begins(&mut self, turn: u32, due: Instant) {
         let (number, arrived) = self.arrivals[turn as usize % ARRIVALS];
         if number != turn {
@@ -84,21 +84,21 @@ impl Alignment {
         Some(average as i16)
     }
 
-    /// A player's slack, from its stream; none from one who is gone.
+    /// A player's slack, from its stream; none for a player who is gone.
     pub(crate) fn note(&mut self, player: PlayerId, slack: Option<i16>) {
         self.others[player.index()] = slack;
     }
 
-    /// What a player has told, in tenths of a millisecond.
+    /// The slack that a player has reported, in tenths of a millisecond.
     pub(crate) fn slack_of(&self, player: PlayerId) -> Option<i16> {
         self.others[player.index()]
     }
 
-    /// By how much time passes more slowly here, parts per million.
+    /// The slowdown of local time, parts per million.
     pub(crate) fn slowing_ppm(&self) -> u32 {
         let most = self.others.iter().flatten().max();
         let (Some(own), Some(most)) = (self.own, most) else { return 0 };
-        // Slowing down by d gives this peer d more, and takes d from the others.
+        // A slowdown by d gives this peer d more slack and takes d from the others.
         let lead = (i64::from(*most) - own) / 2;
         if lead < NOISE {
             return 0;
@@ -122,7 +122,7 @@ mod tests {
             alignment.note_arrival(turn, Instant::from_micros(shifted as u64));
             alignment.turn_begins(turn, due);
         }
-        // A turn whose entries came from nobody says nothing.
+        // A turn without entries from others gives no sample.
         alignment.turn_begins(7, start);
         assert_eq!(alignment.take_report(start + Duration::from_secs(1)), Some((slack_ms * 10) as i16));
         alignment

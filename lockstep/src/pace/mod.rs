@@ -1,4 +1,4 @@
-//! How long turns last and when they begin: from measurements of the network, agreed by all peers.
+//! How long turns last and when they begin. All peers agree on this from measurements of the network.
 
 pub(crate) mod alignment;
 pub(crate) mod pacing;

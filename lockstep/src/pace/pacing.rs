@@ -1,7 +1,7 @@
-//! How long a turn is, and how fast frames run: rolling averages, and the plan that follows from them on every peer alike.
+//! Length of turns and rate of frames: rolling averages, and the plan that every peer derives from them.
 //!
-//! Each player measures (network: from closing an entry to its last confirmation; runtime: slowest frame of a turn), sends the
-//! averages with its entries, and all peers apply them at the turn of that entry. Measurements are session state, never simulation state.
+//! Each player measures two averages (network: from closing an entry to its last confirmation; runtime: slowest frame of a turn) and sends
+//! them with its entries. All peers apply them at the turn of that entry. Measurements are session state, never simulation state.
 
 use std::collections::VecDeque;
 
@@ -14,21 +14,21 @@ use crate::value::time::{Duration, Instant};
 pub enum Pace {
     /// Turn length and frame rate stay as set.
     Fixed,
-    /// The simulation's step stays as set. Turns have as many frames as the path needs: two turns cover half the confirmation round trip and
-    /// one frame, in which a lost packet is repeated. If the slowest machine cannot keep up, everybody's frames take longer.
+    /// The simulation's step stays as set. Turns have as many frames as the network path needs: two turns cover half the confirmation round
+    /// trip plus one frame, in which a lost packet is repeated. If the slowest machine cannot keep up, everybody's frames take longer.
     Adaptive,
-    /// As the article has it, without its defects: a turn waits for the confirmation of the own entry too, its length is twice the
-    /// network average and 1 ms, and frames per second follow the runtime average.
+    /// The formula of the Unity lockstep articles, without its defects. A turn also waits for the confirmation of the player's own entry,
+    /// its length is twice the network average plus 1 ms, and frames per second follow the runtime average.
     Article,
 }
 
-/// Shape of one turn, equal on all peers.
+/// Shape of a turn, equal on all peers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TurnPlan {
     /// Frames of the turn.
     pub frames_per_turn: u32,
-    /// The step of the simulation is one second divided by this.
+    /// Frames per second of simulated time: a step of the simulation is one second divided by this.
     pub frames_per_second: u32,
     /// Frames per 1,000 seconds of real time.
     pub pace_millihertz: u32,
@@ -41,7 +41,7 @@ pub struct TurnPlan {
 pub struct RollingAverage(u32);
 
 impl RollingAverage {
-    /// Takes in a sample; the unit is the caller's.
+    /// Adds a sample; the caller chooses the unit.
     pub fn add(&mut self, sample: u32) {
         let falling = (9 * u64::from(self.0) + u64::from(sample)) / 10;
         self.0 = if sample > self.0 { sample } else { falling as u32 };
@@ -56,12 +56,12 @@ impl RollingAverage {
 
 /// The article's turn from a network average and a runtime average in milliseconds, with both defects of its arithmetic fixed.
 ///
-/// - Its remainder rule stretched the frame by a millisecond and dropped the rest of the turn (network 95, frame 50: 3 x 51 = 153 ms where
+/// - Its remainder rule made the frame a millisecond longer and dropped the rest of the turn (network 95, frame 50: 3 x 51 = 153 ms where
 ///   191 are needed). Here the number of frames is rounded up, so a turn is never shorter than the network needs.
-/// - Its frames per second came from truncated turns per second (204 ms: 4 x 4 = 16 instead of 19.6, so that the game ran 22 % fast). Here the
-///   step and the pace of frames are the same number, rounded down, so that game time is real time.
+/// - It computed frames per second from truncated turns per second (204 ms: 4 x 4 = 16 instead of 19.6, so the game ran 22 % fast). Here
+///   the step and the rate of frames are the same number, rounded down, so game time is real time.
 ///
-/// At most two seconds: a path that needs more is broken rather than slow.
+/// At most two seconds: a network path that needs more is broken rather than slow.
 #[must_use]
 pub fn article_plan(network_ms: u32, runtime_ms: u32) -> TurnPlan {
     let frame_ms = runtime_ms.clamp(1, 1_000);
@@ -72,13 +72,13 @@ pub fn article_plan(network_ms: u32, runtime_ms: u32) -> TurnPlan {
     TurnPlan { frames_per_turn: frames as u32, frames_per_second, pace_millihertz: frames_per_second * 1_000 }
 }
 
-/// The default turn: constant step, turns as long as the path needs.
+/// The default turn: a constant step, and turns as long as the network path needs.
 ///
 /// `turns_ahead * turn >= network / 2 + one frame`; at most one second.
 #[must_use]
 pub fn adaptive_plan(network_ms: u32, runtime_ms: u32, frames_per_second: u32, turns_ahead: u32) -> TurnPlan {
     let rate = u64::from(frames_per_second);
-    // One frame each in thousandths of a frame, so that nothing is rounded before the end.
+    // Plus one frame. In thousandths of a frame, so that rounding happens only at the end.
     let path = u64::from(network_ms) * rate / 2 + 1_000;
     let frames = path.div_ceil(1_000 * u64::from(turns_ahead.max(1)));
     let slowest = u32::try_from(1_000_000 / u64::from(runtime_ms.clamp(1, 1_000))).unwrap_or(u32::MAX);
@@ -89,32 +89,32 @@ pub fn adaptive_plan(network_ms: u32, runtime_ms: u32, frames_per_second: u32, t
     }
 }
 
-/// Turns for which a shorter turn must have been possible before it is made shorter, unless a second is over sooner.
+/// A turn becomes shorter only after a shorter turn was possible for this many turns, or for a second if that is over sooner.
 const CALM_TURNS: u32 = 10;
 
 /// A calm second, in ms.
 const CALM_MS: u32 = 1_000;
 
-/// A player's network average counts up to this many ms without limit of time.
+/// A player's network average counts without a time limit up to this many ms.
 pub(crate) const NETWORK_VOTE_MS: u16 = 1_000;
 
-/// A player's runtime average counts up to so many frames without limit of time: it can halve the pace.
+/// A player's runtime average counts without a time limit up to this many frames: it can halve the pace.
 pub(crate) const RUNTIME_VOTE_FRAMES: u32 = 2;
 
-/// No vote counts more than so many times the network's bound, and half as many times the machine's, for a moment either.
+/// No vote ever counts more than this multiple of the network's bound, and half this multiple of the machine's.
 const EXCESS_VOTE_TIMES: u16 = 4;
 
-/// Beyond these bounds a vote counts for so many ms of the match, which come back at a tenth of the time within the bounds.
+/// Beyond these bounds a vote counts for this many ms of the match; a tenth of the time within the bounds is credited back.
 pub(crate) const EXCESS_VOTE_MS: u32 = 10_000;
 
-/// What all peers know of all players' averages, and the plan that follows: a pure function of the streams.
+/// All players' averages as all peers know them, and the plan that follows: a pure function of the streams.
 #[derive(Clone, Debug)]
 pub(crate) struct Planner {
     pace: Pace,
     base: TurnPlan,
     turns_ahead: u32,
     plan: TurnPlan,
-    /// Percent of real time, by agreement of the players.
+    /// Percent of real time, on which the players agreed.
     speed: u8,
     network_ms: [u16; PLAYERS_MAX as usize],
     runtime_ms: [u16; PLAYERS_MAX as usize],
@@ -141,13 +141,13 @@ impl Planner {
         }
     }
 
-    /// Goes on with the shape and speed of a saved match; measurements begin anew.
+    /// Continues with the shape and speed of a saved match; measurements start again.
     pub(crate) fn resume(&mut self, plan: TurnPlan, speed: u8) {
         self.plan = plan;
         self.speed = speed;
     }
 
-    /// The shape of turns and the speed apart, to be saved.
+    /// The shape of turns and the speed, separately, for a save.
     pub(crate) fn to_save(&self) -> (TurnPlan, u8) {
         (self.plan, self.speed)
     }
@@ -157,18 +157,18 @@ impl Planner {
         TurnPlan { pace_millihertz: u32::try_from(pace.max(1)).unwrap_or(u32::MAX), ..self.plan }
     }
 
-    /// From the turn that begins on frames pass at this percentage of real time.
+    /// From the turn that begins, frames pass at this percentage of real time.
     pub(crate) fn set_speed(&mut self, percent: u8) {
         self.speed = percent;
     }
 
-    /// A player's averages, from the entry of the turn that begins.
+    /// Notes a player's averages, from the entry of the turn that begins.
     pub(crate) fn note(&mut self, player: PlayerId, network_ms: u16, runtime_ms: u16) {
         self.network_ms[player.index()] = network_ms;
         self.runtime_ms[player.index()] = runtime_ms;
     }
 
-    /// A player is gone and holds nobody up any more.
+    /// Forgets a player who is gone and delays nobody any more.
     pub(crate) fn forget(&mut self, player: PlayerId) {
         self.note(player, 0, 0);
     }
@@ -183,7 +183,7 @@ impl Planner {
         (slowest_of(&self.network_ms), slowest_of(&self.runtime_ms))
     }
 
-    /// The plan of the turn that begins. Longer at once, shorter after ten calm turns.
+    /// Makes the plan of the turn that begins: longer at once, shorter after ten calm turns.
     pub(crate) fn begin_turn(&mut self) {
         let (network, runtime) = self.counted_votes();
         // Before the first measurement there is nothing to follow.
@@ -217,7 +217,7 @@ impl Planner {
         self.plan.frames_per_turn.saturating_mul(1_000_000) / self.plan.pace_millihertz.max(1)
     }
 
-    /// The largest network and runtime averages, each player's as far as it counts: nobody slows the match for long beyond the bounds.
+    /// The largest network and runtime averages, each limited to what counts: no player can slow the match beyond the bounds for long.
     fn counted_votes(&mut self) -> (u32, u32) {
         let runtime_bound = RUNTIME_VOTE_FRAMES * 1_000 / self.base.frames_per_second.max(1);
         let runtime_bound = u16::try_from(runtime_bound.max(2)).unwrap_or(u16::MAX);
@@ -260,7 +260,7 @@ fn slowest_of(averages: &[u16; PLAYERS_MAX as usize]) -> PlayerId {
 /// This player's own measurements.
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
-    /// Entries that are not confirmed by everybody yet and when they closed: the article's stopwatches.
+    /// Entries that not everybody has confirmed yet, and when they closed: the article's stopwatches.
     stopwatches: VecDeque<(u32, Instant)>,
     network_us: RollingAverage,
     runtime_us: RollingAverage,
@@ -270,13 +270,13 @@ pub(crate) struct Meter {
     stalls: [Option<Instant>; STALLS as usize],
 }
 
-/// Entries that are timed at once.
+/// Greatest number of entries that are timed at once.
 const STOPWATCHES_MAX: usize = 16;
 
-/// A wait for a turn that lasts so long is a stall: the network was gone, which says nothing about how long its way is.
+/// A wait for a turn that is at least this long is a stall: the network was gone, which says nothing about its latency.
 const STALL: Duration = Duration::from_millis(500);
 
-/// So many stalls within [`STALLS_WITHIN`] are no accident: then they are how the network is.
+/// This many stalls within [`STALLS_WITHIN`] are no accident: the network really is that bad.
 const STALLS: u32 = 3;
 const STALLS_WITHIN: Duration = Duration::from_secs(10);
 
@@ -299,7 +299,7 @@ impl Meter {
         }
     }
 
-    /// A turn begins that was waited for: what was under way during a stall is not measured.
+    /// A turn begins after a wait. Entries that were in flight during a stall are not measured.
     pub(crate) fn turn_begins(&mut self, waited: Duration, now: Instant) {
         if waited < STALL {
             return;
@@ -315,7 +315,7 @@ impl Meter {
         self.stalls.iter().all(|stall| stall.is_some_and(|stall| now.since(stall) < STALLS_WITHIN))
     }
 
-    /// Everybody has the entries below `confirmed`. So long the next turn has been waited for.
+    /// Everybody has the entries below `confirmed`. `waited`: how long the next turn has been waited for.
     pub(crate) fn confirmed(&mut self, confirmed: u32, waited: Duration, now: Instant) {
         let in_stall = waited >= STALL && !self.stalls_often(now);
         while let Some((_, closed)) = self.stopwatches.pop_front_if(|(number, _)| *number < confirmed) {
@@ -346,12 +346,12 @@ impl Meter {
         self.slowest_frame = Duration::ZERO;
     }
 
-    /// A frame takes longer to simulate than it lasts.
+    /// Whether a frame takes longer to simulate than it lasts.
     pub(crate) fn is_too_slow(&self, frames_per_second: u32) -> bool {
         u64::from(self.runtime_us.get()) * u64::from(frames_per_second) > 1_000_000
     }
 
-    /// The averages in milliseconds, if they differ enough from those sent last: any rise, a fall by an eighth.
+    /// The averages in milliseconds, if they differ enough from those sent last: any rise, or a fall by an eighth.
     pub(crate) fn take_report(&mut self) -> Option<(u16, u16)> {
         let millis =
             |average: RollingAverage| u16::try_from(average.get().div_ceil(1_000)).unwrap_or(u16::MAX);
@@ -460,7 +460,7 @@ mod tests {
             spent_ms += plan.frames_per_turn * 1_000_000 / plan.pace_millihertz;
             assert_eq!(plan.pace_millihertz, if spent_ms <= 16_000 { 5_000 } else { 10_000 }, "{spent_ms}");
         }
-        // Four times as slow as set for a few turns; then twice as slow, and turns for a round trip of 1 s.
+        // Four times as slow as set for a few turns; then twice as slow, with turns for a round trip of 1 s.
         for _ in 0..100 {
             planner.begin_turn();
             let plan = planner.plan();

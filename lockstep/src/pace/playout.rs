@@ -1,8 +1,8 @@
 //! The playout delay buffer of one-way streams: spectators, demonstrations, replays over the network.
 //!
-//! The first arrival fixes the local clock: frame n is due at `anchor + n * period + delay`. What arrives later than that is late, and the
-//! simulation waits; what arrives in a bunch is caught up by at most four frames per call (see [`crate::Driver::with_playout`]).
-//! Symmetric peers need no such buffer: their two turns ahead are one.
+//! The first arrival fixes the local clock: frame n is due at `anchor + n * period + delay`. If a frame arrives later than that, the
+//! simulation waits. If frames arrive in a bunch, the driver catches up by at most four frames per call (see
+//! [`crate::Driver::with_playout`]). Symmetric peers need no such buffer: their two turns ahead have the same effect.
 
 use crate::value::time::{Duration, FrameRate, Instant};
 
@@ -10,14 +10,14 @@ use crate::value::time::{Duration, FrameRate, Instant};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum PlayoutMode {
-    /// Always this long. The articles use 100 ms.
+    /// A constant delay. Glenn Fiedler's articles use 100 ms.
     Fixed(Duration),
-    /// As short as a share of late frames, in parts per million, allows. Follows the drift of the clocks. Playback runs up to 3 %
-    /// faster or slower to get there.
+    /// The shortest delay that keeps the share of late frames below a limit. Follows the drift of the clocks; playback runs up to 3 %
+    /// faster or slower for this.
     Adaptive {
-        /// Late frames that are accepted, parts per million. 1,000 is a good value.
+        /// Accepted share of late frames, parts per million. 1,000 is a good value.
         late_ppm: u32,
-        /// The delay before anything has been measured.
+        /// The delay before the first measurements.
         start: Duration,
     },
 }
@@ -31,7 +31,7 @@ pub struct Playout {
     anchor_us: Option<i64>,
     /// The first frame that passes at this rate.
     anchor_frame: u32,
-    /// Current delay against the anchor, microseconds; negative if the first arrival was itself late.
+    /// Current delay relative to the anchor, microseconds; negative if the first arrival was itself late.
     delay_us: i64,
     target_us: i64,
     last: Instant,
@@ -43,14 +43,14 @@ pub struct Playout {
 /// Playback speed changes by at most this share of real time: 3 %.
 const SLEW_PPM: i64 = 30_000;
 
-/// Arrivals between two looks at the histogram.
+/// Arrivals between two evaluations of the histogram.
 const ADAPT_EVERY: u64 = 16;
 
-/// Arrivals before the histogram is trusted.
+/// Arrivals before the first evaluation.
 const ADAPT_AFTER: u64 = 256;
 
 impl Playout {
-    /// A buffer for frames at this rate. A [`crate::Driver`] keeps it at the rate of its session.
+    /// A buffer for frames at this rate. A [`crate::Driver`] updates it to the rate of its session.
     #[must_use]
     pub fn new(mode: PlayoutMode, rate: FrameRate) -> Self {
         let start = match mode {
@@ -71,14 +71,14 @@ impl Playout {
         }
     }
 
-    /// Fixes the clock: frame 0 counts as arrived at this time. Without this the first arrival does it.
+    /// Fixes the clock: frame 0 counts as arrived at this time. Otherwise the first arrival fixes it.
     pub fn set_anchor(&mut self, at: Instant) {
         (self.anchor_us, self.anchor_frame) = (Some(at.as_micros() as i64), 0);
         self.last = at;
     }
 
-    /// From `frame` on frames pass at another rate. What is due before, and when that frame itself is due, does not change. Frames
-    /// behind `frame` must not be asked for any more.
+    /// From `frame` on, frames pass at another rate. The due times of earlier frames and of that frame itself do not change. Frames before
+    /// `frame` must not be asked for any more.
     pub fn set_rate(&mut self, frame: u32, rate: FrameRate) {
         if rate == self.rate {
             return;
@@ -96,7 +96,7 @@ impl Playout {
         self.rate
     }
 
-    /// Takes note that a frame can be simulated from now on. Call once per frame, in order.
+    /// Notes that a frame can be simulated from now on. Call this once per frame, in order.
     pub fn note_arrival(&mut self, frame: u32, now: Instant) {
         self.pass_to(now);
         let (now_us, nominal) = (now.as_micros() as i64, self.nominal_us(frame));
@@ -115,7 +115,7 @@ impl Playout {
         }
     }
 
-    /// How many frames are due at `now`, counted from frame 0.
+    /// Number of frames that are due at `now`, counted from frame 0.
     pub fn frames_due(&mut self, now: Instant) -> u32 {
         self.pass_to(now);
         let Some(anchor) = self.anchor_us else { return 0 };
@@ -128,26 +128,26 @@ impl Playout {
         u32::try_from(frames + 1 + u128::from(self.anchor_frame)).unwrap_or(u32::MAX)
     }
 
-    /// When a frame is due, if nothing changes until then.
+    /// When a frame is due at the current delay.
     #[must_use]
     pub fn due_at(&self, frame: u32) -> Option<Instant> {
         let at = self.anchor_us? + self.nominal_us(frame) + self.delay_us;
         Some(Instant::from_micros(at.max(0) as u64))
     }
 
-    /// The current delay behind the first arrival's clock, in microseconds.
+    /// The current delay relative to the first arrival's clock, in microseconds.
     #[must_use]
     pub fn delay_us(&self) -> i64 {
         self.delay_us
     }
 
-    /// Frames that have arrived, and how many of them too late.
+    /// Number of frames that have arrived, and how many of them were late.
     #[must_use]
     pub fn counts(&self) -> (u64, u64) {
         (self.arrived, self.late)
     }
 
-    /// Microseconds from the anchor's frame to this frame, rounded up: a frame is never due too early.
+    /// Microseconds from the anchor's frame to this frame, rounded up, so that a frame is never due too early.
     fn nominal_us(&self, frame: u32) -> i64 {
         match frame.checked_sub(self.anchor_frame) {
             Some(frames) => self.rate.micros_of(frames) as i64,
@@ -155,7 +155,7 @@ impl Playout {
         }
     }
 
-    /// Moves the delay toward its target, slowly.
+    /// Moves the delay slowly towards its target.
     fn pass_to(&mut self, now: Instant) {
         let passed = now.since(self.last).as_micros() as i64;
         let most = passed.saturating_mul(SLEW_PPM) / 1_000_000;
@@ -166,9 +166,9 @@ impl Playout {
     }
 }
 
-/// Offsets of arrivals above the smallest recent one, in bins of a millisecond; old ones fade.
+/// Arrival offsets above the smallest recent one, in bins of a millisecond; old ones fade.
 ///
-/// The smallest recent offset follows the drift of the clocks and changes of the path within seconds; the spread above it changes slowly.
+/// The smallest recent offset follows clock drift and path changes within seconds; the spread above it changes slowly.
 #[derive(Clone, Debug)]
 struct Histogram {
     bins: Vec<u32>,
@@ -179,16 +179,16 @@ struct Histogram {
     in_window: u32,
 }
 
-/// Width of what the histogram sees: four seconds.
+/// Range of the histogram: four seconds.
 const BINS: usize = 4_096;
 
-/// Weight of a fresh arrival.
+/// Weight of a new arrival.
 const WEIGHT: u32 = 1 << 10;
 
-/// Arrivals after which everything fades by an eighth.
+/// After this many arrivals all weights fade by an eighth.
 const FADE_EVERY: u32 = 2_048;
 
-/// Arrivals over which the smallest offset is taken: some four seconds of input.
+/// Arrivals over which the smallest offset is taken: about four seconds of input.
 const WINDOW: u32 = 256;
 
 impl Histogram {
@@ -223,7 +223,7 @@ impl Histogram {
         }
     }
 
-    /// The smallest offset above which at most this share lies, microseconds.
+    /// The smallest offset that at most this share of arrivals exceeds, microseconds.
     fn quantile_from_above(&self, ppm: u32) -> i64 {
         let allowed = self.total * u64::from(ppm) / 1_000_000;
         let mut above = 0;

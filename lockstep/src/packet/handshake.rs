@@ -1,4 +1,4 @@
-//! The small packets: before the first turn and after the last.
+//! The small packets: those before the first turn, and the last one.
 
 use core::fmt;
 
@@ -15,24 +15,24 @@ pub enum Refusal {
         /// Version of the peer that refuses.
         expected: u16,
     },
-    /// Another match: another session id.
+    /// Another match: the session id differs.
     Session,
-    /// Other settings.
+    /// The settings differ.
     Config {
         /// Hash of the peer that refuses.
         expected: u64,
     },
-    /// Other content: map, units, rules.
+    /// The content differs: map, units or rules.
     Content {
         /// Content hash of the peer that refuses.
         expected: u64,
     },
-    /// Another number of frames per second.
+    /// The number of frames per second differs.
     FrameRate {
         /// Frames per second of the peer that refuses.
         expected: u16,
     },
-    /// The place is taken, or there is none of that kind.
+    /// The place is taken, or there is none for this identity.
     Taken,
     /// The match has begun.
     Running,
@@ -59,11 +59,12 @@ impl fmt::Display for Refusal {
 /// Asks to be let in. Sent until answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hello {
-    /// [`crate::PROTOCOL_VERSION`] of the sender. Stays at this place in every version.
+    /// [`crate::PROTOCOL_VERSION`] of the sender. At this place in every version.
     pub version: u16,
-    /// A number that the sender has chosen for this link and tells nobody else; it keys the link's packets. Stays at this place, too.
+    /// A number that the sender has chosen for this link and tells nobody else; it keys the link's packets. Also at this place in every
+    /// version.
     pub nonce: u64,
-    /// That the sender knows the session id: see [`crate::packet::session_mark`].
+    /// Shows that the sender knows the session id; see [`crate::packet::session_mark`].
     pub session_mark: u32,
     /// Hash of the settings, the content and the saved match.
     pub config_hash: u64,
@@ -71,56 +72,56 @@ pub struct Hello {
     pub content_hash: u64,
     /// Frames per second.
     pub frames_per_second: u16,
-    /// Who asks.
+    /// The sender's identity.
     pub identity: Identity,
-    /// What the receiver's [`Challenge`] said; 0 before one has come.
+    /// The cookie of the receiver's last [`Challenge`]; 0 before one has come.
     pub cookie: u64,
 }
 
-/// Asks the sender of a [`Hello`] to prove that it receives at its address, by saying the hello again with this number.
+/// Asks the sender of a [`Hello`] to repeat it with this number, which proves that the sender receives packets at its address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Challenge {
     /// Goes into the next hello.
     pub cookie: u64,
 }
 
-/// Lets in. Sent for every [`Hello`] of a peer that is welcome.
+/// Lets a peer in. Answers every [`Hello`] of a peer that is welcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Welcome {
-    /// Who lets in.
+    /// The identity of the answering peer.
     pub identity: Identity,
 }
 
-/// Does not let in.
+/// Refuses a peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refuse {
-    /// Why.
+    /// The reason.
     pub refusal: Refusal,
 }
 
-/// Round-trip measurement: the time that the receiver sent last.
+/// Round-trip measurement: echoes the receiver's latest time stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Echo {
-    /// The receiver's own time as it sent it.
+    /// The receiver's own time at which it sent the stamp.
     pub sent_us: u32,
-    /// Microseconds between the arrival of that time and the sending of this packet.
+    /// Microseconds between the arrival of that stamp and the sending of this packet.
     pub held_us: u32,
 }
 
-/// Before the start: who is ready, clocks, and the common start.
+/// The state before the start: readiness, clocks, and the common start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lobby {
     /// Whether the sender has all its links and may start.
     pub ready: bool,
     /// The sender's time in microseconds, low 32 bits.
     pub sent_us: u32,
-    /// Answer to the receiver's time.
+    /// Echo of the receiver's time.
     pub echo: Option<Echo>,
-    /// Microseconds until turn 0 begins at the sender. Only the peer that starts the match says this.
+    /// Microseconds until turn 0 begins at the sender. Only the peer that starts the match sends this.
     pub start_in_us: Option<u32>,
 }
 
-/// The last word of a peer: it will send nothing more.
+/// A peer's last packet: it will send nothing more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bye {
     /// Reason 0: the match is over and the sender has everything.

@@ -1,8 +1,7 @@
-//! The bytes on the wire. `WIRE.md` is the specification; tests hold both together.
+//! The bytes on the wire. `WIRE.md` is the specification; tests check that code and document agree.
 //!
-//! A packet is a bit stream, filled up to whole bytes with zero bits, then a 4-byte tag. The tag is keyed with a number that only the two
-//! ends of a link know, so that damaged packets, packets of another match and packets of strangers are told apart from good ones before
-//! anything is read.
+//! A packet is a bit stream, padded to whole bytes with zero bits, and a 4-byte tag. The tag is keyed with a number that only the two ends
+//! of a link know. So damaged packets, packets of another match and packets of strangers are recognised before anything in them is read.
 
 mod handshake;
 #[cfg(test)]
@@ -22,7 +21,7 @@ use crate::value::bits::{BitReader, BitWriter, DecodeError};
 /// Version of the wire format. Peers of different versions refuse each other.
 pub const PROTOCOL_VERSION: u16 = 4;
 
-/// Largest packet in bytes, tag included: below every common path's limit.
+/// Largest packet in bytes, tag included: below the MTU of every common network path.
 pub const PACKET_BYTES_MAX: usize = 1_200;
 
 /// Bytes of the tag at the end of each packet.
@@ -31,7 +30,7 @@ pub const TAG_BYTES: usize = 4;
 /// Bits of the kind number at the start of each packet.
 const KIND_BITS: u32 = 4;
 
-/// How the actions of one entry are laid out: follows from the settings, equal on all peers.
+/// Layout of the actions of one entry. It follows from the settings and is equal on all peers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PayloadFormat {
     /// Input mode: exactly this many bits.
@@ -45,15 +44,15 @@ pub enum PayloadFormat {
 pub enum Packet {
     /// Kind 0: asks to be let in.
     Hello(Hello),
-    /// Kind 1: lets in.
+    /// Kind 1: lets a peer in.
     Welcome(Welcome),
-    /// Kind 2: does not let in.
+    /// Kind 2: refuses a peer.
     Refuse(Refuse),
-    /// Kind 3: before the start.
+    /// Kind 3: the state before the start.
     Lobby(Lobby),
     /// Kind 4: entries and acknowledgements.
     Turns(Box<TurnsPacket>),
-    /// Kind 5: the last word.
+    /// Kind 5: a peer's last packet.
     Bye(Bye),
     /// Kind 6: asks for a proof of the address.
     Challenge(Challenge),
@@ -92,7 +91,7 @@ pub(crate) fn seal(writer: &BitWriter, key: u64, out: &mut Vec<u8>) {
     debug_assert!(out.len() <= PACKET_BYTES_MAX, "{} bytes", out.len());
 }
 
-/// Low half of xxh3-64 of the body, seeded with the key, little endian. Who sees the packets can forge it; who does not has to guess.
+/// Low half of xxh3-64 of the body, seeded with the key, little endian. Anybody who sees the packets can forge it; others have to guess.
 fn tag_of(body: &[u8], key: u64) -> [u8; TAG_BYTES] {
     (XxHash3_64::oneshot_with_seed(key, body) as u32).to_le_bytes()
 }
@@ -103,7 +102,7 @@ pub fn link_key(session_id: u64, nonce: u64) -> u64 {
     SipHasher24::new_with_keys(session_id, 1).hash(&nonce.to_le_bytes())
 }
 
-/// What a hello says to show that its sender knows the session id: the low half of SipHash-2-4 of its nonce.
+/// The part of a hello that shows that its sender knows the session id: the low half of SipHash-2-4 of its nonce.
 #[must_use]
 pub fn session_mark(session_id: u64, nonce: u64) -> u32 {
     SipHasher24::new_with_keys(session_id, 2).hash(&nonce.to_le_bytes()) as u32
@@ -136,7 +135,7 @@ impl Packet {
     /// Reads a whole packet. Total: any bytes give a packet or an error, in bounded memory.
     ///
     /// # Errors
-    /// Whatever is not exactly what [`Packet::encode`] writes.
+    /// Anything that is not exactly what [`Packet::encode`] writes.
     pub fn decode(bytes: &[u8], key: u64, format: PayloadFormat) -> Result<Self, DecodeError> {
         let (kind, reader) = open(bytes, key)?;
         Ok(match kind {

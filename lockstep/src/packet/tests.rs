@@ -1,4 +1,4 @@
-//! The codec against arbitrary packets and arbitrary bytes.
+//! Tests the codec with arbitrary packets and arbitrary bytes.
 
 use proptest::prelude::*;
 
@@ -128,7 +128,7 @@ fn format() -> impl Strategy<Value = PayloadFormat> {
     prop_oneof![(1_u32..40).prop_map(PayloadFormat::Fixed), (1_u32..80).prop_map(PayloadFormat::Variable)]
 }
 
-/// Encodes without the limit of size that the session keeps.
+/// Encodes without the size limit that the session keeps.
 fn body_of(packet: &Packet, format: PayloadFormat) -> Vec<u8> {
     let (mut writer, mut out) = (BitWriter::new(), Vec::new());
     packet.encode(SESSION, format, &mut writer, &mut out);
@@ -214,7 +214,7 @@ proptest! {
 
 #[test]
 fn the_longest_input_packet_of_the_articles() {
-    // 120 inputs of 6 bits, no two neighbours alike.
+    // 120 inputs of 6 bits; neighbours differ.
     let format = PayloadFormat::Fixed(6);
     let entry = |n: u8| Entry { payload: Payload::new(&[n % 64], 6), extras: Extras::new() };
     let mut packet =

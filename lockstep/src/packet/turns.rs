@@ -9,10 +9,10 @@ use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
 use crate::value::entry::{EndReason, Entry, Extra, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
-/// Most entries in one packet, all segments together: bounds what decoding allocates.
+/// Greatest number of entries in one packet, over all segments: bounds what decoding allocates.
 pub(crate) const ENTRIES_MAX: u32 = 1_024;
 
-/// Bits that a packet holds besides its tag.
+/// Bits of a packet without its tag.
 pub(crate) const BODY_BITS_MAX: u32 = 8 * (PACKET_BYTES_MAX - TAG_BYTES) as u32;
 
 /// Exp-Golomb orders of the fields.
@@ -20,10 +20,10 @@ const BASE_ORDER: u32 = 16;
 const COUNT_ORDER: u32 = 2;
 const LENGTH_ORDER: u32 = 5;
 
-/// A run of entries of one player's stream.
+/// Consecutive entries of one player's stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Segment {
-    /// Whose stream.
+    /// The player of the stream.
     pub player: PlayerId,
     /// Number of the first entry.
     pub first: u32,
@@ -34,14 +34,14 @@ pub struct Segment {
 /// Acknowledgements and entries.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TurnsPacket {
-    /// The sender's position: one more than the number of the newest entry in its own stream
-    /// (a peer without a stream: the turn that it runs next, plus the turns ahead).
+    /// The sender's position: one more than the number of the newest entry in its own stream (for a peer without a stream: its next turn
+    /// plus the turns ahead).
     pub base: u32,
-    /// For each player's stream the number of the first entry that the sender lacks.
+    /// For each player's stream, the number of the first entry that the sender lacks.
     pub acks: SmallVec<[u32; PLAYERS_MAX as usize]>,
-    /// How many of the receiver's acknowledged entries are still lacking somewhere behind the sender.
+    /// How many of the receiver's acknowledged entries are still missing at a peer behind the sender.
     pub unconfirmed: u32,
-    /// Players of whom the sender takes nothing more from their own links, bit n for player n (only in a mesh, before a drop).
+    /// Players from whose own links the sender accepts nothing more, bit n for player n (only in a mesh, before a drop).
     pub frozen: u16,
     /// Players whom the sender votes out, bit n for player n (only in a mesh).
     pub votes: u16,
@@ -52,7 +52,7 @@ pub struct TurnsPacket {
 }
 
 impl TurnsPacket {
-    /// Forgets the content, keeps the allocations.
+    /// Clears the content and keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.base = 0;
         self.acks.clear();
@@ -108,7 +108,7 @@ impl TurnsPacket {
         }
     }
 
-    /// Reads the packet into `self`, whose allocations are reused. On an error `self` holds rubbish.
+    /// Reads the packet into `self` and reuses its allocations. After an error the content of `self` is undefined.
     pub(crate) fn decode_from(
         &mut self,
         mut reader: BitReader<'_>,
@@ -223,7 +223,7 @@ fn read_payload(reader: &mut BitReader<'_>, format: PayloadFormat) -> Result<Pay
     Ok(Payload { bytes, bit_count })
 }
 
-/// Extras as a sparse list: how many; for each the distance from the entry of the one before, its kind, its content.
+/// Writes extras as a sparse list: their number; then for each one the distance from the entry of the one before, its kind, its content.
 fn write_extras(writer: &mut BitWriter, entries: &[Entry]) {
     let count: u32 = entries.iter().map(|entry| entry.extras.len() as u32).sum();
     writer.write_golomb(count, 0);
@@ -274,7 +274,7 @@ pub(crate) fn end_reason(reader: &mut BitReader<'_>) -> Result<EndReason, Decode
 }
 
 fn read_extras(reader: &mut BitReader<'_>, entries: &mut [Entry]) -> Result<(), DecodeError> {
-    // Each takes at least five bits, so the packet's size bounds them.
+    // Each takes at least five bits, so the packet's size bounds their number.
     let count = reader.read_golomb(0, BODY_BITS_MAX / 5)?;
     let mut index = 0_u32;
     for _ in 0..count {
@@ -318,7 +318,7 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
     })
 }
 
-/// How many entries of a stream fit, and what they cost.
+/// How many entries of a stream fit, and how many bits they take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SegmentPlan {
     /// Entries that fit.
@@ -327,8 +327,8 @@ pub(crate) struct SegmentPlan {
     pub(crate) bits: u32,
 }
 
-/// Plans a segment of entries `first..` within `bits_max` bits. The bound is exact but for the lengths of the counts, which are
-/// taken at their largest.
+/// Plans a segment of entries `first..` within `bits_max` bits. The bound is exact except for the lengths of the counts, which are assumed
+/// at their largest.
 pub(crate) fn segment_cost<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     format: PayloadFormat,

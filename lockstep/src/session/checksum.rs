@@ -1,4 +1,4 @@
-//! Checksums of turns: every player's value of a turn side by side.
+//! Checksums of turns: compares every player's value for each turn.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
 /// Folds a 64-bit checksum to the 32 bits that cross the network: high half xor low half.
 ///
-/// A divergence shows in one turn with probability 1 - 2^-32, and every later turn shows it again.
+/// One turn shows a divergence with probability 1 - 2^-32, and every later turn shows it again.
 #[must_use]
 pub fn fold_checksum(checksum: u64) -> u32 {
     ((checksum >> 32) ^ checksum) as u32
@@ -18,14 +18,14 @@ pub fn fold_checksum(checksum: u64) -> u32 {
 pub struct Mismatch {
     /// The turn.
     pub turn: Turn,
-    /// Folded value of each player who gave one.
+    /// Folded value of each player who sent one.
     pub values: Vec<(PlayerId, u32)>,
     /// This peer's own folded value (also of a spectator).
     pub own: Option<u32>,
 }
 
 impl Mismatch {
-    /// The single player whose value differs from that of all others; none with two players, or when several differ.
+    /// The single player whose value differs from that of all others. None with two players, or if several differ.
     #[must_use]
     pub fn outlier(&self) -> Option<PlayerId> {
         let differs = |&(player, value): &(PlayerId, u32)| {
@@ -43,17 +43,17 @@ struct Row {
     values: [Option<u32>; PLAYERS_MAX as usize],
 }
 
-/// Turns whose checksums are not all here yet.
+/// Turns whose checksums have not all arrived yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Checksums {
     players: u8,
     interval: u32,
-    /// Most rows kept; a row beyond it is not stored.
+    /// Greatest number of rows; further rows are not stored.
     rows_max: u32,
     /// Number of the oldest row; row n covers turn (n + 1) * interval - 1.
     oldest: u32,
     rows: VecDeque<Row>,
-    /// The last turn of the match, which has a checksum whatever the interval is.
+    /// The last turn of the match, which always has a checksum, whatever the interval.
     last_turn: Option<u32>,
     last_row: Row,
     last_done: bool,
@@ -77,12 +77,12 @@ impl Checksums {
         }
     }
 
-    /// The match is resumed at this turn; earlier ones are settled.
+    /// The match is resumed at this turn; earlier turns count as settled.
     pub(crate) fn resume_at(&mut self, turn: u32) {
         self.oldest = turn / self.interval;
     }
 
-    /// Names the last turn of the match.
+    /// Sets the last turn of the match.
     pub(crate) fn set_last_turn(&mut self, turn: u32) {
         self.last_turn = Some(turn);
     }
@@ -102,15 +102,15 @@ impl Checksums {
         }
     }
 
-    /// Notes a player's value. A value of a turn that is settled or too far ahead is ignored.
+    /// Notes a player's value. Values of settled turns, and of turns too far ahead, are ignored.
     pub(crate) fn note(&mut self, turn: u32, player: PlayerId, value: u32) {
         if let Some(slot) = self.row(turn).and_then(|row| row.values.get_mut(player.index())) {
             *slot = Some(value);
         }
     }
 
-    /// Settles the oldest turn if it is complete. `expects(player, turn)` tells whether a value will still come.
-    /// Returns the turn, and the values if they are not all equal.
+    /// Settles the oldest turn if it is complete. `expects(player, turn)` says whether a value will still come. Returns the turn, and the
+    /// values if they are not all equal.
     pub(crate) fn settle(
         &mut self,
         expects_own: bool,
@@ -139,7 +139,7 @@ impl Checksums {
         Some((Turn(turn), self.last_row.mismatch(turn)))
     }
 
-    /// Turns from the start on that are settled.
+    /// Number of settled turns, counted from the start.
     pub(crate) fn settled(&self) -> u32 {
         let turns = self.oldest.saturating_mul(self.interval);
         self.last_turn.filter(|_| self.last_done).map_or(turns, |last| turns.max(last.saturating_add(1)))

@@ -1,21 +1,21 @@
-//! The time as a session knows it: what was passed in last, and when something is due.
+//! The session's time: the last time that was passed in, and the next deadline.
 
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::time::{Duration, Instant};
 
-/// Time after a deadline at which the caller must have been suspended: many times the longest frame.
+/// If a call comes this long after a deadline, the caller was suspended: many times the longest frame.
 pub(super) const CLOCK_JUMP: Duration = Duration::from_secs(2);
 
 impl<A: Action> Session<A> {
-    /// When [`Session::handle_timeout`] or [`Session::poll_transmit`] has something to do, if no packet arrives before.
+    /// When [`Session::handle_timeout`] or [`Session::poll_transmit`] has something to do, unless a packet arrives before.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut at = self.links.values().filter_map(|link| self.link_due_at(link)).min();
         if !self.lobby.answers.is_empty() {
             at = Some(self.now);
         }
-        // What is overdue has been handled, as far as it can be now; the next packet or tick tries again.
+        // Overdue deadlines have been handled as far as possible; the next packet or tick tries again.
         let mut consider = |candidate: Instant| {
             if candidate > self.now {
                 at = Some(at.map_or(candidate, |at| at.min(candidate)));
@@ -54,11 +54,11 @@ impl<A: Action> Session<A> {
         at.map(|at| at.max(self.now))
     }
 
-    /// Takes the time in. A jump of the clock (the machine was suspended) is not held against the others: it shifts their
+    /// Takes the current time. A jump of the clock (the machine was suspended) is not counted against the others: it shifts their
     /// deadlines.
     pub(super) fn pass_to(&mut self, now: Instant) {
         let jump = now.since(self.now);
-        // A caller that sleeps until the next deadline is awake in time.
+        // A caller that sleeps until the next deadline wakes up in time.
         let overslept = || self.poll_timeout().is_some_and(|due| now.since(due) > CLOCK_JUMP);
         if jump > CLOCK_JUMP && overslept() {
             for link in self.links.values_mut() {
@@ -71,11 +71,11 @@ impl<A: Action> Session<A> {
         self.now = self.now.max(now);
     }
 
-    /// Time between two packets to a peer when nothing is fresh.
+    /// Time between two packets to a peer if there is nothing new.
     pub(super) fn tick(&self) -> Duration {
         match self.phase {
             SessionPhase::Lobby => Duration::from_millis(50),
-            // Rounded up: a frame that closes an entry sends it, and the tick has nothing to do.
+            // Rounded up: a frame that closes an entry sends it, and the tick then has nothing to do.
             _ => self.setup.config.frame_length() + Duration::from_micros(1),
         }
     }

@@ -1,4 +1,4 @@
-//! Settings of a session. All peers of a session must have the same ones; the handshake compares a hash of them.
+//! Settings of a session. They must be equal on all peers; the handshake compares a hash of them.
 
 mod check;
 mod hash;
@@ -11,7 +11,7 @@ use crate::value::entry::EndReason;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
 
-/// Settings of a session, built from defaults.
+/// Settings of a session, with defaults.
 ///
 /// ```
 /// use testudo_lockstep::{Duration, SessionConfig};
@@ -82,7 +82,7 @@ pub struct SessionConfig {
     pub(crate) entropy: Entropy,
 }
 
-/// Random bytes of one peer, which no log shows.
+/// Random bytes of one peer; logs do not show them.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Entropy(pub(crate) Option<[u8; 16]>);
 
@@ -92,15 +92,15 @@ impl fmt::Debug for Entropy {
     }
 }
 
-/// Which links a session has.
+/// The links of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Topology {
     /// A star: everybody has one link to player 0, who forwards. The default.
     Host,
-    /// A star around a relay that forwards and plays no part itself.
+    /// A star around a relay that forwards and does not take part.
     Relay,
-    /// Everybody has a link to everybody. Player 0 says when the match starts.
+    /// Everybody has a link to everybody. Player 0 starts the match.
     Mesh,
 }
 
@@ -112,7 +112,7 @@ pub enum ConfigError {
     OutOfRange {
         /// Name of the setting.
         setting: &'static str,
-        /// What was asked for.
+        /// The given value.
         value: u64,
         /// Smallest allowed value.
         min: u64,
@@ -126,9 +126,9 @@ pub enum ConfigError {
         /// Bits that the settings allow.
         max: u32,
     },
-    /// The saved match was played with other settings, other content or another type of action.
+    /// The saved match was played with other settings, other content or another action type.
     OtherMatch,
-    /// The saved match cannot be gone on from: it lacks entries, or holds some that nobody could have given.
+    /// The saved match cannot be resumed: it lacks entries, or contains entries that nobody could have given.
     UnsoundSave,
 }
 
@@ -190,15 +190,15 @@ impl SessionConfig {
         }
     }
 
-    /// Input mode: a turn is one frame, every entry is one action of exactly [`crate::Action::MAX_BITS`] bits, a checksum every
-    /// 30 frames. A frame without a fresh input repeats the one before.
+    /// Input mode: a turn is one frame, every entry is one action of exactly [`crate::Action::MAX_BITS`] bits, and there is a checksum
+    /// every 30 frames. A frame without a new input repeats the last one.
     #[must_use]
     pub fn input(players: u8, frames_per_second: u32) -> Self {
         let config = Self::new(players).frames_per_second(frames_per_second).frames_per_turn(1);
         Self { input_mode: true, ..config }.checksum_interval(30)
     }
 
-    /// Which links there are. Default [`Topology::Host`].
+    /// The links between peers. Default [`Topology::Host`].
     #[must_use]
     pub fn topology(self, topology: Topology) -> Self {
         Self { topology, ..self }
@@ -210,40 +210,40 @@ impl SessionConfig {
         Self { pace, ..self }
     }
 
-    /// This peer keeps its own time, even if it runs ahead of the others, and tells nobody its slack. A local choice.
+    /// This peer keeps its own time even if it runs ahead of the others, and does not report its slack. A local choice.
     #[must_use]
     pub fn without_alignment(self) -> Self {
         Self { aligns: false, ..self }
     }
 
-    /// Everything as the articles have it, without their defects: see [`Pace::Article`].
+    /// The settings of the Unity lockstep articles, without their defects; see [`Pace::Article`].
     #[must_use]
     pub fn article(players: u8) -> Self {
         Self::new(players).pace(Pace::Article)
     }
 
-    /// Stall after which the players whose entries are missing are dropped, and the others go on, 1 ms to 24 h. Default 20 s.
+    /// Length of a stall after which the missing players are dropped and the others go on, 1 ms to 24 h. Default 20 s.
     #[must_use]
     pub fn drop_after(self, drop_after: Duration) -> Self {
         Self { drop_after: Some(drop_after), ..self }
     }
 
-    /// Nobody is ever dropped: a player who is lost ends the match for all, after the silence timeout.
+    /// Nobody is ever dropped: losing a player ends the match for all, after the silence timeout.
     #[must_use]
     pub fn without_drops(self) -> Self {
         Self { drop_after: None, ..self }
     }
 
-    /// Number that sets this match apart from others; packets of another session are dropped. The caller chooses it (at random for
-    /// real networks). Default 0.
+    /// Number that distinguishes this match from others; packets of another session are ignored. The caller chooses it, at random for real
+    /// networks. Default 0.
     #[must_use]
     pub fn session_id(self, session_id: u64) -> Self {
         Self { session_id, ..self }
     }
 
-    /// Random bytes of this peer, other ones in each session, which it tells nobody. From them come the numbers that strangers would have
-    /// to guess to act as a member. A local choice. Default: made from the session id and the time, which is enough for tests and
-    /// simulated networks only.
+    /// Random bytes of this peer, new ones for each session, kept secret. The numbers that strangers would have to guess to act as a member
+    /// are derived from them. A local choice. Default: derived from the session id and the time, which is enough for tests and simulated
+    /// networks only.
     #[must_use]
     pub fn entropy(self, entropy: [u8; 16]) -> Self {
         Self { entropy: Entropy(Some(entropy)), ..self }
@@ -267,33 +267,33 @@ impl SessionConfig {
         Self { frames_per_turn, ..self }
     }
 
-    /// Whole turns between giving an action and running it, 0..=8. Default 2; 0 only makes sense for a player with spectators.
+    /// Whole turns between submitting an action and running it, 0..=8. Default 2; 0 only makes sense for one player with spectators.
     #[must_use]
     pub fn turns_ahead(self, turns_ahead: u32) -> Self {
         Self { turns_ahead, ..self }
     }
 
-    /// Length of the match in turns, 1..=4,000,000,000; without it the match goes on until [`crate::Session::end_match`].
+    /// Length of the match in turns, 1..=4,000,000,000. Without it the match goes on until [`crate::Session::end_match`].
     #[must_use]
     pub fn turns(self, turns: u32) -> Self {
         Self { turns: Some(turns), ..self }
     }
 
-    /// For fairness: the player whose actions run first changes with every turn. Default false: player 0 is always first.
+    /// Fairness: with true, another player's actions run first in each turn. Default false: player 0 is always first.
     #[must_use]
     pub fn rotate_players(self, rotate_players: bool) -> Self {
         Self { rotate_players, ..self }
     }
 
-    /// For a player who has left or was dropped the game plays on ([`crate::Simulation::play_for`]). Default false: nobody does. Who
-    /// surrenders is out in any case, and who hands over is followed by a bot in any case.
+    /// The game plays on for a player who left or was dropped ([`crate::Simulation::play_for`]). Default false. Whatever this setting is, a
+    /// player who surrenders is out, and a bot follows a player who hands over.
     #[must_use]
     pub fn bots_take_over(self, bots_take_over: bool) -> Self {
         Self { bots_take_over, ..self }
     }
 
-    /// Teams of the players in order, 0..=15. Players beyond the list keep the default: each is a team of its own, with the player's
-    /// number. The session only tells when a team is out; who may do what to whom is the game's business.
+    /// Teams of the players in order, 0..=15. By default, and for players beyond the list, each player is a team of its own, with the
+    /// player's number. The session only reports that a team is out; the game decides what teams may do.
     #[must_use]
     pub fn teams(mut self, teams: &[u8]) -> Self {
         for (slot, &team) in self.teams.iter_mut().zip(teams) {
@@ -308,7 +308,7 @@ impl SessionConfig {
         self.teams.get(player.index()).copied().unwrap_or(player.0)
     }
 
-    /// Whether the game plays on for a player whose stream has ended for this reason.
+    /// Whether the game plays on for a player whose stream ended for this reason.
     #[must_use]
     pub fn is_played_on(&self, reason: EndReason) -> bool {
         match reason {
@@ -318,56 +318,56 @@ impl SessionConfig {
         }
     }
 
-    /// Most actions of one player in one turn, 1..=255. Default 1. More are queued for later turns.
+    /// Greatest number of actions of one player in one turn, 1..=255. Default 1. Further actions are queued for later turns.
     #[must_use]
     pub fn actions_per_turn_max(self, actions_per_turn_max: u32) -> Self {
         Self { actions_per_turn_max, ..self }
     }
 
-    /// Most bytes of actions of one player in one turn, 1..=512. Default 256.
+    /// Greatest number of bytes of actions of one player in one turn, 1..=512. Default 256.
     #[must_use]
     pub fn turn_bytes_max(self, turn_bytes_max: u32) -> Self {
         Self { turn_bytes_max, ..self }
     }
 
-    /// Turns from one exchanged checksum to the next, 1..=600. Default 1 (30 in input mode). The last turn always has one.
+    /// Number of turns from one exchanged checksum to the next, 1..=600. Default 1 (30 in input mode). The last turn always has one.
     #[must_use]
     pub fn checksum_interval(self, checksum_interval: u32) -> Self {
         Self { checksum_interval, ..self }
     }
 
-    /// Most actions that wait for their turn, 1..=4096. Default 64.
+    /// Greatest number of actions that wait for their turn, 1..=4096. Default 64.
     #[must_use]
     pub fn queue_max(self, queue_max: u32) -> Self {
         Self { queue_max, ..self }
     }
 
-    /// Most entries of one stream that are kept for a peer that has not confirmed them, 16..=1024. Default 512.
+    /// Greatest number of entries of one stream that are kept for a peer that has not confirmed them, 16..=1024. Default 512.
     #[must_use]
     pub fn window(self, window: u32) -> Self {
         Self { window, ..self }
     }
 
-    /// Most spectators that a host or relay accepts, 0..=256. Default 16.
+    /// Greatest number of spectators that a host or relay accepts, 0..=256. Default 16.
     #[must_use]
     pub fn spectators_max(self, spectators_max: u32) -> Self {
         Self { spectators_max, ..self }
     }
 
-    /// Spectators without whom the host or relay does not start, at most [`SessionConfig::spectators_max()`]. Default 0.
+    /// Number of spectators that the host or relay waits for before the start, at most [`SessionConfig::spectators_max()`]. Default 0.
     #[must_use]
     pub fn spectators_min(self, spectators_min: u32) -> Self {
         Self { spectators_min, ..self }
     }
 
-    /// Time until a peer that does not answer is given up, 1 ms to 24 h. Default 10 s.
+    /// Time after which a connection attempt without an answer fails, 1 ms to 24 h. Default 10 s.
     #[must_use]
     pub fn connect_timeout(self, connect_timeout: Duration) -> Self {
         Self { connect_timeout, ..self }
     }
 
-    /// Time that the host or relay waits until everybody is there. Default: the connect timeout; a host that waits for people
-    /// wants minutes.
+    /// Time that the host or relay waits until everybody has joined. Default: the connect timeout. A host that waits for people needs
+    /// minutes.
     #[must_use]
     pub fn lobby_timeout(self, lobby_timeout: Duration) -> Self {
         Self { lobby_timeout: Some(lobby_timeout), ..self }
@@ -379,21 +379,21 @@ impl SessionConfig {
         Self { silence_timeout, ..self }
     }
 
-    /// Stall after which [`crate::Event::WaitingFor`] is reported, up to 24 h. Default 500 ms.
+    /// Length of a stall after which [`crate::Event::WaitingFor`] is reported, up to 24 h. Default 500 ms.
     #[must_use]
     pub fn waiting_notice(self, waiting_notice: Duration) -> Self {
         Self { waiting_notice, ..self }
     }
 
-    /// At the end of the match: silence after which a peer that has not confirmed everything counts as done, up to 24 h. Default 2 s.
+    /// At the end of the match: a peer that has not confirmed everything counts as done after this much silence, up to 24 h. Default 2 s.
     #[must_use]
     pub fn linger(self, linger: Duration) -> Self {
         Self { linger, ..self }
     }
 
-    /// Goes on from a saved match: the first turn is the saved one. All peers, a relay too, must have the same saved match (the
-    /// handshake compares it), the settings of the match that was saved, and the simulation in the state that was saved with it.
-    /// Players whose stream had ended do not come back; one may come as a spectator.
+    /// Resumes a saved match: the first turn is the saved one. All peers, relays too, must have the same saved match (the handshake
+    /// compares it), the settings of the saved match, and the simulation in the state that was saved with it. A player whose stream had
+    /// ended cannot come back as a player, only as a spectator.
     #[must_use]
     pub fn resume(self, saved: SavedMatch) -> Self {
         Self { resume: Some(Box::new(saved)), ..self }
@@ -415,7 +415,7 @@ impl SessionConfig {
         self.resume.as_ref().is_some_and(|saved| saved.ended(player).is_some())
     }
 
-    /// Number of the first entry that is not here from the beginning.
+    /// Number of the first entry that must be sent; entries before it are here from the beginning.
     pub(crate) fn first_entry(&self) -> u32 {
         self.first_turn().saturating_add(self.turns_ahead)
     }

@@ -1,4 +1,4 @@
-//! Who has what: confirmations, and what can be forgotten because of them.
+//! Confirmations: which peer has which entries, and which entries can be forgotten.
 
 use crate::session::Session;
 use crate::session::link::Link;
@@ -6,7 +6,7 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
 
 impl<A: Action> Session<A> {
-    /// Our entries below this number are at every player's.
+    /// Every player has our entries below this number.
     pub(super) fn confirmed(&self) -> u32 {
         self.confirming_links().map(|link| link.confirmed).min().unwrap_or(u32::MAX)
     }
@@ -15,13 +15,14 @@ impl<A: Action> Session<A> {
         self.links.values().filter(|link| link.is_connected() && !link.finished && self.counts(link))
     }
 
-    /// Whether it matters that the other end has our entries: it plays, or passes them on.
+    /// Whether the other end must get our entries: it plays, or it passes them on.
     pub(super) fn counts(&self, link: &Link) -> bool {
         let forwards = !self.setup.is_mesh() && link.identity == Some(self.setup.coordinator());
         forwards || self.plays(link)
     }
 
-    /// Whether a player is at the other end who still gives actions. One who has left confirms nothing more, even if the farewell was lost.
+    /// Whether the player at the other end still gives actions. A player who has left confirms nothing more, even if its bye packet was
+    /// lost.
     pub(super) fn plays(&self, link: &Link) -> bool {
         match link.identity {
             Some(Identity::Player(player)) => self.streams[player.index()].end().is_none(),
@@ -29,7 +30,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// How many of a player's entries that are here are still lacking at somebody whom this peer serves.
+    /// How many of a player's entries that are here are still missing at a peer that this one serves.
     pub(super) fn unconfirmed(&self, player: PlayerId) -> u32 {
         let here = self.streams[player.index()].next();
         if !self.setup.forwards() {
@@ -42,12 +43,12 @@ impl<A: Action> Session<A> {
         here.saturating_sub(least)
     }
 
-    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations are further behind than the window
-    /// is lost.
+    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations fall further behind than the window is
+    /// lost.
     pub(super) fn forget_old(&mut self) {
         for index in 0..self.links.len() {
             let link = &self.links[index];
-            // A relay takes in no more than the window, so that is where it stands.
+            // A relay accepts no more than the window, so that is its position.
             let window = self.setup.config.window - u32::from(self.setup.is_relay());
             let behind = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
                 stream.next().saturating_sub(*ack) > window

@@ -1,4 +1,4 @@
-//! Dropping those who do not answer: in a star the middle decides, in a mesh all agree first.
+//! Drops players who do not answer: in a star the middle decides, in a mesh all survivors agree first.
 
 use crate::pace::pacing::Pace;
 use crate::packet::Bye;
@@ -59,8 +59,8 @@ impl<A: Action> Session<A> {
             return;
         }
         let since = *self.waiting.since.get_or_insert(self.now);
-        // Whom the lowest player gives up, the others give up too: all must give up the same. Its word is not enough for those who
-        // are neither missing here nor silent.
+        // All survivors must give up the same players, so they follow the lowest one. Its word is not enough against players who are
+        // neither missing here nor silent.
         let told = self.given_up_by_leader();
         let told = told & (missing | !self.talking());
         if told & !self.mesh.frozen != 0 {
@@ -79,8 +79,8 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Star: whom to drop first when these are missing. Who talks and stands may wait for those who are silent, and goes on when they
-    /// are gone: with the article's gate a player waits for the confirmations of all others.
+    /// Star: whom to drop first if these players are missing. A player who can be heard may itself be waiting for a silent one and goes on
+    /// when that one is gone: with the article's gate a player waits for the confirmations of all others.
     fn silent_first(&self, missing: u16) -> u16 {
         let drop_after = self.setup.config.drop_after.unwrap_or_default();
         let silent =
@@ -89,8 +89,8 @@ impl<A: Action> Session<A> {
         if suspects == 0 { missing } else { suspects }
     }
 
-    /// Drops a player at once, for any reason that the application has: everybody goes on without it from the same turn on, as
-    /// after a silence. Only the middle of a star can do so. Returns whether it was done.
+    /// Drops a player at once, for any reason that the application has. Everybody goes on without the player from the same turn on, as
+    /// after a silence. Only the middle of a star can do this. Returns whether it was done.
     pub fn kick(&mut self, player: PlayerId) -> bool {
         let others = self.live() & !self.setup.player().map_or(0, |own| 1 << own.0);
         let can = self.setup.forwards() && self.phase == SessionPhase::Running;
@@ -107,7 +107,7 @@ impl<A: Action> Session<A> {
         live.map(crate::session::stream::Stream::next).min().unwrap_or(u32::MAX)
     }
 
-    /// Players without whose next entry nothing goes on, bit n for player n.
+    /// Players whose next entry blocks the match, bit n for player n.
     pub(super) fn blocking(&self) -> u16 {
         let own = self.setup.player();
         let live = || {
@@ -115,11 +115,12 @@ impl<A: Action> Session<A> {
             others.filter(|(_, stream)| stream.end().is_none())
         };
         let needed = match (self.phase, self.setup.is_relay()) {
-            // Nobody is more than the turns ahead in front of the slowest, and all who wait for the slowest are exactly that.
+            // No player is more than the turns ahead in front of the slowest one, and all players who wait for the slowest one are exactly
+            // that far ahead.
             (SessionPhase::Running, true) => {
                 let slowest = self.slowest_next();
                 let fastest = live().map(|(_, stream)| stream.next()).max().unwrap_or(0);
-                // Behind the last turn nobody gets in front.
+                // After the last turn no player gets further ahead.
                 let ends = self.final_next().is_some_and(|next| fastest >= next && slowest < next);
                 let stands = ends || fastest.saturating_sub(slowest) >= self.setup.config.turns_ahead.max(1);
                 if stands { slowest.saturating_add(1) } else { 0 }
@@ -144,7 +145,7 @@ impl<A: Action> Session<A> {
         live.fold(0, |mask, player| mask | (1 << player))
     }
 
-    /// Ends streams after what is here, for everybody who gets them from here.
+    /// Ends streams after the entries that are here, for all peers that get the streams from here.
     pub(super) fn end_streams(&mut self, players: u16) {
         for player in players_in(players) {
             let stream = &mut self.streams[player.index()];
@@ -170,7 +171,7 @@ impl<A: Action> Session<A> {
         self.settle_checksums();
     }
 
-    /// The player has been dropped and is told so.
+    /// The player has been dropped; tells the player so.
     pub(super) fn close_link_of(&mut self, player: PlayerId) {
         for link in self.links.values_mut().filter(|link| link.identity == Some(Identity::Player(player))) {
             link.phase = LinkPhase::Closed;
@@ -178,8 +179,8 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// A peer says that it has dropped the local player. In a star only the middle can; in a mesh one peer alone cannot end anybody's
-    /// match, only its own part in it.
+    /// A peer says that it has dropped the local player. In a star only the middle can do that. In a mesh a single peer cannot end
+    /// anybody's match, only its own link.
     pub(super) fn dropped_by(&mut self, index: usize) {
         let link = &mut self.links[index];
         let counts = match link.identity {
@@ -203,16 +204,16 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// A player's last word has come before the end of the match.
+    /// A player's bye packet came before the end of the match.
     pub(super) fn player_left(&mut self, index: usize) {
         let (peer, identity) = (self.links[index].peer, self.links[index].identity);
         match identity {
-            // Without the middle of the star nobody hears anybody.
+            // Without the middle of the star no peer can reach another one.
             _ if !self.setup.accepts() => self.fail(Failure::PeerLeft(peer)),
             Some(Identity::Player(player)) if self.streams[player.index()].end().is_some() => {
                 self.links[index].phase = LinkPhase::Closed;
             }
-            // The process is gone: no need to wait for what cannot come. (In a mesh others may still have some of it.)
+            // The process is gone: do not wait for its entries. (In a mesh others may still have some of them.)
             Some(Identity::Player(player)) if self.setup.may_drop() => {
                 if !self.setup.is_mesh() {
                     self.end_streams(1 << player.0);
@@ -222,7 +223,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Whoever plays cannot fall behind so far by an accident of the network: the others wait for it. It confirms nothing, on purpose.
+    /// A player cannot fall this far behind by a network fault, because the others wait for it. So it withholds confirmations on purpose.
     pub(super) fn lose_straggler(&mut self, index: usize) {
         let link = &mut self.links[index];
         let peer = link.peer;

@@ -1,4 +1,4 @@
-//! The end: of the match, of this peer's part in it, and what runs nowhere because of it.
+//! The end of the match, the end of this peer's part in it, and the actions that are cancelled because of it.
 
 use crate::packet::Bye;
 use crate::session::event::{Event, Failure};
@@ -9,17 +9,17 @@ use crate::value::codec;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::{Duration, Instant};
 
-/// Since when the end waits for the others without any of them coming further.
+/// Since when the end waits for the others without any progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ending {
     pub(super) since: Option<Instant>,
-    /// Entries that are here, of all players together.
+    /// Number of entries here, over all players.
     entries: u64,
 }
 
 impl<A: Action> Session<A> {
-    /// The match ends with the turn that has begun (or that begins next). All peers must say so in the same turn: it is
-    /// meant for a simulation that finds that the game is decided.
+    /// Ends the match with the turn that has begun (or with the next one to begin). All peers must call this in the same turn; it is meant
+    /// for a simulation that finds that the game is decided.
     pub fn end_match(&mut self) {
         let turn = if self.gate.in_turn { self.gate.turn - 1 } else { self.gate.turn };
         if self.phase == SessionPhase::Running && self.gate.last_turn.is_none_or(|last| last > turn) {
@@ -40,7 +40,7 @@ impl<A: Action> Session<A> {
         match bye {
             Bye::Finished => {
                 link.finished = true;
-                // What is missing here can come from nobody else.
+                // Missing entries cannot come from anybody else.
                 if from_coordinator && !self.setup.accepts() && !self.has_everything() {
                     self.fail(Failure::ConnectionLost(peer));
                 }
@@ -51,7 +51,7 @@ impl<A: Action> Session<A> {
                 link.phase = LinkPhase::Closed;
                 self.emit(Event::SpectatorGone(peer));
             }
-            // The place is free again.
+            // The place becomes free.
             Bye::Left if self.phase == SessionPhase::Lobby && self.setup.accepts() && !from_coordinator => {
                 self.links.shift_remove_index(index);
             }
@@ -61,7 +61,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Whether the others have the local player's last entry, so that this peer may go.
+    /// Checks whether the others have the local player's last entry, so that this peer may go.
     pub(super) fn check_left(&mut self) {
         if !self.local.leaving || !self.player_ended() {
             return;
@@ -75,7 +75,7 @@ impl<A: Action> Session<A> {
         }
         match self.links.values().find(lacks).map(|link| link.peer) {
             None => self.depart(),
-            // Gone, but not in good order: nobody has confirmed it.
+            // Gone, but not in good order: nobody has confirmed the last entry.
             Some(peer) => self.fail(Failure::ConnectionLost(peer)),
         }
     }
@@ -104,7 +104,7 @@ impl<A: Action> Session<A> {
         others.all(|(_, stream)| stream.end().is_some() || stream.next() >= next)
     }
 
-    /// Whether the middle of the star lacks actions that have run here: as long as it does, it may have gone on without them.
+    /// Whether the middle of the star lacks actions that have run here. While it does, it may have gone on without them.
     fn may_be_dropped_by(&self, link: &Link) -> bool {
         let Some(player) = self.setup.player().filter(|_| !self.setup.accepts()) else { return false };
         let stream = &self.streams[player.index()];
@@ -112,8 +112,8 @@ impl<A: Action> Session<A> {
         link.acked[player.index()] < needed
     }
 
-    /// How long the end waits for a silent remote. One that has all turns lacks a last confirmation at most, and may have gone; one that
-    /// lacks turns may be cut off and come back.
+    /// How long the end waits for a silent remote. A remote that has all turns lacks at most a last confirmation, and may have gone. A
+    /// remote that lacks turns may be cut off and come back.
     pub(super) fn patience(&self, link: &Link) -> Duration {
         let Some(last) = self.gate.last_turn else { return self.setup.config.silence_timeout };
         let lacks = |(player, stream): (u8, &crate::session::stream::Stream)| {
@@ -130,13 +130,13 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// How long the end waits for those who talk and neither go on nor confirm.
+    /// How long the end waits for peers that can be heard but neither advance nor confirm.
     pub(super) fn ending_deadline(&self) -> Duration {
         let config = &self.setup.config;
         config.silence_timeout.max(config.drop_after.unwrap_or_default()).max(config.linger).times(2)
     }
 
-    /// Whether everybody who matters has had all the time that the end gives.
+    /// Whether every peer that counts has had all the time that the end allows.
     fn is_overdue(&mut self) -> bool {
         let some_finished = || self.links.values().any(|link| link.finished);
         let at_end = self.phase == SessionPhase::Ending
@@ -148,7 +148,7 @@ impl<A: Action> Session<A> {
         self.ending.since.is_some_and(|since| self.now.since(since) >= self.ending_deadline())
     }
 
-    /// Ends the session when everybody has everything, or nobody is worth waiting for any more.
+    /// Ends the session when everybody has everything, or when there is no peer left to wait for.
     pub(super) fn check_finished(&mut self) {
         if self.is_over() {
             return;
@@ -184,7 +184,8 @@ impl<A: Action> Session<A> {
                     link.acked[index] >= stream.end().map_or(next, |(last, _)| (last + 1).min(next))
                 })
         };
-        // What a relay lacks when all players are done never comes. Otherwise it stays until those who watch have it too.
+        // When all players are done, entries that a relay lacks will never come. Otherwise it stays until the spectators have everything,
+        // too.
         if overdue || (relay_done && !self.is_complete()) || self.links.values().all(confirmed) {
             self.phase = SessionPhase::Finished;
             for link in self.links.values_mut().filter(|link| link.phase != LinkPhase::Closed) {
@@ -195,7 +196,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Reports accepted actions that may run nowhere: those that wait, and those in entries that somebody has not confirmed.
+    /// Reports accepted actions that may run nowhere: waiting actions, and those in entries that some peer has not confirmed.
     pub(super) fn report_cancelled(&mut self) {
         let mut actions = self.local.outbox.cancel();
         if let Some(player) = self.setup.player() {
@@ -203,7 +204,7 @@ impl<A: Action> Session<A> {
             let acks =
                 self.links.values().filter(|link| self.counts(link)).map(|link| link.acked[player.index()]);
             let safe = acks.min().unwrap_or(self.gate.turn);
-            // Beyond the last turn nothing runs, whoever has it.
+            // Nothing runs after the last turn, whoever has it.
             let safe = safe.min(self.gate.last_turn.map_or(u32::MAX, |last| last.saturating_add(1)));
             let entries = (safe..stream.next()).filter_map(|number| stream.get(number));
             actions += entries.map(|entry| codec::actions::<A>(&entry.payload).count() as u32).sum::<u32>();

@@ -1,4 +1,4 @@
-//! What a session reports, and its counters.
+//! Events of a session, and its counters.
 
 use core::fmt;
 
@@ -9,14 +9,14 @@ use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 use crate::value::time::Duration;
 
-/// Something the application may want to show or act on. Taken with [`crate::Session::poll_event`].
+/// Something that the application may want to show or react to. [`crate::Session::poll_event`] returns events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Nobody took events for too long: so many are lost. What an application cannot do without is never among them: the start, a
+    /// The application did not take events for too long, and some were lost. Events that an application needs are never lost: the start, a
     /// desync, players who are gone, results, cancelled actions, the end.
     Lost {
-        /// How many.
+        /// Number of lost events.
         events: u64,
     },
     /// The handshake with a peer is complete.
@@ -26,49 +26,49 @@ pub enum Event {
         /// Who is at its other end.
         identity: Identity,
     },
-    /// Somebody was refused at the handshake.
+    /// A peer was refused at the handshake.
     Rejected {
         /// The link.
         peer: PeerId,
         /// Why.
         refusal: Refusal,
     },
-    /// Everybody is here; turn 0 may begin.
+    /// All peers are here; turn 0 may begin.
     Started,
     /// The turn cannot begin: these players' entries are missing. Reported once per stall.
     WaitingFor {
         /// The turn that cannot begin.
         turn: Turn,
-        /// Whose entries are missing.
+        /// The players whose entries are missing.
         players: Vec<PlayerId>,
         /// Time until they are dropped, if players are dropped at all ([`crate::Session::drop_in`] counts down).
         drop_in: Option<Duration>,
     },
-    /// The turn that was waited for has begun.
+    /// The delayed turn has begun.
     WaitingOver {
         /// The turn.
         turn: Turn,
     },
-    /// The others have waited for a player again and again. Told once for each player; the application can show it, the middle of a
+    /// The others have waited for a player again and again. Reported once for each player. The application can show it; the middle of a
     /// star can [`crate::Session::kick`] the player.
     OftenLate {
         /// The turn that waits.
         turn: Turn,
-        /// For whom.
+        /// The late player.
         player: PlayerId,
-        /// After so much more waiting the player is dropped. The first part of each wait is free, an eighth of the drop time.
+        /// After this much more waiting the player is dropped. The first part of each wait, an eighth of the drop time, does not count.
         drop_in: Duration,
     },
     /// From `turn` on frames pass at another speed, because a player asked for it.
     Speed {
         /// The turn.
         turn: Turn,
-        /// Who asked for it.
+        /// The player who asked for it.
         player: PlayerId,
         /// Percent of real time.
         percent: u8,
     },
-    /// Checksums of a turn differ. Only the first such turn is reported; the session goes on, the application decides.
+    /// Checksums of a turn differ. Only the first such turn is reported. The session goes on; the application decides what to do.
     Desync(Mismatch),
     /// From `turn` on a player gives no more actions.
     PlayerGone {
@@ -86,32 +86,32 @@ pub enum Event {
         /// The first turn.
         turn: Turn,
     },
-    /// From `turn` on nobody of the team is in the match any more, and no bot plays for it.
+    /// From `turn` on no member of the team is in the match any more, and no bot plays for it.
     TeamOut {
         /// The team.
         team: u8,
         /// The first turn without it.
         turn: Turn,
     },
-    /// The players have said what the result of the match is ([`crate::Simulation::result`]).
+    /// The players have reported the result of the match ([`crate::Simulation::result`]).
     MatchResult(MatchResult),
-    /// From `turn` on the simulation stands still, or runs again.
+    /// From `turn` on the simulation is paused, or runs again.
     Paused {
         /// The turn.
         turn: Turn,
-        /// Who asked for it.
+        /// The player who asked for it.
         player: PlayerId,
-        /// Whether it stands.
+        /// Whether it is paused.
         paused: bool,
     },
-    /// A player asked for a save: the state before `turn` is the one to keep ([`crate::Simulation::save_point`] was called with it).
+    /// A player asked for a save: keep the state before `turn` ([`crate::Simulation::save_point`] was called with it).
     SavePoint {
         /// The turn that runs first when the match is resumed.
         turn: Turn,
-        /// Who asked for it.
+        /// The player who asked for it.
         player: PlayerId,
     },
-    /// The saved match is complete: [`crate::Session::take_saved`] gives it.
+    /// The saved match is complete; [`crate::Session::take_saved`] returns it.
     Saved {
         /// The turn of its save point.
         turn: Turn,
@@ -123,43 +123,44 @@ pub enum Event {
         /// The new shape.
         plan: TurnPlan,
     },
-    /// The local player's session ends, and so many accepted actions may run nowhere: they waited, or the others had not confirmed them.
+    /// The local player's session ends, and this many accepted actions may run nowhere: they were waiting, or the others had not confirmed
+    /// them.
     Cancelled {
-        /// How many.
+        /// Number of actions.
         actions: u32,
     },
     /// A spectator is gone.
     SpectatorGone(PeerId),
     /// All turns have run, and every peer has every entry and every checksum (or was silent for the linger time).
     Finished,
-    /// The session has ended before its time.
+    /// The session ended early.
     Failed(Failure),
 }
 
-/// What the players' simulations found at the end of one turn. They are compared like checksums.
+/// The results that the players' simulations found at the end of one turn. They are compared like checksums.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MatchResult {
-    /// The turn at whose end the match was decided, as the first of the players has it.
+    /// The turn at whose end the match was decided, according to the first player who reported it.
     pub turn: Turn,
-    /// What each player said who was in the match then; none if the player found nothing decided at this turn.
+    /// The value of each player who was in the match then; none if the player found no decision at this turn.
     pub values: Vec<(PlayerId, Option<u32>)>,
-    /// What this peer's own simulation found, also of a spectator.
+    /// The value of this peer's own simulation, also on a spectator.
     pub own: Option<u32>,
-    /// Whether everybody found the same.
+    /// Whether all values are equal.
     pub agreed: bool,
 }
 
-/// Why a session ended before its time.
+/// Why a session ended early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// Nobody answered within the connect timeout: nobody is there, or it is another match (another session id).
+    /// Nobody answered within the connect timeout: nobody is listening, or the session id differs (another match).
     ConnectTimeout,
-    /// Not everybody came within the lobby timeout.
+    /// Not everybody joined within the lobby timeout.
     PlayersMissing {
-        /// Bit n: player n did not come.
+        /// Bit n: player n did not join.
         players: u16,
-        /// So many spectators fewer than [`crate::SessionConfig::spectators_min()`].
+        /// Number of spectators missing from [`crate::SessionConfig::spectators_min()`].
         spectators: u32,
     },
     /// A peer gave up before the match had begun.
@@ -203,34 +204,34 @@ impl std::error::Error for Failure {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Packets given out for sending.
+    /// Packets returned for sending.
     pub packets_sent: u64,
     /// Their bytes: UDP payload.
     pub bytes_sent: u64,
-    /// Valid packets taken in.
+    /// Valid packets received.
     pub packets_received: u64,
     /// Their bytes.
     pub bytes_received: u64,
     /// Packets that were damaged, of another session or not canonical.
     pub packets_malformed: u64,
-    /// Well-formed packets from peers that have not joined, or of a kind that makes no sense now.
+    /// Well-formed packets from peers that have not joined, or of a kind that is not expected now.
     pub packets_unexpected: u64,
-    /// New entries taken in from other peers.
+    /// New entries received from other peers.
     pub entries_received: u64,
-    /// Entries that were here already: the price of redundancy.
+    /// Received entries that were here already: the cost of redundancy.
     pub entries_repeated: u64,
-    /// Entries that arrived after the turn in which they ran had begun without them: only after the end of a stream.
+    /// Entries that arrived after the turn in which they ran had begun without them; only after the end of a stream.
     pub entries_late: u64,
-    /// Entries with a gap before them, or beyond the window: their turn number was not expected.
+    /// Entries after a gap or beyond the window: their number was not expected.
     pub entries_unexpected: u64,
-    /// Entries of players whom the sending peer may not speak for, or whose actions do not decode.
+    /// Entries of players for whom the sending peer may not speak, or with actions that do not decode.
     pub entries_invalid: u64,
-    /// Frames in which the simulation stood because a turn was not ready.
+    /// Frames in which the simulation waited because a turn was not ready.
     pub stalled_frames: u64,
     /// Turns that have begun.
     pub turns_begun: u64,
     /// Players whom this peer has dropped.
     pub drops: u64,
-    /// Events that were lost because nobody took them.
+    /// Events that were lost because the application did not take them.
     pub events_lost: u64,
 }

@@ -1,16 +1,17 @@
-//! Events that wait to be taken.
+//! The queue of events.
 
 use std::collections::VecDeque;
 
 use crate::session::event::Event;
 
-/// Most events that wait and may be lost. Those that must not be lost are few by their nature.
+/// Greatest number of waiting events that may be lost. Events that must not be lost are few by their nature.
 const EVENTS_MAX: usize = 256;
 
-/// Most refusals among them: strangers must not push out what happens in the match.
+/// Greatest number of refusals among them, so that strangers cannot push out the events of the match.
 const REJECTED_MAX: usize = 16;
 
-/// A bounded queue. What is lost when nobody takes events is counted, and told before the next event.
+/// A bounded queue. It counts the events that are lost when the application does not take them, and reports the number before the next
+/// event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventQueue {
     queue: VecDeque<Event>,
@@ -19,7 +20,7 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// Appends an event; returns how many are lost because of it.
+    /// Appends an event. Returns how many events are lost because of it.
     pub(crate) fn push(&mut self, event: Event) -> u64 {
         let rejected = |event: &Event| matches!(event, Event::Rejected { .. });
         let too_many =
@@ -43,7 +44,7 @@ impl EventQueue {
         lost
     }
 
-    /// Takes the oldest event; first of all how many were lost.
+    /// Takes the oldest event; if events were lost, their number comes first.
     pub(crate) fn pop(&mut self) -> Option<Event> {
         match core::mem::take(&mut self.lost) {
             0 => self.queue.pop_front(),
@@ -52,7 +53,7 @@ impl EventQueue {
     }
 }
 
-/// What an application cannot do without. Each kind comes at most a few times per player in a match.
+/// Events that an application needs. Each kind comes at most a few times per player in a match.
 fn is_kept(event: &Event) -> bool {
     matches!(
         event,

@@ -1,4 +1,4 @@
-//! Chronic lateness: who keeps the others waiting again and again, each time for less than the drop time, has a limit too.
+//! Chronic lateness: limits how often a player may make the others wait, even if each wait is shorter than the drop time.
 
 use crate::session::clock::CLOCK_JUMP;
 use crate::session::event::Event;
@@ -7,23 +7,24 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
-/// A player's debt shrinks by one part in so many of the time in which nobody waits for it.
+/// Debt shrinks by one part in this many of the time in which nobody waits for the player.
 const FORGIVING: u64 = 4;
 
-/// A player may owe so many times the drop time.
+/// Greatest debt of a player, as a multiple of the drop time.
 const DEBT_MAX: u64 = 3;
 
-/// The first part of each wait is free: a bad network makes everybody wait a little in every turn. One part in so many of the drop time.
+/// The first part of each wait does not count, because a bad network makes everybody wait a little in every turn. One part in this many of
+/// the drop time.
 const FREE: u64 = 8;
 
-/// Of several who are missing, those count from whom nothing has come for so long.
+/// If several players are missing, those from whom nothing has come for this long count.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// How long the others have waited for each player, less what is forgiven.
+/// How long the others have waited for each player, less the forgiven part.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lateness {
     debt: [Duration; PLAYERS_MAX as usize],
-    /// The same without the free part of each wait: what is shown.
+    /// The same including the first part of each wait; this is reported.
     delay: [Duration; PLAYERS_MAX as usize],
     /// Bit n: the application knows that player n is often late.
     told: u16,
@@ -37,7 +38,7 @@ impl Lateness {
 }
 
 impl<A: Action> Session<A> {
-    /// Adds the time since the last call to the debts of those for whom the match stands.
+    /// Adds the time since the last call to the debts of the players for whom the match waits.
     pub(super) fn note_lateness(&mut self) {
         let span = self.now.since(core::mem::replace(&mut self.lateness.checked, self.now));
         if span > CLOCK_JUMP || self.phase != SessionPhase::Running {
@@ -70,7 +71,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Those of the players whom the match waits for who are to blame, bit n for player n.
+    /// Those of the missing players who are to blame, bit n for player n.
     fn late(&self) -> u16 {
         let missing = if self.setup.is_relay() { self.blocking() } else { self.missing() };
         match missing & !self.heard_within(SILENCE) {
@@ -79,7 +80,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Players who owe more than anybody may, bit n for player n.
+    /// Players whose debt exceeds the limit, bit n for player n.
     pub(super) fn overdrawn(&self) -> u16 {
         let Some(drop_after) = self.setup.config.drop_after else { return 0 };
         let over = |player: &PlayerId| self.lateness.of(*player) >= drop_after.times(DEBT_MAX);

@@ -1,22 +1,22 @@
-//! One remote: handshake, what it has, when it was heard, when it is sent to next.
+//! One remote peer: the handshake, what it has, when it was last heard, when the next packet is due.
 
 use crate::packet::Bye;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
-/// Shortest time between two packets to one peer when fresh entries of others arrive in small lots.
+/// Shortest time between two packets to one peer when new entries of others arrive in small lots.
 pub(crate) const GAP_MIN: Duration = Duration::from_millis(10);
 
-/// Most packets to one peer at one time, when what it lacks does not fit one packet.
+/// Greatest number of packets to one peer at one time, if what it lacks does not fit into one.
 const PACKETS_AT_ONCE_MAX: u8 = 4;
 
-/// Times that a last word is sent: it is not confirmed.
+/// Number of copies of a bye packet, because nobody confirms it.
 const BYE_COPIES: u8 = 3;
 
-/// Where the handshake stands.
+/// State of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LinkPhase {
-    /// We ask, nobody has answered yet.
+    /// We ask, and nobody has answered yet.
     Dialing,
     /// Both sides know each other.
     Connected,
@@ -27,7 +27,7 @@ pub(crate) enum LinkPhase {
 /// Lobby state of one remote.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LobbyView {
-    /// The remote may start.
+    /// The remote is ready to start.
     pub(crate) ready: bool,
     /// Smallest round trip seen.
     pub(crate) round_trip_min: Option<Duration>,
@@ -35,12 +35,12 @@ pub(crate) struct LobbyView {
     pub(crate) heard: Option<(u32, Instant)>,
 }
 
-/// How many of a player's entries came when it had everybody else's of the same turn: a fading average.
+/// The share of a player's entries that came when the player had everybody else's entries of the same turn: a fading average.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LookedFirst(u32);
 
 impl LookedFirst {
-    /// The share of an entry in the average is one part in so many.
+    /// The weight of one entry in the average is one part in this many.
     const FADING: u32 = 64;
 
     /// Notes an entry.
@@ -53,7 +53,7 @@ impl LookedFirst {
     }
 }
 
-/// One remote.
+/// One remote peer.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) peer: PeerId,
@@ -62,14 +62,14 @@ pub(crate) struct Link {
     pub(crate) nonce: u64,
     /// The key of the link's packets.
     pub(crate) key: u64,
-    /// Dialing: what the remote wants to hear again; 0 before it has asked.
+    /// Dialing: the cookie that the remote expects; 0 before it has sent one.
     pub(crate) cookie: u64,
     /// Known when connected.
     pub(crate) identity: Option<Identity>,
     pub(crate) lobby: LobbyView,
     /// For each stream the first entry that the remote lacks.
     pub(crate) acked: [u32; PLAYERS_MAX as usize],
-    /// Our entries below this number are everywhere behind this link.
+    /// Everybody behind this link has our entries below this number.
     pub(crate) confirmed: u32,
     /// The remote's position in its own stream.
     pub(crate) base: u32,
@@ -77,29 +77,29 @@ pub(crate) struct Link {
     pub(crate) finished: bool,
     pub(crate) last_heard: Instant,
     last_sent: Option<Instant>,
-    /// Something new for the remote: send at the next chance, not at the next tick.
+    /// There is something new for the remote: send as soon as possible, not at the next tick.
     fresh: bool,
-    /// The own entry of a new turn: send at once.
+    /// Our own entry of a new turn has closed: send at once.
     urgent: bool,
     packets_at_once_left: u8,
-    /// Where the next packet at the same time goes on in each stream, when not everything fits one.
+    /// Where the next packet at the same time continues in each stream, if not everything fits into one.
     cursor: [u32; PLAYERS_MAX as usize],
-    /// Up to where others' entries have been sent once.
+    /// Others' entries below this have been sent at least once.
     pub(crate) carried: [u32; PLAYERS_MAX as usize],
-    /// When everything that is not confirmed was sent last.
+    /// When everything unconfirmed was last sent.
     pub(crate) repeated_at: Instant,
-    /// A welcome is owed.
+    /// A welcome must be sent.
     pub(crate) owes_welcome: bool,
-    /// The last word, and how many copies are still to be sent.
+    /// The bye to send, and how many copies are left.
     last_word: Option<(Bye, u8)>,
-    /// For each stream the first entry that is here and not there, and since when.
+    /// For each stream, the first entry that is here and that the remote lacks, and since when.
     pub(crate) lacks: [Option<(u32, Instant)>; PLAYERS_MAX as usize],
     /// Mesh: until when this peer sends another player's stream to the remote.
     pub(crate) helps_until: [Instant; PLAYERS_MAX as usize],
     pub(crate) looked_first: LookedFirst,
-    /// Mesh: what the remote says in [`crate::packet::TurnsPacket::frozen`].
+    /// Mesh: the remote's [`crate::packet::TurnsPacket::frozen`].
     pub(crate) frozen: u16,
-    /// Mesh: what the remote says in [`crate::packet::TurnsPacket::votes`].
+    /// Mesh: the remote's [`crate::packet::TurnsPacket::votes`].
     pub(crate) votes: u16,
 }
 
@@ -154,27 +154,27 @@ impl Link {
         self.fresh = true;
     }
 
-    /// The own entry has closed.
+    /// Our own entry has closed.
     pub(crate) fn mark_urgent(&mut self) {
         self.urgent = true;
     }
 
-    /// Says goodbye with this link's next packets.
+    /// Sends a bye with this link's next packets.
     pub(crate) fn owe_bye(&mut self, bye: Bye) {
         self.last_word = Some((bye, BYE_COPIES));
     }
 
-    /// Says goodbye once more, if that is not to be done anyway.
+    /// Sends one more bye, unless one is due anyway.
     pub(crate) fn repeat_bye(&mut self, bye: Bye) {
         self.last_word.get_or_insert((bye, 1));
     }
 
-    /// Whether the last word is still to be said.
+    /// Whether a bye must still be sent.
     pub(crate) fn owes_bye(&self) -> bool {
         self.last_word.is_some()
     }
 
-    /// One copy of the last word.
+    /// One copy of the bye.
     pub(crate) fn take_bye(&mut self) -> Option<Bye> {
         let (bye, copies) = self.last_word?;
         self.last_word = if copies > 1 { Some((bye, copies - 1)) } else { None };
@@ -196,7 +196,7 @@ impl Link {
         Some(last + if self.fresh { tick.min(GAP_MIN) } else { tick })
     }
 
-    /// Whether the next packet goes on where the one before, at the same time, had no more room.
+    /// Whether the next packet continues where the one before, at the same time, had no more room.
     pub(crate) fn continues(&self) -> bool {
         self.packets_at_once_left > 0
     }
@@ -212,7 +212,7 @@ impl Link {
         self.cursor[player.index()] = next;
     }
 
-    /// Notes that a packet goes out; `more` tells that not everything fitted.
+    /// Notes that a packet goes out; `more` means that not everything fitted.
     pub(crate) fn note_sent(&mut self, now: Instant, more: bool) {
         let continues = self.packets_at_once_left > 0;
         self.packets_at_once_left = match (more, continues) {

@@ -1,4 +1,4 @@
-//! Before the first turn: who is here, and the common start.
+//! Before the first turn: who has joined, and the common start.
 
 use std::collections::VecDeque;
 
@@ -11,39 +11,39 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
-/// Added to the longest round trip for the common start: two lobby packets may be lost on the way.
+/// Added to the longest round trip for the common start, so that two lobby packets may be lost.
 const START_MARGIN: Duration = Duration::from_millis(100);
 
-/// Longest round trip for which the common start waits: what a peer says of it is its word alone.
+/// Longest round trip that the common start waits for, because a peer may claim any.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(5);
 
-/// Silence after which a place in the lobby may be taken by a newcomer with the same identity.
+/// After this silence a newcomer with the same identity may take a place in the lobby.
 const LOBBY_SILENCE: Duration = Duration::from_secs(3);
 
-/// Most answers to hellos that wait to be sent.
+/// Greatest number of answers to hellos that wait to be sent.
 const REPLIES_MAX: usize = 16;
 
-/// What a session knows before its first turn.
+/// What a session needs before its first turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Lobby {
-    /// When the session was made.
+    /// When the session was created.
     pub(super) since: Instant,
-    /// When turn 0 begins, once that is known.
+    /// When turn 0 begins, if that is known.
     pub(super) start_at: Option<Instant>,
     /// Answers to hellos that wait to be sent.
     pub(super) answers: VecDeque<Answer>,
 }
 
-/// An answer to a hello of somebody who has no link.
+/// An answer to a hello from a peer without a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     pub(super) to: PeerId,
-    /// Of the packet's tag.
+    /// The key of the packet's tag.
     pub(super) key: u64,
     pub(super) what: Reply,
 }
 
-/// What it says.
+/// The content of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reply {
     Refuse(Refusal),
@@ -75,7 +75,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Whom this peer has waited for in vain.
+    /// The failure that names the peers who did not join.
     fn nobody_came(&self) -> Failure {
         if self.links.values().any(|link| link.phase == LinkPhase::Dialing) {
             return Failure::ConnectTimeout;
@@ -99,7 +99,7 @@ impl<A: Action> Session<A> {
         [dial_deadline, lobby_deadline].into_iter().flatten().min()
     }
 
-    /// The coordinator forgets silent peers, whose places are free again; the others give up when the coordinator is silent.
+    /// The coordinator forgets silent peers, which frees their places. The others give up when the coordinator is silent.
     fn lobby_silence(&mut self) {
         let timeout = self.setup.config.silence_timeout;
         let silent = |link: &Link, now: Instant| link.is_connected() && now.since(link.last_heard) >= timeout;
@@ -133,7 +133,7 @@ impl<A: Action> Session<A> {
             })
     }
 
-    /// Whether every link that this peer needs before the start is there.
+    /// Whether every link that this peer needs before the start exists.
     pub(super) fn links_are_complete(&self) -> bool {
         let linked = |identity: Identity| {
             self.links.values().any(|link| link.is_connected() && link.identity == Some(identity))
@@ -180,7 +180,7 @@ impl<A: Action> Session<A> {
         if let Identity::Player(_) = hello.identity {
             self.links.retain(|_, link| link.peer == peer || link.identity != Some(hello.identity));
         }
-        // Somebody who has begun anew at the same address.
+        // A peer that has restarted at the same address.
         self.links.retain(|_, link| link.peer != peer || link.nonce == hello.nonce);
         if self.link_index(peer).is_none() {
             let first = self.setup.config.first_entry();
@@ -196,7 +196,7 @@ impl<A: Action> Session<A> {
         true
     }
 
-    /// Why the peer may not come in; nothing if it may.
+    /// Why the peer may not join; none if it may.
     fn judge(&self, peer: PeerId, hello: Hello) -> Option<Refusal> {
         let config = &self.setup.config;
         if hello.content_hash != config.content_hash {
@@ -227,7 +227,7 @@ impl<A: Action> Session<A> {
                         .values()
                         .any(|link| link.peer != peer && link.identity == Some(hello.identity) && fresh(link))
             }
-            // Who watches is served by the middle of a star.
+            // The middle of a star serves the spectators.
             Identity::Spectator if self.setup.is_mesh() => true,
             Identity::Spectator => {
                 let spectators =
@@ -275,7 +275,7 @@ impl<A: Action> Session<A> {
         link.lobby.heard = Some((lobby.sent_us, now));
         if let Some(echo) = lobby.echo {
             let round_trip = (now.as_micros() as u32).wrapping_sub(echo.sent_us).wrapping_sub(echo.held_us);
-            // Above a minute it is not a measurement.
+            // A value above a minute is not a measurement.
             if round_trip < 60_000_000 {
                 let round_trip = Duration::from_micros(u64::from(round_trip));
                 let best = link.lobby.round_trip_min.map_or(round_trip, |best| best.min(round_trip));

@@ -1,4 +1,4 @@
-//! The local player: what it gives, asks for, and says with its next entry.
+//! The local player: submits actions, asks for changes, and closes entries.
 
 use crate::pace::pacing::Pace;
 use crate::session::config::SessionConfig;
@@ -29,11 +29,11 @@ impl Local {
 }
 
 impl<A: Action> Session<A> {
-    /// Gives an action of the local player. It is encoded now and goes with the next entry that closes and has room.
+    /// Submits an action of the local player. It is encoded now and travels with the next entry that closes and has room.
     ///
     /// # Errors
-    /// The action was not accepted and runs nowhere: the queue is full, the action does not encode as its type promises, the
-    /// match ends before it could run, or this peer does not play.
+    /// The action was not accepted and runs nowhere: the queue is full, the encoding is not what the action's type promises, the match ends
+    /// before the action could run, or this peer does not play.
     pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
         let playing =
             self.setup.player().filter(|_| matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running));
@@ -51,44 +51,44 @@ impl<A: Action> Session<A> {
         self.local.outbox.submit(action)
     }
 
-    /// Actions of the local player that wait for their turn.
+    /// Number of the local player's actions that wait for their turn.
     #[must_use]
     pub fn queued_actions(&self) -> u32 {
         self.local.outbox.len()
     }
 
-    /// Asks for a pause, or for its end, with the next entry: the simulation of every peer stands from the same turn on. Turns go
-    /// on, and actions are taken and applied.
+    /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on. Turns go on, and
+    /// actions are accepted and applied.
     pub fn pause(&mut self, paused: bool) {
         self.local.pause = Some(paused);
     }
 
-    /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250: frames of every peer pass faster or slower
-    /// from the same turn on. The simulation's step stays, so the course of the game is the same.
+    /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250. Frames of every peer pass faster or slower
+    /// from the same turn on. The simulation's step stays the same, and so does the course of the game.
     pub fn set_speed(&mut self, percent: u8) {
         self.local.speed = Some(percent.clamp(SPEED_PERCENT_MIN, SPEED_PERCENT_MAX));
     }
 
-    /// Asks for a save with the next entry: every peer saves the state before the same turn. While one save is being made another request
-    /// joins it. No effect for a peer that does not play.
+    /// Asks for a save with the next entry: every peer saves the state before the same turn. A request during a save joins that save. No
+    /// effect on a peer that does not play.
     pub fn save(&mut self) {
         self.local.save =
             matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running) && !self.player_ended();
     }
 
-    /// The local player gives no more actions from the next entry on. This peer goes on as one that watches, and forwards if it
-    /// is the host. Actions that wait are cancelled; returns how many.
+    /// The local player gives no more actions from the next entry on. This peer goes on as a spectator, and forwards packets if it is the
+    /// host. Waiting actions are cancelled; returns their number.
     pub fn resign(&mut self) -> u32 {
         self.end_own_stream(EndReason::Left)
     }
 
-    /// As [`Session::resign`], and the player has lost: no bot plays on, whatever the settings say
+    /// Like [`Session::resign`], but the player has lost: no bot plays on, whatever the settings say
     /// ([`crate::Simulation::player_surrendered`]).
     pub fn surrender(&mut self) -> u32 {
         self.end_own_stream(EndReason::Surrendered)
     }
 
-    /// As [`Session::resign`], and the game plays on for the player ([`crate::Simulation::player_taken_over`]).
+    /// Like [`Session::resign`], but the game plays on for the player ([`crate::Simulation::player_taken_over`]).
     pub fn hand_over(&mut self) -> u32 {
         self.end_own_stream(EndReason::HandedOver)
     }
@@ -102,8 +102,8 @@ impl<A: Action> Session<A> {
         cancelled
     }
 
-    /// Leaves in good order: as [`Session::resign`]; the session is over as soon as the others have the last entry. If the host
-    /// leaves, the match ends for all. Returns how many waiting actions are cancelled.
+    /// Leaves in good order: like [`Session::resign`], and the session is over as soon as the others have the last entry. If the host
+    /// leaves, the match ends for all. Returns the number of cancelled actions.
     pub fn leave(&mut self) -> u32 {
         let cancelled = self.resign();
         self.local.leaving = true;
@@ -125,14 +125,14 @@ impl<A: Action> Session<A> {
         if stream.end().is_some() {
             return;
         }
-        // The entry after the last turn runs nowhere: it only carries the last checksum.
+        // The entry after the last turn runs nowhere; it only carries the last checksum.
         let payload = match (is_last || self.local.ending.is_some(), self.setup.config.input_mode) {
             (true, false) => Payload::none(),
             _ => self.local.outbox.close(),
         };
         let mut extras: Extras = self.gate.ended_checksum.take().map(Extra::Checksum).into_iter().collect();
         let slack = self.pace.alignment.take_report(self.now);
-        // With fixed turns the averages only tell whose machine delays the game.
+        // With fixed turns the averages only show whose machine delays the game.
         if (self.setup.config.pace != Pace::Fixed
             || self.pace.meter.is_too_slow(self.setup.config.frames_per_second))
             && let Some((network_ms, runtime_ms)) = self.pace.meter.take_report()

@@ -1,5 +1,5 @@
-//! Agreement in a mesh: before anybody is dropped, every survivor takes nothing more from the player's own link and passes on what it
-//! has. The lowest survivor then ends the stream.
+//! Agreement in a mesh: before a player is dropped, every survivor stops accepting the player's own packets and passes on the entries that
+//! it has. Then the lowest survivor ends the stream.
 
 use crate::session::event::Failure;
 use crate::session::link::Link;
@@ -8,23 +8,23 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Duration;
 
-/// A player from whom something came within this time needs nobody to pass on what it says.
+/// If something came from a player within this time, nobody else needs to pass on its entries.
 const SPEAKS_FOR_ITSELF: Duration = Duration::from_millis(300);
 
-/// Whom this peer has given up.
+/// The players that this peer has given up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Agreement {
-    /// Players of whom nothing more is taken from their own links, bit n for player n.
+    /// Players from whose own links nothing more is accepted, bit n for player n.
     pub(super) frozen: u16,
-    /// Whom the local player votes out.
+    /// Players whom the local player votes out.
     pub(super) votes: u16,
 }
 
 impl<A: Action> Session<A> {
-    /// Mesh: takes nothing more from these players' own links. When every survivor has done so and everything that any of them
-    /// has is here, the lowest of them ends the streams.
+    /// Mesh: accepts nothing more from these players' own links. When every survivor has done so and all entries that any of them has are
+    /// here, the lowest of them ends the streams.
     pub(super) fn freeze(&mut self, missing: u16) {
-        // Whoever is silent as well, or has no link to here, cannot agree to anything.
+        // A peer that is also silent, or that has no link to this one, cannot agree to anything.
         let drop_after = self.setup.config.drop_after.unwrap_or_default();
         let reachable = |player: PlayerId| {
             let mut links =
@@ -37,7 +37,7 @@ impl<A: Action> Session<A> {
         let silent = players_in(self.live()).filter(|&player| own != Some(player) && !reachable(player));
         self.mesh.frozen |= silent.fold(missing, |mask, player| mask | (1 << player.0));
         let live = self.live();
-        // Once given up, always given up.
+        // A player who was given up stays given up.
         let missing = self.mesh.frozen & live;
         let survivors = live & !self.mesh.frozen;
         let (all, left) = (live.count_ones(), survivors.count_ones());
@@ -65,8 +65,8 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Mesh: votes a player out, or takes the vote back. When more than half of those who play say so, the player is dropped, as after a
-    /// silence. Returns whether the vote counts: in a star the middle decides ([`Session::kick`]).
+    /// Mesh: votes a player out, or takes the vote back. When more than half of the active players vote so, the player is dropped, as after
+    /// a silence. Returns whether the vote counts: in a star the middle decides ([`Session::kick`]).
     pub fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
         let can = self.setup.is_mesh() && self.setup.player() != Some(player);
         if !can || player.0 >= self.setup.config.players {
@@ -77,7 +77,7 @@ impl<A: Action> Session<A> {
         true
     }
 
-    /// Mesh: gives up whom most of those who play vote out.
+    /// Mesh: gives up the players whom a majority of the active players votes out.
     pub(super) fn count_votes(&mut self) {
         if !self.setup.is_mesh() || self.phase != SessionPhase::Running {
             return;
@@ -95,8 +95,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Mesh: whether another player's entries are taken from those who have them too. As long as the player itself is heard it speaks for
-    /// itself, so nobody else can.
+    /// Mesh: whether other peers may pass on a player's entries. While the player itself can be heard, only it may speak for itself.
     pub(super) fn takes_from_others(&self, player: PlayerId) -> bool {
         let link = self.links.values().find(|link| link.identity == Some(Identity::Player(player)));
         let heard = |link: &Link| {
@@ -105,8 +104,8 @@ impl<A: Action> Session<A> {
         self.mesh.frozen & (1 << player.0) != 0 || !link.is_some_and(heard)
     }
 
-    /// Mesh: whom to give up first when these are missing. Who talks and stands may itself have given up one who is silent (the article's
-    /// gate waits for confirmations, which only the player itself can give), and goes on when that one is gone.
+    /// Mesh: whom to give up first if these players are missing. A player who can be heard may itself be waiting for a silent one (the
+    /// article's gate waits for confirmations, which only the player itself can give), and goes on when that one is gone.
     pub(super) fn given_up_first(&self, missing: u16) -> u16 {
         let talking = self.talking();
         let blamed = self.links.values().filter_map(|link| match link.identity {
@@ -120,7 +119,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Mesh: whom the lowest player that is not given up here has given up, but for this peer.
+    /// Mesh: the players, except this peer, that the lowest surviving player has given up.
     pub(super) fn given_up_by_leader(&self) -> u16 {
         let own = self.setup.player().map_or(0, |own| 1 << own.0);
         let leader = (self.live() & !self.mesh.frozen).trailing_zeros() as u8;

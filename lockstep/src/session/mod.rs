@@ -58,47 +58,47 @@ use turns::{Comparison, Gate};
 use waiting::Waiting;
 pub use waiting::{Blame, PlayerReport};
 
-/// Where a session stands.
+/// The phase of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionPhase {
-    /// Waiting until everybody is here.
+    /// Waiting until all peers have joined.
     Lobby,
     /// Turns run.
     Running,
-    /// All turns have run; peers still miss entries or checksums.
+    /// All turns have run; some peers still lack entries or checksums.
     Ending,
     /// All peers have everything.
     Finished,
-    /// The local player has left in good order, and everybody who goes on knows.
+    /// The local player has left in good order, and all remaining peers know.
     Left,
-    /// Ended before its time.
+    /// Ended early.
     Failed(Failure),
 }
 
-/// Links in the order in which they were made, and by peer. The hasher has no random key: nothing here depends on one.
+/// Links by peer, in the order in which they were made. The hasher has no random key; nothing here depends on one.
 type Links = IndexMap<PeerId, Link, BuildHasherDefault<SipHasher13>>;
 
-/// One peer's part of a lockstep match, as a state machine: the application moves the bytes and knows the time.
+/// One peer's part of a lockstep match, as a state machine. The application moves the bytes and passes the time in.
 ///
 /// There are four kinds of methods:
-/// - `handle_*` take something in: a packet ([`Session::handle_packet`]) or the time ([`Session::handle_timeout`]). They never fail;
-///   what they cannot use is counted in [`Session::stats`].
-/// - `poll_*` give something out: packets ([`Session::poll_transmit`]), events ([`Session::poll_event`]), and the time of the next call
+/// - `handle_*` methods take input: a packet ([`Session::handle_packet`]) or the time ([`Session::handle_timeout`]). They never fail.
+///   [`Session::stats`] counts the packets that they cannot use.
+/// - `poll_*` methods return output: packets ([`Session::poll_transmit`]), events ([`Session::poll_event`]), and the time of the next call
 ///   ([`Session::poll_timeout`]).
-/// - Commands are what the local player wants: [`Session::submit`], [`Session::pause`], [`Session::leave`] and others. They take effect
+/// - Commands express what the local player wants: [`Session::submit`], [`Session::pause`], [`Session::leave`] and others. They take effect
 ///   with the player's next entry, in the same turn on every peer.
-/// - Turns: [`Session::begin_turn`], then the actions of the turn, then [`Session::end_turn`]. [`crate::Driver`] does this part.
+/// - Turns: [`Session::begin_turn`], then the actions of the turn, then [`Session::end_turn`]. [`crate::Driver`] makes these calls.
 ///
-/// The order in each round of the application's loop:
+/// Call these in every round of the application's loop, in this order:
 /// 1. [`Session::handle_packet`] with every packet that has arrived;
 /// 2. [`Session::handle_timeout`] with the time;
 /// 3. the turns that are due;
-/// 4. [`Session::poll_transmit`] until it gives nothing;
-/// 5. [`Session::poll_event`] until it gives nothing;
+/// 4. [`Session::poll_transmit`] until it returns `None`;
+/// 5. [`Session::poll_event`] until it returns `None`;
 /// 6. sleep until [`Session::poll_timeout`] or the next packet.
 ///
-/// Where the session stands tells [`Session::phase`]. A session that is over ([`Session::is_over`]) still has farewells to send: go on
-/// with step 4 for a moment.
+/// [`Session::phase`] returns the phase. A session that is over ([`Session::is_over`]) still has bye packets to send: repeat step 4 for a
+/// moment.
 #[derive(Debug)]
 pub struct Session<A> {
     setup: Setup,
@@ -132,7 +132,7 @@ struct Measures {
     alignment: Alignment,
 }
 
-/// Memory that is used again for each packet.
+/// Memory that is reused for each packet.
 #[derive(Clone, Debug, Default)]
 struct Buffers {
     turns: TurnsPacket,
@@ -140,7 +140,7 @@ struct Buffers {
     recoded: BitWriter,
 }
 
-/// The secret of a session: the entropy that was handed in, or something that at least differs from peer to peer.
+/// The secret of a session: the given entropy, or a value that at least differs from peer to peer.
 fn secret_of(config: &SessionConfig, identity: Identity, now: Instant) -> (u64, u64) {
     let half = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
     match config.entropy.0 {
@@ -156,7 +156,7 @@ fn secret_of(config: &SessionConfig, identity: Identity, now: Instant) -> (u64, 
     }
 }
 
-/// The players of a set of bits, in order.
+/// The players in a bit set, in order.
 fn players_in(set: u16) -> impl Iterator<Item = PlayerId> {
     (0..PLAYERS_MAX).map(PlayerId).filter(move |player| set & (1 << player.0) != 0)
 }
@@ -218,7 +218,7 @@ impl<A: Action> Session<A> {
         Ok(session)
     }
 
-    /// The host of a star: player 0, waits for the others.
+    /// The host of a star: player 0, who waits for the others.
     ///
     /// # Errors
     /// A setting out of range.
@@ -226,7 +226,7 @@ impl<A: Action> Session<A> {
         Self::new(config, Identity::Player(PlayerId(0)), now)
     }
 
-    /// A player who joins the host (or relay) behind the link `host`.
+    /// A player who joins the host (or relay) over the link `host`.
     ///
     /// # Errors
     /// A setting out of range, or a player number that the match does not have.
@@ -241,7 +241,7 @@ impl<A: Action> Session<A> {
         Ok(session)
     }
 
-    /// One player and no network: the same path.
+    /// One player without a network, on the same code path.
     ///
     /// # Errors
     /// A setting out of range.
@@ -262,7 +262,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Takes in a packet. Whatever the bytes are: a bad packet changes nothing but a counter of [`Session::stats`].
+    /// Handles a packet. Any bytes are allowed: a bad packet changes nothing but a counter of [`Session::stats`].
     pub fn handle_packet(&mut self, now: Instant, from: PeerId, bytes: &[u8]) {
         self.pass_to(now);
         match self.take_packet(from, bytes) {
@@ -278,7 +278,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Lets time pass: start, time-outs, end of the match. Cheap; call it in every round.
+    /// Handles the passing of time: start, timeouts, end of the match. Cheap; call it in every round.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.pass_to(now);
         match self.phase {
@@ -301,7 +301,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Writes the next packet that is due into `out` and tells whom it is for. Call until it gives nothing.
+    /// Writes the next packet that is due into `out` and returns its receiver. Call this until it returns `None`.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<PeerId> {
         self.pass_to(now);
         let peer = self.next_packet(out)?;
@@ -310,14 +310,14 @@ impl<A: Action> Session<A> {
         Some(peer)
     }
 
-    /// Takes the next event.
+    /// Takes the oldest event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
     }
 
     // ---- getters
 
-    /// Where the session stands.
+    /// The phase of the session.
     #[must_use]
     pub fn phase(&self) -> SessionPhase {
         self.phase
@@ -335,7 +335,7 @@ impl<A: Action> Session<A> {
         &self.setup.config
     }
 
-    /// Who this peer is.
+    /// The identity of this peer.
     #[must_use]
     pub fn identity(&self) -> Identity {
         self.setup.identity
@@ -376,42 +376,43 @@ impl<A: Action> Session<A> {
         pace - slower as u32
     }
 
-    /// Turns from the start on whose checksums have been compared, of all players who still give some. A difference is an event.
+    /// Number of turns, counted from the start, whose checksums have been compared, over all players who still send some. A difference is
+    /// an event.
     #[must_use]
     pub fn compared_turns(&self) -> u32 {
         self.compared.checksums.settled()
     }
 
-    /// Whether the simulation stands still in the current turn, by a player's request.
+    /// Whether the simulation is paused in the current turn, at a player's request.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.gate.paused
     }
 
-    /// Counters.
+    /// The counters.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.stats
     }
 
-    /// Counts frames in which the simulation stood; the driver calls this.
+    /// Counts frames in which the simulation waited; the driver calls this.
     pub fn note_stalled_frames(&mut self, frames: u64) {
         self.stats.stalled_frames += frames;
     }
 
-    /// Whether packets from unknown peers can make sense: somebody may still join.
+    /// Whether packets from unknown peers are of use: somebody may still join.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.setup.accepts() && !self.is_over()
     }
 
-    /// Whether the peer has a link.
+    /// Whether there is a link to the peer.
     #[must_use]
     pub fn knows(&self, peer: PeerId) -> bool {
         self.link_index(peer).is_some()
     }
 
-    /// The key of the tags of packets that cross the link to this peer: for tools and tests that make packets of their own.
+    /// The tag key of packets on the link to this peer, for tools and tests that make their own packets.
     #[must_use]
     pub fn packet_key(&self, peer: PeerId) -> Option<u64> {
         self.links.get(&peer).map(|link| link.key)
@@ -423,8 +424,8 @@ impl<A: Action> Session<A> {
         self.links.len()
     }
 
-    /// Players who are here as far as this peer knows: itself, and those at the other end of a link. In a star a guest knows of the
-    /// host only.
+    /// Players who have joined, as far as this peer knows: itself, and those at the other end of a link. In a star a guest knows only of
+    /// the host.
     #[must_use]
     pub fn present_players(&self) -> Vec<PlayerId> {
         let linked = self.links.values().filter(|link| link.is_connected()).filter_map(|link| link.identity);
@@ -434,7 +435,7 @@ impl<A: Action> Session<A> {
         all.into_iter().filter_map(player).collect()
     }
 
-    // ---- inner helpers used by the parts
+    // ---- helpers that the parts use
 
     fn link_index(&self, peer: PeerId) -> Option<usize> {
         self.links.get_index_of(&peer)

@@ -1,4 +1,4 @@
-//! Actions that wait for their turn.
+//! The queue of actions that wait for their turn.
 
 use core::fmt;
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use crate::value::ids::Turn;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SubmitError {
-    /// As many actions as allowed are waiting.
+    /// The queue is full.
     QueueFull {
         /// The limit.
         max: u32,
@@ -25,7 +25,7 @@ pub enum SubmitError {
         /// Bits allowed.
         max: u32,
     },
-    /// The encoded action does not decode to something that encodes to the same bits.
+    /// The decoded action encodes to other bits.
     NotCanonical,
     /// The match ends before the action could run.
     TooLate {
@@ -52,14 +52,14 @@ impl fmt::Display for SubmitError {
 
 impl std::error::Error for SubmitError {}
 
-/// The local player's queue. Actions are encoded when they are given, so what runs here went through the codec too.
+/// The local player's queue. Actions are encoded when they are submitted, so the local player's actions pass through the codec too.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
     queue: VecDeque<Payload>,
     queue_max: u32,
     per_turn_max: u32,
     turn_bits_max: u32,
-    /// Input mode: the last input, repeated while there is no fresh one.
+    /// Input mode: the last input, repeated while there is no new one.
     repeated: Option<Payload>,
     scratch: BitWriter,
     recoded: BitWriter,
@@ -106,17 +106,17 @@ impl Outbox {
         Ok(())
     }
 
-    /// How many entries close before one that can carry an action given now; more if the budget of bytes makes them wait.
+    /// Number of entries that close before one that can carry an action submitted now; more if the byte budget delays it.
     pub(crate) fn entries_before(&self) -> u32 {
         self.queue.len() as u32 / self.per_turn_max
     }
 
-    /// Actions that wait.
+    /// Number of waiting actions.
     pub(crate) fn len(&self) -> u32 {
         self.queue.len() as u32
     }
 
-    /// Takes the payload of the next entry: the oldest actions that fit, or "no action".
+    /// Returns the payload of the next entry: the oldest actions that fit, or "no action".
     pub(crate) fn close(&mut self) -> Payload {
         if let Some(repeated) = &mut self.repeated {
             if let Some(fresh) = self.queue.pop_front() {
@@ -141,7 +141,7 @@ impl Outbox {
         Payload::new(self.scratch.bytes(), self.scratch.bit_count())
     }
 
-    /// Gives up everything that waits; returns how many.
+    /// Cancels everything that waits; returns the number.
     pub(crate) fn cancel(&mut self) -> u32 {
         let cancelled = self.queue.len() as u32;
         self.queue.clear();

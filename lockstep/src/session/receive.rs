@@ -1,4 +1,4 @@
-//! Packets that arrive. Nothing changes before the whole packet has been found valid.
+//! Incoming packets. Nothing changes before the whole packet is validated.
 
 use crate::packet::{
     self, Bye, Challenge, Hello, Lobby, PROTOCOL_VERSION, Packet, Refusal, Refuse, TurnsPacket, Welcome,
@@ -14,14 +14,14 @@ use crate::value::ids::{Identity, PeerId};
 use crate::value::time::Duration;
 
 impl<A: Action> Session<A> {
-    /// Whether the packet made sense.
+    /// Returns whether the packet was expected.
     pub(super) fn take_packet(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, crate::DecodeError> {
         let index = self.link_index(from);
         let kind = bytes.first().map_or(u8::MAX, |first| first & 15);
         if kind == Packet::HELLO {
             return self.take_hello(from, bytes);
         }
-        // Nothing that a stranger sends is read any further.
+        // A packet from a stranger is not read any further.
         let Some(link) = index.map(|index| &self.links[index]) else { return Ok(false) };
         let is_answer = kind == Packet::CHALLENGE || kind == Packet::REFUSE;
         let (kind, reader) = packet::open(bytes, if is_answer { link.nonce } else { link.key })?;
@@ -29,7 +29,7 @@ impl<A: Action> Session<A> {
             && self.links[index].phase == LinkPhase::Closed
             && kind == Packet::TURNS
         {
-            // A player who was dropped and does not know: says so again.
+            // A dropped player who does not know it: tell it again.
             self.links[index].owe_bye(Bye::Dropped);
             return Ok(false);
         }
@@ -37,7 +37,7 @@ impl<A: Action> Session<A> {
             && self.phase == SessionPhase::Finished
             && kind == Packet::TURNS
         {
-            // Somebody who goes on has not heard the last word.
+            // A peer that goes on has not received the bye packet.
             self.links[index].repeat_bye(Bye::Finished);
         }
         let connected = index.filter(|&index| self.links[index].is_connected());
@@ -83,7 +83,7 @@ impl<A: Action> Session<A> {
         Ok(true)
     }
 
-    /// A hello, whoever sends it: the answer is shorter, and nothing is kept, until the sender has shown that it gets answers.
+    /// Handles a hello from anybody. Until the sender has shown that it receives answers, the answer is shorter and nothing is stored.
     fn take_hello(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, crate::DecodeError> {
         let (session_id, is_open) = (self.setup.config.session_id, self.is_open());
         // Versions before 4 tagged it with the session id.
@@ -119,7 +119,7 @@ impl<A: Action> Session<A> {
         result
     }
 
-    /// Whether the packet made sense.
+    /// Returns whether the packet was expected.
     fn handle_turns(&mut self, index: usize, turns: &TurnsPacket) -> bool {
         let Some(identity) = self.links[index].identity else { return false };
         if turns.acks.len() != self.streams.len() || !self.entries_are_valid(identity, turns) {
@@ -130,11 +130,11 @@ impl<A: Action> Session<A> {
             if identity != self.setup.coordinator() {
                 return false;
             }
-            // The start was announced in packets that were lost.
+            // The packets that announced the start were lost.
             self.start();
         }
         self.links[index].last_heard = self.now;
-        // What the sender had of the others before it sent what is new in this packet.
+        // What the sender had of the others before it sent the new entries of this packet.
         let had_before = self.had_of_others(index);
         self.take_acks(index, turns);
         if !self.is_over() {
@@ -148,7 +148,7 @@ impl<A: Action> Session<A> {
         true
     }
 
-    /// Whether the sender may speak for these players and everything new decodes.
+    /// Whether the sender may speak for these players, and everything new decodes.
     fn entries_are_valid(&mut self, from: Identity, turns: &TurnsPacket) -> bool {
         let actions_max =
             if self.setup.config.input_mode { 1 } else { self.setup.config.actions_per_turn_max };
@@ -187,7 +187,7 @@ impl<A: Action> Session<A> {
         let own = self.setup.player().map(crate::PlayerId::index);
         let link = &mut self.links[index];
         for (player, (&ack, stream)) in turns.acks.iter().zip(&self.streams).enumerate() {
-            // Others' streams may be further there than here, but nobody has more of our own than we have made.
+            // Others' streams may be longer there than here, but no peer has more of our own stream than we have made.
             let most = if own == Some(player) { stream.next() } else { stream.next().saturating_add(window) };
             if ack > most {
                 self.stats.entries_unexpected += 1;
@@ -205,7 +205,7 @@ impl<A: Action> Session<A> {
         self.pace.meter.confirmed(confirmed, waited, self.now);
     }
 
-    /// Entries below this number of all other players were at the remote when it last said so.
+    /// The remote had the entries of all other players below this number when it last sent its acknowledgements.
     fn had_of_others(&self, index: usize) -> u32 {
         let link = &self.links[index];
         let author = match link.identity {
@@ -289,7 +289,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Entries of a player have arrived over a link: others may lack them.
+    /// Entries of a player have arrived over a link; other links may lack them.
     fn mark_fresh(&mut self, player: crate::PlayerId, from: usize) {
         if !self.setup.forwards() {
             return;

@@ -1,4 +1,4 @@
-//! The result of the match: every player says what its simulation found, and everybody compares.
+//! The result of the match: every player reports what its simulation found, and all peers compare.
 
 use crate::session::Session;
 use crate::session::event::{Event, MatchResult};
@@ -6,32 +6,32 @@ use crate::session::stream::Stream;
 use crate::value::action::Action;
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
-/// What the players say. Each says one thing, once.
+/// The players' results. Each player reports one, once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Results {
-    /// Goes with the next entry.
+    /// Travels with the next entry.
     request: Option<u32>,
-    /// What this peer's simulation found, and at the end of which turn.
+    /// The result of this peer's simulation, and the turn at whose end it was found.
     own: Option<(u32, u32)>,
     own_is_settled: bool,
-    /// What each player said (turn, value) and whether it has been compared.
+    /// Each player's report (turn, value), and whether it has been compared.
     claims: [Option<(u32, u32, bool)>; PLAYERS_MAX as usize],
 }
 
 impl Results {
-    /// What goes with the entry that closes.
+    /// Takes what travels with the entry that closes.
     pub(super) fn take_request(&mut self) -> Option<u32> {
         self.request.take()
     }
 
-    /// A player says that the match was decided at the end of a turn. Only the first word counts.
+    /// A player reports that the match was decided at the end of a turn. Only the first report counts.
     pub(super) fn note(&mut self, turn: u32, player: PlayerId, value: u32) {
         if let Some(claim) = self.claims.get_mut(player.index()) {
             claim.get_or_insert((turn, value, false));
         }
     }
 
-    /// The first turn that somebody names and that has not been compared.
+    /// The first reported turn that has not been compared.
     fn first_turn(&self) -> Option<u32> {
         let claims = self.claims.iter().flatten().filter(|claim| !claim.2).map(|claim| claim.0);
         let own = self.own.filter(|_| !self.own_is_settled).map(|own| own.0);
@@ -42,7 +42,7 @@ impl Results {
         self.claims[player.index()].filter(|claim| claim.0 == turn).map(|claim| claim.1)
     }
 
-    /// What was said about this turn has been compared.
+    /// Marks the reports about this turn as compared.
     fn settle(&mut self, turn: u32) {
         for claim in self.claims.iter_mut().flatten().filter(|claim| claim.0 == turn) {
             claim.2 = true;
@@ -52,8 +52,8 @@ impl Results {
 }
 
 impl<A: Action> Session<A> {
-    /// The simulation finds that the match is decided, at the end of the turn that has begun; `value` says how. [`crate::Driver`] calls this with
-    /// [`crate::Simulation::result`] before [`Session::end_turn`]. Only the first call counts.
+    /// The simulation finds that the match is decided, at the end of the turn that has begun; `value` is the result. [`crate::Driver`]
+    /// calls this with [`crate::Simulation::result`] before [`Session::end_turn`]. Only the first call counts.
     pub fn report_result(&mut self, value: u32) {
         if !self.gate.in_turn || self.results.own.is_some() {
             return;
@@ -66,14 +66,14 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Compares what the players say about a turn when all of them have had their say about it.
+    /// Compares the reports about a turn once no more can come.
     pub(super) fn settle_results(&mut self) {
         while let Some(turn) = self.results.first_turn() {
             let simulated = self.gate.turn > turn && !(self.gate.in_turn && self.gate.turn - 1 == turn);
             if !(simulated || self.setup.is_relay()) {
                 return;
             }
-            // The entry that closes after the turn's end says it.
+            // The entry that closes after the turn's end carries the report.
             let number = turn.saturating_add(self.setup.config.turns_ahead).saturating_add(1);
             let speaks = |stream: &Stream| stream.end().is_none_or(|(last, _)| last > number);
             if self.streams.iter().any(|stream| speaks(stream) && stream.next() <= number) {

@@ -1,4 +1,4 @@
-//! Saving at an agreed turn, and going on from there.
+//! Saving at an agreed turn, and resuming from there.
 
 use crate::pace::pacing::{Pace, TurnPlan};
 use crate::packet::PayloadFormat;
@@ -13,31 +13,31 @@ use crate::value::codec;
 use crate::value::entry::{Entry, Extra, Payload};
 use crate::value::ids::{PlayerId, Turn};
 
-/// Where saving stands.
+/// The state of saving.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Saving {
     /// Checksum of the state after the turn that ended last.
     pub(super) checksum: u64,
-    /// The save point has passed; entries that were on their way then are collected as their turns begin.
+    /// The save point has passed; entries that were in flight then are collected as their turns begin.
     collecting: Option<SavedMatch>,
     complete: Option<SavedMatch>,
 }
 
 impl<A: Action> Session<A> {
-    /// Whether the state before the turn that has begun is to be saved. [`crate::Driver`] asks and calls
-    /// [`crate::Simulation::save_point`]; a loop of one's own does so before the turn's actions are applied.
+    /// Whether the state before the turn that has begun is to be saved. [`crate::Driver`] checks this and calls
+    /// [`crate::Simulation::save_point`]; an application without the driver must do so before it applies the turn's actions.
     #[must_use]
     pub fn turn_saves(&self) -> bool {
         let point = self.saving.collecting.as_ref().or(self.saving.complete.as_ref());
         self.gate.in_turn && point.is_some_and(|point| point.turn.checked_add(1) == Some(self.gate.turn))
     }
 
-    /// Takes the saved match when it is complete, which is turns ahead - 1 turns after its save point. The newest replaces an older one.
+    /// Takes the saved match once it is complete, which is (turns ahead - 1) turns after its save point. A new save replaces an older one.
     pub fn take_saved(&mut self) -> Option<SavedMatch> {
         self.saving.complete.take()
     }
 
-    /// Before anything of the turn takes effect: whether somebody asked for a save at this turn.
+    /// Starts a save if a player asked for one at this turn, before anything of the turn takes effect.
     pub(super) fn begin_save(&mut self, turn: Turn) {
         let asks =
             |stream: &Stream| stream.get(turn.0).is_some_and(|entry| entry.extras.contains(&Extra::Save));
@@ -79,7 +79,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// The save has everything. After the last turn nothing else can come, and nothing else could run.
+    /// Completes the save. After the last turn nothing else can come or run.
     pub(super) fn finish_save(&mut self) {
         let Some(mut point) = self.saving.collecting.take() else { return };
         for player in point.players.iter_mut().filter(|player| player.ended.is_none()) {
@@ -97,7 +97,7 @@ impl<A: Action> Session<A> {
         self.emit(Event::Saved { turn });
     }
 
-    /// Goes on from the saved match of the settings, if there is one.
+    /// Resumes the saved match of the settings, if there is one.
     pub(super) fn take_up(&mut self) {
         let Some(saved) = self.setup.config.resume.clone() else { return };
         self.gate.turn = saved.turn;
@@ -114,7 +114,7 @@ impl<A: Action> Session<A> {
     }
 }
 
-/// Whether a session with these settings can go on from here: a saved file is as little trusted as a packet.
+/// Whether a session with these settings can resume from here: a saved file is not trusted more than a packet.
 pub(super) fn check<A: Action>(
     saved: &SavedMatch,
     config: &SessionConfig,
@@ -145,7 +145,7 @@ pub(super) fn check<A: Action>(
     }
 }
 
-/// Whether the pace of the settings can have led to this shape of turns.
+/// Whether the pace of the settings can lead to this shape of turns.
 fn plan_is_sound(plan: TurnPlan, config: &SessionConfig) -> bool {
     let base = config.first_plan();
     let (frames, rate, pace) = (plan.frames_per_turn, plan.frames_per_second, plan.pace_millihertz);

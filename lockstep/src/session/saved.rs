@@ -1,4 +1,4 @@
-//! A match saved at an agreed turn: what a session must know, besides the simulation's state, to go on from there.
+//! A match saved at an agreed turn: what a session needs, besides the simulation's state, to resume.
 
 use core::fmt;
 
@@ -15,11 +15,10 @@ use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 /// Bytes of the hash at the end.
 const HASH_BYTES: usize = 8;
 
-/// A match as it stood before a turn: all peers hold the same bytes. The application keeps them together with the state that
-/// [`crate::Simulation::save_point`] was called with, and gives them to [`crate::SessionConfig::resume`].
+/// A match in its state before a turn; all peers hold the same bytes. The application stores it together with the state for which
+/// [`crate::Simulation::save_point`] was called, and passes it to [`crate::SessionConfig::resume`].
 ///
-/// Actions that were on their way when the state was saved are in it, so none is lost. Actions given later belong to the match that
-/// went on.
+/// It contains the actions that were in flight when the state was saved, so none is lost. Actions given later belong to the original match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SavedMatch {
     pub(crate) settings_hash: u64,
@@ -32,12 +31,12 @@ pub struct SavedMatch {
     pub(crate) players: SmallVec<[SavedStream; 4]>,
 }
 
-/// A player's part.
+/// One player's part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SavedStream {
     /// The stream ended before the saved turn.
     pub(crate) ended: Option<EndReason>,
-    /// The entries of the saved turn and those after it that were closed already.
+    /// The entries of the saved turn, and the later ones that had already closed.
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -83,8 +82,8 @@ impl SavedMatch {
         Turn(self.turn)
     }
 
-    /// Checksum of the state that was saved with it, to compare with the simulation's before the match is resumed. (0 before the
-    /// first turn of a match.)
+    /// Checksum of the state that was saved with it; compare it with the simulation's before you resume. (0 before the first turn of a
+    /// match.)
     #[must_use]
     pub fn checksum(&self) -> u64 {
         self.checksum
@@ -139,7 +138,7 @@ impl SavedMatch {
     /// Reads what [`SavedMatch::to_bytes`] wrote. Total: any bytes give a saved match or an error, in bounded memory.
     ///
     /// # Errors
-    /// Another version, or bytes that are not exactly what was written.
+    /// Another version, or bytes that [`SavedMatch::to_bytes`] did not write.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedMatchError> {
         let short = DecodeError::OutOfBits { wanted: 8 * HASH_BYTES as u32, left: 0 };
         let (body, hash) = bytes.split_last_chunk::<HASH_BYTES>().ok_or(short)?;
@@ -195,8 +194,8 @@ impl SavedMatch {
     }
 }
 
-/// Whether something that rides along is saved with its entry: what changes the course of the match is. Measurements and checksums are
-/// of the match that was, and a save has been made.
+/// Whether an extra is saved with its entry: it is if it changes the course of the match. Measurements and checksums belong to the original
+/// match, and the save itself is done.
 pub(crate) fn is_kept(extra: Extra) -> bool {
     match extra {
         Extra::End(_) | Extra::Pause(_) | Extra::Speed(_) => true,

@@ -1,4 +1,4 @@
-//! What does not change during a session: who this peer is, and by which settings it plays.
+//! What does not change during a session: who this peer is, and its settings.
 
 use siphasher::sip::SipHasher24;
 
@@ -7,19 +7,19 @@ use crate::session::config::{SessionConfig, Topology};
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
-/// A cookie is good for at least so long, and at most twice.
+/// A cookie is valid for at least this long, and for at most twice as long.
 const COOKIE_LIFE: Duration = Duration::from_secs(10);
 
 /// The settings, and this peer's place in the match.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(super) config: SessionConfig,
-    /// How actions are laid out in packets.
+    /// Layout of actions in packets.
     pub(super) format: PayloadFormat,
-    /// What the handshake compares.
+    /// The hash that the handshake compares.
     pub(super) config_hash: u64,
     pub(super) identity: Identity,
-    /// What nonces and cookies of this session are made of.
+    /// The source of this session's nonces and cookies.
     pub(super) secret: (u64, u64),
 }
 
@@ -38,7 +38,7 @@ impl Setup {
             .hash(&[&peer.0.to_le_bytes()[..], &[1]].concat())
     }
 
-    /// What a peer has to say again to show that it receives at its address: nothing is kept for it until then.
+    /// The number that a peer must repeat to show that it receives packets at its address; nothing is stored for it until then.
     pub(super) fn cookie(&self, peer: PeerId, nonce: u64, period: u64) -> u64 {
         let mut bytes = [0; 20];
         bytes[..4].copy_from_slice(&peer.0.to_le_bytes());
@@ -47,18 +47,18 @@ impl Setup {
         SipHasher24::new_with_keys(self.secret.0, self.secret.1).hash(&bytes)
     }
 
-    /// The period of time in which a cookie is made.
+    /// The period of time that a cookie belongs to.
     pub(super) fn period(now: Instant) -> u64 {
         now.as_micros() / COOKIE_LIFE.as_micros()
     }
 
-    /// Whether the cookie is one of this or the last period.
+    /// Whether the cookie is valid for this period or the last one.
     pub(super) fn is_proven(&self, peer: PeerId, nonce: u64, cookie: u64, now: Instant) -> bool {
         let period = Self::period(now);
         [period, period.saturating_sub(1)].iter().any(|&period| self.cookie(peer, nonce, period) == cookie)
     }
 
-    /// What this peer says to be let in.
+    /// The hello that this peer sends to be let in.
     pub(super) fn hello(&self, nonce: u64, cookie: u64) -> Hello {
         Hello {
             version: PROTOCOL_VERSION,
@@ -80,7 +80,7 @@ impl Setup {
         self.config.topology == Topology::Mesh
     }
 
-    /// Who starts the match and (in a star) forwards.
+    /// The identity that starts the match and (in a star) forwards.
     pub(super) fn coordinator(&self) -> Identity {
         match self.config.topology {
             Topology::Host => Identity::Player(PlayerId(0)),
@@ -113,13 +113,13 @@ impl Setup {
         }
     }
 
-    /// Whether nobody comes to this place: the player of a resumed match was gone before, and is not needed as the host.
+    /// Whether this place stays empty: the player of a resumed match was gone before, and is not needed as the host.
     pub(super) fn is_absent(&self, identity: Identity) -> bool {
         identity != self.coordinator()
             && matches!(identity, Identity::Player(player) if self.config.is_gone(player))
     }
 
-    /// Whether this peer may drop somebody for whom the game stands too long: the host, the relay, or any peer of a mesh.
+    /// Whether this peer may drop a player for whom the game waits too long: the host, the relay, or any peer of a mesh.
     pub(super) fn may_drop(&self) -> bool {
         self.config.drop_after.is_some() && self.accepts()
     }

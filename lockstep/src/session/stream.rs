@@ -12,9 +12,9 @@ pub(crate) struct Stream {
     /// Number of the oldest entry kept.
     oldest: u32,
     entries: VecDeque<Entry>,
-    /// Number of the last entry and why it is the last.
+    /// Number of the last entry, and the reason for the end.
     end: Option<(u32, EndReason)>,
-    /// The link that delivers this stream; none for a stream that is made here.
+    /// The link that delivers this stream; none for a stream that originates here.
     pub(crate) source: Option<PeerId>,
 }
 
@@ -24,7 +24,7 @@ impl Stream {
         Self { oldest: first, entries: VecDeque::with_capacity(16), end: None, source: None }
     }
 
-    /// A stream that goes on with entries that were saved, from the number `first` on. Why it ended, if that was before.
+    /// A stream that continues with saved entries from the number `first` on. If it had ended before, it keeps the reason.
     pub(crate) fn resumed(first: u32, saved: &SavedStream) -> Self {
         let mut stream = Self::new(first);
         for entry in &saved.entries {
@@ -51,12 +51,12 @@ impl Stream {
         self.end
     }
 
-    /// Whether the turn can run as far as this stream is concerned.
+    /// Whether this stream has the entry that the turn needs.
     pub(crate) fn has(&self, turn: u32) -> bool {
         turn < self.next() || self.end.is_some()
     }
 
-    /// The entry of a turn. None before the first, after the end, or when it is forgotten.
+    /// The entry of a turn. None before the first, after the end, or if it has been forgotten.
     pub(crate) fn get(&self, number: u32) -> Option<&Entry> {
         self.entries.get(number.checked_sub(self.oldest)? as usize)
     }

@@ -1,4 +1,4 @@
-//! Packets that go out.
+//! Outgoing packets.
 
 use crate::packet::{self, BODY_BITS_MAX, Bye, Challenge, ENTRIES_MAX, Refuse, Segment, Welcome};
 use crate::session::link::{Link, LinkPhase};
@@ -8,22 +8,22 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
-/// Time for which a peer of a mesh lacks another player's entries before those who have them send them too.
+/// If a peer of a mesh lacks another player's entries for this long, the peers that have them send them too.
 const HELP_AFTER: Duration = Duration::from_millis(400);
 
-/// One helper begins so much later than the other: most often the first is enough.
+/// Each further helper starts this much later than the one before, because the first is usually enough.
 const HELP_STAGGER: Duration = Duration::from_millis(150);
 
-/// Whoever had to help goes on for so long before it looks again whether help is needed.
+/// A helper continues for this long before it checks again whether help is needed.
 const HELP_FOR: Duration = Duration::from_secs(5);
 
-/// From so many players on the middle of a star does not repeat others' entries in every packet.
+/// From this many players on the middle of a star does not repeat others' entries in every packet.
 const CROWD: u8 = 6;
 
 /// Longest time between two repetitions.
 const REPEAT_GAP_MAX: Duration = Duration::from_millis(150);
 
-/// Bits of a turns packet before its segments, at their largest: kind, base, acknowledgements, counts.
+/// Greatest size of a turns packet before its segments, bits: kind, base, acknowledgements, counts.
 const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 33 + 9;
 
 impl<A: Action> Session<A> {
@@ -61,14 +61,14 @@ impl<A: Action> Session<A> {
             SessionPhase::Running | SessionPhase::Ending => more = self.write_turns(index),
         }
         let link = &mut self.links[index];
-        // A hello must be read before anything is known of its sender.
+        // The receiver must be able to read a hello before it knows anything about the sender.
         let key = if link.phase == LinkPhase::Dialing && !link.owes_bye() { 0 } else { link.key };
         link.note_sent(self.now, more);
         packet::seal(&self.buffers.writer, key, out);
         Some(link.peer)
     }
 
-    /// Writes acknowledgements and what the link lacks; tells whether something did not fit.
+    /// Writes acknowledgements and the entries that the link lacks. Returns whether something did not fit.
     fn write_turns(&mut self, index: usize) -> bool {
         let mut turns = core::mem::take(&mut self.buffers.turns);
         turns.clear();
@@ -115,8 +115,8 @@ impl<A: Action> Session<A> {
         more
     }
 
-    /// Whether this packet repeats what the link has not confirmed of other players' entries. With many players that is the bulk of what
-    /// the middle of a star sends, and a packet that is lost is noticed after a round trip anyway: a quarter of it is soon enough.
+    /// Whether this packet repeats other players' entries that the link has not confirmed. With many players these are most of what the
+    /// middle of a star sends, and a lost packet is noticed only after a round trip, so repeating them every quarter of it is enough.
     fn repeats(&mut self, index: usize) -> bool {
         let gap = Duration::from_micros(self.pace.meter.network().as_micros() / 4).min(REPEAT_GAP_MAX);
         let link = &mut self.links[index];
@@ -145,7 +145,7 @@ impl<A: Action> Session<A> {
             return false;
         }
         let (now, here) = (self.now, self.streams[player.index()].next());
-        // The first after the author helps first.
+        // The first peer after the author helps first.
         let players = self.setup.config.players;
         let rank = self.setup.player().map_or(0, |own| u64::from((own.0 + players - player.0) % players));
         let rank = rank.saturating_sub(1);
@@ -159,7 +159,7 @@ impl<A: Action> Session<A> {
             Some((entry, since)) if entry == lacked => since,
             _ => link.lacks[player.index()].insert((lacked, now)).1,
         };
-        // What a frozen player's own link cannot deliver any more comes from whoever has it, and so does the end.
+        // Entries that a frozen player's own link cannot deliver any more come from any peer that has them, and so does the end.
         let patience = HELP_AFTER + HELP_STAGGER.times(rank);
         if now.since(since) >= patience {
             link.helps_until[player.index()] = now + HELP_FOR;

@@ -1,4 +1,4 @@
-//! The turn gate: when a turn begins, what runs in it, what its end closes.
+//! The turn gate: when a turn begins, what runs in it, and what closes at its end.
 
 use crate::session::checksum::{Checksums, fold_checksum};
 use crate::session::event::Event;
@@ -14,18 +14,18 @@ use crate::value::time::{Duration, Instant};
 pub enum TurnStatus {
     /// Every player's entry for this turn is here.
     Ready(Turn),
-    /// Not started, an entry is missing, or the turn before has not ended.
+    /// The match has not started, an entry is missing, or the turn before has not ended.
     Waiting,
-    /// There is no further turn.
+    /// There are no more turns.
     Over,
 }
 
-/// Where the match stands.
+/// The position of the match.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gate {
     /// Number of the next turn to begin.
     pub(super) turn: u32,
-    /// The turn before `turn` has begun and not ended.
+    /// The turn before `turn` has begun and has not ended.
     pub(super) in_turn: bool,
     pub(super) last_turn: Option<u32>,
     /// Folded checksum of the turn that ended last.
@@ -56,9 +56,9 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// How many turns from the next one on have all entries here.
+    /// Number of turns, from the next one on, whose entries are all here.
     pub fn turns_ready(&self) -> u32 {
-        // The own entry closes when the turn that it needs begins.
+        // Our own entry closes when the turn that needs it begins.
         let own = self.setup.player().map(PlayerId::index);
         let others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
         let live = others.map(|(_, stream)| stream).filter(|stream| stream.end().is_none());
@@ -68,8 +68,8 @@ impl<A: Action> Session<A> {
         next.min(end).saturating_sub(self.gate.turn).min(self.setup.config.window)
     }
 
-    /// Begins the next turn if it is ready: the local player's entry for the turn `turns_ahead` later closes now.
-    /// Submit actions before this call to have them in that entry.
+    /// Begins the next turn if it is ready. The local player's entry for the turn `turns_ahead` later closes now; submit actions before
+    /// this call to include them.
     #[must_use]
     pub fn begin_turn(&mut self, now: Instant) -> TurnStatus {
         self.pass_to(now);
@@ -97,9 +97,9 @@ impl<A: Action> Session<A> {
         status
     }
 
-    /// The actions of the turn that has begun: players in order, each player's actions in the order in which they were given.
+    /// The actions of the turn that has begun: players in order, each player's actions in the order in which they were submitted.
     ///
-    /// The driver goes through [`Session::turn_order`] instead, since it also calls [`crate::Simulation::play_for`].
+    /// The driver uses [`Session::turn_order`] instead, because it also calls [`crate::Simulation::play_for`].
     pub fn turn_actions(&self) -> impl Iterator<Item = (PlayerId, A)> + '_ {
         self.turn_order().flat_map(move |player| self.actions_of(player).map(move |action| (player, action)))
     }
@@ -112,8 +112,8 @@ impl<A: Action> Session<A> {
         (0..players).map(move |place| PlayerId((first + place) % players))
     }
 
-    /// A player's actions of the turn that has begun, in the order in which they were given. (None for a player that the match
-    /// does not have.)
+    /// A player's actions in the turn that has begun, in the order in which they were submitted. (None for a player that the match does not
+    /// have.)
     pub fn actions_of(&self, player: PlayerId) -> impl Iterator<Item = A> + '_ {
         let entry =
             self.streams.get(player.index()).and_then(|stream| stream.get(self.gate.turn.wrapping_sub(1)));
@@ -121,7 +121,7 @@ impl<A: Action> Session<A> {
         payload.into_iter().flat_map(codec::actions::<A>)
     }
 
-    /// Players who give no more actions from the turn that has begun on, and why.
+    /// Players who give no more actions from the turn that has begun on, with the reason.
     pub fn turn_gone(&self) -> impl Iterator<Item = (PlayerId, EndReason)> + '_ {
         let turn = self.gate.turn.wrapping_sub(1);
         let gone = move |(player, stream): (u8, &crate::session::stream::Stream)| {
@@ -137,14 +137,14 @@ impl<A: Action> Session<A> {
         end.is_some_and(|(last, reason)| last <= turn && self.setup.config.is_played_on(reason))
     }
 
-    /// A player gives no more actions from this turn on; if the player's team has nobody left, it is out.
+    /// A player gives no more actions from this turn on. If nobody is left in the player's team, the team is out.
     fn note_gone(&mut self, player: PlayerId, reason: EndReason, turn: Turn) {
         self.emit(Event::PlayerGone { player, reason, turn });
         if self.setup.config.is_played_on(reason) {
             self.emit(Event::TakenOver { player, turn });
             return;
         }
-        // In player order: of several who go at one turn the last takes the team with it.
+        // In player order: if several leave in the same turn, the last one takes the team out.
         let is_out = |member: PlayerId| {
             self.streams[member.index()].end().is_some_and(|(last, reason)| {
                 (last < turn.0 || (last == turn.0 && member <= player))
@@ -184,7 +184,7 @@ impl<A: Action> Session<A> {
         self.forget_old();
     }
 
-    /// What rides along with the entries of the turn that begins takes effect, in player order.
+    /// Applies the extras of the entries of the turn that begins, in player order.
     fn apply_extras(&mut self, turn: Turn) {
         let plan = self.pace.planner.plan();
         self.begin_save(turn);
@@ -194,7 +194,7 @@ impl<A: Action> Session<A> {
                 match extra {
                     Extra::Checksum(_) | Extra::Save | Extra::Result(_) => {}
                     Extra::Slack(slack) => {
-                        // Its own it knows better.
+                        // This peer knows its own value better.
                         if self.setup.player() != Some(player) {
                             self.pace.alignment.note(player, Some(slack));
                         }
@@ -227,7 +227,7 @@ impl<A: Action> Session<A> {
         self.log_turn(turn);
     }
 
-    /// The performance log: one line per turn, and who sets the pace.
+    /// The performance log: one line per turn, with the players who set the pace.
     fn log_turn(&self, turn: Turn) {
         let plan = self.pace.planner.plan();
         let (network_by, runtime_by) = self.pace.planner.slowest();

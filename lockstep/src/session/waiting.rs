@@ -1,4 +1,4 @@
-//! For whom the next turn waits, for how long, and who has delayed the game so far.
+//! Waiting: for whom, for how long, and which players have delayed the game so far.
 
 use crate::pace::pacing::Pace;
 use crate::session::event::Event;
@@ -7,27 +7,27 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
-/// How much a player has delayed the game, as this peer knows it.
+/// How much a player has delayed the game, as far as this peer knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct PlayerReport {
-    /// Rolling average of the player's confirmations, milliseconds; 0 if it was never told.
+    /// Rolling average of the player's confirmations, milliseconds; 0 if the player never reported it.
     pub network_ms: u16,
-    /// Rolling average of the player's slowest frames, milliseconds; 0 if it was never told.
+    /// Rolling average of the player's slowest frames, milliseconds; 0 if the player never reported it.
     pub runtime_ms: u16,
-    /// Turns that waited for this player, who was the last or among the last.
+    /// Number of turns that waited for this player, who was the last or among the last.
     pub delayed_turns: u32,
-    /// Time for which they waited.
+    /// Total time of these waits.
     pub delayed: Duration,
-    /// How long before they are needed the others' entries are with the player, on average, in tenths of a millisecond; negative if the
-    /// player waits. None if it was never told (the local player's own is not).
+    /// How long the others' entries wait at the player's machine before they are needed, on average, in tenths of a millisecond; negative
+    /// if the player waits. None if the player never reported it (the local player's own is not known here).
     pub slack_tenths: Option<i16>,
-    /// Time for which the others have waited, less the first part of each wait (an eighth of the drop time) and a quarter of the time in
-    /// which they did not wait: who owes three times the drop time is dropped.
+    /// Time for which the others have waited, without the first part of each wait (an eighth of the drop time), less a quarter of the time
+    /// in which they did not wait. A player who owes three times the drop time is dropped.
     pub owed: Duration,
-    /// Parts per thousand of the player's last entries (about a hundred) that came when it had everybody else's of the same turn
-    /// already, so that it could look at them first. It can have innocent reasons: the player's turns begin later. Only the middle of
-    /// a star and the peers of a mesh can tell.
+    /// Parts per thousand of the player's last entries (about a hundred) that came when it already had everybody else's of the same turn,
+    /// so that it could look at them first. There can be innocent reasons: the player's turns begin later. Only the middle of a star and
+    /// the peers of a mesh know this.
     pub looked_first_permille: u16,
     /// Why the player delays the game; none if it does not.
     pub blame: Option<Blame>,
@@ -36,7 +36,7 @@ pub struct PlayerReport {
 /// Why a player delays the game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blame {
-    /// The player's entries come late.
+    /// The player's entries arrive late.
     Network,
     /// The player's machine needs longer for a frame than a frame lasts.
     Processor,
@@ -48,16 +48,16 @@ pub(crate) struct Waiting {
     /// Since when the next turn is due and cannot begin.
     pub(super) since: Option<Instant>,
     pub(super) reported: bool,
-    /// Bit n: the turn that does not begin lacks player n.
+    /// Bit n: the blocked turn lacks player n.
     pub(super) missing: u16,
     pub(super) turns: [u32; PLAYERS_MAX as usize],
     pub(super) time: [Duration; PLAYERS_MAX as usize],
-    /// The slowest stream's next entry: while it moves, nobody stands.
+    /// The slowest stream's next entry: while it advances, nobody is stuck.
     pub(super) position: u32,
 }
 
 impl Waiting {
-    /// The wait is over: it counts for those who were missing at its end.
+    /// The wait is over: it counts against the players who were missing at its end.
     pub(super) fn end(&mut self, now: Instant) {
         let missing = core::mem::take(&mut self.missing);
         let Some(since) = self.since.take() else { return };
@@ -71,7 +71,7 @@ impl Waiting {
 
 impl<A: Action> Session<A> {
     pub(super) fn waiting_notice(&mut self) {
-        // Who watches stands whenever turns get longer, which is none of its business.
+        // A spectator waits whenever turns get longer, and that is nobody's fault.
         let watches = self.setup.player().is_none();
         let long =
             self.waiting.since.is_some_and(|at| self.now.since(at) >= self.setup.config.waiting_notice);
@@ -93,14 +93,14 @@ impl<A: Action> Session<A> {
         players_in(self.waits_for()).collect()
     }
 
-    /// Time until the players who are waited for are dropped. None if nobody is waited for, or nobody is ever dropped.
+    /// Time until the players who are waited for are dropped. None if nobody is waited for, or if nobody is ever dropped.
     #[must_use]
     pub fn drop_in(&self) -> Option<Duration> {
         let drop_at = self.waiting.since? + self.setup.config.drop_after?;
         Some(drop_at.since(self.now))
     }
 
-    /// What is known of a player's delays.
+    /// What this peer knows about a player's delays.
     #[must_use]
     pub fn player_report(&self, player: PlayerId) -> PlayerReport {
         if player.0 >= self.setup.config.players {
@@ -131,7 +131,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Notes how long a frame took, drawing included. The slowest of a turn counts for the runtime average.
+    /// Notes how long a frame took, drawing included. The slowest frame of a turn counts for the runtime average.
     pub fn note_frame_time(&mut self, span: Duration) {
         self.pace.meter.frame_took(span);
     }
@@ -150,8 +150,8 @@ impl<A: Action> Session<A> {
         })
     }
 
-    /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Those who are
-    /// reached through the middle of a star count as its bit (the relay: as player 0's).
+    /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Players behind
+    /// the middle of a star count as its bit (behind the relay: as player 0's).
     pub(super) fn unconfirming(&self) -> u16 {
         let implied = self.gate.turn < self.setup.config.first_entry();
         if self.setup.config.pace != Pace::Article || implied || self.player_ended() {

@@ -1,32 +1,31 @@
-//! What players do: a value of the game's own type that fits in bits.
+//! Actions: what players do, as values of the game's own type that are encoded as bits.
 
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 
 /// An action of a player: an order to units, or the sampled buttons of one frame.
 ///
-/// Every action goes through `encode` and `decode`, the local player's too, so an action names objects by id and never
-/// by reference. `decode` faces bytes from the network: it must be total. An action whose decoded form does not encode to the
-/// same bits again is refused.
+/// Every action is encoded and decoded, the local player's too, so an action refers to objects by id and never by reference. `decode` gets
+/// untrusted bytes from the network and must be total. If a decoded action does not encode to the same bits again, it is refused.
 pub trait Action: Sized {
-    /// Most bits that `encode` writes, 1..=[`ACTION_BITS_MAX`]. In input mode every action has exactly this many.
+    /// Greatest number of bits that `encode` writes, 1..=[`ACTION_BITS_MAX`]. In input mode every action has exactly this many.
     const MAX_BITS: u32;
 
     /// Writes the action: at least one bit, at most [`Action::MAX_BITS`].
     fn encode(&self, out: &mut BitWriter);
 
-    /// Reads what `encode` wrote and nothing more.
+    /// Reads exactly what `encode` wrote.
     ///
     /// # Errors
-    /// Whatever is not the encoding of an action.
+    /// The bits are not the encoding of an action.
     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError>;
 }
 
-/// Largest value of [`Action::MAX_BITS`]: 512 bytes, so that one entry always fits a packet beside its header.
+/// Greatest value of [`Action::MAX_BITS`]: 512 bytes, so that one entry and its header always fit into a packet.
 pub const ACTION_BITS_MAX: u32 = 4_096;
 
-/// The action of a game without actions: there is no value of this type.
+/// The action of a game without actions. This type has no value.
 ///
-/// (A turn in which a player does nothing needs no action: the session puts an explicit empty entry in the stream.)
+/// (A turn in which a player does nothing needs no action: the session puts an explicit empty entry into the stream.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoAction {}
 

@@ -1,6 +1,6 @@
 //! Bit streams: the first bit written is the lowest bit of the first byte.
 //!
-//! The writer is trusted and asserts; the reader faces bytes from the network and returns errors.
+//! The writer is trusted and asserts. The reader gets untrusted bytes from the network and returns errors.
 
 use core::fmt;
 
@@ -23,25 +23,25 @@ pub struct BitReader<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// More bits were asked for than are left.
+    /// More bits are needed than are left.
     OutOfBits {
-        /// Bits asked for.
+        /// Bits needed.
         wanted: u32,
-        /// Bits that were left.
+        /// Bits left.
         left: u32,
     },
-    /// A value is above the largest that is allowed at its place.
+    /// A value is above its limit.
     OutOfRange {
         /// The value read.
         value: u64,
         /// The largest allowed value.
         max: u64,
     },
-    /// There is a shorter or otherwise preferred encoding of the same content, or bits are left over.
+    /// The same content has a shorter or otherwise preferred encoding, or bits are left over.
     NotCanonical,
     /// The kind number is reserved.
     UnknownKind(u8),
-    /// The packet's tag does not match: damaged, or of another session.
+    /// The packet's tag does not match: the packet is damaged, or from another session.
     WrongTag,
 }
 
@@ -62,13 +62,13 @@ impl fmt::Display for DecodeError {
 impl std::error::Error for DecodeError {}
 
 impl BitWriter {
-    /// An empty writer. It allocates at the first write and keeps its buffer through [`BitWriter::clear`].
+    /// An empty writer. It allocates at the first write; [`BitWriter::clear`] keeps the buffer.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets the content, keeps the allocation.
+    /// Clears the content and keeps the allocation.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bit_count = 0;
@@ -89,8 +89,8 @@ impl BitWriter {
     /// Writes the low `width` bits of `value`.
     ///
     /// # Panics
-    /// If `width` is above 64 or `value` needs more than `width` bits: a fault of the calling code, not of data. For signed numbers
-    /// there is [`BitWriter::write_signed`].
+    /// If `width` is above 64, or if `value` needs more than `width` bits. This is a fault of the calling code, not of data. For signed
+    /// numbers use [`BitWriter::write_signed`].
     #[track_caller]
     pub fn write_bits(&mut self, value: u64, width: u32) {
         assert!(width <= 64, "{width} bits at once, 64 are possible");
@@ -131,7 +131,7 @@ impl BitWriter {
         self.write_bits(u64::from(value), 1);
     }
 
-    /// Writes a number of any size in Exp-Golomb code of order `order`: short for numbers around 2^`order`.
+    /// Writes a number in Exp-Golomb code of order `order`: short for numbers around 2^`order`, possible for all.
     ///
     /// With `q = (value >> order) + 1` having `n` bits: `n - 1` zero bits, then a one bit, then the low `n - 1` bits of
     /// `q`, then the low `order` bits of `value`.
@@ -253,7 +253,7 @@ impl<'a> BitReader<'a> {
         Ok(self.read_bits(1)? != 0)
     }
 
-    /// Reads `width` bits and checks the value against its largest allowed one.
+    /// Reads `width` bits and checks the value against `max`.
     ///
     /// # Errors
     /// [`DecodeError::OutOfBits`], [`DecodeError::OutOfRange`].
@@ -295,7 +295,7 @@ impl<'a> BitReader<'a> {
         Ok(((mapped >> 1) as i32) ^ -((mapped & 1) as i32))
     }
 
-    /// A reader of the next `bit_count` bits alone; this one goes on behind them.
+    /// A reader of the next `bit_count` bits alone; this one continues after them.
     ///
     /// # Errors
     /// [`DecodeError::OutOfBits`] if fewer are left; nothing is consumed then.
@@ -326,7 +326,7 @@ impl<'a> BitReader<'a> {
         Ok(())
     }
 
-    /// Checks that only zero bits that fill the last byte are left.
+    /// Checks that nothing is left but zero bits that pad the last byte.
     ///
     /// # Errors
     /// [`DecodeError::NotCanonical`] if a byte or a set bit is left.

@@ -1,4 +1,4 @@
-//! From the bits of an entry to actions.
+//! Decodes the bits of an entry into actions.
 
 use crate::value::action::Action;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};

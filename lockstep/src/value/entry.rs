@@ -1,8 +1,8 @@
-//! One entry of a player's stream: what the player does in one turn, encoded, with what rides along.
+//! One entry of a player's stream: the encoded actions of one turn, and the extras that travel with them.
 
 use smallvec::SmallVec;
 
-/// The bits of a turn's actions. In input mode one action; in command mode none, or several one after the other.
+/// The bits of a turn's actions. In input mode one action; in command mode any number of actions, one after the other.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Payload {
     pub(crate) bytes: SmallVec<[u8; 16]>,
@@ -55,9 +55,9 @@ pub enum EndReason {
     Left,
     /// The others went on without the player.
     Dropped,
-    /// The player gave up: out of the match, and may go on watching.
+    /// The player gave up: out of the match, but may go on watching.
     Surrendered,
-    /// The player handed over to a bot, and may go on watching.
+    /// The player handed over to a bot and may go on watching.
     HandedOver,
 }
 
@@ -67,7 +67,7 @@ pub const SPEED_PERCENT_MIN: u8 = 10;
 /// Fastest speed of a match, percent of real time.
 pub const SPEED_PERCENT_MAX: u8 = 250;
 
-/// What rides along with an entry. Each kind at most once, in ascending order of kind.
+/// What travels with an entry besides actions. Each kind occurs at most once, in ascending order of kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extra {
     /// Kind 0: the player's checksum of the turn that was complete when the entry closed, folded to 32 bits
@@ -82,17 +82,16 @@ pub enum Extra {
     },
     /// Kind 2: this is the player's last entry; it holds no action.
     End(EndReason),
-    /// Kind 3: from this turn on the simulation stands still (true) or runs again (false).
+    /// Kind 3: from this turn on the simulation is paused (true) or runs again (false).
     Pause(bool),
-    /// Kind 4: from this turn on frames pass at this speed, percent of real time, 10..=250. The simulation's step stays.
+    /// Kind 4: from this turn on frames pass at this speed, percent of real time, 10..=250. The simulation's step stays the same.
     Speed(u8),
-    /// Kind 5: the match is saved as it stands before this turn.
+    /// Kind 5: the match is saved in the state before this turn.
     Save,
-    /// Kind 6: the result of the match, which the player's simulation found at the end of the turn that was complete when the
-    /// entry closed.
+    /// Kind 6: the result of the match. The player's simulation found it at the end of the turn that was complete when the entry closed.
     Result(u32),
-    /// Kind 7: how long the others' entries are here before they are needed, on average, in tenths of a millisecond. Negative: how
-    /// long this player waits for them.
+    /// Kind 7: how long the others' entries wait at this player's machine before they are needed, on average, in tenths of a millisecond.
+    /// Negative: how long this player waits for them.
     Slack(i16),
 }
 
@@ -112,7 +111,7 @@ impl Extra {
     }
 }
 
-/// Room for what rides along with most entries.
+/// Inline storage for the extras of most entries.
 pub type Extras = SmallVec<[Extra; 4]>;
 
 /// One entry of a player's stream.
@@ -120,7 +119,7 @@ pub type Extras = SmallVec<[Extra; 4]>;
 pub struct Entry {
     /// The player's actions.
     pub payload: Payload,
-    /// What rides along, ascending by kind.
+    /// The extras, ascending by kind.
     pub extras: Extras,
 }
 
@@ -134,7 +133,7 @@ impl Entry {
         })
     }
 
-    /// The match's result if one rides along.
+    /// The match's result, if the entry carries one.
     #[must_use]
     pub fn result(&self) -> Option<u32> {
         self.extras.iter().find_map(|extra| match *extra {
@@ -143,7 +142,7 @@ impl Entry {
         })
     }
 
-    /// The checksum if one rides along.
+    /// The checksum, if the entry carries one.
     #[must_use]
     pub fn checksum(&self) -> Option<u32> {
         self.extras.iter().find_map(|extra| match *extra {

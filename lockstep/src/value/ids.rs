@@ -2,27 +2,28 @@
 
 use core::fmt;
 
-/// Most players of one session.
+/// Greatest number of players in a session.
 pub const PLAYERS_MAX: u8 = 16;
 
 /// Number of a lockstep turn, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Turn(pub u32);
 
-/// Number of a simulated frame, from 0 over the whole match.
+/// Number of a simulated frame, counted from 0 over the whole match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Frame(pub u32);
 
-/// A player's place in the session, 0..[`PLAYERS_MAX`]. The same number on every peer.
+/// A player's number in the session, 0..[`PLAYERS_MAX`]. The same on every peer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PlayerId(pub u8);
 
-/// The other end of a link, as the caller's transport numbers it. Local: two peers may use different numbers for the same machine.
+/// The other end of a link, as the caller's transport numbers it. The number is local: two peers may use different numbers for the same
+/// machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PeerId(pub u32);
 
 impl PlayerId {
-    /// Index into per-player arrays.
+    /// Index into arrays with one element per player.
     #[must_use]
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -60,6 +61,6 @@ pub enum Identity {
     Player(PlayerId),
     /// Watches and gives no actions.
     Spectator,
-    /// Forwards, and does not simulate.
+    /// Forwards packets and does not simulate.
     Relay,
 }

@@ -1,4 +1,4 @@
-//! Points and spans of time in microseconds. Nothing in this crate reads a clock: the caller passes `now`.
+//! Points and spans of time in microseconds. This crate never reads a clock: the caller passes `now`.
 
 use core::ops::{Add, AddAssign, Sub};
 
@@ -11,7 +11,7 @@ use core::ops::{Add, AddAssign, Sub};
 )]
 pub struct FrameRate(u32);
 
-/// Microseconds since an origin that the caller chooses. Only differences have a meaning.
+/// Microseconds since an origin that the caller chooses. Only differences are meaningful.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Instant(u64);
 
@@ -42,7 +42,7 @@ impl Instant {
         self.0
     }
 
-    /// Time since `earlier`; zero if `earlier` lies in the future (a clock that jumped back does no harm).
+    /// Time since `earlier`; zero if `earlier` lies in the future, so a clock that jumps back does no harm.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -91,7 +91,7 @@ impl Duration {
 }
 
 impl FrameRate {
-    /// Whole frames per second, 1..=4,000,000; what is out of range is set to the limit.
+    /// Whole frames per second, 1..=4,000,000; values out of range are clamped.
     #[must_use]
     pub const fn per_second(frames: u32) -> Self {
         Self::from_millihertz(frames.saturating_mul(1_000))
@@ -109,7 +109,7 @@ impl FrameRate {
         self.0
     }
 
-    /// Microseconds that so many frames take, rounded up.
+    /// Microseconds that this many frames take, rounded up.
     #[must_use]
     pub const fn micros_of(self, frames: u32) -> u64 {
         (frames as u64 * 1_000_000_000).div_ceil(self.0 as u64)

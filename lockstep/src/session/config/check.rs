@@ -1,4 +1,4 @@
-//! The range of every setting.
+//! Checks the range of every setting.
 
 use crate::session::config::{ConfigError, SessionConfig};
 use crate::value::action::ACTION_BITS_MAX;
@@ -41,7 +41,7 @@ impl SessionConfig {
         Ok(())
     }
 
-    /// A wait of zero would end everything at once, and one without an end is not a wait.
+    /// A timeout of zero would end everything at once, and an unlimited one is not a timeout.
     fn check_timeouts(&self) -> Result<(), ConfigError> {
         let timeouts = [
             ("connect timeout in ms", Some(self.connect_timeout), 1),

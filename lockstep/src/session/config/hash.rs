@@ -1,4 +1,4 @@
-//! What must be equal on all peers, as one number that the handshake compares.
+//! The hash of everything that must be equal on all peers; the handshake compares it.
 
 use twox_hash::XxHash3_64;
 
@@ -6,7 +6,7 @@ use crate::packet::PROTOCOL_VERSION;
 use crate::session::config::SessionConfig;
 
 impl SessionConfig {
-    /// What the handshake compares: the settings, and the saved match if one is resumed.
+    /// The hash that the handshake compares: the settings, and the saved match if one is resumed.
     pub(crate) fn hash(&self, action_bits: u32) -> u64 {
         let settings = self.settings_hash(action_bits);
         let Some(saved) = &self.resume else { return settings };
