@@ -38,14 +38,11 @@ fn perfect_and_terrible_networks_end_in_the_same_state() {
     let config = SessionConfig::new(4).turns(300).session_id(9);
     let latency = Duration::from_millis(150);
     let links = [
-        ("perfect", LinkSettings::default()),
-        ("latency", LinkSettings { latency, ..LinkSettings::default() }),
+        ("perfect", LinkSettings::new()),
+        ("latency", LinkSettings::new().latency(latency)),
         ("terrible", terrible()),
         // With more losses TCP is silent for longer than a session waits.
-        (
-            "lossy, by TCP",
-            LinkSettings { transport: Transport::Tcp, loss_ppm: 30_000, latency, ..LinkSettings::default() },
-        ),
+        ("lossy, by TCP", LinkSettings::new().transport(Transport::Tcp).loss_ppm(30_000).latency(latency)),
     ];
     let mut finals = Vec::new();
     for (name, link) in links {

@@ -199,6 +199,14 @@ fn results(events: &[Event]) -> Vec<MatchResult> {
     events.iter().filter_map(result).collect()
 }
 
+/// Turn, what each player has found, what this peer has found, and whether all agree.
+type Told = (Turn, Vec<(PlayerId, Option<u32>)>, Option<u32>, bool);
+
+fn told(events: &[Event]) -> Vec<Told> {
+    let parts = |result: MatchResult| (result.turn, result.values, result.own, result.agreed);
+    results(events).into_iter().map(parts).collect()
+}
+
 /// A match in which each peer's simulation finds what is given here: frame and value.
 fn decided(config: &SessionConfig, spectators: u32, found: &[Option<(u32, u32)>]) -> VirtualMatch<Toy> {
     let mut game = toy_match(config, spectators, 5, terrible());
@@ -222,14 +230,14 @@ fn everybody_learns_the_result_and_that_all_agree() {
             let turn = Turn(frame.div_ceil(4) - 1);
             let values = [0, 1, 2].map(|player| (PlayerId(player), Some(77))).to_vec();
             for events in events {
-                let expected = MatchResult { turn, values: values.clone(), own: Some(77), agreed: true };
-                assert_eq!(results(&events), [expected], "{what}");
+                let expected = (turn, values.clone(), Some(77), true);
+                assert_eq!(told(&events), [expected], "{what}");
             }
             if topology == Topology::Relay {
                 // It does not simulate, and compares what the players say.
                 let events = events_of(&mut game, 3);
-                let expected = MatchResult { turn, values, own: None, agreed: true };
-                assert_eq!(results(&events), [expected], "{what}");
+                let expected = (turn, values, None, true);
+                assert_eq!(told(&events), [expected], "{what}");
             }
         }
     }
@@ -275,9 +283,9 @@ fn who_is_gone_has_no_say_in_the_result() {
     let (toy, events) = assert_agreement(&mut game, 1, "gone");
     assert_eq!((toy.surrendered.len(), toy.gone.len()), (1, 1));
     let values = vec![(PlayerId(0), Some(5))];
-    let expected = MatchResult { turn: Turn(74), values, own: Some(5), agreed: true };
+    let expected = (Turn(74), values, Some(5), true);
     for events in events {
-        assert_eq!(results(&events), std::slice::from_ref(&expected));
+        assert_eq!(told(&events), std::slice::from_ref(&expected));
     }
 }
 
@@ -285,7 +293,6 @@ fn who_is_gone_has_no_say_in_the_result() {
 fn a_single_player_has_a_result_too() {
     let mut game = decided(&config(1, Topology::Host), 0, &[Some((400, 3))]);
     assert!(run(&mut game, 600_000));
-    let expected =
-        MatchResult { turn: Turn(99), values: vec![(PlayerId(0), Some(3))], own: Some(3), agreed: true };
-    assert_eq!(results(&events_of(&mut game, 0)), [expected]);
+    let expected = (Turn(99), vec![(PlayerId(0), Some(3))], Some(3), true);
+    assert_eq!(told(&events_of(&mut game, 0)), [expected]);
 }

@@ -74,7 +74,7 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
         .actions_per_turn_max(3)
         .queue_max(10)
         .drop_after(Duration::from_secs(3));
-    let mut game = toy_match(&config, u32::from(topology != Topology::Mesh), seed, LinkSettings::default());
+    let mut game = toy_match(&config, u32::from(topology != Topology::Mesh), seed, LinkSettings::new());
     let mut given = Given { accepted: vec![Vec::new(); usize::from(players)], next: 0 };
     let mut heal_at = None;
     for operation in operations {
@@ -90,16 +90,16 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
                     given.submit(index, game.drivers_mut()[index].session_mut());
                 }
             }
-            Operation::Network(latency, jitter, loss) => game.net_mut().set_default(LinkSettings {
-                latency: Duration::from_millis(u64::from(latency)),
-                jitter: Duration::from_millis(u64::from(jitter)),
-                loss_ppm: u32::from(loss) * 10_000,
-                duplicate_ppm: u32::from(loss) * 2_000,
-                reorder_ppm: u32::from(jitter) * 1_000,
-                reorder_hold: Duration::from_millis(70),
-                corrupt_ppm: u32::from(loss) * 1_000,
-                ..LinkSettings::default()
-            }),
+            Operation::Network(latency, jitter, loss) => game.net_mut().set_default(
+                LinkSettings::new()
+                    .latency(Duration::from_millis(u64::from(latency)))
+                    .jitter(Duration::from_millis(u64::from(jitter)))
+                    .loss_ppm(u32::from(loss) * 10_000)
+                    .duplicate_ppm(u32::from(loss) * 2_000)
+                    .reorder_ppm(u32::from(jitter) * 1_000)
+                    .reorder_hold(Duration::from_millis(70))
+                    .corrupt_ppm(u32::from(loss) * 1_000),
+            ),
             Operation::Cut(index, ms) => {
                 game.net_mut().set_partition(&[peer(index) as u32]);
                 heal_at = Some(now + Duration::from_millis(u64::from(ms)));
@@ -123,7 +123,7 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
         }
     }
     game.net_mut().set_partition(&[]);
-    game.net_mut().set_default(LinkSettings::default());
+    game.net_mut().set_default(LinkSettings::new());
     assert!(game.run(game.now() + Duration::from_secs(300), |_, _, _, _| {}), "no end: {:?}", states(&game));
     check(&mut game, &given);
 }

@@ -135,16 +135,14 @@ impl Simulation for Toy {
 
 /// A network as bad as `headless` is asked to survive, and worse.
 pub(crate) fn terrible() -> LinkSettings {
-    LinkSettings {
-        latency: Duration::from_millis(150),
-        jitter: Duration::from_millis(60),
-        loss_ppm: 200_000,
-        duplicate_ppm: 50_000,
-        reorder_ppm: 100_000,
-        reorder_hold: Duration::from_millis(80),
-        corrupt_ppm: 10_000,
-        ..LinkSettings::default()
-    }
+    LinkSettings::new()
+        .latency(Duration::from_millis(150))
+        .jitter(Duration::from_millis(60))
+        .loss_ppm(200_000)
+        .duplicate_ppm(50_000)
+        .reorder_ppm(100_000)
+        .reorder_hold(Duration::from_millis(80))
+        .corrupt_ppm(10_000)
 }
 
 /// All peers of a match with their links opened; node number = player number, then the relay, then spectators.

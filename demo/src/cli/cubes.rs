@@ -84,12 +84,10 @@ fn spec(options: &Cubes, seconds: u32, playout: PlayoutMode) -> Result<CubesSpec
     Ok(CubesSpec {
         setup: Setup { cubes: options.cubes, seed: options.seed },
         frames,
-        link: LinkSettings {
-            latency: Duration::from_millis(options.latency_ms),
-            jitter: Duration::from_millis(options.jitter_ms),
-            loss_ppm: options.loss,
-            ..LinkSettings::default()
-        },
+        link: LinkSettings::new()
+            .latency(Duration::from_millis(options.latency_ms))
+            .jitter(Duration::from_millis(options.jitter_ms))
+            .loss_ppm(options.loss),
         playout,
         corrupt_frame: options.corrupt_frame,
     })

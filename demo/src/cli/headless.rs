@@ -74,15 +74,13 @@ pub(crate) fn terms(game: &Match) -> Terms {
 }
 
 pub(crate) fn link_settings(link: &Link) -> LinkSettings {
-    LinkSettings {
-        latency: Duration::from_millis(link.latency_ms),
-        jitter: Duration::from_millis(link.jitter_ms),
-        loss_ppm: link.loss,
-        duplicate_ppm: link.duplicate,
-        reorder_ppm: link.reorder,
-        reorder_hold: REORDER_HOLD,
-        ..LinkSettings::default()
-    }
+    LinkSettings::new()
+        .latency(Duration::from_millis(link.latency_ms))
+        .jitter(Duration::from_millis(link.jitter_ms))
+        .loss_ppm(link.loss)
+        .duplicate_ppm(link.duplicate)
+        .reorder_ppm(link.reorder)
+        .reorder_hold(REORDER_HOLD)
 }
 
 pub(crate) fn in_words(link: &Link) -> String {

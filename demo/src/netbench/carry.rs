@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// One message per input: its number and six keys. The connection is there before the first one.
 pub(super) fn tcp(link: LinkSettings, inputs: u32, seed: u64) -> Vec<Trip> {
     let mut net = SimNet::new(seed);
-    net.set_default(LinkSettings { transport: Transport::Tcp, ..link });
+    net.set_default(link.transport(Transport::Tcp));
     let mut now = Instant::ZERO;
     net.send(now, 0, 1, b"connect");
     while let Some(at) = net.next_delivery() {

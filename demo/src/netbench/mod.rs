@@ -62,11 +62,7 @@ impl Condition {
             Kind::OneWay => self.latency_ms,
             Kind::RoundTrip => self.latency_ms / 2,
         };
-        LinkSettings {
-            latency: Duration::from_millis(one_way),
-            loss_ppm: self.loss_ppm,
-            ..LinkSettings::default()
-        }
+        LinkSettings::new().latency(Duration::from_millis(one_way)).loss_ppm(self.loss_ppm)
     }
 
     /// The share of late inputs of the best possible protocol that sends one packet per input: all packets that could bring an input in

@@ -1,6 +1,6 @@
 //! What a game is like: everything is drawn from the seed before the first packet is sent.
 
-use testudo_lockstep::simnet::{LinkSettings, Transport};
+use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{Duration, Instant, Pace, PeerClock, SessionConfig, Topology};
 
 use crate::game::{Dice, Setup};
@@ -184,8 +184,8 @@ impl Plan {
             }
             4..=5 => {
                 let fair = self.weather;
-                let storm =
-                    LinkSettings { loss_ppm: dice.between(400_000, 1_000_000) as u32, ..weather(dice) };
+                let loss_ppm = dice.between(400_000, 1_000_000) as u32;
+                let storm = weather(dice).loss_ppm(loss_ppm);
                 self.add(start, What::Weather(storm));
                 self.add(start + spell, What::Weather(fair));
             }
@@ -258,19 +258,17 @@ fn weather(dice: &mut Dice) -> LinkSettings {
         _ => [250, 150, 25, 10, 20, 10],
     };
     let narrow = dice.between(0, 4) == 0;
-    LinkSettings {
-        latency: Duration::from_micros(dice.between(0, latency * 1_000) as u64),
-        jitter: Duration::from_micros(dice.between(0, jitter * 1_000) as u64),
-        loss_ppm: dice.between(0, loss * 10_000) as u32,
-        duplicate_ppm: dice.between(0, repeats * 10_000) as u32,
-        reorder_ppm: dice.between(0, repeats * 20_000) as u32,
-        reorder_hold: millis(dice.between(1, 200)),
-        corrupt_ppm: dice.between(0, flips * 1_000) as u32,
-        burst_ppm: dice.between(0, bursts * 1_000) as u32,
-        burst_length: millis(dice.between(50, 600)),
-        bytes_per_second: if narrow { dice.between(24_000, 100_000) as u32 } else { 0 },
-        transport: Transport::Udp,
-    }
+    LinkSettings::new()
+        .latency(Duration::from_micros(dice.between(0, latency * 1_000) as u64))
+        .jitter(Duration::from_micros(dice.between(0, jitter * 1_000) as u64))
+        .loss_ppm(dice.between(0, loss * 10_000) as u32)
+        .duplicate_ppm(dice.between(0, repeats * 10_000) as u32)
+        .reorder_ppm(dice.between(0, repeats * 20_000) as u32)
+        .reorder_hold(millis(dice.between(1, 200)))
+        .corrupt_ppm(dice.between(0, flips * 1_000) as u32)
+        .burst_ppm(dice.between(0, bursts * 1_000) as u32)
+        .burst_length(millis(dice.between(50, 600)))
+        .bytes_per_second(if narrow { dice.between(24_000, 100_000) as u32 } else { 0 })
 }
 
 fn millis(ms: i32) -> Duration {

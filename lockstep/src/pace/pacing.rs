@@ -25,6 +25,7 @@ pub enum Pace {
 /// Shape of a turn, equal on all peers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct TurnPlan {
     /// Frames of the turn.
     pub frames_per_turn: u32,

@@ -139,6 +139,7 @@ pub enum Event {
 
 /// The results that the players' simulations found at the end of one turn. They are compared like checksums.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct MatchResult {
     /// The turn at whose end the match was decided, according to the first player who reported it.
     pub turn: Turn,

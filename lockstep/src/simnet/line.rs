@@ -3,7 +3,7 @@
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 
-use super::{LinkSettings, PPM};
+use crate::simnet::link::{LinkSettings, PPM};
 use crate::value::time::{Duration, Instant};
 
 /// Longest time that a packet waits for a link with limited bandwidth.

@@ -3,6 +3,7 @@
 //! It carries packets as UDP does, or as TCP does ([`Transport`]), so that the two can be compared over the same bad link.
 
 mod line;
+mod link;
 mod stream;
 pub(crate) mod virtual_match;
 
@@ -10,61 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand_pcg::Pcg32;
 
-use crate::value::time::{Duration, Instant};
+use crate::value::time::Instant;
 use line::{Fate, Line, Loss};
+pub use link::{LinkSettings, PPM, Transport};
 use stream::{Connection, Side};
-
-/// One million: probabilities are parts per million.
-pub const PPM: u32 = 1_000_000;
-
-/// What the two ends of a link do about packets that do not arrive as they were sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Transport {
-    /// Nothing: each packet for itself, lost, doubled, overtaken or broken as the link treats it.
-    #[default]
-    Udp,
-    /// One TCP connection between each two nodes, `smoltcp` at both ends, Nagle's algorithm off: every packet arrives, once, whole and in
-    /// order, as late as that needs. Whatever has arrived behind a lost segment waits: head-of-line blocking. The connection begins with
-    /// the first packet, by a handshake. What the link loses, doubles, reorders or breaks are IP packets, acknowledgements included;
-    /// broken ones count as lost.
-    ///
-    /// Against a kernel: the smallest retransmission time-out is 1,000 ms (Linux: 200 ms), there are no selective acknowledgements, so
-    /// each round trip repairs one loss, and no tail loss probes. Congestion control is Reno (Linux: Cubic, which computes in floats).
-    /// So TCP does worse here than a kernel would.
-    Tcp,
-}
-
-/// How one direction of a link treats packets. The default is perfect.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-pub struct LinkSettings {
-    /// Time on the way, one direction.
-    pub latency: Duration,
-    /// Added to each packet's latency: uniform between zero and this. Jitter above the packet interval reorders.
-    pub jitter: Duration,
-    /// Packets lost, parts per million.
-    pub loss_ppm: u32,
-    /// Packets that arrive twice (each copy with its own jitter), parts per million.
-    pub duplicate_ppm: u32,
-    /// Packets that are held back by [`LinkSettings::reorder_hold`], so that later ones overtake, parts per million.
-    pub reorder_ppm: u32,
-    /// How long a reordered packet is held back.
-    pub reorder_hold: Duration,
-    /// Packets in which one to three bits are flipped, parts per million.
-    pub corrupt_ppm: u32,
-    /// Packets that begin a burst of loss, parts per million: nothing gets through for [`LinkSettings::burst_length`].
-    pub burst_ppm: u32,
-    /// Length of a burst.
-    pub burst_length: Duration,
-    /// Bytes per second that the link carries; packets queue for up to half a second, then they are lost. 0 = no limit.
-    pub bytes_per_second: u32,
-    /// Who deals with all that. A change applies to packets sent after it.
-    pub transport: Transport,
-}
 
 /// A packet that has arrived.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Delivery {
     /// Node that sent it.
     pub from: u32,
@@ -106,7 +60,7 @@ pub struct SimNetStats {
 /// use testudo_lockstep::simnet::{LinkSettings, SimNet};
 /// use testudo_lockstep::{Duration, Instant};
 /// let mut net = SimNet::new(7);
-/// net.set_default(LinkSettings { latency: Duration::from_millis(30), ..LinkSettings::default() });
+/// net.set_default(LinkSettings::new().latency(Duration::from_millis(30)));
 /// net.send(Instant::ZERO, 0, 1, b"hello");
 /// let at = net.next_delivery().unwrap();
 /// assert_eq!(at, Instant::from_millis(30));
@@ -150,7 +104,7 @@ impl SimNet {
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
-            default: LinkSettings::default(),
+            default: LinkSettings::new(),
             settings: BTreeMap::new(),
             lines: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -361,6 +315,7 @@ fn number_of((from, to): Way) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::time::Duration;
 
     fn run(seed: u64, settings: LinkSettings) -> (Vec<(Instant, Vec<u8>)>, SimNetStats) {
         let mut net = SimNet::new(seed);
@@ -377,16 +332,14 @@ mod tests {
 
     #[test]
     fn a_seed_is_a_fate() {
-        let settings = LinkSettings {
-            latency: Duration::from_millis(40),
-            jitter: Duration::from_millis(25),
-            loss_ppm: 200_000,
-            duplicate_ppm: 50_000,
-            reorder_ppm: 100_000,
-            reorder_hold: Duration::from_millis(30),
-            corrupt_ppm: 10_000,
-            ..LinkSettings::default()
-        };
+        let settings = LinkSettings::new()
+            .latency(Duration::from_millis(40))
+            .jitter(Duration::from_millis(25))
+            .loss_ppm(200_000)
+            .duplicate_ppm(50_000)
+            .reorder_ppm(100_000)
+            .reorder_hold(Duration::from_millis(30))
+            .corrupt_ppm(10_000);
         let (first, stats) = run(11, settings);
         assert_eq!(first, run(11, settings).0);
         assert_ne!(first, run(12, settings).0);
@@ -400,19 +353,15 @@ mod tests {
 
     #[test]
     fn loss_of_one_setting_does_not_shift_the_jitter_of_the_rest() {
-        let jitter = LinkSettings { jitter: Duration::from_millis(5), ..LinkSettings::default() };
-        let lossy = LinkSettings { loss_ppm: 300_000, ..jitter };
+        let jitter = LinkSettings::new().jitter(Duration::from_millis(5));
+        let lossy = jitter.loss_ppm(300_000);
         let all = run(3, jitter).0;
         assert!(run(3, lossy).0.iter().all(|arrival| all.contains(arrival)));
     }
 
     #[test]
     fn bursts_take_out_neighbours() {
-        let settings = LinkSettings {
-            burst_ppm: 10_000,
-            burst_length: Duration::from_millis(100),
-            ..LinkSettings::default()
-        };
+        let settings = LinkSettings::new().burst_ppm(10_000).burst_length(Duration::from_millis(100));
         let stats = run(5, settings).1;
         // One packet per 10 ms: about 1 burst in 109 packets, 10 packets each.
         assert!((700..1_150).contains(&stats.lost_in_bursts), "{stats:?}");
@@ -422,7 +371,7 @@ mod tests {
     #[test]
     fn a_narrow_link_delays_and_then_loses() {
         // 400 bytes per second offered, 200 carried.
-        let settings = LinkSettings { bytes_per_second: 200, ..LinkSettings::default() };
+        let settings = LinkSettings::new().bytes_per_second(200);
         let (arrivals, stats) = run(5, settings);
         assert!((4_950..5_050).contains(&stats.delivered), "{stats:?}");
         assert!(arrivals.windows(2).all(|pair| pair[1].0.since(pair[0].0) == Duration::from_millis(20)));
@@ -443,7 +392,7 @@ mod tests {
 
     #[test]
     fn total_loss_delivers_nothing() {
-        let settings = LinkSettings { loss_ppm: PPM, ..LinkSettings::default() };
+        let settings = LinkSettings::new().loss_ppm(PPM);
         assert_eq!(run(1, settings).0.len(), 0);
     }
 }

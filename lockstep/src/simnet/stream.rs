@@ -327,24 +327,11 @@ mod tests {
     use super::*;
     use crate::value::time::Duration;
 
-    const TCP: LinkSettings =
-        LinkSettings { latency: Duration::from_millis(50), transport: Transport::Tcp, ..PERFECT };
+    const TCP: LinkSettings = PERFECT.latency(Duration::from_millis(50)).transport(Transport::Tcp);
 
-    const PERFECT: LinkSettings = LinkSettings {
-        latency: Duration::ZERO,
-        jitter: Duration::ZERO,
-        loss_ppm: 0,
-        duplicate_ppm: 0,
-        reorder_ppm: 0,
-        reorder_hold: Duration::ZERO,
-        corrupt_ppm: 0,
-        burst_ppm: 0,
-        burst_length: Duration::ZERO,
-        bytes_per_second: 0,
-        transport: Transport::Udp,
-    };
+    const PERFECT: LinkSettings = LinkSettings::new();
 
-    const DEAD: LinkSettings = LinkSettings { loss_ppm: PPM, ..TCP };
+    const DEAD: LinkSettings = TCP.loss_ppm(PPM);
 
     fn ms(at: u64) -> Instant {
         Instant::from_millis(at)
@@ -409,18 +396,17 @@ mod tests {
     /// 3,000 packets, 16 ms apart, over a network that does everything.
     fn run(seed: u64) -> (Vec<(Instant, Vec<u8>)>, SimNetStats) {
         let mut net = SimNet::new(seed);
-        net.set_default(LinkSettings {
-            jitter: Duration::from_millis(25),
-            loss_ppm: 200_000,
-            duplicate_ppm: 50_000,
-            reorder_ppm: 100_000,
-            reorder_hold: Duration::from_millis(30),
-            corrupt_ppm: 10_000,
-            burst_ppm: 1_000,
-            burst_length: Duration::from_millis(300),
-            bytes_per_second: 50_000,
-            ..TCP
-        });
+        let everything = TCP
+            .jitter(Duration::from_millis(25))
+            .loss_ppm(200_000)
+            .duplicate_ppm(50_000)
+            .reorder_ppm(100_000)
+            .reorder_hold(Duration::from_millis(30))
+            .corrupt_ppm(10_000)
+            .burst_ppm(1_000)
+            .burst_length(Duration::from_millis(300))
+            .bytes_per_second(50_000);
+        net.set_default(everything);
         let mut seen = Vec::new();
         for number in 0..3_000_u32 {
             let now = ms(u64::from(number) * 16);
@@ -473,7 +459,7 @@ mod tests {
     fn over_a_perfect_link_both_transports_are_alike_and_a_change_is_for_the_next_packet() {
         let mut net = connected();
         net.send(ms(1_000), 0, 1, &[0]);
-        net.set_default(LinkSettings { transport: Transport::Udp, ..TCP });
+        net.set_default(TCP.transport(Transport::Udp));
         net.send(ms(1_001), 0, 1, &[1]);
         net.set_default(TCP);
         net.send(ms(1_002), 0, 1, &[2]);

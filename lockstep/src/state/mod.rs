@@ -187,6 +187,7 @@ impl Leaf {
 
 /// Where two states differ first.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Difference {
     /// The number in the first state; none if that ends before.
     pub here: Option<Leaf>,

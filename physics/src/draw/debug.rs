@@ -26,7 +26,7 @@ use crate::world::{TouchingContact, World};
 /// let mut world = World::new(WorldDef::new())?;
 /// world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE)))?;
 /// let mut lines = Lines::default();
-/// world.debug_draw(&mut lines, DebugDrawOptions::default());
+/// world.debug_draw(&mut lines, DebugDrawOptions::new());
 /// assert_eq!(lines.0.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -58,24 +58,68 @@ pub trait DebugDraw {
 }
 
 /// What [`World::debug_draw`] shows. By default shapes, contacts and velocities.
+///
+/// ```
+/// # use testudo_physics::DebugDrawOptions;
+/// let everything = DebugDrawOptions::new().aabbs(true).tree_cells(true);
+/// assert!(everything.shapes && everything.aabbs);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DebugDrawOptions {
-    /// Shapes of all enabled bodies, oldest first.
+    /// See [`DebugDrawOptions::shapes()`].
     pub shapes: bool,
-    /// Boxes around them.
+    /// See [`DebugDrawOptions::aabbs()`].
     pub aabbs: bool,
-    /// Leaves of the moving bodies' tree as of the last step, then of the trees of bodies at rest.
+    /// See [`DebugDrawOptions::tree_cells()`].
     pub tree_cells: bool,
-    /// Contacts.
+    /// See [`DebugDrawOptions::contacts()`].
     pub contacts: bool,
-    /// Velocities that are not zero.
+    /// See [`DebugDrawOptions::velocities()`].
     pub velocities: bool,
 }
 
 impl Default for DebugDrawOptions {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl DebugDrawOptions {
+    /// Shapes, contacts and velocities.
+    #[must_use]
+    pub const fn new() -> Self {
         Self { shapes: true, aabbs: false, tree_cells: false, contacts: true, velocities: true }
+    }
+
+    /// Shapes of all enabled bodies, oldest first. Default true.
+    #[must_use]
+    pub const fn shapes(self, shapes: bool) -> Self {
+        Self { shapes, ..self }
+    }
+
+    /// Boxes around them. Default false.
+    #[must_use]
+    pub const fn aabbs(self, aabbs: bool) -> Self {
+        Self { aabbs, ..self }
+    }
+
+    /// Leaves of the moving bodies' tree as of the last step, then of the trees of bodies at rest. Default false.
+    #[must_use]
+    pub const fn tree_cells(self, tree_cells: bool) -> Self {
+        Self { tree_cells, ..self }
+    }
+
+    /// Contacts. Default true.
+    #[must_use]
+    pub const fn contacts(self, contacts: bool) -> Self {
+        Self { contacts, ..self }
+    }
+
+    /// Velocities that are not zero. Default true.
+    #[must_use]
+    pub const fn velocities(self, velocities: bool) -> Self {
+        Self { velocities, ..self }
     }
 }
 
@@ -198,7 +242,7 @@ mod tests {
         world.create_body(&away.position(vec2([90 << 16, 0]))).unwrap();
         world.step(20).unwrap();
         let mut count = Count::default();
-        let all = DebugDrawOptions { aabbs: true, tree_cells: true, ..DebugDrawOptions::default() };
+        let all = DebugDrawOptions::new().aabbs(true).tree_cells(true);
         world.debug_draw(&mut count, all);
         assert_eq!((count.shapes, count.boxes, count.in_cells), (101, 101, 101));
         assert!(count.velocities >= 1 && count.points.len() > 50);
@@ -220,7 +264,7 @@ mod tests {
                 world.step(20).unwrap();
             }
             let mut count = Count::default();
-            world.debug_draw(&mut count, DebugDrawOptions::default());
+            world.debug_draw(&mut count, DebugDrawOptions::new());
             let [(point, normal)] = count.points[..] else { panic!("{a:?} {b:?}: {:?}", count.points) };
             assert_eq!(normal, Vec2::from_ints(1, 0));
             let near = |c: Fx, to: Fx| (c - to).abs() < Fx::ONE / 64;
@@ -236,7 +280,7 @@ mod tests {
         world.step(20).unwrap();
         world.remove_body(ids[1]).unwrap();
         let mut count = Count::default();
-        world.debug_draw(&mut count, DebugDrawOptions { tree_cells: true, ..DebugDrawOptions::default() });
+        world.debug_draw(&mut count, DebugDrawOptions::new().tree_cells(true));
         assert_eq!((count.shapes, count.in_cells), (2, 2));
     }
 }

@@ -23,7 +23,7 @@ fn config(players: u8, topology: Topology) -> SessionConfig {
 }
 
 fn slow() -> LinkSettings {
-    LinkSettings { latency: Duration::from_millis(60), ..LinkSettings::default() }
+    LinkSettings::new().latency(Duration::from_millis(60))
 }
 
 fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
@@ -136,7 +136,7 @@ fn who_confirms_nothing_is_dropped() {
     for (topology, drops) in [(Topology::Host, true), (Topology::Relay, true), (Topology::Host, false)] {
         let config = SessionConfig::new(3).turns(200).topology(topology).window(16);
         let config = if drops { config.drop_after(Duration::from_secs(4)) } else { config.without_drops() };
-        let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+        let mut game = toy_match(&config, 0, 1, LinkSettings::new());
         run(&mut game, 3_000);
         let middle = if topology == Topology::Relay { 3 } else { 0 };
         game.put_to_sleep(2, Instant::from_millis(2_000_000));

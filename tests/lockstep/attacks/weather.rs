@@ -6,7 +6,7 @@ use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{Duration, Instant, Pace, SessionConfig, Topology, VirtualMatch};
 
 fn link(latency_ms: u64, loss_ppm: u32) -> LinkSettings {
-    LinkSettings { latency: Duration::from_millis(latency_ms), loss_ppm, ..LinkSettings::default() }
+    LinkSettings::new().latency(Duration::from_millis(latency_ms)).loss_ppm(loss_ppm)
 }
 
 /// Length of a turn at the first player, in ms.

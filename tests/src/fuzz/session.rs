@@ -66,7 +66,7 @@ fn a_match(attack: Attack) -> VirtualMatch<Game> {
         peer(session)
     };
     let mut net = SimNet::new(1);
-    net.set_default(LinkSettings { latency: Duration::from_millis(5), ..LinkSettings::default() });
+    net.set_default(LinkSettings::new().latency(Duration::from_millis(5)));
     VirtualMatch::new((0..PLAYERS).map(session).collect(), net)
 }
 

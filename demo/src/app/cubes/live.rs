@@ -190,11 +190,7 @@ mod tests {
     const AMPLE: Duration = Duration::from_secs(60);
 
     fn live(frames: u32) -> LiveCubes {
-        let link = LinkSettings {
-            latency: Duration::from_millis(600),
-            loss_ppm: 250_000,
-            ..LinkSettings::default()
-        };
+        let link = LinkSettings::new().latency(Duration::from_millis(600)).loss_ppm(250_000);
         let playout = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(100) };
         let setup = Setup { cubes: 60, seed: 4 };
         LiveCubes::new(&CubesSpec { setup, frames, link, playout, corrupt_frame: None }).unwrap()
@@ -236,7 +232,7 @@ mod tests {
         (0..3).for_each(|_| live.advance(second, AMPLE, || right).unwrap());
         let behind = live.frame(0) - live.frame(1);
         assert!((36..60).contains(&behind) && live.held(1) == right, "{behind}");
-        live.set_link(LinkSettings { latency: Duration::from_secs(2), ..live.link() });
+        live.set_link(live.link().latency(Duration::from_secs(2)));
         live.advance(second, AMPLE, || right).unwrap();
         assert!(live.late_by() > Some(Duration::from_millis(200)), "{:?}", live.late_by());
         (0..5).for_each(|_| live.advance(second, AMPLE, || right).unwrap());
@@ -257,7 +253,7 @@ mod tests {
         let keys = Input::default;
         (0..20).for_each(|_| live.advance(second, AMPLE, keys).unwrap());
         assert!(live.frame(0) - live.frame(1) < 60 && live.held_back() == 0);
-        live.set_link(LinkSettings { transport: Transport::Tcp, ..live.link() });
+        live.set_link(live.link().transport(Transport::Tcp));
         let mut held_back = 0;
         for _ in 0..15 {
             live.advance(second, AMPLE, keys).unwrap();

@@ -313,8 +313,7 @@ mod tests {
     const AMPLE: Duration = Duration::from_secs(60);
 
     fn skirmish(pilots: [Pilot; 2], turns: u32) -> Skirmish {
-        let link =
-            LinkSettings { latency: Duration::from_millis(40), loss_ppm: 50_000, ..LinkSettings::default() };
+        let link = LinkSettings::new().latency(Duration::from_millis(40)).loss_ppm(50_000);
         over(link, Pace::Fixed, pilots, turns)
     }
 
@@ -390,7 +389,7 @@ mod tests {
         let mut skirmish = skirmish([Pilot::Bot; 2], 400);
         let link = skirmish.link();
         skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
-        skirmish.set_link(LinkSettings { loss_ppm: 1_000_000, ..link });
+        skirmish.set_link(link.loss_ppm(1_000_000));
         skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
         assert!(skirmish.waiting(0).is_some() && skirmish.waiting(1).is_some());
         let frame = skirmish.frame(0);
@@ -411,14 +410,13 @@ mod tests {
 
     #[test]
     fn with_a_twentieth_lost_tcp_makes_turns_longer_than_udp() {
-        let link =
-            LinkSettings { latency: Duration::from_millis(60), loss_ppm: 50_000, ..LinkSettings::default() };
+        let link = LinkSettings::new().latency(Duration::from_millis(60)).loss_ppm(50_000);
         let mut skirmish = over(link, Pace::Adaptive, [Pilot::Bot; 2], 10_000);
         skirmish.advance(Duration::from_secs(60), AMPLE).unwrap();
         let (udp_turn, udp_waits) = turns_and_waits(&skirmish);
         assert_eq!(skirmish.held_back(), 0);
         // The switch, in the middle of the match.
-        skirmish.set_link(LinkSettings { transport: Transport::Tcp, ..link });
+        skirmish.set_link(link.transport(Transport::Tcp));
         let mut held_back = 0;
         for _ in 0..3_600 {
             skirmish.advance(PICTURE, AMPLE).unwrap();

@@ -61,12 +61,12 @@ impl Layers {
         if self.routes {
             draw_routes(batch, game, view);
         }
-        let mut options = DebugDrawOptions::default();
-        options.shapes = self.sleepers;
-        options.aabbs = self.boxes;
-        options.tree_cells = self.cells;
-        options.contacts = self.contacts;
-        options.velocities = self.velocities;
+        let options = DebugDrawOptions::new()
+            .shapes(self.sleepers)
+            .aabbs(self.boxes)
+            .tree_cells(self.cells)
+            .contacts(self.contacts)
+            .velocities(self.velocities);
         game.world().debug_draw(&mut Painter { batch, view }, options);
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn draw(
         let scale = Scale { max: conditions.max[n], unit: if n < 2 { "ms" } else { "%" } };
         changed |= ui.slider(pen, name, line, &mut values[n], &scale);
     }
-    changed.then(|| link_of(values, LinkSettings { transport, ..link }))
+    changed.then(|| link_of(values, link.transport(transport)))
 }
 
 fn values_of(link: &LinkSettings) -> [f32; 5] {
@@ -90,15 +90,12 @@ fn values_of(link: &LinkSettings) -> [f32; 5] {
 
 fn link_of(values: [f32; 5], link: LinkSettings) -> LinkSettings {
     let [latency, jitter, loss, duplicates, reorder] = values.map(|value| value as u32);
-    LinkSettings {
-        latency: Duration::from_millis(latency.into()),
-        jitter: Duration::from_millis(jitter.into()),
-        loss_ppm: loss * 10_000,
-        duplicate_ppm: duplicates * 10_000,
-        reorder_ppm: reorder * 10_000,
-        reorder_hold: REORDER_HOLD,
-        ..link
-    }
+    link.latency(Duration::from_millis(latency.into()))
+        .jitter(Duration::from_millis(jitter.into()))
+        .loss_ppm(loss * 10_000)
+        .duplicate_ppm(duplicates * 10_000)
+        .reorder_ppm(reorder * 10_000)
+        .reorder_hold(REORDER_HOLD)
 }
 
 #[cfg(test)]
@@ -109,7 +106,7 @@ mod tests {
     fn presets_survive_the_way_to_the_network_and_back() {
         for conditions in [PLAYERS, WATCHER] {
             for (name, _, values) in conditions.presets {
-                assert_eq!(values_of(&link_of(values, LinkSettings::default())), values, "{name}");
+                assert_eq!(values_of(&link_of(values, LinkSettings::new())), values, "{name}");
                 assert!(values.iter().zip(conditions.max).all(|(value, max)| *value <= max), "{name}");
             }
         }

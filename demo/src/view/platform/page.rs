@@ -84,11 +84,7 @@ fn cubes_spec(cubes: u32, seed: u64) -> CubesSpec {
     CubesSpec {
         setup: cubes::Setup { cubes, seed },
         frames: FRAMES_MAX,
-        link: LinkSettings {
-            latency: Duration::from_millis(1_900),
-            loss_ppm: 250_000,
-            ..LinkSettings::default()
-        },
+        link: LinkSettings::new().latency(Duration::from_millis(1_900)).loss_ppm(250_000),
         playout: PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY },
         corrupt_frame: None,
     }
@@ -100,15 +96,13 @@ fn spec(chosen: Match) -> SkirmishSpec {
             setup: Setup { players: 2, units: chosen.units, seed: chosen.seed },
             turns: chosen.turns.unwrap_or(TURNS_MAX),
         },
-        link: LinkSettings {
-            latency: Duration::from_millis(chosen.latency_ms.min(10_000)),
-            jitter: Duration::from_millis(chosen.jitter_ms.min(10_000)),
-            loss_ppm: chosen.loss.min(100) * 10_000,
-            duplicate_ppm: chosen.duplicate.min(100) * 10_000,
-            reorder_ppm: chosen.reorder.min(100) * 10_000,
-            reorder_hold: Duration::from_millis(100),
-            ..LinkSettings::default()
-        },
+        link: LinkSettings::new()
+            .latency(Duration::from_millis(chosen.latency_ms.min(10_000)))
+            .jitter(Duration::from_millis(chosen.jitter_ms.min(10_000)))
+            .loss_ppm(chosen.loss.min(100) * 10_000)
+            .duplicate_ppm(chosen.duplicate.min(100) * 10_000)
+            .reorder_ppm(chosen.reorder.min(100) * 10_000)
+            .reorder_hold(Duration::from_millis(100)),
         pace: if chosen.turns.is_some() { Pace::Fixed } else { Pace::Adaptive },
         pilots: vec![if chosen.bots { Pilot::Bot } else { Pilot::Person }, Pilot::Bot],
         replays: None,

@@ -1,0 +1,147 @@
+//! How a link treats packets.
+
+use crate::value::time::Duration;
+
+/// One million: probabilities are parts per million.
+pub const PPM: u32 = 1_000_000;
+
+/// What the two ends of a link do about packets that do not arrive as they were sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Transport {
+    /// Nothing: each packet for itself, lost, doubled, overtaken or broken as the link treats it.
+    #[default]
+    Udp,
+    /// One TCP connection between each two nodes, `smoltcp` at both ends, Nagle's algorithm off: every packet arrives, once, whole and in
+    /// order, as late as that needs. Whatever has arrived behind a lost segment waits: head-of-line blocking. The connection begins with
+    /// the first packet, by a handshake. What the link loses, doubles, reorders or breaks are IP packets, acknowledgements included;
+    /// broken ones count as lost.
+    ///
+    /// Against a kernel: the smallest retransmission time-out is 1,000 ms (Linux: 200 ms), there are no selective acknowledgements, so
+    /// each round trip repairs one loss, and no tail loss probes. Congestion control is Reno (Linux: Cubic, which computes in floats).
+    /// So TCP does worse here than a kernel would.
+    Tcp,
+}
+
+/// How one direction of a link treats packets. A new one is perfect.
+///
+/// ```
+/// use testudo_lockstep::Duration;
+/// use testudo_lockstep::simnet::LinkSettings;
+/// let bad = LinkSettings::new().latency(Duration::from_millis(80)).jitter(Duration::from_millis(20)).loss_ppm(50_000);
+/// assert_eq!(bad.loss_ppm, 50_000);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+pub struct LinkSettings {
+    /// See [`LinkSettings::latency()`].
+    pub latency: Duration,
+    /// See [`LinkSettings::jitter()`].
+    pub jitter: Duration,
+    /// See [`LinkSettings::loss_ppm()`].
+    pub loss_ppm: u32,
+    /// See [`LinkSettings::duplicate_ppm()`].
+    pub duplicate_ppm: u32,
+    /// See [`LinkSettings::reorder_ppm()`].
+    pub reorder_ppm: u32,
+    /// See [`LinkSettings::reorder_hold()`].
+    pub reorder_hold: Duration,
+    /// See [`LinkSettings::corrupt_ppm()`].
+    pub corrupt_ppm: u32,
+    /// See [`LinkSettings::burst_ppm()`].
+    pub burst_ppm: u32,
+    /// See [`LinkSettings::burst_length()`].
+    pub burst_length: Duration,
+    /// See [`LinkSettings::bytes_per_second()`].
+    pub bytes_per_second: u32,
+    /// See [`LinkSettings::transport()`].
+    pub transport: Transport,
+}
+
+impl LinkSettings {
+    /// A perfect link: every packet arrives at once.
+    #[must_use]
+    pub const fn new() -> Self {
+        let zero = Duration::ZERO;
+        Self {
+            latency: zero,
+            jitter: zero,
+            loss_ppm: 0,
+            duplicate_ppm: 0,
+            reorder_ppm: 0,
+            reorder_hold: zero,
+            corrupt_ppm: 0,
+            burst_ppm: 0,
+            burst_length: zero,
+            bytes_per_second: 0,
+            transport: Transport::Udp,
+        }
+    }
+
+    /// Time on the way, one direction. Default 0.
+    #[must_use]
+    pub const fn latency(self, latency: Duration) -> Self {
+        Self { latency, ..self }
+    }
+
+    /// Added to each packet's latency: uniform between zero and this. Jitter above the packet interval reorders. Default 0.
+    #[must_use]
+    pub const fn jitter(self, jitter: Duration) -> Self {
+        Self { jitter, ..self }
+    }
+
+    /// Packets lost, parts per million. Default 0.
+    #[must_use]
+    pub const fn loss_ppm(self, loss_ppm: u32) -> Self {
+        Self { loss_ppm, ..self }
+    }
+
+    /// Packets that arrive twice (each copy with its own jitter), parts per million. Default 0.
+    #[must_use]
+    pub const fn duplicate_ppm(self, duplicate_ppm: u32) -> Self {
+        Self { duplicate_ppm, ..self }
+    }
+
+    /// Packets that are held back by [`LinkSettings::reorder_hold()`], so that later ones overtake, parts per million. Default 0.
+    #[must_use]
+    pub const fn reorder_ppm(self, reorder_ppm: u32) -> Self {
+        Self { reorder_ppm, ..self }
+    }
+
+    /// How long a reordered packet is held back. Default 0.
+    #[must_use]
+    pub const fn reorder_hold(self, reorder_hold: Duration) -> Self {
+        Self { reorder_hold, ..self }
+    }
+
+    /// Packets in which one to three bits are flipped, parts per million. Default 0.
+    #[must_use]
+    pub const fn corrupt_ppm(self, corrupt_ppm: u32) -> Self {
+        Self { corrupt_ppm, ..self }
+    }
+
+    /// Packets that begin a burst of loss, parts per million: nothing gets through for [`LinkSettings::burst_length()`]. Default 0.
+    #[must_use]
+    pub const fn burst_ppm(self, burst_ppm: u32) -> Self {
+        Self { burst_ppm, ..self }
+    }
+
+    /// Length of a burst. Default 0.
+    #[must_use]
+    pub const fn burst_length(self, burst_length: Duration) -> Self {
+        Self { burst_length, ..self }
+    }
+
+    /// Bytes per second that the link carries; packets queue for up to half a second, then they are lost. 0 = no limit. The default.
+    #[must_use]
+    pub const fn bytes_per_second(self, bytes_per_second: u32) -> Self {
+        Self { bytes_per_second, ..self }
+    }
+
+    /// Who deals with all that. A change applies to packets sent after it. Default [`Transport::Udp`].
+    #[must_use]
+    pub const fn transport(self, transport: Transport) -> Self {
+        Self { transport, ..self }
+    }
+}
