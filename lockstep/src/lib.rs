@@ -35,7 +35,7 @@ pub use drive::simulation::Simulation;
 pub use pace::pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_plan};
 pub use pace::playout::{Playout, PlayoutMode};
 pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION, Refusal};
-pub use session::checksum::{Mismatch, fold_checksum};
+pub use session::checksum::{Desync, fold_checksum};
 pub use session::config::{ConfigError, SessionConfig, Topology};
 pub use session::event::{Event, Failure, MatchResult, Stats};
 pub use session::outbox::SubmitError;

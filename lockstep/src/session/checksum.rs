@@ -15,7 +15,7 @@ pub fn fold_checksum(checksum: u64) -> u32 {
 /// Checksums of one turn that are not all equal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Mismatch {
+pub struct Desync {
     /// The turn.
     pub turn: Turn,
     /// Folded value of each player who sent one.
@@ -24,7 +24,7 @@ pub struct Mismatch {
     pub own: Option<u32>,
 }
 
-impl Mismatch {
+impl Desync {
     /// The single player whose value differs from that of all others. None with two players, or if several differ.
     #[must_use]
     pub fn outlier(&self) -> Option<PlayerId> {
@@ -115,7 +115,7 @@ impl Checksums {
         &mut self,
         expects_own: bool,
         expects: impl Fn(PlayerId, u32) -> bool,
-    ) -> Option<(Turn, Option<Mismatch>)> {
+    ) -> Option<(Turn, Option<Desync>)> {
         let players = self.players;
         let complete = |row: &Row, turn: u32| {
             (row.own.is_some() || !expects_own)
@@ -129,14 +129,14 @@ impl Checksums {
             }
             let row = self.rows.pop_front()?;
             self.oldest += 1;
-            return Some((Turn(turn), row.mismatch(turn)));
+            return Some((Turn(turn), row.desync(turn)));
         }
         let turn = self.last_turn?;
         if self.last_done || (turn + 1).is_multiple_of(self.interval) || !complete(&self.last_row, turn) {
             return None;
         }
         self.last_done = true;
-        Some((Turn(turn), self.last_row.mismatch(turn)))
+        Some((Turn(turn), self.last_row.desync(turn)))
     }
 
     /// Number of settled turns, counted from the start.
@@ -161,14 +161,14 @@ impl Checksums {
 }
 
 impl Row {
-    fn mismatch(&self, turn: u32) -> Option<Mismatch> {
+    fn desync(&self, turn: u32) -> Option<Desync> {
         let mut all = self.values.iter().copied().chain([self.own]).flatten();
         let first = all.next()?;
         if all.all(|value| value == first) {
             return None;
         }
         let values = (0_u8..).zip(self.values).filter_map(|(i, v)| Some((PlayerId(i), v?))).collect();
-        Some(Mismatch { turn: Turn(turn), values, own: self.own })
+        Some(Desync { turn: Turn(turn), values, own: self.own })
     }
 }
 
@@ -184,10 +184,10 @@ mod tests {
         assert_eq!(sums.settle(true, |_, _| true), None, "player 2 is missing");
         assert_eq!(sums.settled(), 0);
         sums.note(0, PlayerId(2), 8);
-        let (turn, mismatch) = sums.settle(true, |_, _| true).unwrap();
-        let mismatch = mismatch.unwrap();
-        assert_eq!((turn, mismatch.outlier(), sums.settled()), (Turn(0), Some(PlayerId(2)), 1));
-        assert_eq!(mismatch.values, [(PlayerId(0), 7), (PlayerId(1), 7), (PlayerId(2), 8)]);
+        let (turn, desync) = sums.settle(true, |_, _| true).unwrap();
+        let desync = desync.unwrap();
+        assert_eq!((turn, desync.outlier(), sums.settled()), (Turn(0), Some(PlayerId(2)), 1));
+        assert_eq!(desync.values, [(PlayerId(0), 7), (PlayerId(1), 7), (PlayerId(2), 8)]);
     }
 
     #[test]
@@ -220,6 +220,6 @@ mod tests {
     #[test]
     fn two_players_have_no_outlier() {
         let values = vec![(PlayerId(0), 1), (PlayerId(1), 2)];
-        assert_eq!(Mismatch { turn: Turn(3), values, own: None }.outlier(), None);
+        assert_eq!(Desync { turn: Turn(3), values, own: None }.outlier(), None);
     }
 }

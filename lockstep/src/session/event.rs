@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::pace::pacing::TurnPlan;
 use crate::packet::Refusal;
-use crate::session::checksum::Mismatch;
+use crate::session::checksum::Desync;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 use crate::value::time::Duration;
@@ -69,7 +69,7 @@ pub enum Event {
         percent: u8,
     },
     /// Checksums of a turn differ. Only the first such turn is reported. The session goes on; the application decides what to do.
-    Desync(Mismatch),
+    Desync(Desync),
     /// From `turn` on a player gives no more actions.
     PlayerGone {
         /// Who.

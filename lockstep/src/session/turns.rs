@@ -256,13 +256,13 @@ impl<A: Action> Session<A> {
                 let stream = &streams[player.index()];
                 stream.end().is_none() && stream.next() <= turn.saturating_add(ahead).saturating_add(1)
             };
-            let Some((turn, mismatch)) = self.compared.checksums.settle(simulates, expects) else { return };
-            if let Some(mismatch) = mismatch
+            let Some((turn, desync)) = self.compared.checksums.settle(simulates, expects) else { return };
+            if let Some(desync) = desync
                 && !self.compared.desync_reported
             {
-                tracing::error!(turn = turn.0, ?mismatch, "checksums differ");
+                tracing::error!(turn = turn.0, ?desync, "checksums differ");
                 self.compared.desync_reported = true;
-                self.emit(Event::Desync(mismatch));
+                self.emit(Event::Desync(desync));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Finding the number in which two peers' states differ without sending a state: hashes of parts, then of parts of the part that differs.
 //!
-//! Every peer keeps the states of its last frames in [`Moments`]. After a mismatch both freeze them into an [`Inquiry`], and either may ask. The one who
+//! Every peer keeps the states of its last frames in [`Moments`]. After a desync both freeze them into an [`Inquiry`], and either may ask. The one who
 //! asks gets hashes of frames, then of 64 parts of the first frame that differs, then of 64 parts of the first part that differs, and at last the
 //! numbers themselves: five round trips for a quarter of a million numbers. The messages fit a packet each; how they travel is the application's
 //! business. What the other peer says is not trusted: it can mislead the report and nothing else.

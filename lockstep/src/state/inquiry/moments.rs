@@ -25,7 +25,7 @@ pub(super) struct Moment {
 }
 
 impl Moments {
-    /// Keeps the last `most` frames, 1..=[`MOMENTS_MAX`]: enough for the turns until a mismatch is known. What is out of range is set to the limit.
+    /// Keeps the last `most` frames, 1..=[`MOMENTS_MAX`]: enough for the turns until a desync is known. What is out of range is set to the limit.
     #[must_use]
     pub fn new(most: usize) -> Self {
         let most = most.clamp(1, MOMENTS_MAX);
