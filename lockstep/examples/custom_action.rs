@@ -1,4 +1,4 @@
-//! A game's own action: compact ranges of unit ids, values checked at the border, and what an invalid one does.
+//! A game's own action: compact ranges of unit ids, values that are checked on decoding, and what happens to an invalid action.
 //! `cargo run -p testudo-lockstep --example custom_action`
 
 use testudo_lockstep::{
@@ -6,14 +6,14 @@ use testudo_lockstep::{
     Simulation, SubmitError,
 };
 
-/// An order names its units by a range of ids, so that it is as small for 5,000 units as for one.
+/// An order names its units by a range of ids, so an order for 5,000 units is as small as one for a single unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Order {
     March { first: u32, count: u32, x: i16, y: i16 },
     Halt { first: u32, count: u32 },
 }
 
-/// Largest unit id. The decoder refuses more, so the simulation never sees it.
+/// Largest unit id. The decoder refuses larger ones, so the simulation never sees them.
 const UNIT_MAX: u32 = 99_999;
 
 impl Action for Order {
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let session = driver.session_mut();
     session.submit(&Order::March { first: 0, count: 5_000, x: -120, y: 300 })?;
     session.submit(&Order::Halt { first: 17, count: 1 })?;
-    // An order that its own decoder would refuse is refused at once: it would be refused everywhere.
+    // An order that its own decoder would refuse is refused at once, because every peer would refuse it.
     let wrong = session.submit(&Order::Halt { first: UNIT_MAX + 1, count: 1 });
     assert_eq!(wrong, Err(SubmitError::NotCanonical));
     while !driver.session().is_over() {

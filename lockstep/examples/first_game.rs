@@ -1,7 +1,7 @@
-//! A complete first game: two players over UDP, one who watches, a replay, and the test that it is deterministic.
+//! A complete first game: two players over UDP, a spectator, a replay, and the test that it is deterministic.
 //! `docs/first-game.md` walks through it.
 //!
-//! Each player has four discs and wants them in the ring in the middle, where they push each other away.
+//! Each player has four discs and wants to have them in the ring in the middle, where they push each other away.
 //!
 //! `cargo run -p testudo-lockstep --example first_game`, `cargo test -p testudo-lockstep --example first_game`
 
@@ -16,7 +16,7 @@ use testudo_lockstep::{
 };
 use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
 
-/// Raise it with every change of the rules: replays and players of other versions are refused.
+/// Raise this with every change of the rules: replays and players of other versions are refused.
 const RULES: u32 = 1;
 const DISCS: u8 = 4;
 
@@ -38,7 +38,7 @@ impl Action for Go {
         out.write_signed(self.y.into(), 8);
     }
 
-    /// Bytes come from the network: whatever is not an order must be an error here.
+    /// The bytes come from the network: everything that is not an order must be an error here.
     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
         let disc = input.read_max(2, u64::from(DISCS) - 1)? as u8;
         let mut coordinate = || match input.read_signed(8)? as i8 {
@@ -58,7 +58,7 @@ struct Disc {
 
 struct Game {
     world: World,
-    /// Player 0's four, then player 1's.
+    /// First player 0's four, then player 1's.
     discs: Vec<Disc>,
     /// One point for each frame of each disc in the ring.
     points: [u32; 2],
@@ -106,14 +106,14 @@ impl Simulation for Game {
     }
 }
 
-/// Every number once: from this follow the checksum, saving, restoring, replays' keyframes and the report of a desync.
+/// Shows every number once. Checksum, saving, restoring, the replay's keyframes and desync reports use this.
 impl State for Game {
     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
         v.object("game", 0);
         v.number("points.0", &mut self.points[0])?;
         v.number("points.1", &mut self.points[1])?;
         for (index, disc) in (0..).zip(&mut self.discs) {
-            // Bodies are created in the same order everywhere, and none is removed: their ids are no state.
+            // Bodies are created in the same order everywhere, and none is removed, so their ids are not state.
             let Disc { body: _, x, y } = disc;
             v.object("disc", index);
             v.number_in("x", x, -100..=100)?;
@@ -123,10 +123,10 @@ impl State for Game {
     }
 }
 
-// ---- Who plays: here a bot, in your game a person --------------------------------------------------------------------
+// ---- Who plays: a bot here, a person in your game --------------------------------------------------------------------
 fn order(turn: Turn, player: PlayerId) -> Go {
     let disc = (turn.0 % u32::from(DISCS)) as u8;
-    // To the middle, and every fourth time out of the crowd.
+    // To the middle, and every fourth time away from the crowd.
     let away = if turn.0 / u32::from(DISCS) % 4 == 3 { 12 } else { 1 };
     Go { disc, x: away * if player.0 == 0 { -1 } else { 1 }, y: away * (disc as i8 - 1) }
 }
@@ -151,7 +151,7 @@ fn header() -> ReplayHeader {
     ReplayHeader { sim_version: RULES, content_hash: RULES.into(), players: 2, settings: Vec::new() }
 }
 
-/// A host, a guest and one who watches, each with a socket and a simulation of its own.
+/// A host, a guest and a spectator, each with its own socket and simulation.
 fn peers(now: Instant) -> Result<Vec<Peer>, Box<dyn Error>> {
     let loopback = "127.0.0.1:0".parse()?;
     let game = || Ok::<_, Box<dyn Error>>(Recorded::new(Game::new()?, &header()));
@@ -165,7 +165,7 @@ fn peers(now: Instant) -> Result<Vec<Peer>, Box<dyn Error>> {
     let mut watcher_udp = UdpTransport::bind(loopback)?;
     let mut watcher = Session::new(config(), Identity::Spectator, now)?;
     watcher.connect(watcher_udp.add_peer(address));
-    // Who watches is a little behind, so that a late packet does not stop the picture.
+    // The spectator is a little behind, so that a late packet does not freeze the picture.
     let delay = PlayoutMode::Fixed(Duration::from_millis(100));
     let playout = Playout::new(delay, FrameRate::per_second(20));
 
@@ -180,7 +180,7 @@ fn peers(now: Instant) -> Result<Vec<Peer>, Box<dyn Error>> {
 fn round(peer: &mut Peer, now: Instant) -> Result<(), Box<dyn Error>> {
     peer.udp.pump(peer.driver.session_mut(), now)?; // packets in
     peer.driver.advance_with(now, |turn, _game, session| {
-        // An order of the last two turns could not run any more.
+        // An order in the last two turns could not run any more.
         if let Some(player) = session.player().filter(|_| turn.0 + 2 < 40) {
             session.submit(&order(turn, player)).expect("one order per turn fits the queue");
         }
@@ -194,7 +194,7 @@ fn round(peer: &mut Peer, now: Instant) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Plays until all are done; `clock` says what time it is. Gives the checksum of each peer, and the host's replay.
+/// Plays until all are done; `clock` returns the time. Returns the checksum of each peer, and the host's replay.
 fn play(mut clock: impl FnMut() -> Instant) -> Result<(Vec<u64>, Vec<u8>), Box<dyn Error>> {
     let mut peers = peers(clock())?;
     while !peers.iter().all(|peer| peer.driver.session().is_over()) {

@@ -7,7 +7,7 @@ use testudo_lockstep::{
     TurnStatus,
 };
 
-/// Add a number to the sum that all peers share.
+/// Adds a number to the sum that all peers share.
 struct Add(u8);
 
 impl Action for Add {
@@ -30,12 +30,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     while !peers.iter().all(|(session, _)| session.is_over()) {
         for (me, (session, sum)) in (0_u32..).zip(&mut peers) {
-            // 1. What has arrived.  2. Time.
+            // 1. Receive packets.  2. Pass the time.
             while let Some((from, bytes)) = hub.receive(me) {
                 session.handle_packet(now, PeerId(from), &bytes);
             }
             session.handle_timeout(now);
-            // 3. The turn, when it is due (every 200 ms) and everybody's actions for it are here.
+            // 3. Run the turn when it is due (every 200 ms) and everybody's actions for it are here.
             if now.as_micros().is_multiple_of(200_000) {
                 if let TurnStatus::Ready(turn) = session.turn_status()
                     && turn.0 < 10
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     session.end_turn(now, *sum);
                 }
             }
-            // 4. What is to be sent.  5. What is to be told.
+            // 4. Send packets.  5. Handle events.
             while let Some(peer) = session.poll_transmit(now, &mut packet) {
                 hub.send(me, peer.0, &packet);
             }

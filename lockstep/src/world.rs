@@ -1,13 +1,13 @@
-//! A physics world as a part of a game's state: with the feature `physics`, `v.part(&mut self.world)` in the walk is all of it.
+//! A physics world as a part of a game's state: with the feature `physics`, one call of `v.part(&mut self.world)` in the walk is enough.
 //!
-//! The only file in which the two packages know each other.
+//! This is the only file in which the two packages know each other.
 
 use testudo_physics::{BodyField, FlipError, SnapshotError, StatePath, World};
 
 use crate::state::{Leaf, Part, StateError};
 
-/// Hashed by [`World::checksum`], saved and loaded as a snapshot (of anybody: loading validates), and every number of every body has its
-/// name in the report of a desync.
+/// [`World::checksum`] is its hash, a snapshot its saved form (loading validates untrusted bytes), and desync reports name every number of
+/// every body.
 ///
 /// ```
 /// use testudo_lockstep::state::{self, State, StateError, Visit};

@@ -7,22 +7,22 @@ use crate::value::entry::EndReason;
 use crate::value::ids::{Frame, Turn};
 use crate::value::time::{FrameRate, Instant};
 
-/// Most frames that one call of [`Driver::advance`] simulates.
+/// Greatest number of frames that one call of [`Driver::advance`] simulates.
 const FRAMES_PER_CALL_MAX: u32 = 4;
 
-/// One frame in the unit of accumulated time: a microsecond adds the pace in frames per 1,000 seconds, so that 60 frames are exactly
-/// one second.
+/// One frame in the unit of accumulated time. Each microsecond adds the pace in frames per 1,000 seconds, so that 60 frames are exactly one
+/// second.
 const FRAME: u64 = 1_000_000_000;
 
 /// What one call of [`Driver::advance`] did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Advance {
-    /// Frames that passed (of a paused turn too).
+    /// Number of frames that passed, also in a paused turn.
     pub frames: u32,
-    /// Turns begun.
+    /// Number of turns that began.
     pub turns: u32,
-    /// The simulation stands because the next turn is not ready.
+    /// The simulation waits because the next turn is not ready.
     pub stalled: bool,
 }
 
@@ -35,20 +35,20 @@ pub struct Driver<S: Simulation> {
     /// The turn that has begun.
     turn: Turn,
     frames: u32,
-    /// Time not simulated yet, in parts of a frame.
+    /// Time not simulated yet, in fractions of a frame.
     accumulated: u64,
-    /// Time for which the simulation has stood, in parts of a frame, beyond the stalled frames that were counted.
+    /// Time for which the simulation has waited, in fractions of a frame, beyond the stalled frames that were counted.
     stalled: Option<u64>,
     last: Option<Instant>,
     playout: Option<Playout>,
-    /// Frames that passed, those of paused turns too.
+    /// Number of frames that passed, also in paused turns.
     passed: u32,
-    /// Frames of which the playout buffer has taken note.
+    /// Number of frames that the playout buffer knows of.
     noted: u32,
 }
 
 impl<S: Simulation> Driver<S> {
-    /// Puts a simulation in its state before frame 0 together with its session.
+    /// Combines a simulation, in its state before frame 0, with its session.
     pub fn new(simulation: S, session: Session<S::Action>) -> Self {
         Self {
             simulation,
@@ -76,13 +76,13 @@ impl<S: Simulation> Driver<S> {
         self.playout.as_ref()
     }
 
-    /// Lets time pass up to `now`: simulates the frames that are due, at most four.
+    /// Advances time to `now`: simulates the frames that are due, at most four.
     pub fn advance(&mut self, now: Instant) -> Advance {
         self.advance_with(now, |_, _, _| {})
     }
 
-    /// As [`Driver::advance`]. `at_turn` is called at the start of each turn, before the turn's actions are applied, with the state as the
-    /// turn before left it: what it submits goes with the entry that closes now (a bot's place).
+    /// Like [`Driver::advance`]. `at_turn` is called at the start of each turn, before the turn's actions are applied, with the state after
+    /// the turn before. Actions that it submits go into the entry that closes now; this is the place for bots.
     pub fn advance_with(
         &mut self,
         now: Instant,
@@ -119,7 +119,7 @@ impl<S: Simulation> Driver<S> {
         advance
     }
 
-    /// When [`Driver::advance`] has something to do, if no packet arrives before.
+    /// When [`Driver::advance`] has something to do, unless a packet arrives before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let session = self.session.poll_timeout();
         let Some(last) = self.last.filter(|_| !self.session.is_over()) else { return session };
@@ -140,15 +140,15 @@ impl<S: Simulation> Driver<S> {
         Some(session.map_or(frame, |session| session.min(frame)))
     }
 
-    /// How far the time between the last frame and the next has passed, 0..=65,536: for drawing between two states. The physics'
-    /// interpolation takes the same unit.
+    /// How much of the time between the last frame and the next one has passed, 0..=65,536: for drawing between two states. The physics'
+    /// interpolation uses the same unit.
     #[must_use]
     pub fn alpha(&self) -> u32 {
         alpha_of(self.accumulated)
     }
 
-    /// [`Driver::alpha`] at a point of time after the last call of [`Driver::advance`]. A simulation that waits for a turn stands.
-    /// With a playout buffer it is the buffer that says when the next frame is due.
+    /// [`Driver::alpha`] at a time after the last call of [`Driver::advance`]. It stands still while the simulation waits for a turn. With
+    /// a playout buffer, the buffer decides when the next frame is due.
     #[must_use]
     pub fn alpha_at(&self, now: Instant) -> u32 {
         let rate = u64::from(self.session.local_pace_millihertz());
@@ -165,7 +165,7 @@ impl<S: Simulation> Driver<S> {
         &self.simulation
     }
 
-    /// The simulation, to change it. Whatever differs from other peers afterwards is a divergence.
+    /// The simulation, mutable. Any difference from other peers after a change is a divergence.
     pub fn simulation_mut(&mut self) -> &mut S {
         &mut self.simulation
     }
@@ -175,17 +175,17 @@ impl<S: Simulation> Driver<S> {
         &self.session
     }
 
-    /// The session: to submit actions, to hand in packets, to take events.
+    /// The session, mutable: to submit actions, to pass packets in, to take events.
     pub fn session_mut(&mut self) -> &mut Session<S::Action> {
         &mut self.session
     }
 
-    /// The next frame to simulate: frames simulated so far.
+    /// The next frame to simulate, which is the number of frames simulated so far.
     pub fn frame(&self) -> Frame {
         Frame(self.frames)
     }
 
-    /// Gives both parts back.
+    /// Returns both parts.
     pub fn into_parts(self) -> (S, Session<S::Action>) {
         (self.simulation, self.session)
     }
@@ -202,9 +202,9 @@ impl<S: Simulation> Driver<S> {
         let passed = now.since(last).as_micros().saturating_mul(rate);
         self.last = Some(last.max(now));
         self.accumulated = self.accumulated.saturating_add(passed);
-        // The others wait for us after two turns, so older debt is not ours to pay.
+        // The others wait for us after two turns, so we need not make up for more than that.
         let turns = u64::from(self.session.config().turns_ahead + 1);
-        // The part of a frame that is left over stays, or 60 frames would take longer than a second.
+        // The fraction of a frame that is left over stays; otherwise 60 frames would take longer than a second.
         let most = turns * u64::from(self.session.plan().frames_per_turn) * FRAME + FRAME - 1;
         self.accumulated = self.accumulated.min(most);
         self.follow_playout(now);
@@ -216,7 +216,7 @@ impl<S: Simulation> Driver<S> {
         }
     }
 
-    /// With a playout buffer it is the buffer that says how many frames are due.
+    /// With a playout buffer, the buffer says how many frames are due.
     fn follow_playout(&mut self, now: Instant) {
         let Some(playout) = &mut self.playout else { return };
         let here =
@@ -276,7 +276,7 @@ impl<S: Simulation> Driver<S> {
         }
     }
 
-    /// The frame counter holds; the turn begins as soon as it is ready, without a backlog of frames.
+    /// The frame counter stops; the turn begins as soon as it is ready, without a backlog of frames.
     fn stall(&mut self) {
         self.accumulated = FRAME;
         if self.stalled.is_none() {
@@ -286,7 +286,7 @@ impl<S: Simulation> Driver<S> {
     }
 }
 
-/// A part of a frame in parts of 65,536.
+/// A fraction of a frame in 65,536ths.
 fn alpha_of(accumulated: u64) -> u32 {
     ((accumulated.min(FRAME) << 16) / FRAME) as u32
 }

@@ -1,4 +1,4 @@
-//! Things that get a call every frame until they are finished: path followers, timers, effects.
+//! Objects that are called every frame until they are finished: path followers, timers, effects.
 
 use indexmap::IndexMap;
 
@@ -6,38 +6,39 @@ use crate::state::{State, StateError, Visit};
 
 /// Something that acts once per frame.
 ///
-/// It is simulation state: it belongs into the game's checksum and snapshots ([`FrameObjects`] shows itself). `C` is what it acts on.
+/// It is simulation state and must be in the game's checksum and snapshots ([`FrameObjects`] implements `State`). `C` is the context that
+/// it acts on.
 ///
-/// Amounts per second need care in integers: 10 per second at 20 frames per second is 0 per frame if it is simply divided. Carry the remainder
+/// Amounts per second need care in integers: 10 per second at 20 frames per second is 0 per frame by plain division. Carry the remainder
 /// (the physics package's `Rate` does).
 pub trait FrameObject<C: ?Sized> {
     /// Acts for one frame of `1 / frames_per_second` seconds. Returns whether it has finished; then it is removed and not called again.
     fn frame(&mut self, context: &mut C, frames_per_second: u32) -> bool;
 }
 
-/// Names an object in [`FrameObjects`]. Numbers are never used again within a match.
+/// Identifies an object in [`FrameObjects`]. Numbers are not reused within a match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FrameObjectId(u32);
 
 impl FrameObjectId {
-    /// The number, to keep it in a state.
+    /// The number, for storing it in a state.
     #[must_use]
     pub fn number(self) -> u32 {
         self.0
     }
 
-    /// From [`FrameObjectId::number`].
+    /// The id with this [`FrameObjectId::number`].
     #[must_use]
     pub fn from_number(number: u32) -> Self {
         Self(number)
     }
 }
 
-/// Most objects that a state may name when it is restored.
+/// Greatest number of objects in a restored state.
 const OBJECTS_MAX: i64 = 1 << 20;
 
-/// Objects in the order in which they were added. Finished ones are removed after the frame, in that order, and the others keep theirs.
-/// One that is not needed any more can be removed by its id before it finishes.
+/// Objects in the order in which they were added. Finished ones are removed after the frame, and the others keep their order. An object can
+/// be removed by its id before it finishes.
 ///
 /// ```
 /// use testudo_lockstep::{FrameObject, FrameObjects};
@@ -60,13 +61,13 @@ const OBJECTS_MAX: i64 = 1 << 20;
 /// ```
 #[derive(Clone, Debug)]
 pub struct FrameObjects<T> {
-    /// In the order in which they were added, which is that of their numbers: no order depends on the map's hash.
+    /// In the order in which they were added, which is that of their numbers. No order depends on the map's hash.
     objects: IndexMap<u32, T, Numbers>,
     /// The number of the next object.
     next: u32,
 }
 
-/// Hashes numbers the same way in every process.
+/// Hashes numbers in the same way in every process.
 type Numbers = core::hash::BuildHasherDefault<twox_hash::XxHash3_64>;
 
 impl<T> Default for FrameObjects<T> {
@@ -98,8 +99,8 @@ impl<T> FrameObjects<T> {
         FrameObjectId(number)
     }
 
-    /// Removes an object before it has finished; none if it is not there any more. The others keep their order, which costs a move of those
-    /// behind it.
+    /// Removes an object before it has finished; none if it does not exist any more. The others keep their order, so the objects behind it
+    /// have to move.
     pub fn remove(&mut self, id: FrameObjectId) -> Option<T> {
         self.objects.shift_remove(&id.0)
     }
@@ -110,7 +111,7 @@ impl<T> FrameObjects<T> {
         self.objects.get(&id.0)
     }
 
-    /// The object, to change it.
+    /// The object, mutable.
     pub fn get_mut(&mut self, id: FrameObjectId) -> Option<&mut T> {
         self.objects.get_mut(&id.0)
     }
@@ -123,7 +124,7 @@ impl<T> FrameObjects<T> {
         self.objects.retain(|_, object| !object.frame(context, frames_per_second));
     }
 
-    /// Removes what `keep` refuses, in order.
+    /// Removes the objects for which `keep` returns false; the others keep their order.
     pub fn retain(&mut self, mut keep: impl FnMut(FrameObjectId, &mut T) -> bool) {
         self.objects.retain(|number, object| keep(FrameObjectId(*number), object));
     }
@@ -133,20 +134,20 @@ impl<T> FrameObjects<T> {
         self.objects.iter().map(|(number, object)| (FrameObjectId(*number), object))
     }
 
-    /// How many there are.
+    /// Number of objects.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.objects.len() as u32
     }
 
-    /// Whether there is none.
+    /// Whether there are no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 }
 
-/// Shows the number of objects, then each with its id as the index of its object. An object's own walk shows its numbers only, without
+/// Shows the number of objects, then each object with its id as object index. An object's own walk shows only its numbers, without
 /// [`Visit::object`].
 impl<T: State + Default> State for FrameObjects<T> {
     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
@@ -161,7 +162,7 @@ impl<T: State + Default> State for FrameObjects<T> {
         for number in &mut numbers {
             v.number("id", number)?;
         }
-        // Restored from other bytes, the same places have other names.
+        // After a restore the same positions may have other ids.
         if !numbers.iter().eq(self.objects.keys()) {
             let mut kept = core::mem::take(&mut self.objects).into_values();
             for number in numbers {
@@ -251,7 +252,7 @@ mod tests {
         let before = state::digest(&mut whole);
         for leaf in leaves {
             let mut broken = whole.clone();
-            // Most ids and counts are refused or make other objects; whatever is accepted shows in the hash.
+            // Most ids and counts are refused or make other objects; every accepted change shows in the hash.
             for bit in (0..leaf.bits).filter(|bit| *bit < 12) {
                 if state::flip_bit(&mut broken, &leaf, bit).is_ok() {
                     assert_ne!(state::digest(&mut broken), before, "bit {bit} of {leaf:?}");
@@ -259,7 +260,7 @@ mod tests {
                 broken = whole.clone();
             }
         }
-        // Bytes of a stranger: the same id twice.
+        // Untrusted bytes: the same id twice.
         let twice = bytes.iter().position(|byte| *byte == 2).unwrap();
         bytes[twice] = 0;
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a game plugs in: its simulation, and the driver that turns accumulated time into frames and frames into turns.
+//! What a game implements, and the driver that turns accumulated time into frames and frames into turns.
 
 pub(crate) mod driver;
 pub(crate) mod frame_objects;

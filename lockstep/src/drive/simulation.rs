@@ -5,59 +5,60 @@ use crate::value::ids::{PlayerId, Turn};
 
 /// A deterministic simulation: the same calls in the same order give the same bits on every peer.
 ///
-/// A turn runs as: `apply` for each action of the turn (players in order, each player's actions in the order in which they
-/// were given), then `step` once per frame of the turn, then `checksum`.
+/// A turn calls `apply` for each action of the turn (players in order, each player's actions in the order in which they were submitted),
+/// then `step` once per frame of the turn, then `checksum`.
 pub trait Simulation {
-    /// What players do.
+    /// The game's actions.
     type Action: Action;
 
-    /// Carries out a player's action. Impossible orders (a unit that is gone) must be ignored in the same way on every peer.
+    /// Applies a player's action. Impossible actions (a unit that is gone) must be ignored in the same way on every peer.
     fn apply(&mut self, player: PlayerId, action: &Self::Action);
 
     /// Advances by one frame of `1 / frames_per_second` seconds.
     fn step(&mut self, frames_per_second: u32);
 
-    /// Hash of the whole state; must not change it. Called after the last frame of each turn. It is `&mut` because walks over the state
-    /// are: usually `state::digest(self)`.
+    /// Hash of the whole state; must not change the state. Called after the last frame of each turn. It takes `&mut self` because walks
+    /// over the state do; it is usually `state::digest(self)`.
     fn checksum(&mut self) -> u64;
 
-    /// The turn is over, and this is its checksum: for recordings. Default: nothing.
+    /// The turn is over, and this is its checksum. For recordings. Default: does nothing.
     fn turn_ended(&mut self, turn: Turn, checksum: u64) {
         let _ = (turn, checksum);
     }
 
-    /// The match is saved: keep a copy of the state as it is now, before the actions of `turn`. Called at the same turn on every peer;
-    /// the state must not change by it. [`crate::Session::take_saved`] soon gives what belongs to it.
+    /// The match is saved: keep a copy of the present state, before the actions of `turn`. Called at the same turn on every peer; must not
+    /// change the state. Soon after, [`crate::Session::take_saved`] returns the rest of the save.
     fn save_point(&mut self, turn: Turn) {
         let _ = turn;
     }
 
-    /// From `turn` on the player gives no more actions: left or dropped. Called at the start of the turn, before its actions.
+    /// From `turn` on the player gives no more actions: the player left or was dropped. Called at the start of the turn, before its
+    /// actions.
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
         let _ = (player, turn);
     }
 
-    /// In place of [`Simulation::player_gone`] for a player who has given up. Default: the same.
+    /// Called instead of [`Simulation::player_gone`] for a player who has given up. Default: the same.
     fn player_surrendered(&mut self, player: PlayerId, turn: Turn) {
         self.player_gone(player, turn);
     }
 
-    /// In place of [`Simulation::player_gone`] if the game plays on for the player: who handed over, and with
-    /// [`crate::SessionConfig::bots_take_over`] who left or was dropped. Default: the same as gone.
+    /// Called instead of [`Simulation::player_gone`] if the game plays on for the player: for players who handed over and, with
+    /// [`crate::SessionConfig::bots_take_over`], for those who left or were dropped. Default: the same as gone.
     fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
         self.player_gone(player, turn);
     }
 
-    /// Plays for a player who was taken over: called at the player's place in the order of players, in place of the player's actions,
-    /// in each turn from the one of [`Simulation::player_taken_over`] on in which the game does not stand. What it does must follow
-    /// from the state alone, as every peer does it for itself. Default: nothing.
+    /// Plays for a player who was taken over: called at the player's place in the order of players, instead of the player's actions, in
+    /// each turn in which the game is not paused, from the turn of [`Simulation::player_taken_over`] on. It must depend on the state alone,
+    /// because every peer computes it. Default: does nothing.
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
         let _ = (player, turn);
     }
 
-    /// The result of the match when it is decided: a small value of the game's own (the team that has won). Asked for after the last frame
-    /// of each turn; the first answer goes to all peers, who compare it ([`crate::Event::MatchResult`]). The match goes on: whether and
-    /// when it ends is up to [`crate::Session::end_match`] or the number of turns. Default: never.
+    /// The result of the match, once it is decided: a small value that the game defines (for example the winning team). Called after the
+    /// last frame of each turn. The first value goes to all peers, who compare it ([`crate::Event::MatchResult`]). The match goes on until
+    /// [`crate::Session::end_match`] or its last turn. Default: never.
     fn result(&self) -> Option<u32> {
         None
     }

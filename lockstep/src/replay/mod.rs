@@ -1,11 +1,11 @@
-//! Replays: files from which a match can be played again, and that prove themselves.
+//! Replays: files that play a match again and that detect damage.
 //!
-//! A replay holds what the simulation was told, turn by turn, the checksum of every turn, and now and then the whole state. It is written while the
-//! match runs, one record after the other. Every record carries a hash that covers all records before it, so nothing can be changed, left
-//! out or put in unnoticed, and whatever was written before a crash can be read. `REPLAY.md` specifies every byte.
+//! A replay holds what the simulation was told, turn by turn, the checksum of every turn, and from time to time the whole state. It is
+//! written during the match, one record after the other. Every record carries a hash that covers all records before it, so no record can be
+//! changed, left out or inserted unnoticed, and everything written before a crash can be read. `REPLAY.md` specifies every byte.
 //!
-//! [`Recorded`] wraps a game and makes the bytes ([`Recorder`] does it by hand), [`Replay`] reads them, [`Replay::verify`] plays and
-//! compares all of it, [`ReplayPlayer`] goes to any frame: all without files and clocks.
+//! [`Recorded`] wraps a game and produces the bytes ([`Recorder`] does so step by step). [`Replay`] reads them, [`Replay::verify`] plays
+//! and compares everything, and [`ReplayPlayer`] goes to any frame. None of them uses files or clocks.
 
 mod player;
 mod reader;
@@ -35,22 +35,22 @@ pub const RECORD_BYTES_MAX: usize = 1 << 28;
 /// Length, kind and hash of a record.
 pub(crate) const RECORD_OVERHEAD: usize = 4 + 1 + 8;
 
-/// Most events of a turn.
+/// Greatest number of events in a turn.
 pub(crate) const EVENTS_MAX: u32 = 1 << 16;
 
 /// Order of the code for small counts.
 pub(crate) const COUNT_ORDER: u32 = 2;
 
-/// What a match started from, so that a replay is not played with the wrong game.
+/// What a match started from. It prevents playing a replay with the wrong game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplayHeader {
-    /// Version of everything that decides the bits of the simulation: another one is refused.
+    /// Version of everything that decides the bits of the simulation; another version is refused.
     pub sim_version: u32,
     /// [`crate::SessionConfig::content_hash`] of the match.
     pub content_hash: u64,
-    /// Players, 1..=16.
+    /// Number of players, 1..=16.
     pub players: u8,
-    /// What else the game starts from, in bytes of its own. At most 65,535; no secrets.
+    /// The game's other start settings, encoded by the game. At most 65,535 bytes; no secrets.
     pub settings: Vec<u8>,
 }
 
@@ -90,10 +90,10 @@ pub(crate) mod kind {
     pub(crate) const EVIDENCE: u8 = 6;
 }
 
-/// Makes the bytes of a replay, record by record.
+/// Produces the bytes of a replay, record by record.
 ///
-/// Tell it what the simulation is told, then [`Recorder::end_turn`] with the turn's checksum; store the bytes whenever
-/// convenient: [`Recorder::take_bytes`].
+/// Tell it everything that the simulation is told, then call [`Recorder::end_turn`] with the turn's checksum. Store the bytes
+/// ([`Recorder::take_bytes`]) whenever convenient.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     out: Vec<u8>,
@@ -108,7 +108,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// The first bytes are there at once. Settings beyond 65,535 bytes are cut off.
+    /// The first bytes are available at once. Settings beyond 65,535 bytes are cut off.
     #[must_use]
     pub fn new(header: &ReplayHeader) -> Self {
         let mut recorder = Self {
@@ -134,7 +134,7 @@ impl Recorder {
         recorder
     }
 
-    /// A player's action, as the simulation is about to carry it out.
+    /// A player's action, before the simulation applies it.
     pub fn action<A: Action>(&mut self, player: PlayerId, action: &A) {
         if self.event_count == EVENTS_MAX {
             return;
@@ -149,7 +149,7 @@ impl Recorder {
         self.events.write_slice(self.action.bytes(), bits);
     }
 
-    /// What the simulation is about to be told of a player.
+    /// A notice about a player, before the simulation gets it.
     pub fn notice(&mut self, player: PlayerId, notice: Notice) {
         if self.event_count == EVENTS_MAX {
             return;
@@ -159,7 +159,7 @@ impl Recorder {
         self.events.write_bits(player.0.into(), 4);
     }
 
-    /// A frame runs. All frames of a turn have the same rate.
+    /// A frame runs. All frames of a turn must have the same rate.
     pub fn frame(&mut self, frames_per_second: u32) {
         self.frames += 1;
         self.frames_per_second = frames_per_second;
@@ -182,49 +182,49 @@ impl Recorder {
         (self.event_count, self.frames, self.turns) = (0, 0, self.turns + 1);
     }
 
-    /// The whole state between two turns, as [`crate::state::save`] gives it: a place to jump to.
+    /// The whole state between two turns, as [`crate::state::save`] writes it: a point to jump to.
     pub fn keyframe(&mut self, state: &[u8]) {
         if state.len() + 4 <= RECORD_BYTES_MAX {
             self.record(kind::KEYFRAME, &[&self.turns.to_le_bytes(), state]);
         }
     }
 
-    /// The peers disagree from this turn on: the recording goes on and says so.
+    /// The peers disagree from this turn on. The recording goes on.
     pub fn desync(&mut self, turn: u32) {
         self.record(kind::DIVERGED, &[&turn.to_le_bytes()]);
     }
 
-    /// The state before an earlier turn, as the peer had it: the first one in which the peers disagreed. See [`crate::state::Recent`].
+    /// The recording peer's state before an earlier turn, the first one in which the peers disagreed. See [`crate::state::Recent`].
     pub fn evidence(&mut self, turn: u32, state: &[u8]) {
         if turn <= self.turns && state.len() + 4 <= RECORD_BYTES_MAX {
             self.record(kind::EVIDENCE, &[&turn.to_le_bytes(), state]);
         }
     }
 
-    /// Nothing follows.
+    /// Ends the recording.
     pub fn end(&mut self, ending: Ending) {
         self.record(kind::END, &[&self.turns.to_le_bytes(), &[ending as u8]]);
     }
 
-    /// Turns recorded so far.
+    /// Number of turns recorded so far.
     #[must_use]
     pub fn turns(&self) -> u32 {
         self.turns
     }
 
-    /// Bytes made since the last [`Recorder::take_bytes`].
+    /// Bytes produced since the last [`Recorder::take_bytes`].
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.out
     }
 
-    /// Takes the bytes made since the last call. Append them to the file.
+    /// Takes the bytes produced since the last call. Append them to the file.
     #[must_use = "bytes that are taken and not stored are missing in the file"]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.out)
     }
 
-    /// Bytes made since the beginning.
+    /// Number of bytes produced since the start.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total

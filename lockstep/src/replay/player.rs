@@ -1,4 +1,4 @@
-//! Playing a replay: forwards frame by frame, to any turn through keyframes, and always with an eye on the checksums.
+//! Plays a replay: forwards frame by frame, or to any turn through keyframes. It always compares the checksums.
 
 use core::fmt;
 use std::rc::Rc;
@@ -15,17 +15,17 @@ pub struct ReplayPlayer<S> {
     game: S,
     /// The state before the first turn.
     start: Vec<u8>,
-    /// The turn that runs, or runs next.
+    /// The turn that is running, or runs next.
     turn: u32,
-    /// Frames of it that have run.
+    /// Number of its frames that have run.
     frame: u32,
-    /// Its actions have been carried out.
+    /// Its actions have been applied.
     has_begun: bool,
     divergence: Option<Divergence>,
     scratch: Vec<u8>,
 }
 
-/// Where the simulation differs from what was recorded.
+/// A difference between the simulation and the recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Divergence {
@@ -33,45 +33,45 @@ pub enum Divergence {
     Checksum {
         /// The turn.
         turn: u32,
-        /// What was recorded.
+        /// The recorded checksum.
         recorded: u64,
-        /// What the simulation came to.
+        /// The simulation's checksum.
         found: u64,
     },
-    /// The state before a turn is not that of the keyframe.
+    /// The state before a turn differs from the keyframe.
     Keyframe {
         /// The turn.
         turn: u32,
     },
-    /// An action that this game does not know.
+    /// An action that this game cannot decode.
     Action {
         /// The turn.
         turn: u32,
-        /// What is wrong with it.
+        /// The reason.
         error: DecodeError,
     },
 }
 
-/// Why there is no way to a turn.
+/// Why a turn cannot be reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SeekError {
     /// The replay has fewer turns.
     Beyond {
-        /// Turns that it has.
+        /// Number of turns that it has.
         turns: u32,
     },
-    /// The game refuses a keyframe. It stands at the first turn now.
+    /// The game refuses a keyframe. The player is at the first turn now.
     Keyframe {
         /// The turn of the keyframe.
         turn: u32,
-        /// Why.
+        /// The reason.
         error: StateError,
     },
 }
 
 impl<S: Simulation + State> ReplayPlayer<S> {
-    /// `game` is the game in its state before the first turn, made from the replay's header. Several players can share a replay.
+    /// `game` is the game in its state before the first turn, created from the replay's header. Several players can share a replay.
     pub fn new(replay: impl Into<Rc<Replay>>, mut game: S) -> Self {
         let mut start = Vec::new();
         state::save(&mut game, &mut start);
@@ -92,32 +92,32 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         &self.replay
     }
 
-    /// The game as it stands.
+    /// The game in its present state.
     pub fn simulation(&self) -> &S {
         &self.game
     }
 
-    /// The turn that runs, or runs next.
+    /// The turn that is running, or runs next.
     pub fn turn(&self) -> u32 {
         self.turn
     }
 
-    /// Frames of that turn that have run.
+    /// Number of frames of that turn that have run.
     pub fn frame(&self) -> u32 {
         self.frame
     }
 
-    /// All turns have run.
+    /// Whether all turns have run.
     pub fn is_over(&self) -> bool {
         self.turn == self.replay.turns()
     }
 
-    /// The first difference from what was recorded, of those seen so far.
+    /// The first difference from the recording that was seen so far.
     pub fn divergence(&self) -> Option<Divergence> {
         self.divergence
     }
 
-    /// Runs one frame; of a paused turn, the whole turn. False if all turns have run.
+    /// Runs one frame; in a paused turn, the whole turn. False if all turns have run.
     pub fn step_frame(&mut self) -> bool {
         let Some((events, recorded)) = self.replay.turn(self.turn) else { return false };
         let (frames, rate) = (events.frames, events.frames_per_second);
@@ -149,7 +149,8 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         true
     }
 
-    /// Goes to the start of a turn, forwards or back: from the last keyframe before it, or from where it stands if that is nearer.
+    /// Goes to the start of a turn, forwards or backwards: from the last keyframe before it, or from the present position if that is
+    /// nearer.
     ///
     /// # Errors
     /// [`SeekError`].
@@ -168,13 +169,13 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         Ok(())
     }
 
-    /// Writes the state as it stands into `out`, which is cleared first.
+    /// Writes the present state into `out`, which is cleared first.
     pub fn save(&mut self, out: &mut Vec<u8>) {
         state::save(&mut self.game, out);
     }
 
-    /// Stands at the start of a turn, in the state before it as [`ReplayPlayer::save`] wrote it. Whether it is the one that the replay
-    /// leads to is up to the caller.
+    /// Goes to the start of a turn with the state that [`ReplayPlayer::save`] wrote there. The caller must make sure that it is the state
+    /// that the replay leads to.
     ///
     /// # Errors
     /// [`SeekError`].
@@ -187,11 +188,11 @@ impl<S: Simulation + State> ReplayPlayer<S> {
         self.stand_at(turn, loaded)
     }
 
-    /// At the start of a turn, whose state was loaded; at the first turn if it was not.
+    /// Sets the position to the start of the turn whose state was loaded, or to the first turn if loading failed.
     fn stand_at(&mut self, turn: u32, loaded: Result<(), StateError>) -> Result<(), SeekError> {
         (self.turn, self.frame, self.has_begun) = (turn, 0, false);
         loaded.map_err(|error| {
-            // Its own state it cannot refuse.
+            // The game cannot refuse its own state.
             let _ = state::load(&mut self.game, &self.start);
             self.turn = 0;
             SeekError::Keyframe { turn, error }
@@ -240,7 +241,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
 }
 
 impl Divergence {
-    /// The first turn that is not as it was.
+    /// The first turn that differs.
     #[must_use]
     pub fn turn(&self) -> u32 {
         match *self {

@@ -1,4 +1,4 @@
-//! Reading a replay: total, bounded, and never more trusting than the hashes.
+//! Reads a replay: total, bounded, and trusting nothing but the hashes.
 
 use core::fmt;
 use core::ops::Range;
@@ -13,16 +13,16 @@ use crate::value::action::{ACTION_BITS_MAX, Action};
 use crate::value::bits::{BitReader, DecodeError};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
-/// Most frames of a turn.
+/// Greatest number of frames in a turn.
 const FRAMES_MAX: u32 = 1 << 16;
 
-/// A replay that was read: everything up to its end, or up to where it is damaged.
+/// A replay that was read up to its end, or up to the first damage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replay {
     header: ReplayHeader,
     bytes: Vec<u8>,
     turns: Vec<Range<usize>>,
-    /// Number of the turn that comes next, and the state.
+    /// Number of the next turn, and the state.
     keyframes: Vec<(u32, Range<usize>)>,
     diverged: Option<u32>,
     /// Number of the turn that came next, and the state.
@@ -37,15 +37,15 @@ pub struct Replay {
 pub struct Damage {
     /// First byte of the record that cannot be read.
     pub at: usize,
-    /// Why.
+    /// The reason.
     pub what: &'static str,
 }
 
-/// Why a file is not played at all.
+/// Why a file cannot be played at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// It does not begin as a replay does.
+    /// It does not begin like a replay.
     NotAReplay,
     /// Its first record is damaged or cut off.
     Header,
@@ -54,32 +54,32 @@ pub enum ReplayError {
         /// The version that wrote it.
         found: u16,
     },
-    /// Recorded with another simulation: the same actions would lead elsewhere.
+    /// Recorded with another simulation: the same actions would lead to other states.
     SimVersion {
         /// The version that recorded it.
         found: u32,
-        /// This one.
+        /// The version of this program.
         own: u32,
     },
 }
 
-/// What the simulation was told in one turn: an iterator by hand, see [`TurnEvents::next_event`].
+/// What the simulation was told in one turn; see [`TurnEvents::next_event`].
 #[derive(Clone, Debug)]
 pub struct TurnEvents<'a> {
     reader: BitReader<'a>,
     left: u32,
-    /// Frames that ran; 0 while the game was paused.
+    /// Number of frames that ran; 0 while the game was paused.
     pub frames: u32,
     /// Their rate.
     pub frames_per_second: u32,
 }
 
-/// One of them.
+/// One event of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TurnEvent<A> {
     /// [`crate::Simulation::apply`].
     Action(PlayerId, A),
-    /// What happened to a player.
+    /// A notice about a player.
     Notice(PlayerId, Notice),
 }
 
@@ -87,7 +87,7 @@ impl Replay {
     /// Reads a replay that was recorded with simulation version `sim_version`.
     ///
     /// # Errors
-    /// [`ReplayError`] if there is nothing that could be played. Damage after the first record is no error: see [`Replay::damage`].
+    /// [`ReplayError`] if nothing can be played. Damage after the first record is not an error; see [`Replay::damage`].
     pub fn read(bytes: Vec<u8>, sim_version: u32) -> Result<Self, ReplayError> {
         if !bytes.starts_with(&MAGIC) {
             return Err(ReplayError::NotAReplay);
@@ -182,37 +182,37 @@ impl Replay {
         &self.header
     }
 
-    /// Turns that can be played.
+    /// Number of turns that can be played.
     #[must_use]
     pub fn turns(&self) -> u32 {
         self.turns.len() as u32
     }
 
-    /// How the recording ended. None: it was cut off, by a crash of the program or damage of the file.
+    /// How the recording ended. None: it was cut off, by a crash of the program or by damage to the file.
     #[must_use]
     pub fn ending(&self) -> Option<Ending> {
         self.ending
     }
 
-    /// Where the file is damaged; what is before is sound.
+    /// Where the file is damaged; everything before that is sound.
     #[must_use]
     pub fn damage(&self) -> Option<Damage> {
         self.damage
     }
 
-    /// The end is there, and nothing is damaged.
+    /// Whether the replay has its end and no damage.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.ending.is_some() && self.damage.is_none()
     }
 
-    /// The first turn in which the peers disagreed, if that was noticed.
+    /// The first turn in which the peers disagreed, if the recording noticed it.
     #[must_use]
     pub fn desync(&self) -> Option<u32> {
         self.diverged
     }
 
-    /// The state of the recording peer before a turn, kept because the peers disagreed: number of the turn, and the state.
+    /// The recording peer's state before a turn, kept because the peers disagreed: number of the turn, and the state.
     #[must_use]
     pub fn evidence(&self) -> Option<(u32, &[u8])> {
         let (turn, range) = self.evidence.as_ref()?;
@@ -240,7 +240,7 @@ impl Replay {
         Some((*at, &self.bytes[range.clone()]))
     }
 
-    /// What happened in a turn, and its checksum. None beyond the last turn.
+    /// The events of a turn, and its checksum. None beyond the last turn.
     #[must_use]
     pub fn turn(&self, turn: u32) -> Option<(TurnEvents<'_>, u64)> {
         let payload = &self.bytes[self.turns.get(turn as usize)?.clone()];
@@ -317,7 +317,7 @@ impl<'a> TurnEvents<'a> {
     /// The next event; none after the last.
     ///
     /// # Errors
-    /// The action cannot be decoded: it is of another game.
+    /// The action cannot be decoded: it belongs to another game.
     pub fn next_event<A: Action>(&mut self) -> Result<Option<TurnEvent<A>>, DecodeError> {
         match self.next_raw()? {
             None => Ok(None),
@@ -348,7 +348,7 @@ impl<'a> TurnEvents<'a> {
     }
 }
 
-/// The turn's checksum stands behind its events.
+/// The turn's checksum follows its events.
 fn payload_checksum(events: &TurnEvents<'_>) -> Result<u64, DecodeError> {
     let mut rest = events.clone();
     while rest.next_raw()?.is_some() {}

@@ -7,8 +7,8 @@ use crate::value::ids::{PlayerId, Turn};
 
 /// A game that records its own replay while a [`crate::Driver`] runs it.
 ///
-/// Store what [`Recorded::take_bytes`] returns whenever convenient, for example once per second: the pieces one after the other are the
-/// file. [`Recorded::finish`] before the last piece.
+/// Store what [`Recorded::take_bytes`] returns whenever convenient, for example once per second. The pieces in order are the file. Call
+/// [`Recorded::finish`] before the last piece.
 ///
 /// ```
 /// # use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -44,7 +44,7 @@ pub struct Recorded<S> {
 }
 
 impl<S: Simulation + State> Recorded<S> {
-    /// Turns between two keyframes, unless set otherwise: a minute of turns of 200 ms.
+    /// Default number of turns between two keyframes: a minute with turns of 200 ms.
     pub const KEYFRAME_EVERY: u32 = 300;
 
     /// Records a game from its state before the first turn.
@@ -54,7 +54,7 @@ impl<S: Simulation + State> Recorded<S> {
         Self { game, recorder, keyframe_every: Self::KEYFRAME_EVERY, scratch: Vec::new() }
     }
 
-    /// Keeps the whole state every so many turns, so that a player of the replay can jump. 0: never.
+    /// Keeps the whole state every `turns` turns, so that players of the replay can jump. 0: never.
     #[must_use]
     pub fn keyframe_every(self, turns: u32) -> Self {
         Self { keyframe_every: turns, ..self }
@@ -66,7 +66,7 @@ impl<S: Simulation + State> Recorded<S> {
         &self.game
     }
 
-    /// The game, to change it: what is changed here is not recorded, and the replay will differ.
+    /// The game, mutable. Changes made here are not recorded, and the replay will differ.
     pub fn game_mut(&mut self) -> &mut S {
         &mut self.game
     }
@@ -77,7 +77,7 @@ impl<S: Simulation + State> Recorded<S> {
         &self.recorder
     }
 
-    /// The recorder, to mark a desync ([`Recorder::desync`]) or to keep evidence of it.
+    /// The recorder, mutable: to mark a desync ([`Recorder::desync`]) or to keep evidence of it.
     pub fn recorder_mut(&mut self) -> &mut Recorder {
         &mut self.recorder
     }
@@ -88,12 +88,12 @@ impl<S: Simulation + State> Recorded<S> {
         self.recorder.take_bytes()
     }
 
-    /// Nothing follows; the last bytes are ready for [`Recorded::take_bytes`].
+    /// Ends the recording; the last bytes are ready for [`Recorded::take_bytes`].
     pub fn finish(&mut self, ending: Ending) {
         self.recorder.end(ending);
     }
 
-    /// Gives the game and the recorder back.
+    /// Returns the game and the recorder.
     #[must_use]
     pub fn into_parts(self) -> (S, Recorder) {
         (self.game, self.recorder)

@@ -1,4 +1,4 @@
-//! One call that says whether a replay is what it claims to be.
+//! Verifies a whole replay in one call.
 
 use core::fmt;
 
@@ -6,24 +6,24 @@ use crate::drive::simulation::Simulation;
 use crate::replay::{Damage, Divergence, Ending, Replay, ReplayPlayer};
 use crate::state::State;
 
-/// What [`Replay::verify`] found.
+/// The result of [`Replay::verify`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Turns that were played.
+    /// Number of turns that were played.
     pub turns: u32,
-    /// The first turn in which the simulation differs from what was recorded.
+    /// The first difference between the simulation and the recording.
     pub divergence: Option<Divergence>,
-    /// Where the file is damaged. Turns behind that are lost.
+    /// Where the file is damaged. Later turns are lost.
     pub damage: Option<Damage>,
     /// How the recording ended. None: it was cut off, by a crash or by damage.
     pub ending: Option<Ending>,
-    /// The first turn in which the peers of the match disagreed, if that was recorded. It says nothing against this replay.
+    /// The first turn in which the peers of the match disagreed, if that was recorded. It does not make this replay unsound.
     pub desync: Option<u32>,
 }
 
 impl Verification {
-    /// Complete, undamaged, and every checksum and keyframe was reproduced.
+    /// Whether the replay is complete and undamaged, and every checksum and keyframe was reproduced.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.divergence.is_none() && self.damage.is_none() && self.ending.is_some()

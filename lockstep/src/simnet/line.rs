@@ -1,4 +1,4 @@
-//! One direction of a link, with its own random numbers: other links' traffic does not change its fate.
+//! One direction of a link, with its own random numbers, so that other links' traffic does not affect its packets.
 
 use rand_core::Rng;
 use rand_pcg::Pcg32;
@@ -9,13 +9,13 @@ use crate::value::time::{Duration, Instant};
 /// Longest time that a packet waits for a link with limited bandwidth.
 const QUEUE_MAX: Duration = Duration::from_millis(500);
 
-/// What a packet meets on its way.
+/// The state of one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     rng: Pcg32,
     /// End of the burst of loss.
     dark_until: Instant,
-    /// When everything that was sent so far has left.
+    /// When everything sent so far has left.
     free_at: Instant,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Loss {
     Queue,
 }
 
-/// What becomes of one packet.
+/// What happens to one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fate {
     pub(super) loss: Option<Loss>,
@@ -45,8 +45,8 @@ impl Line {
         Self { rng, dark_until: Instant::ZERO, free_at: Instant::ZERO }
     }
 
-    /// Puts a packet of so many bytes on the line. Every packet takes the same draws whatever the settings are, so that one setting
-    /// does not shift the others' luck.
+    /// Puts a packet of this many bytes on the line. Every packet takes the same number of random draws whatever the settings are, so that
+    /// one setting does not affect the outcome of the others.
     pub(super) fn carry(&mut self, now: Instant, bytes: u64, settings: &LinkSettings) -> Fate {
         let draws: [u32; 5] = core::array::from_fn(|_| below(&mut self.rng, PPM));
         let jitters = [
@@ -91,7 +91,7 @@ pub(super) fn corrupt(content: &mut [u8], flips: [u32; 4]) {
     let bits = content.len() as u64 * 8;
     let chosen = [0, 1, 2].map(|i| u64::from(flips[i]) % bits);
     for (i, &bit) in chosen[..1 + (flips[3] % 3) as usize].iter().enumerate() {
-        // A bit that is flipped twice would be whole again.
+        // A bit that is flipped twice would be intact again.
         if !chosen[..i].contains(&bit) {
             content[(bit / 8) as usize] ^= 1 << (bit % 8);
         }

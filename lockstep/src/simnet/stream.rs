@@ -1,7 +1,7 @@
 //! A TCP connection between two nodes: both ends are `smoltcp`, the link between them is the simulated one.
 //!
-//! Every message goes behind its length (two bytes, little-endian) into the stream. Nagle's algorithm is off, so each message is a segment
-//! of its own as long as the window has room. What differs from a kernel's TCP stands at [`super::Transport::Tcp`].
+//! Every message goes into the stream after its length (two bytes, little-endian). Nagle's algorithm is off, so each message is a segment
+//! of its own while the window has room. [`super::Transport::Tcp`] lists the differences from a kernel's TCP.
 
 use core::fmt;
 use std::collections::{BTreeSet, VecDeque};
@@ -15,27 +15,27 @@ use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, Ipv4Packet, TcpPacket};
 use super::line::Line;
 use crate::value::time::Instant;
 
-/// Bytes of a socket's buffer, in each direction: what Linux begins with.
+/// Bytes of a socket's buffer in each direction; Linux starts with the same.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Messages that wait for the socket; then the sender's buffer is full and takes no more.
+/// Greatest number of messages that wait for the socket; beyond that the sender's buffer is full.
 const BACKLOG_MAX: usize = 4_096;
 
-/// Largest message: what two bytes can tell.
+/// Largest message that a length of two bytes allows.
 const MESSAGE_BYTES_MAX: usize = u16::MAX as usize;
 
-/// As on Ethernet.
+/// Like Ethernet.
 const MTU: usize = 1_500;
 
 const PORT: u16 = 7_000;
 
-/// Which end of a connection: that of the node with the lower number is 0.
+/// An end of a connection: the node with the lower number is 0.
 pub(super) type Side = usize;
 
 /// A connection that begins when its first message is sent.
 pub(super) struct Connection {
     ends: [End; 2],
-    /// The luck of what each side sends.
+    /// The lines that carry what each side sends.
     pub(super) lines: [Line; 2],
     began: bool,
 }
@@ -45,35 +45,35 @@ struct End {
     cable: Cable,
     sockets: SocketSet<'static>,
     handle: SocketHandle,
-    /// Messages with their lengths, not yet taken by the socket.
+    /// Messages with their lengths that the socket has not taken yet.
     waiting: VecDeque<Vec<u8>>,
-    /// Read from the stream, and not yet a whole message.
+    /// Bytes read from the stream that are not a whole message yet.
     partial: Vec<u8>,
     sent: u64,
     received: u64,
-    /// Sequence number behind the last byte that was sent for the first time.
+    /// Sequence number after the last byte that was sent for the first time.
     sent_up_to: Option<u32>,
     /// Sequence number of the next byte to read; known since the other side's first packet.
     wanted: Option<u32>,
-    /// Sequence numbers of segments that have arrived and are not read.
+    /// Sequence numbers of segments that have arrived and were not read yet.
     ahead: BTreeSet<u32>,
-    /// The timer that was announced last.
+    /// The timer that was reported last.
     timer: Option<Instant>,
 }
 
-/// What one end has done.
+/// What one end did in a call.
 #[derive(Default)]
 pub(super) struct Round {
-    /// Messages that the application can have now.
+    /// Messages that are ready for the application.
     pub(super) messages: Vec<Vec<u8>>,
-    /// IP packets for the other end, and whether each repeats what was sent before.
+    /// IP packets for the other end, and whether each repeats earlier bytes.
     pub(super) packets: Vec<(Vec<u8>, bool)>,
     /// When to run this end again, if that has changed.
     pub(super) timer: Option<Instant>,
 }
 
 impl Connection {
-    /// `number` tells this connection from others.
+    /// `number` distinguishes this connection from others.
     pub(super) fn new(seed: u64, number: u64) -> Self {
         let line = |name: &[u8; 8]| Line::new(Pcg32::new(seed ^ u64::from_le_bytes(*name), number));
         Self {
@@ -83,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// Takes a message to send; false if the buffer is full. [`Connection::run`] puts it on its way.
+    /// Takes a message to send; false if the buffer is full. [`Connection::run`] sends it.
     pub(super) fn push(&mut self, side: Side, bytes: &[u8]) -> bool {
         if !self.began {
             self.began = true;
@@ -113,13 +113,13 @@ impl Connection {
         self.ends[side].run(now)
     }
 
-    /// Messages that were sent and not handed over, in both directions.
+    /// Messages that were sent and not delivered, in both directions.
     pub(super) fn undelivered(&self) -> u64 {
         let [low, high] = &self.ends;
         (low.sent - high.received) + (high.sent - low.received)
     }
 
-    /// Segments that have arrived and wait for one before them.
+    /// Segments that have arrived and wait for an earlier one.
     pub(super) fn held_back(&self) -> u64 {
         self.ends.iter().map(|end| end.ahead.len() as u64).sum()
     }
@@ -190,7 +190,7 @@ impl End {
             round.packets.push((packet, is_resent));
         }
         let timer = self.interface.poll_at(at, &self.sockets);
-        // What is due at once has been done just now; the clock of the network moves by microseconds.
+        // Everything due now has been done; the network's clock has steps of a microsecond.
         let timer = timer
             .map(|timer| Instant::from_micros((timer.total_micros().max(0) as u64).max(now.as_micros() + 1)));
         if timer != self.timer {
@@ -239,7 +239,7 @@ impl End {
         self.partial.drain(..start);
     }
 
-    /// Whether the packet repeats bytes that were sent before.
+    /// Whether the packet repeats earlier bytes.
     fn note_sent(&mut self, packet: &[u8]) -> bool {
         let Some((sequence, length, _)) = segment(packet) else { return false };
         if length == 0 {
@@ -276,7 +276,7 @@ fn address(side: Side) -> IpAddress {
     IpAddress::v4(10, 0, 0, 1 + side as u8)
 }
 
-/// Packets between an interface and the simulated link.
+/// Carries packets between an interface and the simulated link.
 #[derive(Default)]
 struct Cable {
     inbox: VecDeque<Vec<u8>>,
@@ -348,7 +348,7 @@ mod tests {
         seen
     }
 
-    /// A network whose nodes 0 and 1 are connected since 150 ms.
+    /// A network whose nodes 0 and 1 have been connected since 150 ms.
     fn connected() -> SimNet {
         let mut net = SimNet::new(1);
         net.set_default(TCP);

@@ -1,4 +1,4 @@
-//! A whole match in one thread: every peer with its own session and simulation, on a simulated network, in virtual time.
+//! A whole match in one thread: every peer has its own session and simulation, on a simulated network, in virtual time.
 
 use crate::drive::driver::Driver;
 use crate::drive::simulation::Simulation;
@@ -8,32 +8,32 @@ use crate::simnet::{Delivery, SimNet};
 use crate::value::ids::{PeerId, Turn};
 use crate::value::time::{Duration, Instant};
 
-/// Nothing to do, whatever time passes.
+/// A time that never comes.
 const NEVER: Instant = Instant::from_micros(u64::MAX);
 
-/// Packets that wait for sleeping peers.
+/// Greatest number of packets that wait for a sleeping peer.
 const SOCKET_BUFFER: usize = 256;
 
-/// A peer's own clock against virtual time.
+/// A peer's own clock, relative to virtual time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PeerClock {
-    /// Where the peer's clock stood at the start.
+    /// The peer's clock at the start.
     pub offset: Duration,
     /// How much faster (or slower) it runs, parts per million, -500,000..=500,000.
     pub drift_ppm: i32,
-    /// The peer does nothing before this point of virtual time: a suspended machine. Packets wait.
+    /// The peer does nothing before this virtual time, like a suspended machine. Packets wait.
     pub asleep_until: Instant,
 }
 
 impl PeerClock {
-    /// The peer's time at a point of virtual time.
+    /// The peer's time at a virtual time.
     fn local(&self, now: Instant) -> Instant {
         let rate = (1_000_000 + i64::from(self.drift_ppm)).clamp(500_000, 1_500_000) as u128;
         let micros = u128::from(now.as_micros()) * rate / 1_000_000;
         Instant::from_micros(micros as u64) + self.offset
     }
 
-    /// The first point of virtual time at which the peer's clock shows this.
+    /// The first virtual time at which the peer's clock shows this.
     fn global(&self, local: Instant) -> Instant {
         let rate = (1_000_000 + i64::from(self.drift_ppm)).clamp(500_000, 1_500_000) as u128;
         let micros = u128::from(local.as_micros().saturating_sub(self.offset.as_micros())) * 1_000_000;
@@ -45,7 +45,7 @@ impl PeerClock {
 pub struct VirtualMatch<S: Simulation> {
     drivers: Vec<Driver<S>>,
     clocks: Vec<PeerClock>,
-    /// When each peer has something to do, in virtual time. Nobody is asked before: with many peers most packets are for others.
+    /// When each peer has something to do, in virtual time. No peer is called before: with many peers most packets are for others.
     due: Vec<Instant>,
     net: SimNet,
     now: Instant,
@@ -63,13 +63,13 @@ impl<S: Simulation> VirtualMatch<S> {
         Self { drivers, clocks, due, net, now: Instant::ZERO, packet: Vec::new(), waiting: Vec::new() }
     }
 
-    /// Gives a peer a clock of its own. Offset and drift belong before the start: a session's time never goes back.
+    /// Gives a peer its own clock. Set offset and drift before the start: a session's time must not go back.
     pub fn set_clock(&mut self, peer: usize, clock: PeerClock) {
         self.clocks[peer] = clock;
         self.due[peer] = Instant::ZERO;
     }
 
-    /// Suspends a peer until a point of virtual time.
+    /// Suspends a peer until a virtual time.
     pub fn put_to_sleep(&mut self, peer: usize, until: Instant) {
         self.clocks[peer].asleep_until = until;
         self.due[peer] = Instant::ZERO;
@@ -89,7 +89,7 @@ impl<S: Simulation> VirtualMatch<S> {
         self.is_over()
     }
 
-    /// Does everything that is to do at one point of virtual time, then moves to the next.
+    /// Does everything that is due at one virtual time, then moves to the next.
     pub fn step(&mut self, at_turn: &mut impl FnMut(usize, Turn, &S, &mut Session<S::Action>)) {
         let now = self.now;
         self.deliver(now);
@@ -106,7 +106,7 @@ impl<S: Simulation> VirtualMatch<S> {
             let mut advance = |driver: &mut Driver<S>| {
                 driver.advance_with(local, |turn, state, session| at_turn(index, turn, state, session))
             };
-            // A peer that is behind simulates in several calls, as it would over several rendered frames.
+            // A peer that is behind needs several calls, as it would over several rendered frames.
             while advance(driver).frames > 0 {}
             while let Some(peer) = driver.session_mut().poll_transmit(local, &mut self.packet) {
                 self.net.send(now, index as u32, peer.0, &self.packet);
@@ -114,12 +114,12 @@ impl<S: Simulation> VirtualMatch<S> {
             *due = driver.poll_timeout().map_or(NEVER, |at| clock.global(at));
         }
         let next = self.due.iter().copied().chain(self.net.next_delivery()).min().filter(|at| *at < NEVER);
-        // Whatever is asked for, time goes on.
+        // Time goes on whatever the peers ask for.
         let soonest = now + Duration::from_micros(1);
         self.now = next.unwrap_or(now + Duration::from_secs(1)).max(soonest);
     }
 
-    /// Hands over what has arrived; what is for a sleeping peer waits as in a socket's buffer.
+    /// Delivers what has arrived; packets for a sleeping peer wait as in a socket's buffer.
     fn deliver(&mut self, now: Instant) {
         for delivery in core::mem::take(&mut self.waiting) {
             self.hand_over(now, delivery);
@@ -162,7 +162,7 @@ impl<S: Simulation> VirtualMatch<S> {
         &self.drivers
     }
 
-    /// The peers, to change them.
+    /// The peers, mutable.
     pub fn drivers_mut(&mut self) -> &mut [Driver<S>] {
         self.due.fill(Instant::ZERO);
         &mut self.drivers
@@ -179,7 +179,7 @@ impl<S: Simulation> VirtualMatch<S> {
         &self.net
     }
 
-    /// The network, to change it during the match.
+    /// The network, mutable, for changes during the match.
     pub fn net_mut(&mut self) -> &mut SimNet {
         &mut self.net
     }

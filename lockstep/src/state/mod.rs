@@ -1,7 +1,7 @@
 //! A game's state, number by number: one walk that hashes, saves, restores, names and corrupts it.
 //!
-//! A game implements [`State`] once. Whatever the walk shows is hashed, saved and found in the diagnosis of a desync by name; what it does
-//! not show is not state ([`crate::testing::assert_deterministic`] finds what is missing).
+//! A game implements [`State`] once. Every number that the walk shows is hashed, saved and named in desync reports. A number that it does
+//! not show is not state ([`crate::testing::assert_deterministic`] finds missing ones).
 //!
 //! ```
 //! use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -48,29 +48,29 @@ pub use visitors::{digest, first_difference, flip_bit, leaves, load, save};
 
 /// A state that shows all of its numbers.
 pub trait State {
-    /// Shows every number to `v`, in an order that follows from the state alone. A visitor that restores or corrupts writes into them, so
-    /// the lengths of lists come before the lists, and every number that has limits is shown with [`Visit::number_in`].
+    /// Shows every number to `v`, in an order that follows from the state alone. A visitor that restores or corrupts writes to the numbers.
+    /// So the length of a list must come before the list, and every number with limits must be shown by [`Visit::number_in`].
     ///
     /// # Errors
-    /// Whatever the visitor returns, passed on with `?`.
+    /// Any error of the visitor, passed on with `?`.
     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError>;
 }
 
-/// What is done with a state's numbers.
+/// An operation on a state's numbers.
 pub trait Visit: Sized {
-    /// The numbers that follow belong to this object, such as unit 17.
+    /// The following numbers belong to this object, for example unit 17.
     fn object(&mut self, kind: &'static str, index: u32);
 
-    /// A number of which every value is valid.
+    /// A number without limits: every value is valid.
     ///
     /// # Errors
-    /// The bytes that are restored from are at their end.
+    /// The bytes to restore from end too early.
     fn number<T: Number>(&mut self, name: &'static str, value: &mut T) -> Result<(), StateError>;
 
     /// A number with limits.
     ///
     /// # Errors
-    /// As [`Visit::number`], or the value would be out of range; it is unchanged then.
+    /// As for [`Visit::number`], or the value is out of range; the number is unchanged then.
     fn number_in<T: Number>(
         &mut self,
         name: &'static str,
@@ -87,14 +87,14 @@ pub trait Visit: Sized {
         Err(StateError::OutOfRange { name, min, max })
     }
 
-    /// A part that hashes, saves and names itself, such as a physics engine's world.
+    /// A part that hashes, saves and names itself, for example a physics world.
     ///
     /// # Errors
-    /// The part's own.
+    /// The errors of the part.
     fn part<P: Part>(&mut self, part: &mut P) -> Result<(), StateError>;
 }
 
-/// A part of a state that comes with a hash, a snapshot and names of its own.
+/// A part of a state with its own hash, snapshot and names.
 pub trait Part {
     /// Hash of the whole part.
     fn digest(&self) -> u64;
@@ -102,31 +102,31 @@ pub trait Part {
     /// Appends the whole part.
     fn save(&self, out: &mut Vec<u8>);
 
-    /// Takes over what [`Part::save`] wrote.
+    /// Restores what [`Part::save`] wrote.
     ///
     /// # Errors
-    /// The bytes are damaged, of another version, or no state of this part. It is unchanged then.
+    /// The bytes are damaged, from another version, or not a state of this part. The part is unchanged then.
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError>;
 
     /// Shows every number by name.
     fn leaves(&self, each: &mut dyn FnMut(Leaf));
 
-    /// Flips a bit of the number that this leaf names.
+    /// Flips a bit of the number that `leaf` names.
     ///
     /// # Errors
-    /// There is no such number or bit, or the part cannot be in the state that would follow. It is unchanged then.
+    /// There is no such number or bit, or the resulting state would not be valid. The part is unchanged then.
     fn flip_bit(&mut self, leaf: &Leaf, bit: u32) -> Result<(), StateError>;
 }
 
-/// A number as a state keeps it.
+/// An integer type that a state may contain.
 pub trait Number: Copy + PartialEq {
-    /// Bits that it has.
+    /// Number of bits.
     const BITS: u32;
     /// Its value.
     fn value(self) -> i128;
     /// Its bits, least significant first.
     fn to_bits(self) -> u64;
-    /// From bits; higher ones than [`Number::BITS`] are ignored.
+    /// The number with these bits; bits beyond [`Number::BITS`] are ignored.
     fn from_bits(bits: u64) -> Self;
 }
 
@@ -165,13 +165,13 @@ impl Number for bool {
 /// One number of a state with its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Leaf {
-    /// What kind of object it belongs to: `unit`, `body`.
+    /// The kind of object that it belongs to: `unit`, `body`.
     pub kind: &'static str,
-    /// Which of them.
+    /// The index of the object.
     pub index: u32,
     /// Its name: `hit_points`, `velocity.x`.
     pub name: &'static str,
-    /// Bits that can be flipped; 0 for numbers that follow from others.
+    /// Number of bits that can be flipped; 0 for numbers that are derived from others.
     pub bits: u32,
     /// The raw value.
     pub value: i128,
@@ -185,11 +185,11 @@ impl Leaf {
     }
 }
 
-/// Where two states differ first.
+/// The first difference between two states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The number in the first state; none if that ends before.
+    /// The number in the first state; none if that state ends before it.
     pub here: Option<Leaf>,
     /// The number at the same place of the walk in the second state.
     pub there: Option<Leaf>,
@@ -232,7 +232,7 @@ pub enum StateError {
     TooShort,
     /// Bytes are left over.
     TooLong {
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
     },
     /// A number is outside of its range.
@@ -246,7 +246,7 @@ pub enum StateError {
     },
     /// A part refuses its bytes, or the change.
     Part {
-        /// Why.
+        /// The reason.
         what: &'static str,
     },
     /// There is no such number, or it has no such bit.

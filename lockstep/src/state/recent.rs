@@ -1,10 +1,10 @@
-//! The states of the last turns, to look into when peers turn out to have disagreed some turns ago.
+//! The states of the last turns, for the case that peers turn out to have disagreed some turns ago.
 
 use std::collections::VecDeque;
 
 use crate::state::{State, save};
 
-/// Saved states of the most recent turns, within a limit of turns and one of bytes. Old buffers are used again.
+/// Saved states of the most recent turns, limited in turns and in bytes. Old buffers are reused.
 ///
 /// ```
 /// use testudo_lockstep::state::{Recent, State, StateError, Visit};
@@ -29,13 +29,13 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Keeps at most so many turns and so many bytes, but the last state in any case.
+    /// Keeps at most this many turns and bytes, but always the last state.
     #[must_use]
     pub fn new(turns_max: usize, bytes_max: usize) -> Self {
         Self { states: VecDeque::new(), bytes: 0, turns_max, bytes_max }
     }
 
-    /// Keeps the state as it is before `turn`. What is kept of this turn or later ones is forgotten.
+    /// Keeps the state before `turn`. States of this turn and later ones are forgotten.
     pub fn push<S: State>(&mut self, turn: u32, state: &mut S) {
         while self.states.back().is_some_and(|(last, _)| *last >= turn) {
             self.bytes -= self.states.pop_back().map_or(0, |(_, bytes)| bytes.len());

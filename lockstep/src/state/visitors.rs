@@ -1,4 +1,4 @@
-//! What can be done with a state that shows its numbers.
+//! Operations on a state that shows its numbers.
 
 use core::hash::Hasher;
 
@@ -8,7 +8,7 @@ use crate::state::{Difference, Leaf, Number, Part, State, StateError, Visit};
 
 /// Hash of the whole state (XXH3 of the numbers in the order of the walk, little-endian). Allocates nothing.
 ///
-/// It is what [`crate::Simulation::checksum`] usually returns.
+/// [`crate::Simulation::checksum`] usually returns this.
 #[must_use]
 pub fn digest<S: State>(state: &mut S) -> u64 {
     let mut digest = Digest::new();
@@ -26,7 +26,7 @@ pub fn save<S: State>(state: &mut S, out: &mut Vec<u8>) {
 /// Restores what [`save`] wrote.
 ///
 /// # Errors
-/// The bytes are not a state of this kind. It may have been changed in part then, so load into a copy what may be damaged.
+/// The bytes are not a state of this kind. The state may have been changed in part then, so load bytes that may be damaged into a copy.
 pub fn load<S: State>(state: &mut S, bytes: &[u8]) -> Result<(), StateError> {
     let mut loader = Loader { bytes };
     state.visit(&mut loader)?;
@@ -58,10 +58,10 @@ pub fn first_difference<S: State>(here: &mut S, there: &mut S) -> Option<Differe
     found.or_else(|| numbers.next().map(|leaf| Difference { here: Some(leaf), there: None }))
 }
 
-/// Flips one bit of the number that `leaf` names, as faulty memory would: a rehearsal of a desync.
+/// Flips one bit of the number that `leaf` names, as faulty memory would, to rehearse a desync.
 ///
 /// # Errors
-/// There is no such number or bit, or the state cannot hold the result. Nothing has changed then.
+/// There is no such number or bit, or the resulting state would not be valid. Nothing has changed then.
 pub fn flip_bit<S: State>(state: &mut S, leaf: &Leaf, bit: u32) -> Result<(), StateError> {
     let mut flipper = Flipper { kind: "", index: 0, leaf, bit, done: false };
     state.visit(&mut flipper)?;
@@ -77,7 +77,7 @@ fn walk<S: State, V: Visit>(state: &mut S, v: &mut V) {
 /// Bytes of the secret of XXH3.
 const SECRET_BYTES: usize = 192;
 
-/// Bytes that are collected before they are hashed: one call of the hash per number would cost more than the hash.
+/// Bytes that are collected before they are hashed, because one call of the hash per number would cost more than the hash.
 const PENDING_BYTES: usize = 1_024;
 
 struct Digest {

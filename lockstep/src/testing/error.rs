@@ -1,4 +1,4 @@
-//! What a trial finds, in words.
+//! What a trial can find, with messages.
 
 use core::fmt;
 
@@ -6,10 +6,10 @@ use crate::state::{Difference, Leaf, StateError};
 use crate::value::bits::DecodeError;
 use crate::value::ids::{PlayerId, Turn};
 
-/// Which run differs from the first one.
+/// The run that differs from the first one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Run {
-    /// A second game that was given the same actions from its start.
+    /// A second game that got the same actions from its start.
     Again,
     /// A game that was restored from the first one's saved state. If [`Run::Again`] agrees, the walk leaves something out.
     Restored,
@@ -21,13 +21,13 @@ pub enum Run {
 pub struct TrialError {
     /// The turn.
     pub turn: Turn,
-    /// Frames of the turn that had run, 0 = before its actions.
+    /// Number of frames of the turn that had run; 0 = before its actions.
     pub frame: u32,
-    /// What is wrong.
+    /// The fault.
     pub fault: TrialFault,
 }
 
-/// What is wrong in a [`TrialError`].
+/// The fault in a [`TrialError`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TrialFault {
@@ -38,29 +38,29 @@ pub enum TrialFault {
         /// The number.
         difference: Difference,
     },
-    /// All numbers of the walk are equal, and [`crate::Simulation::checksum`] is not: it covers something that the walk leaves out.
+    /// All numbers of the walk are equal, but [`crate::Simulation::checksum`] is not: it covers something that the walk leaves out.
     Checksum {
         /// Which run.
         run: Run,
-        /// Of the first run.
+        /// Checksum of the first run.
         first: u64,
-        /// Of the other one.
+        /// Checksum of the other run.
         other: u64,
     },
-    /// The game refuses a state that it has saved itself.
+    /// The game refuses a state that it saved itself.
     Refused(StateError),
-    /// The walk shows this number, and [`crate::Simulation::checksum`] stays the same when it changes: a desync in it would go unnoticed.
+    /// The walk shows this number, but [`crate::Simulation::checksum`] does not change with it: a desync in it would go unnoticed.
     NotHashed(Leaf),
-    /// A session would refuse this order, or carry out another one.
+    /// A session would refuse this order, or apply another one.
     Order {
-        /// Who gave it.
+        /// The player who gave it.
         player: PlayerId,
-        /// Why.
+        /// The fault.
         fault: OrderFault,
     },
 }
 
-/// What is wrong with the encoding of an order.
+/// A fault in the encoding of an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OrderFault {
@@ -68,19 +68,19 @@ pub enum OrderFault {
     Empty,
     /// It takes more bits than [`crate::Action::MAX_BITS`].
     TooLong {
-        /// Bits that it takes.
+        /// Number of bits written.
         bits: u32,
-        /// Bits that it may take.
+        /// Greatest number of bits.
         max: u32,
     },
     /// `decode` refuses what `encode` wrote.
     Refused(DecodeError),
     /// `decode` leaves bits unread.
     Unread {
-        /// How many.
+        /// Number of bits.
         bits: u32,
     },
-    /// What was decoded is encoded in other bits.
+    /// The decoded order is encoded in other bits.
     NotCanonical,
 }
 
@@ -100,7 +100,7 @@ impl fmt::Display for Run {
 }
 
 impl Run {
-    /// What to look for if this run differs.
+    /// A hint for the search if this run differs.
     fn advice(self) -> &'static str {
         match self {
             Self::Again => "",

@@ -1,9 +1,9 @@
-//! Is every number that the walk shows covered by the checksum? Single bits are flipped, and the checksum has to change.
+//! Checks that the checksum covers every number that the walk shows: it flips single bits, and the checksum must change.
 
 use crate::drive::simulation::Simulation;
 use crate::state::{self, Leaf, State};
 
-/// Flips `count` numbers of the saved state, beginning with number `from` and wrapping around. Returns the first that the checksum ignores.
+/// Flips `count` numbers of the saved state, starting with number `from` and wrapping around. Returns the first that the checksum ignores.
 pub(super) fn next_unhashed<S: Simulation + State>(
     game: &mut S,
     saved: &[u8],
@@ -45,12 +45,12 @@ fn first_unhashed<S: Simulation + State>(
 ) -> Option<Leaf> {
     let checksum = game.checksum();
     chosen.find(|leaf| {
-        // Limits may refuse a bit; then another one serves.
+        // Limits may refuse a bit; then another one is used.
         if !(0..leaf.bits).any(|bit| state::flip_bit(game, leaf, bit).is_ok()) {
             return false;
         }
         let changed = game.checksum() != checksum;
-        // A flipped length may have thrown objects away, so flipping it back is not enough. The game has loaded these bytes before.
+        // A flipped length may have removed objects, so flipping it back is not enough. The game has loaded these bytes before.
         let loaded = state::load(game, saved);
         debug_assert!(loaded.is_ok(), "{loaded:?}");
         !changed

@@ -1,5 +1,5 @@
-//! Tests for a game's own test suite: is it deterministic, does its walk show all of its state, does its checksum cover all of it, and do
-//! its orders survive their encoding?
+//! Tests for a game's own test suite. They check that the game is deterministic, that its walk shows all of its state, that its checksum
+//! covers all of it, and that its orders survive their encoding.
 //!
 //! ```
 //! use testudo_lockstep::state::{self, State, StateError, Visit};
@@ -39,10 +39,10 @@ use crate::drive::simulation::Simulation;
 use crate::state::{self, State};
 use crate::value::ids::{PlayerId, Turn};
 
-/// Most numbers that are flipped after the last turn.
+/// Greatest number of numbers that are flipped after the last turn.
 const LAST_FLIPS_MAX: u32 = 4_096;
 
-/// How long a trial takes and how closely it looks.
+/// How long a trial takes, and how thorough it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct Trial {
@@ -61,44 +61,44 @@ impl Default for Trial {
 }
 
 impl Trial {
-    /// As [`Trial::default`].
+    /// Like [`Trial::default`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Turns that are played. Default 200.
+    /// Number of turns to play. Default 200.
     pub fn turns(self, turns: u32) -> Self {
         Self { turns, ..self }
     }
 
-    /// Frames of a turn, at least 1. Default 4.
+    /// Frames per turn, at least 1. Default 4.
     pub fn frames_per_turn(self, frames: u32) -> Self {
         Self { frames_per_turn: frames.max(1), ..self }
     }
 
-    /// Frames of a second, at least 1. Default 20.
+    /// Frames per second, at least 1. Default 20.
     pub fn frames_per_second(self, frames: u32) -> Self {
         Self { frames_per_second: frames.max(1), ..self }
     }
 
-    /// The state is saved and restored before every turn of which the number is a multiple of this, at least 1. Default 5.
+    /// The state is saved and restored before every turn whose number is a multiple of this, at least 1. Default 5.
     pub fn restore_every(self, turns: u32) -> Self {
         Self { restore_every: turns.max(1), ..self }
     }
 
-    /// Numbers of the state that are flipped in a copy at each restore, the next ones each time, to see whether the checksum changes.
-    /// Default 50. After the last turn all are flipped, or 4,096 spread over all if there are more. 0 turns both off: for a game
-    /// that computes its checksum within `step`.
+    /// Number of numbers that are flipped in a copy at each restore, the next ones each time, to see whether the checksum changes. Default
+    /// 50. After the last turn all are flipped, or 4,096 evenly spread ones if there are more. 0 turns both off; use it for a game that
+    /// computes its checksum within `step`.
     pub fn flips(self, flips: u32) -> Self {
         Self { flips, ..self }
     }
 }
 
-/// Plays a game three times at once: as it is, a second time from its start, and restored from its saved state every few turns. All three
-/// have to agree after every frame, in every number and in the checksum. Between turns single bits are flipped in a copy: the checksum
-/// has to change. Every order is encoded and decoded, as it would be on its way to the other players.
+/// Plays a game three times at once: once from its start, a second time from its start, and once restored from its own saved state every
+/// few turns. All three must agree after every frame, in every number and in the checksum. Between turns single bits are flipped in a copy,
+/// and the checksum must change. Every order is encoded and decoded, as it would be on its way to the other players.
 ///
-/// `new` makes the game at its start. `orders` fills in the actions of a turn, in the order in which they are carried out; it sees the first
+/// `new` creates the game at its start. `orders` fills in the actions of a turn, in the order in which they are applied; it sees the first
 /// run's game.
 ///
 /// It cannot find what differs only between machines: floats, sizes of pointers, other versions of the program.
@@ -163,10 +163,10 @@ pub fn check_determinism<S: Simulation + State>(
     Ok(())
 }
 
-/// As [`check_determinism`], for a test.
+/// Like [`check_determinism`], for use in a test.
 ///
 /// # Panics
-/// The trial fails; the message says where.
+/// If the trial fails; the message says where.
 #[track_caller]
 pub fn assert_deterministic<S: Simulation + State>(
     trial: Trial,

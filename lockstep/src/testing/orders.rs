@@ -1,4 +1,4 @@
-//! An order's way through its own encoding, as a session takes it.
+//! Passes an order through its own encoding, as a session does.
 
 use crate::testing::OrderFault;
 use crate::value::action::Action;

@@ -1,4 +1,4 @@
-//! Games with one fault each, and what the trial says of them.
+//! Games with one fault each, and the trial's messages about them.
 
 use core::cell::Cell;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ enum Fault {
     OrderChanged,
 }
 
-/// Its fault travels with it, so that one type serves all tests.
+/// Its fault is a part of it, so that one type serves all tests.
 struct Order(Fault, i16);
 
 impl Action for Order {
@@ -54,7 +54,7 @@ const CHANGED: i16 = -8;
 
 struct Game {
     fault: Fault,
-    /// What a game must not look at: all runs share it.
+    /// Something outside of the state that a game must not read: all runs share it.
     outside: Rc<Cell<u32>>,
     gold: u32,
     rate: u32,

@@ -1,15 +1,15 @@
-//! Packets within one process: perfect, immediate, bounded.
+//! Packets within one process: no loss, no delay, bounded.
 
 use std::collections::VecDeque;
 
-/// Packets between numbered nodes of one process.
+/// Carries packets between numbered nodes of one process.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryHub {
     boxes: Vec<VecDeque<(u32, Vec<u8>)>>,
     dropped: u64,
 }
 
-/// Most packets that wait for one node; more are dropped, as a socket's buffer would.
+/// Greatest number of packets that wait for one node; further ones are dropped, as by a socket's buffer.
 pub const WAITING_MAX: usize = 1_024;
 
 impl MemoryHub {
@@ -27,7 +27,7 @@ impl MemoryHub {
         }
     }
 
-    /// Takes the next packet for `node`: who sent it and its content.
+    /// Takes the next packet for `node`: its sender and its content.
     pub fn receive(&mut self, node: u32) -> Option<(u32, Vec<u8>)> {
         self.boxes.get_mut(node as usize)?.pop_front()
     }

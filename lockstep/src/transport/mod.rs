@@ -1,4 +1,4 @@
-//! The edge: what carries packets. Thin, non-blocking, and outside of everything that is deterministic.
+//! Transports: they carry packets. Thin, non-blocking, and outside of everything that is deterministic.
 
 pub mod memory;
 #[cfg(feature = "udp")]

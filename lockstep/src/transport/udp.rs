@@ -1,4 +1,4 @@
-//! Plain UDP, non-blocking. Peers that the application names are numbered in that order, all others by a hash of their address.
+//! Plain UDP, non-blocking. Peers that the application adds are numbered in that order, all others by a hash of their address.
 #![expect(clippy::disallowed_types, reason = "the socket of the package")]
 
 use std::io::{self, ErrorKind};
@@ -13,42 +13,42 @@ use crate::value::action::Action;
 use crate::value::ids::PeerId;
 use crate::value::time::Instant;
 
-/// Most addresses that may knock without having been let in yet.
+/// Greatest number of addresses that have sent a hello without having been let in yet.
 const STRANGERS_MAX: usize = 64;
 
-/// The numbers of those who came by themselves have this bit.
+/// Numbers of peers that the application has not added have this bit.
 const STRANGER: u32 = 1 << 31;
 
-/// How Windows says that a packet was larger than the buffer, which is larger than any of ours (WSAEMSGSIZE).
+/// Error code of Windows for a packet larger than the buffer, which is larger than any of ours (WSAEMSGSIZE).
 const TOO_LARGE: i32 = 10_040;
 
-/// Most packets taken in by one call of [`UdpTransport::pump`], so that a flood cannot starve the game.
+/// Greatest number of packets that one call of [`UdpTransport::pump`] receives, so that a flood cannot starve the game.
 const RECEIVE_MAX: u32 = 512;
 
-/// What the socket saw beyond the session's own counters.
+/// Counters of the socket, beyond the session's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct UdpStats {
-    /// Packets from addresses that are not part of the match, dropped.
+    /// Dropped packets from addresses that are not part of the match.
     pub unknown_dropped: u64,
-    /// "Nobody is there" answers of the network (connection refused or reset).
+    /// Replies of the network that nobody is listening (connection refused or reset).
     pub unreachable: u64,
-    /// Packets that the socket would not take, or not to that address; the next ones carry the same content.
+    /// Packets that the socket refused, in general or for that address; the next packets carry the same content.
     pub send_dropped: u64,
 }
 
-/// What becomes of a packet that was shown to the application first.
+/// What the application does with a packet that it sees before the session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Aside {
-    /// It is not the application's: the session gets it.
+    /// It is not for the application; the session gets it.
     Session,
-    /// The application has taken it.
+    /// The application has handled it.
     Taken,
-    /// The application has taken it, and this goes back. An answer to an address that is not known must not be longer than its question.
+    /// The application has handled it and sends this reply. A reply to an unknown address must not be longer than the question.
     Reply(Vec<u8>),
 }
 
-/// A UDP socket and who is behind which address.
+/// A UDP socket, and the peers by address.
 #[derive(Debug)]
 pub struct UdpTransport {
     socket: UdpSocket,
@@ -64,7 +64,7 @@ impl UdpTransport {
     /// Binds to a local address; port 0 takes a free one.
     ///
     /// # Errors
-    /// The operating system's, such as a taken port.
+    /// An error of the operating system, such as a taken port.
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
@@ -79,15 +79,15 @@ impl UdpTransport {
         })
     }
 
-    /// Where the socket is bound.
+    /// The local address of the socket.
     ///
     /// # Errors
-    /// The operating system's.
+    /// An error of the operating system.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// The number of the peer at an address, for [`Session::connect`]; the same one if it is called again.
+    /// The number of the peer at an address, for [`Session::connect`]. Repeated calls return the same number.
     pub fn add_peer(&mut self, address: SocketAddr) -> PeerId {
         if let Some(&peer) = self.peers.get(&address) {
             return peer;
@@ -99,8 +99,8 @@ impl UdpTransport {
         peer
     }
 
-    /// The number of an unknown address. It follows from the address: nothing has to be kept of strangers from one call to the next, and the
-    /// session knows them again. None if somebody else has the number.
+    /// The number of an unknown address. It is derived from the address, so nothing has to be kept about strangers between calls, and the
+    /// session recognises them. None if another peer has the number.
     fn add_stranger(&mut self, address: SocketAddr) -> Option<PeerId> {
         let port = address.port().to_le_bytes();
         let hash = match address.ip() {
@@ -116,10 +116,10 @@ impl UdpTransport {
         Some(peer)
     }
 
-    /// Moves packets both ways between socket and session. Call it often: before and after running frames.
+    /// Moves packets in both directions between socket and session. Call it often: before and after running frames.
     ///
-    /// Unknown addresses are let through only while the session is open to newcomers, and forgotten unless the session
-    /// has taken them in. "Connection refused" is not an error: the handshake's timeout decides.
+    /// Packets from unknown addresses are passed on only while the session accepts newcomers, and the address is forgotten unless the
+    /// session lets it in. "Connection refused" is not an error: the handshake's timeout decides.
     ///
     /// # Errors
     /// A broken socket.
@@ -127,8 +127,8 @@ impl UdpTransport {
         self.pump_with(session, now, |_, _| Aside::Session)
     }
 
-    /// As [`UdpTransport::pump`]. `aside` is shown each packet before the session, with the member who sent it, or none if the address is
-    /// unknown. It is a place for what an application exchanges beside a session: a lobby before it, questions after a desync.
+    /// Like [`UdpTransport::pump`]. `aside` sees each packet before the session, with the member who sent it, or none if the address is
+    /// unknown. Use it for messages of the application beside the session: a lobby before it, questions after a desync.
     ///
     /// # Errors
     /// A broken socket.
@@ -149,7 +149,7 @@ impl UdpTransport {
         Ok(())
     }
 
-    /// Sends bytes of the application's own to a peer: its [`UdpTransport::pump_with`] shows them to `aside`.
+    /// Sends the application's own bytes to a peer, whose [`UdpTransport::pump_with`] passes them to `aside`.
     pub fn send_aside(&mut self, peer: PeerId, bytes: &[u8]) {
         if let Some(&address) = self.addresses.get(&peer) {
             self.outgoing.clear();
@@ -210,8 +210,8 @@ impl UdpTransport {
         Ok(())
     }
 
-    /// No error of sending is the socket's end: a stranger's address may be one that nothing can be sent to (port 0). A broken socket
-    /// shows when it receives.
+    /// An error of sending does not end the transport: nothing can be sent to some addresses that a stranger may claim (port 0). A broken
+    /// socket is noticed when it receives.
     fn send(&mut self, address: SocketAddr) {
         match self.socket.send_to(&self.outgoing, address) {
             Ok(_) => {}
@@ -232,7 +232,7 @@ impl UdpTransport {
     }
 }
 
-/// ICMP "unreachable" surfaces as one of these, on whichever call comes next.
+/// ICMP "unreachable" appears as one of these errors, on whichever call comes next.
 fn is_unreachable(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,36 +1,36 @@
-//! How an inquiry ends.
+//! The result of an inquiry.
 
 use core::fmt;
 
 use crate::state::Leaf;
 
-/// What an inquiry has found.
+/// The result of an inquiry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The first frame that both have kept and that differs; none if all are equal.
+    /// The first differing frame that both peers have kept; none if all are equal.
     pub frame: Option<u32>,
-    /// Whether an earlier frame was kept by both and is equal: only then is this the first frame at all.
+    /// Whether both peers have kept an earlier frame that is equal. Only then is this the first frame that differs in the match.
     pub is_first: bool,
-    /// The first number that differs, as it is here.
+    /// The first number that differs, with its value here.
     pub here: Option<Leaf>,
-    /// The raw value there; none if there is another number in its place.
+    /// The raw value there; none if another number is in its place.
     pub there: Option<i128>,
     /// Questions asked.
     pub round_trips: u32,
 }
 
-/// Why a message leads nowhere.
+/// Why an inquiry message is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum InquiryError {
-    /// It is no message, or no answer to what was asked.
+    /// It is not a message, or not an answer to the question.
     Unexpected,
     /// The frame is not kept here any more.
     Forgotten,
-    /// The answers lead nowhere: they contradict each other.
+    /// The answers contradict each other.
     Misled,
-    /// The peer has asked more than it may; later it may again.
+    /// The peer has asked more often than it may; it may ask again later.
     TooOften,
 }
 

@@ -1,4 +1,4 @@
-//! How much work a member may ask for.
+//! Limits the work that a member may ask for.
 
 use core::hash::BuildHasherDefault;
 
@@ -9,29 +9,29 @@ use crate::state::inquiry::InquiryError;
 use crate::value::ids::{PLAYERS_MAX, PeerId};
 use crate::value::time::{Duration, Instant};
 
-/// Time that a question costs who asks it: eight per second. With lost messages asked again, a search needs fewer.
+/// Time that each question costs its asker: eight questions per second. A search needs fewer, even if lost messages are asked again.
 const QUESTION_MS: u64 = 125;
 
-/// Questions that may come at once.
+/// Number of questions that may come at once.
 const QUESTIONS_AT_ONCE: u64 = 24;
 
-/// Answers that are kept.
+/// Number of cached answers.
 const ANSWERS_MAX: usize = 32;
 
-/// Without a random key: both tables are small and bounded.
+/// Without a random key, because both tables are small and bounded.
 type Hasher = BuildHasherDefault<SipHasher13>;
 
-/// What those who ask have used up, and what they were told.
+/// What each asker has used up, and the cached answers.
 #[derive(Default)]
 pub(super) struct Limits {
-    /// How many questions each may ask at once, in milliseconds of waiting, and when that was so.
+    /// For each asker, the questions that it may ask at once, in milliseconds of waiting, and the time of that value.
     askers: IndexMap<PeerId, (u64, Instant), Hasher>,
     /// Oldest first.
     answers: IndexMap<Vec<u8>, Vec<u8>, Hasher>,
 }
 
 impl Limits {
-    /// Takes the price of a question from what the asker has.
+    /// Takes the price of a question from the asker's budget.
     pub(super) fn admit(&mut self, asker: PeerId, now: Instant) -> Result<(), InquiryError> {
         if !self.askers.contains_key(&asker) && self.askers.len() >= usize::from(PLAYERS_MAX) {
             return Err(InquiryError::TooOften);
@@ -39,17 +39,17 @@ impl Limits {
         let (credit, since) = self.askers.entry(asker).or_insert((QUESTION_MS * QUESTIONS_AT_ONCE, now));
         let earned = now.since(*since).as_millis();
         *credit = (*credit).saturating_add(earned).min(QUESTION_MS * QUESTIONS_AT_ONCE);
-        // Only what was counted is used up: parts of a millisecond stay.
+        // Fractions of a millisecond stay for later.
         *since += Duration::from_millis(earned);
         *credit = credit.checked_sub(QUESTION_MS).ok_or(InquiryError::TooOften)?;
         Ok(())
     }
-    /// The answer that this question was given before.
+    /// The cached answer to this question.
     pub(super) fn answer_to(&self, question: &[u8]) -> Option<&[u8]> {
         self.answers.get(question).map(Vec::as_slice)
     }
 
-    /// Keeps an answer; the oldest one makes room.
+    /// Caches an answer; the oldest one makes room.
     pub(super) fn keep(&mut self, question: &[u8], answer: &[u8]) {
         if self.answers.len() >= ANSWERS_MAX {
             self.answers.shift_remove_index(0);
@@ -60,7 +60,7 @@ impl Limits {
 
 #[cfg(test)]
 impl Limits {
-    /// Lengths of what is kept.
+    /// Lengths of the two tables.
     pub(super) fn lengths(&self) -> (usize, usize) {
         (self.askers.len(), self.answers.len())
     }

@@ -5,10 +5,10 @@ use twox_hash::XxHash3_64;
 use crate::state::Leaf;
 use crate::state::inquiry::{InquiryError, MOMENTS_MAX};
 
-/// Parts of a question.
+/// Number of parts in a question.
 const PARTS: usize = 64;
 
-/// So many numbers or fewer are sent themselves.
+/// If there are at most this many numbers, they are sent themselves.
 pub(super) const NUMBERS_MAX: usize = 32;
 
 /// Kinds of messages.
@@ -19,7 +19,7 @@ const TELL_PARTS: u8 = 3;
 const ASK_NUMBERS: u8 = 4;
 const TELL_NUMBERS: u8 = 5;
 
-/// Numbers of one frame that follow each other in the order of the walk.
+/// Consecutive numbers of one frame, in the order of the walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Stretch {
     pub(super) frame: u32,
@@ -30,7 +30,7 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// The stretch in [`PARTS`] parts. Beyond its last number they are empty.
+    /// The stretch divided into [`PARTS`] parts. Those beyond its last number are empty.
     pub(super) fn parts(self) -> impl Iterator<Item = Stretch> {
         let size = self.to.saturating_sub(self.from).div_ceil(PARTS as u32);
         (0..PARTS as u32).map(move |part| {
@@ -39,7 +39,7 @@ impl Stretch {
         })
     }
 
-    /// Those of all of a frame's numbers that lie in the stretch.
+    /// The numbers of a frame that lie in the stretch.
     pub(super) fn of(self, leaves: &[Leaf]) -> &[Leaf] {
         let end = (self.to as usize).min(leaves.len());
         leaves.get(self.from as usize..end).unwrap_or_default()
@@ -54,13 +54,13 @@ impl Stretch {
     }
 }
 
-/// A number's name as a number.
+/// A hash of a number's name.
 pub(super) fn name_of(leaf: &Leaf) -> u64 {
     let seed = XxHash3_64::oneshot_with_seed(leaf.index.into(), leaf.kind.as_bytes());
     XxHash3_64::oneshot_with_seed(seed, leaf.name.as_bytes())
 }
 
-/// What one peer wants to know.
+/// A question of one peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Question {
     Frames,
@@ -95,14 +95,14 @@ impl Question {
     }
 }
 
-/// What the other one says to it.
+/// The other peer's answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
     /// Frames and their hashes.
     Frames(Vec<(u32, u64)>),
-    /// How many numbers the frame has in all, and the hashes of the parts.
+    /// The frame's total number of numbers, and the hashes of the parts.
     Parts { total: u32, hashes: Vec<u64> },
-    /// Names as numbers, and values.
+    /// Hashes of names, and values.
     Numbers(Vec<(u64, i128)>),
 }
 
@@ -163,7 +163,7 @@ impl Answer {
     }
 }
 
-/// A message that is read.
+/// A message that is being read.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -194,7 +194,7 @@ impl Input<'_> {
         if stretch.from > stretch.to { Err(InquiryError::Unexpected) } else { Ok(stretch) }
     }
 
-    /// Nothing may be left over.
+    /// Checks that nothing is left over.
     fn end<T>(&self, message: T) -> Result<T, InquiryError> {
         if self.0.is_empty() { Ok(message) } else { Err(InquiryError::Unexpected) }
     }
