@@ -2,7 +2,6 @@
 //! `docs/first-game.md` walks through it.
 //!
 //! Each player has four discs and wants to have them in the ring in the middle, where they push each other away.
-//!
 //! `cargo run -p testudo-lockstep --example first_game`, `cargo test -p testudo-lockstep --example first_game`
 
 use std::error::Error;
@@ -213,11 +212,7 @@ fn play(mut clock: impl FnMut() -> Instant) -> Result<(Vec<u64>, Vec<u8>), Box<d
     Ok((checksums, recorded.take_bytes()))
 }
 
-#[expect(
-    clippy::disallowed_types,
-    clippy::disallowed_methods,
-    reason = "the program has the clock, the game has not"
-)]
+#[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "the program has the clock")]
 fn main() -> Result<(), Box<dyn Error>> {
     let start = std::time::Instant::now();
     let (checksums, file) = play(|| {

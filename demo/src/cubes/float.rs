@@ -1,7 +1,7 @@
-//! The same scene as a plain `f32` solver has it: sequential impulses, contact by contact, as many games do it. In the same order it
-//! gives the same bits on the same machine; which order its contacts come in is where it begins to differ.
+//! The same scene in a plain `f32` solver: sequential impulses, contact by contact, as in many games. With the same order of contacts it
+//! gives the same bits on the same machine; with another order it diverges.
 //!
-//! For comparison only, and the only file of the scene with floats. Nothing of it reaches [`crate::cubes::Cubes`].
+//! For comparison only, and the only file of the scene with floats. Nothing in it affects [`crate::cubes::Cubes`].
 #![expect(
     clippy::float_arithmetic,
     clippy::disallowed_types,
@@ -19,20 +19,20 @@ const FRAME_SECONDS: f32 = 1.0 / rules::FRAMES_PER_SECOND as f32;
 /// Passes over all contacts per frame.
 const PASSES: u32 = 7;
 
-/// Part of the closing speed that comes back, and the speed below which nothing does, units/s.
+/// Coefficient of restitution, and the speed below which there is none, units/s.
 const RESTITUTION: f32 = 0.25;
 const RESTING_SPEED: f32 = 0.25;
 
-/// Part of an overlap beyond the slop that is pushed apart per frame; units.
+/// Part of an overlap beyond the slop that is separated per frame; units.
 const PUSH_FACTOR: f32 = 0.2;
 const SLOP: f32 = 0.01;
 
-/// In which order a frame's contacts are solved.
+/// The order in which a frame's contacts are solved.
 #[derive(Clone, Debug)]
 pub(crate) enum ContactOrder {
     /// By the numbers of the two cubes.
     ByNumber,
-    /// Another one in every frame, as from a solver that shuffles, or from threads that finish when they do.
+    /// Another order in every frame, as from a solver that shuffles, or from threads that finish in any order.
     Shuffled(Pcg32),
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct FloatCubes {
     edge: f32,
     lift: u32,
     order: ContactOrder,
-    /// Cubes by their left edge: almost sorted from frame to frame.
+    /// Cubes by their left edge; almost sorted from frame to frame.
     by_left: Vec<u32>,
     /// Pairs that touch in this frame.
     touching: Vec<(u32, u32)>,
@@ -62,10 +62,10 @@ struct FloatCube {
     speed_max: f32,
 }
 
-/// Where two cubes overlap.
+/// An overlap of two cubes.
 // not state: made and used within a frame
 struct Overlap {
-    /// The axis along which it is least.
+    /// The axis along which the overlap is least.
     axis: usize,
     /// From the first to the second along the axis: -1 or 1.
     sign: f32,
@@ -73,7 +73,7 @@ struct Overlap {
 }
 
 impl FloatCubes {
-    /// The start of [`crate::cubes::Cubes`] in floats; it is exact.
+    /// The start of [`crate::cubes::Cubes`] in floats; the conversion is exact.
     ///
     /// # Errors
     /// A setting out of range.
@@ -163,7 +163,7 @@ impl FloatCubes {
         }
     }
 
-    /// Pairs of cubes that overlap: a sweep along x, then by number, so that the order says nothing about how they were found.
+    /// Pairs of overlapping cubes: a sweep along x, then sorted by number, so that the order does not depend on how they were found.
     fn find_touching(&mut self) {
         let cubes = &self.cubes;
         let left = |&index: &u32| cubes[index as usize].centre[0] - cubes[index as usize].half[0];
@@ -182,7 +182,7 @@ impl FloatCubes {
         self.touching.sort_unstable();
     }
 
-    /// Takes the closing speed of two cubes away.
+    /// Removes the closing speed of two cubes.
     fn bounce(&mut self, a: usize, b: usize, is_first_pass: bool) {
         let (first, second) = (self.cubes[a], self.cubes[b]);
         let Some(Overlap { axis, sign, .. }) = overlap(&first, &second) else { return };
@@ -264,7 +264,7 @@ mod tests {
         gaps.fold(0.0, f32::max)
     }
 
-    /// The order of contacts alone makes the difference: nothing else is left to blame.
+    /// The order of contacts alone makes the difference: everything else is equal.
     #[test]
     fn the_same_order_stays_together_and_another_does_not() {
         let shuffled = ContactOrder::Shuffled(Pcg32::new(1, 0));
@@ -283,7 +283,7 @@ mod tests {
         assert!(largest_gap(&left, &other) > 1.0, "{}", largest_gap(&left, &other));
     }
 
-    /// A fair opponent: it starts from the same places, and does what the fixed-point scene does, as long as chaos lets it.
+    /// A fair comparison: it starts from the same positions and does what the fixed-point scene does, until chaos separates them.
     #[test]
     fn it_is_the_same_scene() {
         let mut floats = FloatCubes::new(&SETUP, ContactOrder::ByNumber).unwrap();

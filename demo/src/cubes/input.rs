@@ -1,9 +1,9 @@
-//! The keys that matter, as six bits.
+//! The six keys of the scene, as bits.
 
 use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError};
 use testudo_physics::Pcg32;
 
-/// Which keys are down in a frame.
+/// The keys that are down in a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Input {
     pub(crate) left: bool,
@@ -48,7 +48,7 @@ impl Action for Input {
 /// Shortest and longest time for which the autopilot holds the same keys, in frames.
 const HOLD_FRAMES: (u32, u32) = (10, 70);
 
-/// Presses keys like somebody who tries out what they do. Player, not state: its choices reach the scene as [`Input`]s.
+/// Presses keys like a person who tries them out. It is a player, not state: its choices reach the scene as [`Input`]s.
 #[derive(Clone, Debug)]
 pub(crate) struct Autopilot {
     rng: Pcg32,

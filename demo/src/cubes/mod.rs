@@ -1,7 +1,7 @@
-//! The scene of the articles, seen from above: a player's cube among many small ones. Six keys, sampled once per frame, decide
-//! everything: arrows push the cube, space lifts it and blows the others away, z gathers them and rolls them along.
+//! The scene of Glenn Fiedler's articles, seen from above: a player's cube among many small ones. Six keys, sampled once per frame, control
+//! everything: arrows push the cube, Space lifts it and blows the others away, Z gathers the others and rolls them along.
 //!
-//! `scene` is the simulation in integers; `float` is the same scene as a plain `f32` solver has it, for comparison.
+//! `scene` is the simulation in integers; `float` is the same scene in a plain `f32` solver, for comparison.
 
 mod float;
 mod input;

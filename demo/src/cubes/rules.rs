@@ -1,4 +1,4 @@
-//! What a scene starts from, and the numbers of its rules. All are whole, so that every solver has exactly the same ones.
+//! The start of a scene, and the constants of its rules. All are whole numbers, so that every solver has exactly the same ones.
 
 use core::fmt;
 
@@ -7,10 +7,10 @@ use testudo_physics::{BodyError, Fx, Pcg32, SIM_VERSION, Vec2, WorldError, hash_
 /// Frames per second of the scene, always.
 pub(crate) const FRAMES_PER_SECOND: u32 = 60;
 
-/// Most small cubes in a scene.
+/// Greatest number of small cubes in a scene.
 pub(crate) const CUBES_MAX: u32 = 10_000;
 
-/// Version of these rules: with another one the same keys lead elsewhere.
+/// Version of these rules: with another version the same keys lead to other states.
 const RULES_VERSION: u32 = 1;
 
 /// Acceleration of the player's cube by an arrow key, units/s^2.
@@ -26,12 +26,12 @@ pub(super) const CUBE_FRICTION: i32 = 7;
 /// Greatest speed of small cubes, units/s.
 pub(super) const CUBE_SPEED_MAX: i32 = 30;
 
-/// Frames until the player's cube is all the way up.
+/// Frames until the player's cube is fully lifted.
 pub(crate) const LIFT_FRAMES: u32 = 12;
-/// From here on it is above the others and touches none of them.
+/// From this height on it is above the others and touches none of them.
 pub(super) const CLEAR_FRAMES: u32 = 6;
 
-/// Reach of the blow, units, and its acceleration in the middle, units/s^2; it falls to 0 at the reach.
+/// Reach of the blow, units, and its acceleration in the middle, units/s^2; it decreases to 0 at the reach.
 pub(crate) const BLOW_REACH: i32 = 8;
 pub(super) const BLOW: i32 = 110;
 /// Reach of the pull, units.
@@ -40,30 +40,30 @@ pub(crate) const GATHER_REACH: i32 = 7;
 pub(super) const GATHER: i32 = 32;
 /// Acceleration around it, counter-clockwise, units/s^2.
 pub(super) const ROLL: i32 = 14;
-/// Part of the difference to the velocity of the player's cube that gathered cubes take over, 1/s.
+/// Part of the velocity difference to the player's cube that gathered cubes adopt, 1/s.
 pub(super) const FOLLOW: i32 = 3;
 
 /// Half of the side of the player's cube, sixteenths of a unit.
 const PLAYER_HALF: i64 = 12;
 /// Half sides of small cubes, sixteenths of a unit.
 const CUBE_HALF: (u32, u32) = (4, 8);
-/// Distance of the places where cubes stand at first, and how far each stands beside its place, sixteenths of a unit.
+/// Distance between the cubes' initial places, and the greatest offset of a cube from its place, sixteenths of a unit.
 const SPACING: i64 = 20;
 const ASIDE: u32 = 1;
 /// Free ground between the outermost places and the edge, and around the player's cube, sixteenths of a unit.
 const APRON: i64 = 80;
 const CLEARING: i64 = 40;
 
-/// The start of a scene; both ends need the same one.
+/// The start of a scene; it must be equal at both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Setup {
     /// Small cubes, 1..=[`CUBES_MAX`].
     pub(crate) cubes: u32,
-    /// Decides their sizes, and where exactly they stand.
+    /// Decides their sizes and exact positions.
     pub(crate) seed: u64,
 }
 
-/// Why there is no scene with these settings.
+/// Why a scene with these settings is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum SetupError {
     /// The number of cubes is outside `1..=CUBES_MAX`.
@@ -90,7 +90,7 @@ impl Setup {
         }
     }
 
-    /// What must be equal at both ends, beside the session's own settings.
+    /// Hash of what must be equal at both ends, besides the session's own settings.
     pub(crate) fn content_hash(&self) -> u64 {
         let mut bytes = [0; 20];
         bytes[..4].copy_from_slice(&SIM_VERSION.to_le_bytes());
@@ -100,7 +100,7 @@ impl Setup {
         hash_bytes(&bytes)
     }
 
-    /// Places in a row: the smallest square that has room for all cubes and the clearing in its middle.
+    /// Places in a row: the smallest square with room for all cubes and the clearing in its middle.
     fn row(&self) -> i64 {
         (1..).find(|&row| self.places(row).nth(self.cubes as usize - 1).is_some()).unwrap_or(1)
     }
@@ -129,7 +129,7 @@ impl Setup {
             let half = [half(), half()];
             let mut aside = || i64::from(rng.below(2 * ASIDE + 1)) - i64::from(ASIDE);
             let centre = Vec2::new(sixteenths(x + aside()), sixteenths(y + aside()));
-            // As much as it covers: 4 hx hy / 256, in 16 fraction bits.
+            // Proportional to its area: 4 hx hy / 256, in 16 fraction bits.
             let mass = Fx::from_bits((4 * half[0] * half[1]) << 8);
             starts.push(Start { centre, half: Vec2::new(sixteenths(half[0]), sixteenths(half[1])), mass });
         }

@@ -1,4 +1,4 @@
-//! The scene in fixed point: the same bits for the same keys, everywhere.
+//! The scene in fixed point: the same keys give the same bits everywhere.
 
 use testudo_physics::{
     Aabb, BodyDef, BodyField, BodyId, BodyKind, EdgePolicy, Filter, Fx, QueryFilter, Shape, Vec2, World,
@@ -19,13 +19,13 @@ const ABOVE_ALL: Filter = Filter::new(2, 0);
 pub(crate) struct Cubes {
     world: World,
     player: BodyId,
-    /// How far the player's cube is up, frames of lifting, 0..=[`LIFT_FRAMES`].
+    /// How far the player's cube is lifted, in frames of lifting, 0..=[`LIFT_FRAMES`].
     lift: u32,
-    // not state: written anew before it is read
+    // not state: overwritten before it is read
     near: Vec<BodyId>,
 }
 
-/// One cube, as it is between two frames.
+/// One cube between two frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cube {
     /// Centre, units.
@@ -87,7 +87,7 @@ impl Cubes {
         debug_assert!(stepped.is_ok(), "{stepped:?}");
     }
 
-    /// All cubes: the player's first, then the others in the order in which they were made.
+    /// All cubes: the player's first, then the others in the order in which they were created.
     pub(crate) fn bodies(&self) -> impl DoubleEndedIterator<Item = Cube> {
         self.world.bodies().map(|body| Cube {
             centre: body.position(),
@@ -97,12 +97,12 @@ impl Cubes {
         })
     }
 
-    /// For drawing: contacts, places between two frames.
+    /// For drawing: contacts, and positions between two frames.
     pub(crate) fn world(&self) -> &World {
         &self.world
     }
 
-    /// How far the player's cube is up: 0..=[`LIFT_FRAMES`].
+    /// How far the player's cube is lifted: 0..=[`LIFT_FRAMES`].
     pub(crate) fn lift_frames(&self) -> u32 {
         self.lift
     }
@@ -120,10 +120,10 @@ impl Cubes {
         hash_bytes(&bytes)
     }
 
-    /// Flips the least significant bit of where the player's cube is, as faulty memory would: a rehearsal of a difference.
+    /// Flips the least significant bit of the player's cube's position, as faulty memory would, to rehearse a divergence.
     pub(crate) fn flip_a_bit(&mut self) {
         let slot = self.player.index();
-        // At the very edge of the field the place may not change; the velocity may.
+        // At the very edge of the field the position may not change, but the velocity may.
         let flipped = self
             .world
             .flip_bit(slot, BodyField::PositionX, 0)
@@ -131,7 +131,8 @@ impl Cubes {
         debug_assert!(flipped.is_ok(), "{flipped:?}");
     }
 
-    /// Up while space is held, down otherwise. Above the others the cube touches nothing; where it comes down it pushes them aside.
+    /// Moves the cube up while Space is held, otherwise down. Above the others it touches nothing; where it comes down it pushes them
+    /// aside.
     fn lift(&mut self, up: bool) {
         let was_clear = self.lift >= rules::CLEAR_FRAMES;
         self.lift = if up { (self.lift + 1).min(LIFT_FRAMES) } else { self.lift.saturating_sub(1) };
@@ -143,7 +144,7 @@ impl Cubes {
         }
     }
 
-    /// Away from the player's cube, the nearer the harder.
+    /// Pushes small cubes away from the player's cube, nearer ones harder.
     fn blow(&mut self) {
         let reach = Fx::from_num(rules::BLOW_REACH);
         self.for_near(rules::BLOW_REACH, |offset, distance, _| {
@@ -151,7 +152,7 @@ impl Cubes {
         });
     }
 
-    /// Towards the player's cube, around it, and along with it.
+    /// Pulls small cubes towards the player's cube, around it, and along with it.
     fn gather(&mut self) {
         self.for_near(rules::GATHER_REACH, |offset, _, slower| {
             let away = offset.normalize();
@@ -161,8 +162,8 @@ impl Cubes {
         });
     }
 
-    /// Accelerates every small cube whose centre is nearer than `reach` units. `acceleration` gets the way from the player's cube to
-    /// it, the length of that, and how much slower than the player's cube it is, per axis.
+    /// Accelerates every small cube whose centre is nearer than `reach` units. `acceleration` gets the vector from the player's cube to it,
+    /// its length, and how much slower than the player's cube it is, per axis.
     fn for_near(&mut self, reach: i32, acceleration: impl Fn(Vec2, Fx, Vec2) -> Vec2) {
         let Some(player) = self.world.body(self.player) else { return };
         let (centre, velocity) = (player.position(), player.velocity());

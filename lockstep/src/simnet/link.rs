@@ -1,25 +1,25 @@
-//! How a link treats packets.
+//! The settings of a link.
 
 use crate::value::time::Duration;
 
 /// One million: probabilities are parts per million.
 pub const PPM: u32 = 1_000_000;
 
-/// What the two ends of a link do about packets that do not arrive as they were sent.
+/// The transport protocol between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Transport {
-    /// Nothing: each packet for itself, lost, doubled, overtaken or broken as the link treats it.
+    /// UDP: each packet on its own, lost, duplicated, overtaken or damaged as the link does it.
     #[default]
     Udp,
-    /// One TCP connection between each two nodes, `smoltcp` at both ends, Nagle's algorithm off: every packet arrives, once, whole and in
-    /// order, as late as that needs. Whatever has arrived behind a lost segment waits: head-of-line blocking. The connection begins with
-    /// the first packet, by a handshake. What the link loses, doubles, reorders or breaks are IP packets, acknowledgements included;
-    /// broken ones count as lost.
+    /// TCP: one connection between each two nodes, with `smoltcp` at both ends and Nagle's algorithm off. Every packet arrives once,
+    /// undamaged and in order, as late as that takes. Everything behind a lost segment waits: head-of-line blocking. The connection begins
+    /// with a handshake at the first packet. The link loses, duplicates, reorders and damages IP packets, acknowledgements included;
+    /// damaged ones count as lost.
     ///
-    /// Against a kernel: the smallest retransmission time-out is 1,000 ms (Linux: 200 ms), there are no selective acknowledgements, so
-    /// each round trip repairs one loss, and no tail loss probes. Congestion control is Reno (Linux: Cubic, which computes in floats).
-    /// So TCP does worse here than a kernel would.
+    /// Compared with a kernel: the smallest retransmission time-out is 1,000 ms (Linux: 200 ms). There are no selective acknowledgements,
+    /// so each round trip repairs one loss, and no tail loss probes. Congestion control is Reno (Linux: Cubic, which smoltcp computes in
+    /// floats). With short round trips this TCP does worse than a kernel's.
     Tcp,
 }
 
@@ -79,19 +79,20 @@ impl LinkSettings {
         }
     }
 
-    /// Time on the way, one direction. Default 0.
+    /// Latency of one direction. Default 0.
     #[must_use]
     pub const fn latency(self, latency: Duration) -> Self {
         Self { latency, ..self }
     }
 
-    /// Added to each packet's latency: uniform between zero and this. Jitter above the packet interval reorders. Default 0.
+    /// Random addition to each packet's latency: uniform between zero and this. Jitter above the packet interval reorders packets. Default
+    /// 0.
     #[must_use]
     pub const fn jitter(self, jitter: Duration) -> Self {
         Self { jitter, ..self }
     }
 
-    /// Packets lost, parts per million. Default 0.
+    /// Lost packets, parts per million. Default 0.
     #[must_use]
     pub const fn loss_ppm(self, loss_ppm: u32) -> Self {
         Self { loss_ppm, ..self }
@@ -103,13 +104,13 @@ impl LinkSettings {
         Self { duplicate_ppm, ..self }
     }
 
-    /// Packets that are held back by [`LinkSettings::reorder_hold()`], so that later ones overtake, parts per million. Default 0.
+    /// Packets that are delayed by [`LinkSettings::reorder_hold()`], so that later ones overtake them, parts per million. Default 0.
     #[must_use]
     pub const fn reorder_ppm(self, reorder_ppm: u32) -> Self {
         Self { reorder_ppm, ..self }
     }
 
-    /// How long a reordered packet is held back. Default 0.
+    /// Delay of a reordered packet. Default 0.
     #[must_use]
     pub const fn reorder_hold(self, reorder_hold: Duration) -> Self {
         Self { reorder_hold, ..self }
@@ -121,7 +122,7 @@ impl LinkSettings {
         Self { corrupt_ppm, ..self }
     }
 
-    /// Packets that begin a burst of loss, parts per million: nothing gets through for [`LinkSettings::burst_length()`]. Default 0.
+    /// Packets that start a burst of loss, parts per million: everything is lost for [`LinkSettings::burst_length()`]. Default 0.
     #[must_use]
     pub const fn burst_ppm(self, burst_ppm: u32) -> Self {
         Self { burst_ppm, ..self }
@@ -133,13 +134,13 @@ impl LinkSettings {
         Self { burst_length, ..self }
     }
 
-    /// Bytes per second that the link carries; packets queue for up to half a second, then they are lost. 0 = no limit. The default.
+    /// Capacity of the link, bytes per second. Packets queue for up to half a second; beyond that they are lost. 0 = no limit. The default.
     #[must_use]
     pub const fn bytes_per_second(self, bytes_per_second: u32) -> Self {
         Self { bytes_per_second, ..self }
     }
 
-    /// Who deals with all that. A change applies to packets sent after it. Default [`Transport::Udp`].
+    /// The transport protocol. A change applies to packets sent after it. Default [`Transport::Udp`].
     #[must_use]
     pub const fn transport(self, transport: Transport) -> Self {
         Self { transport, ..self }

@@ -1,6 +1,6 @@
-//! A simulated network with virtual time: everything that happens on it follows from one seed.
+//! A simulated network in virtual time: everything that happens on it follows from one seed.
 //!
-//! It carries packets as UDP does, or as TCP does ([`Transport`]), so that the two can be compared over the same bad link.
+//! It carries packets over UDP or over TCP ([`Transport`]), so that the two can be compared on the same bad link.
 
 mod line;
 mod link;
@@ -28,21 +28,21 @@ pub struct Delivery {
     pub bytes: Vec<u8>,
 }
 
-/// What happened to packets so far.
+/// Counters of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct SimNetStats {
-    /// Packets given to the network; of TCP its IP packets, acknowledgements included.
+    /// Packets given to the network; for TCP its IP packets, acknowledgements included.
     pub sent: u64,
-    /// IP packets of TCP that repeat what was sent before.
+    /// IP packets of TCP that repeat earlier bytes.
     pub resent: u64,
-    /// Packets that the other node has got, copies included.
+    /// Packets that reached the other node, copies included.
     pub delivered: u64,
     /// Packets lost.
     pub lost: u64,
     /// Extra copies.
     pub duplicated: u64,
-    /// Packets held back.
+    /// Packets delayed for reordering.
     pub reordered: u64,
     /// Packets with flipped bits.
     pub corrupted: u64,
@@ -76,11 +76,11 @@ pub struct SimNet {
     connections: BTreeMap<Way, Connection>,
     /// One side of a partition.
     island: BTreeSet<u32>,
-    /// What is to happen by (time, order of sending): the order of everything is defined.
+    /// Future events by (time, order of sending), so that the order of everything is defined.
     on_the_way: BTreeMap<(Instant, u64), Event>,
     order: u64,
     stats: SimNetStats,
-    /// Buffers of delivered packets that were given back.
+    /// Buffers of delivered packets for reuse.
     spare: Vec<Vec<u8>>,
 }
 
@@ -90,7 +90,7 @@ type Way = (u32, u32);
 /// What happens at a point of virtual time.
 #[derive(Clone, Debug)]
 enum Event {
-    /// A packet is there for [`SimNet::receive`].
+    /// A packet is ready for [`SimNet::receive`].
     Delivery(Delivery),
     /// An IP packet of a connection reaches the other end.
     Segment(Way, Vec<u8>),
@@ -126,12 +126,12 @@ impl SimNet {
         self.settings.insert((from, to), settings);
     }
 
-    /// Cuts these nodes off from all others, from now on; packets on the way still arrive. An empty list heals.
+    /// Cuts these nodes off from all others, from now on; packets in flight still arrive. An empty list ends the partition.
     pub fn set_partition(&mut self, island: &[u32]) {
         self.island = island.iter().copied().collect();
     }
 
-    /// Puts a packet on its way at `now`.
+    /// Sends a packet at `now`.
     pub fn send(&mut self, now: Instant, from: u32, to: u32, bytes: &[u8]) {
         let settings = self.settings((from, to));
         match settings.transport {
@@ -173,7 +173,7 @@ impl SimNet {
         }
     }
 
-    /// Lets one end of a connection do what is due, and puts its packets on their way.
+    /// Lets one end of a connection do what is due, and sends its packets.
     fn run(&mut self, now: Instant, pair: Way, side: Side) {
         let way = if side == 0 { pair } else { (pair.1, pair.0) };
         let settings = self.settings(way);
@@ -242,8 +242,7 @@ impl SimNet {
         self.settings.get(&way).copied().unwrap_or(self.default)
     }
 
-    /// When the next packet arrives. Where TCP carries them it may be earlier: then its sender has something to do, and
-    /// [`SimNet::receive`] does that.
+    /// When the next packet arrives. With TCP it may be earlier: then the sender has something to do, and [`SimNet::receive`] does it.
     #[must_use]
     pub fn next_delivery(&self) -> Option<Instant> {
         self.on_the_way.first_key_value().map(|((at, _), _)| *at)
@@ -265,25 +264,25 @@ impl SimNet {
         None
     }
 
-    /// Gives a delivered packet's buffer back for reuse.
+    /// Returns a delivered packet's buffer for reuse.
     pub fn recycle(&mut self, bytes: Vec<u8>) {
         if self.spare.len() < 64 {
             self.spare.push(bytes);
         }
     }
 
-    /// Packets on the way: those that were not lost, and of TCP all that were not handed over.
+    /// Packets in flight: those that were not lost, and for TCP all that were not delivered.
     pub fn in_flight(&self) -> u64 {
         let arriving = self.on_the_way.values().filter(|event| matches!(event, Event::Delivery(_))).count();
         arriving as u64 + self.connections.values().map(Connection::undelivered).sum::<u64>()
     }
 
-    /// Packets that have arrived by TCP and wait for one before them.
+    /// Packets that have arrived over TCP and wait for an earlier one.
     pub fn held_back(&self) -> u64 {
         self.connections.values().map(Connection::held_back).sum()
     }
 
-    /// What happened so far.
+    /// The counters.
     #[must_use]
     pub fn stats(&self) -> SimNetStats {
         self.stats
@@ -307,7 +306,7 @@ fn end_of((from, to): Way) -> (Way, Side) {
     if from <= to { ((from, to), 0) } else { ((to, from), 1) }
 }
 
-/// The stream of random numbers of a direction.
+/// The number of a direction's random stream.
 fn number_of((from, to): Way) -> u64 {
     (u64::from(from) << 32) | u64::from(to)
 }

@@ -1,9 +1,10 @@
-//! Finding the number in which two peers' states differ without sending a state: hashes of parts, then of parts of the part that differs.
+//! Finds the number in which two peers' states differ without sending a state: first by hashes of parts, then by hashes of parts of the
+//! part that differs.
 //!
-//! Every peer keeps the states of its last frames in [`Moments`]. After a desync both freeze them into an [`Inquiry`], and either may ask. The one who
-//! asks gets hashes of frames, then of 64 parts of the first frame that differs, then of 64 parts of the first part that differs, and at last the
-//! numbers themselves: five round trips for a quarter of a million numbers. The messages fit a packet each; how they travel is the application's
-//! business. What the other peer says is not trusted: it can mislead the report and nothing else.
+//! Every peer keeps the states of its last frames in [`Moments`]. After a desync both freeze them into an [`Inquiry`], and either may ask.
+//! The asking peer gets hashes of frames, then of 64 parts of the first frame that differs, then of 64 parts of the first part that
+//! differs, and at last the numbers themselves: five round trips for a quarter of a million numbers. Each message fits into a packet; the
+//! application carries them. The other peer's answers are not trusted: they can mislead the report and nothing else.
 
 mod finding;
 mod limits;
@@ -21,7 +22,7 @@ use limits::Limits;
 use message::{Answer, NUMBERS_MAX, Question, Stretch, name_of};
 pub use moments::{MOMENTS_MAX, Moments};
 
-/// Most round trips of an inquiry.
+/// Greatest number of round trips of an inquiry.
 const ROUNDS_MAX: u32 = 10;
 
 /// One peer's side of the search.
@@ -30,15 +31,15 @@ pub struct Inquiry<S> {
     game: S,
     /// The numbers of this frame.
     open: Option<(u32, Vec<Leaf>)>,
-    /// Of the side that asks: what was asked last.
+    /// The asking side's last question.
     asked: Option<Question>,
     limits: Limits,
-    /// Both have kept an equal frame before the one that differs.
+    /// Both peers have kept an equal frame before the one that differs.
     is_first: bool,
     rounds: u32,
 }
 
-/// What follows from a message.
+/// The result of a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Send this to the other peer.
@@ -48,19 +49,19 @@ pub enum Step {
 }
 
 impl<S: State> Inquiry<S> {
-    /// `game` is any game of the match: states are restored into it.
+    /// `game` is any game of the match; states are restored into it.
     pub fn new(moments: Moments, game: S) -> Self {
         Self { moments, game, open: None, asked: None, limits: Limits::default(), is_first: false, rounds: 0 }
     }
 
-    /// Begins to ask: the first message.
+    /// Starts the search and returns the first message.
     pub fn ask(&mut self) -> Vec<u8> {
         self.rounds = 0;
         self.question(Question::Frames)
     }
 
-    /// Answers a member's question. Each member may ask eight times per second, 24 times at once; an answer that was given lately is given
-    /// again without work. The application sees to it that only members ask.
+    /// Answers a member's question. Each member may ask eight times per second, and up to 24 times at once. Recent answers are cached. The
+    /// application must pass only questions of members.
     ///
     /// # Errors
     /// [`InquiryError`]: there is no answer.
@@ -77,7 +78,7 @@ impl<S: State> Inquiry<S> {
         Ok(answer)
     }
 
-    /// Takes the other peer's answer: asks on, or has found the number.
+    /// Handles the other peer's answer. Returns the next question, or the number that differs.
     ///
     /// # Errors
     /// [`InquiryError`]; the search is over.
@@ -93,9 +94,9 @@ impl<S: State> Inquiry<S> {
         }
     }
 
-    /// Whether what led to a frame leads there again: restores the state of the frame before, lets `run` do what was done then, and compares. A
-    /// simulation that looks at nothing but its state reproduces its own frames, even wrong ones; memory that was hit does not. None if one of the two frames
-    /// is not kept.
+    /// Whether this machine reproduces a frame: restores the state of the frame before, lets `run` repeat what was done then, and compares.
+    /// A simulation that depends on nothing but its state reproduces its own frames, even wrong ones; damaged memory does not reproduce.
+    /// None if one of the two frames is not kept.
     pub fn is_reproduced(&mut self, frame: u32, run: impl FnOnce(&mut S)) -> Option<bool> {
         let (before, then) = (self.moments.of(frame.checked_sub(1)?)?, self.moments.of(frame)?.hash);
         state::load(&mut self.game, &before.state).ok()?;
@@ -158,7 +159,7 @@ impl<S: State> Inquiry<S> {
         let differing = stretch.parts().zip(hashes).find(|(part, there)| part.hash_of(leaves) != **there);
         let part = match differing {
             Some((part, _)) => part,
-            // One list may only be longer: then the first number that one of them lacks is the difference.
+            // If only the lengths differ, the first number that one of them lacks is the difference.
             None if own != total => Stretch { from: own.min(total), to: own.min(total) + 1, ..stretch },
             None => return Err(InquiryError::Misled),
         };
@@ -243,7 +244,7 @@ mod tests {
         Inquiry::new(moments, Game::default())
     }
 
-    /// Lets one ask the other; also the largest message.
+    /// Lets one ask the other; also returns the size of the largest message.
     fn search(here: &mut Inquiry<Game>, there: &mut Inquiry<Game>) -> (Result<Finding, InquiryError>, usize) {
         let (mut message, mut largest) = (here.ask(), 0);
         loop {
@@ -339,7 +340,7 @@ mod tests {
         assert!((0..3).any(|_| ask(1, 10_000, 5) == Err(InquiryError::TooOften)));
         assert!(ask(2, 10_000, 5).is_ok(), "another one has its own share");
         assert!(ask(1, 10_200, 5).is_ok(), "and later it may again");
-        // No list grows with those who ask.
+        // No list grows with the number of peers that ask.
         let admitted = (0..1_000).filter(|asker| ask(*asker, 20_000, 7).is_ok()).count();
         assert_eq!(admitted, usize::from(PLAYERS_MAX));
         let (askers, answers) = asked.limits.lengths();

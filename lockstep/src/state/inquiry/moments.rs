@@ -6,7 +6,7 @@ use twox_hash::XxHash3_64;
 
 use crate::state::{self, State};
 
-/// Most frames whose hashes fit an answer.
+/// Greatest number of frames whose hashes fit into an answer.
 pub const MOMENTS_MAX: usize = 64;
 
 /// The states of the last frames, oldest first.
@@ -25,14 +25,14 @@ pub(super) struct Moment {
 }
 
 impl Moments {
-    /// Keeps the last `most` frames, 1..=[`MOMENTS_MAX`]: enough for the turns until a desync is known. What is out of range is set to the limit.
+    /// Keeps the last `most` frames, 1..=[`MOMENTS_MAX`]: enough for the turns until a desync is noticed. Values out of range are clamped.
     #[must_use]
     pub fn new(most: usize) -> Self {
         let most = most.clamp(1, MOMENTS_MAX);
         Self { ring: VecDeque::with_capacity(most), most }
     }
 
-    /// A frame is over. The oldest one's buffer is used again. The same frame once more takes the place of what was kept of it.
+    /// A frame is over. Reuses the oldest frame's buffer. A repeated frame replaces the kept one.
     pub fn push<S: State>(&mut self, frame: u32, game: &mut S) {
         self.ring.pop_back_if(|last| last.frame == frame);
         let full = self.ring.len() == self.most;
@@ -40,12 +40,12 @@ impl Moments {
         state::save(game, &mut state);
         self.ring.push_back(Moment { frame, hash: XxHash3_64::oneshot(&state), state });
     }
-    /// What was kept of a frame.
+    /// The kept state of a frame.
     pub(super) fn of(&self, frame: u32) -> Option<&Moment> {
         self.ring.iter().find(|moment| moment.frame == frame)
     }
 
-    /// The frames that are kept, and their hashes, oldest first.
+    /// The kept frames and their hashes, oldest first.
     pub(super) fn hashes(&self) -> Vec<(u32, u64)> {
         self.ring.iter().map(|moment| (moment.frame, moment.hash)).collect()
     }
