@@ -19,6 +19,7 @@ mod pace;
 pub mod packet;
 pub mod replay;
 mod session;
+mod signed;
 #[cfg(feature = "simnet")]
 pub mod simnet;
 pub mod state;
@@ -40,7 +41,13 @@ pub use session::config::{ConfigError, SessionConfig, Topology};
 pub use session::event::{Event, Failure, MatchResult, Stats};
 pub use session::outbox::SubmitError;
 pub use session::saved::{SavedMatch, SavedMatchError};
+pub use session::signing::{Contradiction, Outlier};
 pub use session::{Blame, PlayerReport, Session, SessionPhase, TurnStatus};
+pub use signed::chain::Opening;
+pub use signed::key::{PlayerKey, PublicKey};
+pub use signed::proof::{Proof, ProofError, Verdict};
+pub use signed::roster::{Fingerprint, Roster, Seat};
+pub use signed::statement::Statement;
 #[cfg(feature = "simnet")]
 pub use simnet::virtual_match::{PeerClock, VirtualMatch};
 pub use state::inquiry;

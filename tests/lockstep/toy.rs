@@ -4,7 +4,7 @@
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, PeerId, PlayerId,
-    Session, SessionConfig, Simulation, SubmitError, Topology, VirtualMatch,
+    PlayerKey, Session, SessionConfig, Simulation, SubmitError, Topology, VirtualMatch,
 };
 
 /// Move something by a signed amount, or shout a number.
@@ -168,7 +168,11 @@ pub(crate) fn toy_match_from(
     let now = Instant::ZERO;
     let mut drivers = Vec::new();
     let mut add = |identity: Identity, dial: &[u32]| {
-        let mut session = Session::new(config.clone(), identity, now).unwrap();
+        let config = match identity {
+            Identity::Player(player) if config.signed => config.clone().player_key(key_of(player.0)),
+            _ => config.clone(),
+        };
+        let mut session = Session::new(config, identity, now).unwrap();
         for &peer in dial {
             session.connect(PeerId(peer));
         }
@@ -192,6 +196,11 @@ pub(crate) fn toy_match_from(
     let mut net = SimNet::new(seed);
     net.set_default(link);
     VirtualMatch::new(drivers, net)
+}
+
+/// The key of a player in a match that is signed.
+pub(crate) fn key_of(player: u8) -> PlayerKey {
+    PlayerKey::from_secret([player + 1; 32])
 }
 
 pub(crate) fn topology_of(config: &SessionConfig) -> Topology {

@@ -1,12 +1,12 @@
 //! The bytes of every kind of packet, and `WIRE.md` that specifies them: code, golden bytes and document are held together here.
 
 use testudo_lockstep::packet::{
-    Bye, Challenge, Echo, Hello, Lobby, Packet, PayloadFormat, Refuse, Segment, TurnsPacket, Welcome,
-    link_key, session_mark,
+    Bye, Challenge, Echo, Hello, Lobby, LobbyKeys, Packet, PayloadFormat, Received, Refuse, Segment, Signed,
+    TurnsPacket, Welcome, link_key, session_mark,
 };
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload, PlayerId,
-    Refusal, SavedMatch, Session, SessionConfig, Turn, TurnStatus,
+    PlayerKey, Refusal, Roster, SavedMatch, Seat, Session, SessionConfig, Statement, Turn, TurnStatus,
 };
 
 const SESSION: u64 = 0x1122_3344_5566_7788;
@@ -26,6 +26,30 @@ fn turns(base: u32, acks: &[u32], segments: &[(u8, u32, Vec<Entry>)]) -> Packet 
         packet.segments.push(Segment { player: PlayerId(*player), first: *first, entries });
     }
     Packet::Turns(Box::new(packet))
+}
+
+/// Two players whose secrets are bytes of 1 and of 2.
+fn roster() -> Roster {
+    let seat = |number: u8| {
+        Some(Seat { key: PlayerKey::from_secret([number; 32]).public().to_bytes(), salt: u64::from(number) })
+    };
+    Roster::new(SESSION, &[seat(1), seat(2)]).unwrap()
+}
+
+/// The first player's word on turn 9.
+fn statement() -> Statement {
+    let mut statement = Statement {
+        author: PlayerId(0),
+        turn: Turn(9),
+        live: 3,
+        own: [1, 2, 3, 4, 5, 6, 7, 8],
+        all: [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
+        checksum: 0xdead_beef,
+        signature: [0; 64],
+    };
+    statement.sign(&roster(), &PlayerKey::from_secret([1; 32]));
+    assert!(statement.is_signed(&roster()));
+    statement
 }
 
 /// One packet of each kind, and of each shape of the turns packet.
@@ -49,6 +73,12 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         TurnsPacket { base: 6, acks: [6, 6, 6][..].into(), frozen: 2, votes: 6, ..TurnsPacket::default() };
     let votes = Packet::Turns(Box::new(votes));
     let echo = Some(Echo { sent_us: 1_000, held_us: 2_000 });
+    let received = [Received { turn: 4, authors: 2 }].into_iter().collect();
+    let signed = Signed { received, statements: [statement()].into_iter().collect(), ..Signed::default() };
+    let signed = TurnsPacket { base: 11, acks: [11, 10][..].into(), signed, ..TurnsPacket::default() };
+    let own = Some(Seat { key: PlayerKey::from_secret([2; 32]).public().to_bytes(), salt: 2 });
+    let keys = Some(Box::new(LobbyKeys { own, mark: Some(roster().mark()), roster: Vec::new() }));
+    let lobby = Lobby { ready: true, sent_us: 1, keys, ..Lobby::default() };
     vec![
         ("hello", COMMAND, Packet::Hello(hello)),
         ("challenge", COMMAND, Packet::Challenge(Challenge { cookie: hello.cookie })),
@@ -61,7 +91,13 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         (
             "lobby",
             COMMAND,
-            Packet::Lobby(Lobby { ready: true, sent_us: 0x0a0b_0c0d, echo, start_in_us: Some(150_000) }),
+            Packet::Lobby(Lobby {
+                ready: true,
+                sent_us: 0x0a0b_0c0d,
+                echo,
+                start_in_us: Some(150_000),
+                keys: None,
+            }),
         ),
         ("turns-acks", COMMAND, turns(12, &[12, 11, 12], &[])),
         ("turns-idle", COMMAND, turns(12, &[12, 12], &[(0, 10, vec![idle(0xdead_beef), idle(0xcafe_f00d)])])),
@@ -96,6 +132,8 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
             ),
         ),
         ("turns-votes", COMMAND, votes),
+        ("turns-signed", COMMAND, Packet::Turns(Box::new(signed))),
+        ("lobby-keys", COMMAND, Packet::Lobby(lobby)),
         ("bye", COMMAND, Packet::Bye(Bye::Finished)),
     ]
 }
@@ -119,6 +157,7 @@ fn listing() -> String {
         lines += &format!("{name:<12} {}\n", hex(&bytes));
     }
     lines += &format!("{:<12} {}\n", "saved", hex(&saved_match()));
+    lines += &format!("{:<12} {}\n", "fingerprint", roster().fingerprint());
     lines
 }
 

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::packet::{Packet, begin};
+use crate::signed::roster::{Seat, read_seat, read_seats, write_seat, write_seats};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::{Identity, PlayerId};
 
@@ -109,7 +110,7 @@ pub struct Echo {
 }
 
 /// The state before the start: readiness, clocks, and the common start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lobby {
     /// Whether the sender has all its links and may start.
     pub ready: bool,
@@ -119,6 +120,19 @@ pub struct Lobby {
     pub echo: Option<Echo>,
     /// Microseconds until turn 0 begins at the sender. Only the peer that starts the match sends this.
     pub start_in_us: Option<u32>,
+    /// Who plays under which key; none in a match without keys.
+    pub keys: Option<Box<LobbyKeys>>,
+}
+
+/// What is said of keys before the start.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LobbyKeys {
+    /// The sender's own, if it plays.
+    pub own: Option<Seat>,
+    /// The mark of the roster that the sender has put together or was told.
+    pub mark: Option<u64>,
+    /// The roster, from the middle of a star: what each player in order has said of itself; none for players who do not come. Empty: not told.
+    pub roster: Vec<Option<Seat>>,
 }
 
 /// A peer's last packet: it will send nothing more.
@@ -269,6 +283,10 @@ impl Lobby {
         if let Some(start_in_us) = self.start_in_us {
             writer.write_bits(u64::from(start_in_us), 32);
         }
+        writer.write_bool(self.keys.is_some());
+        if let Some(keys) = &self.keys {
+            keys.write(writer);
+        }
     }
 
     pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
@@ -280,8 +298,33 @@ impl Lobby {
             None
         };
         let start_in_us = if reader.read_bool()? { Some(reader.read_bits(32)? as u32) } else { None };
+        let keys = if reader.read_bool()? { Some(Box::new(LobbyKeys::read(&mut reader)?)) } else { None };
         reader.finish()?;
-        Ok(Self { ready, sent_us, echo, start_in_us })
+        Ok(Self { ready, sent_us, echo, start_in_us, keys })
+    }
+}
+
+impl LobbyKeys {
+    fn write(&self, writer: &mut BitWriter) {
+        writer.write_bool(self.own.is_some());
+        if let Some(own) = &self.own {
+            write_seat(writer, own);
+        }
+        writer.write_bool(self.mark.is_some());
+        if let Some(mark) = self.mark {
+            writer.write_bits(mark, 64);
+        }
+        writer.write_bool(!self.roster.is_empty());
+        if !self.roster.is_empty() {
+            write_seats(writer, self.roster.iter().copied());
+        }
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let own = if reader.read_bool()? { Some(read_seat(reader)?) } else { None };
+        let mark = if reader.read_bool()? { Some(reader.read_bits(64)?) } else { None };
+        let roster = if reader.read_bool()? { read_seats(reader)? } else { Vec::new() };
+        Ok(Self { own, mark, roster })
     }
 }
 

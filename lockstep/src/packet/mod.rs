@@ -4,14 +4,19 @@
 //! of a link know. So damaged packets, packets of another match and packets of strangers are recognised before anything in them is read.
 
 mod handshake;
+mod statement;
 #[cfg(test)]
 mod tests;
 mod turns;
 
-pub use handshake::{Bye, Challenge, Echo, Hello, Lobby, Refusal, Refuse, Welcome};
+pub use handshake::{Bye, Challenge, Echo, Hello, Lobby, LobbyKeys, Refusal, Refuse, Welcome};
+pub use statement::{Received, Signed, SignedEnd};
 pub use turns::{Segment, TurnsPacket};
 
-pub(crate) use turns::{BODY_BITS_MAX, ENTRIES_MAX, end_reason, end_reason_number, segment_cost};
+pub(crate) use statement::{END_BITS, STATEMENTS_MAX};
+pub(crate) use turns::{
+    BODY_BITS_MAX, ENTRIES_MAX, SegmentPlan, end_reason, end_reason_number, entry_content, segment_cost,
+};
 
 use siphasher::sip::SipHasher24;
 use twox_hash::XxHash3_64;

@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::signed::roster::Seat;
+use crate::signed::statement::Statement;
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
-use crate::value::ids::{Identity, PlayerId};
+use crate::value::ids::{Identity, PlayerId, Turn};
 
 const SESSION: u64 = 0x1234_5678_9abc_def0;
 
@@ -78,14 +80,21 @@ fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {
 fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
     let streams = prop::collection::btree_map(0_u8..16, (any::<u16>(), stream(format)), 0..4);
     let acks = prop::collection::vec(any::<u32>(), 0..=16);
-    (any::<u32>(), acks, any::<u32>(), any::<u16>(), streams).prop_map(
-        |(base, acks, unconfirmed, frozen, streams)| {
+    (any::<u32>(), acks, any::<u32>(), any::<u16>(), signed(), streams).prop_map(
+        |(base, acks, unconfirmed, frozen, mut signed, streams)| {
+            // Whoever speaks is in the match.
+            let everybody = ((1_u32 << acks.len()) - 1) as u16;
+            signed.statements.retain(|statement| {
+                statement.live &= everybody;
+                statement.live & (1 << statement.author.0) != 0
+            });
             let mut packet = TurnsPacket {
                 base,
                 acks: acks.into(),
                 unconfirmed,
                 frozen,
                 votes: frozen.rotate_left(3),
+                signed,
                 segments: Default::default(),
                 entries: vec![],
             };
@@ -98,6 +107,50 @@ fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
             packet
         },
     )
+}
+
+fn signature() -> impl Strategy<Value = [u8; 64]> {
+    any::<[[u8; 32]; 2]>().prop_map(|halves| core::array::from_fn(|at| halves[at / 32][at % 32]))
+}
+
+fn signed() -> impl Strategy<Value = Signed> {
+    let statement = (any::<(u32, u16, [u8; 8], [u8; 12], u32)>(), 0_u8..16, signature()).prop_map(
+        |((turn, live, own, all, checksum), author, signature)| Statement {
+            author: PlayerId(author),
+            turn: Turn(turn),
+            live: live | (1 << author),
+            own,
+            all,
+            checksum,
+            signature,
+        },
+    );
+    let received = (any::<u32>(), 1..=u16::MAX).prop_map(|(turn, authors)| Received { turn, authors });
+    let end =
+        (0_u8..16, any::<u32>(), 0_u8..4, signature()).prop_map(|(player, number, reason, signature)| {
+            SignedEnd { player: PlayerId(player), number, reason, signature }
+        });
+    let lists = (
+        prop::collection::vec(received, 0..=4),
+        prop::collection::vec(statement, 0..=4),
+        prop::collection::vec(end, 0..3),
+    );
+    (any::<bool>(), lists).prop_map(|(wants_roster, (received, statements, ends))| Signed {
+        wants_roster,
+        received: received.into(),
+        statements: statements.into(),
+        ends: ends.into(),
+    })
+}
+
+fn seat() -> impl Strategy<Value = Seat> {
+    any::<([u8; 32], u64)>().prop_map(|(key, salt)| Seat { key, salt })
+}
+
+fn keys() -> impl Strategy<Value = Box<LobbyKeys>> {
+    let roster = prop::collection::vec(prop::option::of(seat()), 0..=16);
+    (prop::option::of(seat()), any::<Option<u64>>(), roster)
+        .prop_map(|(own, mark, roster)| Box::new(LobbyKeys { own, mark, roster }))
 }
 
 fn hello() -> impl Strategy<Value = Hello> {
@@ -116,8 +169,8 @@ fn packet(format: PayloadFormat) -> impl Strategy<Value = Packet> {
         any::<u64>().prop_map(|cookie| Packet::Challenge(Challenge { cookie })),
         identity().prop_map(|identity| Packet::Welcome(Welcome { identity })),
         refusal().prop_map(|refusal| Packet::Refuse(Refuse { refusal })),
-        lobby.prop_map(|(ready, sent_us, echo, start_in_us)| {
-            Packet::Lobby(Lobby { ready, sent_us, echo, start_in_us })
+        (lobby, prop::option::of(keys())).prop_map(|((ready, sent_us, echo, start_in_us), keys)| {
+            Packet::Lobby(Lobby { ready, sent_us, echo, start_in_us, keys })
         }),
         turns(format).prop_map(|packet| Packet::Turns(Box::new(packet))),
         prop_oneof![Just(Bye::Finished), Just(Bye::Left), Just(Bye::Dropped)].prop_map(Packet::Bye),

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::packet::statement::Signed;
 use crate::packet::{PACKET_BYTES_MAX, Packet, PayloadFormat, TAG_BYTES, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
 use crate::value::entry::{EndReason, Entry, Extra, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
@@ -45,6 +46,8 @@ pub struct TurnsPacket {
     pub frozen: u16,
     /// Players whom the sender votes out, bit n for player n (only in a mesh).
     pub votes: u16,
+    /// Statements and what belongs to them; empty in a match without keys.
+    pub signed: Signed,
     /// Runs of entries, at most one per player, in any order.
     pub segments: SmallVec<[Segment; PLAYERS_MAX as usize]>,
     /// Entries of all segments, one after the other.
@@ -59,6 +62,7 @@ impl TurnsPacket {
         self.unconfirmed = 0;
         self.frozen = 0;
         self.votes = 0;
+        self.signed.clear();
         self.segments.clear();
         self.entries.clear();
     }
@@ -85,6 +89,7 @@ impl TurnsPacket {
             writer.write_bits(u64::from(self.frozen), 16);
             writer.write_bits(u64::from(self.votes), 16);
         }
+        self.signed.write(writer, self.base, self.acks.len());
         self.write_segments(format, writer);
     }
 
@@ -130,6 +135,7 @@ impl TurnsPacket {
                 return Err(DecodeError::NotCanonical);
             }
         }
+        self.signed.read(&mut reader, self.base, self.acks.len())?;
         self.read_segments(&mut reader, format)?;
         reader.finish()
     }
@@ -184,6 +190,17 @@ fn write_segment_head(writer: &mut BitWriter, base: u32, segment: &Segment, coun
     writer.write_bits(u64::from(segment.player.0), 4);
     writer.write_golomb_signed((segment.first + count).wrapping_sub(base) as i32, 0);
     writer.write_golomb(count - 1, COUNT_ORDER);
+}
+
+/// Writes what an entry says as bits that no other entry has: what statements are hashes of.
+pub(crate) fn entry_content(writer: &mut BitWriter, entry: &Entry) {
+    writer.clear();
+    writer.write_bits(u64::from(entry.payload.bit_count()), 32);
+    writer.write_slice(entry.payload.bytes(), entry.payload.bit_count());
+    writer.write_bits(entry.extras.len() as u64, 8);
+    for &extra in &entry.extras {
+        write_extra(writer, extra);
+    }
 }
 
 fn write_payload(writer: &mut BitWriter, format: PayloadFormat, payload: &Payload) {

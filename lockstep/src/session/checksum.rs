@@ -22,12 +22,19 @@ pub struct Desync {
     pub values: Vec<(PlayerId, u32)>,
     /// This peer's own folded value (also of a spectator).
     pub own: Option<u32>,
+    /// The match is signed ([`crate::SessionConfig::signed()`]): nobody is blamed for values that others may have changed on their way, statements tell
+    /// ([`crate::Event::Outlier`]).
+    pub signed: bool,
 }
 
 impl Desync {
-    /// The single player whose value differs from that of all others. None with two players, or if several differ.
+    /// The single player whose value differs from that of all others; none with two players, or when several differ, or in a match that is signed. Who
+    /// forwards the values can change them, so this proves nothing.
     #[must_use]
     pub fn outlier(&self) -> Option<PlayerId> {
+        if self.signed {
+            return None;
+        }
         let differs = |&(player, value): &(PlayerId, u32)| {
             let mut others = self.values.iter().filter(|other| other.0 != player).map(|other| other.1);
             let first = others.next()?;
@@ -109,13 +116,13 @@ impl Checksums {
         }
     }
 
-    /// Settles the oldest turn if it is complete. `expects(player, turn)` says whether a value will still come. Returns the turn, and the
-    /// values if they are not all equal.
+    /// Settles the oldest turn if it is complete. `expects(player, turn)` tells whether a value will still come.
+    /// Returns the turn, the values if they are not all equal, and who gave none (bit n: player n).
     pub(crate) fn settle(
         &mut self,
         expects_own: bool,
         expects: impl Fn(PlayerId, u32) -> bool,
-    ) -> Option<(Turn, Option<Desync>)> {
+    ) -> Option<(Turn, Option<Desync>, u16)> {
         let players = self.players;
         let complete = |row: &Row, turn: u32| {
             (row.own.is_some() || !expects_own)
@@ -129,14 +136,14 @@ impl Checksums {
             }
             let row = self.rows.pop_front()?;
             self.oldest += 1;
-            return Some((Turn(turn), row.desync(turn)));
+            return Some((Turn(turn), row.desync(turn), row.silent(self.players)));
         }
         let turn = self.last_turn?;
         if self.last_done || (turn + 1).is_multiple_of(self.interval) || !complete(&self.last_row, turn) {
             return None;
         }
         self.last_done = true;
-        Some((Turn(turn), self.last_row.desync(turn)))
+        Some((Turn(turn), self.last_row.desync(turn), self.last_row.silent(self.players)))
     }
 
     /// Number of settled turns, counted from the start.
@@ -161,6 +168,12 @@ impl Checksums {
 }
 
 impl Row {
+    /// Players without a value.
+    fn silent(&self, players: u8) -> u16 {
+        let silent = (0..players).filter(|player| self.values[usize::from(*player)].is_none());
+        silent.fold(0, |mask, player| mask | (1 << player))
+    }
+
     fn desync(&self, turn: u32) -> Option<Desync> {
         let mut all = self.values.iter().copied().chain([self.own]).flatten();
         let first = all.next()?;
@@ -168,7 +181,7 @@ impl Row {
             return None;
         }
         let values = (0_u8..).zip(self.values).filter_map(|(i, v)| Some((PlayerId(i), v?))).collect();
-        Some(Desync { turn: Turn(turn), values, own: self.own })
+        Some(Desync { turn: Turn(turn), values, own: self.own, signed: false })
     }
 }
 
@@ -184,7 +197,8 @@ mod tests {
         assert_eq!(sums.settle(true, |_, _| true), None, "player 2 is missing");
         assert_eq!(sums.settled(), 0);
         sums.note(0, PlayerId(2), 8);
-        let (turn, desync) = sums.settle(true, |_, _| true).unwrap();
+        let (turn, desync, silent) = sums.settle(true, |_, _| true).unwrap();
+        assert_eq!(silent, 0);
         let desync = desync.unwrap();
         assert_eq!((turn, desync.outlier(), sums.settled()), (Turn(0), Some(PlayerId(2)), 1));
         assert_eq!(desync.values, [(PlayerId(0), 7), (PlayerId(1), 7), (PlayerId(2), 8)]);
@@ -194,7 +208,7 @@ mod tests {
     fn a_dropped_player_is_not_waited_for() {
         let mut sums = Checksums::new(2, 1, 8);
         sums.note_own(0, 7, Some(PlayerId(0)));
-        assert_eq!(sums.settle(true, |player, _| player.0 == 0), Some((Turn(0), None)));
+        assert_eq!(sums.settle(true, |player, _| player.0 == 0), Some((Turn(0), None, 2)));
     }
 
     #[test]
@@ -204,7 +218,7 @@ mod tests {
         assert!(sums.covers(29) && sums.covers(40) && !sums.covers(39));
         for turn in [29, 40] {
             sums.note_own(turn, 5, Some(PlayerId(0)));
-            assert_eq!(sums.settle(true, |_, _| true), Some((Turn(turn), None)));
+            assert_eq!(sums.settle(true, |_, _| true), Some((Turn(turn), None, 0)));
             assert_eq!(sums.settled(), turn + 1);
         }
         assert_eq!(sums.settle(true, |_, _| true), None);
@@ -220,6 +234,6 @@ mod tests {
     #[test]
     fn two_players_have_no_outlier() {
         let values = vec![(PlayerId(0), 1), (PlayerId(1), 2)];
-        assert_eq!(Desync { turn: Turn(3), values, own: None }.outlier(), None);
+        assert_eq!(Desync { turn: Turn(3), values, own: None, signed: false }.outlier(), None);
     }
 }

@@ -7,6 +7,7 @@ use core::fmt;
 
 use crate::pace::pacing::{Pace, TurnPlan};
 use crate::session::saved::SavedMatch;
+use crate::signed::key::PlayerKey;
 use crate::value::entry::EndReason;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
@@ -76,6 +77,10 @@ pub struct SessionConfig {
     pub waiting_notice: Duration,
     /// See [`SessionConfig::linger()`].
     pub linger: Duration,
+    /// Players sign what they say: see [`SessionConfig::signed()`].
+    pub signed: bool,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) key: Option<PlayerKey>,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) resume: Option<Box<SavedMatch>>,
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -126,6 +131,8 @@ pub enum ConfigError {
         /// Bits that the settings allow.
         max: u32,
     },
+    /// The match is signed, and this player has no key.
+    NoKey,
     /// The saved match was played with other settings, other content or another action type.
     OtherMatch,
     /// The saved match cannot be resumed: it lacks entries, or contains entries that nobody could have given.
@@ -141,6 +148,7 @@ impl fmt::Display for ConfigError {
             Self::ActionTooLarge { bits, max } => {
                 write!(f, "an action must have at most {max} bits, not {bits}")
             }
+            Self::NoKey => write!(f, "the match is signed, and no key was given for the player"),
             Self::OtherMatch => write!(f, "the saved match has other settings or content"),
             Self::UnsoundSave => {
                 write!(f, "the saved match cannot be resumed: its entries are not consistent")
@@ -185,6 +193,8 @@ impl SessionConfig {
             silence_timeout: Duration::from_secs(20),
             waiting_notice: Duration::from_millis(500),
             linger: Duration::from_secs(2),
+            signed: false,
+            key: None,
             resume: None,
             entropy: Entropy::default(),
         }
@@ -247,6 +257,20 @@ impl SessionConfig {
     #[must_use]
     pub fn entropy(self, entropy: [u8; 16]) -> Self {
         Self { entropy: Entropy(Some(entropy)), ..self }
+    }
+
+    /// Every player has a key and signs about once a second what has happened, so that nobody can show different matches to different players
+    /// unnoticed. All peers of a match must say so, spectators and relays, too; players say it with [`SessionConfig::player_key`]. Default: nobody
+    /// signs, and who lies is not found.
+    #[must_use]
+    pub fn signed(self) -> Self {
+        Self { signed: true, ..self }
+    }
+
+    /// The local player's key in a match that is signed ([`SessionConfig::signed()`]). A local choice.
+    #[must_use]
+    pub fn player_key(self, key: PlayerKey) -> Self {
+        Self { signed: true, key: Some(key), ..self }
     }
 
     /// Hash of everything else that must be equal at the start: map, units, rules, versions. Default 0.

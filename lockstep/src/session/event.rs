@@ -5,6 +5,8 @@ use core::fmt;
 use crate::pace::pacing::TurnPlan;
 use crate::packet::Refusal;
 use crate::session::checksum::Desync;
+use crate::session::signing::{Contradiction, Outlier};
+use crate::signed::roster::Roster;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 use crate::value::time::Duration;
@@ -70,6 +72,36 @@ pub enum Event {
     },
     /// Checksums of a turn differ. Only the first such turn is reported. The session goes on; the application decides what to do.
     Desync(Desync),
+    /// The match is signed, and all players agree on these keys. Players who compare [`Roster::fingerprint`] by another way know that nobody in between has
+    /// exchanged them.
+    Roster(Box<Roster>),
+    /// Two statements of the players cannot both be the truth: somebody has shown different matches to different players, or lies about it. The
+    /// match goes on, the application decides.
+    Contradiction(Box<Contradiction>),
+    /// This spectator has been shown another match than the player has signed, and nobody has signed what it was shown: the player lies, or who forwards
+    /// (and it is the latter if this is told of several players).
+    ShownAnother {
+        /// Who has signed something else.
+        player: PlayerId,
+        /// Up to the start of this turn.
+        turn: Turn,
+    },
+    /// A player's simulation came to something else than most, with the same orders; statements prove it.
+    Outlier(Box<Outlier>),
+    /// For two seconds of the game nothing has come that the player would have signed. Told again after one has come. (Who forwards may keep it back.)
+    StatementMissing {
+        /// Who.
+        player: PlayerId,
+        /// The turn about which there is no statement.
+        turn: Turn,
+    },
+    /// A player has given no checksum of this turn. Told once for each player.
+    ChecksumMissing {
+        /// Who.
+        player: PlayerId,
+        /// The turn.
+        turn: Turn,
+    },
     /// From `turn` on a player gives no more actions.
     PlayerGone {
         /// Who.
@@ -174,6 +206,8 @@ pub enum Failure {
     Dropped,
     /// A peer ended its session before the match was over.
     PeerLeft(PeerId),
+    /// The match is signed, and the roster that this player was told is not the one that it belongs to.
+    OtherRoster,
 }
 
 impl fmt::Display for Failure {
@@ -195,6 +229,7 @@ impl fmt::Display for Failure {
             Self::ConnectionLost(_) => write!(f, "connection lost"),
             Self::Dropped => write!(f, "the others went on without this player"),
             Self::PeerLeft(_) => write!(f, "the other side ended the match early"),
+            Self::OtherRoster => write!(f, "the other side has other keys of the players"),
         }
     }
 }
@@ -227,6 +262,8 @@ pub struct Stats {
     pub entries_unexpected: u64,
     /// Entries of players for whom the sending peer may not speak, or with actions that do not decode.
     pub entries_invalid: u64,
+    /// Statements that nobody has signed who could have, or that the sending peer may not pass on.
+    pub statements_invalid: u64,
     /// Frames in which the simulation waited because a turn was not ready.
     pub stalled_frames: u64,
     /// Turns that have begun.

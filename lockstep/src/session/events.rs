@@ -58,7 +58,10 @@ fn is_kept(event: &Event) -> bool {
     matches!(
         event,
         Event::Started
+            | Event::Roster(_)
             | Event::Desync(_)
+            | Event::Contradiction(_)
+            | Event::Outlier(_)
             | Event::PlayerGone { .. }
             | Event::TakenOver { .. }
             | Event::TeamOut { .. }

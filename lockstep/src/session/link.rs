@@ -1,6 +1,8 @@
 //! One remote peer: the handshake, what it has, when it was last heard, when the next packet is due.
 
 use crate::packet::Bye;
+use crate::session::carried::Carried;
+use crate::signed::roster::Seat;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -33,6 +35,10 @@ pub(crate) struct LobbyView {
     pub(crate) round_trip_min: Option<Duration>,
     /// The remote's latest time stamp and when it arrived.
     pub(crate) heard: Option<(u32, Instant)>,
+    /// A player's key.
+    pub(crate) seat: Option<Seat>,
+    /// The mark of the roster that the remote has.
+    pub(crate) mark: Option<u64>,
 }
 
 /// The share of a player's entries that came when the player had everybody else's entries of the same turn: a fading average.
@@ -101,6 +107,7 @@ pub(crate) struct Link {
     pub(crate) frozen: u16,
     /// Mesh: the remote's [`crate::packet::TurnsPacket::votes`].
     pub(crate) votes: u16,
+    pub(crate) carried_statements: Carried,
 }
 
 impl Link {
@@ -138,6 +145,7 @@ impl Link {
             looked_first: LookedFirst::default(),
             frozen: 0,
             votes: 0,
+            carried_statements: Carried::default(),
         }
     }
 

@@ -58,6 +58,7 @@ impl Lobby {
 
 impl<A: Action> Session<A> {
     pub(super) fn lobby_timeout(&mut self) {
+        self.gather_roster();
         if self.setup.coordinates() && self.lobby.start_at.is_none() && self.everybody_is_ready() {
             let round_trips = self.links.values().filter_map(|link| link.lobby.round_trip_min);
             let wait = match round_trips.max() {
@@ -113,6 +114,9 @@ impl<A: Action> Session<A> {
 
     /// Turn 0 may begin.
     pub(super) fn start(&mut self) {
+        if !self.settle_roster() {
+            return;
+        }
         self.phase = SessionPhase::Running;
         for link in self.links.values_mut() {
             link.last_heard = self.now;
@@ -123,10 +127,12 @@ impl<A: Action> Session<A> {
     fn everybody_is_ready(&self) -> bool {
         let watching = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Spectator);
         self.links_are_complete()
+            && self.has_roster()
             && self.links.values().filter(watching).count() as u64
                 >= u64::from(self.setup.config.spectators_min)
             && self.links.values().all(|link| {
-                let measured = link.lobby.ready && link.lobby.round_trip_min.is_some();
+                let measured =
+                    link.lobby.ready && link.lobby.round_trip_min.is_some() && self.agrees_on_roster(link);
                 let present = measured && self.now.since(link.last_heard) < LOBBY_SILENCE;
                 !(link.is_player() || self.setup.config.spectators_min > 0)
                     || (link.is_connected() && present)
@@ -267,7 +273,8 @@ impl<A: Action> Session<A> {
         }
     }
 
-    pub(super) fn handle_lobby(&mut self, index: usize, lobby: LobbyPacket) {
+    pub(super) fn handle_lobby(&mut self, index: usize, lobby: &LobbyPacket) {
+        self.take_keys(index, lobby.keys.as_deref());
         let now = self.now;
         let from_coordinator = self.links[index].identity == Some(self.setup.coordinator());
         let link = &mut self.links[index];
@@ -296,7 +303,7 @@ impl<A: Action> Session<A> {
     pub(super) fn lobby_packet(&self, link: &Link) -> LobbyPacket {
         let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
         LobbyPacket {
-            ready: self.links_are_complete(),
+            ready: self.links_are_complete() && self.has_roster(),
             sent_us: self.now.as_micros() as u32,
             echo: link
                 .lobby
@@ -307,6 +314,7 @@ impl<A: Action> Session<A> {
                 .start_at
                 .filter(|_| self.setup.coordinates())
                 .map(|start_at| micros(start_at.since(self.now))),
+            keys: self.lobby_keys(link),
         }
     }
 }

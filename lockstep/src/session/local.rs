@@ -155,8 +155,12 @@ impl<A: Action> Session<A> {
             extras.push(Extra::Result(value));
         }
         extras.extend(slack.map(Extra::Slack));
-        self.pace.meter.entry_closed(stream.next(), self.now);
+        let number = stream.next();
+        self.pace.meter.entry_closed(number, self.now);
         stream.push(Entry { payload, extras });
+        if let Some(reason) = self.local.ending {
+            self.sign_end(player, number, reason);
+        }
         for link in self.links.values_mut() {
             link.mark_urgent();
         }

@@ -1,5 +1,6 @@
 //! A lockstep session without IO: bytes, time and randomness come in as arguments.
 
+mod carried;
 pub(crate) mod checksum;
 mod clock;
 pub(crate) mod config;
@@ -8,6 +9,7 @@ mod drop;
 mod ending;
 pub(crate) mod event;
 mod events;
+mod judging;
 mod lateness;
 pub(crate) mod link;
 mod lobby;
@@ -16,9 +18,11 @@ mod mesh;
 pub(crate) mod outbox;
 mod receive;
 mod result;
+mod roster;
 mod save;
 pub(crate) mod saved;
 mod setup;
+pub(crate) mod signing;
 pub(crate) mod stream;
 mod transmit;
 mod turns;
@@ -53,6 +57,7 @@ use mesh::Agreement;
 use result::Results;
 use save::Saving;
 use setup::Setup;
+use signing::Signing;
 pub use turns::TurnStatus;
 use turns::{Comparison, Gate};
 use waiting::Waiting;
@@ -118,6 +123,8 @@ pub struct Session<A> {
     saving: Saving,
     mesh: Agreement,
     ending: Ending,
+    /// None in a match without keys.
+    signing: Option<Box<Signing>>,
     events: EventQueue,
     stats: Stats,
     buffers: Buffers,
@@ -174,6 +181,9 @@ impl<A: Action> Session<A> {
             let (value, max) = (u64::from(player.0), u64::from(config.players) - 1);
             return Err(ConfigError::OutOfRange { setting: "player", value, min: 0, max });
         }
+        if config.signed && config.key.is_none() && matches!(identity, Identity::Player(_)) {
+            return Err(ConfigError::NoKey);
+        }
         let format = if config.input_mode {
             PayloadFormat::Fixed(A::MAX_BITS)
         } else {
@@ -203,11 +213,12 @@ impl<A: Action> Session<A> {
                 meter: Meter::new(),
                 alignment: Alignment::new(),
             },
-            compared: Comparison { checksums, desync_reported: false },
+            compared: Comparison { checksums, desync_reported: false, silent: 0 },
             results: Results::default(),
             saving: Saving::default(),
             mesh: Agreement::default(),
             ending: Ending::default(),
+            signing: config.signed.then(|| Box::new(Signing::new(config.players, signing::salt(secret)))),
             events: EventQueue::default(),
             stats: Stats::default(),
             buffers: Buffers::default(),

@@ -69,7 +69,7 @@ impl<A: Action> Session<A> {
                 let lobby = Lobby::decode(reader)?;
                 let Some(index) = connected else { return Ok(false) };
                 self.links[index].last_heard = self.now;
-                self.handle_lobby(index, lobby);
+                self.handle_lobby(index, &lobby);
             }
             Packet::TURNS => return self.take_turns(connected, reader),
             Packet::BYE => {
@@ -132,11 +132,15 @@ impl<A: Action> Session<A> {
             }
             // The packets that announced the start were lost.
             self.start();
+            if self.is_over() {
+                return false;
+            }
         }
         self.links[index].last_heard = self.now;
         // What the sender had of the others before it sent the new entries of this packet.
         let had_before = self.had_of_others(index);
         self.take_acks(index, turns);
+        self.take_signed(index, turns);
         if !self.is_over() {
             for segment in &turns.segments {
                 self.take_segment(index, turns, segment, had_before);
@@ -166,6 +170,10 @@ impl<A: Action> Session<A> {
             if (from_author || !agreed) && fresh.any(|(entry, number)| beyond(&number) && drops(entry)) {
                 return false;
             }
+            if !self.end_is_signed(segment, turns) {
+                return false;
+            }
+            let Some(stream) = self.streams.get(segment.player.index()) else { return false };
             for (entry, number) in turns.entries_of(segment).iter().zip(segment.first..) {
                 let known = number < stream.next();
                 if known || entry.payload.is_none() {
@@ -180,6 +188,17 @@ impl<A: Action> Session<A> {
             }
         }
         true
+    }
+
+    /// In a signed match nobody but the player itself ends its stream, unless it is dropped.
+    fn end_is_signed(&mut self, segment: &packet::Segment, turns: &TurnsPacket) -> bool {
+        let next = self.streams[segment.player.index()].next();
+        let mut fresh = turns.entries_of(segment).iter().zip(segment.first..);
+        fresh.all(|(entry, number)| match entry.end() {
+            None | Some(EndReason::Dropped) => true,
+            Some(_) if number < next => true,
+            Some(reason) => self.ends_itself(segment.player, number, reason, &turns.signed.ends),
+        })
     }
 
     fn take_acks(&mut self, index: usize, turns: &TurnsPacket) {
@@ -281,6 +300,9 @@ impl<A: Action> Session<A> {
         }
         if taken {
             stream.source = Some(self.links[index].peer);
+            if let Some(signing) = &mut self.signing {
+                signing.note_passed(player, self.links[index].identity);
+            }
             let dropped = matches!(stream.end(), Some((_, EndReason::Dropped))) && !ended_before;
             self.mark_fresh(player, index);
             if dropped {

@@ -1,6 +1,8 @@
 //! Outgoing packets.
 
-use crate::packet::{self, BODY_BITS_MAX, Bye, Challenge, ENTRIES_MAX, Refuse, Segment, Welcome};
+use crate::packet::{
+    self, BODY_BITS_MAX, Bye, Challenge, END_BITS, ENTRIES_MAX, Refuse, Segment, SegmentPlan, Welcome,
+};
 use crate::session::link::{Link, LinkPhase};
 use crate::session::lobby::Reply;
 use crate::session::{Session, SessionPhase};
@@ -24,7 +26,7 @@ const CROWD: u8 = 6;
 const REPEAT_GAP_MAX: Duration = Duration::from_millis(150);
 
 /// Greatest size of a turns packet before its segments, bits: kind, base, acknowledgements, counts.
-const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 33 + 9;
+const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 33 + 1 + 9;
 
 impl<A: Action> Session<A> {
     /// When the next packet to a link is due.
@@ -43,6 +45,7 @@ impl<A: Action> Session<A> {
         }
         let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.now);
         let index = self.links.values().position(is_due)?;
+        let owes_roster = self.owes_roster(index);
         let mut more = false;
         match self.phase {
             _ if self.links[index].owes_bye() => {
@@ -58,6 +61,9 @@ impl<A: Action> Session<A> {
                 Welcome { identity: self.setup.identity }.encode(&mut self.buffers.writer);
             }
             SessionPhase::Lobby => self.lobby_packet(&self.links[index]).encode(&mut self.buffers.writer),
+            SessionPhase::Running | SessionPhase::Ending if owes_roster => {
+                self.lobby_packet(&self.links[index]).encode(&mut self.buffers.writer);
+            }
             SessionPhase::Running | SessionPhase::Ending => more = self.write_turns(index),
         }
         let link = &mut self.links[index];
@@ -82,7 +88,7 @@ impl<A: Action> Session<A> {
         }
         turns.frozen = self.mesh.frozen;
         turns.votes = self.mesh.votes;
-        let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX;
+        let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX - self.write_signed(index, &mut turns);
         let repeats = self.repeats(index);
         let mut more = false;
         for player in (0..self.setup.config.players).map(PlayerId) {
@@ -97,6 +103,16 @@ impl<A: Action> Session<A> {
             let room = ENTRIES_MAX - turns.entries.len() as u32;
             let lacking = (first..stream.next()).map_while(|number| stream.get(number)).take(room as usize);
             let plan = packet::segment_cost(lacking, self.setup.format, bits_left);
+            let ends = stream.end().is_some_and(|(last, _)| (first..first + plan.count).contains(&last));
+            let plan = match self.signed_end(player).filter(|_| ends) {
+                Some(_) if plan.bits + END_BITS > bits_left => SegmentPlan::default(),
+                Some(end) => {
+                    bits_left -= END_BITS;
+                    turns.signed.ends.push(end);
+                    plan
+                }
+                None => plan,
+            };
             if plan.count > 0 {
                 let at = turns.entries.len() as u32;
                 let numbers = first..first + plan.count;

@@ -38,6 +38,8 @@ pub(crate) struct Gate {
 pub(crate) struct Comparison {
     pub(super) checksums: Checksums,
     pub(super) desync_reported: bool,
+    /// Players of whom it was told that they give no checksums.
+    pub(super) silent: u16,
 }
 
 impl<A: Action> Session<A> {
@@ -88,6 +90,7 @@ impl<A: Action> Session<A> {
             self.gate.turn += 1;
             self.gate.in_turn = true;
             self.stats.turns_begun += 1;
+            self.state_turn(turn);
             self.close_entry(false);
             self.apply_extras(turn);
         } else if self.phase == SessionPhase::Running && status == TurnStatus::Waiting && !self.gate.in_turn {
@@ -169,6 +172,9 @@ impl<A: Action> Session<A> {
             let folded = fold_checksum(checksum);
             self.gate.ended_checksum = Some(folded);
             self.compared.checksums.note_own(turn, folded, self.setup.player());
+            if let Some(signing) = &mut self.signing {
+                signing.checksum = folded;
+            }
             self.settle_checksums();
         }
         self.saving.checksum = checksum;
@@ -245,6 +251,18 @@ impl<A: Action> Session<A> {
         );
     }
 
+    /// Tells of those who give actions and no checksums.
+    fn report_silent(&mut self, turn: Turn, silent: u16) {
+        let due = turn.0.saturating_add(self.setup.config.turns_ahead).saturating_add(1);
+        for player in crate::session::players_in(silent & !self.compared.silent) {
+            // Who has left had no entry for it any more.
+            if self.streams[player.index()].end().is_none_or(|(last, _)| last > due) {
+                self.compared.silent |= 1 << player.0;
+                self.emit(Event::ChecksumMissing { player, turn });
+            }
+        }
+    }
+
     /// Compares the checksums of all turns that are complete.
     pub(super) fn settle_checksums(&mut self) {
         self.settle_results();
@@ -256,10 +274,13 @@ impl<A: Action> Session<A> {
                 let stream = &streams[player.index()];
                 stream.end().is_none() && stream.next() <= turn.saturating_add(ahead).saturating_add(1)
             };
-            let Some((turn, desync)) = self.compared.checksums.settle(simulates, expects) else { return };
-            if let Some(desync) = desync
+            let settled = self.compared.checksums.settle(simulates, expects);
+            let Some((turn, desync, silent)) = settled else { return };
+            self.report_silent(turn, silent);
+            if let Some(mut desync) = desync
                 && !self.compared.desync_reported
             {
+                desync.signed = self.setup.config.signed;
                 tracing::error!(turn = turn.0, ?desync, "checksums differ");
                 self.compared.desync_reported = true;
                 self.emit(Event::Desync(desync));

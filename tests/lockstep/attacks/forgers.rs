@@ -1,17 +1,20 @@
-//! Random forgers: one member, in every role, sends what the dice say with the key of its own link. Nobody panics, every match of the
-//! honest ends, and honest players who finish without an alarm have run the same orders. (Where the forger is the middle of a star it can
-//! still show different matches to different players: only the first two are asked there.)
+//! Random forgers: one member, in every role, sends what the dice say with the key of its own link, and signs what the dice say with its own key. Nobody
+//! panics, every match of the honest ends, and honest players who finish without an alarm have run the same orders. (In a match without keys the
+//! middle of a star can still show different matches to different players: only the first two are asked there.) No honest player is named.
 
 use super::{config, deliver, run, slow};
-use crate::toy::{Toy, toy_match};
-use testudo_lockstep::packet::{Bye, Echo, Lobby, Packet, Segment, TurnsPacket, Welcome};
+use crate::toy::{Toy, key_of, toy_match};
+use testudo_lockstep::packet::{
+    Bye, Echo, Lobby, LobbyKeys, Packet, Received, Segment, Signed, SignedEnd, TurnsPacket, Welcome,
+};
 use testudo_lockstep::{
-    Duration, EndReason, Entry, Event, Extra, Identity, Instant, Payload, PlayerId, SessionPhase, Topology,
-    VirtualMatch,
+    Duration, EndReason, Entry, Event, Extra, Identity, Instant, Payload, PlayerId, Roster, Seat,
+    SessionPhase, Statement, Topology, Turn, Verdict, VirtualMatch,
 };
 use testudo_tests::scenes::Generator;
 
-/// More are a matter of patience: 3,000 take some minutes.
+/// Matches of a test run; every second one has keys. More are a matter of patience: `FORGED_MATCHES=3000 cargo test --release -p testudo-tests --test
+/// lockstep forgers` takes a minute.
 const MATCHES: u64 = 150;
 
 const PLAYERS: u8 = 4;
@@ -55,18 +58,67 @@ fn entry(dice: &mut Generator, is_last: bool) -> Entry {
     entry
 }
 
-fn packet(dice: &mut Generator, turn: u32) -> Packet {
+/// What rides along in a match with keys: statements about turns near this one, some of them signed by the forger.
+fn signed(dice: &mut Generator, turn: u32, forger: Option<u8>, roster: Option<&Roster>) -> Signed {
+    let mut signed = Signed { wants_roster: below(dice, 16) == 0, ..Signed::default() };
+    for _ in 0..below(dice, 4) {
+        let author =
+            if below(dice, 3) == 0 { below(dice, u32::from(PLAYERS)) as u8 } else { forger.unwrap_or(0) };
+        let live = 15 >> if author < 2 { below(dice, 2) } else { 0 };
+        let number = below(dice, 3) as u8;
+        let mut statement = Statement {
+            author: PlayerId(author),
+            turn: Turn(near(dice, turn)),
+            live: live | (1 << author),
+            own: [number; 8],
+            all: [below(dice, 3) as u8; 12],
+            checksum: below(dice, 3),
+            signature: [number; 64],
+        };
+        if let (Some(roster), Some(forger)) = (roster, forger) {
+            statement.sign(roster, &key_of(forger));
+        }
+        signed.statements.push(statement);
+    }
+    if below(dice, 3) == 0 {
+        let received = Received { turn: near(dice, turn), authors: 1 + below(dice, 15) as u16 };
+        signed.received.push(received);
+    }
+    if below(dice, 3) == 0 {
+        let player = PlayerId(below(dice, u32::from(PLAYERS)) as u8);
+        let (number, reason) = (near(dice, turn), below(dice, 4) as u8);
+        signed.ends.push(SignedEnd { player, number, reason, signature: [reason; 64] });
+    }
+    signed
+}
+
+fn seat(dice: &mut Generator) -> Option<Seat> {
+    (below(dice, 4) > 0).then(|| Seat {
+        key: key_of(below(dice, 6) as u8).public().to_bytes(),
+        salt: u64::from(below(dice, 3)),
+    })
+}
+
+fn lobby(dice: &mut Generator) -> Packet {
+    let echo = Some(Echo { sent_us: dice.next_u32(), held_us: dice.next_u32() });
+    let start_in_us = Some(dice.next_u32() % 1_000_000);
+    let roster = (0..below(dice, 2) * u32::from(PLAYERS)).map(|_| seat(dice)).collect();
+    let keys = LobbyKeys { own: seat(dice), mark: Some(u64::from(dice.next_u32())), roster };
+    let keys = (below(dice, 2) == 0).then(|| Box::new(keys));
+    Packet::Lobby(Lobby { ready: true, sent_us: dice.next_u32(), echo, start_in_us, keys })
+}
+
+fn packet(dice: &mut Generator, turn: u32, forger: Option<u8>, roster: Option<&Roster>) -> Packet {
     match below(dice, 12) {
         0 => Packet::Bye([Bye::Finished, Bye::Left, Bye::Dropped][below(dice, 3) as usize]),
-        1 => {
-            let echo = Some(Echo { sent_us: dice.next_u32(), held_us: dice.next_u32() });
-            let start_in_us = Some(dice.next_u32() % 1_000_000);
-            Packet::Lobby(Lobby { ready: true, sent_us: dice.next_u32(), echo, start_in_us })
-        }
+        1 => lobby(dice),
         2 => Packet::Welcome(Welcome { identity: Identity::Player(PlayerId(below(dice, 5) as u8)) }),
         _ => {
             let mut turns = TurnsPacket { base: near(dice, turn), ..TurnsPacket::default() };
             turns.acks = (0..PLAYERS).map(|_| near(dice, turn)).collect();
+            if roster.is_some() {
+                turns.signed = signed(dice, turn, forger, roster);
+            }
             if below(dice, 4) == 0 {
                 (turns.frozen, turns.votes) = (dice.next_u32() as u16, dice.next_u32() as u16);
             }
@@ -91,6 +143,7 @@ fn play(seed: u64) -> (VirtualMatch<Toy>, Topology, usize) {
     let mut dice = Generator::new(seed);
     let topology = [Topology::Host, Topology::Relay, Topology::Mesh][(seed % 3) as usize];
     let config = config(PLAYERS, topology).turns(40).silence_timeout(Duration::from_secs(5));
+    let config = if seed.is_multiple_of(2) { config.signed() } else { config };
     let mut game = toy_match(&config, 0, seed, slow());
     let nodes = game.drivers().len() as u32;
     let forger = below(&mut dice, nodes) as usize;
@@ -100,8 +153,10 @@ fn play(seed: u64) -> (VirtualMatch<Toy>, Topology, usize) {
         run(&mut game, until);
         let victim = below(&mut dice, nodes) as usize;
         if victim != forger {
-            let turn = game.drivers()[victim].session().next_turn().0;
-            let forged = packet(&mut dice, turn);
+            let session = game.drivers()[victim].session();
+            let (turn, roster) = (session.next_turn().0, session.roster().cloned());
+            let own = (forger < usize::from(PLAYERS)).then_some(forger as u8);
+            let forged = packet(&mut dice, turn, own, roster.as_ref());
             deliver(&mut game, victim, forger as u32, &forged);
         }
     }
@@ -111,29 +166,62 @@ fn play(seed: u64) -> (VirtualMatch<Toy>, Topology, usize) {
     (game, topology, forger)
 }
 
-#[test]
-fn whatever_a_member_forges_the_match_ends_and_the_honest_agree_or_are_told() {
-    for seed in 0..MATCHES {
-        let (mut game, topology, forger) = play(seed);
-        let is_middle =
-            topology != Topology::Mesh && forger == if topology == Topology::Relay { 4 } else { 0 };
-        let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
-        let mut reference: Option<Toy> = None;
-        for (node, driver) in game.drivers_mut().iter_mut().enumerate().filter(|(node, _)| *node != forger) {
-            assert!(
-                driver.session().is_over(),
-                "seed {seed} {topology:?} forger {forger}: {node} of {phases:?}"
-            );
-            let alarmed = std::iter::from_fn(|| driver.session_mut().poll_event())
-                .any(|event| matches!(event, Event::Desync(_)));
-            let simulates = driver.session().player().is_some();
-            let counts =
-                driver.session().phase() == SessionPhase::Finished && simulates && !alarmed && !is_middle;
-            if counts {
-                let toy = driver.simulation().clone();
-                let first = reference.get_or_insert_with(|| toy.clone());
-                assert_eq!(first.history, toy.history, "seed {seed} {topology:?} forger {forger}: {node}");
+/// The forger as the others know it.
+fn identity_of(node: usize) -> Identity {
+    if node < usize::from(PLAYERS) { Identity::Player(PlayerId(node as u8)) } else { Identity::Relay }
+}
+
+/// Whether an honest peer was told that something is wrong. Nobody but the forger is named.
+fn is_alarmed(event: &Event, forger: Identity, roster: Option<&Roster>, what: &str) -> bool {
+    match event {
+        Event::Contradiction(told) => {
+            let suspects = &told.suspects;
+            assert!(suspects.is_empty() || suspects.contains(&forger), "{what}: {told:?}");
+            assert_eq!(told.proof.verify(roster.unwrap()), Ok(told.verdict), "{what}");
+            if let Verdict::Liar(player) = told.verdict {
+                assert_eq!(Identity::Player(player), forger, "{what}");
             }
+            true
+        }
+        Event::Outlier(told) => {
+            assert_eq!(Identity::Player(told.player), forger, "{what}");
+            true
+        }
+        Event::Desync(desync) => {
+            assert!(roster.is_none() || desync.outlier().is_none(), "{what}");
+            true
+        }
+        _ => false,
+    }
+}
+
+fn check(seed: u64) {
+    let (mut game, topology, forger) = play(seed);
+    let is_middle = topology != Topology::Mesh && forger == if topology == Topology::Relay { 4 } else { 0 };
+    let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    let is_signed = seed.is_multiple_of(2);
+    let mut reference: Option<Toy> = None;
+    for (node, driver) in game.drivers_mut().iter_mut().enumerate().filter(|(node, _)| *node != forger) {
+        let what = format!("seed {seed} {topology:?} forger {forger}: {node} of {phases:?}");
+        assert!(driver.session().is_over(), "{what}");
+        let roster = driver.session().roster().cloned();
+        let mut is_told = false;
+        while let Some(event) = driver.session_mut().poll_event() {
+            is_told |= is_alarmed(&event, identity_of(forger), roster.as_ref(), &what);
+        }
+        let simulates = driver.session().player().is_some();
+        let is_done = driver.session().phase() == SessionPhase::Finished && simulates;
+        if is_done && !is_told && (is_signed || !is_middle) {
+            let toy = driver.simulation().clone();
+            let first = reference.get_or_insert_with(|| toy.clone());
+            assert_eq!(first.history, toy.history, "{what}");
         }
     }
+}
+
+#[test]
+fn whatever_a_member_forges_the_match_ends_and_the_honest_agree_or_are_told() {
+    let asked = std::env::var("FORGED_MATCHES").ok();
+    let matches = asked.map_or(MATCHES, |asked| asked.parse().expect("FORGED_MATCHES is a number"));
+    (0..matches).for_each(check);
 }

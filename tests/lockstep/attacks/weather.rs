@@ -75,8 +75,9 @@ fn a_last_word_that_was_lost_is_said_again() {
 }
 
 /// Bytes that each node sends per second while a match runs.
-fn bytes_per_second(players: u8, topology: Topology, link: LinkSettings) -> Vec<u64> {
+fn bytes_per_second(players: u8, topology: Topology, link: LinkSettings, has_keys: bool) -> Vec<u64> {
     let config = SessionConfig::new(players).turns(2_000).topology(topology).pace(Pace::Adaptive);
+    let config = if has_keys { config.signed() } else { config };
     let mut game = toy_match(&config, 0, 1, link);
     run(&mut game, 10_000);
     let sent = |game: &VirtualMatch<Toy>| -> Vec<u64> {
@@ -96,7 +97,9 @@ fn a_crowd_costs_no_more_than_it_must() {
         (16, Topology::Host, link(300, 200_000), 60_000, 4_000),
     ];
     for (players, topology, link, first_max, others_max) in rows {
-        let bytes = bytes_per_second(players, topology, link);
+        let bytes = bytes_per_second(players, topology, link, false);
+        let keys = bytes_per_second(players, topology, link, true);
+        println!("{players} {topology:?} {} {}, with keys {} {}", bytes[0], bytes[1], keys[0], keys[1]);
         assert!(bytes[0] <= first_max, "{players} {topology:?}: {bytes:?}");
         assert!(bytes[1..].iter().all(|&bytes| bytes <= others_max), "{players} {topology:?}: {bytes:?}");
     }
@@ -108,15 +111,27 @@ fn bytes_per_second_of_two_to_sixteen_players() {
     for (name, topology) in [("star", Topology::Host), ("mesh", Topology::Mesh)] {
         for (condition, link) in [("40 ms", link(40, 0)), ("150 ms, 1 %", link(150, 10_000))] {
             for players in [2, 4, 8, 16] {
-                let bytes = bytes_per_second(players, topology, link);
-                let others = bytes[1..].iter().sum::<u64>() / (bytes.len() as u64 - 1);
-                println!("| {name} | {condition} | {players} | {} | {others} |", bytes[0]);
+                let mean = |bytes: &[u64]| bytes.iter().sum::<u64>() / bytes.len() as u64;
+                let bytes = bytes_per_second(players, topology, link, false);
+                let with_keys = bytes_per_second(players, topology, link, true);
+                let (others, others_with_keys) = (mean(&bytes[1..]), mean(&with_keys[1..]));
+                println!(
+                    "| {name} | {condition} | {players} | {} | {others} | {} | {others_with_keys} |",
+                    bytes[0], with_keys[0]
+                );
                 let count = u64::from(players);
                 let (first_max, others_max) = match topology {
                     Topology::Mesh => (700 * count, 700 * count),
                     _ => (300 * count * count, 700),
                 };
                 assert!(bytes[0] <= first_max && others <= others_max, "{name} {condition}: {bytes:?}");
+                // A hundred bytes per second for each player's statements and over each link.
+                let (statements, links) = match topology {
+                    Topology::Mesh => (1, count - 1),
+                    _ => (count - 1, count - 1),
+                };
+                let most = bytes[0] + bytes[0] / 50 + 100 * statements * links;
+                assert!(with_keys[0] <= most, "{name} {condition}: {bytes:?} {with_keys:?}");
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod action;
 mod packet;
+mod proof;
 mod saved;
 mod session;
 mod toy;
@@ -12,6 +13,7 @@ mod world;
 
 pub use action::action;
 pub use packet::packet;
+pub use proof::proof;
 pub use saved::saved_match;
 pub use session::session;
 pub use world::world;
@@ -20,9 +22,10 @@ pub use world::world;
 pub type Target = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
 /// Every target.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     ("action", action, action::action_seeds),
     ("packet", packet, packet::packet_seeds),
+    ("proof", proof, proof::proof_seeds),
     ("saved_match", saved_match, saved::saved_seeds),
     ("session", session, session::session_seeds),
     ("world", world, world::world_seeds),

@@ -1,8 +1,12 @@
 //! The decoder of packets.
 
-use testudo_lockstep::packet::{Challenge, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket};
+use testudo_lockstep::packet::{
+    Challenge, Echo, Hello, Lobby, LobbyKeys, Packet, PayloadFormat, Received, Segment, Signed, SignedEnd,
+    TurnsPacket,
+};
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, PACKET_BYTES_MAX, PROTOCOL_VERSION, Payload, PlayerId,
+    Seat, Statement, Turn,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -36,6 +40,26 @@ pub fn packet(bytes: &[u8]) {
     assert_eq!(again, bytes, "{packet:?}");
 }
 
+/// Everything that rides with the entries of a match with keys.
+fn signed() -> Signed {
+    let statement = |author, live| Statement {
+        author: PlayerId(author),
+        turn: Turn(40),
+        live,
+        own: [1; 8],
+        all: [2; 12],
+        checksum: 77,
+        signature: [9; 64],
+    };
+    let end = SignedEnd { player: PlayerId(1), number: 43, reason: 0, signature: [8; 64] };
+    Signed {
+        wants_roster: true,
+        received: [Received { turn: 35, authors: 6 }].into_iter().collect(),
+        statements: [statement(0, 7), statement(1, 3)].into_iter().collect(),
+        ends: [end].into_iter().collect(),
+    }
+}
+
 /// One packet of several kinds.
 pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
     let mut end = Entry::default();
@@ -59,10 +83,13 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
         unconfirmed: 1,
         frozen: 4,
         votes: 8,
+        signed: signed(),
         segments: segments.into_iter().collect(),
         entries,
     };
     let echo = Some(Echo { sent_us: 5, held_us: 6 });
+    let seat = Some(Seat { key: [3; 32], salt: 4 });
+    let keys = Some(Box::new(LobbyKeys { own: seat, mark: Some(5), roster: vec![seat, None, seat] }));
     let packets = [
         Packet::Hello(Hello {
             version: PROTOCOL_VERSION,
@@ -75,7 +102,7 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
             cookie: 5,
         }),
         Packet::Challenge(Challenge { cookie: 6 }),
-        Packet::Lobby(Lobby { ready: true, sent_us: 9, echo, start_in_us: Some(100_000) }),
+        Packet::Lobby(Lobby { ready: true, sent_us: 9, echo, start_in_us: Some(100_000), keys }),
         Packet::Turns(Box::new(turns)),
     ];
     let body = |packet: Packet| {

@@ -40,7 +40,7 @@ impl SessionConfig {
         for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             chunk.copy_from_slice(&number.to_le_bytes());
         }
-        XxHash3_64::oneshot(&bytes)
+        XxHash3_64::oneshot_with_seed(u64::from(self.signed), &bytes)
     }
 }
 
@@ -57,6 +57,7 @@ mod tests {
             base.clone().turns(9),
             base.clone().teams(&[1, 1]),
             base.clone().bots_take_over(true),
+            base.clone().signed(),
             SessionConfig::new(3),
         ];
         for other in others {

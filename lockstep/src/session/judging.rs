@@ -1,0 +1,122 @@
+//! Comparing statements: with what this peer has seen, and with each other.
+
+use crate::session::event::Event;
+use crate::session::signing::{Contradiction, Outlier, Signing, View};
+use crate::session::{Session, players_in};
+use crate::signed::proof::{Proof, Verdict};
+use crate::signed::statement::Statement;
+use crate::value::action::Action;
+use crate::value::ids::{Identity, PlayerId, Turn};
+
+impl<A: Action> Session<A> {
+    /// Compares all statements about a turn that has begun here and that are not compared yet.
+    pub(super) fn judge_statements(&mut self, signing: &mut Signing, turn: u32) {
+        let Some(view) = signing.view(turn).cloned() else { return };
+        for player in players_in(view.live) {
+            let author = &signing.authors[player.index()];
+            let is_new = author.judged.is_none_or(|judged| judged < turn);
+            let Some(statement) = author.at(turn).filter(|_| is_new).cloned() else { continue };
+            let fits = (statement.live, statement.all) == (view.live, view.all)
+                && view.opening.own(player.index()) == Some(statement.own);
+            if fits {
+                let author = &mut signing.authors[player.index()];
+                (author.judged, author.passed) = (Some(turn), 0);
+            } else if let Some(proof) = proof_of(signing, &view, &statement, self.setup.player()) {
+                signing.authors[player.index()].judged = Some(turn);
+                self.report_lie(signing, player, proof);
+            } else if self.setup.player().is_none() {
+                // Who signs nothing has no statement of its own to hold against it.
+                if !core::mem::replace(&mut signing.authors[player.index()].told_other, true) {
+                    self.emit(Event::ShownAnother { player, turn: Turn(turn) });
+                }
+            }
+        }
+        self.report_outliers(signing, &view);
+    }
+
+    /// Tells of a contradiction, once for each player.
+    pub(super) fn report_lie(&mut self, signing: &mut Signing, player: PlayerId, proof: Proof) {
+        let Ok(verdict) = proof.verdict(self.setup.config.players) else { return };
+        if self.setup.is_mesh() {
+            signing.alarm.get_or_insert(proof.first.turn.0);
+        }
+        let author = &mut signing.authors[player.index()];
+        // What is proven goes beyond what could only be told to be one of several.
+        let is_told = author.told_lie && !matches!(verdict, Verdict::Liar(_));
+        if is_told || author.told_liar {
+            return;
+        }
+        author.told_lie = true;
+        author.told_liar = matches!(verdict, Verdict::Liar(_));
+        let passed = author.passed;
+        let suspects = self.suspects(verdict, passed);
+        tracing::error!(%verdict, ?suspects, turn = proof.first.turn.0, "contradiction");
+        self.emit(Event::Contradiction(Box::new(Contradiction { proof, verdict, suspects })));
+    }
+
+    /// Who can be the liar, as this peer knows it.
+    fn suspects(&self, verdict: Verdict, passed: u16) -> Vec<Identity> {
+        let own = self.setup.identity;
+        let mut suspects: Vec<Identity> = match verdict {
+            Verdict::Liar(player) => return vec![Identity::Player(player)],
+            Verdict::Forged { author, receiver } => {
+                // In a mesh who has passed on the stream is known to the receiver alone.
+                let passed = if own == Identity::Player(receiver) { passed } else { 0 };
+                let passed = players_in(passed).map(Identity::Player);
+                [author, receiver].map(Identity::Player).into_iter().chain(passed).collect()
+            }
+            // In a mesh the two may have got different streams from any third player.
+            Verdict::Divided(_) if self.setup.is_mesh() => return Vec::new(),
+            Verdict::Divided(players) => players.map(Identity::Player).to_vec(),
+        };
+        if !self.setup.is_mesh() {
+            suspects.push(self.setup.coordinator());
+        }
+        suspects.retain(|suspect| *suspect != own);
+        suspects.sort_unstable();
+        suspects.dedup();
+        suspects
+    }
+
+    /// Who came to something else than more than half of those who play, with the same orders.
+    fn report_outliers(&mut self, signing: &mut Signing, view: &View) {
+        let same = |statement: &&Statement| (statement.live, statement.all) == (view.live, view.all);
+        let stated: Vec<&Statement> = players_in(view.live)
+            .filter_map(|player| signing.authors[player.index()].at(view.turn))
+            .filter(same)
+            .collect();
+        let agree = |checksum: u32| stated.iter().filter(move |other| other.checksum == checksum);
+        let most = stated.iter().map(|statement| statement.checksum);
+        let most = most.max_by_key(|checksum| agree(*checksum).count());
+        let Some(most) = most.filter(|most| agree(*most).count() as u32 * 2 > view.live.count_ones()) else {
+            return;
+        };
+        let of_the_most: Vec<Statement> = agree(most).map(|statement| (*statement).clone()).collect();
+        let others: Vec<Statement> =
+            stated.iter().filter(|other| other.checksum != most).map(|other| (*other).clone()).collect();
+        for other in others {
+            let player = other.author;
+            if core::mem::replace(&mut signing.authors[player.index()].told_outlier, true) {
+                continue;
+            }
+            let statements = of_the_most.iter().cloned().chain([other]).collect();
+            self.emit(Event::Outlier(Box::new(Outlier { turn: Turn(view.turn), player, statements })));
+        }
+    }
+}
+
+/// The statement, and one that it contradicts: this peer's own, or (for those who sign nothing) another player's.
+fn proof_of(signing: &Signing, view: &View, statement: &Statement, own: Option<PlayerId>) -> Option<Proof> {
+    let others = (0_u8..).zip(&signing.authors).filter(|(player, _)| *player != statement.author.0);
+    let others = others.filter_map(|(_, author)| author.at(view.turn));
+    let mut others = others.filter(|other| other.compares_with(statement));
+    // What is behind the hash of all is known if it is this peer's own.
+    let as_seen = |other: &Statement| (other.live, other.all) == (view.live, view.all);
+    let mine = own.and_then(|own| signing.authors[own.index()].at(view.turn));
+    if mine.is_some_and(|mine| !mine.compares_with(statement)) {
+        return None;
+    }
+    let partner = mine.cloned().or_else(|| others.find(|other| as_seen(other)).cloned())?;
+    let opening = as_seen(&partner).then(|| view.opening.clone());
+    Some(Proof { first: statement.clone(), second: partner, opening })
+}

@@ -1,0 +1,263 @@
+//! Statements: what this peer has seen of the match, what the players have signed about it, and what follows when that does not fit.
+
+use std::collections::VecDeque;
+
+use siphasher::sip::SipHasher24;
+use smallvec::SmallVec;
+
+use crate::packet::{SignedEnd, end_reason_number, entry_content};
+use crate::session::Session;
+use crate::session::event::Event;
+use crate::signed::chain::{ALL_HASH_BYTES, Opening, StreamHash};
+use crate::signed::key::SIGNATURE_BYTES;
+use crate::signed::proof::{Proof, Verdict};
+use crate::signed::roster::Roster;
+use crate::signed::statement::Statement;
+use crate::value::action::Action;
+use crate::value::entry::EndReason;
+use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
+
+/// Time of the game between two statements, in microseconds.
+const INTERVAL: u64 = 1_000_000;
+
+/// Own views and others' statements that are kept for those that come late.
+const KEPT: usize = 12;
+
+/// Two statements cannot both be the truth. Told once per player of whom it is heard first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Contradiction {
+    /// Both statements, for anybody who has the roster.
+    pub proof: Proof,
+    /// What they prove to anybody.
+    pub verdict: Verdict,
+    /// Who can be the liar as this peer knows it, which is not itself and knows over which links it got what. One: it is that one. None: it cannot be
+    /// told.
+    pub suspects: Vec<Identity>,
+}
+
+/// A player whose simulation came to something else than those of most players, with the same orders. More than half of those who play have signed so.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Outlier {
+    /// Up to the start of this turn.
+    pub turn: Turn,
+    /// Who.
+    pub player: PlayerId,
+    /// The statements of the most, and last the player's own.
+    pub statements: Vec<Statement>,
+}
+
+/// What this peer has seen when a turn began about which statements are made.
+#[derive(Clone, Debug)]
+pub(super) struct View {
+    pub(super) turn: u32,
+    pub(super) live: u16,
+    pub(super) opening: Opening,
+    pub(super) all: [u8; ALL_HASH_BYTES],
+}
+
+/// What a player has stated.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Author {
+    /// Its last statements, oldest first.
+    pub(super) held: VecDeque<Statement>,
+    /// Statements up to this turn have been compared.
+    pub(super) judged: Option<u32>,
+    /// Mesh: players who have passed on entries of this one since its stream was right the last time.
+    pub(super) passed: u16,
+    pub(super) told_lie: bool,
+    pub(super) told_liar: bool,
+    pub(super) told_other: bool,
+    pub(super) told_outlier: bool,
+    pub(super) told_missing: bool,
+}
+
+impl Author {
+    pub(super) fn at(&self, turn: u32) -> Option<&Statement> {
+        self.held.iter().find(|statement| statement.turn.0 == turn)
+    }
+
+    pub(super) fn newest(&self) -> Option<&Statement> {
+        self.held.back()
+    }
+}
+
+/// The part of a session in which players sign.
+#[derive(Clone, Debug)]
+pub(crate) struct Signing {
+    pub(super) roster: Option<Roster>,
+    /// The local player's own number of this match.
+    pub(super) salt: u64,
+    /// Entries up to the turn that has begun last.
+    streams: [StreamHash; PLAYERS_MAX as usize],
+    /// Time of the game since the last statement, in microseconds.
+    elapsed: u64,
+    /// Folded checksum of the newest turn of which one is exchanged.
+    pub(super) checksum: u32,
+    pub(super) views: VecDeque<View>,
+    pub(super) authors: SmallVec<[Author; 4]>,
+    /// Signatures of those who have ended their streams themselves.
+    pub(super) ends: SmallVec<[Option<SignedEnd>; 4]>,
+    /// Mesh: everybody's statements about this turn are shown to everybody, since some do not fit.
+    pub(super) alarm: Option<u32>,
+}
+
+impl Signing {
+    pub(super) fn new(players: u8, salt: u64) -> Self {
+        Self {
+            roster: None,
+            salt,
+            streams: [StreamHash::default(); PLAYERS_MAX as usize],
+            elapsed: 0,
+            checksum: 0,
+            views: VecDeque::with_capacity(KEPT),
+            authors: (0..players).map(|_| Author::default()).collect(),
+            ends: (0..players).map(|_| None).collect(),
+            alarm: None,
+        }
+    }
+
+    /// Keeps a statement that is signed by its author.
+    pub(super) fn hold(&mut self, statement: Statement) {
+        let held = &mut self.authors[statement.author.index()].held;
+        if held.len() >= KEPT {
+            held.pop_front();
+        }
+        let place = held.partition_point(|other| other.turn <= statement.turn);
+        held.insert(place, statement);
+    }
+
+    pub(super) fn view(&self, turn: u32) -> Option<&View> {
+        self.views.iter().find(|view| view.turn == turn)
+    }
+
+    /// Mesh: somebody else than the author has passed on entries.
+    pub(super) fn note_passed(&mut self, author: PlayerId, by: Option<Identity>) {
+        if let Some(Identity::Player(by)) = by.filter(|by| *by != Identity::Player(author)) {
+            self.authors[author.index()].passed |= 1 << by.0;
+        }
+    }
+}
+
+/// A number of this match from this peer's secret.
+pub(super) fn salt(secret: (u64, u64)) -> u64 {
+    SipHasher24::new_with_keys(secret.0, secret.1).hash(b"salt")
+}
+
+impl<A: Action> Session<A> {
+    /// The roster on which all have agreed. None before the match, or if it is not signed.
+    #[must_use]
+    pub fn roster(&self) -> Option<&Roster> {
+        self.signing.as_ref()?.roster.as_ref()
+    }
+
+    /// A turn begins, with everybody's entries: once in a second of the game this is the time for a statement.
+    pub(super) fn state_turn(&mut self, turn: Turn) {
+        let Some(mut signing) = self.signing.take() else { return };
+        for (hash, stream) in signing.streams.iter_mut().zip(&self.streams) {
+            if let Some(entry) = stream.get(turn.0) {
+                entry_content(&mut self.buffers.recoded, entry);
+                hash.add(turn.0, self.buffers.recoded.bytes());
+            }
+        }
+        let plan = self.pace.planner.plan();
+        let frame = 1_000_000 / u64::from(plan.frames_per_second.max(1));
+        signing.elapsed += u64::from(plan.frames_per_turn) * frame;
+        if signing.elapsed >= INTERVAL || self.gate.last_turn == Some(turn.0) {
+            signing.elapsed = 0;
+            self.note_view(&mut signing, turn.0);
+        }
+        self.signing = Some(signing);
+    }
+
+    fn note_view(&mut self, signing: &mut Signing, turn: u32) {
+        let goes_on = |player: &usize| self.streams[*player].end().is_none_or(|(last, _)| last > turn);
+        let live = (0..self.streams.len()).filter(goes_on).fold(0, |live, player| live | (1 << player));
+        let shown = signing.streams.iter().take(self.streams.len()).map(StreamHash::shown);
+        let opening = Opening(shown.collect());
+        let view = View { turn, live, all: opening.all(turn, live), opening };
+        if let (Some(player), Some(key), Some(roster)) =
+            (self.setup.player(), &self.setup.config.key, &signing.roster)
+            && live & (1 << player.0) != 0
+        {
+            let mut statement = Statement {
+                author: player,
+                turn: Turn(turn),
+                live,
+                own: view.opening.own(player.index()).unwrap_or_default(),
+                all: view.all,
+                checksum: signing.checksum,
+                signature: [0; SIGNATURE_BYTES],
+            };
+            statement.sign(roster, key);
+            signing.hold(statement);
+        }
+        if signing.views.len() >= KEPT {
+            signing.views.pop_front();
+        }
+        signing.views.push_back(view);
+        self.report_missing(signing, live);
+        self.judge_statements(signing, turn);
+    }
+
+    /// Who has stated nothing about what was two statements ago, or later.
+    fn report_missing(&mut self, signing: &mut Signing, live: u16) {
+        let Some(view) = signing.views.len().checked_sub(3).map(|index| &signing.views[index]) else {
+            return;
+        };
+        let (turn, live) = (view.turn, live & view.live);
+        let own = self.setup.player().map_or(0, |own| 1 << own.0);
+        if signing.roster.is_none() {
+            return;
+        }
+        for player in crate::session::players_in(live & !own) {
+            let author = &mut signing.authors[player.index()];
+            let is_missing = author.newest().is_none_or(|newest| newest.turn.0 < turn);
+            if is_missing && !author.told_missing {
+                tracing::warn!(player = player.0, turn, "no statement");
+                self.emit(Event::StatementMissing { player, turn: Turn(turn) });
+            }
+            author.told_missing = is_missing;
+        }
+    }
+
+    /// The player's own signature under the end of its stream.
+    pub(super) fn signed_end(&self, player: PlayerId) -> Option<SignedEnd> {
+        self.signing.as_ref()?.ends[player.index()]
+    }
+
+    /// The local player ends its stream with this entry: it signs that it does so itself.
+    pub(super) fn sign_end(&mut self, player: PlayerId, number: u32, reason: EndReason) {
+        let Some(signing) = &mut self.signing else { return };
+        if let (Some(key), Some(roster)) = (&self.setup.config.key, &signing.roster) {
+            let reason = end_reason_number(reason) as u8;
+            let signature = key.sign(&roster.end_message(player, number, reason));
+            signing.ends[player.index()] = Some(SignedEnd { player, number, reason, signature });
+        }
+    }
+
+    /// Whether the player itself ends its stream with this entry: its signature is known, or among those that came with the entry.
+    pub(super) fn ends_itself(
+        &mut self,
+        player: PlayerId,
+        number: u32,
+        reason: EndReason,
+        told: &[SignedEnd],
+    ) -> bool {
+        let Some(signing) = &mut self.signing else { return true };
+        let reason = end_reason_number(reason) as u8;
+        let fits = |end: &SignedEnd| (end.player, end.number, end.reason) == (player, number, reason);
+        if signing.ends[player.index()].as_ref().is_some_and(fits) {
+            return true;
+        }
+        let (Some(roster), Some(end)) = (&signing.roster, told.iter().find(|end| fits(end))) else {
+            return false;
+        };
+        let is_signed = roster.has_ended(player, number, reason, &end.signature);
+        if is_signed {
+            signing.ends[player.index()] = Some(*end);
+        }
+        is_signed
+    }
+}

@@ -1,0 +1,71 @@
+//! Hashes of what everybody has done so far. They have to withstand somebody who chooses the bytes: SHA-512, shortened.
+
+use sha2::{Digest, Sha512};
+
+use crate::value::ids::PLAYERS_MAX;
+
+/// Bytes of the hash of one stream in an opening.
+pub(crate) const STREAM_HASH_BYTES: usize = 16;
+
+/// Bytes of the hash of all streams together.
+pub(crate) const ALL_HASH_BYTES: usize = 12;
+
+/// Bytes of the hash of the author's own stream in a statement: the first of its hash in an opening.
+pub(crate) const OWN_HASH_BYTES: usize = 8;
+
+/// The hash of a message, cut to `N` bytes.
+pub(crate) fn hash<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
+    let mut hasher = Sha512::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    let mut cut = [0; N];
+    cut.copy_from_slice(&hasher.finalize()[..N]);
+    cut
+}
+
+/// The hash of one stream's entries from the first on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct StreamHash(pub(crate) [u8; 32]);
+
+impl StreamHash {
+    /// Takes in the next entry, as bytes of which no other entry has the same.
+    pub(crate) fn add(&mut self, number: u32, entry: &[u8]) {
+        self.0 = hash(&[b"testudo entry", &self.0, &number.to_le_bytes(), entry]);
+    }
+
+    /// What an opening shows of it.
+    pub(crate) fn shown(&self) -> [u8; STREAM_HASH_BYTES] {
+        let mut shown = [0; STREAM_HASH_BYTES];
+        shown.copy_from_slice(&self.0[..STREAM_HASH_BYTES]);
+        shown
+    }
+}
+
+/// The hashes of all streams, one by one: what lies behind a statement's [`crate::Statement::all`].
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Opening(pub(crate) Vec<[u8; STREAM_HASH_BYTES]>);
+
+impl Opening {
+    /// One hash for all players of a match, in order.
+    #[must_use]
+    pub fn new(streams: Vec<[u8; STREAM_HASH_BYTES]>) -> Option<Self> {
+        (1..=usize::from(PLAYERS_MAX)).contains(&streams.len()).then_some(Self(streams))
+    }
+
+    /// The hashes, in the order of players.
+    #[must_use]
+    pub fn streams(&self) -> &[[u8; STREAM_HASH_BYTES]] {
+        &self.0
+    }
+
+    /// The hash of all of them, before a turn and with these players in the match.
+    pub(crate) fn all(&self, turn: u32, live: u16) -> [u8; ALL_HASH_BYTES] {
+        hash(&[b"testudo entries", &turn.to_le_bytes(), &live.to_le_bytes(), self.0.as_flattened()])
+    }
+
+    /// The first bytes of one stream's hash.
+    pub(crate) fn own(&self, player: usize) -> Option<[u8; OWN_HASH_BYTES]> {
+        self.0.get(player)?.first_chunk().copied()
+    }
+}

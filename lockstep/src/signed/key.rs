@@ -1,0 +1,68 @@
+//! A player's key pair: Ed25519 (RFC 8032), by the crate `ed25519-dalek`.
+
+use core::fmt;
+
+use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
+
+/// Bytes of a signature.
+pub(crate) const SIGNATURE_BYTES: usize = 64;
+
+/// The secret key of the local player, with which it signs what it says.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PlayerKey(SigningKey);
+
+/// What others know of a player's key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey(VerifyingKey);
+
+impl PlayerKey {
+    /// The key that follows from 32 secret random bytes. Keep the bytes to be known under the same key in the next match.
+    #[must_use]
+    pub fn from_secret(secret: [u8; 32]) -> Self {
+        Self(SigningKey::from_bytes(&secret))
+    }
+
+    /// The part that others may know.
+    #[must_use]
+    pub fn public(&self) -> PublicKey {
+        PublicKey(self.0.verifying_key())
+    }
+
+    pub(crate) fn sign(&self, message: &[u8]) -> [u8; SIGNATURE_BYTES] {
+        self.0.sign(message).to_bytes()
+    }
+}
+
+impl PublicKey {
+    /// The key with these bytes; none if they are no key, or one for which anybody can sign.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Option<Self> {
+        VerifyingKey::from_bytes(&bytes).ok().filter(|key| !key.is_weak()).map(Self)
+    }
+
+    /// The bytes of the key.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 32] {
+        self.0.to_bytes()
+    }
+
+    /// Whether the owner of the key has signed the message. Strict: every program that checks it comes to the same result, and only the owner can make
+    /// another signature of the same message.
+    pub(crate) fn has_signed(&self, message: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> bool {
+        self.0.verify_strict(message, &ed25519_dalek::Signature::from_bytes(signature)).is_ok()
+    }
+}
+
+impl fmt::Debug for PlayerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlayerKey(..)")
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey(")?;
+        self.0.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        write!(f, ")")
+    }
+}

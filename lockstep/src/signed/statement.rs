@@ -1,0 +1,123 @@
+//! What a player says under its signature, about once a second: what everybody has done so far, and what came of it.
+
+use crate::signed::chain::{ALL_HASH_BYTES, OWN_HASH_BYTES};
+use crate::signed::key::{PlayerKey, SIGNATURE_BYTES};
+use crate::signed::roster::{Roster, read_array};
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::ids::{PlayerId, Turn};
+
+/// A player's word on the match up to the start of a turn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Statement {
+    /// Who says it.
+    pub author: PlayerId,
+    /// Everybody's entries up to this turn, its own included, are meant.
+    pub turn: Turn,
+    /// Bit n: the stream of player n goes on after this turn.
+    pub live: u16,
+    /// Hash of the author's own entries.
+    pub own: [u8; OWN_HASH_BYTES],
+    /// Hash of everybody's entries, as the author has them.
+    pub all: [u8; ALL_HASH_BYTES],
+    /// The author's checksum of the newest turn before this one whose checksums are exchanged, folded ([`crate::fold_checksum`]); 0 if
+    /// there is none.
+    pub checksum: u32,
+    /// The author's signature.
+    pub signature: [u8; SIGNATURE_BYTES],
+}
+
+/// Bytes that are signed.
+const MESSAGE_BYTES: usize = 20 + 32 + 1 + 4 + 2 + OWN_HASH_BYTES + ALL_HASH_BYTES + 4;
+
+impl Statement {
+    /// What is signed: a mark, the roster, and everything in the statement.
+    fn message(&self, roster: &Roster) -> [u8; MESSAGE_BYTES] {
+        let mut message = [0; MESSAGE_BYTES];
+        let mut at = 0;
+        let parts: [&[u8]; 8] = [
+            b"testudo statement v1",
+            roster.hash(),
+            &[self.author.0],
+            &self.turn.0.to_le_bytes(),
+            &self.live.to_le_bytes(),
+            &self.own,
+            &self.all,
+            &self.checksum.to_le_bytes(),
+        ];
+        for part in parts {
+            message[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        message
+    }
+
+    /// Signs what the statement says: for tools and tests, a session signs its own.
+    pub fn sign(&mut self, roster: &Roster, key: &PlayerKey) {
+        self.signature = key.sign(&self.message(roster));
+    }
+
+    /// Whether the author of the roster has signed this.
+    #[must_use]
+    pub fn is_signed(&self, roster: &Roster) -> bool {
+        let key = roster.key(self.author);
+        key.is_some_and(|key| key.has_signed(&self.message(roster), &self.signature))
+    }
+
+    /// Whether both can be meant at all: the same turn, and each author is in the match as the other one sees it. (Who is dropped may have run one
+    /// turn more than the others have of it.)
+    pub(crate) fn compares_with(&self, other: &Self) -> bool {
+        let includes = |statement: &Self, player: PlayerId| statement.live & (1 << player.0) != 0;
+        self.turn == other.turn && includes(self, other.author) && includes(other, self.author)
+    }
+
+    /// Whether both say the same, whatever the signatures look like: their owner can make several.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        let said = |of: &Self| (of.author, of.turn, of.live, of.own, of.all, of.checksum);
+        said(self) == said(other)
+    }
+
+    /// Whether both say the same of what was done.
+    pub(crate) fn agrees_on_entries(&self, other: &Self) -> bool {
+        (self.all, self.live) == (other.all, other.live)
+    }
+
+    /// Everything but author and turn, which a packet writes in its own way.
+    pub(crate) fn write_body(&self, writer: &mut BitWriter, all_live: u16) {
+        writer.write_bool(self.live != all_live);
+        if self.live != all_live {
+            writer.write_bits(u64::from(self.live), 16);
+        }
+        writer.write_slice(&self.own, 8 * OWN_HASH_BYTES as u32);
+        writer.write_slice(&self.all, 8 * ALL_HASH_BYTES as u32);
+        writer.write_bits(u64::from(self.checksum), 32);
+        writer.write_slice(&self.signature, 8 * SIGNATURE_BYTES as u32);
+    }
+
+    /// Reads what [`Statement::write_body`] has written.
+    pub(crate) fn read_body(
+        reader: &mut BitReader<'_>,
+        author: PlayerId,
+        turn: Turn,
+        all_live: u16,
+    ) -> Result<Self, DecodeError> {
+        let is_less = reader.read_bool()?;
+        let live = if is_less { reader.read_bits(16)? as u16 } else { all_live };
+        if is_less && live == all_live {
+            return Err(DecodeError::NotCanonical);
+        }
+        let statement = Self {
+            author,
+            turn,
+            live,
+            own: read_array(reader)?,
+            all: read_array(reader)?,
+            checksum: reader.read_bits(32)? as u32,
+            signature: read_array(reader)?,
+        };
+        // Nobody speaks who is not in the match any more.
+        if live & !all_live != 0 || live & (1 << author.0) == 0 {
+            return Err(DecodeError::OutOfRange { value: u64::from(live), max: u64::from(all_live) });
+        }
+        Ok(statement)
+    }
+}

@@ -1,0 +1,422 @@
+//! Matches in which every player has a key: who shows different matches to different players, or lies about them, is named with proof, and nobody else is.
+
+use super::{config, deliver, run, slow};
+use crate::toy::{Toy, key_of, terrible, toy_match};
+use testudo_lockstep::packet::{Echo, Lobby, LobbyKeys, Packet, Segment, Signed, TurnsPacket};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{
+    Contradiction, EndReason, Entry, Event, Extra, Failure, Identity, Instant, Outlier, Payload, PlayerId,
+    Proof, Roster, Seat, SessionConfig, SessionPhase, Statement, Topology, Turn, Verdict, VirtualMatch,
+};
+
+const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
+
+fn player(number: u8) -> Identity {
+    Identity::Player(PlayerId(number))
+}
+
+fn signed(players: u8, topology: Topology) -> SessionConfig {
+    config(players, topology).signed()
+}
+
+fn events(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
+    std::iter::from_fn(|| game.poll_event(node)).collect()
+}
+
+/// What a node was told of contradictions; a third person who has nothing but the bytes comes to the same verdict.
+fn contradictions(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Contradiction> {
+    let roster = game.drivers()[node].session().roster().unwrap().to_bytes();
+    let roster = Roster::from_bytes(&roster).unwrap();
+    let all = events(game, node).into_iter().filter_map(|event| match event {
+        Event::Contradiction(contradiction) => Some(*contradiction),
+        _ => None,
+    });
+    let all: Vec<Contradiction> = all.collect();
+    for contradiction in &all {
+        let proof = Proof::from_bytes(&contradiction.proof.to_bytes()).unwrap();
+        assert_eq!(proof.verify(&roster), Ok(contradiction.verdict));
+    }
+    all
+}
+
+/// The next turns of a player, as the one behind `from` tells them to a victim before the author does.
+fn forge(game: &mut VirtualMatch<Toy>, victim: usize, from: u32, author: u8, end: Option<EndReason>) {
+    let next = game.drivers()[victim].session().next_turn().0;
+    let players = game.drivers()[victim].session().config().players;
+    let entries = (0..4).map(|number| {
+        let payload = if end.is_some() { Payload::none() } else { Payload::new(&[0, 1, 0], 17) };
+        let mut entry = Entry { payload, ..Entry::default() };
+        entry.extras.extend(end.filter(|_| number == 3).map(Extra::End));
+        entry
+    });
+    let packet = TurnsPacket {
+        base: next + 4,
+        acks: (0..players).map(|_| next).collect(),
+        segments: [Segment { player: PlayerId(author), first: next, entries: 0..4 }].into_iter().collect(),
+        entries: entries.collect(),
+        ..TurnsPacket::default()
+    };
+    deliver(game, victim, from, &Packet::Turns(Box::new(packet)));
+}
+
+#[test]
+fn a_middle_that_shows_different_matches_is_named_within_two_seconds() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let (middle, node) = if topology == Topology::Host { (player(0), 0) } else { (Identity::Relay, 4) };
+        for forged_at in [4_000, 4_130, 4_370, 4_610, 4_990] {
+            let mut game = toy_match(&signed(4, topology), 0, 1, slow());
+            run(&mut game, forged_at);
+            forge(&mut game, 2, node, 1, None);
+            run(&mut game, forged_at + 2_000);
+            let told = contradictions(&mut game, 2);
+            // Every pair of statements leaves several; what all of them have in common is the middle.
+            assert!(told.iter().all(|one| one.suspects.contains(&middle)), "{topology:?} {told:?}");
+            let authors: Vec<PlayerId> = told.iter().map(|one| one.proof.first.author).collect();
+            let others = (0..4).map(PlayerId).filter(|author| author.0 != 2);
+            assert!(others.clone().all(|author| authors.contains(&author)), "{topology:?} {authors:?}");
+            if topology == Topology::Host {
+                assert!(
+                    told.iter().any(|one| one.suspects == [middle]),
+                    "its own statement is another match"
+                );
+            }
+            for honest in [1, 3] {
+                let told = contradictions(&mut game, honest);
+                assert!(
+                    !told.is_empty() && told.iter().all(|one| one.suspects.contains(&middle)),
+                    "{told:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn who_tells_the_peers_of_a_mesh_different_orders_is_named_within_two_seconds() {
+    for forged_at in [4_000, 4_470, 4_930] {
+        let mut game = toy_match(&signed(4, Topology::Mesh), 0, 1, slow());
+        run(&mut game, forged_at);
+        forge(&mut game, 0, 2, 2, None);
+        run(&mut game, forged_at + 2_000);
+        let told = contradictions(&mut game, 0);
+        let forged = Verdict::Forged { author: PlayerId(2), receiver: PlayerId(0) };
+        assert!(told.iter().any(|one| one.verdict == forged && one.suspects == [player(2)]), "{told:?}");
+        assert!(told.iter().all(|one| one.suspects.is_empty() || one.suspects == [player(2)]), "{told:?}");
+        // The others see that there are two matches, and cannot know who has made them.
+        for honest in [1, 3] {
+            let told = contradictions(&mut game, honest);
+            assert!(!told.is_empty() && told.iter().all(|one| one.suspects.is_empty()), "{told:?}");
+        }
+    }
+}
+
+/// A statement about each of the next turns, under the author's own key.
+fn lie(game: &mut VirtualMatch<Toy>, victim: usize, author: u8) {
+    let session = game.drivers()[victim].session();
+    let (roster, next) = (session.roster().unwrap().clone(), session.next_turn().0);
+    let players = session.config().players;
+    for turn in (next..next + 8).map(Turn) {
+        let mut statement = Statement {
+            author: PlayerId(author),
+            turn,
+            live: (1 << players) - 1,
+            own: [1; 8],
+            all: [2; 12],
+            checksum: 3,
+            signature: [0; 64],
+        };
+        statement.sign(&roster, &key_of(author));
+        let signed = Signed { statements: [statement].into_iter().collect(), ..Signed::default() };
+        let acks = (0..players).map(|_| next).collect();
+        let packet = TurnsPacket { base: next, acks, signed, ..TurnsPacket::default() };
+        deliver(game, victim, u32::from(author), &Packet::Turns(Box::new(packet)));
+    }
+}
+
+#[test]
+fn who_signs_two_accounts_of_one_match_is_proven_to_lie() {
+    // In a star the middle has seen both; in a mesh those to whom they were given show them to each other.
+    for (topology, victim, witnesses) in [(Topology::Host, 0, 0..1), (Topology::Mesh, 0, 0..2)] {
+        let mut game = toy_match(&signed(3, topology), 0, 1, slow());
+        run(&mut game, 4_000);
+        lie(&mut game, victim, 2);
+        run(&mut game, 6_000);
+        for witness in witnesses {
+            let told = contradictions(&mut game, witness);
+            assert!(
+                told.iter().any(|one| one.verdict == Verdict::Liar(PlayerId(2))),
+                "{topology:?} {told:?}"
+            );
+            for one in &told {
+                assert!(one.suspects.is_empty() || one.suspects == [player(2)], "{topology:?} {one:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_states_anything_for_somebody_else() {
+    for topology in TOPOLOGIES {
+        let mut game = toy_match(&signed(3, topology), 0, 1, slow());
+        run(&mut game, 4_000);
+        let roster = game.drivers()[0].session().roster().unwrap().clone();
+        let next = game.drivers()[0].session().next_turn();
+        let mut statement = Statement {
+            author: PlayerId(1),
+            turn: next,
+            live: 7,
+            own: [1; 8],
+            all: [2; 12],
+            checksum: 3,
+            signature: [0; 64],
+        };
+        // Player 2 signs in the name of player 1.
+        statement.sign(&roster, &key_of(2));
+        let signed = Signed { statements: [statement].into_iter().collect(), ..Signed::default() };
+        let acks = (0..3).map(|_| next.0).collect();
+        let packet = TurnsPacket { base: next.0, acks, signed, ..TurnsPacket::default() };
+        let receiver = if topology == Topology::Relay { 3 } else { 0 };
+        deliver(&mut game, receiver, 2, &Packet::Turns(Box::new(packet)));
+        assert_eq!(game.drivers()[receiver].session().stats().statements_invalid, 1);
+        super::assert_unharmed(&mut game, &format!("{topology:?}"));
+        for node in 0..3 {
+            assert_eq!(contradictions(&mut game, node), []);
+        }
+    }
+}
+
+/// Neither the host nor a member of a mesh puts anybody out by saying that it has left.
+#[test]
+fn nobody_but_the_player_ends_its_stream() {
+    for (topology, from) in [(Topology::Host, 0), (Topology::Relay, 4), (Topology::Mesh, 0)] {
+        for reason in [EndReason::Left, EndReason::Surrendered, EndReason::HandedOver] {
+            let mut game = toy_match(&signed(4, topology), 0, 1, slow());
+            run(&mut game, 4_000);
+            if topology == Topology::Mesh {
+                // Only of somebody who is silent anything is taken from others at all.
+                game.net_mut().set_partition(&[1]);
+                run(&mut game, 4_700);
+                assert!(game.drivers()[2].session().missing_players().contains(&PlayerId(1)));
+            }
+            for _ in 0..10 {
+                let until = game.now().as_micros() / 1_000 + 30;
+                run(&mut game, until);
+                forge(&mut game, 2, from, 1, Some(reason));
+            }
+            game.net_mut().set_partition(&[]);
+            assert!(game.drivers()[2].session().stats().entries_invalid > 0);
+            super::assert_unharmed(&mut game, &format!("{topology:?} {reason:?}"));
+            for node in 0..4 {
+                assert_eq!(contradictions(&mut game, node), [], "{topology:?} {reason:?} {node}");
+            }
+        }
+    }
+}
+
+/// It plays, and neither signs anything nor gives a checksum.
+#[test]
+fn who_states_nothing_and_gives_no_checksums_is_told_of() {
+    for topology in TOPOLOGIES {
+        let mut game = toy_match(&signed(3, topology), 1 - u32::from(topology == Topology::Mesh), 1, slow());
+        run(&mut game, 3_000);
+        game.put_to_sleep(2, Instant::from_millis(2_000_000));
+        let receivers: &[usize] = match topology {
+            Topology::Host => &[0],
+            Topology::Relay => &[3],
+            Topology::Mesh => &[0, 1],
+        };
+        for until in (3_000..7_500).step_by(10) {
+            run(&mut game, until);
+            for &receiver in receivers {
+                let turn = game.drivers()[0].session().next_turn().0;
+                let (next, first) = (turn + 2, turn - 2);
+                let segment = Segment { player: PlayerId(2), first, entries: 0..4 };
+                let packet = TurnsPacket {
+                    base: next,
+                    acks: [next; 3].into_iter().collect(),
+                    segments: [segment].into_iter().collect(),
+                    entries: vec![Entry::default(); 4],
+                    ..TurnsPacket::default()
+                };
+                deliver(&mut game, receiver, 2, &Packet::Turns(Box::new(packet)));
+            }
+        }
+        for node in [0, 1] {
+            let told = events(&mut game, node);
+            let missing =
+                |event: &&Event| matches!(event, Event::StatementMissing { player, .. } if player.0 == 2);
+            let silent =
+                |event: &&Event| matches!(event, Event::ChecksumMissing { player, .. } if player.0 == 2);
+            assert_eq!(told.iter().filter(missing).count(), 1, "{topology:?} {told:?}");
+            assert_eq!(told.iter().filter(silent).count(), 1, "{topology:?} {told:?}");
+            let names = |event: &&Event| matches!(event, Event::Contradiction(_) | Event::Outlier(_));
+            assert_eq!(told.iter().find(names), None, "{topology:?}");
+        }
+    }
+}
+
+#[test]
+fn an_outlier_is_whom_most_have_signed_against() {
+    for topology in TOPOLOGIES {
+        for players in [2, 3, 5] {
+            let mut game = toy_match(&signed(players, topology), 0, 1, slow());
+            game.drivers_mut()[1].simulation_mut().corrupt_at = Some(90);
+            run(&mut game, 9_000);
+            for node in
+                (0..usize::from(players)).chain((topology == Topology::Relay).then_some(usize::from(players)))
+            {
+                let told = events(&mut game, node);
+                let is_relay = node == usize::from(players);
+                let desync = told.iter().find_map(|event| match event {
+                    Event::Desync(desync) => Some(desync),
+                    _ => None,
+                });
+                assert_eq!(desync.unwrap().outlier(), None, "values alone prove nothing");
+                let outliers: Vec<&Outlier> = told
+                    .iter()
+                    .filter_map(|event| match event {
+                        Event::Outlier(outlier) => Some(&**outlier),
+                        _ => None,
+                    })
+                    .collect();
+                if players == 2 || is_relay {
+                    assert!(outliers.is_empty(), "one against one");
+                    continue;
+                }
+                assert_eq!(outliers.len(), 1, "{topology:?} {players} {node}");
+                assert_eq!(outliers[0].player, PlayerId(1));
+                assert!(outliers[0].statements.len() > usize::from(players) / 2);
+                let roster = game.drivers()[node].session().roster().unwrap();
+                assert!(outliers[0].statements.iter().all(|statement| statement.is_signed(roster)));
+            }
+        }
+    }
+}
+
+/// Leaving, surrender, bots, drops, pauses, the worst of networks: nobody is accused of anything.
+#[test]
+fn the_honest_are_never_accused_whatever_happens() {
+    for seed in 0..24 {
+        let topology = TOPOLOGIES[seed as usize % 3];
+        let config = signed(5, topology).turns(80).bots_take_over(seed % 2 == 0).session_id(seed);
+        let spectators = if topology == Topology::Mesh { 0 } else { 1 };
+        let mut game = toy_match(&config, spectators, seed, terrible());
+        run(&mut game, 4_000 + seed * 130);
+        match seed % 4 {
+            0 => game.drivers_mut()[3].session_mut().leave(),
+            1 => game.drivers_mut()[2].session_mut().surrender(),
+            2 => game.drivers_mut()[1].session_mut().hand_over(),
+            _ => 0,
+        };
+        run(&mut game, 6_000 + seed * 130);
+        game.net_mut().set_partition(&[4]);
+        let until = 6_200 + seed * 411;
+        run(&mut game, until);
+        game.net_mut().set_partition(&[]);
+        assert!(run(&mut game, 600_000), "seed {seed}");
+        for node in 0..game.drivers().len() {
+            let told = events(&mut game, node);
+            let accuses = |event: &&Event| {
+                matches!(
+                    event,
+                    Event::Contradiction(_)
+                        | Event::Outlier(_)
+                        | Event::ShownAnother { .. }
+                        | Event::Desync(_)
+                        | Event::ChecksumMissing { .. }
+                )
+            };
+            assert_eq!(told.iter().find(accuses), None, "seed {seed} {topology:?} node {node}");
+        }
+        assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished, "seed {seed}");
+    }
+}
+
+#[test]
+fn all_have_the_same_roster_before_the_first_turn() {
+    for topology in TOPOLOGIES {
+        let spectators = if topology == Topology::Mesh { 0 } else { 2 };
+        let mut game = toy_match(&signed(4, topology), spectators, 1, terrible());
+        run(&mut game, 6_000);
+        let fingerprint = game.drivers()[0].session().roster().unwrap().fingerprint();
+        for node in 0..game.drivers().len() {
+            let told = events(&mut game, node);
+            let at = |wanted: fn(&Event) -> bool| told.iter().position(wanted);
+            let roster = at(|event| matches!(event, Event::Roster(_)));
+            if game.drivers()[node].session().player().is_some() {
+                assert!(roster.unwrap() < at(|event| matches!(event, Event::Started)).unwrap());
+            }
+            assert_eq!(game.drivers()[node].session().roster().unwrap().fingerprint(), fingerprint, "{node}");
+        }
+    }
+}
+
+/// The host tells a guest another key than a player has said. (The guest's own it notices, another one's only people do who compare fingerprints.)
+#[test]
+fn whose_key_was_exchanged_does_not_play() {
+    for exchanged in [1, 2] {
+        let mut game = toy_match(&signed(3, Topology::Host), 0, 1, slow());
+        let mut until = 0;
+        while game.drivers()[0].session().roster().is_none() {
+            until += 10;
+            run(&mut game, until);
+        }
+        let honest = game.drivers()[0].session().roster().unwrap().clone();
+        let mut roster: Vec<Option<Seat>> = honest.seats().collect();
+        roster[exchanged] = Some(Seat { key: key_of(9).public().to_bytes(), salt: 9 });
+        let told = Roster::new(0, &roster).unwrap();
+        assert_ne!(told.fingerprint(), honest.fingerprint());
+        let keys = Some(Box::new(LobbyKeys { own: roster[0], mark: Some(told.mark()), roster }));
+        let lobby = Lobby { ready: true, keys, ..Lobby::default() };
+        deliver(&mut game, 1, 0, &Packet::Lobby(lobby));
+        let guest = game.drivers()[1].session();
+        if exchanged == 1 {
+            assert_eq!(guest.phase(), SessionPhase::Failed(Failure::OtherRoster));
+        } else {
+            assert_eq!(guest.roster().unwrap().fingerprint(), told.fingerprint());
+        }
+    }
+}
+
+/// A player of a mesh says another key to one than to the other, and tells both that it has the same roster.
+#[test]
+fn a_mesh_begins_when_all_have_been_told_the_same_keys() {
+    for lies in [false, true] {
+        let mut game = toy_match(&signed(3, Topology::Mesh), 0, 1, slow());
+        let mut until = 0;
+        while !game.drivers()[0].session().present_players().contains(&PlayerId(2)) {
+            until += 5;
+            run(&mut game, until);
+        }
+        game.net_mut().set_link(2, 0, LinkSettings { loss_ppm: 1_000_000, ..slow() });
+        for until in (until..3_000).step_by(20) {
+            run(&mut game, until);
+            let told = game.drivers()[1].session().roster().and_then(|roster| roster.seats().nth(2)?);
+            let own = if lies { Some(Seat { key: key_of(9).public().to_bytes(), salt: 9 }) } else { told };
+            let mark = game.drivers()[0].session().roster().map(Roster::mark);
+            let keys = Some(Box::new(LobbyKeys { own, mark, roster: Vec::new() }));
+            let echo = Some(Echo { sent_us: game.now().as_micros() as u32, held_us: 0 });
+            deliver(&mut game, 0, 2, &Packet::Lobby(Lobby { ready: true, echo, keys, ..Lobby::default() }));
+        }
+        let started = |node: usize| game.drivers()[node].session().phase() == SessionPhase::Running;
+        assert_eq!([0, 1].map(started), [!lies; 2]);
+    }
+}
+
+#[test]
+fn a_match_without_keys_and_one_with_keys_are_two() {
+    let key = |player: u8| signed(2, Topology::Host).player_key(key_of(player));
+    let plain = config(2, Topology::Host);
+    for (host, guest, fits) in
+        [(key(0), key(1), true), (key(0), plain.clone(), false), (plain.clone(), key(1), false)]
+    {
+        let now = Instant::ZERO;
+        let mut host = testudo_lockstep::Session::<crate::toy::Order>::host(host, now).unwrap();
+        let mut guest =
+            testudo_lockstep::Session::join(guest, PlayerId(1), testudo_lockstep::PeerId(0), now).unwrap();
+        super::introduce(&mut host, &mut guest, testudo_lockstep::PeerId(1), now);
+        assert_eq!(guest.phase() == SessionPhase::Lobby, fits);
+    }
+    let no_key = testudo_lockstep::Session::<crate::toy::Order>::host(plain.signed(), Instant::ZERO);
+    assert_eq!(no_key.unwrap_err(), testudo_lockstep::ConfigError::NoKey);
+}
