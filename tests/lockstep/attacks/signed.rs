@@ -3,7 +3,6 @@
 use super::{config, deliver, run, slow};
 use crate::toy::{Toy, key_of, terrible, toy_match};
 use testudo_lockstep::packet::{Echo, Lobby, LobbyKeys, Packet, Segment, Signed, TurnsPacket};
-use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{
     Contradiction, EndReason, Entry, Event, Extra, Failure, Identity, Instant, Outlier, Payload, PlayerId,
     Proof, Roster, Seat, SessionConfig, SessionPhase, Statement, Topology, Turn, Verdict, VirtualMatch,
@@ -388,7 +387,7 @@ fn a_mesh_begins_when_all_have_been_told_the_same_keys() {
             until += 5;
             run(&mut game, until);
         }
-        game.net_mut().set_link(2, 0, LinkSettings { loss_ppm: 1_000_000, ..slow() });
+        game.net_mut().set_link(2, 0, slow().loss_ppm(1_000_000));
         for until in (until..3_000).step_by(20) {
             run(&mut game, until);
             let told = game.drivers()[1].session().roster().and_then(|roster| roster.seats().nth(2)?);
