@@ -34,7 +34,7 @@ fn random_body(chance: &mut Chance) -> BodyDef {
 }
 
 /// One random change. A stale handle is part of the game: it must be an error and change nothing.
-fn operate(w: &mut World, ids: &mut Vec<BodyId>, chance: &mut Chance) {
+pub(crate) fn operate(w: &mut World, ids: &mut Vec<BodyId>, chance: &mut Chance) {
     if ids.is_empty() || chance.below(2) == 0 {
         ids.push(add(w, random_body(chance)));
         return;
@@ -76,7 +76,7 @@ fn operate(w: &mut World, ids: &mut Vec<BodyId>, chance: &mut Chance) {
     }
 }
 
-fn same(a: &World, b: &World, context: &str) {
+pub(crate) fn same(a: &World, b: &World, context: &str) {
     assert_eq!(a.contacts_began(), b.contacts_began(), "{context}");
     assert_eq!(a.contacts_ended(), b.contacts_ended(), "{context}");
     assert_eq!(a.sensors_began(), b.sensors_began(), "{context}");

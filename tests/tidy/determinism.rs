@@ -60,7 +60,9 @@ pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
         let lines = tree.text(manifest).unwrap_or_default().lines().enumerate();
         let strange = lines.filter_map(|(at, line)| {
             let name = line.split(['=', '.', ' ']).next()?;
-            STRANGE_CRATES.contains(&name).then_some((at, name))
+            // Pools that a game may lend; the engine starts no threads.
+            let lent = name == "rayon" && (line.contains("optional = true") || line.contains("dep:rayon"));
+            (STRANGE_CRATES.contains(&name) && !lent).then_some((at, name))
         });
         findings.extend(strange.map(|(at, name)| Finding {
             path: manifest.into(),
@@ -174,8 +176,7 @@ mod tests {
 
     #[test]
     fn strange_crates_are_found() {
-        let clean =
-            "[package]\nrust-version = 1\n[dependencies]\nrand_pcg.workspace = true\nindexmap = \"2\"";
+        let clean = "[package]\nrust-version = 1\n[dependencies]\nrand_pcg.workspace = true\nindexmap = \"2\"\nrayon = { version = \"1\", optional = true }";
         assert_eq!(dependencies_are_deterministic(&Tree::planted(&[("lockstep/Cargo.toml", clean)])), []);
         for line in ["rand = \"0.9\"", "hashbrown.workspace = true", "rayon={ version = \"1\" }"] {
             let text = format!("[dependencies]\n{line}");

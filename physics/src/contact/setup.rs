@@ -9,8 +9,9 @@ use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
 use crate::math::lanes::PLAIN;
-use crate::solve::bounce::{Bounce, Bounces};
-use crate::solve::coloring::{Batches, NOWHERE, Origin, batch_and_lane};
+use crate::solve::bounce::Bounce;
+use crate::solve::coloring::{Notes, Origin, WindowBatches, batch_and_lane};
+use crate::solve::colors::{NOWHERE, Places};
 use crate::solve::deep::OVERLAP_DEEP;
 use crate::solve::solver::{Contact, NO_LIMIT};
 use crate::solve::stiff::StiffContacts;
@@ -28,7 +29,8 @@ pub(crate) enum Solving {
     No,
 }
 
-/// What contact set-up reads, and what it fills.
+/// What contact set-up reads.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ContactSetup<'a> {
     pub(crate) shells: &'a [Shell],
     /// Cached contacts of each working body as an owner: start and end in the cache.
@@ -38,51 +40,55 @@ pub(crate) struct ContactSetup<'a> {
     pub(crate) contacts: &'a ContactCache,
     pub(crate) settings: &'a Settings,
     pub(crate) fps: u32,
-    pub(crate) batches: &'a mut Batches,
-    pub(crate) stiff: &'a mut StiffContacts,
-    pub(crate) bounces: &'a mut Bounces,
+    pub(crate) stiff: &'a StiffContacts,
 }
 
 impl ContactSetup<'_> {
-    /// Contacts of bodies of which only geometry, mass and restitution matter.
+    /// Contacts of bodies of which only geometry, mass and restitution matter, in the places of their window.
     #[inline(always)]
-    pub(crate) fn add_contacts<S: Simd>(&mut self, simd: S, hits: &Hits) {
-        // Places first: each depends on the one before, the contacts themselves do not.
-        let mut places = core::mem::take(&mut self.batches.places);
-        places.clear();
-        for &pair in &hits.pairs[..hits.len] {
-            let movable = pair.map(
-                #[inline(always)]
-                |body| self.shells[body as usize].mass != 0,
-            );
-            places.push(self.batches.take_place(pair, movable));
-        }
-        for (hit, &place) in hits.iter().zip(&places) {
+    pub(crate) fn fill_window<S: Simd>(
+        &self,
+        simd: S,
+        hits: &Hits,
+        places: &Places,
+        to: &mut WindowBatches<'_>,
+        notes: &mut Notes,
+    ) {
+        for (hit, &place) in hits.iter().zip(&places.of_contacts) {
             if place != NOWHERE {
                 let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
-                self.fill(simd, &hit, Solving::Shared(share_a), place);
+                self.fill(simd, &hit, Solving::Shared(share_a), place, to, notes);
             }
         }
-        self.batches.places = places;
+        to.empty(&places.ends);
     }
 
-    /// Makes the contact of a pair, unless neither body can be moved. Returns its batch and lane.
-    pub(crate) fn add_contact(&mut self, hit: &Hit, solving: Solving) -> Option<(u32, u32)> {
-        let pair = [hit.a, hit.b];
-        let place = self.batches.take_place(pair, pair.map(|body| self.shells[body as usize].mass != 0));
-        if place == NOWHERE {
-            return None;
-        }
-        self.fill(PLAIN, hit, solving, place);
-        Some(batch_and_lane(place))
+    /// Writes the contact of a pair into a place of its window, and returns that among those of the step.
+    pub(crate) fn fill_one(
+        &self,
+        hit: &Hit,
+        solving: Solving,
+        place: u32,
+        to: &mut WindowBatches<'_>,
+        notes: &mut Notes,
+    ) -> (u32, u32) {
+        batch_and_lane(self.fill(PLAIN, hit, solving, place, to, notes))
     }
 
     /// Writes the contact of a pair of which a body can be moved.
     #[inline(always)]
-    fn fill<S: Simd>(&mut self, simd: S, hit: &Hit, solving: Solving, place: u32) {
+    fn fill<S: Simd>(
+        &self,
+        simd: S,
+        hit: &Hit,
+        solving: Solving,
+        place: u32,
+        to: &mut WindowBatches<'_>,
+        notes: &mut Notes,
+    ) -> u32 {
         let (a, b) = (&self.shells[hit.a as usize], &self.shells[hit.b as usize]);
         let movable = [a.mass != 0, b.mass != 0];
-        self.stiff.note(a.mass, b.mass);
+        notes.leans |= self.stiff.leans(a.mass, b.mass);
         let (biased, share_a) = match solving {
             Solving::Shared(share_a) => (limit(hit.gap, self.fps, self.settings.push_factor), share_a),
             Solving::No => (NO_LIMIT, if movable[0] { UNIT } else { 0 }),
@@ -105,14 +111,15 @@ impl ContactSetup<'_> {
         if solving == Solving::No {
             contact.impulse = 0;
         }
-        self.batches.fill(place, &contact, origin);
+        let place = to.fill(place, &contact, origin, notes);
         if solving != Solving::No && restitution > 0 {
             // What bounces without loss never rests anyway.
             let elastic = restitution >= ELASTIC;
             let threshold = if elastic { 0 } else { self.settings.restitution_threshold };
-            let (place, restitution) = (batch_and_lane(place), restitution.min(ELASTIC));
-            self.bounces.list.push(Bounce { place, restitution, threshold });
+            let (at, restitution) = (batch_and_lane(place), restitution.min(ELASTIC));
+            notes.bounces.list.push(Bounce { place: at, restitution, threshold });
         }
+        place
     }
 }
 

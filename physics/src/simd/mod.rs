@@ -26,6 +26,8 @@ use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, RawBox};
 use crate::math::lanes;
 use crate::motion::movers::{Movement, MoverBlock};
+use crate::solve::coloring::{Notes, WindowBatches};
+use crate::solve::colors::{Colors, Places};
 use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};
 use crate::tree::block_join::{IndexPair, join_blocks};
 use crate::tree::quadtree::Quadtree;
@@ -193,9 +195,21 @@ impl Path {
         with_simd!(self, at most 256, simd => find_hits(simd, pairs, shells, margin, hits));
     }
 
-    /// See [`ContactSetup::add_contacts`].
-    pub(crate) fn add_contacts(self, setup: &mut ContactSetup<'_>, hits: &Hits) {
-        with_simd!(self, at most 256, simd => setup.add_contacts(simd, hits));
+    /// See [`Colors::take_places`].
+    pub(crate) fn take_places(self, colors: &mut Colors, hits: &Hits, shells: &[Shell], places: &mut Places) {
+        with_simd!(self, at most 256, _simd => colors.take_places(&hits.pairs[..hits.len], shells, places));
+    }
+
+    /// See [`ContactSetup::fill_window`].
+    pub(crate) fn fill_window(
+        self,
+        setup: &ContactSetup<'_>,
+        hits: &Hits,
+        places: &Places,
+        to: &mut WindowBatches<'_>,
+        notes: &mut Notes,
+    ) {
+        with_simd!(self, at most 256, simd => setup.fill_window(simd, hits, places, to, notes));
     }
 
     /// See [`Movement::block`].

@@ -1,19 +1,12 @@
-//! Colouring: which contacts may share a batch.
-//!
-//! A contact takes the lowest colour that neither of its movable bodies has used yet, so contacts of one colour touch
-//! different bodies and fill the lanes of one batch after another. Colours start anew with every *window* of the broad
-//! phase: one window's bodies stay in the cache, and the batches never depend on how many threads made them.
+//! The contacts of a step in batches of eight lanes, and where each comes from.
 
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
 use crate::math::boxes::LANES;
+use crate::solve::bounce::Bounces;
 use crate::solve::deep::OVERLAP_DEEP;
 use crate::solve::solver::{Batch, Contact, NO_LIMIT};
-use crate::tree::block_join::IndexPair;
-
-/// Colours per window: one bit each.
-const COLORS: usize = 64;
 
 /// What the contact cache wants to know about a lane later on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,121 +36,122 @@ impl Origin {
 /// between touching and not: 1/64 unit, raw.
 pub(crate) const PARTING_GAP: i32 = 1 << 10;
 
-/// No place: neither body can be moved.
-pub(crate) const NOWHERE: u32 = u32::MAX;
-
 /// Batch and lane of a place.
 pub(crate) fn batch_and_lane(place: u32) -> (u32, u32) {
     (place / LANES as u32, place % LANES as u32)
 }
 
-/// The batches of one step, filled window by window: first every contact gets its place, then the places are filled.
-#[derive(Clone, Debug)]
+/// What is noted of contacts on the way, in the order of the pairs. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    /// Batch and lane of the contacts that overlap deeply.
+    pub(crate) deep: Vec<(u32, u32)>,
+    pub(crate) bounces: Bounces,
+    /// Whether a heavy body leans on a light one, see [`crate::solve::stiff`].
+    // not state: of this step
+    pub(crate) leans: bool,
+}
+
+impl Notes {
+    pub(crate) fn clear(&mut self) {
+        self.deep.clear();
+        self.bounces.list.clear();
+        self.leans = false;
+    }
+
+    /// Adds those of a later window.
+    pub(crate) fn append(&mut self, later: &mut Self) {
+        self.deep.append(&mut later.deep);
+        self.bounces.list.append(&mut later.bounces.list);
+        self.leans |= later.leans;
+    }
+}
+
+/// The batches of one window while they are filled.
+#[derive(Debug)]
+pub(crate) struct WindowBatches<'a> {
+    /// Number of the first batch among those of the step.
+    pub(crate) first: u32,
+    pub(crate) batches: &'a mut [Batch],
+    pub(crate) origins: &'a mut [[Origin; LANES]],
+    pub(crate) dummy: u32,
+}
+
+impl<'a> WindowBatches<'a> {
+    /// Writes a contact into its place and returns that among those of the step. Deep ones are noted.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, place: u32, contact: &Contact, origin: Origin, notes: &mut Notes) -> u32 {
+        let (batch, lane) = (place as usize / LANES, place as usize % LANES);
+        self.batches[batch].set(lane, contact);
+        self.origins[batch][lane] = origin;
+        let place = self.first * LANES as u32 + place;
+        if origin.gap < -OVERLAP_DEEP && contact.biased != NO_LIMIT {
+            notes.deep.push(batch_and_lane(place));
+        }
+        place
+    }
+
+    /// The first `count` batches, and the others.
+    pub(crate) fn split_at(self, count: u32) -> (WindowBatches<'a>, WindowBatches<'a>) {
+        let (batches, later_batches) = self.batches.split_at_mut(count as usize);
+        let (origins, later_origins) = self.origins.split_at_mut(count as usize);
+        let (first, dummy) = (self.first, self.dummy);
+        let later =
+            WindowBatches { first: first + count, batches: later_batches, origins: later_origins, dummy };
+        (WindowBatches { first, batches, origins, dummy }, later)
+    }
+
+    /// Empties the lanes that nobody fills.
+    pub(crate) fn empty(&mut self, ends: &[u32]) {
+        for &place in ends {
+            let (batch, lane) = (place as usize / LANES, place as usize % LANES);
+            self.batches[batch].clear_from(lane, self.dummy);
+            self.origins[batch][lane..].fill(Origin::default());
+        }
+    }
+}
+
+/// The batches of one step, window by window: first every contact of a window gets its place, then the places are filled.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Batches {
     /// The first `len` are those of this step. The others keep what they held: a batch is written once, lane by lane.
     batches: Vec<Batch>,
     origins: Vec<[Origin; LANES]>,
     // not state: how many of the elements above count
     len: usize,
-    /// Batch and lane of the contacts that overlap deeply.
-    deep: Vec<(u32, u32)>,
-    /// The colours that each working body has used in this window, one bit each; none outside of a window.
-    used: Vec<u64>,
-    /// The next place of each colour; a multiple of eight when it needs a batch.
-    open: [u32; COLORS],
     dummy: u32,
-    /// Places of a window's contacts. Scratch.
-    pub(crate) places: Vec<u32>,
-}
-
-impl Default for Batches {
-    fn default() -> Self {
-        Self {
-            batches: Vec::new(),
-            origins: Vec::new(),
-            len: 0,
-            deep: Vec::new(),
-            used: Vec::new(),
-            open: [0; COLORS],
-            dummy: 0,
-            places: Vec::new(),
-        }
-    }
 }
 
 impl Batches {
-    /// Forgets all contacts. `bodies` working bodies take part; `dummy` is the index of the body that never moves.
-    pub(crate) fn begin(&mut self, bodies: usize, dummy: u32) {
+    /// Forgets all contacts. `dummy` is the index of the body that never moves.
+    pub(crate) fn begin(&mut self, dummy: u32) {
         self.len = 0;
-        self.deep.clear();
-        self.used.resize(bodies, 0);
-        assert!((dummy as usize) < bodies);
         self.dummy = dummy;
     }
 
-    /// Starts all colours anew and empties the lanes that they have left. `pairs` are those of the contacts since the last window.
-    pub(crate) fn end_window(&mut self, pairs: &[IndexPair]) {
-        for body in pairs.as_flattened() {
-            self.used[*body as usize] = 0;
-        }
-        for place in core::mem::replace(&mut self.open, [0; COLORS]) {
-            let (batch, lane) = batch_and_lane(place);
-            if lane != 0 {
-                self.batches[batch as usize].clear_from(lane as usize, self.dummy);
-                self.origins[batch as usize][lane as usize..].fill(Origin::default());
-            }
-        }
+    /// Adds batches, with anything in them.
+    pub(crate) fn add(&mut self, count: u32) -> WindowBatches<'_> {
+        let first = self.len;
+        self.extend_to(first + count as usize);
+        self.window(first)
     }
 
-    /// The place of a contact of `a` and `b` in a batch of its colour; `movable` tells which of them the solver can move.
-    /// A body that has used up all colours of the window gets batches of a single contact.
-    #[inline(always)]
-    pub(crate) fn take_place(&mut self, [a, b]: IndexPair, movable: [bool; 2]) -> u32 {
-        if movable == [false; 2] {
-            return NOWHERE;
-        }
-        // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
-        let used = [a, b].map(|body| self.used[body as usize]);
-        let color = (!(used[0] | used[1])).trailing_zeros();
-        if color == u64::BITS {
-            return self.take_batch();
-        }
-        self.used[a as usize] = used[0] | u64::from(movable[0]) << color;
-        self.used[b as usize] = used[1] | u64::from(movable[1]) << color;
-        let next = self.open[color as usize];
-        let place = if next.is_multiple_of(LANES as u32) { self.new_batch() } else { next };
-        self.open[color as usize] = place + 1;
-        place
-    }
-
-    /// A batch for one contact.
-    #[cold]
-    fn take_batch(&mut self) -> u32 {
-        let place = self.new_batch();
-        let at = place as usize / LANES;
-        self.batches[at].clear_from(0, self.dummy);
-        self.origins[at] = [Origin::default(); LANES];
-        place
-    }
-
-    /// The first place of a new batch.
-    fn new_batch(&mut self) -> u32 {
-        if self.len == self.batches.len() {
+    /// Takes `len` batches into this step, unless there are more already.
+    pub(crate) fn extend_to(&mut self, len: usize) {
+        self.len = self.len.max(len);
+        while self.batches.len() < self.len {
             self.batches.push(Batch::empty(self.dummy));
             self.origins.push([Origin::default(); LANES]);
         }
-        self.len += 1;
-        (self.len - 1) as u32 * LANES as u32
     }
 
-    /// Writes a contact into its place.
-    #[inline(always)]
-    pub(crate) fn fill(&mut self, place: u32, contact: &Contact, origin: Origin) {
-        let (batch, lane) = (place as usize / LANES, place as usize % LANES);
-        self.batches[batch].set(lane, contact);
-        self.origins[batch][lane] = origin;
-        if origin.gap < -OVERLAP_DEEP && contact.biased != NO_LIMIT {
-            self.deep.push(batch_and_lane(place));
+    /// The batches from `first` on.
+    pub(crate) fn window(&mut self, first: usize) -> WindowBatches<'_> {
+        WindowBatches {
+            first: first as u32,
+            batches: &mut self.batches[first..self.len],
+            origins: &mut self.origins[first..self.len],
+            dummy: self.dummy,
         }
     }
 
@@ -170,11 +164,6 @@ impl Batches {
     pub(crate) fn note_meeting(&mut self, (batch, lane): (u32, u32)) {
         let gap = &mut self.origins[batch as usize][lane as usize].gap;
         *gap = (*gap).min(0);
-    }
-
-    /// The contacts that overlap deeply.
-    pub(crate) fn deep(&self) -> &[(u32, u32)] {
-        &self.deep
     }
 
     /// Where the contacts come from, beside the batches.

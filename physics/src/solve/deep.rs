@@ -29,9 +29,15 @@ pub(crate) struct DeepContacts {
 }
 
 impl DeepContacts {
-    /// Adds pushes to `moving`, the velocities that move positions; `kept` are those that bodies keep.
-    pub(crate) fn solve(&mut self, batches: &Batches, moving: &mut [Velocity], kept: &[Velocity]) {
-        let (places, slice) = (batches.deep(), batches.as_slice());
+    /// Adds pushes of the contacts at `places` to `moving`, the velocities that move positions; `kept` are those that bodies keep.
+    pub(crate) fn solve(
+        &mut self,
+        places: &[(u32, u32)],
+        batches: &Batches,
+        moving: &mut [Velocity],
+        kept: &[Velocity],
+    ) {
+        let slice = batches.as_slice();
         if places.is_empty() {
             return;
         }

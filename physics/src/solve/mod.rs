@@ -2,6 +2,7 @@
 
 pub(crate) mod bounce;
 pub(crate) mod coloring;
+pub(crate) mod colors;
 pub(crate) mod deep;
 pub(crate) mod friction;
 pub(crate) mod soft;

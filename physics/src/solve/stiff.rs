@@ -47,35 +47,29 @@ pub(crate) struct StiffContacts {
     pub(crate) places: Vec<(u32, u32)>,
     /// By working index: mass of the heaviest body that leans on it, directly or through others.
     load: Vec<u32>,
-    /// Whether a pair of very different masses was seen in this step.
-    expected: bool,
     rule: Rule,
 }
 
 impl Default for StiffContacts {
     fn default() -> Self {
-        Self { places: Vec::new(), load: Vec::new(), expected: false, rule: LEVEL }
+        Self { places: Vec::new(), load: Vec::new(), rule: LEVEL }
     }
 }
 
 impl StiffContacts {
     pub(crate) fn begin(&mut self, gravity: bool) {
         self.rule = if gravity { UPRIGHT } else { LEVEL };
-        self.expected = false;
         self.places.clear();
     }
 
-    /// Notes the masses of a pair.
+    /// Whether a pair of such masses may be stiff.
     #[inline(always)]
-    pub(crate) fn note(&mut self, mass_a: u32, mass_b: u32) {
-        self.expected |= leans(mass_a.max(mass_b), mass_a.min(mass_b), self.rule.chain);
+    pub(crate) fn leans(&self, mass_a: u32, mass_b: u32) -> bool {
+        leans(mass_a.max(mass_b), mass_a.min(mass_b), self.rule.chain)
     }
 
-    /// Lists the stiff contacts, if there are any.
+    /// Lists the stiff contacts. Call when a pair [leans](Self::leans).
     pub(crate) fn find(&mut self, batches: &Batches, shells: &[Shell]) {
-        if !self.expected {
-            return;
-        }
         self.load.clear();
         self.load.resize(shells.len(), 0);
         for _ in 0..CHAIN_MAX {

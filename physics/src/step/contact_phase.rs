@@ -11,6 +11,7 @@ use crate::contact::sensors::SensorOverlaps;
 use crate::contact::setup::{ContactSetup, Solving};
 use crate::math::boxes::{LANES, NO_SLOT};
 use crate::math::num::isqrt_u64;
+use crate::solve::colors::{Colors, NOWHERE};
 use crate::solve::friction::FrictionContact;
 use crate::step::broad_phase::WINDOW;
 use crate::step::stepper::Stepper;
@@ -18,8 +19,17 @@ use crate::step::workers::{Geometry, Job, WindowHits, Workers};
 use crate::tree::block_join::IndexPair;
 use crate::world_def::Settings;
 
-/// Windows of some 80,000 bodies in a crowd: their jobs need no allocation.
-const JOBS_ON_STACK: usize = 64;
+/// Parts per thread that the windows are divided into: who is held up leaves the later ones to others.
+const PARTS_PER_THREAD: usize = 2;
+
+/// The jobs of 32 threads need no allocation.
+type Jobs<'a> = SmallVec<[Job<'a>; 32 * PARTS_PER_THREAD]>;
+
+/// Runs all jobs.
+fn finish(mut jobs: Jobs<'_>, workers: &dyn Workers) {
+    workers.run(&mut jobs);
+    jobs.iter_mut().for_each(Job::run);
+}
 
 /// The bodies, and what else decides which of them meet.
 #[derive(Clone, Copy)]
@@ -54,9 +64,11 @@ impl Stepper {
     #[inline(never)]
     pub(crate) fn find_contacts(&mut self, phase: &mut ContactPhase<'_>, workers: &dyn Workers) {
         let dummy = self.tree.slot_of_lane().len() as u32;
-        self.batches.begin(self.shells.len(), dummy);
+        assert!((dummy as usize) < self.shells.len());
+        self.batches.begin(dummy);
+        self.colors.begin(self.shells.len());
+        self.notes.clear();
         self.frictions.clear();
-        self.bounces.list.clear();
         self.stiff.begin(phase.settings.gravity != [0; 2]);
         let mut join = core::mem::take(&mut self.join);
         let mut found = core::mem::take(&mut self.found);
@@ -97,25 +109,74 @@ impl Stepper {
         phase: &mut ContactPhase<'_>,
         workers: &dyn Workers,
     ) {
-        let windows = blocks.chunks(WINDOW);
-        // Several threads find the hits of all windows before the first contact; one finds them window by window, in the cache.
-        let ahead = workers.threads() > 1 && windows.len() > 1;
-        if ahead {
-            found.resize_with(windows.len().max(found.len()), WindowHits::default);
-            let geometry = self.geometry(phase.settings.margin);
-            let jobs = windows.clone().zip(&mut *found);
-            let mut jobs: SmallVec<[Job<'_>; JOBS_ON_STACK]> =
-                jobs.map(|(window, found)| Job::new(window, geometry, found)).collect();
-            workers.run(&mut jobs);
-            jobs.iter_mut().for_each(Job::run);
+        let windows = blocks.len().div_ceil(WINDOW);
+        if workers.threads() > 1 && windows > 1 {
+            found.resize_with(windows.max(found.len()), WindowHits::default);
+            return self.find_on_threads(blocks, &mut found[..windows], phase, workers);
         }
-        for (at, window) in windows.enumerate() {
-            let found = &mut found[if ahead { at } else { 0 }];
-            if !ahead {
-                found.find(window, self.geometry(phase.settings.margin), None);
-            }
+        // One thread goes window by window, in the cache.
+        for window in blocks.chunks(WINDOW) {
+            let found = &mut found[0];
+            found.find(window, self.geometry(phase.settings.margin), None);
             self.add_hits(&found.pairs, &mut found.hits, phase);
         }
+    }
+
+    /// Several threads find the hits of all windows before the first contact, and then fill their batches.
+    fn find_on_threads(
+        &mut self,
+        blocks: &[IndexPair],
+        found: &mut [WindowHits],
+        phase: &mut ContactPhase<'_>,
+        workers: &dyn Workers,
+    ) {
+        let part = found.len().div_ceil(workers.threads().saturating_mul(PARTS_PER_THREAD));
+        let ordinary = self.is_ordinary(phase);
+        let mut colors = core::mem::take(&mut self.colors_of_jobs);
+        colors.resize_with(found.len().div_ceil(part).max(colors.len()), Colors::default);
+        let geometry = self.geometry(phase.settings.margin);
+        let parts = blocks.chunks(WINDOW * part).zip(found.chunks_mut(part)).zip(&mut colors);
+        let parts = parts.map(|((blocks, found), colors)| {
+            colors.begin(geometry.shells.len());
+            Job::find(blocks, geometry, found, ordinary.then_some(colors))
+        });
+        finish(parts.collect(), workers);
+        self.colors_of_jobs = colors;
+        if ordinary {
+            return self.fill_on_threads(found, part, phase, workers);
+        }
+        for found in found {
+            self.add_hits(&found.pairs, &mut found.hits, phase);
+        }
+    }
+
+    /// The contacts of all windows, whose places are known.
+    fn fill_on_threads(
+        &mut self,
+        found: &mut [WindowHits],
+        part: usize,
+        phase: &mut ContactPhase<'_>,
+        workers: &dyn Workers,
+    ) {
+        let count = found.iter().map(|found| found.places.batches).sum();
+        let mut batches = core::mem::take(&mut self.batches);
+        let mut rest = batches.add(count);
+        let setup = self.setup(phase);
+        let mut jobs = Jobs::new();
+        for found in found.chunks_mut(part) {
+            let count = found.iter().map(|found| found.places.batches).sum();
+            let (to, later) = rest.split_at(count);
+            rest = later;
+            jobs.push(Job::fill(found, setup, self.path, to));
+        }
+        finish(jobs, workers);
+        self.batches = batches;
+        found.iter_mut().for_each(|found| self.notes.append(&mut found.notes));
+    }
+
+    /// Whether geometry, masses and restitution are all that decides about contacts.
+    fn is_ordinary(&self, phase: &ContactPhase<'_>) -> bool {
+        self.any_flags & flag::SPECIAL == 0 && !phase.asks && self.fast.is_empty()
     }
 
     pub(crate) fn geometry(&self, margin: i32) -> Geometry<'_> {
@@ -126,13 +187,25 @@ impl Stepper {
     /// Contacts of one window's hits.
     pub(crate) fn add_hits(&mut self, pairs: &[IndexPair], hits: &mut Hits, phase: &mut ContactPhase<'_>) {
         self.set_aside_fast(pairs, hits, phase.settings.box_margin());
-        if self.any_flags & flag::SPECIAL == 0 && !phase.asks {
-            let path = self.path;
-            path.add_contacts(&mut self.setup(phase), hits);
-        } else {
+        if self.any_flags & flag::SPECIAL != 0 || phase.asks {
             hits.iter().for_each(|hit| self.add_special(&hit, phase));
+            return self.end_window(&hits.pairs[..hits.len]);
         }
-        self.batches.end_window(&hits.pairs[..hits.len]);
+        let (mut batches, mut places) =
+            (core::mem::take(&mut self.batches), core::mem::take(&mut self.places));
+        let mut notes = core::mem::take(&mut self.notes);
+        self.path.take_places(&mut self.colors, hits, &self.shells, &mut places);
+        let mut to = batches.add(places.batches);
+        self.path.fill_window(&self.setup(phase), hits, &places, &mut to, &mut notes);
+        (self.batches, self.places, self.notes) = (batches, places, notes);
+    }
+
+    /// Ends a window whose contacts were added one by one.
+    pub(crate) fn end_window(&mut self, pairs: &[IndexPair]) {
+        let Self { batches, colors, places, .. } = self;
+        let first = batches.as_slice().len() - colors.batches as usize;
+        colors.end_window(pairs, places);
+        batches.window(first).empty(&places.ends);
     }
 
     /// Drops the hits inside of walls that consist of several rectangles. The hits of a mover stand next to each other.
@@ -185,7 +258,7 @@ impl Stepper {
         })
     }
 
-    fn setup<'a>(&'a mut self, phase: &'a ContactPhase<'_>) -> ContactSetup<'a> {
+    fn setup<'a>(&'a self, phase: &'a ContactPhase<'_>) -> ContactSetup<'a> {
         ContactSetup {
             shells: &self.shells,
             cached: &self.cached,
@@ -193,10 +266,23 @@ impl Stepper {
             contacts: phase.contacts,
             settings: phase.settings,
             fps: phase.fps,
-            batches: &mut self.batches,
-            stiff: &mut self.stiff,
-            bounces: &mut self.bounces,
+            stiff: &self.stiff,
         }
+    }
+
+    /// Makes the contact of a pair, unless neither body can be moved. Returns its batch and lane.
+    fn add_contact(&mut self, hit: &Hit, solving: Solving, phase: &ContactPhase<'_>) -> Option<(u32, u32)> {
+        let pair = [hit.a, hit.b];
+        let first = self.batches.as_slice().len() - self.colors.batches as usize;
+        let place = self.colors.take_place(pair, pair.map(|body| self.shells[body as usize].mass != 0));
+        if place == NOWHERE {
+            return None;
+        }
+        let (mut batches, mut notes) = (core::mem::take(&mut self.batches), core::mem::take(&mut self.notes));
+        batches.extend_to(first + self.colors.batches as usize);
+        let place = self.setup(phase).fill_one(hit, solving, place, &mut batches.window(first), &mut notes);
+        (self.batches, self.notes) = (batches, notes);
+        Some(place)
     }
 
     /// Filters, sensors, locked axes and contact friction.
@@ -221,12 +307,12 @@ impl Stepper {
         let ranks = [a, b].map(|shell| phase.extras[shell.slot as usize].dominance);
         let Some(share_a) = share_with_locks(phase.scene.bodies, &a, &b, hit.normal, ranks) else {
             // It touches, but nothing can give way along its normal.
-            self.setup(phase).add_contact(hit, Solving::No);
+            self.add_contact(hit, Solving::No, phase);
             return;
         };
         let friction =
             combined_friction(phase.extras[a.slot as usize].friction, phase.extras[b.slot as usize].friction);
-        let place = self.setup(phase).add_contact(hit, Solving::Shared(share_a));
+        let place = self.add_contact(hit, Solving::Shared(share_a), phase);
         if let Some(place) = place
             && friction > 0
         {

@@ -129,7 +129,7 @@ impl Stepper {
             slide = Some((pair[0], legs));
             self.add_passage(pair, legs, near, phase);
         }
-        self.batches.end_window(&pairs);
+        self.end_window(&pairs);
         self.fast.pairs = pairs;
     }
 

@@ -23,14 +23,16 @@ impl Stepper {
     /// Solves the contacts.
     #[inline(never)]
     pub(crate) fn solve(&mut self, settings: &Settings, fps: u32) {
-        self.stiff.find(&self.batches, &self.shells);
+        if self.notes.leans {
+            self.stiff.find(&self.batches, &self.shells);
+        }
         if settings.gravity == [0; 2] {
             self.bounce(fps, 1);
             self.solve_rigid(settings);
         } else {
             self.solve_soft(settings, fps);
         }
-        self.deep.solve(&self.batches, &mut self.moving, &self.velocities);
+        self.deep.solve(&self.notes.deep, &self.batches, &mut self.moving, &self.velocities);
         hold(&self.locked, &mut self.moving);
     }
 
@@ -100,8 +102,8 @@ impl Stepper {
 
     /// Restitution, before everything else.
     fn bounce(&mut self, fps: u32, parts: u32) {
-        let Self { bounces, batches, velocities, gained, locked, .. } = self;
-        bounces.solve(batches, velocities, gained, [fps, parts], |velocities| hold(locked, velocities));
+        let Self { notes, batches, velocities, gained, locked, .. } = self;
+        notes.bounces.solve(batches, velocities, gained, [fps, parts], |velocities| hold(locked, velocities));
     }
 
     fn run(&mut self, pass: Pass) {

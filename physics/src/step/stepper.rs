@@ -11,8 +11,8 @@ use crate::contact::cache::ContactCache;
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::motion::movers::{Movement, MoverBlock};
 use crate::simd::{Path, prefetch};
-use crate::solve::bounce::Bounces;
-use crate::solve::coloring::Batches;
+use crate::solve::coloring::{Batches, Notes};
+use crate::solve::colors::{Colors, Places};
 use crate::solve::deep::DeepContacts;
 use crate::solve::friction::FrictionContact;
 use crate::solve::soft::SoftContacts;
@@ -69,7 +69,11 @@ pub(crate) struct Stepper {
     pub(crate) gains: Vec<[i32; 2]>,
     /// The same by working index; empty if no body got anything.
     pub(crate) gained: Vec<[i32; 2]>,
-    pub(crate) bounces: Bounces,
+    pub(crate) notes: Notes,
+    pub(crate) colors: Colors,
+    pub(crate) places: Places,
+    /// Colours of the parts of the windows that jobs look at.
+    pub(crate) colors_of_jobs: Vec<Colors>,
     pub(crate) soft: SoftContacts,
     pub(crate) deep: DeepContacts,
     /// Milliseconds of stillness by working index; `AT_REST` for bodies that do not move.
@@ -113,7 +117,10 @@ impl Stepper {
             moving: Vec::new(),
             gains: Vec::new(),
             gained: Vec::new(),
-            bounces: Bounces::default(),
+            notes: Notes::default(),
+            colors: Colors::default(),
+            places: Places::default(),
+            colors_of_jobs: Vec::new(),
             soft: SoftContacts::default(),
             deep: DeepContacts::default(),
             still: Vec::new(),

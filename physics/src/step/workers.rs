@@ -9,8 +9,12 @@ use alloc::vec::Vec;
 
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::Hits;
+use crate::contact::setup::ContactSetup;
 use crate::math::boxes::BoxBlock;
 use crate::simd::Path;
+use crate::solve::coloring::{Notes, WindowBatches};
+use crate::solve::colors::{Colors, Places};
+use crate::step::broad_phase::WINDOW;
 use crate::tree::block_join::{BODIES_OF_ONE, IndexPair};
 
 /// Who runs the jobs of a step.
@@ -18,7 +22,7 @@ use crate::tree::block_join::{BODIES_OF_ONE, IndexPair};
 /// ```
 /// use testudo_physics::{Job, Workers, World, WorldDef};
 ///
-/// /// Two threads for the length of a step. A pool that is kept answers sooner.
+/// /// Two threads for the length of a step. A pool that is kept answers sooner: with the feature `rayon`, a `rayon::ThreadPool` can be lent.
 /// struct TwoThreads;
 ///
 /// impl Workers for TwoThreads {
@@ -60,13 +64,40 @@ impl Workers for SameThread {
     }
 }
 
-/// A part of a step's work: the hits of one window of the broad phase.
+/// A pool of `rayon`, with the feature of that name.
+#[cfg(feature = "rayon")]
+impl Workers for rayon::ThreadPool {
+    fn threads(&self) -> usize {
+        self.current_num_threads()
+    }
+
+    fn run(&self, jobs: &mut [Job<'_>]) {
+        use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
+        self.install(|| jobs.par_iter_mut().for_each(Job::run));
+    }
+}
+
+/// A part of a step's work, which depends on no other part.
 #[derive(Debug)]
-pub struct Job<'a> {
-    window: &'a [IndexPair],
-    geometry: Geometry<'a>,
-    found: &'a mut WindowHits,
-    done: bool,
+pub struct Job<'a>(Work<'a>);
+
+#[derive(Debug)]
+enum Work<'a> {
+    /// Broad phase and narrow phase of some windows; with colours, the places of their contacts, too.
+    Find {
+        blocks: &'a [IndexPair],
+        geometry: Geometry<'a>,
+        found: &'a mut [WindowHits],
+        colors: Option<&'a mut Colors>,
+    },
+    /// Contact set-up of some windows.
+    Fill {
+        found: &'a mut [WindowHits],
+        setup: ContactSetup<'a>,
+        path: Path,
+        to: WindowBatches<'a>,
+    },
+    Done,
 }
 
 /// What every window is compared with.
@@ -84,6 +115,8 @@ pub(crate) struct Geometry<'a> {
 pub(crate) struct WindowHits {
     pub(crate) pairs: Vec<IndexPair>,
     pub(crate) hits: Hits,
+    pub(crate) places: Places,
+    pub(crate) notes: Notes,
 }
 
 impl WindowHits {
@@ -106,15 +139,44 @@ impl WindowHits {
 }
 
 impl<'a> Job<'a> {
-    pub(crate) fn new(window: &'a [IndexPair], geometry: Geometry<'a>, found: &'a mut WindowHits) -> Self {
-        Self { window, geometry, found, done: false }
+    pub(crate) fn find(
+        blocks: &'a [IndexPair],
+        geometry: Geometry<'a>,
+        found: &'a mut [WindowHits],
+        colors: Option<&'a mut Colors>,
+    ) -> Self {
+        Self(Work::Find { blocks, geometry, found, colors })
+    }
+
+    pub(crate) fn fill(
+        found: &'a mut [WindowHits],
+        setup: ContactSetup<'a>,
+        path: Path,
+        to: WindowBatches<'a>,
+    ) -> Self {
+        Self(Work::Fill { found, setup, path, to })
     }
 
     /// Does the work. A second call does nothing.
     pub fn run(&mut self) {
-        if !self.done {
-            self.found.find(self.window, self.geometry, None);
-            self.done = true;
+        match core::mem::replace(&mut self.0, Work::Done) {
+            Work::Find { blocks, geometry, found, mut colors } => {
+                for (window, found) in blocks.chunks(WINDOW).zip(found) {
+                    found.find(window, geometry, None);
+                    if let Some(colors) = &mut colors {
+                        geometry.path.take_places(colors, &found.hits, geometry.shells, &mut found.places);
+                    }
+                }
+            }
+            Work::Fill { found, setup, path, mut to } => {
+                for WindowHits { hits, places, notes, .. } in found {
+                    let (mut own, later) = to.split_at(places.batches);
+                    notes.clear();
+                    path.fill_window(&setup, hits, places, &mut own, notes);
+                    to = later;
+                }
+            }
+            Work::Done => {}
         }
     }
 }

@@ -1,0 +1,42 @@
+//! Lends a pool of threads to the steps of a large crowd: the bits are those of one thread.
+//!
+//! `cargo run --release -p testudo-physics --features rayon --example threads`
+
+use std::error::Error;
+use std::time::Instant;
+
+use testudo_physics::{BodyDef, Fx, SameThread, Shape, Vec2, Workers, World, WorldDef};
+
+const FRAMES: u32 = 100;
+
+/// Two crowds that march through each other, and what all of them want.
+fn crowd(columns: i32, rows: i32) -> Result<World, Box<dyn Error>> {
+    let mut world = World::new(WorldDef::new())?;
+    let unit = BodyDef::dynamic(Shape::circle(Fx::lit("0.5")));
+    for i in 0..columns * rows {
+        let (x, y) = (i % columns, i / columns);
+        let towards_the_middle = Vec2::from_ints(if x < columns / 2 { 3 } else { -3 }, 0);
+        world.create_body(&unit.position(Vec2::from_ints(x, y)).velocity(towards_the_middle))?;
+    }
+    Ok(world)
+}
+
+fn play(name: &str, workers: &dyn Workers) -> Result<u64, Box<dyn Error>> {
+    let mut world = crowd(200, 100)?;
+    let start = Instant::now();
+    for _ in 0..FRAMES {
+        world.step_on(20, workers)?;
+    }
+    let ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(FRAMES);
+    println!("{name}: {ms:.2} ms per frame, checksum {:016x}", world.checksum());
+    Ok(world.checksum())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let alone = play("one thread", &SameThread)?;
+    for threads in [1, 2, 3, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        assert_eq!(play(&format!("a pool of {threads}"), &pool)?, alone, "threads change no bit");
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Colours: which contacts of a window may share a batch.
+//!
+//! A contact takes the lowest colour that neither of its movable bodies has used yet, so contacts of one colour touch
+//! different bodies and fill the lanes of one batch after another. Colours start anew with every *window* of the broad
+//! phase: one window's bodies stay in the cache, and the batches never depend on how many threads made them.
+
+use alloc::vec::Vec;
+
+use crate::body::record::Shell;
+use crate::math::boxes::LANES;
+use crate::tree::block_join::IndexPair;
+
+/// Colours per window: one bit each.
+const COLORS: usize = 64;
+
+/// No place: neither body can be moved.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// The places of one window's contacts, counted in lanes from the window's first batch on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// By contact, or [`NOWHERE`].
+    pub(crate) of_contacts: Vec<u32>,
+    /// Where the empty lanes of a batch begin.
+    pub(crate) ends: Vec<u32>,
+    /// Batches of the window.
+    pub(crate) batches: u32,
+}
+
+/// The colours that the bodies of a window have used.
+#[derive(Clone, Debug)]
+pub(crate) struct Colors {
+    /// By working index, one bit each; none outside of a window.
+    used: Vec<u64>,
+    /// The next place of each colour; a multiple of eight when it needs a batch.
+    open: [u32; COLORS],
+    /// Where the empty lanes begin in the batches of those that have used up all colours.
+    ends: Vec<u32>,
+    // not state: of the window, so far
+    pub(crate) batches: u32,
+}
+
+impl Default for Colors {
+    fn default() -> Self {
+        Self { used: Vec::new(), open: [0; COLORS], ends: Vec::new(), batches: 0 }
+    }
+}
+
+impl Colors {
+    /// Makes room for `bodies` working bodies.
+    pub(crate) fn begin(&mut self, bodies: usize) {
+        self.used.resize(bodies, 0);
+    }
+
+    /// The place of a contact of `a` and `b` in a batch of its colour; `movable` tells which of them the solver can move.
+    /// A body that has used up all colours of the window gets batches of a single contact.
+    #[inline(always)]
+    pub(crate) fn take_place(&mut self, [a, b]: IndexPair, movable: [bool; 2]) -> u32 {
+        if movable == [false; 2] {
+            return NOWHERE;
+        }
+        // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
+        let used = [a, b].map(|body| self.used[body as usize]);
+        let color = (!(used[0] | used[1])).trailing_zeros();
+        if color == u64::BITS {
+            let place = self.new_batch();
+            self.ends.push(place + 1);
+            return place;
+        }
+        self.used[a as usize] = used[0] | u64::from(movable[0]) << color;
+        self.used[b as usize] = used[1] | u64::from(movable[1]) << color;
+        let next = self.open[color as usize];
+        let place = if next.is_multiple_of(LANES as u32) { self.new_batch() } else { next };
+        self.open[color as usize] = place + 1;
+        place
+    }
+
+    /// The first place of a new batch.
+    #[inline(always)]
+    fn new_batch(&mut self) -> u32 {
+        self.batches += 1;
+        (self.batches - 1) * LANES as u32
+    }
+
+    /// Places of the contacts of a whole window.
+    #[inline(always)]
+    pub(crate) fn take_places(&mut self, pairs: &[IndexPair], shells: &[Shell], places: &mut Places) {
+        places.of_contacts.clear();
+        for &pair in pairs {
+            let movable = pair.map(
+                #[inline(always)]
+                |body| shells[body as usize].mass != 0,
+            );
+            places.of_contacts.push(self.take_place(pair, movable));
+        }
+        self.end_window(pairs, places);
+    }
+
+    /// Starts all colours anew. `pairs` are those of the contacts since the last window.
+    pub(crate) fn end_window(&mut self, pairs: &[IndexPair], places: &mut Places) {
+        for body in pairs.as_flattened() {
+            self.used[*body as usize] = 0;
+        }
+        let open = core::mem::replace(&mut self.open, [0; COLORS]);
+        places.ends.clear();
+        places.ends.append(&mut self.ends);
+        places.ends.extend(open.into_iter().filter(|place| !place.is_multiple_of(LANES as u32)));
+        places.batches = core::mem::take(&mut self.batches);
+    }
+}
