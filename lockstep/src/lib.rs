@@ -61,8 +61,3 @@ pub use value::time::{Duration, FrameRate, Instant};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-/// The example of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/debugging-a-desync.md")]
-struct Guide;

@@ -1,6 +1,6 @@
 //! Settings of a world: the builder that users fill in, and the validated form that the step reads.
 
-use crate::body::record::{raw, raw2};
+use crate::body::record::{fx, raw, raw2, vec2};
 use crate::math::aabb::Aabb;
 use crate::math::boxes::RawBox;
 use crate::math::num::{Fx, POSITION_MAX, SPEED_MAX};
@@ -317,16 +317,83 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The definition with these settings.
+    pub(crate) fn def(&self, seed: u64, simd: Simd) -> WorldDef {
+        let Self {
+            gravity,
+            bounds,
+            edge,
+            iterations,
+            relax_iterations,
+            push_factor,
+            margin,
+            restitution_threshold,
+            max_speed,
+            sleep_speed,
+            sleep_ms,
+            split: SplitRule { leaf_capacity, depth_max },
+        } = *self;
+        WorldDef {
+            gravity: vec2(gravity),
+            bounds: Aabb { min: vec2(bounds.min), max: vec2(bounds.max) },
+            edge,
+            iterations,
+            relax_iterations,
+            push_factor: fx(push_factor),
+            margin: fx(margin),
+            restitution_threshold: fx(restitution_threshold),
+            max_speed: fx(max_speed),
+            sleep_speed: fx(sleep_speed),
+            sleep_ms: sleep_ms.into(),
+            leaf_capacity,
+            depth_max,
+            seed,
+            simd,
+        }
+    }
+
     /// Growth of each box; two boxes overlap if the gap between the bodies is within the margin.
     pub(crate) fn box_margin(&self) -> i32 {
         (self.margin + 1) / 2
     }
 }
 
-#[cfg(all(test, feature = "serde"))]
+#[cfg(test)]
 mod tests {
-    use super::*;
+    use alloc::vec::Vec;
 
+    use super::*;
+    use crate::world::World;
+
+    #[test]
+    fn a_world_gives_back_every_setting() {
+        let def = WorldDef {
+            gravity: Vec2::from_ints(1, -2),
+            bounds: Aabb { min: Vec2::from_ints(-3, -4), max: Vec2::from_ints(5, 6) },
+            edge: EdgePolicy::Bounce,
+            iterations: 8,
+            relax_iterations: 2,
+            push_factor: Fx::ONE / 2,
+            margin: Fx::ONE / 4,
+            restitution_threshold: Fx::ONE / 8,
+            max_speed: Fx::from_num(100),
+            sleep_speed: Fx::ONE / 16,
+            sleep_ms: 700,
+            leaf_capacity: 9,
+            depth_max: 5,
+            seed: 11,
+            simd: Simd::Plain,
+        };
+        let world = World::new(def).unwrap();
+        assert_eq!(world.def(), def);
+        let mut bytes = Vec::new();
+        world.snapshot(&mut bytes);
+        let restored = World::from_bytes(&bytes).unwrap();
+        assert_eq!(restored.def(), WorldDef { simd: Simd::Widest, ..def });
+        assert_eq!(World::new(WorldDef::new()).unwrap().def(), WorldDef::new());
+    }
+
+    #[cfg(feature = "serde")]
     #[test]
     fn settings_come_back_from_text_with_their_bits() {
         let world = WorldDef::new().gravity(Vec2::new(Fx::DELTA, -Fx::DELTA)).iterations(9).seed(7);

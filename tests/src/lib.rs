@@ -7,3 +7,8 @@ pub mod scenes;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The example of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/debugging-a-desync.md")]
+struct Guide;

@@ -2,7 +2,7 @@
 //!
 //! A contact is kept at its *owner*: the mover with the lower slot, or the only one that contacts can move. The contacts of one
 //! owner stand next to each other, so a look-up reads a handful of neighbouring entries and hashes nothing. A contact is
-//! in the cache from when the surfaces meet (at the begin of a step, at its end, or on the way) until they have parted and the solver has
+//! in the cache from when the surfaces meet (at the begin of a step, at its end, or in between) until they have parted and the solver has
 //! nothing to do. That the solver holds two bodies apart before they touch is no touch.
 //!
 //! Contacts between bodies that all sleep are kept apart, sorted, and cost nothing per frame.
@@ -95,8 +95,8 @@ pub(crate) struct ContactCache {
     /// Whether a body woke up or came to rest since the last contacts were cached, which can make the other body the owner.
     /// Only saves a look-up.
     pub(crate) roles_changed: bool,
-    /// Contacts per owner by working index, then where the owner's next contact goes.
-    places: Vec<u32>,
+    /// Contacts per owner by working index, then the index of the owner's next contact.
+    cursors: Vec<u32>,
     pub(crate) began: Vec<SlotPair>,
     /// Contacts that went on; only listed when `lists_stayed`.
     pub(crate) stayed: Vec<SlotPair>,
@@ -263,8 +263,8 @@ impl ContactCache {
         self.began.clear();
         self.stayed.clear();
         self.count_contacts(batches, shells, touch);
-        self.place_owners(shells);
-        self.place_contacts(batches);
+        self.lay_out_owners(shells);
+        self.write_contacts(batches);
         self.keep_slides(frictions, batches, shells);
         sort_pairs(&mut self.began);
         sort_pairs(&mut self.stayed);
@@ -275,9 +275,9 @@ impl ContactCache {
     /// Counts each owner's contacts and notes which are new.
     #[inline(never)]
     fn count_contacts(&mut self, batches: &mut Batches, shells: &[Shell], touch: impl Fn(u32, u32) -> bool) {
-        self.places.clear();
-        self.places.resize(shells.len(), 0);
-        let Self { places, began, stayed, lists_stayed, matched, .. } = self;
+        self.cursors.clear();
+        self.cursors.resize(shells.len(), 0);
+        let Self { cursors, began, stayed, lists_stayed, matched, .. } = self;
         // Behind the last one, for contacts that are new: which they are is hard to predict for a branch.
         let last = matched.len();
         matched.push(false);
@@ -288,7 +288,7 @@ impl ContactCache {
             let held = if held & !known { touch(batch.a[lane], batch.b[lane]) } else { held };
             origin.gap = select_unpredictable(held, 0, origin.gap);
             let kept = touching | held;
-            places[origin.owner as usize] += u32::from(kept);
+            cursors[origin.owner as usize] += u32::from(kept);
             matched[select_unpredictable(known, origin.cached as usize, last)] = kept;
             if kept & (*lists_stayed | !known) {
                 let list = if known { &mut *stayed } else { &mut *began };
@@ -300,11 +300,11 @@ impl ContactCache {
 
     /// Gives each owner its range.
     #[inline(never)]
-    fn place_owners(&mut self, shells: &[Shell]) {
+    fn lay_out_owners(&mut self, shells: &[Shell]) {
         self.owners.clear();
         let mut start = 0;
-        for (shell, place) in shells.iter().zip(&mut self.places) {
-            let count = core::mem::replace(place, start);
+        for (shell, cursor) in shells.iter().zip(&mut self.cursors) {
+            let count = core::mem::replace(cursor, start);
             if count > 0 {
                 self.owners.push(Owner { slot: shell.slot, count });
                 self.ranges[shell.slot as usize] = [start, start + count];
@@ -316,19 +316,19 @@ impl ContactCache {
 
     /// Writes the contacts into their owners' ranges, in the order of solving.
     #[inline(never)]
-    fn place_contacts(&mut self, batches: &Batches) {
+    fn write_contacts(&mut self, batches: &Batches) {
         let last = self.contacts.len();
         self.contacts.resize(last + 1);
-        let Self { places, contacts, .. } = self;
+        let Self { cursors, contacts, .. } = self;
         batches.for_each(|batch, lane, origin| {
             let impulse = batch.impulse[lane];
-            // Whether a contact is kept is hard to predict for a branch: the others are written behind the last place.
+            // Whether a contact is kept is hard to predict for a branch: the others are written behind the last contact.
             let kept = origin.is_touching();
-            let place = &mut places[origin.owner as usize];
-            let at = select_unpredictable(kept, *place as usize, last);
+            let cursor = &mut cursors[origin.owner as usize];
+            let at = select_unpredictable(kept, *cursor as usize, last);
             contacts.others[at] = origin.other;
             contacts.impulses[at] = impulse;
-            *place += u32::from(kept);
+            *cursor += u32::from(kept);
         });
         self.contacts.truncate(last);
     }
@@ -430,13 +430,13 @@ impl ContactCache {
 fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<RestingContact>) {
     let mut left = sorted.len();
     sorted.extend_from_slice(newcomers);
-    for place in (0..sorted.len()).rev() {
+    for at in (0..sorted.len()).rev() {
         let Some(&newcomer) = newcomers.last() else { return };
         if left > 0 && sorted[left - 1] > newcomer {
             left -= 1;
-            sorted[place] = sorted[left];
+            sorted[at] = sorted[left];
         } else {
-            sorted[place] = newcomer;
+            sorted[at] = newcomer;
             newcomers.pop();
         }
     }

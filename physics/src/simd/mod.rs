@@ -111,6 +111,12 @@ impl Path {
         Self::each(allowed).next().unwrap_or(Self::PLAIN)
     }
 
+    /// The widest limit under which this machine takes this path.
+    pub(crate) fn limit(self) -> Simd {
+        let limits = [Simd::Widest, Simd::Bits256, Simd::Bits128];
+        limits.into_iter().find(|&limit| Self::detect(limit).bits() == self.bits()).unwrap_or(Simd::Plain)
+    }
+
     /// The paths of this machine that are allowed, the widest first.
     pub(crate) fn each(allowed: Simd) -> impl Iterator<Item = Self> {
         let level = Level::try_detect().unwrap_or(Level::baseline());

@@ -1,0 +1,152 @@
+//! What a game reads between steps: bodies, contacts, events. Nothing here changes the state.
+
+use alloc::vec::Vec;
+
+use crate::body::id::BodyId;
+use crate::body::record::{flag, fx, vec2};
+use crate::body::view::BodyRef;
+use crate::math::vec2::Vec2;
+use crate::world::hits::ContactHit;
+use crate::world::{ContactEvent, TouchingContact, World};
+use crate::world_def::WorldDef;
+
+impl World {
+    /// The body of a handle, or `None` if it does not exist any more.
+    #[must_use]
+    pub fn body(&self, id: BodyId) -> Option<BodyRef<'_>> {
+        self.slot(id).ok().map(|_| self.body_ref(id.index))
+    }
+
+    /// All bodies, oldest first.
+    #[must_use]
+    pub fn bodies(&self) -> impl DoubleEndedIterator<Item = BodyRef<'_>> {
+        self.order.iter().map(|index| self.body_ref(index))
+    }
+
+    /// Centre of every body, oldest first. Replaces the content of `out`; allocates only if it has to grow.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new())?;
+    /// let disc = BodyDef::dynamic(Shape::circle(Fx::ONE));
+    /// let (a, b) = (world.create_body(&disc)?, world.create_body(&disc.position(Vec2::from_ints(5, 0)))?);
+    /// let mut positions = Vec::new();
+    /// world.positions(&mut positions);
+    /// assert_eq!(positions, [(a, Vec2::ZERO), (b, Vec2::from_ints(5, 0))]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn positions(&self, out: &mut Vec<(BodyId, Vec2)>) {
+        out.clear();
+        out.extend(self.bodies().map(|body| (body.id(), body.position())));
+    }
+
+    /// The settings as they are now, with what [`World::set_gravity`] and the like have changed: a new world of this definition behaves like
+    /// this one. The width of the registers is the greatest that leads to [`World::instruction_set`] on this machine.
+    ///
+    /// ```
+    /// use testudo_physics::{Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new().iterations(9))?;
+    /// world.set_gravity(Vec2::from_ints(0, -10))?;
+    /// assert_eq!(world.def(), WorldDef::new().iterations(9).gravity(Vec2::from_ints(0, -10)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn def(&self) -> WorldDef {
+        self.settings.def(self.seed, self.stepper.path.limit())
+    }
+
+    /// Acceleration of every dynamic body, units/s^2.
+    #[must_use]
+    pub fn gravity(&self) -> Vec2 {
+        vec2(self.settings.gravity)
+    }
+
+    /// Number of bodies.
+    #[must_use]
+    pub fn body_count(&self) -> u32 {
+        self.order.len()
+    }
+
+    /// The body in a slot, or `None` if the slot is vacant. [`BodyId::index`] is the slot of a handle.
+    #[must_use]
+    pub fn body_in_slot(&self, index: u32) -> Option<BodyId> {
+        self.order.generation(index).map(|generation| BodyId { index, generation })
+    }
+
+    /// Number of touching contacts, including those between bodies at rest.
+    #[must_use]
+    pub fn contact_count(&self) -> u32 {
+        (self.contacts.contacts.len() + self.contacts.resting.len()) as u32
+    }
+
+    /// The touching contacts: first those of moving bodies, then those between bodies at rest; each pair once.
+    pub fn contacts(&self) -> impl Iterator<Item = TouchingContact> + '_ {
+        let here = |slot: u32| self.bodies[slot as usize].flags & (flag::ALIVE | flag::FRESH) == flag::ALIVE;
+        self.contacts.iter().filter(move |c| here(c.owner) && here(c.other)).map(|c| TouchingContact {
+            a: self.body_ref(c.owner.min(c.other)).id,
+            b: self.body_ref(c.owner.max(c.other)).id,
+            impulse: fx(c.impulse),
+        })
+    }
+
+    /// Name of the instruction set that this world uses, for logs and bug reports: `plain`, `sse4.2`, `avx2`, `avx512`, `neon` or
+    /// `simd128`. It does not affect the bits; see [`WorldDef::simd`].
+    #[must_use]
+    pub fn instruction_set(&self) -> &'static str {
+        self.stepper.path.name()
+    }
+
+    /// Number of steps so far.
+    #[must_use]
+    pub fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// Contacts that began in the last step.
+    #[must_use]
+    pub fn contacts_began(&self) -> &[ContactEvent] {
+        &self.events.contacts_began
+    }
+
+    /// Point, normal and approach speed of each of [`Self::contacts_began`], in the same order; empty unless [`Self::list_contact_hits`] is
+    /// on.
+    #[must_use]
+    pub fn contact_hits(&self) -> &[ContactHit] {
+        &self.events.hits
+    }
+
+    /// Whether [`Self::contact_hits`] is filled from the next step on. Off by default, and without cost then. Not part of the state.
+    pub fn list_contact_hits(&mut self, list: bool) {
+        self.events.lists_hits = list;
+    }
+
+    /// Contacts that ended in the last step.
+    #[must_use]
+    pub fn contacts_ended(&self) -> &[ContactEvent] {
+        &self.events.contacts_ended
+    }
+
+    /// Contacts of moving bodies that began earlier and persisted in the last step; empty unless [`World::list_stayed_contacts`] is on.
+    /// Contacts between sleeping bodies are not listed; [`World::contacts`] has them.
+    #[must_use]
+    pub fn contacts_stayed(&self) -> &[ContactEvent] {
+        &self.events.contacts_stayed
+    }
+
+    /// Whether [`World::contacts_stayed`] is filled from the next step on. Off by default, because a crowd has many. Not part of the state.
+    pub fn list_stayed_contacts(&mut self, list: bool) {
+        self.contacts.lists_stayed = list;
+    }
+
+    /// Overlaps with sensors that began in the last step.
+    #[must_use]
+    pub fn sensors_began(&self) -> &[ContactEvent] {
+        &self.events.sensors_began
+    }
+
+    /// Overlaps with sensors that ended in the last step.
+    #[must_use]
+    pub fn sensors_ended(&self) -> &[ContactEvent] {
+        &self.events.sensors_ended
+    }
+}
