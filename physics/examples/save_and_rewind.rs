@@ -9,7 +9,7 @@ use testudo_physics::{Aabb, BodyDef, EdgePolicy, Fx, Shape, Vec2, World, WorldDe
 const FRAMES_PER_SECOND: u32 = 60;
 const KEPT_FRAMES: u64 = 2 * FRAMES_PER_SECOND as u64;
 
-/// The states before the last two seconds' frames. Buffers are reused, so saving allocates nothing once they have grown.
+/// The states before each frame of the last two seconds. Buffers are reused, so saving allocates nothing once they have grown.
 struct Ring(Vec<Vec<u8>>);
 
 impl Ring {
@@ -18,7 +18,7 @@ impl Ring {
     }
 }
 
-/// Forty balls in a pen that nothing slows down.
+/// Forty balls in a pen; nothing slows them down.
 fn pen() -> Result<World, Box<dyn Error>> {
     let bounds = Aabb { min: Vec2::from_ints(-12, -12), max: Vec2::from_ints(12, 12) };
     let mut world = World::new(WorldDef::new().bounds(bounds).edge(EdgePolicy::Bounce))?;

@@ -1,4 +1,4 @@
-//! What a strategy game asks: who is in the box that the mouse drew, who can see whom, who is nearest.
+//! Queries of a strategy game: the units in a selection box, lines of sight, the nearest unit.
 //! Run: `cargo run -p testudo-physics --example selection`
 
 use testudo_physics::{Aabb, BodyDef, Filter, Fx, QueryFilter, Shape, Vec2, World, WorldDef};

@@ -1,7 +1,7 @@
-//! Narrow phase: how far two shapes are apart, and in which direction.
+//! Narrow phase: distance and direction between two shapes.
 //!
-//! Every shape is a *rounded box*: a core box (`half` extents, zero for a circle) grown by a `radius` (zero for a
-//! rectangle). For two of them the Minkowski sum is a rounded box again, so one formula covers all three pairings:
+//! Every shape is a *rounded box*: a core box (`half` extents, zero for a circle) grown by a `radius` (zero for a rectangle). The Minkowski
+//! sum of two rounded boxes is a rounded box again, so one formula covers all three pairings:
 //!
 //! * circle-circle: both cores are points, the distance is the one between the centres;
 //! * rectangle-circle: the nearest point of the core to the centre, a face or a corner; a centre inside leaves
@@ -74,7 +74,8 @@ impl Hits {
         self.len = kept;
     }
 
-    /// Adds a hit, or leaves its place to the next one: written in any case, because whether a pair touches is hard to predict for a branch.
+    /// Adds a hit, or leaves its position to the next one. It is written in any case, because branches predict badly whether a pair
+    /// touches.
     #[inline(always)]
     pub(crate) fn push_if(&mut self, touches: bool, pair: IndexPair, normal: [i32; 2], gap: i32) {
         let at = self.len;
@@ -134,10 +135,10 @@ pub(crate) fn find_hits<S: Simd>(
     }
 }
 
-/// Pairs that are compared at a time: the differences of their centres fill 256 bits.
+/// Number of pairs that are compared at a time: the differences of their centres fill 256 bits.
 const FOUR: usize = 4;
 
-/// [`separation`] of four pairs. Vectors stand as x and y in turn.
+/// [`separation`] of four pairs. x and y of vectors alternate.
 #[inline(always)]
 fn separations<S: Simd>(
     simd: S,
@@ -172,7 +173,7 @@ pub(crate) fn manifold(a: &Shell, b: &Shell, margin: i32) -> Option<Manifold> {
 /// Normal and gap of any two shapes.
 #[inline(always)]
 pub(crate) fn separation(a: &Shell, b: &Shell) -> ([i32; 2], i32) {
-    // Extents are below 2^29 and callers compare neighbours only, so every difference and sum here fits i32.
+    // Extents are below 2^29, and callers compare neighbours only, so every difference and sum here fits i32.
     let d = [b.position[0].wrapping_sub(a.position[0]), b.position[1].wrapping_sub(a.position[1])];
     let outside =
         [d[0].wrapping_abs() - (a.half[0] + b.half[0]), d[1].wrapping_abs() - (a.half[1] + b.half[1])];
@@ -186,7 +187,7 @@ pub(crate) fn separation(a: &Shell, b: &Shell) -> ([i32; 2], i32) {
     ([signed(0), signed(1)], length - reach)
 }
 
-/// The cores overlap (or the centres coincide): the way out is along the axis of least overlap.
+/// The cores overlap (or the centres coincide): the bodies separate along the axis of least overlap.
 #[cold]
 fn inner_separation(a: &Shell, b: &Shell, d: [i32; 2], outside: [i32; 2], reach: i32) -> ([i32; 2], i32) {
     if d == [0, 0] {
@@ -196,14 +197,14 @@ fn inner_separation(a: &Shell, b: &Shell, d: [i32; 2], outside: [i32; 2], reach:
     let along_x = outside[0] > outside[1] || (outside[0] == outside[1] && d[0].abs() >= d[1].abs());
     let axis = usize::from(!along_x);
     let mut normal = [0; 2];
-    // Centres level with each other along the axis: the lower slot goes to the negative side.
+    // Centres at the same coordinate on the axis: the lower slot goes to the negative side.
     let positive = d[axis] > 0 || (d[axis] == 0 && a.slot < b.slot);
     normal[axis] = if positive { UNIT } else { -UNIT };
     (normal, outside[axis] - reach)
 }
 
-/// Coincident centres have no direction of their own. Boxes part along their least overlap; circles along one of
-/// eight directions that the two slots choose, so that a heap in one point bursts in all directions.
+/// The normal of coincident centres, which have no direction of their own. Boxes separate along their least overlap; circles along one of
+/// eight directions that depends on the two slots, so that a heap in one point separates in all directions.
 fn coincident_normal(a: &Shell, b: &Shell, outside: [i32; 2]) -> [i32; 2] {
     /// cos 45 degrees, 30 fraction bits.
     const DIAGONAL: i32 = 759_250_125;
@@ -268,7 +269,7 @@ pub(crate) fn unit_and_length(q: [i32; 2]) -> ([i32; 2], i32) {
 }
 
 /// [`unit_and_length`] of four vectors. The same numbers in another order: the components are scaled up by a power of two first, so that no
-/// lane needs a shift of its own. What comes out for the vector 0 means nothing.
+/// lane needs a shift of its own. The result for the zero vector is not valid.
 #[inline(always)]
 fn units_and_lengths<S: Simd>(simd: S, q: i32x8<S>) -> (i32x8<S>, i32x4<S>) {
     const LOW: u64 = 0xffff_ffff;

@@ -1,8 +1,8 @@
-//! Seams: where walls of several rectangles meet, the sides and corners inside of the wall are no obstacle.
+//! Seams: where walls consist of several rectangles, the sides and corners inside the wall are not obstacles.
 //!
-//! A body that slides over flush tiles would be stopped by the side of the next one, into which it has sunk a trifle, or turned by its corner.
-//! So a contact with a side is dropped when another rectangle that the body is near covers this side where they touch, and a contact with a corner
-//! when the corner lies on another rectangle.
+//! A body that slides over flush tiles would be stopped by the side of the next one, into which it has sunk slightly, or deflected by its
+//! corner. So a contact with a side is dropped if another nearby rectangle covers this side at the point of contact, and a contact with a
+//! corner is dropped if the corner lies on another rectangle.
 
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::Manifold;
@@ -15,8 +15,8 @@ fn sides(shell: &Shell, axis: usize) -> [i32; 2] {
     [shell.position[axis] - shell.half[axis], shell.position[axis] + shell.half[axis]]
 }
 
-/// Whether what `mover` touches of the rectangle `wall` lies inside of the rectangle `other`. The manifold is that of mover and wall; `before` says
-/// that `other` comes before the wall in some order, which decides when two rectangles share the corner.
+/// Whether the part of the rectangle `wall` that `mover` touches lies inside the rectangle `other`. The manifold is that of mover and wall;
+/// `before` says that `other` comes before the wall in some order, which decides if two rectangles share the corner.
 pub(crate) fn is_covered(mover: &Shell, wall: &Shell, found: &Manifold, other: &Shell, before: bool) -> bool {
     let flush = FLUSH.min((mover.half[0].min(mover.half[1]) + mover.radius) >> 2);
     let normal = found.normal;
@@ -40,7 +40,7 @@ pub(crate) fn is_covered(mover: &Shell, wall: &Shell, found: &Manifold, other: &
     spans && least - flush <= low && high <= most + flush
 }
 
-/// Whether a corner of `other`, at most [`FLUSH`] away from this one, is what `mover` is nearest to.
+/// Whether a corner of `other`, at most [`FLUSH`] away from this one, is nearest to `mover`.
 fn is_nearest(mover: &Shell, other: &Shell, corner: [i32; 2]) -> bool {
     [0, 1].into_iter().all(|axis| {
         let ([low, high], [least, most]) = (sides(mover, axis), sides(other, axis));

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::contact::cache::{SlotPair, sorted_pair};
 
-/// The overlaps of the last step and what changed. `overlaps` is state.
+/// The overlaps of the last step, and the changes. `overlaps` is state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SensorOverlaps {
     /// Sorted, each pair once.
@@ -25,7 +25,7 @@ impl SensorOverlaps {
         self.found.push(sorted_pair(a, b));
     }
 
-    /// Compares with the last step. `unseen` tells which old pairs no phase of this step looked at: they go on.
+    /// Compares with the last step. `unseen` says which old pairs no phase of this step looked at; they persist.
     pub(crate) fn end_step(&mut self, unseen: impl Fn(SlotPair) -> bool, reborn: impl Fn(SlotPair) -> bool) {
         self.began.clear();
         self.ended.clear();
@@ -35,7 +35,7 @@ impl SensorOverlaps {
         self.found.extend(self.overlaps.iter().copied().filter(|&pair| unseen(pair)));
         self.found.sort_unstable();
         self.found.dedup();
-        // A pair with a new body in an old slot is another pair: the old one ends, the new one begins.
+        // A pair with a new body in an old slot is another pair: the old one ends, and the new one begins.
         let lasting =
             |pair: &SlotPair, other: &[SlotPair]| other.binary_search(pair).is_ok() && !reborn(*pair);
         self.began.extend(self.found.iter().filter(|pair| !lasting(pair, &self.overlaps)));

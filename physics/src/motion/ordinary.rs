@@ -1,6 +1,6 @@
-//! Moving four ordinary movers at once. A mover is ordinary when contacts can move it, its speed has no limit of its own, the ground does
-//! not slow it, it stays inside the world, and it does not move further than its own size. All others are moved one by one
-//! ([`crate::motion::movers`]), with the same result for ordinary ones.
+//! Moves four ordinary bodies at once. A body is ordinary if contacts can move it, it has no speed limit of its own, the ground does not
+//! slow it, it stays inside the world, and it does not move further than its own size. All others are moved one by one
+//! ([`crate::motion::movers`]), which gives the same result for ordinary ones.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u64x4};
@@ -10,7 +10,7 @@ use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes::low_and_high;
 use crate::motion::movers::{Movement, MoverBlock};
 
-/// Movers that are moved at a time: their velocities fill 256 bits.
+/// Number of bodies that are moved at a time: their velocities fill 256 bits.
 const FOUR: usize = 4;
 
 /// The reciprocal of fewer frames per second does not fit a factor of 31 bits.
@@ -34,7 +34,7 @@ impl Movement<'_> {
         let slots: &[u32; FOUR] =
             &[block.slots[from], block.slots[from + 1], block.slots[from + 2], block.slots[from + 3]];
         let is_held = |lane: usize| (slots[lane] as usize) < self.bodies.len();
-        // Empty lanes read some body and are never written.
+        // Empty lanes read any body and are never written.
         let bodies = slots.map(|slot| self.bodies.get(slot as usize).unwrap_or(&self.bodies[0]));
         let ordinary = |body: &Body| {
             body.flags & (flag::DYNAMIC | flag::LIMITED) == flag::DYNAMIC && body.ground_friction == 0
@@ -43,7 +43,7 @@ impl Movement<'_> {
         if fps < FPS_MIN || (0..FOUR).any(|lane| is_held(lane) && !ordinary(bodies[lane])) {
             return false;
         }
-        // x and y in turn.
+        // x and y alternate.
         let vectors = |of: [[i32; 2]; FOUR]| i32x8::load_array(simd, bytemuck::cast(of));
         let velocities =
             |of: &[_; LANES]| i32x8::from_slice(simd, &bytemuck::cast_slice(of)[2 * from..2 * (from + FOUR)]);
@@ -61,7 +61,7 @@ impl Movement<'_> {
             | distance.simd_gt(swapped(extent))
             | moved.simd_le(point(settings.bounds.min))
             | moved.simd_ge(point(settings.bounds.max));
-        // Pushing apart counts half.
+        // Separation speed counts half.
         let speed: [[i32; 2]; FOUR] = bytemuck::cast(kept.abs().max(moving.abs() >> 1).to_array());
         let unusual = unusual.to_bitmask();
         if (0..FOUR).any(|lane| unusual >> (2 * lane) & 0b11 != 0 && is_held(lane)) {

@@ -1,8 +1,8 @@
-//! Motion: amounts per second applied frame by frame, without drift and without dead zone.
+//! Motion: amounts per second, applied frame by frame, without drift and without dead zone.
 //!
-//! `position += velocity / fps` and `speed -= ground friction / fps` leave remainders below one raw unit. They are
-//! state: the next frame adds them, so that after any number of frames the sum is exact. When the frames per second
-//! change, a remainder `r` (in 1/old of a raw unit) becomes `r * new / old`, rounded down: less than one raw unit is lost.
+//! `position += velocity / fps` and `speed -= ground friction / fps` leave remainders below one raw unit. The remainders are state: the
+//! next frame adds them, so the sum is exact after any number of frames. When the frames per second change, a remainder `r` (in 1/old of a
+//! raw unit) becomes `r * new / old`, rounded down: less than one raw unit is lost.
 
 use crate::body::record::Body;
 use crate::math::num::isqrt_u64;
@@ -44,7 +44,7 @@ impl PerFrame {
     }
 }
 
-/// A remainder of 1/old of a raw unit in 1/new, rounded down: the rule of [`crate::math::rate`].
+/// Converts a remainder of 1/old of a raw unit to 1/new, rounded down: the rule of [`crate::math::rate`].
 pub(crate) fn rescale_remainder(remainder: u16, old: u32, new: u32) -> u16 {
     rescale(remainder.into(), old, new) as u16
 }
@@ -58,7 +58,7 @@ pub(crate) fn accelerate(body: &mut Body, acceleration: [i32; 2], per_frame: Per
     }
 }
 
-/// Takes `damping / fps` of the velocity away, rounded toward zero: below `fps / damping` raw units per second nothing is taken.
+/// Removes `damping / fps` of the velocity, rounded toward zero: it does nothing below `fps / damping` raw units per second.
 pub(crate) fn damp(body: &mut Body, damping: i32, per_frame: PerFrame) {
     let divisor = per_frame.fps() << 16;
     for v in &mut body.velocity {
@@ -67,11 +67,11 @@ pub(crate) fn damp(body: &mut Body, damping: i32, per_frame: PerFrame) {
     }
 }
 
-/// Least portion of ground friction, raw units per second. Velocities have whole raw units: less than this, frame by frame, would be rounded
-/// away in one direction and count twice in another. 64,000 at 1,000 frames per second fits the remainder.
+/// Least portion of ground friction, raw units per second. Velocities are whole raw units: smaller portions, frame by frame, would be
+/// rounded away in one direction and count twice in another. 64,000 at 1,000 frames per second fits the remainder.
 pub(crate) const FRICTION_PORTION: u16 = 64;
 
-/// Moves the velocity towards zero by `ground_friction / fps`, along its direction; small amounts are saved up.
+/// Moves the velocity towards zero by `ground_friction / fps`, along its direction; small amounts accumulate first.
 pub(crate) fn apply_ground_friction(body: &mut Body, per_frame: PerFrame) {
     if body.velocity == [0, 0] {
         body.friction_remainder = 0;

@@ -1,6 +1,6 @@
-//! AVX-512 by hand: the two kernels that compressed stores, masks and a count of leading zeros make so much faster that a step
-//! gains more than 5 % (a crowd of 10,000 on Zen 4: joining 10 %, the narrow phase 5 %). No `unsafe`: [`fearless_simd::kernel`] checks that
-//! the token stands for every instruction.
+//! AVX-512 by hand: two kernels in which compressed stores, masks and a count of leading zeros gain more than 5 % of a step (a crowd of
+//! 10,000 on Zen 4: joining 10 %, the narrow phase 5 %). No `unsafe`: [`fearless_simd::kernel`] checks that the token stands for every
+//! instruction.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -36,7 +36,7 @@ kernel!(
 );
 
 kernel!(
-    /// See [`crate::tree::block_join::overlaps`]: two rows of eight bits per turn.
+    /// See [`crate::tree::block_join::overlaps`]: two rows of eight bits per iteration.
     #[inline]
     fn overlaps(simd: Avx512, a: &BoxBlock, b: &BoxBlock) -> u64 {
         let both = |values| _mm512_broadcast_i64x4(i32x8::load_array_ref(simd, values).into());
@@ -68,7 +68,7 @@ static EVERY_BIT: [u8; 64] = {
 };
 
 kernel!(
-    /// See [`crate::tree::block_join::push_pairs`]: eight pairs per turn, and hardly ever a second one.
+    /// See [`crate::tree::block_join::push_pairs`]: eight pairs per iteration, and hardly ever a second iteration.
     #[inline]
     fn push_pairs(simd: Avx512, i: u32, j: u32, overlapping: u64, out: &mut Vec<IndexPair>) {
         let end = out.len() + overlapping.count_ones() as usize;
@@ -178,7 +178,7 @@ kernel!(
     /// Differences of the centres, sums of the half extents, and sums of the radii in the low halves.
     #[inline]
     fn differences(simd: Avx512, pairs: &[IndexPair; LANES], shells: &[Shell]) -> [__m512i; 3] {
-        // Of one pair: [dx dy, half x half y, radius and what nobody reads].
+        // For one pair: [dx dy, half x half y, radius and an unused value].
         let of_pair = |l: usize| {
             let [a, b] = pairs[l];
             let a: __m256i = u64x4::load_array(simd, bytemuck::cast(shells[a as usize])).into();

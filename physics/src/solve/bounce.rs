@@ -1,9 +1,9 @@
-//! Restitution: bodies that meet part with a share of the speed at which they met.
+//! Restitution: bodies that meet separate with a part of their closing speed.
 //!
-//! It comes before the other impulses of a frame, as reflections of one pair at a time at the speed that the pair has *now*. A
-//! reflection takes `(1 - e^2) m u^2 / 2` of energy away (m: reduced mass, u: closing speed), so no sequence of them adds any, whoever
-//! touches whom. Targets from an older speed, which are usual, do add some. What gravity gave in this very frame is not reflected:
-//! with it a ball on the ground would gain a frame's fall at each bounce.
+//! It comes before the other impulses of a frame, as reflections of one pair at a time at the pair's *present* speed. A reflection removes
+//! `(1 - e^2) m u^2 / 2` of energy (m: reduced mass, u: closing speed), so no sequence of them adds energy. The usual method, targets from
+//! an older speed, does add some. The speed that gravity added in this frame is not reflected; otherwise a ball on the ground would gain
+//! the fall of one frame at each bounce.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::math::lanes::UNIT_BITS;
 use crate::solve::coloring::Batches;
 use crate::solve::solver::Velocity;
 
-/// Sweeps over the bounces of a frame; who still closes then meets without restitution.
+/// Greatest number of sweeps over the bounces of a frame; pairs that still close then meet without restitution.
 const SWEEPS_MAX: u32 = 8;
 
 /// A contact with restitution.
@@ -21,7 +21,7 @@ pub(crate) struct Bounce {
     pub(crate) place: (u32, u32),
     /// Raw coefficient, at most one.
     pub(crate) restitution: i32,
-    /// Closing speed up to which there is none, raw units per second.
+    /// Closing speed up to which there is no restitution, raw units per second.
     pub(crate) threshold: i32,
 }
 
@@ -32,9 +32,9 @@ pub(crate) struct Bounces {
 }
 
 impl Bounces {
-    /// Reflects who meets within this frame. `gained` is what gravity gives each working body in this
-    /// frame, or empty; the velocities have their part of the first sub-step. `rates` are frames per second and sub-steps per frame; `held` puts
-    /// right what must not change.
+    /// Reflects the pairs that meet within this frame. `gained` is what gravity adds to each working body in this frame, or empty; the
+    /// velocities contain the part of the first sub-step. `rates` are frames per second and sub-steps per frame; `held` restores what must
+    /// not change.
     pub(crate) fn solve(
         &self,
         batches: &mut Batches,
@@ -79,7 +79,7 @@ impl Bounce {
             (0..2).map(|x| i64::from(a[x].wrapping_sub(b[x])) * i64::from(contact.normal[x])).sum();
         let given = (given >> UNIT_BITS).max(0);
         let [fps, parts] = rates.map(i64::from);
-        // The velocities have the first part of what gravity gives; the way has all of it.
+        // The velocities contain the first part of gravity's gain; the distance contains all of it.
         let own = i64::from(approach) - given / parts;
         let reach = i64::from(approach) + given - given / parts;
         if own <= i64::from(self.threshold) || reach <= i64::from(gap.max(0)) * fps {

@@ -1,6 +1,6 @@
-//! Contact friction: an impulse across the normal, at most the friction coefficient times the contact's own (Coulomb).
+//! Contact friction: an impulse along the tangent, at most the friction coefficient times the contact's own impulse (Coulomb).
 //!
-//! Top-down games rarely use it, so it is a list beside the batches, solved one by one after each pass over them.
+//! Top-down games rarely use it, so it is a separate list, solved one by one after each pass over the batches.
 
 use crate::collide::narrow_phase::UNIT_BITS;
 use crate::solve::solver::{Batch, Contact, IMPULSE_MAX, Velocity, apply_impulse};
@@ -12,7 +12,7 @@ pub(crate) struct FrictionContact {
     pub(crate) place: (u32, u32),
     /// Raw coefficient.
     friction: i32,
-    /// Accumulated impulse across the normal; like that along the normal it starts with the last frame's.
+    /// Accumulated impulse along the tangent. Like the one along the normal, it starts with the last frame's.
     pub(crate) impulse: i32,
 }
 
@@ -22,7 +22,7 @@ impl FrictionContact {
         Self { place, friction, impulse }
     }
 
-    /// Applies the impulse of the last frame, as far as the contact's own still allows it.
+    /// Applies the impulse of the last frame, as far as the contact's own impulse allows.
     pub(crate) fn warm_start(&mut self, batches: &[Batch], velocities: &mut [Velocity]) {
         let contact = self.contact(batches);
         let most = self.most(&contact);
@@ -30,13 +30,13 @@ impl FrictionContact {
         apply_impulse(&contact, tangent(&contact), self.impulse, velocities);
     }
 
-    /// Its contact, the direction of the tangent, and how hard it pushed the second body along that; the first one was pushed against it.
+    /// Its contact, the direction of the tangent, and the impulse on the second body along it; the first body got the opposite one.
     pub(crate) fn pushed(&self, batches: &[Batch]) -> (Contact, [i32; 2], i32) {
         let contact = self.contact(batches);
         (contact, tangent(&contact), self.impulse)
     }
 
-    /// Stops the sliding as far as the contact's impulse allows.
+    /// Reduces the sliding as far as the contact's impulse allows.
     pub(crate) fn solve(&mut self, batches: &[Batch], velocities: &mut [Velocity]) {
         let contact = self.contact(batches);
         let tangent = tangent(&contact);
@@ -54,7 +54,7 @@ impl FrictionContact {
         batches[self.place.0 as usize].get(self.place.1 as usize)
     }
 
-    /// Greatest impulse across the normal (Coulomb). Coefficients are small and impulses below 2^28.
+    /// Greatest impulse along the tangent (Coulomb). Coefficients are small, and impulses are below 2^28.
     fn most(&self, contact: &Contact) -> i32 {
         ((i64::from(contact.impulse) * i64::from(self.friction)) >> 16).min(i64::from(IMPULSE_MAX)) as i32
     }

@@ -1,13 +1,13 @@
 //! Solver: contact constraints in batches of eight lanes, solved by warm-started sequential impulses.
 //!
-//! A *contact* asks that the closing speed along its normal is at least a limit. Impulses are kept as changes of
-//! that closing speed (raw units per second), so masses only appear as each body's share of the change. Contacts of
-//! one batch touch eight different pairs of movable bodies, so the lanes are independent and the order inside a batch
-//! does not matter; the order of the batches defines the bits of the step, whatever instructions run them.
+//! A *contact* requires that the separating speed along its normal is at least a limit. Impulses are stored as changes of that speed (raw
+//! units per second), so masses appear only as each body's share of the change. Contacts of one batch touch eight different pairs of
+//! movable bodies, so the lanes are independent and their order does not matter. The order of the batches defines the bits of the step,
+//! whatever instructions run them.
 //!
-//! Passes of one frame without gravity (with it: [`crate::solve::soft`]): warm start, `iterations` biased passes with over-relaxation (they also push overlapping
-//! bodies apart), positions move, one relaxing pass that takes the push-apart speed out again ("soft step" order,
-//! E. Catto, *Solver2D*, 2024).
+//! Passes of one frame without gravity (with gravity see [`crate::solve::soft`]): warm start; `iterations` biased passes with
+//! over-relaxation, which also separate overlapping bodies; positions advance; one relaxing pass that removes the separation speed again
+//! ("soft step" order, E. Catto, *Solver2D*, 2024).
 //!
 //! [`run_pass`] is the formula, written once for every instruction set. The few contacts that are solved one by one
 //! ([`crate::solve::stiff`], [`crate::solve::friction`]) share the scalar steps below it.
@@ -21,12 +21,12 @@ use crate::math::lanes::{UNIT, UNIT_BITS, rounded, scaled, twice};
 /// A limit that no closing speed reaches: the contact does nothing.
 pub(crate) const NO_LIMIT: i32 = -(1 << 29);
 
-/// Greatest accumulated impulse of one contact, 4,096 units per second of closing speed. Two bodies alone need at most half of it;
-/// a very heavy one that falls on a light one may need more and then takes further frames. Sums over a body's contacts fit 32 bits.
+/// Greatest accumulated impulse of one contact, 4,096 units per second of closing speed. Two bodies alone need at most half of it. A very
+/// heavy body that falls on a light one may need more and then takes further frames. Sums over a body's contacts fit 32 bits.
 pub(crate) const IMPULSE_MAX: i32 = 1 << 28;
 
-/// Share of bodies of equal mass. Half of a value, rounded as products are, is `(value + 1) >> 1`: wide registers ask once for eight lanes
-/// whether that will do.
+/// Share of bodies of equal mass. Half of a value, rounded as products are, is `(value + 1) >> 1`; wide registers test once for eight lanes
+/// whether this applies.
 pub(crate) const EVEN_SHARE: i32 = UNIT / 2;
 
 /// What the solver needs to know about one contact.
@@ -59,7 +59,7 @@ impl Contact {
 pub(crate) struct Batch {
     pub(crate) a: [u32; LANES],
     pub(crate) b: [u32; LANES],
-    /// x and y in turn, as velocities are.
+    /// x and y alternate, as in velocities.
     pub(crate) normal: [[i32; 2]; LANES],
     pub(crate) biased: [i32; LANES],
     pub(crate) impulse: [i32; LANES],
@@ -119,7 +119,7 @@ pub(crate) enum Pass {
     Relax,
 }
 
-/// How soft each lane of a batch is: the part of an impulse that a soft pass keeps, 30 fraction bits; [`UNIT`] for a rigid contact.
+/// Softness of each lane of a batch: the part of an impulse that a soft pass keeps, 30 fraction bits; [`UNIT`] for a rigid contact.
 pub(crate) type Softness = [i32; LANES];
 
 /// Velocity of a working body, raw units per second.
@@ -137,7 +137,7 @@ impl Velocity {
     }
 }
 
-/// Contacts that are solved at a time: their velocities fill 256 bits.
+/// Number of contacts that are solved at a time: their velocities fill 256 bits.
 const FOUR: usize = 4;
 
 /// Solves every batch in order, four lanes at a time.
@@ -165,7 +165,7 @@ pub(crate) fn run_pass<S: Simd>(simd: S, batches: &mut [Batch], velocities: &mut
     }
 }
 
-/// One pass over soft contacts (see [`crate::solve::soft`]): an impulse yields to its load, so that a stack settles instead of shaking.
+/// One pass over soft contacts (see [`crate::solve::soft`]): an impulse yields to its load, so a stack settles instead of shaking.
 #[inline(always)]
 pub(crate) fn run_soft_pass<S: Simd>(
     simd: S,
@@ -258,7 +258,7 @@ fn load<S: Simd, const FROM: usize>(simd: S, bodies: &[u32; LANES], velocities: 
     let [a, b, c, d] = [bodies[FROM], bodies[FROM + 1], bodies[FROM + 2], bodies[FROM + 3]];
     let four: [Velocity; FOUR] =
         [velocities[a as usize], velocities[b as usize], velocities[c as usize], velocities[d as usize]];
-    // As one block: number by number, the compiler takes the pairs apart.
+    // As one block: number by number, the compiler splits the pairs.
     i32x8::load_array(simd, bytemuck::cast(four))
 }
 
@@ -288,13 +288,13 @@ fn scale(value: i32, fraction: i32) -> i32 {
 }
 
 impl Batch {
-    /// Closing speed of a lane; negative when its bodies separate.
+    /// Closing speed of a lane; negative if its bodies separate.
     #[inline(always)]
     pub(crate) fn approach(&self, l: usize, velocities: &[Velocity]) -> i32 {
         self.missing(l, 0, velocities)
     }
 
-    /// By how much a lane's separating speed falls short of `limit`; negative when it is faster.
+    /// How much a lane's separating speed lacks to reach `limit`; negative if it is higher.
     #[inline(always)]
     fn missing(&self, l: usize, limit: i32, velocities: &[Velocity]) -> i32 {
         let (va, vb) = (velocities[self.a[l] as usize].get(), velocities[self.b[l] as usize].get());
@@ -314,7 +314,7 @@ impl Batch {
         }
     }
 
-    /// A step of one contact, over-relaxed by 15/16 if so wanted.
+    /// A step of one contact, over-relaxed by 15/16 if `over`.
     #[inline(always)]
     pub(crate) fn solve_stiff(&mut self, l: usize, biased: bool, over: bool, velocities: &mut [Velocity]) {
         let limit = if biased { self.biased[l] } else { self.biased[l].min(0) };
@@ -348,7 +348,7 @@ pub(crate) fn apply_impulse(
     velocities[contact.b as usize] = Velocity::new(vb);
 }
 
-/// One lane of [`run_pass`], one number at a time: what the tests hold every instruction set against.
+/// One lane of [`run_pass`], one number at a time: the reference for the tests of every instruction set.
 #[cfg(test)]
 pub(crate) fn solve_one(batch: &mut Batch, lane: usize, pass: Pass, velocities: &mut [Velocity]) {
     match pass {

@@ -1,8 +1,8 @@
 //! Broad phase: from blocks of boxes to the pairs whose boxes overlap.
 //!
-//! Two trees are joined level by level: a list of block pairs that may overlap becomes the list of their overlapping
-//! children. A tree joined with itself yields each pair once. The pairs of body blocks come out in a defined order and
-//! are handed on in windows of [`WINDOW`], so that everything that follows works on what fits the cache.
+//! Two trees are joined level by level: a list of block pairs that may overlap becomes the list of their overlapping children. A tree
+//! joined with itself gives each pair once. The pairs of body blocks come in a defined order and are processed in windows of [`WINDOW`], so
+//! that the later phases work on data that fits the cache.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::simd::Path;
 pub(crate) use crate::tree::block_join::{ALL_PAIRS, CHILDREN_OF_ONE, IndexPair};
 use crate::tree::quadtree::Quadtree;
 
-/// Body-block pairs that the later phases work on at a time.
+/// Number of body-block pairs that the later phases process at a time.
 pub(crate) const WINDOW: usize = 1024;
 
 /// Buffers of a join, kept so that a steady step does not allocate.

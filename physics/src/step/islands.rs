@@ -1,7 +1,7 @@
-//! Islands: bodies that touch, directly or through others that contacts can move. They fall asleep and wake up as one.
+//! Islands: bodies that touch, directly or through others that contacts can move. They fall asleep and wake up as a whole.
 //!
-//! Which body belongs to which island is looked at only when one of them was still for long enough, so a crowd on the move pays nothing. A
-//! sleeping island is a ring of slots; it follows from the contacts between sleepers, so it is no state.
+//! Islands are computed only when some body was still for long enough, so a moving crowd pays nothing. A sleeping island is a ring of
+//! slots; it follows from the contacts between sleeping bodies, so it is not state.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::math::boxes::NO_SLOT;
 use crate::solve::coloring::Batches;
 use crate::solve::friction::FrictionContact;
 
-/// Sets that are merged one by one. The lowest member names a set, so that the order of merging changes nothing.
+/// Sets that are merged one by one. The lowest member names a set, so the order of merging does not matter.
 #[derive(Clone, Debug, Default)]
 struct DisjointSets(Vec<u32>);
 
@@ -21,7 +21,7 @@ impl DisjointSets {
         self.0.extend(0..len as u32);
     }
 
-    /// The name of a member's set; the way there is halved.
+    /// The name of a member's set; halves the path to it.
     fn find(&mut self, mut at: u32) -> u32 {
         let parents = &mut self.0;
         while parents[at as usize] != at {
@@ -37,7 +37,7 @@ impl DisjointSets {
     }
 }
 
-/// What holds a mover, found with its island; bits.
+/// What holds a moving body, found with its island; bits.
 pub(crate) mod held {
     /// It touches something.
     pub(crate) const TOUCHES: u8 = 1 << 0;
@@ -47,19 +47,20 @@ pub(crate) mod held {
     pub(crate) const STIRRED: u8 = 1 << 2;
 }
 
-/// The islands of one step's movers, by working index. Scratch.
+/// The islands of one step's moving bodies, by working index. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
     sets: DisjointSets,
     pub(crate) held: Vec<u8>,
-    /// By the name of an island: how long all of it was still, milliseconds.
+    /// By island: how long all of it was still, milliseconds.
     stillness: Vec<u16>,
-    /// Name of the island and slot, of those that fall asleep.
+    /// Island and slot of the bodies that fall asleep.
     sleepy: Vec<u64>,
 }
 
 impl Islands {
-    /// Joins the `lanes` movers that touch, once the cache has decided that, and notes what holds them. `shells` holds guests behind the movers.
+    /// Joins the `lanes` moving bodies that touch, once the cache has decided that, and notes what holds them. In `shells` guests follow
+    /// the moving bodies.
     pub(crate) fn find(
         &mut self,
         batches: &Batches,
@@ -82,13 +83,13 @@ impl Islands {
             let [mover_a, mover_b] = [a, b].map(|at| (at as usize) < lanes);
             let movable = |at: u32| shells[at as usize].mass != 0;
             let along = along(gravity, batch.normal[lane]);
-            // The normal leads from a to b, so b is pushed along it and a against it.
+            // The normal points from a to b, so b is pushed along it and a against it.
             let carries = |against: bool| if against && batch.impulse[lane] != 0 { held::CARRIED } else { 0 };
-            // A guest woke up just now, and a mover without mass is kinematic and on its way.
+            // A guest has just woken up, and a moving body without mass is kinematic.
             let stirs = |other: u32, mover: bool| if mover != movable(other) { held::STIRRED } else { 0 };
             held[a as usize] |= held::TOUCHES | carries(along > 0) | stirs(b, mover_b);
             held[b as usize] |= held::TOUCHES | carries(along < 0) | stirs(a, mover_a);
-            // Only what the cache keeps: a restored world makes its rings from that.
+            // Only contacts in the cache count, because a restored world builds its rings from them.
             if origin.is_touching() && mover_a && mover_b && movable(a) && movable(b) {
                 sets.merge(a, b);
             }
@@ -101,24 +102,24 @@ impl Islands {
         }
     }
 
-    /// An island was still for no longer than one of its bodies.
+    /// An island was still for no longer than any of its bodies.
     pub(crate) fn note_stillness(&mut self, lane: u32, milliseconds: u16) {
         let name = self.sets.find(lane) as usize;
         self.stillness[name] = self.stillness[name].min(milliseconds);
     }
 
-    /// How long the whole island of a mover was still, milliseconds.
+    /// How long the whole island of a body was still, milliseconds.
     pub(crate) fn stillness(&mut self, lane: u32) -> u16 {
         self.stillness[self.sets.find(lane) as usize]
     }
 
-    /// A mover falls asleep with its island.
+    /// A body falls asleep with its island.
     pub(crate) fn put_to_sleep(&mut self, lane: u32, slot: u32) {
         let name = self.sets.find(lane);
         self.sleepy.push(u64::from(name) << 32 | u64::from(slot));
     }
 
-    /// All that a body touches now, directly or through others that contacts can move; awake ones.
+    /// All awake bodies that a body touches now, directly or through others that contacts can move.
     pub(crate) fn members_of(
         &mut self,
         slot: u32,
@@ -138,7 +139,7 @@ impl Islands {
         members.extend((0..bodies.len() as u32).filter(|&other| self.sets.find(other) == name));
     }
 
-    /// Makes rings of those that fell asleep.
+    /// Builds the rings of the bodies that fell asleep.
     pub(crate) fn close(&mut self, sleeping: &mut SleepingIslands) {
         self.sleepy.sort_unstable();
         for island in self.sleepy.chunk_by(|a, b| a >> 32 == b >> 32) {
@@ -148,15 +149,15 @@ impl Islands {
     }
 }
 
-/// How far gravity pulls along a unit normal; only the sign counts.
+/// The component of gravity along a unit normal; only the sign counts.
 fn along(gravity: [i32; 2], normal: [i32; 2]) -> i64 {
     i64::from(gravity[0]) * i64::from(normal[0]) + i64::from(gravity[1]) * i64::from(normal[1])
 }
 
-/// Sleeping bodies as rings of slots, one ring an island.
+/// Sleeping bodies as rings of slots, one ring per island.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SleepingIslands {
-    /// By slot: the next member of its island; `NO_SLOT` when it is alone or awake.
+    /// By slot: the next member of its island; `NO_SLOT` if it is alone or awake.
     next: Vec<u32>,
 }
 
@@ -178,7 +179,7 @@ impl SleepingIslands {
         }
     }
 
-    /// Takes an island apart and appends its members, the one asked for first.
+    /// Breaks up an island and appends its members, the given one first.
     pub(crate) fn take(&mut self, slot: u32, members: &mut Vec<u32>) {
         let mut at = slot;
         while at != NO_SLOT {
@@ -188,7 +189,7 @@ impl SleepingIslands {
         }
     }
 
-    /// Makes the rings anew from the contacts of the bodies that sleep.
+    /// Rebuilds the rings from the contacts of the sleeping bodies.
     pub(crate) fn rebuild(&mut self, bodies: &[Body], contacts: impl Iterator<Item = RestingContact>) {
         let sleeps = |slot: u32| {
             let body = &bodies[slot as usize];

@@ -1,9 +1,10 @@
 //! Pile-ups: more bodies in one place than contacts can serve.
 //!
-//! Where everybody overlaps everybody, pairs grow with the square of the bodies: 50 million for 10,000 in one point. A body that overlaps dozens of others
-//! deeply gains nothing from further ones. So in a world that has far more pairs of blocks than a crowd can have, a pair of bodies is left out
-//! when both have enough deep contacts already. Who is near along the curve comes first; then everybody gets about as many.
-//! Sensors, immovable bodies and pairs that ignore each other never count, so nothing is left out because of them.
+//! If all bodies in a place overlap, the number of pairs grows with the square of the number of bodies: 50 million for 10,000 in one point.
+//! A body that overlaps dozens of others deeply gains nothing from more of them. So in a world with far more pairs of blocks than a crowd
+//! can have, a pair of bodies is left out if both have enough deep contacts already. Bodies near each other along the curve come first;
+//! then all get about as many. Sensors, immovable bodies and pairs that ignore each other never count, so nothing is left out because of
+//! them.
 
 use alloc::vec::Vec;
 
@@ -15,20 +16,20 @@ use crate::step::stepper::Stepper;
 use crate::step::workers::WindowHits;
 use crate::tree::block_join::IndexPair;
 
-/// Pairs of blocks per block from which on there may be a pile-up. A crowd has four or five, so this bounds what the others find: 64 contacts per body on
-/// average.
+/// Pairs of blocks per block from which on there may be a pile-up. A crowd has four or five. This bounds the contacts outside of pile-ups:
+/// 64 per body on average.
 const BLOCK_PAIRS: usize = 8;
 
-/// Deep contacts that are enough.
+/// This many deep contacts are enough.
 const ENOUGH: u8 = 32;
 
-/// Pairs of blocks that are looked at before the bodies are counted anew.
+/// Pairs of blocks that are processed before the bodies are counted again.
 const WINDOW: usize = 64;
 
 /// The deep contacts of a pile-up. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PileUp {
-    /// Deep contacts of each mover, at most [`ENOUGH`]; lanes without a body have enough. Empty when there is no pile-up.
+    /// Number of deep contacts of each moving body, at most [`ENOUGH`]; lanes without a body count as full. Empty without a pile-up.
     deep: Vec<u8>,
     pairs: Vec<IndexPair>,
     window: Vec<IndexPair>,
@@ -60,8 +61,8 @@ impl PileUp {
 }
 
 impl Stepper {
-    /// Contacts between the movers of a pile-up, `blocks` being the pairs of blocks whose bounds overlap. One thread: each window depends on those
-    /// before it.
+    /// Contacts between the moving bodies of a pile-up; `blocks` are the pairs of blocks whose bounds overlap. On one thread, because each
+    /// window depends on those before it.
     pub(crate) fn find_in_pile_up(
         &mut self,
         blocks: &[IndexPair],
@@ -103,7 +104,7 @@ impl Stepper {
         });
     }
 
-    /// Whether two movers overlap as [`is_deep`] says.
+    /// Whether two moving bodies overlap deeply, see [`is_deep`].
     pub(crate) fn overlaps_deeply(&self, [a, b]: IndexPair) -> bool {
         let (a, b) = (&self.shells[a as usize], &self.shells[b as usize]);
         is_deep(a, b, separation(a, b).1)

@@ -1,4 +1,4 @@
-//! The broad phase's kernel: which boxes of two blocks overlap.
+//! The broad phase's kernel: finds the overlapping boxes of two blocks.
 
 use alloc::vec::Vec;
 
@@ -6,10 +6,10 @@ use fearless_simd::Simd;
 
 use crate::math::boxes::{BoxBlock, LANES, Lanes8};
 
-/// Two indices of blocks, or of lanes once the lowest level has been joined.
+/// Two indices of blocks, or of lanes at the lowest level.
 pub(crate) type IndexPair = [u32; 2];
 
-/// The overlapping children of each pair of blocks, in order. `keep_own` masks what a block paired with itself gives.
+/// Appends the overlapping children of each pair of blocks, in order. `keep_own` masks the result of a block paired with itself.
 #[inline(always)]
 pub(crate) fn join_blocks<S: Simd>(
     simd: S,
@@ -37,7 +37,7 @@ pub(crate) fn push_pairs(i: u32, j: u32, mut overlapping: u64, out: &mut Vec<Ind
 
 /// Two different trees: every pair counts.
 pub(crate) const ALL_PAIRS: u64 = u64::MAX;
-/// Bit `8 i + j` for `i <= j`: each pair of children once, and each child with itself, to look inside it.
+/// Bit `8 i + j` for `i <= j`: each pair of children once, and each child with itself, so that its inside is searched.
 pub(crate) const CHILDREN_OF_ONE: u64 = upper_triangle(0);
 /// Bit `8 i + j` for `i < j`: each pair of bodies once.
 pub(crate) const BODIES_OF_ONE: u64 = upper_triangle(1);

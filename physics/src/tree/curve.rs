@@ -1,11 +1,11 @@
-//! Hilbert curve: the order of bodies in the quadtree, as keys of the cells that hold their centres.
+//! Hilbert curve: the order of bodies in the quadtree, as keys of the cells that contain their centres.
 
 use alloc::vec::Vec;
 
 /// Levels of the curve: 15 levels of two bits fit the 32-bit key with the depth counted from the root.
 pub(crate) const DEPTH_LIMIT: u32 = 15;
 
-/// The square that the root covers and how fine its smallest cells are.
+/// The square that the root covers, and the size of its smallest cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// Lower corner of the root, raw units.
@@ -25,7 +25,7 @@ pub(crate) fn centre([x, y]: [i32; 2]) -> Centre {
 }
 
 impl Grid {
-    /// The curve key of the cell that holds a point: two bits per level. Points outside belong to the nearest cell.
+    /// The curve key of the cell that contains a point: two bits per level. Points outside belong to the nearest cell.
     pub(crate) fn key(&self, point: [i32; 2]) -> u32 {
         let last = (1u32 << self.depth) - 1;
         let cell = |axis: usize| {
@@ -54,7 +54,7 @@ pub(crate) fn keys(grid: &Grid, centres: &[Centre], slots: &[u32], out: &mut Vec
     }));
 }
 
-/// Number of quadrants, from the root's children down, that two keys of `depth` levels share; `depth` when equal.
+/// Number of quadrants, from the root's children down, that two keys of `depth` levels share; `depth` if they are equal.
 pub(crate) fn shared_depth(a: u32, b: u32, depth: u32) -> u32 {
     let differing_bits = u32::BITS - (a ^ b).leading_zeros();
     depth - differing_bits.div_ceil(2)
@@ -66,10 +66,11 @@ const DIGIT: [[u8; 4]; 4] = [[0, 1, 3, 2], [0, 3, 1, 2], [2, 3, 1, 0], [2, 1, 3,
 /// Change of orientation on entering the quadrant with that digit.
 const TURN: [u8; 4] = [1, 0, 0, 3];
 
-/// Levels per look-up. The table of five takes 8 kB of the first-level cache and spares worlds of ten levels the third look-up.
+/// Levels per look-up. The table for five levels takes 8 kB of the first-level cache, and worlds of ten levels need no third look-up.
 pub(crate) const STEP: u32 = 5;
 
-/// `orientation << 2 * STEP | x bits << STEP | y bits` -> key digits << 2 | next orientation. Three more, so that 64 bits can be read anywhere.
+/// `orientation << 2 * STEP | x bits << STEP | y bits` -> key digits << 2 | next orientation. Three more elements, so that 64 bits can be
+/// read anywhere.
 pub(crate) static LEVELS: [u16; (4 << (2 * STEP)) + 3] = levels();
 
 const fn levels() -> [u16; (4 << (2 * STEP)) + 3] {
@@ -93,11 +94,11 @@ const fn levels() -> [u16; (4 << (2 * STEP)) + 3] {
     table
 }
 
-/// A cell's bits that one look-up takes.
+/// Mask of a cell's bits for one look-up.
 pub(crate) const STEP_BITS: u32 = (1 << STEP) - 1;
 
-/// Levels to look up, a multiple of [`STEP`], and the orientation to start with. Each leading zero level gives a leading zero
-/// digit and swaps the axes: the curve is that of 16 levels.
+/// Number of levels to look up, a multiple of [`STEP`], and the initial orientation. Each leading zero level gives a leading zero digit and
+/// swaps the axes: the curve is that of 16 levels.
 #[inline]
 pub(crate) fn start(depth: u32) -> (u32, u32) {
     let levels = depth.next_multiple_of(STEP);

@@ -1,12 +1,11 @@
-//! Linear quadtree: bodies sorted along a Hilbert curve, leaves found from the sorted keys.
+//! Linear quadtree: bodies are sorted along a Hilbert curve, and leaves are found from the sorted keys.
 //!
-//! A key names the cell of the body's centre; its leading pairs of bits name the quadrants that contain it, from
-//! the root down. Hence the bodies of one quadrant stand next to each other in the sorted list, and the leaves are
-//! found in one pass: a quadrant splits while it holds more than `leaf_capacity` bodies and lies above `depth_max`.
-//! Neighbouring leaves are packed into blocks of eight lanes with tight boxes, eight blocks to the block above them,
-//! so that two blocks are joined with a few wide compares (see [`crate::simd`]).
+//! A key names the cell of the body's centre; its leading pairs of bits name the quadrants that contain it, from the root down. So the
+//! bodies of one quadrant are adjacent in the sorted list, and one pass finds the leaves: a quadrant splits while it holds more than
+//! `leaf_capacity` bodies and lies above `depth_max`. Neighbouring leaves are packed into blocks of eight lanes with tight boxes, and eight
+//! blocks into the block above them, so that a few wide compares join two blocks (see [`crate::simd`]).
 //!
-//! The order is a pure function of (position, slot), so no tree is part of the state.
+//! The order is a pure function of (position, slot), so trees are not state.
 
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
@@ -19,16 +18,16 @@ use crate::tree::block_join::IndexPair;
 use crate::tree::curve::{self, DEPTH_LIMIT, Grid, shared_depth};
 use crate::tree::radix_sort::radix_sort;
 
-/// How far ahead of the curve bodies are asked for: far enough for memory to answer, near enough not to be forgotten.
+/// How many blocks ahead bodies are prefetched: far enough for memory to respond, near enough to stay in the cache.
 const BLOCKS_AHEAD: usize = 2;
 
 /// More levels of blocks than 2^32 bodies need.
 pub(crate) const LEVELS_MAX: usize = 12;
 
-/// A leaf quadrant: which lanes hold its bodies and which square it is.
+/// A leaf quadrant: the lanes of its bodies, and its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
-    /// First lane of the leaf's bodies. A leaf of more than eight bodies goes on in the next lanes.
+    /// First lane of the leaf's bodies. A leaf of more than eight bodies continues in the next lanes.
     pub(crate) lane: u32,
     /// Number of bodies.
     pub(crate) count: u32,
@@ -38,7 +37,7 @@ pub(crate) struct Leaf {
     pub(crate) key: u32,
 }
 
-/// When a quadrant splits.
+/// The rule for splitting a quadrant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SplitRule {
     /// A quadrant with more bodies than this splits.
@@ -54,12 +53,12 @@ pub(crate) struct Quadtree {
     /// (key, slot) packed into 64 bits; sorted.
     sorted: Vec<u64>,
     scratch: Vec<u64>,
-    /// By sorted body: quadrants that it shares with the one before it.
+    /// For each sorted body, the number of quadrants that it shares with the one before it.
     shared_depths: Vec<u8>,
     leaves: Vec<Leaf>,
     /// Slot in each lane, `NO_SLOT` in holes. Its length is a multiple of eight.
     slot_of_lane: Vec<u32>,
-    /// `levels[0]` holds the bodies' boxes, each further level the bounds of eight blocks below; the last has one block.
+    /// `levels[0]` holds the bodies' boxes. Each further level holds the bounds of eight blocks below; the last level has one block.
     levels: Vec<Vec<BoxBlock>>,
 }
 
@@ -80,8 +79,8 @@ impl Quadtree {
         self.find_leaves(rule);
     }
 
-    /// The root covers the centres; the smallest cell is about as large as a body, but no finer than `depth_max` allows.
-    /// Leaves the centres in `scratch`, so that the bodies are looked up once.
+    /// Chooses the grid: the root covers the centres, and the smallest cell is about as large as a body, but no finer than `depth_max`
+    /// allows. Leaves the centres in `scratch`, so that the bodies are read only once.
     fn choose_grid(
         &mut self,
         slots: &[u32],
@@ -109,8 +108,8 @@ impl Quadtree {
         self.grid = Grid { origin: bounds.min, cell_shift: root_shift - depth, depth };
     }
 
-    /// One pass over the sorted keys. A leaf that starts at `a` is the largest quadrant that (1) does not reach back
-    /// over its predecessor and (2) holds no more than the capacity, or lies at the depth limit.
+    /// Finds the leaves in one pass over the sorted keys. A leaf that starts at `a` is the largest quadrant that (1) does not contain the
+    /// body before it and (2) holds no more than the capacity, or lies at the depth limit.
     fn find_leaves(&mut self, rule: SplitRule) {
         let capacity = rule.leaf_capacity.max(1) as usize;
         let depth_limit = self.grid.depth;
@@ -135,7 +134,7 @@ impl Quadtree {
         self.slot_of_lane.truncate(lanes.next_multiple_of(LANES));
     }
 
-    /// How many quadrants each sorted key shares with the one before it; none behind the last.
+    /// The number of quadrants that each sorted key shares with the one before it; none after the last.
     fn find_shared_depths(&mut self) {
         let depth = self.grid.depth;
         self.shared_depths.clear();
@@ -158,8 +157,8 @@ impl Quadtree {
         self.rebuild_bounds(PLAIN);
     }
 
-    /// The boxes a block at a time, without the bounds above them: `block_of` gets the first lane, the slots of its eight lanes, and those of a later
-    /// block, to be asked for ahead of time.
+    /// Sets the boxes one block at a time, without the bounds above them. `block_of` gets the first lane, the slots of its eight lanes, and
+    /// those of a later block for prefetching.
     pub(crate) fn set_blocks(
         &mut self,
         mut block_of: impl FnMut(usize, &[u32; LANES], &[u32; LANES]) -> BoxBlock,
@@ -195,7 +194,7 @@ impl Quadtree {
         self.levels.truncate(level + 1);
     }
 
-    /// Adds single-child blocks on top until there are `height` levels, so that trees of different size can be joined.
+    /// Adds blocks with a single child on top until there are `height` levels, so that trees of different sizes can be joined.
     pub(crate) fn raise_to(&mut self, height: usize) {
         while self.levels.len() < height {
             let mut block = BoxBlock::EMPTY;
@@ -217,7 +216,7 @@ impl Quadtree {
         }
     }
 
-    /// Empties a lane: nothing finds its body any more. The bounds above stay as they are.
+    /// Empties a lane, so that no search finds its body any more. The bounds above stay as they are.
     pub(crate) fn vacate(&mut self, lane: usize) {
         self.slot_of_lane[lane] = NO_SLOT;
         self.levels[0][lane / LANES].set(lane % LANES, &RawBox::EMPTY);
@@ -251,8 +250,8 @@ impl Quadtree {
         &self.levels
     }
 
-    /// Replaces the boxes of all bodies, a block at a time, but not the bounds above them. The arguments are those of [`Self::set_blocks`]
-    /// and the block to change.
+    /// Replaces the boxes of all bodies, one block at a time, but not the bounds above them. The arguments are those of
+    /// [`Self::set_blocks`] and the block to change.
     pub(crate) fn update_blocks(
         &mut self,
         mut update: impl FnMut(usize, &[u32; LANES], &[u32; LANES], &mut BoxBlock),
@@ -279,7 +278,7 @@ impl Quadtree {
     #[inline(always)]
     fn visit_lanes<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize)) {
         let Some(top) = self.top() else { return };
-        // From the top down to the block at hand: its lanes that are still to be looked at, and its number, by level.
+        // From the top down to the present block: its remaining lanes, and its number, by level.
         let mut open = [(0u32, 0); LEVELS_MAX];
         let mut level = top;
         open[top] = (self.levels[top][0].overlapping(simd, area), 0);
@@ -302,8 +301,8 @@ impl Quadtree {
         }
     }
 
-    /// Pairs of lanes whose boxes overlap, the first of this tree: searches `other` for one body after the other. Where many of the
-    /// other's bodies lie between two of this tree, that is less work than joining blocks.
+    /// Pairs of lanes whose boxes overlap, the first of this tree: searches `other` for one body after the other. This is less work than
+    /// joining blocks if many of the other tree's bodies lie between two of this one.
     #[inline(always)]
     pub(crate) fn find_each_in<S: Simd>(&self, simd: S, other: &Self, out: &mut Vec<IndexPair>) {
         for (lane, _) in self.slot_of_lane.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
@@ -317,13 +316,13 @@ impl Quadtree {
         }
     }
 
-    /// The lowest level of a single block: those above it, if any, were added by [`Self::raise_to`].
+    /// The lowest level with a single block; [`Self::raise_to`] may have added levels above it.
     pub(crate) fn top(&self) -> Option<usize> {
         if self.is_empty() { None } else { self.levels.iter().position(|level| level.len() == 1) }
     }
 }
 
-/// The first element from `from` on that is below `limit` (1..=127). There is one, and seven more elements behind the last such.
+/// The first element from `from` on that is below `limit` (1..=127). One must exist, with seven more elements after it.
 fn first_below(elements: &[u8], from: usize, limit: u8) -> usize {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     let limits = u64::from(limit) * (TOPS >> 7);
@@ -339,9 +338,9 @@ fn first_below(elements: &[u8], from: usize, limit: u8) -> usize {
     at
 }
 
-/// Puts the slots of a leaf (low halves of the `count` first `items`) behind the first `len` lanes and returns its first lane. It starts a new
-/// block when it does not fit into what is left of the current one, so that small leaves stay whole. Up to the next block, the lanes behind
-/// `len` are holes, and they are so again behind the leaf.
+/// Puts the slots of a leaf (low halves of the `count` first `items`) after the first `len` lanes and returns its first lane. It starts a
+/// new block if the leaf does not fit into the rest of the current one, so that small leaves stay whole. Up to the next block, the lanes
+/// after `len` are holes before the call, and those after the leaf are holes after it.
 fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usize) -> usize {
     let rest = len.next_multiple_of(LANES) - len;
     let lane = len + select_unpredictable(rest < count, rest, 0);
@@ -349,7 +348,7 @@ fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usi
     if slot_of_lane.len() < end + 2 * LANES {
         slot_of_lane.resize(end + 64 * LANES, NO_SLOT);
     }
-    // Eight at a time, whatever follows them: how many a leaf holds is hard to predict for a branch.
+    // Eight at a time, whatever follows them: branches predict the number of bodies in a leaf badly.
     for (eight, to) in
         items.chunks(LANES).zip(slot_of_lane[lane..].chunks_mut(LANES)).take(count.div_ceil(LANES))
     {

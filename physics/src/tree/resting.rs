@@ -1,9 +1,8 @@
 //! Bodies that do not move: static ones, sleeping ones, and new ones until their first step.
 //!
-//! They stay in trees of their own, so that a step costs what its movers cost. A large tree changes rarely; a young
-//! one takes the newcomers and is merged into the large one when it has grown to a quarter of it, so that any
-//! sequence of changes costs O(log n) per change. The shape of these trees depends on history; nothing that they
-//! return does, because every result is sorted.
+//! They stay in trees of their own, so the cost of a step depends on the bodies that move. A large tree changes rarely. A young tree takes
+//! new bodies, and is merged into the large one when it has grown to a quarter of its size, so that any sequence of changes costs O(log n)
+//! per change. The form of these trees depends on history, but no result does, because every result is sorted.
 
 use alloc::vec::Vec;
 
@@ -12,16 +11,16 @@ use crate::math::boxes::{LANES, NO_SLOT, RawBox};
 use crate::math::lanes::PLAIN;
 use crate::tree::quadtree::{Quadtree, SplitRule};
 
-/// Where a slot is: in no tree.
+/// Position of a slot that is in no tree.
 const ABSENT: u32 = u32::MAX;
 /// Waiting to be put into the young tree.
 const PENDING: u32 = u32::MAX - 1;
-/// Left while it was waiting: in no tree, but still listed among those that wait.
+/// Removed while it was waiting: in no tree, but still in the list of waiting bodies.
 const GONE: u32 = u32::MAX - 2;
 /// Set for a lane of the young tree.
 const YOUNG: u32 = 1 << 31;
 
-/// Newcomers that are searched one by one before they are put into the young tree.
+/// Greatest number of new bodies that are searched one by one before they are put into the young tree.
 const PENDING_MAX: usize = 64;
 
 /// The trees of the bodies at rest.
@@ -29,12 +28,12 @@ const PENDING_MAX: usize = 64;
 pub(crate) struct RestingTrees {
     old: Quadtree,
     young: Quadtree,
-    /// Slots that wait, each once; an entry counts while its place is `PENDING`, not when it is `GONE`.
+    /// Waiting slots, each once. An entry is valid while its place is `PENDING`, not if it is `GONE`.
     pending: Vec<u32>,
     /// By slot.
     places: Vec<u32>,
-    /// Living bodies in the old tree, and in the young one.
-    // not state: when trees are merged changes what a search costs, not what it returns
+    /// Number of bodies in the old tree, and in the young one.
+    // not state: the time of merging affects what a search costs, not what it returns
     old_count: usize,
     // not state: as above
     young_count: usize,
@@ -56,14 +55,14 @@ impl RestingTrees {
         }
     }
 
-    /// Adds a body that is not here yet, without sorting it in; [`Self::flush`] must follow.
+    /// Adds a body that is not in a tree, without sorting it in; [`Self::flush`] must follow.
     pub(crate) fn insert_unsorted(&mut self, slot: u32) {
         self.places.resize((slot as usize + 1).max(self.places.len()), ABSENT);
         self.places[slot as usize] = PENDING;
         self.pending.push(slot);
     }
 
-    /// Takes a body out. Nothing happens when it is not here.
+    /// Removes a body. Does nothing if it is not in a tree.
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(place) = self.places.get_mut(slot as usize) else { return };
         match core::mem::replace(place, ABSENT) {
@@ -85,7 +84,7 @@ impl RestingTrees {
         self.places.get(slot as usize).is_some_and(|&place| place != ABSENT && place != GONE)
     }
 
-    /// Follows a body that was moved by hand.
+    /// Updates the box of a body whose position was set.
     pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
         match self.places.get(slot as usize).copied().unwrap_or(ABSENT) {
             ABSENT | PENDING | GONE => {}
@@ -94,7 +93,7 @@ impl RestingTrees {
         }
     }
 
-    /// Puts the waiting bodies into the trees, and builds a tree anew that most of its bodies have left.
+    /// Puts the waiting bodies into the trees, and rebuilds a tree that most of its bodies have left.
     pub(crate) fn flush(&mut self, bodies: &[Body], rule: SplitRule, margin: i32) {
         self.scratch.clear();
         for slot in self.pending.drain(..) {
@@ -130,20 +129,20 @@ impl RestingTrees {
         }
     }
 
-    /// The trees that hold anybody, and how many. Call [`Self::flush`] before.
+    /// The trees with bodies, and their numbers of bodies. Call [`Self::flush`] before.
     pub(crate) fn trees_and_counts(&mut self) -> impl Iterator<Item = (&mut Quadtree, usize)> {
         let both = [(&mut self.old, self.old_count), (&mut self.young, self.young_count)];
         both.into_iter().filter(|&(_, count)| count > 0)
     }
 
-    /// Calls `found` for each body whose inflated box may overlap `area`; bodies that wait to be put into a tree are passed on without a test.
+    /// Calls `found` for each body whose inflated box may overlap `area`. Waiting bodies are passed on without a test.
     pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
         self.old.visit(PLAIN, area, &mut *found);
         self.young.visit(PLAIN, area, &mut *found);
         self.waiting().for_each(found);
     }
 
-    /// Bodies that wait to be put into a tree, each once.
+    /// Waiting bodies, each once.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         self.pending.iter().copied().filter(|&slot| self.places[slot as usize] == PENDING)
     }
@@ -154,7 +153,7 @@ impl RestingTrees {
     }
 }
 
-/// Whether most bodies have left a tree: every new body starts at rest, so the tree of a few walls may have been that of a crowd.
+/// Whether most bodies have left a tree. Every new body starts at rest, so the tree of a few walls may have been that of a crowd.
 fn is_hollow(tree: &Quadtree, count: usize) -> bool {
     (count + LANES) * 4 < tree.slot_of_lane().len()
 }

@@ -1,27 +1,27 @@
-//! Searching a tree: the nearest boxes first, and none that cannot hold anything of interest.
+//! Searches a tree, nearest boxes first, and skips boxes that cannot contain a result.
 //!
-//! The kernel of the queries. It stands below `simd`, which instantiates it for wider registers.
+//! The kernel of the queries. It lies below `simd`, which instantiates it for wider registers.
 
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::tree::quadtree::{LEVELS_MAX, Quadtree};
 
-/// What is searched for.
+/// A search.
 pub(crate) trait Search {
-    /// The least measure (a distance, say) that a body in each of eight boxes can have; `u32::MAX` when none in there is of
-    /// interest. Lanes without a box may have any.
+    /// A lower bound of the measure (for example a distance) of the bodies in each of eight boxes; `u32::MAX` if none of them is of
+    /// interest. Lanes without a box may have any value.
     fn least(&self, boxes: &BoxBlock) -> [u32; LANES];
 
-    /// The greatest measure that is of interest; it may shrink while the search goes on. Below `u32::MAX - 7`.
+    /// The greatest measure of interest; it may shrink during the search. Below `u32::MAX - 7`.
     fn reach(&self) -> u32;
 
-    /// A body whose box passed.
+    /// Visits a body whose box passed.
     fn visit(&mut self, slot: u32);
 }
 
-/// Low bits of a measure that give way to the number of its lane.
+/// Low bits of a measure that are replaced by the number of its lane.
 const LANE_BITS: u32 = LANES as u32 - 1;
 
-/// The lanes of a block by their measures, up to the last bits; those that were taken are `u32::MAX`.
+/// The lanes of a block by their measures, up to the last bits; lanes that were taken are `u32::MAX`.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes([u32; LANES]);
 
@@ -36,7 +36,7 @@ impl Lanes {
         Self(measures)
     }
 
-    /// Takes the lane of the least measure, if that is within reach.
+    /// Takes the lane with the least measure, if that is within reach.
     #[inline(always)]
     pub(crate) fn take_least(&mut self, reach: u32) -> Option<usize> {
         let least = self.0.iter().copied().fold(u32::MAX, u32::min);
@@ -50,12 +50,12 @@ impl Lanes {
 }
 
 impl Quadtree {
-    /// Hands the bodies whose boxes pass to the search, roughly in ascending order of their measures.
+    /// Visits the bodies whose boxes pass, roughly in ascending order of their measures.
     #[inline(always)]
     pub(crate) fn search(&self, search: &mut impl Search) {
         let Some(top) = self.top() else { return };
-        // From the top down to the block at hand: its lanes and its number, by level. A table instead of calls, so that all
-        // of it is one function.
+        // From the top down to the present block: its lanes and its number, by level. A table instead of recursion, so that everything is
+        // one function.
         let mut open = [(Lanes::NONE, 0); LEVELS_MAX];
         let mut level = top;
         open[top] = (self.lanes(top, 0, search), 0);
@@ -84,7 +84,7 @@ impl Quadtree {
     }
 }
 
-/// As [`Quadtree::search`], among bodies that are in no tree.
+/// Like [`Quadtree::search`], for bodies that are in no tree.
 #[inline(always)]
 pub(crate) fn search_listed(listed: &mut impl Iterator<Item = (u32, RawBox)>, search: &mut impl Search) {
     loop {
