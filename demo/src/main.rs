@@ -1,9 +1,9 @@
 //! The Testudo demo: a small battle of armies over deterministic lockstep.
 //!
-//! `game` is the simulation and knows neither clock nor network; `bots` play it; `app` runs matches;
-//! `cubes` is the scene of the articles. `view` shows them in a window or in a browser page; `cli` is the command line.
+//! `game` is the simulation and knows neither clock nor network. `bots` play it. `app` runs matches. `cubes` is the scene of Glenn
+//! Fiedler's articles. `view` shows them in a window or in a browser page; `cli` is the command line.
 
-// A browser page shows the window and has no use for sockets and for matches without a picture.
+// A browser page shows the window and does not use sockets or matches without a picture.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
 #[expect(
     clippy::disallowed_types,

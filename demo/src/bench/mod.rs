@@ -1,4 +1,4 @@
-//! `bench`: the standard scenes on our engine alone, and the cost of the lockstep. The comparison with other engines is `tests/peers`.
+//! `bench`: the standard scenes on this engine alone, and the cost of lockstep. `tests/peers` compares with other engines.
 
 mod lockstep;
 mod quality;
@@ -14,7 +14,7 @@ use testudo_tests::scenes::{self, Scene};
 pub(crate) use lockstep::LockstepResult;
 pub(crate) use table::{print, print_drawing};
 
-/// What was measured of one scene. The names of the fields are the keys of `--json`.
+/// The measurements of one scene. The names of the fields are the keys of `--json`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SceneResult {
     pub(crate) name: &'static str,
@@ -31,22 +31,22 @@ pub(crate) struct SceneResult {
     pub(crate) contacts: u32,
     /// Kinetic energy at the end over that at the start; only where it should be kept.
     pub(crate) energy_kept: Option<f64>,
-    /// Of a snapshot, contacts included.
+    /// Bytes of a snapshot, contacts included.
     pub(crate) bytes_per_body: f64,
     pub(crate) checksum_us: f64,
     pub(crate) snapshot_us: f64,
-    /// Our own bytes, which are only checked for damage.
+    /// The program's own bytes, which are only checked for damage.
     pub(crate) restore_us: f64,
-    /// Bytes of unknown origin, validated completely.
+    /// Untrusted bytes, which are validated completely.
     pub(crate) from_bytes_us: f64,
-    /// Largest memory of the process so far, over what it had before the first scene; null where the system does not tell.
+    /// Greatest memory of the process so far, minus that before the first scene; null if the system does not report it.
     pub(crate) peak_memory_bytes: Option<u64>,
 }
 
 /// Name, movable bodies, and how the scene is made.
 type Entry = (&'static str, u32, fn(u32) -> Scene);
 
-/// Scenes in the order in which they run: the one whose memory is quoted comes first.
+/// Scenes in the order in which they run; the one whose memory is reported comes first.
 const SCENES: [Entry; 8] = [
     ("crowd", 10_000, scenes::crowd),
     ("crowd", 1_000, scenes::crowd),
@@ -58,7 +58,7 @@ const SCENES: [Entry; 8] = [
     ("crowd", 100_000, scenes::crowd),
 ];
 
-/// Runs every scene, with a bar on standard error. `portable` = without the instructions that are chosen at run time.
+/// Runs every scene, with a progress bar on standard error. `portable`: without the instructions that are chosen at run time.
 pub(crate) fn run(portable: bool) -> (Vec<SceneResult>, LockstepResult) {
     let bar = ProgressBar::new(SCENES.len() as u64 + 1);
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len}  {msg}") {

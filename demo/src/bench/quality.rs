@@ -1,4 +1,4 @@
-//! Quality, measured from outside and in floats: how deep discs overlap, and how much energy there is.
+//! Quality, measured from outside and in floats: overlaps of discs, and energy.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) struct Disc {
 
 /// Depths of all overlapping pairs.
 pub(super) fn overlaps(discs: &[Disc]) -> Vec<f64> {
-    // No disc is larger than a cell, so partners are at most one cell away.
+    // No disc is larger than a cell, so overlapping discs are at most one cell apart.
     let side = discs.iter().map(|disc| 2.0 * disc.radius).fold(1.0, f64::max);
     let cell = |disc: &Disc| ((disc.x / side).floor() as i64, (disc.y / side).floor() as i64);
     let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! One scene from start to end.
+//! Runs one scene from start to end.
 
 use testudo_physics::{BodyDef, BodyId, Fx, Shape, Simd, Vec2, World, WorldDef};
 use testudo_tests::scenes::{BodySpec, Churn, Drive, Form, Scene, steer_to_origin};
@@ -7,7 +7,7 @@ use super::SceneResult;
 use super::quality::{Disc, energy, overlaps, quantile};
 use crate::app::Clock;
 
-/// Bodies that die and appear before each step of the churning crowd.
+/// Bodies that are removed and created before each step of the churning crowd.
 const CHURN: u32 = 100;
 /// Times that saving and restoring are repeated; the median counts.
 const REPEATS: usize = 15;
@@ -43,7 +43,7 @@ pub(super) fn scene(
         n,
         step_ms_median: quantile(&mut times, 0.5),
         step_ms_p99: quantile(&mut times, 0.99),
-        // Plus zero: the sum of nothing is -0.0.
+        // Plus zero, because the sum of nothing is -0.0.
         penetration_mean: (depths.iter().sum::<f64>() + 0.0) / depths.len().max(1) as f64,
         penetration_p99: quantile(&mut depths.clone(), 0.99),
         penetration_max: depths.iter().copied().fold(0.0, f64::max),
@@ -88,7 +88,7 @@ impl Stage {
         }
     }
 
-    /// One frame of a game; its time in milliseconds. Scenes keep the engine's limits, so no call is refused.
+    /// One frame of a game; returns its time in milliseconds. Scenes keep the engine's limits, so no call is refused.
     fn frame(&mut self, scene: &Scene, churn: Option<&mut Churn>) -> f64 {
         let clock = Clock::start();
         if let Some(churn) = churn {
@@ -116,7 +116,7 @@ impl Stage {
         f64::from(clock.elapsed_nanos()) / 1e6
     }
 
-    /// The movable discs where they are now, in units.
+    /// The movable discs at their present positions, in units.
     fn discs(&self) -> Vec<Disc> {
         let disc = |(id, spec): &(BodyId, BodySpec)| match spec.form {
             Form::Disc { radius } => {

@@ -1,4 +1,4 @@
-//! The results as a table or as JSON.
+//! Prints the results as a table or as JSON.
 
 use super::{LockstepResult, SceneResult};
 use crate::view::DrawingResult;
@@ -45,7 +45,7 @@ pub(crate) fn print(results: &[SceneResult], lockstep: &LockstepResult, json: bo
     print_lockstep(lockstep);
 }
 
-/// Prints what pictures cost on standard output.
+/// Prints the cost of pictures on standard output.
 pub(crate) fn print_drawing(results: &[DrawingResult], json: bool) {
     if json {
         println!("{:#}", serde_json::json!({ "drawing": results }));

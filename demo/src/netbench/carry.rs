@@ -1,4 +1,4 @@
-//! Inputs over a simulated link, by TCP and by a session over UDP.
+//! Carries inputs over a simulated link, by TCP and by a session over UDP.
 
 use testudo_lockstep::simnet::{LinkSettings, SimNet, Transport};
 use testudo_lockstep::{
@@ -10,7 +10,7 @@ use crate::cubes::{Autopilot, Input};
 use crate::netbench::measure::Trip;
 use crate::netbench::{DELAY, RATE};
 
-/// Inputs that the session keeps for who has not confirmed them: two seconds there, two back, and losses on the way.
+/// Number of unconfirmed inputs that the session keeps: two seconds there, two back, and losses on the way.
 const WINDOW: u32 = 512;
 
 /// Longer than any handshake over these links takes.
@@ -28,7 +28,7 @@ pub(super) fn tcp(link: LinkSettings, inputs: u32, seed: u64) -> Vec<Trip> {
             break;
         }
     }
-    // The acknowledgement of the first message has its time, too.
+    // The acknowledgement of the first message gets time, too.
     let start = now + Duration::from_secs(10);
     let mut keys = Autopilot::new(seed);
     let mut trips: Vec<Trip> = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn tcp(link: LinkSettings, inputs: u32, seed: u64) -> Vec<Trip> {
     trips
 }
 
-/// A session of one player in input mode, and one who watches. Also the bytes that the player sent.
+/// A session of one player in input mode, and a spectator. Also returns the bytes that the player sent.
 pub(super) fn udp(link: LinkSettings, inputs: u32, seed: u64) -> (Vec<Trip>, u64) {
     let config = SessionConfig::input(1, RATE)
         .turns(inputs)
@@ -69,7 +69,7 @@ pub(super) fn udp(link: LinkSettings, inputs: u32, seed: u64) -> (Vec<Trip>, u64
     let now = Instant::ZERO;
     let identities = [Identity::Player(PlayerId(0)), Identity::Spectator];
     let [Ok(player), Ok(mut watcher)] = identities.map(|who| Session::new(config.clone(), who, now)) else {
-        // The settings are constants, but for the number of inputs, which the command line limits.
+        // The settings are constants, except for the number of inputs, which the command line limits.
         return (Vec::new(), 0);
     };
     watcher.connect(PeerId(0));
@@ -95,7 +95,7 @@ pub(super) fn udp(link: LinkSettings, inputs: u32, seed: u64) -> (Vec<Trip>, u64
             let sent = player.session().stats().bytes_sent;
             bytes = (bytes.0.or(Some(sent)), sent);
         }
-        // What is played and what is ready to be played.
+        // Inputs that were played, and those that are ready to be played.
         let here = watcher.frame().0 + watcher.session().turns_ready();
         while usable < here.min(trips.len() as u32) {
             trips[usable as usize].usable = Some(now);

@@ -1,42 +1,42 @@
-//! What a receiver makes of arrivals: inputs played 100 ms after the first could have been there, at most four per picture.
+//! What a receiver shows: each input is played 100 ms after its earliest possible arrival, at most four per picture.
 
 use testudo_lockstep::{Duration, Instant};
 
 use crate::netbench::{DELAY, RATE};
 
-/// Most inputs that are played in one picture to catch up.
+/// Greatest number of inputs that are played in one picture to catch up.
 const PER_PICTURE_MAX: u32 = 4;
 
-/// One input's way. Inputs are used in order: an input that is there before an earlier one counts from that one's arrival.
+/// The trip of one input. Inputs are used in order: an input that arrives before an earlier one counts from the arrival of that one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Trip {
     pub(super) sent: Instant,
-    /// None: not until the end of the run.
+    /// None: not before the end of the run.
     pub(super) usable: Option<Instant>,
 }
 
-/// How it looked at the receiver.
+/// The result at the receiver.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Measured {
-    /// Inputs that were not there when they were due, of all.
+    /// Share of inputs that had not arrived when they were due.
     pub(crate) late_fraction: f64,
-    /// Pictures in which nothing moved, of all.
+    /// Share of pictures in which nothing moved.
     pub(crate) stalled_fraction: f64,
     /// Stops of any length, each counted once.
     pub(crate) hitches_per_minute: f64,
-    /// Inputs that were played until the last one was due.
+    /// Share of inputs that were played before the last one was due.
     pub(crate) delivered_fraction: f64,
-    /// From the moment at which an input could have been there to the picture that shows it, of those played.
+    /// Time from an input's earliest possible arrival to the picture that shows it, over the inputs that were played.
     pub(crate) added_latency_ms_p50: f64,
     pub(crate) added_latency_ms_p99: f64,
 }
 
-/// Plays it; `latency` is that of the link.
+/// Plays the inputs; `latency` is that of the link.
 pub(super) fn measure(trips: &[Trip], latency: Duration) -> Measured {
     let start = trips.first().map_or(Instant::ZERO, |trip| trip.sent);
     let inputs = trips.len() as u32;
     let picture = |number: u32| {
-        // Rounded as senders round, so that what is there exactly in time is in time.
+        // Rounded as senders round, so that an input that is exactly in time counts as in time.
         let after = (u64::from(number) * 1_000_000).div_ceil(u64::from(RATE));
         start + latency + DELAY + Duration::from_micros(after)
     };
@@ -82,7 +82,7 @@ mod tests {
 
     const LATENCY: Duration = Duration::from_millis(50);
 
-    /// 600 inputs, those for which `late` says so this much later than the link makes them, nothing before an earlier one.
+    /// 600 inputs; each arrives later than the link's latency by `late`, and none before an earlier one.
     fn trips(late: impl Fn(u32) -> Option<u64>) -> Vec<Trip> {
         let mut last = Some(Instant::ZERO);
         (0..600)
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn one_late_input_stops_the_picture_and_is_caught_up_with() {
-        // 200 ms late: due after 100, so six pictures of 16.7 ms stand still; what waited behind it is late, too.
+        // 200 ms late: due after 100 ms, so six pictures of 16.7 ms are frozen; the inputs that waited behind it are late, too.
         let measured = measure(&trips(|number| Some(if number == 300 { 200 } else { 0 })), LATENCY);
         assert!((measured.stalled_fraction * 600.0 - 6.0).abs() < 0.01, "{measured:?}");
         assert!((measured.late_fraction * 600.0 - 6.0).abs() < 0.01, "{measured:?}");

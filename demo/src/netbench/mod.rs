@@ -11,30 +11,30 @@ pub(crate) use measure::Measured;
 /// Inputs per second, and pictures.
 pub(crate) const RATE: u32 = 60;
 
-/// The receiver plays this long after the first input could have been there.
+/// The receiver plays each input this long after its earliest possible arrival.
 pub(crate) const DELAY: Duration = Duration::from_millis(100);
 
-/// Which latency a condition names.
+/// The kind of latency that a condition states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     RoundTrip,
     OneWay,
 }
 
-/// A link, and what the TCP of Linux did on such a one.
+/// A link, and the result of Linux TCP on such a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Condition {
     pub(crate) name: &'static str,
     pub(crate) latency_ms: u64,
     pub(crate) kind: Kind,
     pub(crate) loss_ppm: u32,
-    /// Share of pictures that stood still, and in words what else was measured.
+    /// Share of frozen pictures, and other measurements as text.
     pub(crate) kernel_stalled: Option<f64>,
     pub(crate) kernel: &'static str,
 }
 
-/// Each latency as a round trip and as one way. The figures of the kernel were measured with a delay of 100 ms and 60 inputs per second;
-/// where a range was seen, its middle stands here.
+/// Each latency as a round trip and as one way. The figures of the kernel were measured with a delay of 100 ms and 60 inputs per second; a
+/// range is represented by its middle.
 pub(crate) const CONDITIONS: [Condition; 6] = [
     condition("rtt-100ms-1%", 100, Kind::RoundTrip, 10_000, Some(0.023), "2.3 % stalled"),
     condition("one-way-100ms-1%", 100, Kind::OneWay, 10_000, Some(0.09), "8 to 10 % stalled"),
@@ -56,7 +56,7 @@ const fn condition(
 }
 
 impl Condition {
-    /// The link, both directions alike.
+    /// The link; both directions are alike.
     pub(crate) fn link(&self) -> LinkSettings {
         let one_way = match self.kind {
             Kind::OneWay => self.latency_ms,
@@ -65,24 +65,24 @@ impl Condition {
         LinkSettings::new().latency(Duration::from_millis(one_way)).loss_ppm(self.loss_ppm)
     }
 
-    /// The share of late inputs of the best possible protocol that sends one packet per input: all packets that could bring an input in
-    /// time are lost.
+    /// The share of late inputs of the best possible protocol that sends one packet per input: an input is late if all packets that could
+    /// bring it in time are lost.
     pub(crate) fn optimum_late(&self) -> f64 {
         let in_time = DELAY.as_micros() * u64::from(RATE) / 1_000_000 + 1;
         (f64::from(self.loss_ppm) / 1e6).powi(in_time as i32)
     }
 }
 
-/// What one condition did to both.
+/// The results of one condition.
 pub(crate) struct Row {
     pub(crate) condition: Condition,
     pub(crate) tcp: Measured,
     pub(crate) udp: Measured,
-    /// Payload that the sender's session gave out, acknowledgements and headers included.
+    /// Payload that the sender's session sent, acknowledgements and headers included.
     pub(crate) udp_bytes_per_second: f64,
 }
 
-/// Runs one condition over both.
+/// Runs one condition over TCP and UDP.
 pub(crate) fn run(condition: Condition, inputs: u32, seed: u64) -> Row {
     let link = condition.link();
     let tcp = measure::measure(&carry::tcp(link, inputs, seed), link.latency);
@@ -124,7 +124,7 @@ mod tests {
                 "{name}"
             );
         }
-        // The worse the link the worse TCP.
+        // TCP gets worse with the link.
         assert!(rows[0].tcp.stalled_fraction < rows[2].tcp.stalled_fraction);
         assert!(rows[2].tcp.stalled_fraction < rows[4].tcp.stalled_fraction);
         for row in &rows[4..] {

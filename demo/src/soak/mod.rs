@@ -1,8 +1,8 @@
-//! Soak: random matches under random conditions, every turn of every client checked from outside.
+//! Soak: random matches under random conditions; every turn of every client is checked from outside.
 //!
-//! A game is a pure function of its seed: the [`Plan`] says who plays over which network and what goes wrong when, [`play()`] does it in
-//! virtual time, and the verdict compares what each client really ran with a ledger that the harness keeps by itself. Nothing here
-//! trusts the checksums that the sessions exchange.
+//! A game is a pure function of its seed. The [`Plan`] says who plays, over which network, and what goes wrong when; [`play()`] plays it in
+//! virtual time; the verdict compares what each client really ran with a ledger that the harness keeps itself. Nothing here trusts the
+//! checksums that the sessions exchange.
 
 mod fighter;
 mod ledger;

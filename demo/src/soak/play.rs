@@ -13,13 +13,13 @@ use crate::soak::ledger::Ledger;
 use crate::soak::plan::{Plan, TURNS_AHEAD, What};
 use crate::soak::verdict::{Client, Finding, News, judge};
 
-/// Without any progress for so long a game stands for good: several times the longest wait for a player, silence, and linger.
+/// A game without progress for this long is stuck for good: several times the longest wait for a player, silence, and linger.
 const PATIENCE: Duration = Duration::from_secs(150);
 
-/// Orders that a player gives at once now and then.
+/// Orders that a player sometimes submits at once.
 const BURST: u32 = 5;
 
-/// What went wrong on purpose: packets, and for partitions, drops and pauses how often.
+/// Injected faults: packets; for partitions, drops and pauses the number of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) loss: u64,
@@ -32,31 +32,31 @@ pub(crate) struct Faults {
     pub(crate) pause: u64,
 }
 
-/// What came of a game.
+/// The result of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct GameReport {
     pub(crate) seed: u64,
     pub(crate) players: u8,
     pub(crate) topology: Topology,
-    /// Turns that the survivors ran.
+    /// Number of turns that the survivors ran.
     pub(crate) turns: u32,
     /// Contacts that began in one survivor's copy.
     pub(crate) contacts: u64,
     pub(crate) faults: Faults,
-    /// Clients' turns whose checksums were compared.
+    /// Number of turns of clients whose checksums were compared.
     pub(crate) compared: u64,
     /// Orders that had to run, and did, in one survivor's copy.
     pub(crate) orders: u64,
-    /// Frames in which a client stood and waited.
+    /// Frames in which a client waited.
     pub(crate) stalled_frames: u64,
     pub(crate) findings: Vec<Finding>,
-    /// Of a game that has failed: what each client ran, by node.
+    /// If the game failed: what each client ran, by node.
     pub(crate) traces: Vec<Trace>,
     /// Virtual time until the last survivor had run the last turn.
     pub(crate) simulated: Duration,
 }
 
-/// Why a game could not even begin: the plan was wrong.
+/// Why a game could not begin: the plan was wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PlanError {
     Setup(SetupError),
@@ -75,7 +75,7 @@ impl From<ConfigError> for PlanError {
     }
 }
 
-/// Plays a game to its end, or until it stands for good, and judges it.
+/// Plays a game to its end, or until it is stuck for good, and checks it.
 ///
 /// # Errors
 /// Settings out of range.
@@ -168,7 +168,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Whether a node simulates and is meant to reach the last turn.
+    /// Whether a node simulates and must reach the last turn.
     fn plays_to_the_end(&self, node: usize) -> bool {
         let plan = self.plan;
         match identity(plan, node as u32) {
@@ -212,7 +212,7 @@ impl<'a> Running<'a> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut()
     }
 
-    /// Whoever resigns is told how many of its orders run nowhere.
+    /// A player who resigns is told how many of its orders will not run.
     fn check_cancelled(&mut self, player: u8, told: u32) {
         let waiting = self.ledger.cancel(player);
         if waiting != told {
@@ -313,7 +313,7 @@ fn session(plan: &Plan, node: u32) -> Result<Session<Order>, ConfigError> {
     Ok(session)
 }
 
-/// The bot's order, and now and then several at once. The ledger notes what the session accepted.
+/// Submits the bot's order, and sometimes several at once. The ledger notes what the session accepted.
 fn give_orders(
     plan: &Plan,
     ledger: &mut Ledger,
@@ -327,7 +327,7 @@ fn give_orders(
     }
     let is_burst = (turn.0 + u32::from(player)).is_multiple_of(plan.burst_every);
     for extra in 0..if is_burst { BURST } else { 1 } {
-        // What the bot would do in another turn, in the place where it is now.
+        // The order that the bot would give in another turn, in the present situation.
         let order = bots::order(fighter.game(), PlayerId(player), Turn(turn.0 + extra * plan.turns));
         if let Some(order) = order
             && session.submit(&order).is_ok()

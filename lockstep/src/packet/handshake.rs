@@ -120,18 +120,18 @@ pub struct Lobby {
     pub echo: Option<Echo>,
     /// Microseconds until turn 0 begins at the sender. Only the peer that starts the match sends this.
     pub start_in_us: Option<u32>,
-    /// Who plays under which key; none in a match without keys.
+    /// The players' keys; none in a match without keys.
     pub keys: Option<Box<LobbyKeys>>,
 }
 
-/// What is said of keys before the start.
+/// The key part of a lobby packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LobbyKeys {
-    /// The sender's own, if it plays.
+    /// The sender's own seat, if it plays.
     pub own: Option<Seat>,
-    /// The mark of the roster that the sender has put together or was told.
+    /// The mark of the sender's roster.
     pub mark: Option<u64>,
-    /// The roster, from the middle of a star: what each player in order has said of itself; none for players who do not come. Empty: not told.
+    /// The roster, from the middle of a star: each player's seat, in order; none for players who do not take part. Empty: not sent.
     pub roster: Vec<Option<Seat>>,
 }
 

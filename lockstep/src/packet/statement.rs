@@ -1,4 +1,4 @@
-//! What rides with the entries in a signed match: statements, their receipts, and the signatures of those who end their streams.
+//! The extra content of packets in a signed match: statements, their receipts, and the signatures of players who end their streams.
 
 use smallvec::SmallVec;
 
@@ -8,37 +8,37 @@ use crate::signed::statement::Statement;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
-/// Most statements in one packet: the entries go first.
+/// Greatest number of statements in one packet: entries go first.
 pub(crate) const STATEMENTS_MAX: usize = 4;
 
-/// Most receipts in one packet.
+/// Greatest number of receipts in one packet.
 pub(crate) const RECEIVED_MAX: usize = 4;
 
-/// Bits of a number of a turn, at most.
+/// Greatest number of bits of a turn's number.
 const TURN_BITS: u32 = 65;
 
-/// Bits of one statement, at most.
+/// Greatest number of bits of one statement.
 const STATEMENT_BITS: u32 = 4 + TURN_BITS + 17 + 64 + 96 + 32 + 512;
 
-/// Bits of one receipt, at most.
+/// Greatest number of bits of one receipt.
 const RECEIVED_BITS: u32 = TURN_BITS + 16;
 
-/// Bits of one signed end, at most.
+/// Greatest number of bits of one signed end.
 pub(crate) const END_BITS: u32 = 4 + TURN_BITS + 3 + 512;
 
-/// Bits of everything else, at most.
+/// Greatest number of bits of everything else.
 const HEAD_BITS: u32 = 2 + 5 + 5 + 9;
 
 /// The signed part of a packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signed {
-    /// The sender does not know the roster of the match, and asks for it.
+    /// The sender does not know the roster of the match and asks for it.
     pub wants_roster: bool,
-    /// Which of the receiver's statements have come; at most four.
+    /// Receipts for the receiver's statements; at most four.
     pub received: SmallVec<[Received; RECEIVED_MAX]>,
-    /// Statements, of any players; at most four.
+    /// Statements of any players; at most four.
     pub statements: SmallVec<[Statement; 1]>,
-    /// Signatures of those who have ended their streams themselves; at most one per player.
+    /// Signatures of players who ended their streams themselves; at most one per player.
     pub ends: SmallVec<[SignedEnd; 1]>,
 }
 
@@ -47,18 +47,18 @@ pub struct Signed {
 pub struct Received {
     /// The turn.
     pub turn: u32,
-    /// Bit n: the statement of player n has come; never zero.
+    /// Bit n: the statement of player n has arrived; never zero.
     pub authors: u16,
 }
 
 /// A player's signature under the end of its stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignedEnd {
-    /// Who.
+    /// The player.
     pub player: PlayerId,
     /// Number of the last entry.
     pub number: u32,
-    /// Why, as a number: see `WIRE.md`.
+    /// The reason, as a number: see `WIRE.md`.
     pub reason: u8,
     /// The signature.
     pub signature: [u8; SIGNATURE_BYTES],
@@ -76,7 +76,7 @@ impl Signed {
         !self.wants_roster && self.received.is_empty() && self.statements.is_empty() && self.ends.is_empty()
     }
 
-    /// An upper bound of the bits that this takes.
+    /// An upper bound of its bits.
     pub(crate) fn bits(&self) -> u32 {
         let list = |count: usize, bits: u32| count as u32 * bits;
         HEAD_BITS
@@ -85,7 +85,7 @@ impl Signed {
             + list(self.ends.len(), END_BITS)
     }
 
-    /// Writes it; turns are told as differences to `base`. `players` is the number of players.
+    /// Writes it; turns are written as differences to `base`. `players` is the number of players.
     pub(crate) fn write(&self, writer: &mut BitWriter, base: u32, players: usize) {
         writer.write_bool(!self.is_empty());
         if self.is_empty() {
@@ -112,7 +112,7 @@ impl Signed {
         }
     }
 
-    /// Reads what [`Signed::write`] has written into `self`, which is empty.
+    /// Reads what [`Signed::write`] wrote into `self`, which must be empty.
     pub(crate) fn read(
         &mut self,
         reader: &mut BitReader<'_>,
@@ -148,7 +148,7 @@ impl Signed {
     }
 }
 
-/// The set of so many players.
+/// The bit set of this many players.
 fn everybody(players: usize) -> u16 {
     ((1_u32 << players.min(usize::from(PLAYERS_MAX))) - 1) as u16
 }

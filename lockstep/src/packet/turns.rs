@@ -46,7 +46,7 @@ pub struct TurnsPacket {
     pub frozen: u16,
     /// Players whom the sender votes out, bit n for player n (only in a mesh).
     pub votes: u16,
-    /// Statements and what belongs to them; empty in a match without keys.
+    /// The signed part; empty in a match without keys.
     pub signed: Signed,
     /// Runs of entries, at most one per player, in any order.
     pub segments: SmallVec<[Segment; PLAYERS_MAX as usize]>,
@@ -192,7 +192,7 @@ fn write_segment_head(writer: &mut BitWriter, base: u32, segment: &Segment, coun
     writer.write_golomb(count - 1, COUNT_ORDER);
 }
 
-/// Writes what an entry says as bits that no other entry has: what statements are hashes of.
+/// Writes an entry in a form that differs for different entries; statements hash it.
 pub(crate) fn entry_content(writer: &mut BitWriter, entry: &Entry) {
     writer.clear();
     writer.write_bits(u64::from(entry.payload.bit_count()), 32);

@@ -1,4 +1,4 @@
-//! Statements on their way: in the packets of the match, repeated until they are confirmed, passed on by the middle of a star.
+//! Transport of statements: in the packets of the match, repeated until they are confirmed, forwarded by the middle of a star.
 
 use smallvec::SmallVec;
 
@@ -12,23 +12,23 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
-/// Signatures that are checked for one link at once, and per second: twice what a star's middle sends with sixteen players.
+/// Number of signatures that are checked for one link at once, and per second: twice what a star's middle sends with sixteen players.
 const CHECKS_MAX: u32 = 32;
 
-/// Shortest and longest time after which a statement is said again that was not confirmed.
+/// Shortest and longest time after which an unconfirmed statement is repeated.
 const AGAIN_MIN: Duration = Duration::from_millis(300);
 const AGAIN_MAX: Duration = Duration::from_millis(1_000);
 
-/// Statements of one remote.
+/// The statements of one link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
-    /// For each author the turn of the statement that was sent last, and when.
+    /// For each author, the turn of the statement that was sent last, and the time.
     sent: [Option<(u32, Instant)>; PLAYERS_MAX as usize],
-    /// For each author the turn of the statement that was confirmed last.
+    /// For each author, the turn of the statement that was confirmed last.
     acked: [Option<u32>; PLAYERS_MAX as usize],
-    /// Receipts that are owed.
+    /// Receipts that must be sent.
     received: SmallVec<[Received; 4]>,
-    /// Signatures that may still be checked, and since when.
+    /// Number of signatures that may still be checked, and the time of that value.
     checks: Option<(u32, Instant)>,
     /// The remote has asked for the roster.
     pub(super) owes_roster: bool,
@@ -59,7 +59,7 @@ impl Carried {
 }
 
 impl<A: Action> Session<A> {
-    /// Puts receipts and statements into a packet; returns the bits that they take at most.
+    /// Puts receipts and statements into a packet; returns an upper bound of their bits.
     pub(super) fn write_signed(&mut self, index: usize, turns: &mut TurnsPacket) -> u32 {
         let Some(signing) = &self.signing else { return 0 };
         let again = Duration::from_micros(self.pace.meter.network().as_micros() * 3 / 2);
@@ -93,7 +93,7 @@ impl<A: Action> Session<A> {
         turns.signed.bits()
     }
 
-    /// Takes the signed part of a packet.
+    /// Handles the signed part of a packet.
     pub(super) fn take_signed(&mut self, index: usize, turns: &TurnsPacket) {
         let Some(mut signing) = self.signing.take() else { return };
         let link = &mut self.links[index];
@@ -151,7 +151,7 @@ impl<A: Action> Session<A> {
         self.judge_statements(signing, turn);
     }
 
-    /// Whether a player's statements may come over this link.
+    /// Whether a player's statements may arrive over this link.
     fn may_state(&self, link: &Link, author: PlayerId) -> bool {
         let Some(from) = link.identity else { return false };
         author.0 < self.setup.config.players

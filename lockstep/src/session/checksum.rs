@@ -22,14 +22,14 @@ pub struct Desync {
     pub values: Vec<(PlayerId, u32)>,
     /// This peer's own folded value (also of a spectator).
     pub own: Option<u32>,
-    /// The match is signed ([`crate::SessionConfig::signed()`]): nobody is blamed for values that others may have changed on their way, statements tell
-    /// ([`crate::Event::Outlier`]).
+    /// The match is signed ([`crate::SessionConfig::signed()`]). Then nobody is blamed for values that others may have changed on the way;
+    /// statements show the outlier ([`crate::Event::Outlier`]).
     pub signed: bool,
 }
 
 impl Desync {
-    /// The single player whose value differs from that of all others; none with two players, or when several differ, or in a match that is signed. Who
-    /// forwards the values can change them, so this proves nothing.
+    /// The single player whose value differs from that of all others. None with two players, if several differ, or in a signed match. A
+    /// peer that forwards the values can change them, so this proves nothing.
     #[must_use]
     pub fn outlier(&self) -> Option<PlayerId> {
         if self.signed {
@@ -116,8 +116,8 @@ impl Checksums {
         }
     }
 
-    /// Settles the oldest turn if it is complete. `expects(player, turn)` tells whether a value will still come.
-    /// Returns the turn, the values if they are not all equal, and who gave none (bit n: player n).
+    /// Settles the oldest turn if it is complete. `expects(player, turn)` says whether a value will still come. Returns the turn, the
+    /// values if they are not all equal, and the players without a value (bit n: player n).
     pub(crate) fn settle(
         &mut self,
         expects_own: bool,

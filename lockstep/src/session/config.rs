@@ -77,7 +77,7 @@ pub struct SessionConfig {
     pub waiting_notice: Duration,
     /// See [`SessionConfig::linger()`].
     pub linger: Duration,
-    /// Players sign what they say: see [`SessionConfig::signed()`].
+    /// Players sign statements: see [`SessionConfig::signed()`].
     pub signed: bool,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) key: Option<PlayerKey>,
@@ -131,7 +131,7 @@ pub enum ConfigError {
         /// Bits that the settings allow.
         max: u32,
     },
-    /// The match is signed, and this player has no key.
+    /// The match is signed, but this player has no key.
     NoKey,
     /// The saved match was played with other settings, other content or another action type.
     OtherMatch,
@@ -259,15 +259,16 @@ impl SessionConfig {
         Self { entropy: Entropy(Some(entropy)), ..self }
     }
 
-    /// Every player has a key and signs about once a second what has happened, so that nobody can show different matches to different players
-    /// unnoticed. All peers of a match must say so, spectators and relays, too; players say it with [`SessionConfig::player_key`]. Default: nobody
+    /// Signed match: every player has a key and signs a statement about the match about once a second, so that nobody can show different
+    /// matches to different players unnoticed. All peers must set this, also spectators and relays; players set it with
+    /// [`SessionConfig::player_key`]. Default: no signatures, and liars are not found.
     /// signs, and who lies is not found.
     #[must_use]
     pub fn signed(self) -> Self {
         Self { signed: true, ..self }
     }
 
-    /// The local player's key in a match that is signed ([`SessionConfig::signed()`]). A local choice.
+    /// The local player's key in a signed match ([`SessionConfig::signed()`]). A local choice.
     #[must_use]
     pub fn player_key(self, key: PlayerKey) -> Self {
         Self { signed: true, key: Some(key), ..self }

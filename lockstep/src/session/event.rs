@@ -72,39 +72,40 @@ pub enum Event {
     },
     /// Checksums of a turn differ. Only the first such turn is reported. The session goes on; the application decides what to do.
     Desync(Desync),
-    /// The match is signed, and all players agree on these keys. Players who compare [`Roster::fingerprint`] by another way know that nobody in between has
-    /// exchanged them.
+    /// The match is signed, and all players agree on these keys. If players compare [`Roster::fingerprint`] over another channel, they know
+    /// that nobody in between has exchanged the keys.
     Roster(Box<Roster>),
-    /// Two statements of the players cannot both be the truth: somebody has shown different matches to different players, or lies about it. The
-    /// match goes on, the application decides.
+    /// Two statements of the players cannot both be true: somebody has shown different matches to different players, or lies about it. The
+    /// match goes on; the application decides what to do.
     Contradiction(Box<Contradiction>),
-    /// This spectator has been shown another match than the player has signed, and nobody has signed what it was shown: the player lies, or who forwards
-    /// (and it is the latter if this is told of several players).
+    /// This spectator got another match than the player has signed, and no player has signed what the spectator got. Either the player
+    /// lies, or the peer that forwards (which it must be if this is reported for several players).
     ShownAnother {
-        /// Who has signed something else.
+        /// The player who signed something else.
         player: PlayerId,
         /// Up to the start of this turn.
         turn: Turn,
     },
-    /// A player's simulation came to something else than most, with the same orders; statements prove it.
+    /// A player's simulation reached another state than most, with the same orders; statements prove it.
     Outlier(Box<Outlier>),
-    /// For two seconds of the game nothing has come that the player would have signed. Told again after one has come. (Who forwards may keep it back.)
+    /// No signed statement of the player has come for two seconds of the game. Reported again after one has come. (The peer that forwards
+    /// may withhold it.)
     StatementMissing {
-        /// Who.
+        /// The player.
         player: PlayerId,
-        /// The turn about which there is no statement.
+        /// The turn without a statement.
         turn: Turn,
     },
-    /// A player has given no checksum of this turn. Told once for each player.
+    /// A player has sent no checksum of this turn. Reported once for each player.
     ChecksumMissing {
-        /// Who.
+        /// The player.
         player: PlayerId,
         /// The turn.
         turn: Turn,
     },
     /// From `turn` on a player gives no more actions.
     PlayerGone {
-        /// Who.
+        /// The player.
         player: PlayerId,
         /// Why.
         reason: EndReason,
@@ -113,7 +114,7 @@ pub enum Event {
     },
     /// From `turn` on the game plays for a player who is gone ([`crate::Simulation::play_for`]).
     TakenOver {
-        /// Who.
+        /// The player.
         player: PlayerId,
         /// The first turn.
         turn: Turn,
@@ -206,7 +207,7 @@ pub enum Failure {
     Dropped,
     /// A peer ended its session before the match was over.
     PeerLeft(PeerId),
-    /// The match is signed, and the roster that this player was told is not the one that it belongs to.
+    /// The match is signed, and the roster that this player received does not contain the player's own seat.
     OtherRoster,
 }
 
@@ -262,7 +263,7 @@ pub struct Stats {
     pub entries_unexpected: u64,
     /// Entries of players for whom the sending peer may not speak, or with actions that do not decode.
     pub entries_invalid: u64,
-    /// Statements that nobody has signed who could have, or that the sending peer may not pass on.
+    /// Statements with a wrong signature, or that the sending peer may not forward.
     pub statements_invalid: u64,
     /// Frames in which the simulation waited because a turn was not ready.
     pub stalled_frames: u64,

@@ -1,4 +1,4 @@
-//! Comparing statements: with what this peer has seen, and with each other.
+//! Compares statements with what this peer has seen, and with each other.
 
 use crate::session::event::Event;
 use crate::session::signing::{Contradiction, Outlier, Signing, View};
@@ -9,7 +9,7 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId, Turn};
 
 impl<A: Action> Session<A> {
-    /// Compares all statements about a turn that has begun here and that are not compared yet.
+    /// Compares all statements about a turn that has begun here and that were not compared yet.
     pub(super) fn judge_statements(&mut self, signing: &mut Signing, turn: u32) {
         let Some(view) = signing.view(turn).cloned() else { return };
         for player in players_in(view.live) {
@@ -25,7 +25,7 @@ impl<A: Action> Session<A> {
                 signing.authors[player.index()].judged = Some(turn);
                 self.report_lie(signing, player, proof);
             } else if self.setup.player().is_none() {
-                // Who signs nothing has no statement of its own to hold against it.
+                // A peer that signs nothing has no statement of its own for a contradiction.
                 if !core::mem::replace(&mut signing.authors[player.index()].told_other, true) {
                     self.emit(Event::ShownAnother { player, turn: Turn(turn) });
                 }
@@ -34,14 +34,14 @@ impl<A: Action> Session<A> {
         self.report_outliers(signing, &view);
     }
 
-    /// Tells of a contradiction, once for each player.
+    /// Reports a contradiction, once for each player.
     pub(super) fn report_lie(&mut self, signing: &mut Signing, player: PlayerId, proof: Proof) {
         let Ok(verdict) = proof.verdict(self.setup.config.players) else { return };
         if self.setup.is_mesh() {
             signing.alarm.get_or_insert(proof.first.turn.0);
         }
         let author = &mut signing.authors[player.index()];
-        // What is proven goes beyond what could only be told to be one of several.
+        // A proof of a lie is reported even if the player was reported as one of several suspects before.
         let is_told = author.told_lie && !matches!(verdict, Verdict::Liar(_));
         if is_told || author.told_liar {
             return;
@@ -54,18 +54,18 @@ impl<A: Action> Session<A> {
         self.emit(Event::Contradiction(Box::new(Contradiction { proof, verdict, suspects })));
     }
 
-    /// Who can be the liar, as this peer knows it.
+    /// The possible liars, as far as this peer knows.
     fn suspects(&self, verdict: Verdict, passed: u16) -> Vec<Identity> {
         let own = self.setup.identity;
         let mut suspects: Vec<Identity> = match verdict {
             Verdict::Liar(player) => return vec![Identity::Player(player)],
             Verdict::Forged { author, receiver } => {
-                // In a mesh who has passed on the stream is known to the receiver alone.
+                // In a mesh only the receiver knows who has passed on the stream.
                 let passed = if own == Identity::Player(receiver) { passed } else { 0 };
                 let passed = players_in(passed).map(Identity::Player);
                 [author, receiver].map(Identity::Player).into_iter().chain(passed).collect()
             }
-            // In a mesh the two may have got different streams from any third player.
+            // In a mesh the two players may have got different streams from any third player.
             Verdict::Divided(_) if self.setup.is_mesh() => return Vec::new(),
             Verdict::Divided(players) => players.map(Identity::Player).to_vec(),
         };
@@ -78,7 +78,7 @@ impl<A: Action> Session<A> {
         suspects
     }
 
-    /// Who came to something else than more than half of those who play, with the same orders.
+    /// Reports players whose checksum differs from that of more than half of the active players, with the same orders.
     fn report_outliers(&mut self, signing: &mut Signing, view: &View) {
         let same = |statement: &&Statement| (statement.live, statement.all) == (view.live, view.all);
         let stated: Vec<&Statement> = players_in(view.live)
@@ -105,12 +105,12 @@ impl<A: Action> Session<A> {
     }
 }
 
-/// The statement, and one that it contradicts: this peer's own, or (for those who sign nothing) another player's.
+/// The statement, and one that it contradicts: this peer's own, or (on a peer that signs nothing) another player's.
 fn proof_of(signing: &Signing, view: &View, statement: &Statement, own: Option<PlayerId>) -> Option<Proof> {
     let others = (0_u8..).zip(&signing.authors).filter(|(player, _)| *player != statement.author.0);
     let others = others.filter_map(|(_, author)| author.at(view.turn));
     let mut others = others.filter(|other| other.compares_with(statement));
-    // What is behind the hash of all is known if it is this peer's own.
+    // The opening of the hash of all streams is known if it is this peer's own.
     let as_seen = |other: &Statement| (other.live, other.all) == (view.live, view.all);
     let mine = own.and_then(|own| signing.authors[own.index()].at(view.turn));
     if mine.is_some_and(|mine| !mine.compares_with(statement)) {

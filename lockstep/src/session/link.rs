@@ -35,7 +35,7 @@ pub(crate) struct LobbyView {
     pub(crate) round_trip_min: Option<Duration>,
     /// The remote's latest time stamp and when it arrived.
     pub(crate) heard: Option<(u32, Instant)>,
-    /// A player's key.
+    /// A player's seat.
     pub(crate) seat: Option<Seat>,
     /// The mark of the roster that the remote has.
     pub(crate) mark: Option<u64>,

@@ -190,7 +190,7 @@ impl<A: Action> Session<A> {
         true
     }
 
-    /// In a signed match nobody but the player itself ends its stream, unless it is dropped.
+    /// In a signed match only the player itself ends its stream, unless it is dropped.
     fn end_is_signed(&mut self, segment: &packet::Segment, turns: &TurnsPacket) -> bool {
         let next = self.streams[segment.player.index()].next();
         let mut fresh = turns.entries_of(segment).iter().zip(segment.first..);

@@ -1,4 +1,4 @@
-//! The roster before the match: every player says its key, the middle of a star tells everybody all of them, and all compare.
+//! The roster before the match: every player sends its key, the middle of a star sends everybody all of them, and all peers compare.
 
 use crate::packet::LobbyKeys;
 use crate::session::event::{Event, Failure};
@@ -9,17 +9,17 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Duration;
 
-/// Time between two copies of the roster for somebody who has asked for it during the match.
+/// Time between two copies of the roster for a peer that asks for it during the match.
 const ROSTER_GAP: Duration = Duration::from_millis(250);
 
 impl<A: Action> Session<A> {
-    /// What the local player says of itself.
+    /// The local player's seat.
     fn own_seat(&self) -> Option<Seat> {
         let (key, signing) = (self.setup.config.key.as_ref()?, self.signing.as_ref()?);
         self.setup.player().map(|_| Seat { key: key.public().to_bytes(), salt: signing.salt })
     }
 
-    /// Puts the roster together from what each player says of itself. Guests of a star are told it.
+    /// Builds the roster from the players' seats. Guests of a star receive it.
     pub(super) fn gather_roster(&mut self) {
         let gathers = self.setup.forwards() || self.setup.is_mesh();
         if self.signing.is_none() || !gathers || self.lobby.start_at.is_some() {
@@ -55,7 +55,7 @@ impl<A: Action> Session<A> {
         self.signing.is_none() || self.roster().is_some_and(|roster| link.lobby.mark == Some(roster.mark()))
     }
 
-    /// What is said of keys in a lobby packet.
+    /// The key part of a lobby packet.
     pub(super) fn lobby_keys(&self, link: &Link) -> Option<Box<LobbyKeys>> {
         self.signing.as_ref()?;
         let roster = self.roster();
@@ -65,7 +65,7 @@ impl<A: Action> Session<A> {
         Some(Box::new(LobbyKeys { own: self.own_seat(), mark, roster }))
     }
 
-    /// Takes what somebody says of keys before the match.
+    /// Handles the key part of a lobby packet.
     pub(super) fn take_keys(&mut self, index: usize, keys: Option<&LobbyKeys>) {
         let (Some(keys), true) = (keys, self.signing.is_some()) else { return };
         let identity = self.links[index].identity;
@@ -78,7 +78,7 @@ impl<A: Action> Session<A> {
         if !tells || keys.roster.is_empty() || self.is_over() {
             return;
         }
-        // During the match only somebody who has none yet takes one.
+        // During the match only a peer without a roster accepts one.
         let in_match = self.phase != SessionPhase::Lobby;
         if keys.roster.len() != usize::from(self.setup.config.players) || (in_match && self.has_roster()) {
             return;
@@ -114,7 +114,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Whether the next packet to a link tells the roster to somebody who has come without it.
+    /// Whether the next packet to a link carries the roster for a peer that has none.
     pub(super) fn owes_roster(&mut self, index: usize) -> bool {
         let (now, knows) = (self.now, self.roster().is_some());
         let carried = &mut self.links[index].carried_statements;

@@ -1,4 +1,4 @@
-//! Statements: what this peer has seen of the match, what the players have signed about it, and what follows when that does not fit.
+//! Statements: what this peer has seen of the match, what the players have signed about it, and the consequences of a contradiction.
 
 use std::collections::VecDeque;
 
@@ -17,38 +17,39 @@ use crate::value::action::Action;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 
-/// Time of the game between two statements, in microseconds.
+/// Game time between two statements, in microseconds.
 const INTERVAL: u64 = 1_000_000;
 
-/// Own views and others' statements that are kept for those that come late.
+/// Number of this peer's views, and of others' statements, that are kept for late ones.
 const KEPT: usize = 12;
 
-/// Two statements cannot both be the truth. Told once per player of whom it is heard first.
+/// Two statements that cannot both be true. Reported once for each player involved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Contradiction {
-    /// Both statements, for anybody who has the roster.
+    /// Both statements, for anybody with the roster.
     pub proof: Proof,
     /// What they prove to anybody.
     pub verdict: Verdict,
-    /// Who can be the liar as this peer knows it, which is not itself and knows over which links it got what. One: it is that one. None: it cannot be
-    /// told.
+    /// The possible liars, as far as this peer knows: it knows that it is none itself, and over which links it got what. A single suspect
+    /// is the liar. None: this peer cannot tell.
     pub suspects: Vec<Identity>,
 }
 
-/// A player whose simulation came to something else than those of most players, with the same orders. More than half of those who play have signed so.
+/// A player whose simulation reached another state than those of most players, with the same orders. More than half of the active players
+/// have signed this.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Outlier {
     /// Up to the start of this turn.
     pub turn: Turn,
-    /// Who.
+    /// The player.
     pub player: PlayerId,
-    /// The statements of the most, and last the player's own.
+    /// The statements of the majority, and as the last one the player's own.
     pub statements: Vec<Statement>,
 }
 
-/// What this peer has seen when a turn began about which statements are made.
+/// What this peer has seen when a turn began for which statements are due.
 #[derive(Clone, Debug)]
 pub(super) struct View {
     pub(super) turn: u32,
@@ -57,14 +58,14 @@ pub(super) struct View {
     pub(super) all: [u8; ALL_HASH_BYTES],
 }
 
-/// What a player has stated.
+/// A player's statements.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Author {
     /// Its last statements, oldest first.
     pub(super) held: VecDeque<Statement>,
     /// Statements up to this turn have been compared.
     pub(super) judged: Option<u32>,
-    /// Mesh: players who have passed on entries of this one since its stream was right the last time.
+    /// Mesh: players who have passed on entries of this one since its stream was last found to be right.
     pub(super) passed: u16,
     pub(super) told_lie: bool,
     pub(super) told_liar: bool,
@@ -83,23 +84,23 @@ impl Author {
     }
 }
 
-/// The part of a session in which players sign.
+/// The part of a session that handles signatures.
 #[derive(Clone, Debug)]
 pub(crate) struct Signing {
     pub(super) roster: Option<Roster>,
-    /// The local player's own number of this match.
+    /// The local player's salt for this match.
     pub(super) salt: u64,
-    /// Entries up to the turn that has begun last.
+    /// Hashes of the entries up to the turn that began last.
     streams: [StreamHash; PLAYERS_MAX as usize],
-    /// Time of the game since the last statement, in microseconds.
+    /// Game time since the last statement, in microseconds.
     elapsed: u64,
-    /// Folded checksum of the newest turn of which one is exchanged.
+    /// Folded checksum of the newest turn whose checksums are exchanged.
     pub(super) checksum: u32,
     pub(super) views: VecDeque<View>,
     pub(super) authors: SmallVec<[Author; 4]>,
-    /// Signatures of those who have ended their streams themselves.
+    /// Signatures of players who ended their streams themselves.
     pub(super) ends: SmallVec<[Option<SignedEnd>; 4]>,
-    /// Mesh: everybody's statements about this turn are shown to everybody, since some do not fit.
+    /// Mesh: everybody's statements about this turn are sent to everybody, because some of them contradict each other.
     pub(super) alarm: Option<u32>,
 }
 
@@ -118,7 +119,7 @@ impl Signing {
         }
     }
 
-    /// Keeps a statement that is signed by its author.
+    /// Keeps a statement whose signature is valid.
     pub(super) fn hold(&mut self, statement: Statement) {
         let held = &mut self.authors[statement.author.index()].held;
         if held.len() >= KEPT {
@@ -132,7 +133,7 @@ impl Signing {
         self.views.iter().find(|view| view.turn == turn)
     }
 
-    /// Mesh: somebody else than the author has passed on entries.
+    /// Mesh: a peer other than the author has passed on entries.
     pub(super) fn note_passed(&mut self, author: PlayerId, by: Option<Identity>) {
         if let Some(Identity::Player(by)) = by.filter(|by| *by != Identity::Player(author)) {
             self.authors[author.index()].passed |= 1 << by.0;
@@ -140,19 +141,19 @@ impl Signing {
     }
 }
 
-/// A number of this match from this peer's secret.
+/// A salt for this match, derived from this peer's secret.
 pub(super) fn salt(secret: (u64, u64)) -> u64 {
     SipHasher24::new_with_keys(secret.0, secret.1).hash(b"salt")
 }
 
 impl<A: Action> Session<A> {
-    /// The roster on which all have agreed. None before the match, or if it is not signed.
+    /// The roster on which all players have agreed. None before the match, or if the match is not signed.
     #[must_use]
     pub fn roster(&self) -> Option<&Roster> {
         self.signing.as_ref()?.roster.as_ref()
     }
 
-    /// A turn begins, with everybody's entries: once in a second of the game this is the time for a statement.
+    /// A turn begins with everybody's entries: about once per second of game time a statement is due.
     pub(super) fn state_turn(&mut self, turn: Turn) {
         let Some(mut signing) = self.signing.take() else { return };
         for (hash, stream) in signing.streams.iter_mut().zip(&self.streams) {
@@ -201,7 +202,7 @@ impl<A: Action> Session<A> {
         self.judge_statements(signing, turn);
     }
 
-    /// Who has stated nothing about what was two statements ago, or later.
+    /// Reports players without a statement about the second-last due turn or a later one.
     fn report_missing(&mut self, signing: &mut Signing, live: u16) {
         let Some(view) = signing.views.len().checked_sub(3).map(|index| &signing.views[index]) else {
             return;
@@ -222,12 +223,12 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// The player's own signature under the end of its stream.
+    /// The player's own signature for the end of its stream.
     pub(super) fn signed_end(&self, player: PlayerId) -> Option<SignedEnd> {
         self.signing.as_ref()?.ends[player.index()]
     }
 
-    /// The local player ends its stream with this entry: it signs that it does so itself.
+    /// The local player ends its stream with this entry and signs the end itself.
     pub(super) fn sign_end(&mut self, player: PlayerId, number: u32, reason: EndReason) {
         let Some(signing) = &mut self.signing else { return };
         if let (Some(key), Some(roster)) = (&self.setup.config.key, &signing.roster) {
@@ -237,7 +238,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Whether the player itself ends its stream with this entry: its signature is known, or among those that came with the entry.
+    /// Whether the player itself ends its stream with this entry: its signature is known, or came with the entry.
     pub(super) fn ends_itself(
         &mut self,
         player: PlayerId,

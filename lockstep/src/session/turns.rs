@@ -38,7 +38,7 @@ pub(crate) struct Gate {
 pub(crate) struct Comparison {
     pub(super) checksums: Checksums,
     pub(super) desync_reported: bool,
-    /// Players of whom it was told that they give no checksums.
+    /// Players who were reported to send no checksums.
     pub(super) silent: u16,
 }
 
@@ -251,11 +251,11 @@ impl<A: Action> Session<A> {
         );
     }
 
-    /// Tells of those who give actions and no checksums.
+    /// Reports players who give actions but no checksums.
     fn report_silent(&mut self, turn: Turn, silent: u16) {
         let due = turn.0.saturating_add(self.setup.config.turns_ahead).saturating_add(1);
         for player in crate::session::players_in(silent & !self.compared.silent) {
-            // Who has left had no entry for it any more.
+            // A player who has left has no entry for it any more.
             if self.streams[player.index()].end().is_none_or(|(last, _)| last > due) {
                 self.compared.silent |= 1 << player.0;
                 self.emit(Event::ChecksumMissing { player, turn });

@@ -1,19 +1,19 @@
-//! Hashes of what everybody has done so far. They have to withstand somebody who chooses the bytes: SHA-512, shortened.
+//! Hashes of everybody's entries so far. They must resist attackers who choose the bytes: truncated SHA-512.
 
 use sha2::{Digest, Sha512};
 
 use crate::value::ids::PLAYERS_MAX;
 
-/// Bytes of the hash of one stream in an opening.
+/// Bytes of one stream's hash in an opening.
 pub(crate) const STREAM_HASH_BYTES: usize = 16;
 
 /// Bytes of the hash of all streams together.
 pub(crate) const ALL_HASH_BYTES: usize = 12;
 
-/// Bytes of the hash of the author's own stream in a statement: the first of its hash in an opening.
+/// Bytes of the hash of the author's own stream in a statement: the first bytes of its hash in an opening.
 pub(crate) const OWN_HASH_BYTES: usize = 8;
 
-/// The hash of a message, cut to `N` bytes.
+/// The hash of a message, truncated to `N` bytes.
 pub(crate) fn hash<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
     let mut hasher = Sha512::new();
     for part in parts {
@@ -29,12 +29,12 @@ pub(crate) fn hash<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
 pub(crate) struct StreamHash(pub(crate) [u8; 32]);
 
 impl StreamHash {
-    /// Takes in the next entry, as bytes of which no other entry has the same.
+    /// Adds the next entry, as bytes that differ for different entries.
     pub(crate) fn add(&mut self, number: u32, entry: &[u8]) {
         self.0 = hash(&[b"testudo entry", &self.0, &number.to_le_bytes(), entry]);
     }
 
-    /// What an opening shows of it.
+    /// The part that an opening contains.
     pub(crate) fn shown(&self) -> [u8; STREAM_HASH_BYTES] {
         let mut shown = [0; STREAM_HASH_BYTES];
         shown.copy_from_slice(&self.0[..STREAM_HASH_BYTES]);
@@ -42,7 +42,7 @@ impl StreamHash {
     }
 }
 
-/// The hashes of all streams, one by one: what lies behind a statement's [`crate::Statement::all`].
+/// The hashes of all streams, one by one: the input of a statement's [`crate::Statement::all`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Opening(pub(crate) Vec<[u8; STREAM_HASH_BYTES]>);
 
@@ -59,7 +59,7 @@ impl Opening {
         &self.0
     }
 
-    /// The hash of all of them, before a turn and with these players in the match.
+    /// The hash of all of them, before a turn and with these active players.
     pub(crate) fn all(&self, turn: u32, live: u16) -> [u8; ALL_HASH_BYTES] {
         hash(&[b"testudo entries", &turn.to_le_bytes(), &live.to_le_bytes(), self.0.as_flattened()])
     }

@@ -1,4 +1,4 @@
-//! A player's key pair: Ed25519 (RFC 8032), by the crate `ed25519-dalek`.
+//! A player's key pair: Ed25519 (RFC 8032), from the crate `ed25519-dalek`.
 
 use core::fmt;
 
@@ -7,16 +7,16 @@ use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 /// Bytes of a signature.
 pub(crate) const SIGNATURE_BYTES: usize = 64;
 
-/// The secret key of the local player, with which it signs what it says.
+/// The local player's secret key, which signs its statements.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PlayerKey(SigningKey);
 
-/// What others know of a player's key.
+/// A player's public key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
 impl PlayerKey {
-    /// The key that follows from 32 secret random bytes. Keep the bytes to be known under the same key in the next match.
+    /// The key derived from 32 secret random bytes. Keep the bytes to have the same key in the next match.
     #[must_use]
     pub fn from_secret(secret: [u8; 32]) -> Self {
         Self(SigningKey::from_bytes(&secret))
@@ -34,7 +34,7 @@ impl PlayerKey {
 }
 
 impl PublicKey {
-    /// The key with these bytes; none if they are no key, or one for which anybody can sign.
+    /// The key with these bytes; none if they are not a key, or a key for which anybody can sign.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Option<Self> {
         VerifyingKey::from_bytes(&bytes).ok().filter(|key| !key.is_weak()).map(Self)
@@ -46,8 +46,8 @@ impl PublicKey {
         self.0.to_bytes()
     }
 
-    /// Whether the owner of the key has signed the message. Strict: every program that checks it comes to the same result, and only the owner can make
-    /// another signature of the same message.
+    /// Whether the owner of the key has signed the message. Strict: every program gets the same result, and only the owner can make another
+    /// signature of the same message.
     pub(crate) fn has_signed(&self, message: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> bool {
         self.0.verify_strict(message, &ed25519_dalek::Signature::from_bytes(signature)).is_ok()
     }

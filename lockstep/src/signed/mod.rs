@@ -1,4 +1,4 @@
-//! Who says what: keys of players, the roster on which all agree, statements, and proofs that somebody lies. Nothing here knows a session.
+//! Players' keys, the roster on which all players agree, statements, and proofs that somebody lies. Nothing here depends on a session.
 
 pub(crate) mod chain;
 pub(crate) mod key;

@@ -1,4 +1,4 @@
-//! Two statements that cannot both be the truth. Whoever has the roster can check them.
+//! Two statements that cannot both be true. Anybody with the roster can check them.
 
 use core::fmt;
 
@@ -15,7 +15,7 @@ pub struct Proof {
     pub first: Statement,
     /// The other one.
     pub second: Statement,
-    /// What lies behind the second one's hash of everybody's entries, if it is known.
+    /// The input of the second statement's hash of all streams, if it is known.
     pub opening: Option<Opening>,
 }
 
@@ -23,26 +23,27 @@ pub struct Proof {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The player has signed two different accounts of the same turns. It lies.
+    /// The player has signed two different accounts of the same turns, so it lies.
     Liar(PlayerId),
-    /// `author` has signed another stream of its own than `receiver` has got. One of the two lies, or who has passed the stream on.
+    /// `author` has signed another stream of its own than the one that `receiver` got. One of them lies, or a peer that passed the stream
+    /// on.
     Forged {
-        /// Whose stream it is.
+        /// The author of the stream.
         author: PlayerId,
-        /// Who has got another one.
+        /// The player who got another one.
         receiver: PlayerId,
     },
-    /// The two have seen different matches. One of them lies, or who has passed on what they have seen.
+    /// The two have seen different matches. One of them lies, or a peer that passed on what they saw.
     Divided([PlayerId; 2]),
 }
 
-/// Why a [`Proof`] is none.
+/// Why a [`Proof`] proves nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ProofError {
     /// A statement is not signed by its author, or belongs to another match.
     NotSigned(PlayerId),
-    /// The statements are of different turns, or one player was out of the match for the other.
+    /// The statements are about different turns, or one player was out of the match for the other.
     NotComparable,
     /// The opening does not belong to the second statement.
     WrongOpening,
@@ -66,7 +67,7 @@ impl fmt::Display for ProofError {
 impl std::error::Error for ProofError {}
 
 impl Proof {
-    /// What the two statements prove, to anybody who knows the roster of the match.
+    /// What the two statements prove to anybody who knows the roster of the match.
     ///
     /// # Errors
     /// [`ProofError`]: they prove nothing.
@@ -79,7 +80,7 @@ impl Proof {
         self.verdict(roster.players())
     }
 
-    /// As [`Proof::verify`], with the signatures taken for granted.
+    /// Like [`Proof::verify`], but assumes that the signatures are valid.
     pub(crate) fn verdict(&self, players: u8) -> Result<Verdict, ProofError> {
         let (first, second) = (&self.first, &self.second);
         if first.author == second.author {
@@ -99,7 +100,7 @@ impl Proof {
                 return Err(ProofError::WrongOpening);
             }
             if opening.own(first.author.index()) != Some(first.own) {
-                // Who signs both the whole and another part of it than the whole has contradicts itself.
+                // An author whose hash of all streams contains another hash of its own stream than it has signed contradicts itself.
                 return Ok(match first.agrees_on_entries(second) {
                     true => Verdict::Liar(first.author),
                     false => Verdict::Forged { author: first.author, receiver: second.author },
@@ -112,7 +113,7 @@ impl Proof {
         }
     }
 
-    /// The bytes of the proof, to be handed on. A third person needs the roster's, too.
+    /// The bytes of the proof. A third person needs the roster's bytes, too.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = BitWriter::new();
@@ -129,10 +130,10 @@ impl Proof {
         writer.bytes().to_vec()
     }
 
-    /// Reads what [`Proof::to_bytes`] has written. Total: any bytes give a proof (which may prove nothing) or an error, in bounded memory.
+    /// Reads what [`Proof::to_bytes`] wrote. Total: any bytes give a proof (which may prove nothing) or an error, in bounded memory.
     ///
     /// # Errors
-    /// Anything else.
+    /// Any other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = BitReader::new(bytes);
         let mut statement = || {

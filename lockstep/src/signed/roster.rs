@@ -1,4 +1,4 @@
-//! Who plays under which key. Everybody agrees on it before the first turn.
+//! The players' keys. All players agree on them before the first turn.
 
 use core::fmt;
 
@@ -7,16 +7,16 @@ use crate::signed::key::{PublicKey, SIGNATURE_BYTES};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 
-/// What a player says of itself before the match.
+/// A player's key and salt, which it sends before the match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seat {
     /// The bytes of the player's public key.
     pub key: [u8; 32],
-    /// A number that the player has chosen for this match: so what was signed in one match means nothing in another.
+    /// A number that the player has chosen for this match, so that signatures of one match are not valid in another.
     pub salt: u64,
 }
 
-/// The players of one match and their keys. All peers have the same.
+/// The players of one match and their keys. Equal on all peers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Roster {
     session_id: u64,
@@ -24,16 +24,16 @@ pub struct Roster {
     hash: [u8; 32],
 }
 
-/// A short form of a [`Roster`] that people can read to each other: five groups of four. Who forwards the keys can exchange them; then the players'
-/// fingerprints differ.
+/// A short form of a [`Roster`] that people can read to each other: five groups of four. A peer that forwards the keys could exchange them;
+/// then the players' fingerprints differ.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Fingerprint([u8; 20]);
 
-/// Digits and letters that nobody mistakes for each other.
+/// Digits and letters that are hard to confuse.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 impl Roster {
-    /// The roster of a match, by players in order. None if there are too many players, or something is no key.
+    /// The roster of a match, by players in order. None if there are too many players, or if some key is not valid.
     #[must_use]
     pub fn new(session_id: u64, seats: &[Option<Seat>]) -> Option<Self> {
         if !(1..=usize::from(PLAYERS_MAX)).contains(&seats.len()) {
@@ -51,25 +51,25 @@ impl Roster {
         Some(roster)
     }
 
-    /// Number of players, those without a key included.
+    /// Number of players, including those without a key.
     #[must_use]
     pub fn players(&self) -> u8 {
         self.seats.len() as u8
     }
 
-    /// The key of a player. None: the player had left before this part of the match began.
+    /// A player's key. None: the player had left before this part of the match began.
     #[must_use]
     pub fn key(&self, player: PlayerId) -> Option<PublicKey> {
         self.seats.get(player.index()).copied().flatten().map(|(_, key)| key)
     }
 
-    /// What the players have said of themselves.
+    /// The players' seats.
     #[must_use]
     pub fn seats(&self) -> impl ExactSizeIterator<Item = Option<Seat>> + '_ {
         self.seats.iter().map(|seat| seat.map(|(seat, _)| seat))
     }
 
-    /// What people compare.
+    /// The fingerprint that people compare.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let bits = |place: usize| {
@@ -80,18 +80,18 @@ impl Roster {
         Fingerprint(core::array::from_fn(bits))
     }
 
-    /// What peers compare.
+    /// The mark that peers compare.
     #[must_use]
     pub fn mark(&self) -> u64 {
         self.hash[24..].iter().fold(0, |mark, byte| mark << 8 | u64::from(*byte))
     }
 
-    /// What ties a signature to this match.
+    /// The hash that ties signatures to this match.
     pub(crate) fn hash(&self) -> &[u8; 32] {
         &self.hash
     }
 
-    /// What a player signs who ends its stream with this entry; the reason is a number as in packets.
+    /// The message that a player signs to end its stream with this entry; the reason is a number as in packets.
     pub(crate) fn end_message(&self, player: PlayerId, number: u32, reason: u8) -> [u8; 52] {
         let mut message = [0; 52];
         message[..14].copy_from_slice(b"testudo end v1");
@@ -123,10 +123,10 @@ impl Roster {
         writer.bytes().to_vec()
     }
 
-    /// Reads what [`Roster::to_bytes`] has written.
+    /// Reads what [`Roster::to_bytes`] wrote.
     ///
     /// # Errors
-    /// Anything else.
+    /// Any other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = BitReader::new(bytes);
         let session_id = reader.read_bits(64)?;
@@ -136,7 +136,7 @@ impl Roster {
     }
 }
 
-/// Writes what players have said of themselves.
+/// Writes the players' seats.
 pub(crate) fn write_seats(writer: &mut BitWriter, seats: impl ExactSizeIterator<Item = Option<Seat>>) {
     writer.write_bits(seats.len() as u64, 5);
     for seat in seats {
@@ -147,7 +147,7 @@ pub(crate) fn write_seats(writer: &mut BitWriter, seats: impl ExactSizeIterator<
     }
 }
 
-/// Reads what [`write_seats`] has written: 1 to 16 of them.
+/// Reads what [`write_seats`] wrote: 1 to 16 seats.
 pub(crate) fn read_seats(reader: &mut BitReader<'_>) -> Result<Vec<Option<Seat>>, DecodeError> {
     let count = reader.read_max(5, u64::from(PLAYERS_MAX))?;
     if count == 0 {

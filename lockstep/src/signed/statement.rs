@@ -1,4 +1,4 @@
-//! What a player says under its signature, about once a second: what everybody has done so far, and what came of it.
+//! A player's signed statement, about once a second: everybody's entries so far, and the resulting checksum.
 
 use crate::signed::chain::{ALL_HASH_BYTES, OWN_HASH_BYTES};
 use crate::signed::key::{PlayerKey, SIGNATURE_BYTES};
@@ -6,12 +6,12 @@ use crate::signed::roster::{Roster, read_array};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::{PlayerId, Turn};
 
-/// A player's word on the match up to the start of a turn.
+/// A player's statement about the match up to the start of a turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Statement {
-    /// Who says it.
+    /// The player.
     pub author: PlayerId,
-    /// Everybody's entries up to this turn, its own included, are meant.
+    /// It covers everybody's entries up to this turn, its own included.
     pub turn: Turn,
     /// Bit n: the stream of player n goes on after this turn.
     pub live: u16,
@@ -26,11 +26,11 @@ pub struct Statement {
     pub signature: [u8; SIGNATURE_BYTES],
 }
 
-/// Bytes that are signed.
+/// Number of signed bytes.
 const MESSAGE_BYTES: usize = 20 + 32 + 1 + 4 + 2 + OWN_HASH_BYTES + ALL_HASH_BYTES + 4;
 
 impl Statement {
-    /// What is signed: a mark, the roster, and everything in the statement.
+    /// The signed message: a mark, the roster, and everything in the statement.
     fn message(&self, roster: &Roster) -> [u8; MESSAGE_BYTES] {
         let mut message = [0; MESSAGE_BYTES];
         let mut at = 0;
@@ -51,37 +51,37 @@ impl Statement {
         message
     }
 
-    /// Signs what the statement says: for tools and tests, a session signs its own.
+    /// Signs the statement. For tools and tests; a session signs its own.
     pub fn sign(&mut self, roster: &Roster, key: &PlayerKey) {
         self.signature = key.sign(&self.message(roster));
     }
 
-    /// Whether the author of the roster has signed this.
+    /// Whether the statement's author, according to the roster, has signed it.
     #[must_use]
     pub fn is_signed(&self, roster: &Roster) -> bool {
         let key = roster.key(self.author);
         key.is_some_and(|key| key.has_signed(&self.message(roster), &self.signature))
     }
 
-    /// Whether both can be meant at all: the same turn, and each author is in the match as the other one sees it. (Who is dropped may have run one
-    /// turn more than the others have of it.)
+    /// Whether the two can be compared: they are about the same turn, and each author is in the match according to the other one. (A
+    /// dropped player may have run one turn more than the others have of it.)
     pub(crate) fn compares_with(&self, other: &Self) -> bool {
         let includes = |statement: &Self, player: PlayerId| statement.live & (1 << player.0) != 0;
         self.turn == other.turn && includes(self, other.author) && includes(other, self.author)
     }
 
-    /// Whether both say the same, whatever the signatures look like: their owner can make several.
+    /// Whether both have the same content, whatever the signatures; the owner of a key can make several.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         let said = |of: &Self| (of.author, of.turn, of.live, of.own, of.all, of.checksum);
         said(self) == said(other)
     }
 
-    /// Whether both say the same of what was done.
+    /// Whether both agree on the entries.
     pub(crate) fn agrees_on_entries(&self, other: &Self) -> bool {
         (self.all, self.live) == (other.all, other.live)
     }
 
-    /// Everything but author and turn, which a packet writes in its own way.
+    /// Writes everything but author and turn, which packets write in their own way.
     pub(crate) fn write_body(&self, writer: &mut BitWriter, all_live: u16) {
         writer.write_bool(self.live != all_live);
         if self.live != all_live {
@@ -93,7 +93,7 @@ impl Statement {
         writer.write_slice(&self.signature, 8 * SIGNATURE_BYTES as u32);
     }
 
-    /// Reads what [`Statement::write_body`] has written.
+    /// Reads what [`Statement::write_body`] wrote.
     pub(crate) fn read_body(
         reader: &mut BitReader<'_>,
         author: PlayerId,
@@ -114,7 +114,7 @@ impl Statement {
             checksum: reader.read_bits(32)? as u32,
             signature: read_array(reader)?,
         };
-        // Nobody speaks who is not in the match any more.
+        // A player who is out of the match makes no statements.
         if live & !all_live != 0 || live & (1 << author.0) == 0 {
             return Err(DecodeError::OutOfRange { value: u64::from(live), max: u64::from(all_live) });
         }

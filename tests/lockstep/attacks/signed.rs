@@ -1,4 +1,5 @@
-//! Matches in which every player has a key: who shows different matches to different players, or lies about them, is named with proof, and nobody else is.
+//! Matches in which every player has a key: a peer that shows different matches to different players, or that lies about them, is named
+//! with proof, and nobody else is.
 
 use super::{config, deliver, run, slow};
 use crate::toy::{Toy, key_of, terrible, toy_match};
@@ -22,7 +23,7 @@ fn events(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
     std::iter::from_fn(|| game.poll_event(node)).collect()
 }
 
-/// What a node was told of contradictions; a third person who has nothing but the bytes comes to the same verdict.
+/// The contradictions that a node was told of. Checks that a third person, who has only the bytes, reaches the same verdict.
 fn contradictions(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Contradiction> {
     let roster = game.drivers()[node].session().roster().unwrap().to_bytes();
     let roster = Roster::from_bytes(&roster).unwrap();
@@ -68,7 +69,7 @@ fn a_middle_that_shows_different_matches_is_named_within_two_seconds() {
             forge(&mut game, 2, node, 1, None);
             run(&mut game, forged_at + 2_000);
             let told = contradictions(&mut game, 2);
-            // Every pair of statements leaves several; what all of them have in common is the middle.
+            // Every pair of statements leaves several suspects; only the middle is among all of them.
             assert!(told.iter().all(|one| one.suspects.contains(&middle)), "{topology:?} {told:?}");
             let authors: Vec<PlayerId> = told.iter().map(|one| one.proof.first.author).collect();
             let others = (0..4).map(PlayerId).filter(|author| author.0 != 2);
@@ -101,7 +102,7 @@ fn who_tells_the_peers_of_a_mesh_different_orders_is_named_within_two_seconds() 
         let forged = Verdict::Forged { author: PlayerId(2), receiver: PlayerId(0) };
         assert!(told.iter().any(|one| one.verdict == forged && one.suspects == [player(2)]), "{told:?}");
         assert!(told.iter().all(|one| one.suspects.is_empty() || one.suspects == [player(2)]), "{told:?}");
-        // The others see that there are two matches, and cannot know who has made them.
+        // The others see that there are two matches, but cannot know who made them.
         for honest in [1, 3] {
             let told = contradictions(&mut game, honest);
             assert!(!told.is_empty() && told.iter().all(|one| one.suspects.is_empty()), "{told:?}");
@@ -184,7 +185,7 @@ fn nobody_states_anything_for_somebody_else() {
     }
 }
 
-/// Neither the host nor a member of a mesh puts anybody out by saying that it has left.
+/// Neither the host nor a member of a mesh can remove a player by saying that it has left.
 #[test]
 fn nobody_but_the_player_ends_its_stream() {
     for (topology, from) in [(Topology::Host, 0), (Topology::Relay, 4), (Topology::Mesh, 0)] {
@@ -192,7 +193,7 @@ fn nobody_but_the_player_ends_its_stream() {
             let mut game = toy_match(&signed(4, topology), 0, 1, slow());
             run(&mut game, 4_000);
             if topology == Topology::Mesh {
-                // Only of somebody who is silent anything is taken from others at all.
+                // Only entries of silent players are accepted from others.
                 game.net_mut().set_partition(&[1]);
                 run(&mut game, 4_700);
                 assert!(game.drivers()[2].session().missing_players().contains(&PlayerId(1)));
@@ -212,7 +213,7 @@ fn nobody_but_the_player_ends_its_stream() {
     }
 }
 
-/// It plays, and neither signs anything nor gives a checksum.
+/// It plays, but neither signs anything nor sends a checksum.
 #[test]
 fn who_states_nothing_and_gives_no_checksums_is_told_of() {
     for topology in TOPOLOGIES {
@@ -292,7 +293,7 @@ fn an_outlier_is_whom_most_have_signed_against() {
     }
 }
 
-/// Leaving, surrender, bots, drops, pauses, the worst of networks: nobody is accused of anything.
+/// Leaving, surrender, bots, drops, pauses, very bad networks: nobody is accused.
 #[test]
 fn the_honest_are_never_accused_whatever_happens() {
     for seed in 0..24 {
@@ -350,7 +351,8 @@ fn all_have_the_same_roster_before_the_first_turn() {
     }
 }
 
-/// The host tells a guest another key than a player has said. (The guest's own it notices, another one's only people do who compare fingerprints.)
+/// The host sends a guest another key than a player has sent. (The guest notices its own; another player's only people notice who compare
+/// fingerprints.)
 #[test]
 fn whose_key_was_exchanged_does_not_play() {
     for exchanged in [1, 2] {
@@ -377,7 +379,7 @@ fn whose_key_was_exchanged_does_not_play() {
     }
 }
 
-/// A player of a mesh says another key to one than to the other, and tells both that it has the same roster.
+/// A player of a mesh sends one key to one peer and another to the other, and tells both that it has the same roster.
 #[test]
 fn a_mesh_begins_when_all_have_been_told_the_same_keys() {
     for lies in [false, true] {
