@@ -8,7 +8,7 @@ use std::time::Instant as Moment;
 #[cfg(target_arch = "wasm32")]
 use page::Moment;
 
-/// Time since its start, for sessions, and for measuring.
+/// Time since its start, for sessions and for measurements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock(Moment);
 
@@ -31,7 +31,7 @@ impl Clock {
     }
 }
 
-/// For names of files. A page writes none.
+/// For file names. A page writes no files.
 pub(crate) fn seconds_since_1970() -> u64 {
     #[cfg(not(target_arch = "wasm32"))]
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -41,7 +41,7 @@ pub(crate) fn seconds_since_1970() -> u64 {
     0
 }
 
-/// The standard library has no clock in a browser; the window library asks the page.
+/// The standard library has no clock in a browser, so the window library asks the page.
 #[cfg(target_arch = "wasm32")]
 mod page {
     use std::time::Duration;
@@ -64,7 +64,7 @@ mod page {
     }
 }
 
-/// Time that the calling thread has run on a processor: on a busy machine it says more than the clock.
+/// Processor time of the calling thread: on a busy machine it says more than the clock.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadClock(cpu_time::ThreadTime);

@@ -1,7 +1,7 @@
-//! Two simulations of the articles' scene, the right one about two seconds behind the left one. Only keys cross the network: six bits
-//! per frame, from a player to one who watches, in input mode, through a playout delay buffer.
+//! Two simulations of the scene of Glenn Fiedler's articles, the right one about two seconds behind the left one. Only keys cross the
+//! network: six bits per frame, from a player to a spectator, in input mode, through a playout delay buffer.
 //!
-//! Each side runs the scene twice: in fixed point, and as a plain `f32` solver. The right side's `f32` solver takes contacts in another
+//! Each side runs the scene twice: in fixed point, and in a plain `f32` solver. The right side's `f32` solver processes contacts in another
 //! order. Both pairs are compared frame by frame, from outside.
 
 mod live;
@@ -26,13 +26,14 @@ pub(crate) const FRAMES_MAX: u32 = 3_600 * FRAMES_PER_SECOND;
 /// The playout delay of the articles.
 pub(crate) const PLAYOUT_DELAY: Duration = Duration::from_millis(100);
 
-/// Frames that the left side may be ahead before it forgets what the right one still lacks: 17 s, the most that a session keeps.
+/// Greatest number of frames by which the left side may be ahead before it forgets what the right one lacks: 17 s, the most that a session
+/// keeps.
 const WINDOW: u32 = 1_024;
 
-/// Virtual time after which a network that delivers too little is given up, beyond four times the length of the demonstration.
+/// Virtual time after which a network that delivers too little is given up, in addition to four times the length of the demonstration.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Everything that decides how the demonstration runs, but for the keys.
+/// Everything that decides how the demonstration runs, except for the keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CubesSpec {
     pub(crate) setup: Setup,
@@ -46,12 +47,12 @@ pub(crate) struct CubesSpec {
     pub(crate) corrupt_frame: Option<u32>,
 }
 
-/// Why the demonstration did not come to its end.
+/// Why the demonstration did not finish.
 #[derive(Debug)]
 pub(crate) enum CubesError {
     Setup(SetupError),
     Config(ConfigError),
-    /// A session ended early, after so many frames on the right.
+    /// A session ended early, after this many frames on the right.
     Failed {
         failure: Failure,
         frames: u32,
@@ -63,7 +64,7 @@ pub(crate) enum CubesError {
     },
 }
 
-/// How far the right side is from the left one in the same frame.
+/// Distance between right and left side in the same frame.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Gap {
     /// Of the cube that is furthest off, units.
@@ -83,7 +84,7 @@ pub(crate) struct Moment {
     pub(crate) delay: Duration,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub(crate) struct CubesOutcome {
     pub(crate) spec: CubesSpec,
@@ -112,7 +113,7 @@ pub(crate) struct CubesMatch {
     /// When the left side's first frame ran, and what it had sent by then.
     began: (Instant, u64),
     bytes_at_end: u64,
-    /// What the left side has run and the right one has not.
+    /// Frames that the left side has run and the right one has not.
     waiting: VecDeque<(Instant, Record)>,
     moments: Vec<Moment>,
     /// Of the run up to the last frame compared, left and right.
@@ -120,10 +121,9 @@ pub(crate) struct CubesMatch {
 }
 
 impl CubesMatch {
-    /// Both sides ready, the left one about to run its first frame: the handshake has passed in virtual time.
-    ///
+    /// Both sides are ready, and the left one is about to run its first frame; the handshake has passed in virtual time.
     /// # Errors
-    /// Settings out of range, or a network that does not let them meet.
+    /// Settings out of range, or a network over which they do not connect.
     pub(crate) fn start(spec: &CubesSpec) -> Result<Self, CubesError> {
         let config = SessionConfig::input(1, FRAMES_PER_SECOND)
             .turns(spec.frames)
@@ -135,7 +135,7 @@ impl CubesMatch {
             .spectators_max(1)
             .connect_timeout(PATIENCE)
             .silence_timeout(PATIENCE)
-            // Who watches hears of the end several times over even if a quarter of the packets is lost.
+            // The spectator gets the end several times, even if a quarter of the packets is lost.
             .linger(spec.link.latency.times(4) + Duration::from_secs(2));
         let now = Instant::ZERO;
         let left = Session::new(config.clone(), Identity::Player(PlayerId(0)), now)?;
@@ -162,7 +162,7 @@ impl CubesMatch {
         Ok(demonstration)
     }
 
-    /// Runs what is to run up to this long after the start, and compares it. `keys` are the left side's, asked for once per frame.
+    /// Runs everything that is due up to this long after the start, and compares it. `keys` are the left side's, requested once per frame.
     /// Returns whether all frames have run on both sides.
     ///
     /// # Errors
@@ -211,7 +211,7 @@ impl CubesMatch {
         self.sides.drivers()[index].simulation()
     }
 
-    /// Virtual time passes until the left side's first frame is due.
+    /// Lets virtual time pass until the left side's first frame is due.
     fn meet(&mut self) -> Result<(), CubesError> {
         let left = |sides: &VirtualMatch<Side>| sides.drivers()[0].session().phase();
         while left(&self.sides) == SessionPhase::Lobby {
@@ -240,7 +240,7 @@ impl CubesMatch {
         }
         self.waiting.extend(left.into_iter().map(|record| (now, record)));
         for record in right {
-            // The right side runs nothing that the left one has not run.
+            // The right side runs only what the left one has run.
             if let Some((at, original)) = self.waiting.pop_front() {
                 self.moments.push(original.compare(&record, now.since(at)));
                 self.compared = [original.history, record.history];
@@ -289,7 +289,7 @@ impl CubesOutcome {
         self.moments.iter().position(|moment| !moment.agrees).map(|frame| frame as u32)
     }
 
-    /// Every frame was compared and equal, and the sessions say so too.
+    /// Whether every frame was compared and equal, and the sessions agree.
     pub(crate) fn agrees(&self) -> bool {
         self.moments.len() == self.spec.frames as usize
             && self.first_divergent_frame().is_none()
@@ -298,7 +298,7 @@ impl CubesOutcome {
     }
 }
 
-/// One side: the scene in both kinds of numbers, moved by the same keys.
+/// One side: the scene in both kinds of numbers, with the same keys.
 struct Side {
     fixed: Cubes,
     float: FloatCubes,
@@ -306,7 +306,7 @@ struct Side {
     /// Hash of the checksums of all frames: a difference never heals.
     history: u64,
     corrupt_frame: Option<u32>,
-    /// Frames that nobody has looked at yet.
+    /// Frames that were not compared yet.
     records: Vec<Record>,
     /// Contacts of all frames together.
     contacts: u64,

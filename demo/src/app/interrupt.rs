@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM end a match in good order; the same signal a second time ends the program at once.
+//! SIGINT and SIGTERM end a match in good order; a second signal ends the program at once.
 
 #[cfg(unix)]
 mod unix {
@@ -12,7 +12,7 @@ mod unix {
 
     pub(crate) fn watch() {
         for signal in [SIGINT, SIGTERM] {
-            // In this order: the first one finds the flag unset. Where neither can be had, signals do what they always did.
+            // In this order, so that the first handler finds the flag unset. On systems without them signals keep their default effect.
             let _ = flag::register_conditional_default(signal, Arc::clone(&ASKED));
             let _ = flag::register(signal, Arc::clone(&ASKED));
         }
@@ -23,13 +23,13 @@ mod unix {
     }
 }
 
-/// From now on a signal does not end the program, but asks it to end.
+/// From now on a signal asks the program to end instead of ending it.
 pub(crate) fn watch() {
     #[cfg(unix)]
     unix::watch();
 }
 
-/// The program has been asked to end.
+/// Whether the program has been asked to end.
 pub(crate) fn is_asked() -> bool {
     #[cfg(unix)]
     return unix::is_asked();

@@ -1,7 +1,7 @@
 //! Running matches: the only part of the demo that reads the clock or touches the network. It prints nothing.
 //!
-//! From the bottom: `terms`, `clock` and `error`; `watch` is one peer's copy of a match and what is compared, recorded and measured
-//! of it; `local` runs all peers in this process, `online` one of them over UDP; `cubes` is the other scene; `playback` looks at replays.
+//! From the bottom: `terms`, `clock` and `error`; `watch` is one peer's copy of a match, with comparison, recording and measurement;
+//! `local` runs all peers in this process, `online` one of them over UDP; `cubes` is the other scene; `playback` plays replays.
 
 mod clock;
 mod cubes;

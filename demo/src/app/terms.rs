@@ -15,8 +15,8 @@ pub(crate) struct Terms {
 /// Longest match: more than two days.
 pub(crate) const TURNS_MAX: u32 = 1_000_000;
 
-/// Settings of the sessions of a match. A bot plays on for who leaves. Nobody is ever dropped: a match that cannot be completed by all
-/// ends for all.
+/// Settings of a match's sessions. A bot plays on for a player who leaves. Nobody is ever dropped: if some player cannot complete the
+/// match, it ends for all.
 pub(crate) fn session_config(terms: &Terms, session_id: u64) -> SessionConfig {
     SessionConfig::new(terms.setup.players)
         .turns(terms.turns)

@@ -1,4 +1,4 @@
-//! What belongs to an army as a whole: its losses, whom it can call up again, where its recruits gather.
+//! What belongs to an army as a whole: its losses, the units that it can replace, and the rally point of its recruits.
 
 use std::collections::VecDeque;
 
@@ -6,9 +6,9 @@ use crate::game::point::Point;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Army {
-    /// Enemies beaten.
+    /// Enemies defeated.
     pub(crate) kills: u32,
-    /// Own units that fell.
+    /// Its own units that fell.
     pub(crate) losses: u32,
     /// Recruits that it can still train.
     pub(crate) reserve: u32,
@@ -18,7 +18,8 @@ pub(crate) struct Army {
     pub(crate) is_defeated: bool,
     /// Middle of the formation in which recruits gather.
     pub(crate) rally: Point,
-    /// Units that wait for a recruit, first fallen first. Numbers of the match; never more than the army's units.
+    /// Fallen units whose places wait for recruits, in the order in which they fell. Numbers of the match; never more than the army's
+    /// units.
     pub(crate) fallen: VecDeque<u32>,
 }
 
@@ -28,7 +29,7 @@ impl Army {
         Self { kills, losses, reserve, is_gone: false, is_defeated: false, rally, fallen }
     }
 
-    /// Whether a recruit would find a place.
+    /// Whether there is a place for a recruit.
     pub(crate) fn wants_recruits(&self) -> bool {
         !self.is_defeated && self.reserve > 0 && !self.fallen.is_empty()
     }
@@ -43,7 +44,7 @@ impl Army {
     }
 }
 
-/// The code of a match that nobody has won.
+/// The result code of a draw.
 const DRAW: u32 = u32::MAX;
 
 /// How a match ended.
@@ -56,7 +57,7 @@ pub(crate) enum MatchResult {
 }
 
 impl MatchResult {
-    /// As peers compare it: the number of the army that has won, or [`DRAW`].
+    /// The code that peers compare: the number of the winning army, or [`DRAW`].
     pub(crate) fn code(self) -> u32 {
         match self {
             Self::Winner(army) => army.into(),
@@ -64,7 +65,7 @@ impl MatchResult {
         }
     }
 
-    /// None while the match goes on; an army alone has nobody to beat.
+    /// None while the match goes on; a single army has no opponent.
     pub(crate) fn of(armies: &[Army]) -> Option<Self> {
         if armies.len() < 2 {
             return None;

@@ -1,8 +1,8 @@
-//! The game's random numbers: a part of the state.
+//! The game's random numbers; they are part of the state.
 
 use testudo_physics::Pcg32;
 
-/// A stream of its own, apart from the physics' generator with the same seed.
+/// A separate stream from the physics' generator with the same seed.
 const STREAM: u64 = 0x6761_6d65;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,7 +18,7 @@ impl Dice {
         self.0.state()
     }
 
-    /// Goes on from a state.
+    /// Continues from a state.
     pub(crate) fn set_state(&mut self, state: u64, stream: u64) {
         self.0 = Pcg32::from_state(state, stream);
     }

@@ -1,4 +1,4 @@
-//! Breaking one peer's copy on purpose, and looking into a copy to find out what broke.
+//! Deliberate damage to one peer's copy, and access to its numbers.
 
 use core::fmt;
 
@@ -85,8 +85,8 @@ impl BodyState {
 }
 
 impl Game {
-    /// Flips bit `bit` (0 = least significant, at most 31) of a field of the living body with slot index `slot`, and takes
-    /// the checksum of the frame anew.
+    /// Flips bit `bit` (0 = least significant, at most 31) of a field of the living body with slot index `slot`, and recomputes the
+    /// checksum of the frame.
     ///
     /// # Errors
     /// [`FaultError`]; nothing has changed then.
@@ -101,7 +101,7 @@ impl Game {
             return Err(FaultError::OutOfRange { field, value: wanted, max });
         }
         if self.world.flip_bit(slot, field.in_physics(), bit & 31).is_err() {
-            // A sleeper has no velocity: it wakes, as if somebody had pushed it. What cannot move at all has none either.
+            // A sleeping body has no velocity, so the flip wakes it like a push. An immovable body cannot have one.
             let [.., x, y] = state.values;
             let pushed = self.world.set_velocity(id, Point { x, y }.to_vec2());
             let now = self.world.body(id).map(|body| BodyState::of(&body).value(field));
@@ -113,10 +113,10 @@ impl Game {
         Ok(())
     }
 
-    /// Flips a bit of any number of the state, and takes the checksum of the frame anew.
+    /// Flips a bit of any number of the state, and recomputes the checksum of the frame.
     ///
     /// # Errors
-    /// No state can have that; nothing has changed then.
+    /// The resulting state would not be valid; nothing has changed then.
     #[cfg(test)]
     pub(crate) fn corrupt_number(&mut self, leaf: &Leaf, bit: u32) -> Result<(), StateError> {
         state::flip_bit(self, leaf, bit)?;

@@ -1,4 +1,4 @@
-//! Rectangles that nobody moves.
+//! Immovable rectangles.
 
 use crate::game::point::Point;
 

@@ -1,9 +1,8 @@
-//! The window. It reads clients' states and gives orders; nothing that it does changes a simulation by another way, and a slow
-//! picture only makes time pass more slowly.
+//! The window. It reads clients' states and submits orders; it has no other effect on a simulation. A slow picture only makes time pass
+//! more slowly.
 //!
-//! From the bottom: `paint` puts shapes and letters on the screen; `widgets` are buttons, cards and curves; `battle` draws a client's
-//! state; `command` turns mouse and keys into orders; `hud` is what stands around the battle; `screens` put it together;
-//! `platform` opens a window or a page for them.
+//! From the bottom: `paint` draws shapes and letters; `widgets` are buttons, cards and curves; `battle` draws a client's state; `command`
+//! turns mouse and keys into orders; `hud` surrounds the battle; `screens` combine them; `platform` opens a window or a page for them.
 
 mod battle;
 mod command;

@@ -1,11 +1,11 @@
-//! Contacts that live from frame to frame: cached impulses for the warm start, and begin and end events.
+//! Contacts that persist from frame to frame: cached impulses for the warm start, and begin and end events.
 //!
 //! A contact is kept at its *owner*: the mover with the lower slot, or the only one that contacts can move. The contacts of one
 //! owner stand next to each other, so a look-up reads a handful of neighbouring entries and hashes nothing. A contact is
 //! in the cache from when the surfaces meet (at the begin of a step, at its end, or in between) until they have parted and the solver has
 //! nothing to do. That the solver holds two bodies apart before they touch is no touch.
 //!
-//! Contacts between bodies that all sleep are kept apart, sorted, and cost nothing per frame.
+//! Contacts between sleeping bodies are stored separately, sorted, and cost nothing per frame.
 
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
@@ -27,7 +27,7 @@ pub(crate) struct CachedContacts {
     pub(crate) others: Vec<u32>,
     /// Impulses of the last frame, raw units per second of closing speed; not negative.
     pub(crate) impulses: Vec<i32>,
-    /// Friction impulses, likewise; empty when nobody has friction.
+    /// Friction impulses, likewise; empty if no body has friction.
     pub(crate) slides: Vec<i32>,
 }
 
@@ -82,35 +82,35 @@ pub(crate) struct ContactCache {
     /// Start and end in `contacts` (or, during a step, `old_contacts`) by the owner's slot.
     ranges: Vec<[u32; 2]>,
     old_owners: Vec<Owner>,
-    /// Those of the last frame during a step, and a block of padding behind them.
+    /// Those of the last frame during a step, with a block of padding after them.
     pub(crate) old_contacts: CachedContacts,
-    /// Resting contacts that take part in this step again, sorted; at its end, those that come to rest.
+    /// Resting contacts that take part in this step again, sorted; at the end of the step, those that come to rest.
     woken: Vec<RestingContact>,
     /// Owners whose resting contacts take part again in the next step; some more than once.
     stirred: Vec<u32>,
-    /// Whether the stirred owners are not known, after a restore.
+    /// Whether the stirred owners are unknown, after a restore.
     unsure: bool,
     /// Whether a contact of the last frame (old, then woken) still touches.
     matched: Vec<bool>,
-    /// Whether a body woke up or came to rest since the last contacts were cached, which can make the other body the owner.
-    /// Only saves a look-up.
+    /// Whether a body woke up or came to rest since the last contacts were cached, which can make the other body the owner. Only saves a
+    /// look-up.
     pub(crate) roles_changed: bool,
     /// Contacts per owner by working index, then the index of the owner's next contact.
     cursors: Vec<u32>,
     pub(crate) began: Vec<SlotPair>,
-    /// Contacts that went on; only listed when `lists_stayed`.
+    /// Contacts that persisted; only listed if `lists_stayed`.
     pub(crate) stayed: Vec<SlotPair>,
     pub(crate) lists_stayed: bool,
     pub(crate) ended: Vec<SlotPair>,
 }
 
 impl ContactCache {
-    /// Makes the contacts of the last frame available to [`Self::find`], and of the resting ones those for which `rejoins` holds. It holds only
-    /// for contacts of stirred owners; after a restore nobody knows these, so all are asked.
+    /// Makes the contacts of the last frame available to [`Self::find`], and those resting ones for which `rejoins` is true. It can be true
+    /// only for contacts of stirred owners; after a restore these are unknown, so all are tested.
     pub(crate) fn begin_step(&mut self, slots: usize, rejoins: impl Fn(&RestingContact) -> bool) {
         core::mem::swap(&mut self.owners, &mut self.old_owners);
         core::mem::swap(&mut self.contacts, &mut self.old_contacts);
-        // Padding, so that every look-up may read a block.
+        // Padding, so that every look-up can read a whole block.
         let len = self.old_contacts.len();
         self.old_contacts.others.resize(len + LANES, 0);
         self.old_contacts.impulses.resize(len + LANES, 0);
@@ -132,8 +132,7 @@ impl ContactCache {
         self.stirred.push(owner);
     }
 
-    /// Moves contacts of the stirred owners from the resting to the woken ones: a search for each owner, and what lies between them closes
-    /// up.
+    /// Moves contacts of the stirred owners from the resting to the woken ones: one search for each owner; then the gaps are closed.
     fn take_stirred(&mut self, rejoins: impl Fn(&RestingContact) -> bool) {
         self.stirred.sort_unstable();
         let (mut kept, mut seen) = (0, 0);
@@ -160,8 +159,8 @@ impl ContactCache {
         self.ranges.get(slot as usize).copied().unwrap_or_default()
     }
 
-    /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `owner` is the likelier owner, but a body that
-    /// fell asleep or woke up may have changed roles with the other one. `ranges` are those of the two.
+    /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `owner` is the likelier owner, but a body that fell asleep
+    /// or woke up may have changed roles with the other one. `ranges` are those of the two.
     #[inline(always)]
     pub(crate) fn find<S: Simd>(&self, simd: S, owner: u32, other: u32, ranges: [[u32; 2]; 2]) -> (u32, i32) {
         let found = self.find_at(simd, ranges[0], other);
@@ -171,7 +170,7 @@ impl ContactCache {
         found
     }
 
-    /// Looks through one owner's contacts. About every other pair is new, which no branch predicts: so there is none.
+    /// Searches one owner's contacts. About every other pair is new, which no branch predicts, so there is no branch.
     #[inline(always)]
     fn find_at<S: Simd>(&self, simd: S, [start, end]: [u32; 2], other: u32) -> (u32, i32) {
         let count = end - start;
@@ -196,7 +195,7 @@ impl ContactCache {
         )
     }
 
-    /// The contacts of an owner with more than a look-up compares.
+    /// The contacts of an owner with more of them than one look-up compares.
     #[cold]
     fn find_far(&self, range: Range<u32>, other: u32) -> (u32, i32) {
         let (start, range) = (range.start, range.start as usize..range.end as usize);
@@ -249,7 +248,7 @@ impl ContactCache {
 
     /// Keeps the solved contacts that touch and derives the events.
     ///
-    /// `touch` tells of two working bodies that were apart and have pushed each other whether they touch.
+    /// `touch` says whether two working bodies that were apart and have pushed each other touch.
     pub(crate) fn end_step(
         &mut self,
         batches: &mut Batches,
@@ -272,7 +271,7 @@ impl ContactCache {
         self.roles_changed = false;
     }
 
-    /// Counts each owner's contacts and notes which are new.
+    /// Counts each owner's contacts and notes the new ones.
     #[inline(never)]
     fn count_contacts(&mut self, batches: &mut Batches, shells: &[Shell], touch: impl Fn(u32, u32) -> bool) {
         self.cursors.clear();
@@ -283,7 +282,7 @@ impl ContactCache {
         matched.push(false);
         batches.for_each_mut(|batch, lane, origin| {
             let (known, touching) = (origin.cached != Origin::NEW, origin.is_touching());
-            // Who has touched does so until nothing holds them together any more.
+            // A contact persists until nothing holds the bodies together any more.
             let held = !touching & (batch.impulse[lane] != 0);
             let held = if held & !known { touch(batch.a[lane], batch.b[lane]) } else { held };
             origin.gap = select_unpredictable(held, 0, origin.gap);
@@ -359,7 +358,7 @@ impl ContactCache {
         sort_pairs(&mut self.ended);
     }
 
-    /// Moves the contacts between bodies that are both at rest to the resting ones. Call after bodies fell asleep.
+    /// Moves the contacts between bodies that are both at rest to the resting ones. Call this after bodies fell asleep.
     pub(crate) fn retire(&mut self, bodies: &[Body]) {
         self.roles_changed = true;
         let rests = |slot: u32| !bodies[slot as usize].has(flag::AWAKE);
@@ -394,7 +393,7 @@ impl ContactCache {
         merge_into(&mut self.resting, &mut self.woken);
     }
 
-    /// Recomputes what is derived from `owners`. Call after these were replaced, with the number of slots.
+    /// Recomputes what is derived from `owners`. Call this after these were replaced, with the number of slots.
     pub(crate) fn rebuild(&mut self, slots: usize) {
         self.roles_changed = true;
         self.unsure = true;
@@ -426,7 +425,7 @@ impl ContactCache {
     }
 }
 
-/// Merges a sorted list into a sorted list, from the end, as far as anything has to move. `newcomers` is empty then.
+/// Merges a sorted list into another one, from the end, only as far as elements have to move. `newcomers` is empty afterwards.
 fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<RestingContact>) {
     let mut left = sorted.len();
     sorted.extend_from_slice(newcomers);

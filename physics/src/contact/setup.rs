@@ -1,5 +1,5 @@
-//! Contact set-up: from hits to contacts in batches. Limits come from the gap, shares from the masses, the impulse to start with from
-//! the same contact of the last frame.
+//! Contact set-up: from hits to contacts in batches. Limits follow from the gap, shares from the masses, and the initial impulse from the
+//! same contact in the last frame.
 
 use core::hint::select_unpredictable;
 
@@ -17,15 +17,15 @@ use crate::solve::solver::{Contact, NO_LIMIT};
 use crate::solve::stiff::StiffContacts;
 use crate::world_def::Settings;
 
-/// Restitution without loss, raw.
+/// Restitution 1, raw.
 const ELASTIC: i32 = 1 << 16;
 
-/// What the solver does with a contact.
+/// How the solver treats a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Solving {
     /// The first body takes this part of each speed change, 30 fraction bits.
     Shared(i32),
-    /// Nothing: it is only reported.
+    /// Not at all: it is only reported.
     No,
 }
 
@@ -94,7 +94,7 @@ impl ContactSetup<'_> {
             Solving::No => (NO_LIMIT, if movable[0] { UNIT } else { 0 }),
         };
         let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse: 0, share_a };
-        // The owner is the body with the lower slot that contacts can move.
+        // The owner is the body with the lower slot among those that contacts can move.
         let a_owns = movable[0] && (!movable[1] || a.slot < b.slot);
         let either = |of_a: u32, of_b: u32| select_unpredictable(a_owns, of_a, of_b);
         let (owner, own_slot) = (either(hit.a, hit.b), either(a.slot, b.slot));
@@ -102,7 +102,7 @@ impl ContactSetup<'_> {
         let mut origin = Origin { owner, other: other_slot, cached: Origin::NEW, gap: hit.gap };
         let restitution = a.restitution.max(b.restitution);
         let fresh = |body: u32| self.fresh.get(body as usize).is_some_and(|&fresh| fresh);
-        // In a slot whose last body may have had contacts.
+        // The slot's last body may have had contacts.
         let reborn = !self.fresh.is_empty() && (fresh(owner) || fresh(other));
         if !reborn {
             let ranges = [self.cached[owner as usize], self.cached[other as usize]];
@@ -113,7 +113,7 @@ impl ContactSetup<'_> {
         }
         let place = to.fill(place, &contact, origin, notes);
         if solving != Solving::No && restitution > 0 {
-            // What bounces without loss never rests anyway.
+            // A pair that bounces without loss never comes to rest.
             let elastic = restitution >= ELASTIC;
             let threshold = if elastic { 0 } else { self.settings.restitution_threshold };
             let (at, restitution) = (batch_and_lane(place), restitution.min(ELASTIC));
@@ -123,11 +123,11 @@ impl ContactSetup<'_> {
     }
 }
 
-/// Overlap that is left alone, raw units: the smallest radius. Pushing out the last of it would leave a little speed in every
+/// Overlap that is left alone, raw units: the smallest radius. Removing the last bit of an overlap would leave a little speed in every
 /// contact of a stack, which would never come to rest.
 pub(crate) const OVERLAP_ALLOWED: i64 = crate::math::num::EXTENT_MIN.to_bits();
 
-/// Greatest speed at which shallow overlaps are pushed apart, raw units per second: 1 unit per second. Some of it stays in the velocities.
+/// Greatest speed at which shallow overlaps are separated, raw units per second: 1 unit per second. Some of it stays in the velocities.
 pub(crate) const PUSH_MAX: i64 = 1 << 16;
 
 /// Least separating speed in biased passes. Apart: the gap may close within this frame, no faster. Overlapping: a part
@@ -141,7 +141,7 @@ pub(crate) fn limit(gap: i32, fps: u32, push_factor: i32) -> i32 {
     (push - gap.max(0) * fps) as i32
 }
 
-/// Part of a speed change that the first body takes: the heavier the other, the more. 0 = immovable.
+/// Part of a speed change that the first body takes: the heavier the other body, the more. 0 = immovable.
 #[inline]
 fn share(mass_a: u32, mass_b: u32) -> i32 {
     if mass_a == mass_b {

@@ -1,9 +1,9 @@
 //! The one place that chooses instructions, and the only one that may lift the ban on `unsafe`.
 //!
 //! A kernel is written once, generic over the instruction set, in the module that it belongs to. [`Path`] holds the proof (a token of
-//! `fearless_simd`) that this machine has an instruction set; [`with_simd`] compiles a kernel for each of them and runs the one
-//! that the path names. Integer arithmetic gives the same bits on every path; the tests compare all of them. By hand is only what gains more
-//! than 5 % of a step: [`avx512`].
+//! `fearless_simd`) that this machine has an instruction set. [`with_simd`] compiles a kernel for each of them and runs the one that the
+//! path names. Integer arithmetic gives the same bits on every path; the tests compare all of them. Only kernels that gain more than 5 % of
+//! a step are written by hand: [`avx512`].
 
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
@@ -37,7 +37,7 @@ use crate::world_def::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
 
-/// Asks for an element that will be read soon: bodies stand by slot, the step visits them along the curve.
+/// Prefetches an element that will be read soon: bodies are stored by slot, and the step visits them along the curve.
 #[inline(always)]
 pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
     #[cfg(target_arch = "x86_64")]
@@ -49,7 +49,7 @@ pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
     let _ = (elements, index);
 }
 
-/// Which instructions the kernels use. A token in here is the proof that the machine has them: only [`Path::detect`] makes one.
+/// The instructions that the kernels use. A token in here proves that the machine has them; only [`Path::detect`] makes one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Path {
     /// One number at a time, on every machine.
@@ -60,20 +60,19 @@ pub(crate) enum Path {
     /// 256 bits: AVX2, BMI1, BMI2, LZCNT and what else is x86-64-v3.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     Avx2(Avx2),
-    /// 512 bits: AVX-512 as in Ice Lake and Zen 4; and the 256 bits that such machines have, too.
+    /// 512 bits: AVX-512 as in Ice Lake and Zen 4, and the 256 bits that such machines also have.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     Avx512(Avx512, Avx2),
     /// 128 bits of ARM.
     #[cfg(target_arch = "aarch64")]
     Neon(Neon),
-    /// 128 bits of WebAssembly. It cannot be found at run time: the program is built with it or without.
+    /// 128 bits of WebAssembly. They cannot be detected at run time: the program is built with them or without.
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     Simd128(WasmSimd128),
 }
 
-/// Runs a kernel compiled for the instructions of a path: `with_simd!(path, simd => kernel(simd, ...))`, or
-/// `with_simd!(path, at most 256, simd => ...)` when 512 bits make it no faster. The kernel and all that it calls must be
-/// `#[inline(always)]`.
+/// Runs a kernel compiled for the instructions of a path: `with_simd!(path, simd => kernel(simd, ...))`, or `with_simd!(path, at most 256,
+/// simd => ...)` if 512 bits make it no faster. The kernel and everything that it calls must be `#[inline(always)]`.
 macro_rules! with_simd {
     ($path:expr, $simd:ident => $kernel:expr) => {
         with_simd!(@run $path, $simd => $kernel, {

@@ -8,7 +8,7 @@ use crate::solve::bounce::Bounces;
 use crate::solve::deep::OVERLAP_DEEP;
 use crate::solve::solver::{Batch, Contact, NO_LIMIT};
 
-/// What the contact cache wants to know about a lane later on.
+/// What the contact cache needs to know about a lane later.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Origin {
     /// Working index of the contact's owner.
@@ -17,7 +17,7 @@ pub(crate) struct Origin {
     pub(crate) other: u32,
     /// Index of the cached contact it continues, or [`Origin::NEW`].
     pub(crate) cached: u32,
-    /// Distance between the surfaces, raw units; negative when they overlap. 0 for those that meet within the frame.
+    /// Distance between the surfaces, raw units; negative if they overlap, 0 if they meet within the frame.
     pub(crate) gap: i32,
 }
 
@@ -32,8 +32,8 @@ impl Origin {
     }
 }
 
-/// A contact ends only when the surfaces are further apart than this, so that bodies that move together do not flicker
-/// between touching and not: 1/64 unit, raw.
+/// A contact ends only when the surfaces are further apart than this, so that contacts of bodies that move together do not flicker: 1/64
+/// unit, raw.
 pub(crate) const PARTING_GAP: i32 = 1 << 10;
 
 /// Batch and lane of a place.
@@ -155,7 +155,7 @@ impl Batches {
         }
     }
 
-    /// Where a contact comes from, by batch and lane.
+    /// The origin of a contact, by batch and lane.
     pub(crate) fn origin(&self, (batch, lane): (u32, u32)) -> &Origin {
         &self.origins[batch as usize][lane as usize]
     }
@@ -166,7 +166,7 @@ impl Batches {
         *gap = (*gap).min(0);
     }
 
-    /// Where the contacts come from, beside the batches.
+    /// The origins of the contacts, parallel to the batches.
     pub(crate) fn origins(&self) -> &[[Origin; LANES]] {
         &self.origins[..self.len]
     }
@@ -181,8 +181,8 @@ impl Batches {
         &self.batches[..self.len]
     }
 
-    /// Hands on each contact (batch and lane) with its origin, in the order of solving. The lanes of a batch fill from the
-    /// first on, so the first empty one ends it.
+    /// Calls `with` for each contact (batch and lane) with its origin, in the order of solving. The lanes of a batch fill from the first
+    /// on, so the first empty one ends it.
     #[inline(always)]
     pub(crate) fn for_each(&self, with: impl FnMut(&Batch, usize, &Origin)) {
         self.for_each_from(0, with);
@@ -201,7 +201,7 @@ impl Batches {
         }
     }
 
-    /// [`Self::for_each`], and the origins may be changed.
+    /// [`Self::for_each`] with mutable origins.
     #[inline(always)]
     pub(crate) fn for_each_mut(&mut self, mut with: impl FnMut(&Batch, usize, &mut Origin)) {
         for (batch, origins) in self.batches[..self.len].iter().zip(&mut self.origins) {

@@ -1,8 +1,8 @@
-//! Deep overlaps: bodies that were put into each other, or pressed there.
+//! Deep overlaps: bodies that were created inside each other, or pressed together.
 //!
-//! They are parted by moving them only. Speed that pushes a pair apart would stay with it, or pass on to others in a heap, which
-//! would burst. So a deep contact only forbids its pair to come closer, and after the velocities are settled it gets passes of its own
-//! over the velocities that move positions.
+//! They are separated by moving positions only. Speed that separates a pair would stay with it, or pass on to others in a heap, which would
+//! burst. So a deep contact only prevents its pair from coming closer; after the velocities are settled it gets its own passes over the
+//! velocities that advance positions.
 
 use alloc::vec::Vec;
 
@@ -12,10 +12,10 @@ use crate::solve::solver::Velocity;
 /// An overlap beyond this is deep, raw units: 1/4 unit.
 pub(crate) const OVERLAP_DEEP: i32 = 1 << 14;
 
-/// Greatest speed at which overlapping bodies are pushed apart, raw units per second: 3 units per second, as in Box2D.
+/// Greatest speed at which overlapping bodies are separated, raw units per second: 3 units per second, as in Box2D.
 pub(crate) const PUSH_MAX: i64 = 3 << 16;
 
-/// Greatest speed at which all deep overlaps of a body together push it, per axis, raw units per second: 8 units per second.
+/// Greatest speed that all deep overlaps of a body together give it, per axis, raw units per second: 8 units per second.
 const PUSH_BODY_MAX: i32 = 8 << 16;
 
 /// Passes over the deep contacts.

@@ -1,9 +1,9 @@
 //! Soft contacts in sub-steps: how a world with gravity comes to rest.
 //!
-//! Where gravity presses, a rigid contact that pushes overlaps out shakes the stack above it. A soft one is a damped spring that never
-//! pulls: it settles at a small overlap. A frame is divided into sub-steps of at most 1/80 second, each with its part of the gravity, a
-//! warm start, soft passes, a piece of the way, and relaxing passes that take the springs' speed out again. Collisions are found once per
-//! frame; gaps follow the way along their normals. ("Soft Step": E. Catto, *Solver2D*, 2024; formulas as in Box2D's `b2MakeSoft`.)
+//! Under gravity a rigid contact that separates overlaps shakes the stack above it. A soft contact is a damped spring that never pulls: it
+//! settles at a small overlap. A frame is divided into sub-steps of at most 1/80 second. Each has its part of gravity, a warm start, soft
+//! passes, a part of the motion, and relaxing passes that remove the springs' speed. Collisions are found once per frame; gaps follow the
+//! motion along their normals. ("Soft Step": E. Catto, *Solver2D*, 2024; formulas as in Box2D's `b2MakeSoft`.)
 
 use alloc::vec::Vec;
 
@@ -13,10 +13,10 @@ use crate::solve::coloring::Batches;
 use crate::solve::deep::{OVERLAP_DEEP, PUSH_MAX};
 use crate::solve::solver::{Batch, NO_LIMIT, Softness, Velocity};
 
-/// Sub-steps per second, at least, up to [`PARTS_MAX`] per frame.
+/// Least number of sub-steps per second, up to [`PARTS_MAX`] per frame.
 const RATE_MIN: u32 = 80;
 
-/// Most sub-steps of a frame.
+/// Greatest number of sub-steps per frame.
 const PARTS_MAX: u32 = 8;
 
 /// Overlap that is left alone, raw units: the smallest radius.
@@ -29,11 +29,11 @@ struct Spring {
     push: i64,
 }
 
-/// Between movable bodies: f h = 1/4. Twice as much against immovable ones, into which nothing is to sink.
+/// Between movable bodies: f h = 1/4. Twice as stiff against immovable ones, so that nothing sinks into them.
 const SPRINGS: [Spring; 2] =
     [Spring { kept: 1_042_960_878, push: 75_948_940 }, Spring { kept: 1_059_173_024, push: 143_788_297 }];
 
-/// Sub-steps of a frame.
+/// Number of sub-steps of a frame.
 pub(crate) fn parts(fps: u32) -> u32 {
     RATE_MIN.div_ceil(fps).min(PARTS_MAX)
 }
@@ -43,7 +43,7 @@ pub(crate) fn parts(fps: u32) -> u32 {
 pub(crate) struct SoftContacts {
     /// Distance between the surfaces along the normal, by batch and lane.
     gaps: Vec<[i32; LANES]>,
-    /// Whether a lane is solved as a rigid one whatever it overlaps.
+    /// Whether a lane is solved as rigid, whatever its overlap.
     rigid: Vec<[bool; LANES]>,
     pub(crate) softness: Vec<Softness>,
     /// Sub-steps per second.
@@ -51,7 +51,7 @@ pub(crate) struct SoftContacts {
 }
 
 impl SoftContacts {
-    /// Starts a frame of `rate` sub-steps per second; the contacts in `rigid` (batch, lane) are no springs.
+    /// Starts a frame with `rate` sub-steps per second; the contacts in `rigid` (batch, lane) are not springs.
     pub(crate) fn begin(&mut self, batches: &mut Batches, rigid: &[(u32, u32)], rate: u32) {
         self.rate = rate;
         self.gaps.clear();
@@ -66,8 +66,8 @@ impl SoftContacts {
         self.set_limits(batches.as_mut_slice());
     }
 
-    /// Follows the bodies for one sub-step. The limits stay what they were until [`Self::set_limits`]: what closes in the next sub-step is
-    /// not braked in this one.
+    /// Advances the gaps by one sub-step. The limits stay the same until [`Self::set_limits`], so a gap that closes in the next sub-step
+    /// does not brake in this one.
     pub(crate) fn advance(&mut self, batches: &[Batch], velocities: &[Velocity]) {
         let per_part = (1 << 32) / i64::from(self.rate);
         for (batch, gaps) in batches.iter().zip(&mut self.gaps) {
@@ -96,11 +96,11 @@ impl SoftContacts {
     }
 }
 
-/// Least separating speed. Apart: the gap may close within this sub-step, no faster. Overlapping: what the spring wants.
+/// Least separating speed. Apart: the gap may close within this sub-step, no faster. Overlapping: the speed of the spring.
 #[inline(always)]
 fn limit(gap: i32, rate: u32, spring: &Spring) -> i32 {
     let (gap, rate) = (i64::from(gap), i64::from(rate));
-    // Beyond 16 units every spring is at its greatest speed; 2^20 * 2^13 * 2^28 fits.
+    // Beyond 16 units every spring has its greatest speed; 2^20 * 2^13 * 2^28 fits.
     let overlap = (-gap - OVERLAP_ALLOWED).clamp(0, 16 << 16);
     let push = (overlap * rate * spring.push) >> UNIT_BITS;
     let push = if gap < -i64::from(OVERLAP_DEEP) { 0 } else { push };

@@ -1,10 +1,10 @@
 //! Stiff contacts: a heavy body that leans on a light one.
 //!
-//! Each pass over a contact takes away about light / heavy of the heavy body's speed, so with a mass ratio of 1:1000 the usual
-//! passes would let it sink through. The contacts of such light bodies, and of what holds these, are listed and solved more often,
-//! with more over-relaxation (successive over-relaxation; D. Young, 1950). Scenes without them pay nothing.
+//! Each pass over a contact removes only about light / heavy of the heavy body's speed, so with a mass ratio of 1:1000 the usual passes
+//! would let it sink through. The contacts of such light bodies, and those of their supports, are listed and solved more often, with more
+//! over-relaxation (successive over-relaxation; D. Young, 1950). Scenes without them pay nothing.
 //!
-//! Under gravity a load is followed down through chains of ever lighter bodies, so that 1:4:16:64 counts as 1:64.
+//! Under gravity a load is followed down through chains of ever lighter bodies, so 1:4:16:64 counts as 1:64.
 
 use alloc::vec::Vec;
 
@@ -13,17 +13,17 @@ use crate::math::boxes::LANES;
 use crate::solve::coloring::Batches;
 use crate::solve::solver::{Batch, Velocity};
 
-/// What counts as stiff, and how often it is solved.
+/// Which contacts are stiff, and how often they are solved.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// A mass ratio at which a body hands its load on.
+    /// Mass ratio from which a body passes its load on.
     chain: u32,
     /// Least ratio of a load to the mass that bears it.
     ratio: u32,
-    /// Most passes after each pass over all contacts.
+    /// Greatest number of passes after each pass over all contacts.
     // not state: a constant
     passes_max: usize,
-    /// Contacts solved after each pass, whatever the list's length; a longer one gets fewer passes.
+    /// Number of contacts to solve after each pass; a longer list gets fewer passes.
     // not state: a constant
     solved: usize,
     /// With fewer passes than this the usual ones do better.
@@ -31,13 +31,13 @@ struct Rule {
     passes_min: usize,
 }
 
-/// Nothing presses but what steers: giants in a crowd of thousands stay affordable.
+/// Without gravity only steering presses, so giants in a crowd of thousands stay affordable.
 const LEVEL: Rule = Rule { chain: 32, ratio: 32, passes_max: 16, solved: 2_048, passes_min: 2 };
 
 /// Gravity presses without end.
 const UPRIGHT: Rule = Rule { chain: 2, ratio: 32, passes_max: 128, solved: 8_192, passes_min: 128 };
 
-/// How many light bodies in a chain are followed.
+/// Greatest length of a chain of light bodies.
 const CHAIN_MAX: u32 = 8;
 
 /// The stiff contacts of a step. Nothing here is state.
@@ -92,7 +92,7 @@ impl StiffContacts {
         }
     }
 
-    /// Hands each body's load on to the lighter bodies that it touches. Returns whether anything changed.
+    /// Passes each body's load on to the lighter bodies that it touches. Returns whether anything changed.
     fn spread_load(&mut self, batches: &Batches, shells: &[Shell]) -> bool {
         let mut changed = false;
         let (load, ratio) = (&mut self.load, self.rule.chain);
@@ -109,7 +109,7 @@ impl StiffContacts {
         changed
     }
 
-    /// Passes over the stiff contacts. The last ones are not over-relaxed, so that no swinging is left in the velocities.
+    /// Passes over the stiff contacts. The last ones are not over-relaxed, so that no oscillation stays in the velocities.
     pub(crate) fn solve(&self, batches: &mut [Batch], velocities: &mut [Velocity], biased: bool) {
         if self.places.is_empty() {
             return;

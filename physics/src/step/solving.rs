@@ -1,7 +1,7 @@
-//! Solving: which passes a step runs over its contacts, and with which velocities positions move.
+//! Solving: the passes of a step over its contacts, and the velocities that advance positions.
 //!
-//! Without gravity one round of rigid passes does: nothing presses for long, and a crowd is pushed apart as fast as may be. With gravity
-//! the frame is divided into sub-steps of soft contacts, see [`crate::solve::soft`].
+//! Without gravity one round of rigid passes is enough: no load lasts for long, and a crowd should separate quickly. With gravity the frame
+//! is divided into sub-steps of soft contacts, see [`crate::solve::soft`].
 
 use crate::solve::soft;
 use crate::solve::solver::{Pass, Velocity};
@@ -36,7 +36,7 @@ impl Stepper {
         hold(&self.locked, &mut self.moving);
     }
 
-    /// Warm start, biased passes, and the relaxing passes after the positions' velocities were taken.
+    /// Warm start, biased passes, and the relaxing passes after the positions' velocities were stored.
     fn solve_rigid(&mut self, settings: &Settings) {
         self.run(Pass::WarmStart);
         for _ in 0..settings.iterations {
@@ -49,11 +49,11 @@ impl Stepper {
         }
     }
 
-    /// The passes, shared out among the sub-steps, half of them soft and half relaxing. Positions move with the mean velocity.
+    /// The passes, divided among the sub-steps, half of them soft and half relaxing. Positions advance with the mean velocity.
     fn solve_soft(&mut self, settings: &Settings, fps: u32) {
         let parts = soft::parts(fps);
         let passes = ((settings.iterations + settings.relax_iterations) / (2 * parts)).max(1);
-        // What gravity gave comes bit by bit.
+        // Gravity's gain is added in parts.
         self.take_gains(parts);
         self.bounce(fps, parts);
         self.soft.begin(&mut self.batches, &self.stiff.places, fps * parts);
@@ -84,7 +84,7 @@ impl Stepper {
         }
     }
 
-    /// Takes what gravity and forces gave in this frame back, but for the part of the first sub-step.
+    /// Takes back the gain of gravity and forces in this frame, except for the part of the first sub-step.
     fn take_gains(&mut self, parts: u32) {
         for (velocity, gained) in self.velocities.iter_mut().zip(&mut self.gained) {
             let v = velocity.get();
@@ -92,7 +92,7 @@ impl Stepper {
         }
     }
 
-    /// Gives the part of a later sub-step.
+    /// Adds the part of a later sub-step.
     fn give_gains(&mut self, part: u32, parts: u32) {
         for (velocity, gained) in self.velocities.iter_mut().zip(&self.gained) {
             let v = velocity.get();
@@ -111,7 +111,7 @@ impl Stepper {
         self.after_pass(pass);
     }
 
-    /// What follows each pass over all contacts: stiff ones, friction, locked axes.
+    /// Runs after each pass over all contacts: stiff contacts, friction, locked axes.
     fn after_pass(&mut self, pass: Pass) {
         let Self { stiff, batches, velocities, frictions, locked, .. } = self;
         if pass == Pass::WarmStart {
@@ -128,7 +128,7 @@ impl Stepper {
     }
 }
 
-/// Part `part` of `parts` of a gain; together they are all of it.
+/// Part `part` of `parts` of a gain; all parts together are the whole gain.
 fn share(gain: i32, part: u32, parts: u32) -> i32 {
     let until = |part: u32| i64::from(gain) * i64::from(part) / i64::from(parts);
     (until(part + 1) - until(part)) as i32

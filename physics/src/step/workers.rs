@@ -1,7 +1,7 @@
-//! Threads, for who wants them: a step can hand out work whose parts do not depend on each other.
+//! Threads: a step can hand out work whose parts do not depend on each other.
 //!
-//! The engine starts no threads of its own. A game that has a pool or a job system lends it to [`World::step_on`]; how many
-//! threads there are, and which takes what, changes no bit.
+//! The engine starts no threads. A game with a thread pool or a job system can lend it to [`World::step_on`]. The number of threads, and
+//! which thread runs which job, do not affect the bits.
 //!
 //! [`World::step_on`]: crate::World::step_on
 
@@ -17,7 +17,7 @@ use crate::solve::colors::{Colors, Places};
 use crate::step::broad_phase::WINDOW;
 use crate::tree::block_join::{BODIES_OF_ONE, IndexPair};
 
-/// Who runs the jobs of a step.
+/// Runs the jobs of a step.
 ///
 /// ```
 /// use testudo_physics::{Job, Workers, World, WorldDef};
@@ -50,7 +50,7 @@ pub trait Workers {
     fn run(&self, jobs: &mut [Job<'_>]);
 }
 
-/// No other threads: what [`World::step`](crate::World::step) uses.
+/// No other threads; [`World::step`](crate::World::step) uses this.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SameThread;
 
@@ -100,7 +100,7 @@ enum Work<'a> {
     Done,
 }
 
-/// What every window is compared with.
+/// The data that all windows share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry<'a> {
     pub(crate) blocks: &'a [BoxBlock],
@@ -110,7 +110,7 @@ pub(crate) struct Geometry<'a> {
     pub(crate) path: Path,
 }
 
-/// Pairs and hits of one window; kept between steps so that a steady one does not allocate for them.
+/// Pairs and hits of one window; kept between steps so that a steady step does not allocate for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowHits {
     pub(crate) pairs: Vec<IndexPair>,

@@ -1,5 +1,5 @@
-//! The demonstration to look at: its virtual time is driven from outside, picture by picture, and the network may change. A slow
-//! picture makes time pass more slowly and changes nothing else.
+//! The demonstration in a window: pictures drive its virtual time from outside, and the network may change. A slow picture makes time pass
+//! more slowly and changes nothing else.
 
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{Duration, Instant};
@@ -10,16 +10,16 @@ use crate::app::clock::Clock;
 use crate::app::watch::telemetry::{Sample, Telemetry};
 use crate::cubes::{Cubes, FRAMES_PER_SECOND, Input};
 
-/// Time for which one frame is asked for before it is given up.
+/// Time for which one frame is requested before it is given up.
 const STEP_PATIENCE: Duration = Duration::from_millis(500);
 
-/// The demonstration, its clock, and what is measured on the way.
+/// The demonstration, its clock, and measurements.
 pub(crate) struct LiveCubes {
     inner: CubesMatch,
     /// Virtual time as pictures see it; never before the last thing that happened.
     time: Instant,
     telemetry: Telemetry,
-    /// The first frame in which both sides had different checksums, and frames looked at so far.
+    /// The first frame in which both sides had different checksums, and the number of frames compared so far.
     first_difference: Option<u32>,
     looked_at: u32,
 }
@@ -35,8 +35,8 @@ impl LiveCubes {
         Ok(Self { inner, time, telemetry: Telemetry::new(time), first_difference: None, looked_at: 0 })
     }
 
-    /// Lets virtual time pass. `keys` are asked for once per frame of the left side. Stops early when this has taken `budget` of real
-    /// time; the rest of `span` does not happen.
+    /// Advances virtual time. `keys` are requested once per frame of the left side. Stops early when this has taken `budget` of real time;
+    /// then the rest of `span` is dropped.
     ///
     /// # Errors
     /// A session that has failed.
@@ -58,7 +58,7 @@ impl LiveCubes {
         Ok(())
     }
 
-    /// Goes on until the left side has run one frame more.
+    /// Advances until the left side has run one more frame.
     ///
     /// # Errors
     /// A session that has failed.
@@ -95,12 +95,12 @@ impl LiveCubes {
         self.inner.spec.link
     }
 
-    /// Packets on the way.
+    /// Number of packets in flight.
     pub(crate) fn in_flight(&self) -> u64 {
         self.inner.sides.net().in_flight()
     }
 
-    /// Packets that have arrived by TCP and wait for one before them.
+    /// Packets that have arrived over TCP and wait for an earlier one.
     pub(crate) fn held_back(&self) -> u64 {
         self.inner.sides.net().held_back()
     }

@@ -1,4 +1,4 @@
-//! Many games at once, on all cores. What comes out does not depend on how many there are.
+//! Plays many games at once, on all cores. The results do not depend on the number of cores.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::app::{Clock, ThreadClock};
 use crate::soak::{GameReport, Plan, PlanError, play};
 
-/// A game, and how long a processor worked on it.
+/// A game, and the processor time that it took.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayedGame {
     pub(crate) report: GameReport,
@@ -22,7 +22,7 @@ pub(crate) struct SoakOutcome {
     pub(crate) threads: usize,
 }
 
-/// Plays the games of the seeds `seed`, `seed + 1`, ... `progress` hears of each game that is over, from any thread.
+/// Plays the games of the seeds `seed`, `seed + 1`, ... `progress` is called for each finished game, from any thread.
 ///
 /// # Errors
 /// A plan out of range.

@@ -1,7 +1,7 @@
-//! Asking the host, in another process, in which number the states differ.
+//! Asks the host, in another process, for the number in which the states differ.
 //!
-//! Questions travel between the sockets of the match, beside it, in datagrams that begin with a mark and the match's number. Only members get
-//! answers, and each only so many per second.
+//! Questions use the sockets of the match, in datagrams of their own that begin with a mark and the match's number. Only members get
+//! answers, and only a limited number per second.
 
 use testudo_lockstep::inquiry::{Finding, Inquiry, Step};
 use testudo_lockstep::transport::udp::{Aside, UdpTransport};
@@ -23,7 +23,7 @@ const HEAD: usize = 16;
 /// A question is asked again after this time, ...
 const PATIENCE: Duration = Duration::from_millis(150);
 
-/// ... and so many times at all.
+/// ... and this many times in total.
 const TRIES_MAX: u32 = 40;
 
 fn wrapped(mark: [u8; 8], session_id: u64, message: &[u8]) -> Vec<u8> {
@@ -35,7 +35,7 @@ fn unwrapped(mark: [u8; 8], session_id: u64, bytes: &[u8]) -> Option<&[u8]> {
     (head[..8] == mark && head[8..] == session_id.to_le_bytes()).then_some(message)
 }
 
-/// What the host does with a datagram that may be a question. Strangers are not answered, nor is anybody before something is known to differ.
+/// The host's handling of a datagram that may be a question. It answers members only, and only after a difference has been noticed.
 pub(crate) fn answer(
     inquiry: Option<&mut Inquiry<Game>>,
     session_id: u64,
@@ -49,7 +49,7 @@ pub(crate) fn answer(
     answer.map_or(Aside::Taken, |message| Aside::Reply(wrapped(TELL, session_id, &message)))
 }
 
-/// A search that is under way.
+/// A search in progress.
 pub(crate) struct Search {
     host: PeerId,
     session_id: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Begins to ask the host.
+    /// Starts the questions to the host.
     pub(crate) fn begin(host: PeerId, session_id: u64, mut inquiry: Inquiry<Game>, deeds: Vec<Deed>) -> Self {
         let question = inquiry.ask();
         Self {
@@ -79,12 +79,12 @@ impl Search {
         }
     }
 
-    /// What was found, as soon as it was.
+    /// The result of the search, once there is one.
     pub(crate) fn finding(&self) -> Option<&Finding> {
         self.finding.as_ref()
     }
 
-    /// Whether the orders lead to this copy's state in that frame again; none if that cannot be told.
+    /// Whether the orders lead to this copy's state in that frame again; none if that is unknown.
     pub(crate) fn is_reproduced(&self) -> Option<bool> {
         self.is_reproduced
     }
@@ -107,7 +107,7 @@ impl Search {
         self.finding.is_some() || self.tries > TRIES_MAX
     }
 
-    /// Takes a datagram if it is an answer of the host.
+    /// Handles a datagram if it is an answer of the host.
     pub(crate) fn hear(&mut self, member: Option<PeerId>, bytes: &[u8]) -> Aside {
         let Some(message) = unwrapped(TELL, self.session_id, bytes) else { return Aside::Session };
         if member != Some(self.host) || self.is_over() {
@@ -119,13 +119,13 @@ impl Search {
                 self.is_reproduced = finding.frame.and_then(|frame| self.play_again(frame));
                 self.finding = Some(finding);
             }
-            // An answer that comes twice, or does not fit the question.
+            // A duplicate answer, or one that does not fit the question.
             Err(_) => {}
         }
         Aside::Taken
     }
 
-    /// Asks, and asks again: a datagram may be lost.
+    /// Sends the question, and repeats it because datagrams may be lost.
     pub(crate) fn advance(&mut self, now: Instant, udp: &mut UdpTransport) {
         if !self.is_over() && self.asked.is_none_or(|asked| now.since(asked) >= PATIENCE) {
             udp.send_aside(self.host, &wrapped(ASK, self.session_id, &self.question));

@@ -1,4 +1,4 @@
-//! All copies of a match side by side, turn by turn as the slowest client ends them.
+//! Compares all copies of a match, turn by turn, as far as the slowest client has got.
 
 use testudo_lockstep::Driver;
 
@@ -12,7 +12,7 @@ pub(crate) struct Comparison {
     turns: u32,
     frames: u32,
     desync: Option<Desync>,
-    /// Of the last turn compared, by client.
+    /// Of the last compared turn, by client.
     checksums: Vec<u64>,
 }
 
@@ -20,7 +20,7 @@ impl Comparison {
     /// Compares the copies in every turn that all clients have ended since the last call.
     ///
     /// # Errors
-    /// A fault that was asked for and could not be brought about.
+    /// A requested fault that was not possible.
     pub(crate) fn advance(&mut self, drivers: &mut [Driver<Client>]) -> Result<(), FaultError> {
         if let Some(error) = drivers.iter().find_map(|driver| driver.simulation().refused()) {
             return Err(error);

@@ -1,4 +1,4 @@
-//! One peer's copy of a match, and what is compared, recorded and measured of it.
+//! One peer's copy of a match, with comparison, recording and measurement.
 
 pub(crate) mod client;
 pub(crate) mod comparison;

@@ -1,4 +1,4 @@
-//! What came of a match, as one process knows it.
+//! The result of a match, as far as one process knows it.
 
 use testudo_lockstep::inquiry::Finding;
 use testudo_lockstep::{Duration, Simulation as _};
@@ -16,17 +16,17 @@ pub(crate) struct Outcome {
     pub(crate) player: Option<u8>,
     /// The clients in this process, by player.
     pub(crate) clients: Vec<ClientOutcome>,
-    /// From the first turn to the end of the last one, in the time of the network: virtual or real.
+    /// From the first turn to the end of the last one, in the network's time: virtual or real.
     pub(crate) duration: Duration,
     /// The first turn in which checksums differed.
     pub(crate) divergent_turn: Option<u32>,
-    /// More about it, if all copies are in this process.
+    /// Details, if all copies are in this process.
     pub(crate) desync: Option<Desync>,
-    /// More about it from the host, if that is in another process.
+    /// Details from the host, if that is in another process.
     pub(crate) finding: Option<Finding>,
     /// Whether the orders lead to this copy's state again.
     pub(crate) is_reproduced: Option<bool>,
-    /// Whose checksum was alone, if the copies are in several processes.
+    /// The player whose checksum stood alone, if the copies are in several processes.
     pub(crate) outlier: Option<u8>,
     /// Packets given to the network and packets that it lost, if the network was simulated.
     pub(crate) packets: Option<(u64, u64)>,
@@ -34,7 +34,7 @@ pub(crate) struct Outcome {
     pub(crate) step_nanos: Vec<u32>,
     pub(crate) contacts_mean: f64,
     pub(crate) bodies: u32,
-    /// Units beaten by each army.
+    /// Units defeated by each army.
     pub(crate) kills: Vec<u32>,
     /// The player whose army alone still has a keep; none while the battle goes on, and if the last keeps fell together.
     pub(crate) winner: Option<u8>,
@@ -45,14 +45,14 @@ pub(crate) struct ClientOutcome {
     pub(crate) checksum: u64,
     /// Frames that this client simulated.
     pub(crate) steps: u32,
-    /// Frames in which it stood, waiting for a turn.
+    /// Frames in which it waited for a turn.
     pub(crate) stalled_frames: u64,
     /// UDP payload sent until the end of the last turn.
     pub(crate) bytes_sent: u64,
 }
 
 impl Outcome {
-    /// Collects what the clients know. Bytes and time are those at the end of the last turn, which the caller noted.
+    /// Collects what the clients know. The caller noted bytes and time at the end of the last turn.
     pub(crate) fn new(terms: Terms, clients: &[(&Client, ClientOutcome)], duration: Duration) -> Self {
         let mut outcome = Self {
             terms,

@@ -1,17 +1,17 @@
-//! What a copy was like turn by turn, until it has been compared with the others.
+//! A copy's state turn by turn, kept until it has been compared with the others.
 
 use testudo_lockstep::{Simulation, state};
 
 use crate::game::Game;
 
-/// What a client remembers of a turn until all clients have been compared.
+/// What a client remembers about a turn until all clients have been compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TurnRecord {
     /// What each frame of the turn has come to.
     pub(crate) frames: Vec<FrameRecord>,
     /// Checksum of the match up to the end of the turn.
     pub(crate) checksum: u64,
-    /// Checksum of the copy that goes on without the fault, if there is one: a witness where two clients have no majority.
+    /// Checksum of the copy that continues without the fault, if there is one: a witness if two clients have no majority.
     pub(crate) witness: Option<u64>,
 }
 

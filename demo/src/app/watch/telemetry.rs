@@ -1,4 +1,4 @@
-//! What the network does to a running match, measured a few times per second.
+//! Measures the network's effect on a running match, several times per second.
 
 use std::collections::VecDeque;
 
@@ -18,9 +18,9 @@ pub(crate) struct Sample {
     pub(crate) round_trip_ms: u32,
     /// Length of a turn, milliseconds.
     pub(crate) turn_ms: u32,
-    /// Frames in which a client stood, all clients together.
+    /// Frames in which a client waited, over all clients.
     pub(crate) stalled_frames: u32,
-    /// Frames that the last client is behind the first.
+    /// How many frames the last client is behind the first.
     pub(crate) behind_frames: u32,
     /// UDP payload that all clients sent, bytes per second.
     pub(crate) bytes_per_second: u32,
@@ -41,7 +41,7 @@ struct Totals {
     lost: u64,
 }
 
-/// The samples of the last while.
+/// The recent samples.
 pub(crate) struct Telemetry {
     due: Instant,
     last: Totals,
@@ -49,12 +49,12 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
-    /// Measures from this point of time on.
+    /// Starts measuring at this time.
     pub(crate) fn new(start: Instant) -> Self {
         Self { due: start + INTERVAL, last: Totals::default(), samples: VecDeque::with_capacity(SAMPLES_MAX) }
     }
 
-    /// Takes a sample if it is time to.
+    /// Takes a sample if it is time.
     pub(crate) fn observe<S: Simulation>(&mut self, now: Instant, net: SimNetStats, drivers: &[Driver<S>]) {
         if now < self.due {
             return;

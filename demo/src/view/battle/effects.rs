@@ -1,5 +1,4 @@
-//! What pictures remember between frames: who was just hurt, who has just fallen, where somebody was told to go. None of it is
-//! the match's business.
+//! What the view remembers between pictures: hits, fallen units, order markers. None of it affects the match.
 
 use std::collections::VecDeque;
 
@@ -15,31 +14,31 @@ use crate::view::paint::palette::{
     BACKDROP, DYING, ROCK_DARK, SELECTION, SPARKLE, TEXT_DIM, army, faded, mixed,
 };
 
-/// How long things are seen, seconds.
+/// Durations of effects, seconds.
 const HURT: f32 = 0.22;
 const FALLEN: f32 = 0.7;
 const MARKER: f32 = 0.9;
 const SPARK: f32 = 0.25;
 const CORPSE: f32 = 12.0;
 
-/// Most marks of one kind, and most who lie there, at a time.
+/// Greatest number of marks of one kind, and of corpses, at a time.
 const MARKS_MAX: usize = 400;
 const CORPSES_MAX: usize = 600;
 
-/// What a unit was like in the picture before.
+/// A unit in the picture before.
 #[derive(Clone, Copy)]
 struct Seen {
     army: u8,
     hit_points: i32,
-    /// The most it had: units are not all equally strong.
+    /// Its greatest hit points so far; units are not all equally strong.
     whole: i32,
     at: Vec2,
     /// Unit vector.
     facing: Vec2,
     is_archer: bool,
-    /// Seconds since the last blow that was seen.
+    /// Seconds since the last visible blow.
     unhurt: f32,
-    /// Number of the frame in which it was seen last.
+    /// Number of the frame in which it was last seen.
     frame: u32,
 }
 
@@ -51,7 +50,7 @@ struct Ruin {
     age: f32,
 }
 
-/// Who lies there.
+/// A fallen unit on the ground.
 #[derive(Clone, Copy)]
 struct Corpse {
     at: Vec2,
@@ -61,7 +60,7 @@ struct Corpse {
     age: f32,
 }
 
-/// Something at a place that fades.
+/// A fading mark at a position.
 #[derive(Clone, Copy)]
 struct Mark {
     at: Vec2,
@@ -75,11 +74,11 @@ struct Mark {
 pub(crate) struct Effects {
     seconds: f32,
     frame: u32,
-    /// By number in the match; none of who does not live.
+    /// By number in the match; none for units that are not alive.
     seen: Vec<Option<Seen>>,
     fallen: Vec<Mark>,
     markers: Vec<Mark>,
-    /// Where somebody was hit.
+    /// Positions of recent hits.
     sparks: Vec<Mark>,
     corpses: VecDeque<Corpse>,
     /// The buildings of the picture before, and those that have fallen.
@@ -88,8 +87,7 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Looks at a client's state. `frame` is its number, `seconds` the time since the last call as the match runs, `real` as
-    /// the person's clock runs.
+    /// Reads a client's state. `frame` is its number; `seconds` is the time since the last call in match time, `real` in real time.
     pub(crate) fn observe(&mut self, game: &Game, frame: u32, seconds: f32, real: f32) {
         self.seconds += seconds;
         for mark in &mut self.fallen {
@@ -176,25 +174,25 @@ impl Effects {
         self.buildings = standing;
     }
 
-    /// Shows at once where an order leads, long before it runs.
+    /// Shows at once where an order leads, before it runs.
     pub(crate) fn mark(&mut self, at: Vec2, army: u8, attacks: bool) {
         if self.markers.len() < MARKS_MAX {
             self.markers.push(Mark { at, age: 0.0, army, attacks });
         }
     }
 
-    /// How fresh the last blow is against the unit with this number in the match: 1 now, 0 long ago.
+    /// How recent the last blow against the unit with this number is: 1 now, 0 long ago.
     pub(crate) fn hurt(&self, number: u32) -> f32 {
         self.seen(number).map_or(0.0, |seen| (1.0 - seen.unhurt / HURT).max(0.0))
     }
 
-    /// The part of its hit points that a unit still has, 0..=1.
+    /// The share of its hit points that a unit still has, 0..=1.
     pub(crate) fn health(&self, number: u32) -> f32 {
         let part = |seen: &Seen| seen.hit_points.max(0) as f32 / seen.whole.max(1) as f32;
         self.seen(number).map_or(1.0, part)
     }
 
-    /// Where a unit looks.
+    /// The direction in which a unit looks.
     pub(crate) fn facing(&self, number: u32) -> Option<Vec2> {
         self.seen(number).map(|seen| seen.facing)
     }
@@ -203,12 +201,12 @@ impl Effects {
         self.seen.get(number as usize)?.as_ref()
     }
 
-    /// Time of the match as pictures count it.
+    /// Match time as pictures count it.
     pub(crate) fn seconds(&self) -> f32 {
         self.seconds
     }
 
-    /// What lies on the ground, below those who stand.
+    /// Draws what lies on the ground, below the units.
     pub(crate) fn draw_ground(&self, batch: &mut Batch, view: &View) {
         for ruin in &self.ruins {
             draw_ruin(batch, view, ruin);
@@ -248,7 +246,7 @@ impl Effects {
     }
 }
 
-/// Stumps of walls and rubble where a building stood. It smokes for a while, and never quite vanishes.
+/// Stumps of walls and rubble where a building stood. It smokes for a while and never disappears completely.
 fn draw_ruin(batch: &mut Batch, view: &View, ruin: &Ruin) {
     /// Until it looks as it will for good, seconds, and how long it smokes.
     const COOLS: f32 = 20.0;
@@ -274,7 +272,7 @@ fn draw_ruin(batch: &mut Batch, view: &View, ruin: &Ruin) {
     }
 }
 
-/// What a unit that is seen for the first time had at its beginning: what it has, unless that is so little that it has been hit.
+/// The initial hit points of a unit that is seen for the first time: its present ones, unless they are so few that it must have been hit.
 fn whole(hit_points: i32, usual: i32) -> i32 {
     if hit_points < usual - usual / 10 { usual } else { hit_points }
 }
@@ -283,7 +281,7 @@ fn whole(hit_points: i32, usual: i32) -> i32 {
 mod tests {
     use super::*;
 
-    /// (Whoever jumped into the middle of a battle saw nobody wounded.)
+    /// (After a jump into the middle of a battle no unit looked wounded.)
     #[test]
     fn who_is_wounded_at_first_sight_is_seen_to_be() {
         let cases = [(120, 120), (108, 108), (132, 132), (107, 120), (1, 120), (0, 120)];

@@ -1,10 +1,10 @@
-//! A part of the screen on which a part of the field is seen.
+//! A part of the screen that shows a part of the field.
 
 use macroquad::math::{Rect, Vec2};
 
 use crate::view::paint::camera::Camera;
 
-/// One view: a part of the screen on which the camera's part of the field is seen.
+/// One view: a part of the screen that shows the camera's part of the field.
 #[derive(Clone, Copy)]
 pub(crate) struct View {
     pub(crate) rect: Rect,
@@ -22,7 +22,7 @@ impl View {
         Rect::new(min.x, min.y, size.x, size.y)
     }
 
-    /// Whether something about a place is seen; `margin` in units of length.
+    /// Whether something at a position is visible; `margin` in units of length.
     pub(crate) fn sees(&self, place: Vec2, margin: f32) -> bool {
         let seen = self.camera.seen(self.rect);
         (place.x - seen.center().x).abs() < seen.w / 2.0 + margin

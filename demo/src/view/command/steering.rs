@@ -19,7 +19,7 @@ pub(crate) type Keys = [KeyCode; 4];
 
 const ARROWS: Keys = [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down];
 
-/// Where the arrows mean something else.
+/// For windows in which the arrows have another meaning.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
 pub(crate) const WASD: Keys = [KeyCode::A, KeyCode::D, KeyCode::W, KeyCode::S];
 
@@ -34,8 +34,8 @@ pub(crate) fn steer(
     steer_by(ARROWS, camera, mouse, under, may_push_edges, seconds)
 }
 
-/// Moves the camera as keys and mouse say. `under` is the view under the mouse, in which the wheel zooms; `seconds` the time since the
-/// last picture. True if the picture was moved, which zooming does not count as.
+/// Moves the camera by keys and mouse. `under` is the view under the mouse, in which the wheel zooms; `seconds` is the time since the last
+/// picture. True if the camera was moved; zooming does not count.
 pub(crate) fn steer_by(
     keys: Keys,
     camera: &mut Camera,
@@ -55,7 +55,7 @@ pub(crate) fn steer_by(
     }
     let mut moved = way * (PAN_SPEED * seconds / camera.scale);
     if is_mouse_button_down(MouseButton::Middle) {
-        // The library measures in half screens, and against the way of the mouse.
+        // The library measures in half screens, and in the opposite direction.
         moved += mouse_delta_position() * screen / 2.0 / camera.scale;
     }
     camera.centre += moved;

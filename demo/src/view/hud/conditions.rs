@@ -1,4 +1,4 @@
-//! The simulated network's conditions: sliders, buttons for ready-made ones, and who carries the packets.
+//! The simulated network's conditions: sliders, presets, and the transport.
 
 use macroquad::math::Rect;
 use testudo_lockstep::Duration;
@@ -7,21 +7,21 @@ use testudo_lockstep::simnet::{LinkSettings, Transport};
 use crate::view::paint::pen::Pen;
 use crate::view::widgets::ui::{Scale, Ui};
 
-/// How long a packet that is to be overtaken is held back.
+/// Delay of a packet that later ones overtake.
 const REORDER_HOLD: Duration = Duration::from_millis(100);
 
-/// What the sliders are called, in the order of the values: milliseconds twice, then percent.
+/// Labels of the sliders, in the order of the values: milliseconds twice, then percent.
 const NAMES: [&str; 5] = ["latency", "jitter", "loss", "duplicates", "reorder"];
 
-/// The switch: name, what stands on it.
+/// The switch: script name, label.
 const TRANSPORTS: [(&str, &str, Transport); 2] =
     [("udp", "UDP", Transport::Udp), ("tcp", "TCP", Transport::Tcp)];
 
-/// What a window offers.
+/// The sliders and presets of a window.
 pub(crate) struct Conditions {
     /// Ends of the sliders.
     max: [f32; 5],
-    /// Name, what stands on the button, values.
+    /// Script name, label, values.
     presets: [(&'static str, &'static str, [f32; 5]); 3],
 }
 
@@ -35,7 +35,7 @@ pub(crate) const PLAYERS: Conditions = Conditions {
     ],
 };
 
-/// To one who only watches.
+/// To a spectator.
 pub(crate) const WATCHER: Conditions = Conditions {
     max: [4_000.0, 1_000.0, 60.0, 50.0, 50.0],
     presets: [

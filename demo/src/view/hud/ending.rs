@@ -1,4 +1,4 @@
-//! How a match over a network ends before its time, or goes wrong: what has happened, and what to do.
+//! How a network match ends early or goes wrong: what has happened, and what to do.
 
 use testudo_lockstep::{Failure, Refusal};
 
@@ -52,7 +52,7 @@ fn of_failure(failure: Failure) -> (&'static str, &'static str) {
     }
 }
 
-/// What is known of a difference between the copies.
+/// What is known about a desync.
 pub(crate) fn of_difference(diagnosis: &Diagnosis) -> Lines {
     let text = match diagnosis {
         Diagnosis::GuestsAsk => "The guests ask this host which number differs. Their windows show it.",

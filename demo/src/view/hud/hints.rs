@@ -1,4 +1,4 @@
-//! What to try next: four hints, each of which waits until it has been followed.
+//! What to try next: four hints, each of which stays until it has been followed.
 
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
@@ -6,7 +6,7 @@ use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 use crate::view::paint::palette::{PANEL, SELECTION, TEXT, TEXT_DIM, faded};
 use crate::view::paint::pen::{Pen, SIZE, SMALL};
 
-/// What has been done so far.
+/// What the person has done so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) has_chosen: bool,
@@ -24,7 +24,7 @@ const HINTS: [[&str; 2]; 4] = [
 ];
 
 impl Progress {
-    /// Number of the hint that waits; none when all have been followed.
+    /// Number of the current hint; none when all have been followed.
     pub(crate) fn next(self) -> Option<usize> {
         [self.has_chosen, self.has_attacked, self.has_broken_network, self.has_corrupted]
             .into_iter()
@@ -32,7 +32,7 @@ impl Progress {
     }
 }
 
-/// Draws the hint that waits, in the middle of a strip.
+/// Draws the current hint in the middle of a strip.
 pub(crate) fn draw(pen: &Pen, strip: Rect, progress: Progress) {
     let Some(number) = progress.next() else { return };
     let count = format!("{} of {}", number + 1, HINTS.len());

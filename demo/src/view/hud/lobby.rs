@@ -1,4 +1,4 @@
-//! Before the first turn: how others join, and who is here.
+//! Before the first turn: how others join, and who has joined.
 
 use std::net::SocketAddr;
 
@@ -14,10 +14,10 @@ use crate::view::paint::palette::{
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
-/// Size of the line that others are to type.
+/// Size of the command for the others.
 const HUGE: f32 = 26.0;
 
-/// Players with a line of their own; there are up to sixteen, in two columns.
+/// Number of players with their own line; up to sixteen fit, in two columns.
 const ROWS: u8 = 8;
 const ROW: f32 = 22.0;
 
@@ -48,7 +48,7 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> bool {
     leave(pen, ui, card)
 }
 
-/// Draws what there is to say while the host is asked for a place; true if the person wants to leave.
+/// Draws the screen while the host is asked for a place; true if the person wants to leave.
 pub(crate) fn draw_asking(pen: &Pen, ui: &mut Ui, around: Rect, host: SocketAddr, seconds: f32) -> bool {
     let card = frame(ui, around, 150.0);
     let dots = ".".repeat(1 + (seconds * 2.0) as usize % 3);
@@ -74,7 +74,7 @@ fn leave(pen: &Pen, ui: &mut Ui, card: Rect) -> bool {
     ui.button(pen, "leave", button, "Leave", false)
 }
 
-/// What others are to type.
+/// The command for the others.
 fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, address: SocketAddr) {
     let x = card.x + 28.0;
     let line = format!("testudo join {address}");
@@ -92,7 +92,7 @@ fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, address: SocketAddr) {
     }
 }
 
-/// Who is here and who is not.
+/// The players who have joined and those who have not.
 fn players(pen: &Pen, rect: Rect, seat: &Seat) {
     let here = seat.session().present_players();
     for player in (0..seat.terms().setup.players).map(PlayerId) {

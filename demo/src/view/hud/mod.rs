@@ -1,4 +1,4 @@
-//! What stands around the battle.
+//! Everything around the battle.
 
 pub(crate) mod alarm;
 pub(crate) mod commands;

@@ -1,4 +1,4 @@
-//! The network: what it does, what lockstep makes of it, and the means to make it worse.
+//! The network: its state, lockstep's reaction to it, and controls to make it worse.
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
@@ -14,25 +14,25 @@ use crate::view::paint::pen::{Pen, SIZE, SMALL};
 use crate::view::widgets::graph::{self, Curve};
 use crate::view::widgets::ui::Ui;
 
-/// From one line of a list to the next, pixels.
+/// Height of a line in a list, pixels.
 const LINE_HEIGHT: f32 = 18.0;
 
 /// Widths of the columns; the graph takes the rest.
 const COLUMNS: [f32; 3] = [262.0, 232.0, 372.0];
 const COLUMNS_TIGHT: [f32; 3] = [228.0, 210.0, 330.0];
 
-/// Below these widths columns are tighter, and stand below each other, pixels.
+/// Below these widths columns are tighter, or one below the other, pixels.
 const TIGHT: f32 = 900.0;
 const NARROW: f32 = 780.0;
 
-/// What the person did in the panel.
+/// The person's action in the panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
     Network(LinkSettings),
     Corrupt,
 }
 
-/// The ground of a panel, its columns of these widths, and what is left beside them for a graph, if that is enough.
+/// The background of a panel, its columns of these widths, and the rest of the width for a graph, if that is enough.
 pub(crate) fn columns<const N: usize>(
     ui: &mut Ui,
     rect: Rect,
@@ -82,7 +82,7 @@ fn draw_narrow(pen: &Pen, ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Optio
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
 }
 
-/// Round trip and turn length over the last while.
+/// Recent round trips and turn lengths.
 pub(crate) fn curves(batch: &mut Batch, pen: &Pen, rect: Rect, samples: Vec<&Sample>) {
     let values = |value: fn(&Sample) -> u32| samples.iter().copied().map(value).collect::<Vec<u32>>();
     let curves = [
@@ -92,7 +92,7 @@ pub(crate) fn curves(batch: &mut Batch, pen: &Pen, rect: Rect, samples: Vec<&Sam
     graph::draw(batch, pen, rect, &curves, &values(|sample| sample.stalled_frames));
 }
 
-/// What is measured: turns, delays, traffic, and for whom the match waits.
+/// Measurements: turns, delays, traffic, and the players for whom the match waits.
 fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
     let session = skirmish.session(0);
     let sample = skirmish.samples().next_back().copied().unwrap_or_default();
@@ -122,12 +122,12 @@ fn turns(pen: &Pen, rect: Rect, skirmish: &Skirmish) {
     pen.text(&text, rect.x, rect.y + 36.0 + 7.6 * LINE_HEIGHT, SMALL, color);
 }
 
-/// A number of things in words.
+/// A number of things as text.
 pub(crate) fn count(number: u32, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Measurements below each other, with their names.
+/// A list of named measurements.
 pub(crate) fn list(pen: &Pen, rect: Rect, title: &str, lines: &[(&str, String)]) {
     pen.strong(title, rect.x, rect.y + 14.0, SIZE, TEXT);
     for (n, (name, value)) in lines.iter().enumerate() {
@@ -137,7 +137,7 @@ pub(crate) fn list(pen: &Pen, rect: Rect, title: &str, lines: &[(&str, String)])
     }
 }
 
-/// For which turn and for whom the match waits, and in how many frames it did lately.
+/// The turn and players for which the match waits, and the number of frames in which it waited recently.
 pub(crate) fn waiting(now: Option<&(Turn, Vec<PlayerId>)>, recently: u32) -> (String, Color) {
     if let Some((turn, players)) = now {
         let whom: Vec<String> = players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
@@ -149,7 +149,7 @@ pub(crate) fn waiting(now: Option<&(Turn, Vec<PlayerId>)>, recently: u32) -> (St
     ("no waiting: orders arrive in time".into(), GOOD)
 }
 
-/// Whether the copies agree, and the button that breaks one.
+/// Whether the copies agree, and the button that damages one.
 fn checksums(pen: &Pen, ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> bool {
     let (turns, sums) = skirmish.compared();
     pen.strong("Checksums", rect.x, rect.y + 14.0, SIZE, TEXT);

@@ -1,4 +1,4 @@
-//! The panel of a match over a real network: what lockstep measures of it, and of each player.
+//! The panel of a network match: lockstep's measurements of the match and of each player.
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
@@ -34,7 +34,7 @@ pub(crate) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, seat: 
     }
 }
 
-/// Turns, delays, traffic, and for whom the match waits.
+/// Turns, delays, traffic, and the players for whom the match waits.
 fn turns(pen: &Pen, rect: Rect, seat: &Seat) {
     let session = seat.session();
     let sample = seat.samples().next_back().copied().unwrap_or_default();
@@ -74,7 +74,7 @@ fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
     }
 }
 
-/// What the comparison says so far.
+/// The result of the comparison so far.
 pub(crate) fn verdict(turns: u32, divergent_turn: Option<u32>) -> (String, Color) {
     match (divergent_turn, turns) {
         (Some(turn), _) => (format!("\u{2260}  different since turn {turn}"), BAD),
@@ -85,7 +85,7 @@ pub(crate) fn verdict(turns: u32, divergent_turn: Option<u32>) -> (String, Color
 
 /// One line for each player.
 fn players(pen: &Pen, rect: Rect, seat: &Seat) {
-    /// Where columns begin, and how many players have room.
+    /// Left edges of the columns, and the number of players that fit.
     const AT: [f32; 4] = [0.0, 92.0, 170.0, 236.0];
     const ROWS: u8 = 8;
     let session = seat.session();
@@ -116,7 +116,7 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
     }
 }
 
-/// Nothing is known at 0.
+/// A value of 0 means unknown.
 fn milliseconds(value: u32) -> String {
     if value == 0 { "\u{2013}".into() } else { format!("{value} ms") }
 }

@@ -1,4 +1,4 @@
-//! The end of a battle: who has won, how it went, and whether the computers agreed all the time.
+//! The end of a battle: the winner, kills over time, and whether the computers always agreed.
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
@@ -11,20 +11,20 @@ use crate::view::widgets::ui::Ui;
 /// Seconds of the match from one sample of the score to the next.
 pub(crate) const SAMPLE_EVERY: f32 = 2.0;
 
-/// Most samples: when there are more, every second one is dropped.
+/// Greatest number of samples: beyond it every second one is dropped.
 const SAMPLES_MAX: usize = 400;
 
 /// Kills of both armies over time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Score {
     samples: Vec<[u32; 2]>,
-    /// Samples that one stands for, as a power of two.
+    /// Number of samples that each one represents, as a power of two.
     halvings: u32,
     skipped: u32,
 }
 
 impl Score {
-    /// Takes down the kills of both armies, every [`SAMPLE_EVERY`] seconds.
+    /// Notes the kills of both armies every [`SAMPLE_EVERY`] seconds.
     pub(crate) fn note(&mut self, kills: [u32; 2]) {
         self.skipped += 1;
         if self.skipped < 1 << self.halvings {
@@ -43,23 +43,23 @@ impl Score {
     }
 }
 
-/// What has come of a battle.
+/// The result of a battle.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended<'a> {
     /// None: nobody has won.
     pub(crate) winner: Option<u8>,
-    /// Whom the person plays; none if both are bots.
+    /// The person's player; none if both are bots.
     pub(crate) person: Option<u8>,
     pub(crate) seconds: u32,
     pub(crate) kills: [u32; 2],
     pub(crate) score: &'a Score,
-    /// Turns in which the checksums were compared, and whether they were equal in all of them.
+    /// Number of turns whose checksums were compared, and whether they were equal in all of them.
     pub(crate) turns: u32,
     pub(crate) is_identical: bool,
     pub(crate) has_replay: bool,
 }
 
-/// What the person wants next.
+/// The person's next wish.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     Rematch,
@@ -68,7 +68,7 @@ pub(crate) enum Next {
 }
 
 impl Ended<'_> {
-    /// Who has won, from the person's side.
+    /// The winner, from the person's side.
     pub(crate) fn title(&self) -> (String, Color) {
         match (self.winner, self.person) {
             (Some(winner), Some(person)) if winner == person => {

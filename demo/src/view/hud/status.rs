@@ -1,4 +1,4 @@
-//! One line that says how the match stands: how many computers, whether their copies are identical, what it costs.
+//! One line that summarises the match: number of computers, whether their copies are identical, bandwidth.
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
@@ -8,11 +8,11 @@ use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT_DIM, WARN};
 use crate::view::paint::pen::{LARGE, Pen, SMALL};
 use crate::view::widgets::ui::Ui;
 
-/// What the line says.
+/// The content of the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
     pub(crate) computers: u8,
-    /// Turns in which the copies were compared.
+    /// Number of turns in which the copies were compared.
     pub(crate) turns: u32,
     /// The first turn in which they differed.
     pub(crate) divergent_turn: Option<u32>,
@@ -21,7 +21,7 @@ pub(crate) struct Status {
     pub(crate) is_waiting: bool,
 }
 
-/// What the person wants.
+/// The person's wish.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
     Unfold,
@@ -29,7 +29,7 @@ pub(crate) enum Wish {
 }
 
 impl Status {
-    /// The line in words.
+    /// The line as text.
     pub(crate) fn words(&self) -> (String, Color) {
         let rate = f64::from(self.bytes_per_second) / 1e3;
         let count = self.computers;
