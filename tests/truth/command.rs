@@ -1,8 +1,10 @@
-//! What takes too long for a test run, or is measured: `cargo run --release -p testudo-tests --example truths -- pile-up`.
+//! What takes too long for a test run, or is measured:
+//! `cargo run --release -p testudo-tests --example truths -- scenes 1 10000` and `... -- pile-up`.
 
 #[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
 #[path = "../physics/build.rs"]
 mod build;
+mod scenes;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -15,12 +17,40 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("pile-up") => pile_up(),
+        Some("scenes") => {
+            let number = |at: usize, usual| arguments.get(at).map_or(Ok(usual), |text| text.parse::<u64>());
+            match (number(1, 1), number(2, 10_000)) {
+                (Ok(first), Ok(count)) => return scenes(first, count),
+                _ => eprintln!("the first seed and the number of scenes are numbers"),
+            }
+            return ExitCode::FAILURE;
+        }
         _ => {
-            eprintln!("usage: truths pile-up");
+            eprintln!("usage: truths pile-up, or truths scenes [FIRST SEED] [NUMBER OF SCENES]");
             return ExitCode::FAILURE;
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Plays random scenes and prints what did not hold.
+fn scenes(first: u64, count: u64) -> ExitCode {
+    let start = Instant::now();
+    let (mut failed, mut limited) = (0, 0);
+    for seed in first..first + count {
+        let outcome = scenes::Scene::new(seed).play();
+        failed += u64::from(!outcome.failures.is_empty());
+        limited += u64::from(!outcome.limits.is_empty());
+        let limits = outcome.limits.iter().take(1).map(|line| format!("known limit: {line}"));
+        for line in outcome.failures.iter().cloned().chain(limits) {
+            println!("{line}");
+        }
+    }
+    println!(
+        "{count} scenes from seed {first}: {failed} broke a law, {limited} met the known limit of mixed masses; {:.0} s",
+        start.elapsed().as_secs_f64()
+    );
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// How long the steps of 10,000 discs in one point take, and how they come apart.

@@ -15,6 +15,7 @@ mod geometry_tools;
 mod geometry_walls;
 mod pairs;
 mod pile_up;
+mod scenes;
 mod sleep;
 mod sleep_random;
 mod solve;

@@ -1,0 +1,465 @@
+//! Random scenes in which everything is mixed: shapes, sizes, masses, materials, kinds, rates, removals, gravity on and off; and the laws that
+//! hold in them whatever happens. One seed is one scene.
+
+use testudo_physics::{BodyDef, BodyId, BodyKind, Fx, Vec2, World, WorldDef};
+
+use crate::build::{Chance, ONE, add, at, circle, milli, momentum, overlap, raw, rect, world};
+
+/// Frames per second that a scene may have.
+const RATES: [u32; 7] = [10, 15, 20, 30, 50, 60, 144];
+
+/// Seconds in which something may happen to the bodies.
+const EVENTFUL: i64 = 4;
+
+/// Seconds after which everything rests, where gravity or ground friction takes the energy.
+pub(crate) const REST: i64 = 30;
+
+/// Deepest that a body may be in a wall, thousandths: while things fly, and in heaps that settle.
+const IN_WALL: [i64; 2] = [500, 100];
+
+/// Seconds after which heaps have settled so far.
+const SETTLING: i64 = 3;
+
+/// Where a scene plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// No walls, no gravity, no friction: momentum is kept.
+    Open,
+    /// Seen from above: walls and ground friction.
+    Level,
+    /// Gravity, walls and friction.
+    Upright,
+}
+
+/// A scene on its way, and what was seen in it.
+pub(crate) struct Scene {
+    pub(crate) seed: u64,
+    pub(crate) place: Place,
+    chance: Chance,
+    pub(crate) world: World,
+    /// The same world, restored from bytes in the middle of the scene.
+    twin: Option<World>,
+    fps: u32,
+    /// Heaviest mass by the lightest, hundredths.
+    masses: i64,
+    /// Half width and half height of the box, thousandths.
+    half: [i64; 2],
+    /// Side of the cells in which bodies begin, thousandths.
+    cell: i64,
+    drivers: Vec<BodyId>,
+    /// Energy that the bodies may have at most: what they had, and what was put in.
+    most_energy: i128,
+    /// Momentum that the bodies have been given.
+    momentum: [i128; 2],
+    /// Frame since which no kinematic body moves.
+    undriven_since: u64,
+    /// Whether it is [`SETTLING`] seconds that nobody does anything to the bodies.
+    settled: bool,
+    outcome: Outcome,
+}
+
+/// What was seen in a scene.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// What did not hold.
+    pub(crate) failures: Vec<String>,
+    /// What no engine here promises: heaps of very different masses that shake, or press light bodies into walls.
+    pub(crate) limits: Vec<String>,
+}
+
+/// Twice the kinetic and potential energy, 48 fraction bits.
+fn energy(w: &World) -> i128 {
+    let g = raw(w.gravity());
+    let of = |body: testudo_physics::BodyRef<'_>| {
+        let (v, p, m) = (raw(body.velocity()), raw(body.position()), i128::from(body.mass().to_bits()));
+        let part =
+            |axis: usize| i128::from(v[axis] * v[axis]) - 2 * i128::from(g[axis]) * i128::from(p[axis]);
+        m * (part(0) + part(1))
+    };
+    w.bodies().filter(|body| body.kind() == BodyKind::Dynamic).map(of).sum()
+}
+
+/// The lowest that potential energy can get in a box of this half size, likewise.
+fn least_energy(w: &World, half: [i64; 2]) -> i128 {
+    let g = raw(w.gravity());
+    let mass: i128 =
+        w.bodies().filter(|b| b.kind() == BodyKind::Dynamic).map(|b| i128::from(b.mass().to_bits())).sum();
+    -(0..2).map(|x| 2 * mass * i128::from(g[x].abs()) * i128::from(half[x] * ONE / 1_000)).sum::<i128>()
+}
+
+impl Scene {
+    /// Draws the scene of a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut chance = Chance::new(seed);
+        let place = [Place::Open, Place::Level, Place::Upright, Place::Upright][chance.below(4) as usize];
+        let count = chance.between(20, 200);
+        let largest = chance.between(250, 1_100);
+        let cell = 2 * largest + 200;
+        let columns = (count.isqrt() + chance.between(-3, 6)).max(4);
+        let rows = count / columns + 2;
+        let half = [columns * cell / 2 + 300, rows * cell / 2 + 300];
+        let gravity = if place == Place::Upright { chance.between(2_000, 20_000) } else { 0 };
+        let mut w = world(WorldDef::new().gravity(at(0, -gravity)));
+        let mut drivers = Vec::new();
+        let materials = Materials::new(place, &mut chance);
+        if place != Place::Open {
+            for sign in [-1, 1] {
+                let side = BodyDef::static_body(rect(3_000, half[1] + 6_000))
+                    .position(at(sign * (half[0] + 3_000), 0));
+                add(&mut w, materials.put_on(side, &mut chance));
+                let floor =
+                    BodyDef::static_body(rect(half[0], 3_000)).position(at(0, sign * (half[1] + 3_000)));
+                add(&mut w, materials.put_on(floor, &mut chance));
+            }
+        }
+        for i in 0..count {
+            let centre = [i % columns, i / columns];
+            let centre = [0, 1].map(|x| centre[x] * cell + cell / 2 + 300 - half[x]);
+            let position = at(centre[0] + chance.between(-90, 90), centre[1] + chance.between(-90, 90));
+            let mut half = || chance.between(largest / 4, largest);
+            let shape = [half(), half(), half()];
+            let shape = if chance.below(2) == 0 { circle(shape[0]) } else { rect(shape[1], shape[2]) };
+            let def = match chance.below(20) {
+                0 if place != Place::Open => BodyDef::static_body(shape),
+                1 if place != Place::Open => BodyDef::static_body(shape).sensor(true),
+                2 if place != Place::Open && chance.below(4) == 0 => {
+                    let speed = at(chance.between(-1_500, 1_500), chance.between(-1_500, 1_500));
+                    BodyDef::kinematic(shape).velocity(speed)
+                }
+                _ => BodyDef::dynamic(shape).velocity(materials.speed(&mut chance)),
+            };
+            let id = add(&mut w, materials.put_on(def.position(position), &mut chance));
+            if w.body(id).is_some_and(|body| body.kind() == BodyKind::Kinematic) {
+                drivers.push(id);
+            }
+        }
+        let fps = RATES[chance.below(RATES.len() as u32) as usize];
+        let most_energy = energy(&w) - least_energy(&w, half);
+        let momentum = momentum(&w);
+        Self {
+            seed,
+            place,
+            chance,
+            world: w,
+            twin: None,
+            fps,
+            masses: materials.masses,
+            half,
+            cell,
+            undriven_since: if drivers.is_empty() { 0 } else { u64::MAX },
+            drivers,
+            settled: false,
+            most_energy,
+            momentum,
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Plays the scene to its end and returns what did not hold.
+    pub(crate) fn play(mut self) -> Outcome {
+        let (mut elapsed, mut turns) = (0, 0);
+        let (restored_at, mut restored) = (self.chance.between(200, EVENTFUL * 1_000), false);
+        while elapsed < EVENTFUL * 1_000 && self.outcome.failures.is_empty() {
+            if self.chance.below(self.fps) < 3 {
+                self.happen();
+            }
+            if elapsed / 1_000 > turns {
+                turns += 1;
+                self.turn_drivers();
+            }
+            if !restored && elapsed > restored_at {
+                restored = true;
+                self.restore();
+            }
+            if self.chance.below(3 * self.fps) == 0 {
+                self.fps = RATES[self.chance.below(RATES.len() as u32) as usize];
+            }
+            self.frame();
+            elapsed += 1_000 / i64::from(self.fps);
+        }
+        self.calm_down();
+        while elapsed < (EVENTFUL + 2) * 1_000 && self.outcome.failures.is_empty() {
+            self.frame();
+            elapsed += 1_000 / i64::from(self.fps);
+        }
+        self.twin = None;
+        if self.outcome.failures.is_empty() {
+            self.come_to_rest();
+        }
+        if let Err(error) = self.world.validate() {
+            self.fail(format_args!("invalid state: {error}"));
+        }
+        self.outcome
+    }
+
+    /// Masses beyond 1:4.
+    fn is_mixed(&self) -> bool {
+        self.masses > 400
+    }
+
+    fn case(&self) -> String {
+        let Self { seed, place, fps, world, masses, drivers, .. } = self;
+        let (bodies, kinematic, frame) = (world.body_count(), drivers.len(), world.frame());
+        format!(
+            "seed {seed}, {place:?}, {bodies} bodies, masses 1:{}, {kinematic} kinematic, {fps} fps, frame {frame}",
+            masses / 100
+        )
+    }
+
+    fn fail(&mut self, seen: impl std::fmt::Display) {
+        let failure = format!("{}: {seen}", self.case());
+        self.outcome.failures.push(failure);
+    }
+
+    /// A failure, unless masses are mixed.
+    fn fail_unless_mixed(&mut self, seen: impl std::fmt::Display) {
+        if self.is_mixed() {
+            let limit = format!("{}: {seen}", self.case());
+            self.outcome.limits.push(limit);
+        } else {
+            self.fail(seen);
+        }
+    }
+
+    /// One frame, and the laws that are asked in every one.
+    fn frame(&mut self) {
+        let before = energy(&self.world) - least_energy(&self.world, self.half);
+        self.world.step(self.fps).expect("in range");
+        if let Some(twin) = &mut self.twin {
+            twin.step(self.fps).expect("in range");
+            if twin.checksum() != self.world.checksum() {
+                let difference = self.world.first_difference(twin);
+                self.fail(format_args!("after a restore: {difference:?}"));
+            }
+        }
+        self.judge_energy(before);
+        self.judge_momentum();
+        if self.world.frame().is_multiple_of(8) {
+            self.judge_places();
+        }
+    }
+
+    /// Contacts give no energy, and nobody has more than all had together.
+    fn judge_energy(&mut self, before: i128) {
+        let now = energy(&self.world) - least_energy(&self.world, self.half);
+        // While kinematic bodies push, and for a second after, nobody knows what they put in.
+        if self.undriven_since == u64::MAX
+            || (!self.drivers.is_empty() && self.world.frame() < self.undriven_since + 144)
+        {
+            self.most_energy = self.most_energy.max(now);
+            return;
+        }
+        // What parting overlaps, which are springs, may give back in a frame.
+        let springs = self.most_energy / if self.is_mixed() { 10 } else { 50 };
+        if now > before + before / 500 + springs {
+            let permille = (now - before) * 1_000 / self.most_energy;
+            self.fail(format_args!("energy grows within a frame by {permille}/1000 of all that was put in"));
+        }
+        // Together they have no more than was put in, so nobody has.
+        if now > self.most_energy + self.most_energy / 50 {
+            let percent = now * 100 / self.most_energy;
+            self.fail(format_args!("{percent} % of the energy that was put in"));
+        }
+    }
+
+    fn judge_momentum(&mut self) {
+        if self.place == Place::Open {
+            let p = momentum(&self.world);
+            // Some raw units of speed per body and frame are rounding between different masses.
+            let total: i128 = self.world.bodies().map(|b| i128::from(b.mass().to_bits())).sum();
+            let allowed = 8 * total * i128::from(self.world.frame() + 16);
+            if (0..2).any(|x| (p[x] - self.momentum[x]).abs() > allowed) {
+                let lost = [0, 1].map(|x| (p[x] - self.momentum[x]) / total);
+                self.fail(format_args!("momentum lost: {lost:?} raw units per second of all bodies"));
+            }
+        }
+    }
+
+    /// Nobody is inside of a wall or outside of the box.
+    fn judge_places(&mut self) {
+        if self.place == Place::Open || !self.drivers.is_empty() && !self.settled {
+            return;
+        }
+        let walls: Vec<_> = self
+            .world
+            .bodies()
+            .filter(|b| b.kind() == BodyKind::Static && !b.is_sensor())
+            .map(|b| b.id())
+            .collect();
+        let mut seen = None;
+        for body in self.world.bodies().filter(|b| b.kind() == BodyKind::Dynamic) {
+            let [x, y] = raw(body.position()).map(|c| c.abs() * 1_000 / ONE);
+            if x > self.half[0] || y > self.half[1] {
+                seen = Some(format!("{:?} is outside of the box", body.id()));
+            }
+            for wall in walls.iter().filter_map(|&id| self.world.body(id)) {
+                let depth = overlap(&body, &wall) * 1_000 / ONE;
+                if depth > IN_WALL[usize::from(self.settled)] {
+                    seen = Some(format!("{:?} is {depth}/1000 inside of {:?}", body.id(), wall.id()));
+                }
+            }
+        }
+        if let Some(seen) = seen {
+            self.fail_unless_mixed(seen);
+        }
+    }
+
+    /// Saves the world and lets a copy of it go on beside.
+    fn restore(&mut self) {
+        let mut bytes = Vec::new();
+        self.world.snapshot(&mut bytes);
+        match World::from_bytes(&bytes) {
+            Ok(twin) => self.twin = Some(twin),
+            Err(error) => self.fail(format_args!("its own bytes are refused: {error}")),
+        }
+    }
+
+    /// Does something to the world, and to its twin; what it puts in is allowed.
+    fn happen(&mut self) {
+        let before = energy(&self.world) - least_energy(&self.world, self.half);
+        let chance = self.chance.clone();
+        let mut chances = [chance.clone(), chance];
+        self.operate_on(&mut chances[0], false);
+        if self.twin.is_some() {
+            self.operate_on(&mut chances[1], true);
+        }
+        self.chance = chances[0].clone();
+        let now = energy(&self.world) - least_energy(&self.world, self.half);
+        self.most_energy += (now - before).max(0);
+        self.momentum = momentum(&self.world);
+    }
+
+    fn operate_on(&mut self, chance: &mut Chance, on_twin: bool) {
+        let (half, cell) = (self.half, self.cell);
+        let Some(w) = (if on_twin { self.twin.as_mut() } else { Some(&mut self.world) }) else { return };
+        let movable: Vec<_> = w.bodies().filter(|b| b.kind() == BodyKind::Dynamic).map(|b| b.id()).collect();
+        if movable.len() < 5 {
+            return;
+        }
+        let id = movable[chance.below(movable.len() as u32) as usize];
+        let speed = at(chance.between(-6_000, 6_000), chance.between(-6_000, 6_000));
+        match chance.below(9) {
+            0 => w.remove_body(id).expect("alive"),
+            1 => w.set_velocity(id, speed).expect("in range"),
+            2 => w.apply_impulse(id, speed).expect("in range"),
+            3 => w.sleep_body(id).expect("alive"),
+            4 if self.place != Place::Open => w.set_kind(id, BodyKind::Static).expect("alive"),
+            5 if self.place == Place::Upright => {
+                let g = chance.between(-10_000, 10_000) * i64::from(chance.below(2));
+                w.set_gravity(at(0, g)).expect("in range");
+            }
+            6 => {
+                let mass = w.body(id).expect("alive").mass();
+                w.set_mass(id, mass / 2 + Fx::from_bits(1)).expect("in range");
+            }
+            7 => w.wake_body(id).expect("alive"),
+            _ => {
+                // Somebody new, where there is room.
+                let place = at(chance.between(-half[0], half[0]), chance.between(-half[1], half[1]));
+                let size = chance.between(150, cell / 2);
+                let def = BodyDef::dynamic(circle(size)).position(place).velocity(speed).friction(milli(500));
+                let id = w
+                    .create_body(&def.ground_friction(w.body(id).expect("alive").material().ground_friction))
+                    .expect("in range");
+                let new = w.body(id).expect("alive");
+                if w.bodies()
+                    .any(|other| other.id() != id && !other.is_sensor() && overlap(&new, &other) > -ONE / 50)
+                {
+                    w.remove_body(id).expect("alive");
+                }
+            }
+        }
+    }
+
+    /// The kinematic bodies go to and fro, so that they crush nobody for good.
+    fn turn_drivers(&mut self) {
+        for w in [Some(&mut self.world), self.twin.as_mut()].into_iter().flatten() {
+            for &id in &self.drivers {
+                let velocity = w.body(id).expect("nobody removes it").velocity();
+                w.set_velocity(id, Vec2::new(-velocity.x, -velocity.y)).expect("in range");
+            }
+        }
+    }
+
+    /// The kinematic bodies go, and gravity is what it shall be from now on.
+    fn calm_down(&mut self) {
+        let fall = -self.chance.between(3_000, 20_000);
+        let before = energy(&self.world) - least_energy(&self.world, self.half);
+        for w in [Some(&mut self.world), self.twin.as_mut()].into_iter().flatten() {
+            for &id in &self.drivers {
+                w.remove_body(id).expect("nobody else removes it");
+            }
+            if self.place == Place::Upright {
+                w.set_gravity(at(0, fall)).expect("in range");
+            }
+        }
+        let now = energy(&self.world) - least_energy(&self.world, self.half);
+        self.most_energy += (now - before).max(0);
+        self.undriven_since = self.undriven_since.min(self.world.frame());
+    }
+
+    /// Everything rests in the end, where something takes the energy.
+    fn come_to_rest(&mut self) {
+        if self.place == Place::Open {
+            return;
+        }
+        let frames = REST * i64::from(self.fps);
+        for frame in 0..frames {
+            self.settled = frame > SETTLING * i64::from(self.fps);
+            self.frame();
+            if !self.outcome.failures.is_empty() || self.world.bodies().all(|body| !body.is_awake()) {
+                return;
+            }
+        }
+        let awake = self.world.bodies().filter(|body| body.is_awake());
+        let speeds = awake.map(|body| raw(body.velocity())).map(|[x, y]| (x * x + y * y).isqrt());
+        let (count, fastest) = speeds.fold((0, 0), |(count, fastest), speed| (count + 1, speed.max(fastest)));
+        self.fail_unless_mixed(format_args!(
+            "{count} bodies restless after {REST} s, up to {}/1000 units/s",
+            fastest * 1_000 / ONE
+        ));
+    }
+}
+
+/// What the bodies of a scene are made of.
+struct Materials {
+    place: Place,
+    /// Heaviest body, in hundredths of the lightest.
+    masses: i64,
+    elasticity: i64,
+    speed: i64,
+}
+
+impl Materials {
+    fn new(place: Place, chance: &mut Chance) -> Self {
+        let masses = [100, 100, 400, 3_000, 10_000][chance.below(5) as usize];
+        let elasticity = chance.between(0, 900) * i64::from(chance.below(2));
+        Self { place, masses, elasticity, speed: chance.between(500, 12_000) }
+    }
+
+    fn speed(&self, chance: &mut Chance) -> Vec2 {
+        at(chance.between(-self.speed, self.speed), chance.between(-self.speed, self.speed))
+    }
+
+    fn put_on(&self, def: BodyDef, chance: &mut Chance) -> BodyDef {
+        // Light ones are as frequent as heavy ones.
+        let (mut mass, steps) = (100, chance.between(0, 16));
+        for _ in 0..steps {
+            mass = (mass * 133 / 100).min(self.masses);
+        }
+        let def = def.mass(milli(10 * mass)).restitution(milli(chance.between(0, self.elasticity)));
+        match self.place {
+            Place::Open => def,
+            Place::Level => def.ground_friction(milli(chance.between(500, 4_000))),
+            Place::Upright => def.friction(milli(chance.between(200, 900))),
+        }
+    }
+}
+
+/// Every 250th of ten thousand scenes. `cargo run --release -p testudo-tests --example truths -- scenes` plays them all.
+#[test]
+fn random_scenes_keep_the_laws() {
+    let outcomes: Vec<_> = (1..=40).map(|part| Scene::new(250 * part).play()).collect();
+    let failures: Vec<_> = outcomes.into_iter().flat_map(|outcome| outcome.failures).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
