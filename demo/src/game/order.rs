@@ -94,6 +94,53 @@ pub(crate) struct UnitRange {
     pub(crate) count: u32,
 }
 
+impl Command {
+    /// The name in logs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Move(_) => "move",
+            Self::Attack(_) => "attack",
+            Self::Assign(_) => "assign",
+            Self::Patrol(_) => "patrol",
+            Self::Strike(_) => "strike",
+            Self::Rally(_) => "rally",
+        }
+    }
+
+    /// The place where it leads, if it names one.
+    pub(crate) fn place(self) -> Option<Place> {
+        match self {
+            Self::Move(place) | Self::Attack(place) | Self::Patrol(place) | Self::Rally(place) => Some(place),
+            Self::Stop | Self::Assign(_) | Self::Strike(_) => None,
+        }
+    }
+}
+
+impl Order {
+    /// The order as a person would say it.
+    pub(crate) fn in_words(&self) -> String {
+        let whom = match &self.units {
+            Selection::All => "everybody".into(),
+            Selection::Group(group) => format!("group {group}"),
+            Selection::Area(_) => "units in an area".into(),
+            Selection::Units(ranges) => {
+                format!("{} units", ranges.iter().map(|range| range.count).sum::<u32>())
+            }
+        };
+        match self.command {
+            Command::Stop => format!("{whom}: stop"),
+            Command::Move(_) => format!("{whom}: go there"),
+            Command::Attack(_) => format!("{whom}: attack there"),
+            Command::Assign(group) => format!("{whom}: form group {group}"),
+            Command::Patrol(_) => format!("{whom}: patrol"),
+            Command::Strike(Foe::Unit(_)) => format!("{whom}: attack one enemy"),
+            Command::Strike(Foe::Building(_)) => format!("{whom}: attack a building"),
+            Command::Rally(_) => "recruits: gather there".into(),
+        }
+    }
+}
+
 impl Place {
     /// The nearest place that an order can name.
     pub(crate) fn near(point: Point) -> Self {

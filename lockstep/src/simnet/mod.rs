@@ -70,10 +70,10 @@ pub struct SimNetStats {
 pub struct SimNet {
     seed: u64,
     default: LinkSettings,
-    settings: BTreeMap<Way, LinkSettings>,
-    lines: BTreeMap<Way, Line>,
+    settings: BTreeMap<Direction, LinkSettings>,
+    lines: BTreeMap<Direction, Line>,
     /// By the two nodes, the lower one first.
-    connections: BTreeMap<Way, Connection>,
+    connections: BTreeMap<Direction, Connection>,
     /// One side of a partition.
     island: BTreeSet<u32>,
     /// Future events by (time, order of sending), so that the order of everything is defined.
@@ -85,7 +85,7 @@ pub struct SimNet {
 }
 
 /// One direction of a link: from, to.
-type Way = (u32, u32);
+type Direction = (u32, u32);
 
 /// What happens at a point of virtual time.
 #[derive(Clone, Debug)]
@@ -93,9 +93,9 @@ enum Event {
     /// A packet is ready for [`SimNet::receive`].
     Delivery(Delivery),
     /// An IP packet of a connection reaches the other end.
-    Segment(Way, Vec<u8>),
+    Segment(Direction, Vec<u8>),
     /// One end of a connection has something to do.
-    Timer(Way, Side),
+    Timer(Direction, Side),
 }
 
 impl SimNet {
@@ -140,15 +140,16 @@ impl SimNet {
         }
     }
 
-    fn send_datagram(&mut self, now: Instant, way: Way, bytes: &[u8], settings: &LinkSettings) {
+    fn send_datagram(&mut self, now: Instant, direction: Direction, bytes: &[u8], settings: &LinkSettings) {
         self.stats.sent += 1;
         let seed = self.seed;
-        let line = self.lines.entry(way).or_insert_with(|| Line::new(Pcg32::new(seed, number_of(way))));
+        let line =
+            self.lines.entry(direction).or_insert_with(|| Line::new(Pcg32::new(seed, number_of(direction))));
         let fate = line.carry(now, bytes.len() as u64, settings);
-        if !self.arrives(way, &fate) {
+        if !self.arrives(direction, &fate) {
             return;
         }
-        let (from, to) = way;
+        let (from, to) = direction;
         let mut bytes = self.copy_of(bytes);
         if let Some(flips) = fate.flips {
             self.stats.corrupted += 1;
@@ -162,8 +163,8 @@ impl SimNet {
         self.enqueue(fate.arrival, Event::Delivery(Delivery { from, to, bytes }));
     }
 
-    fn send_message(&mut self, now: Instant, way: Way, bytes: &[u8]) {
-        let (seed, (pair, side)) = (self.seed, end_of(way));
+    fn send_message(&mut self, now: Instant, direction: Direction, bytes: &[u8]) {
+        let (seed, (pair, side)) = (self.seed, end_of(direction));
         let new = || Connection::new(seed, number_of(pair));
         if self.connections.entry(pair).or_insert_with(new).push(side, bytes) {
             self.run(now, pair, side);
@@ -174,9 +175,9 @@ impl SimNet {
     }
 
     /// Lets one end of a connection do what is due, and sends its packets.
-    fn run(&mut self, now: Instant, pair: Way, side: Side) {
-        let way = if side == 0 { pair } else { (pair.1, pair.0) };
-        let settings = self.settings(way);
+    fn run(&mut self, now: Instant, pair: Direction, side: Side) {
+        let direction = if side == 0 { pair } else { (pair.1, pair.0) };
+        let settings = self.settings(direction);
         let Some(connection) = self.connections.get_mut(&pair) else { return };
         let round = connection.run(side, now);
         let fates: Vec<Fate> = round
@@ -188,25 +189,25 @@ impl SimNet {
             self.stats.sent += 1;
             self.stats.resent += u64::from(is_resent);
             self.stats.reordered += u64::from(fate.is_held_back);
-            if !self.arrives(way, &fate) || self.is_broken(&fate) {
+            if !self.arrives(direction, &fate) || self.is_broken(&fate) {
                 continue;
             }
             if let Some(arrival) = fate.copy {
                 self.stats.duplicated += 1;
-                self.enqueue(arrival, Event::Segment(way, packet.clone()));
+                self.enqueue(arrival, Event::Segment(direction, packet.clone()));
             }
-            self.enqueue(fate.arrival, Event::Segment(way, packet));
+            self.enqueue(fate.arrival, Event::Segment(direction, packet));
         }
         for bytes in round.messages {
-            self.enqueue(now, Event::Delivery(Delivery { from: way.1, to: way.0, bytes }));
+            self.enqueue(now, Event::Delivery(Delivery { from: direction.1, to: direction.0, bytes }));
         }
         if let Some(at) = round.timer {
             self.enqueue(at, Event::Timer(pair, side));
         }
     }
 
-    fn segment_arrives(&mut self, now: Instant, way: Way, packet: Vec<u8>) {
-        let (pair, side) = end_of((way.1, way.0));
+    fn segment_arrives(&mut self, now: Instant, direction: Direction, packet: Vec<u8>) {
+        let (pair, side) = end_of((direction.1, direction.0));
         if let Some(connection) = self.connections.get_mut(&pair) {
             connection.arrive(side, packet);
             self.run(now, pair, side);
@@ -214,8 +215,8 @@ impl SimNet {
     }
 
     /// Whether a packet with this fate reaches the other end; counts it if it does not.
-    fn arrives(&mut self, way: Way, fate: &Fate) -> bool {
-        if self.is_cut(way) {
+    fn arrives(&mut self, direction: Direction, fate: &Fate) -> bool {
+        if self.is_cut(direction) {
             self.stats.partitioned += 1;
             return false;
         }
@@ -234,12 +235,12 @@ impl SimNet {
         fate.flips.is_some()
     }
 
-    fn is_cut(&self, (from, to): Way) -> bool {
+    fn is_cut(&self, (from, to): Direction) -> bool {
         self.island.contains(&from) != self.island.contains(&to)
     }
 
-    fn settings(&self, way: Way) -> LinkSettings {
-        self.settings.get(&way).copied().unwrap_or(self.default)
+    fn settings(&self, direction: Direction) -> LinkSettings {
+        self.settings.get(&direction).copied().unwrap_or(self.default)
     }
 
     /// When the next packet arrives. With TCP it may be earlier: then the sender has something to do, and [`SimNet::receive`] does it.
@@ -257,7 +258,7 @@ impl SimNet {
                     self.stats.delivered += 1;
                     return Some(delivery);
                 }
-                Event::Segment(way, packet) => self.segment_arrives(at, way, packet),
+                Event::Segment(direction, packet) => self.segment_arrives(at, direction, packet),
                 Event::Timer(pair, side) => self.run(at, pair, side),
             }
         }
@@ -302,12 +303,12 @@ impl SimNet {
 }
 
 /// The two nodes of a direction, the lower one first, and which of them sends.
-fn end_of((from, to): Way) -> (Way, Side) {
+fn end_of((from, to): Direction) -> (Direction, Side) {
     if from <= to { ((from, to), 0) } else { ((to, from), 1) }
 }
 
 /// The number of a direction's random stream.
-fn number_of((from, to): Way) -> u64 {
+fn number_of((from, to): Direction) -> u64 {
     (u64::from(from) << 32) | u64::from(to)
 }
 

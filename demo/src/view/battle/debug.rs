@@ -1,7 +1,7 @@
 //! What the physics engine sees, over the picture.
 
 use macroquad::input::{KeyCode, is_key_pressed};
-use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::math::Rect;
 use testudo_physics as physics;
 use testudo_physics::{Aabb, BodyRef, DebugDraw, DebugDrawOptions, Shape, TouchingContact};
 
@@ -9,7 +9,7 @@ use crate::game::Game;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{place, units};
+use crate::view::paint::camera::{place, units, vector};
 use crate::view::paint::palette::{DYING, SELECTION, TEXT_DIM, WOUNDED, army, faded};
 
 /// Which layers are shown.
@@ -89,12 +89,6 @@ fn draw_routes(batch: &mut Batch, game: &Game, view: &View) {
 struct Painter<'a> {
     batch: &'a mut Batch,
     view: &'a View,
-}
-
-fn vector(v: physics::Vec2) -> Vec2 {
-    // Cells of the tree may reach beyond 32 bits; a picture does not mind.
-    let part = |bits: i64| bits as f32 / 65_536.0;
-    vec2(part(v.x.to_bits()), part(v.y.to_bits()))
 }
 
 impl Painter<'_> {

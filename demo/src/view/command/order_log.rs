@@ -9,7 +9,7 @@ use testudo_lockstep::simnet::{LinkSettings, Transport};
 
 use crate::app::Desync;
 use crate::cubes::Input;
-use crate::game::{Command, Order, Selection};
+use crate::game::{Order, Place, Selection};
 
 /// Where the notes go.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
@@ -163,14 +163,6 @@ impl OrderLog {
 
 /// An order's name, and the place where it leads in whole units.
 fn named(order: &Order) -> (&'static str, Option<[i32; 2]>) {
-    let (command, place) = match order.command {
-        Command::Stop => ("stop", None),
-        Command::Move(place) => ("move", Some(place.point())),
-        Command::Attack(place) => ("attack", Some(place.point())),
-        Command::Assign(_) => ("assign", None),
-        Command::Patrol(place) => ("patrol", Some(place.point())),
-        Command::Strike(_) => ("strike", None),
-        Command::Rally(place) => ("rally", Some(place.point())),
-    };
-    (command, place.map(|point| [point.x / 65_536, point.y / 65_536]))
+    let point = order.command.place().map(Place::point);
+    (order.command.name(), point.map(|point| [point.x / 65_536, point.y / 65_536]))
 }

@@ -14,6 +14,16 @@ pub(crate) enum Aim {
     Patrol,
 }
 
+impl Aim {
+    /// What to do next, for the line above the view.
+    pub(crate) fn hint(self) -> &'static str {
+        match self {
+            Self::Attack => "click where to attack",
+            Self::Patrol => "click where to patrol",
+        }
+    }
+}
+
 /// A command for the chosen units, and the place of the field where it leads, if it leads somewhere.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Told {

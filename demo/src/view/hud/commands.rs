@@ -20,16 +20,16 @@ const GAP: f32 = 4.0;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Said {
     All,
-    Attack,
-    Patrol,
+    /// The next click is to mean this.
+    Aim(Aim),
     Stop,
 }
 
 /// Name for scripts, word on the button, what it does.
 const BUTTONS: [(&str, &str, &str, Said); 4] = [
     ("choose all", "All", "Select the whole army: Ctrl A", Said::All),
-    ("attack", "Attack", "Go there and attack on the way: A, then click", Said::Attack),
-    ("patrol", "Patrol", "Walk between here and there: P, then click", Said::Patrol),
+    ("attack", "Attack", "Go there and attack on the way: A, then click", Said::Aim(Aim::Attack)),
+    ("patrol", "Patrol", "Walk between here and there: P, then click", Said::Aim(Aim::Patrol)),
     ("stop", "Stop", "Stop, and attack who comes near: S", Said::Stop),
 ];
 
@@ -45,8 +45,7 @@ pub(crate) fn draw(
     for (n, (name, word, about, what)) in BUTTONS.into_iter().enumerate() {
         let button = Rect::new(corner.x + n as f32 * (WIDE + GAP), corner.y - HIGH, WIDE, HIGH);
         ui.cover(button);
-        let is_lit =
-            matches!((what, aim), (Said::Attack, Some(Aim::Attack)) | (Said::Patrol, Some(Aim::Patrol)));
+        let is_lit = aim.is_some_and(|aim| what == Said::Aim(aim));
         if ui.button(pen, name, button, "", is_lit) {
             said = Some(what);
         }
@@ -75,8 +74,8 @@ fn icon(batch: &mut Batch, what: Said, at: Vec2) {
                 batch.sprite(Sprite::Ball, at + vec2(x, 0.0), 5.0, army(0));
             }
         }
-        Said::Attack => batch.turned(Sprite::Arrow, at, 11.0, Vec2::X, DYING),
-        Said::Patrol => {
+        Said::Aim(Aim::Attack) => batch.turned(Sprite::Arrow, at, 11.0, Vec2::X, DYING),
+        Said::Aim(Aim::Patrol) => {
             batch.turned(Sprite::Arrow, at - vec2(8.0, 0.0), 7.0, -Vec2::X, SELECTION);
             batch.turned(Sprite::Arrow, at + vec2(8.0, 0.0), 7.0, Vec2::X, SELECTION);
         }

@@ -6,7 +6,7 @@ use macroquad::shapes::draw_rectangle;
 use testudo_lockstep::Simulation as _;
 
 use crate::game::Game;
-use crate::view::command::side::{Aim, Side};
+use crate::view::command::side::Side;
 use crate::view::hud::panel::count;
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded};
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
@@ -59,10 +59,8 @@ fn hint(side: &Side, is_person: bool) -> (String, Color) {
     if side.names_group {
         return ("press a digit to name the group".into(), SELECTION);
     }
-    match side.aim {
-        Some(Aim::Attack) => return ("click where to attack".into(), SELECTION),
-        Some(Aim::Patrol) => return ("click where to patrol".into(), SELECTION),
-        None => {}
+    if let Some(aim) = side.aim {
+        return (aim.hint().into(), SELECTION);
     }
     match side.chosen.len() {
         0 => (String::new(), TEXT_DIM),

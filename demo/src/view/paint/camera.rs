@@ -75,6 +75,11 @@ impl Camera {
     }
 }
 
+/// A vector of the simulation, through `glam` as physics has it. The window's library has an older `glam`, so the two numbers change types.
+pub(crate) fn vector(v: testudo_physics::Vec2) -> Vec2 {
+    Vec2::from_array(testudo_physics::glam::Vec2::from(v).to_array())
+}
+
 /// A point of the simulation in units.
 pub(crate) fn units(raw: i32) -> f32 {
     raw as f32 / 65_536.0

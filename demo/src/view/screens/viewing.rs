@@ -16,7 +16,7 @@ use testudo_lockstep::Duration;
 use crate::app::MatchError;
 use crate::app::interrupt;
 use crate::app::playback::{Budget, Course};
-use crate::game::{Command, Foe, Game, Order, Selection};
+use crate::game::{Command, Foe, Game};
 use crate::view::battle::debug::Layers;
 use crate::view::battle::scene;
 use crate::view::battle::view::View;
@@ -228,7 +228,7 @@ impl Viewing {
         let course = &self.course;
         for (player, order) in course.orders(turn) {
             if let Some(words) = self.last_orders.get_mut(usize::from(player)) {
-                *words = in_words(&order);
+                *words = order.in_words();
             }
             let is_shown = self.followed.is_none_or(|followed| followed == player);
             if let Some(at) = goal(course.game(), order.command).filter(|_| is_shown) {
@@ -401,9 +401,6 @@ fn share(real: f32, part: f32) -> Budget {
 /// The place of the field where a command leads.
 fn goal(game: &Game, command: Command) -> Option<Vec2> {
     match command {
-        Command::Move(to) | Command::Attack(to) | Command::Patrol(to) | Command::Rally(to) => {
-            Some(place(to.point()))
-        }
         Command::Strike(Foe::Building(number)) => {
             let building = game.building_looks().find(|look| look.number == number)?;
             Some(place(building.centre))
@@ -413,28 +410,6 @@ fn goal(game: &Game, command: Command) -> Option<Vec2> {
             let look = game.unit_looks().find(|look| is_foe(look.army, look.index))?;
             scene::position(game, look.body, 65_536)
         }
-        Command::Stop | Command::Assign(_) => None,
-    }
-}
-
-/// An order as a person would say it.
-fn in_words(order: &Order) -> String {
-    let whom = match &order.units {
-        Selection::All => "everybody".into(),
-        Selection::Group(group) => format!("group {group}"),
-        Selection::Area(_) => "units in an area".into(),
-        Selection::Units(ranges) => {
-            format!("{} units", ranges.iter().map(|range| range.count).sum::<u32>())
-        }
-    };
-    match order.command {
-        Command::Stop => format!("{whom}: stop"),
-        Command::Move(_) => format!("{whom}: go there"),
-        Command::Attack(_) => format!("{whom}: attack there"),
-        Command::Assign(group) => format!("{whom}: form group {group}"),
-        Command::Patrol(_) => format!("{whom}: patrol"),
-        Command::Strike(Foe::Unit(_)) => format!("{whom}: attack one enemy"),
-        Command::Strike(Foe::Building(_)) => format!("{whom}: attack a building"),
-        Command::Rally(_) => "recruits: gather there".into(),
+        other => other.place().map(|to| place(to.point())),
     }
 }

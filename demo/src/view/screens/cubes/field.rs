@@ -2,12 +2,13 @@
 
 use macroquad::color::{BLACK, Color, WHITE};
 use macroquad::math::{Rect, Vec2, vec2};
-use testudo_physics::Fx;
+use testudo_physics as physics;
 
 use crate::app::LiveCubes;
 use crate::cubes::{BLOW_REACH, Cube, GATHER_REACH, LIFT_FRAMES};
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
+use crate::view::paint::camera::vector;
 use crate::view::paint::palette::{GROUND, GROUND_LINE, LINE, OUTSIDE, SELECTION, army, faded, mixed};
 
 /// Distance of the lines on the ground, units.
@@ -50,7 +51,11 @@ impl Eye {
 pub(super) fn draw(batch: &mut Batch, live: &LiveCubes, side: u8, look: &Look) {
     let cubes: Vec<Cube> = live.scene(side).bodies().collect();
     let places = places(live, side, look.floats);
-    let (Some(&player), half) = (places.first(), units(live.field_half())) else { return };
+    let (Some(&player), half) =
+        (places.first(), vector(physics::Vec2::new(live.field_half(), physics::Fx::ZERO)).x)
+    else {
+        return;
+    };
     let whole = look.rect.size().min_element() / (2.0 * half + 2.0);
     let eye = Eye { rect: look.rect, centre: player * (1.0 - 1.0 / look.zoom), scale: whole * look.zoom };
     ground(batch, &eye, half);
@@ -138,14 +143,10 @@ fn small_color(number: usize, speed: f32) -> Color {
     mixed(mixed(color, GROUND, 0.42), color, (speed / BRIGHT_SPEED).min(1.0))
 }
 
-fn units(value: Fx) -> f32 {
-    value.to_bits() as f32 / 65_536.0
-}
-
 fn half_of(cube: &Cube) -> Vec2 {
-    vec2(units(cube.half.x), units(cube.half.y))
+    vector(cube.half)
 }
 
 fn length(cube: &Cube) -> f32 {
-    vec2(units(cube.velocity.x), units(cube.velocity.y)).length()
+    vector(cube.velocity).length()
 }

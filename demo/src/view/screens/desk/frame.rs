@@ -5,7 +5,7 @@ use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::Pilot;
 use crate::game::Command;
-use crate::view::command::side::{Aim, Told};
+use crate::view::command::side::Told;
 use crate::view::hud::alarm::{self, Answer};
 use crate::view::hud::commands::{self, Said};
 use crate::view::hud::header::Header;
@@ -154,10 +154,9 @@ impl Desk {
                 self.sides[0].chosen.choose(own.iter().map(|own| own.index), false);
                 self.log.selection(0, own.len());
             }
-            Said::Attack if !is_nobody => self.sides[0].aim = Some(Aim::Attack),
-            Said::Patrol if !is_nobody => self.sides[0].aim = Some(Aim::Patrol),
+            Said::Aim(aim) if !is_nobody => self.sides[0].aim = Some(aim),
             Said::Stop if !is_nobody => self.tell(0, Told { command: Command::Stop, at: None }),
-            Said::Attack | Said::Patrol | Said::Stop => {}
+            Said::Aim(_) | Said::Stop => {}
         }
     }
 
