@@ -5,7 +5,7 @@ use crate::packet::PayloadFormat;
 use crate::session::Session;
 use crate::session::config::{ConfigError, SessionConfig};
 use crate::session::event::Event;
-use crate::session::saved::{SavedMatch, SavedStream, is_kept};
+use crate::session::saved::{SavedMatch, SavedStream};
 use crate::session::stream::Stream;
 use crate::value::action::Action;
 use crate::value::bits::BitWriter;
@@ -71,7 +71,7 @@ impl<A: Action> Session<A> {
         let Some(point) = &mut self.saving.collecting else { return };
         for (saved, stream) in point.players.iter_mut().zip(&self.streams) {
             let Some(entry) = stream.get(turn.0) else { continue };
-            let extras = entry.extras.iter().copied().filter(|&extra| is_kept(extra)).collect();
+            let extras = entry.extras.iter().copied().filter(|extra| extra.is_kept()).collect();
             saved.entries.push(Entry { payload: entry.payload.clone(), extras });
         }
         if turn.0 + 1 >= point.turn.saturating_add(self.setup.config.turns_ahead) {
@@ -162,7 +162,7 @@ fn plan_is_sound(plan: TurnPlan, config: &SessionConfig) -> bool {
 }
 
 fn is_sound<A: Action>(entry: &Entry, is_fixed: bool, actions_max: u32, scratch: &mut BitWriter) -> bool {
-    let kept = entry.extras.iter().all(|&extra| is_kept(extra));
+    let kept = entry.extras.iter().all(|extra| extra.is_kept());
     // As in a packet: in command mode the end of a stream has no action.
     let end_is_empty = entry.end().is_none() || entry.payload.is_none() || is_fixed;
     kept && end_is_empty && codec::validate::<A>(&entry.payload, actions_max, scratch).is_ok()

@@ -193,12 +193,3 @@ impl SavedMatch {
         Ok(Self { settings_hash, turn, checksum, format, paused, speed, plan, players })
     }
 }
-
-/// Whether an extra is saved with its entry: it is if it changes the course of the match. Measurements and checksums belong to the original
-/// match, and the save itself is done.
-pub(crate) fn is_kept(extra: Extra) -> bool {
-    match extra {
-        Extra::End(_) | Extra::Pause(_) | Extra::Speed(_) => true,
-        Extra::Checksum(_) | Extra::Pace { .. } | Extra::Save | Extra::Result(_) | Extra::Slack(_) => false,
-    }
-}

@@ -109,6 +109,15 @@ impl Extra {
             Self::Slack(_) => 7,
         }
     }
+
+    /// Whether it is saved with its entry: it is if it changes the course of the match. Measurements and checksums belong to the original
+    /// match, and the save itself is done.
+    pub(crate) fn is_kept(self) -> bool {
+        match self {
+            Self::End(_) | Self::Pause(_) | Self::Speed(_) => true,
+            Self::Checksum(_) | Self::Pace { .. } | Self::Save | Self::Result(_) | Self::Slack(_) => false,
+        }
+    }
 }
 
 /// Inline storage for the extras of most entries.
