@@ -9,7 +9,7 @@ use crate::pace::pacing::TurnPlan;
 use crate::packet::{PROTOCOL_VERSION, PayloadFormat, Segment, TurnsPacket, end_reason, end_reason_number};
 use crate::value::action::ACTION_BITS_MAX;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
-use crate::value::entry::{EndReason, Entry, Extra};
+use crate::value::entry::{EndReason, Entry};
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
 /// Bytes of the hash at the end.

@@ -203,8 +203,10 @@ fn body_bytes(body: &Body) -> [u8; size_of::<Body>()] {
 
 /// The extra fields in the memory of a little-endian machine.
 fn extra_bytes(extra: &Extra) -> [u8; size_of::<Extra>()] {
-    if cfg!(target_endian = "little") {
-        return bytemuck::cast(*extra);
+    if cfg!(target_endian = "little")
+        && let Some(bytes) = bytemuck::bytes_of(extra).first_chunk()
+    {
+        return *bytes;
     }
     let mut bytes = [0; size_of::<Extra>()];
     for field in &TABLE {

@@ -150,3 +150,39 @@ impl World {
         &self.events.sensors_ended
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::aabb::Aabb;
+    use crate::math::num::Fx;
+    use crate::world_def::{EdgePolicy, Simd};
+
+    #[test]
+    fn a_world_gives_back_every_setting() {
+        let def = WorldDef {
+            gravity: Vec2::from_ints(1, -2),
+            bounds: Aabb { min: Vec2::from_ints(-3, -4), max: Vec2::from_ints(5, 6) },
+            edge: EdgePolicy::Bounce,
+            iterations: 8,
+            relax_iterations: 2,
+            push_factor: Fx::ONE / 2,
+            margin: Fx::ONE / 4,
+            restitution_threshold: Fx::ONE / 8,
+            max_speed: Fx::from_num(100),
+            sleep_speed: Fx::ONE / 16,
+            sleep_ms: 700,
+            leaf_capacity: 9,
+            depth_max: 5,
+            seed: 11,
+            simd: Simd::Plain,
+        };
+        let world = World::new(def).unwrap();
+        assert_eq!(world.def(), def);
+        let mut bytes = Vec::new();
+        world.snapshot(&mut bytes);
+        let restored = World::from_bytes(&bytes).unwrap();
+        assert_eq!(restored.def(), WorldDef { simd: Simd::Widest, ..def });
+        assert_eq!(World::new(WorldDef::new()).unwrap().def(), WorldDef::new());
+    }
+}
