@@ -39,6 +39,7 @@ pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION, Refusal};
 pub use session::checksum::{Desync, fold_checksum};
 pub use session::config::{ConfigError, SessionConfig, Topology};
 pub use session::event::{Event, Failure, MatchResult, Stats};
+pub use session::joining::JoinedState;
 pub use session::outbox::SubmitError;
 pub use session::saved::{SavedMatch, SavedMatchError};
 pub use session::signing::{Contradiction, Outlier};

@@ -6,6 +6,7 @@ mod faults;
 mod handshake;
 mod hostile;
 mod input_mode;
+mod joining;
 mod matches;
 mod membership;
 mod outcome;

@@ -56,6 +56,15 @@ pub(crate) struct Toy {
     pub(crate) decided: Option<(u32, u32)>,
     /// Frame after which one bit of the state flips: a fault injected by a test.
     pub(crate) corrupt_at: Option<u32>,
+    /// Players who are back, and from which turn on.
+    pub(crate) returned: Vec<(u8, u32)>,
+    /// Frames of the states that were taken over.
+    pub(crate) loaded: Vec<u32>,
+    /// Bytes beside those that matter, when the state is given to somebody.
+    pub(crate) ballast: usize,
+    /// Whether the state can be given to somebody, and which bits of it are wrong then.
+    pub(crate) gives_state: bool,
+    pub(crate) lie: Option<u8>,
     /// The latest save point: its turn and the state then.
     pub(crate) saved: Option<(u32, Box<Toy>)>,
 }
@@ -104,6 +113,39 @@ impl Simulation for Toy {
 
     fn save_point(&mut self, turn: testudo_lockstep::Turn) {
         self.saved = Some((turn.0, Box::new(Self { saved: None, ..self.clone() })));
+    }
+
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        out.extend_from_slice(&self.frames.to_le_bytes());
+        out.extend_from_slice(&self.history.to_le_bytes());
+        self.values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+        out.resize(out.len() + self.ballast, 7);
+        if let Some(lie) = self.lie {
+            out[4] ^= lie;
+        }
+        self.gives_state
+    }
+
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        let Some((head, rest)) = bytes.split_first_chunk::<4>() else { return false };
+        let numbers: Vec<[u8; 8]> =
+            rest.chunks_exact(8).take(17).filter_map(|chunk| chunk.try_into().ok()).collect();
+        let [history, values @ ..] = &numbers[..] else { return false };
+        if values.len() != 16 {
+            return false;
+        }
+        self.frames = u32::from_le_bytes(*head);
+        self.history = u64::from_le_bytes(*history);
+        for (value, bytes) in self.values.iter_mut().zip(values) {
+            *value = i64::from_le_bytes(*bytes);
+        }
+        self.loaded.push(self.frames);
+        true
+    }
+
+    fn player_returned(&mut self, player: PlayerId, turn: testudo_lockstep::Turn) {
+        self.returned.push((player.0, turn.0));
+        self.history = mix(self.history, 399 + u64::from(player.0));
     }
 
     fn player_gone(&mut self, player: PlayerId, turn: testudo_lockstep::Turn) {

@@ -1,8 +1,8 @@
 //! The bytes of every kind of packet, and `WIRE.md` that specifies them: code, golden bytes and document are held together here.
 
 use testudo_lockstep::packet::{
-    Bye, Challenge, Echo, Hello, Lobby, LobbyKeys, Packet, PayloadFormat, Received, Refuse, Segment, Signed,
-    TurnsPacket, Welcome, link_key, session_mark,
+    Bye, Challenge, Chunk, Echo, Hello, Lobby, LobbyKeys, Manifest, Packet, PayloadFormat, Received, Refuse,
+    Segment, Signed, Transfer, TurnsPacket, Want, Welcome, link_key, session_mark,
 };
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload, PlayerId,
@@ -68,6 +68,7 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         frames_per_second: 20,
         identity: Identity::Player(PlayerId(2)),
         cookie: 0x0a0b_0c0d_0e0f_0001,
+        seat: 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10,
     };
     let votes =
         TurnsPacket { base: 6, acks: [6, 6, 6][..].into(), frozen: 2, votes: 6, ..TurnsPacket::default() };
@@ -79,6 +80,15 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
     let own = Some(Seat { key: PlayerKey::from_secret([2; 32]).public().to_bytes(), salt: 2 });
     let keys = Some(Box::new(LobbyKeys { own, mark: Some(roster().mark()), roster: Vec::new() }));
     let lobby = Lobby { ready: true, sent_us: 1, keys, ..Lobby::default() };
+    let manifest = Manifest {
+        turn: 258,
+        source: PlayerId(1),
+        total: 65_539,
+        hash: 0x0102_0304_0506_0708,
+        blocks: vec![0xdead_beef, 0xcafe_f00d],
+    };
+    let have = [0b101].into_iter().collect();
+    let want = Want { turn: 258, next: 2, received: 4, echo_ms: 513, held_ms: 3, have };
     vec![
         ("hello", COMMAND, Packet::Hello(hello)),
         ("challenge", COMMAND, Packet::Challenge(Challenge { cookie: hello.cookie })),
@@ -134,7 +144,28 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         ("turns-votes", COMMAND, votes),
         ("turns-signed", COMMAND, Packet::Turns(Box::new(signed))),
         ("lobby-keys", COMMAND, Packet::Lobby(lobby)),
+        (
+            "turns-return",
+            COMMAND,
+            turns(6, &[6, 9], &[(1, 9, vec![entry(Payload::none(), &[Extra::Return]), Entry::default()])]),
+        ),
         ("bye", COMMAND, Packet::Bye(Bye::Finished)),
+        ("wait", COMMAND, Packet::Transfer(Transfer::Wait)),
+        ("manifest", COMMAND, Packet::Transfer(Transfer::Manifest(manifest))),
+        (
+            "chunk",
+            COMMAND,
+            Packet::Transfer(Transfer::Chunk(Chunk {
+                turn: 258,
+                index: 64,
+                sent_ms: 513,
+                bytes: vec![7, 8, 9],
+            })),
+        ),
+        ("want", COMMAND, Packet::Transfer(Transfer::Want(want))),
+        ("refuse-state", COMMAND, Packet::Transfer(Transfer::Refuse { turn: 258 })),
+        ("here", COMMAND, Packet::Transfer(Transfer::Here)),
+        ("ask", COMMAND, Packet::Transfer(Transfer::Ask { not_before: 257 })),
     ]
 }
 

@@ -56,6 +56,27 @@ pub trait Simulation {
         let _ = (player, turn);
     }
 
+    /// From `turn` on a player who was gone is back and gives actions again. Called at the start of the turn, before its actions. What
+    /// [`Simulation::player_gone`] or a bot did in the meantime stays done. Default: nothing.
+    fn player_returned(&mut self, player: PlayerId, turn: Turn) {
+        let _ = (player, turn);
+    }
+
+    /// Appends the whole state, for somebody who joins the running match; usually `state::save`. Returns whether the game can do so.
+    /// Default: it cannot, and nobody joins a running match with this peer's help.
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        let _ = out;
+        false
+    }
+
+    /// Takes over what [`Simulation::save_state`] of another peer wrote; usually `state::load`. The bytes are not trusted: they are checked
+    /// against the other players' checksums after this call. Returns whether they are a state of this game. If they are not, another
+    /// state follows, or the session ends. Default: never.
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        let _ = bytes;
+        false
+    }
+
     /// The result of the match, once it is decided: a small value that the game defines (for example the winning team). Called after the
     /// last frame of each turn. The first value goes to all peers, who compare it ([`crate::Event::MatchResult`]). The match goes on until
     /// [`crate::Session::end_match`] or its last turn. Default: never.

@@ -125,6 +125,14 @@ pub(crate) struct Planner {
     excess_ms: [u32; PLAYERS_MAX as usize],
 }
 
+/// A player's averages, and for how long they have counted beyond the bounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Votes {
+    pub(crate) network_ms: u16,
+    pub(crate) runtime_ms: u16,
+    pub(crate) excess_ms: u32,
+}
+
 impl Planner {
     pub(crate) fn new(pace: Pace, base: TurnPlan, turns_ahead: u32) -> Self {
         let zero = [0; PLAYERS_MAX as usize];
@@ -146,6 +154,31 @@ impl Planner {
     pub(crate) fn resume(&mut self, plan: TurnPlan, speed: u8) {
         self.plan = plan;
         self.speed = speed;
+    }
+
+    /// Goes on with all that the others know of the measurements.
+    pub(crate) fn restore(&mut self, calm: (u32, u32), votes: impl Iterator<Item = Votes>) {
+        (self.calm_turns, self.calm_ms) = calm;
+        for (player, votes) in votes.enumerate().take(usize::from(PLAYERS_MAX)) {
+            self.network_ms[player] = votes.network_ms;
+            self.runtime_ms[player] = votes.runtime_ms;
+            self.excess_ms[player] = votes.excess_ms;
+        }
+    }
+
+    /// How long the plan could have been shorter, in turns and ms, for [`Planner::restore`].
+    pub(crate) fn calm(&self) -> (u32, u32) {
+        (self.calm_turns, self.calm_ms)
+    }
+
+    /// What a player's averages are, for [`Planner::restore`].
+    pub(crate) fn votes(&self, player: PlayerId) -> Votes {
+        let player = player.index();
+        Votes {
+            network_ms: self.network_ms[player],
+            runtime_ms: self.runtime_ms[player],
+            excess_ms: self.excess_ms[player],
+        }
     }
 
     /// The shape of turns and the speed, separately, for a save.

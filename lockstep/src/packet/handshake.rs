@@ -77,6 +77,8 @@ pub struct Hello {
     pub identity: Identity,
     /// The cookie of the receiver's last [`Challenge`]; 0 before one has come.
     pub cookie: u64,
+    /// The secret of the sender's place; 0 if it has none, and before the receiver has asked for a proof.
+    pub seat: u128,
 }
 
 /// Asks the sender of a [`Hello`] to repeat it with this number, which proves that the sender receives packets at its address.
@@ -175,6 +177,8 @@ impl Hello {
         writer.write_bits(u64::from(self.frames_per_second), 16);
         write_identity(writer, self.identity);
         writer.write_bits(self.cookie, 64);
+        writer.write_bits(self.seat as u64, 64);
+        writer.write_bits((self.seat >> 64) as u64, 64);
     }
 
     /// Version and nonce, which every version has at the same place.
@@ -191,6 +195,7 @@ impl Hello {
         let frames_per_second = reader.read_bits(16)? as u16;
         let identity = read_identity(&mut reader)?;
         let cookie = reader.read_bits(64)?;
+        let seat = u128::from(reader.read_bits(64)?) | u128::from(reader.read_bits(64)?) << 64;
         reader.finish()?;
         Ok(Self {
             version,
@@ -201,6 +206,7 @@ impl Hello {
             frames_per_second,
             identity,
             cookie,
+            seat,
         })
     }
 }

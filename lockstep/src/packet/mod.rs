@@ -7,10 +7,15 @@ mod handshake;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod turns;
 
 pub use handshake::{Bye, Challenge, Echo, Hello, Lobby, LobbyKeys, Refusal, Refuse, Welcome};
 pub use statement::{Received, Signed, SignedEnd};
+pub use transfer::{
+    BLOCKS_MAX, CHUNK_BYTES, Chunk, Manifest, STATE_BYTES_MAX, Transfer, WANT_WORDS_MAX, Want, block_bytes,
+    block_count,
+};
 pub use turns::{Segment, TurnsPacket};
 
 pub(crate) use statement::{END_BITS, STATEMENTS_MAX};
@@ -61,6 +66,8 @@ pub enum Packet {
     Bye(Bye),
     /// Kind 6: asks for a proof of the address.
     Challenge(Challenge),
+    /// Kind 7: the state of a running match, for somebody who joins.
+    Transfer(Transfer),
 }
 
 /// Opens a packet: checks length and tag, then reads the kind.
@@ -121,6 +128,7 @@ impl Packet {
     pub(crate) const TURNS: u8 = 4;
     pub(crate) const BYE: u8 = 5;
     pub(crate) const CHALLENGE: u8 = 6;
+    pub(crate) const TRANSFER: u8 = 7;
 
     /// Writes the whole packet, tag included, into `out`. The key of the tag is 0 for a hello, the hello's nonce for a challenge and a
     /// refusal, and the [`link_key`] for all others.
@@ -133,6 +141,7 @@ impl Packet {
             Self::Turns(packet) => packet.encode(format, writer),
             Self::Bye(packet) => packet.encode(writer),
             Self::Challenge(packet) => packet.encode(writer),
+            Self::Transfer(packet) => packet.encode(writer),
         }
         seal(writer, key, out);
     }
@@ -155,6 +164,7 @@ impl Packet {
             }
             Self::BYE => Self::Bye(Bye::decode(reader)?),
             Self::CHALLENGE => Self::Challenge(Challenge::decode(reader)?),
+            Self::TRANSFER => Self::Transfer(Transfer::decode(reader)?),
             unknown => return Err(DecodeError::UnknownKind(unknown)),
         })
     }

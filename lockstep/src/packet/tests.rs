@@ -53,8 +53,9 @@ fn extras() -> impl Strategy<Value = Extras> {
     let save = prop::option::of(Just(Extra::Save));
     let result = prop::option::of(any::<u32>().prop_map(Extra::Result));
     let slack = prop::option::of(any::<i16>().prop_map(Extra::Slack));
-    (checksum, pace, pause, speed, save, result, slack)
-        .prop_map(|(a, b, c, d, e, f, g)| [a, b, c, d, e, f, g].into_iter().flatten().collect())
+    let back = prop::option::of(Just(Extra::Return));
+    (checksum, pace, pause, speed, save, result, slack, back)
+        .prop_map(|(a, b, c, d, e, f, g, h)| [a, b, c, d, e, f, g, h].into_iter().flatten().collect())
 }
 
 fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {
@@ -154,11 +155,49 @@ fn keys() -> impl Strategy<Value = Box<LobbyKeys>> {
 }
 
 fn hello() -> impl Strategy<Value = Hello> {
-    let numbers = any::<(u16, u64, u32, u64, u64, u16, u64)>();
+    let numbers = any::<(u16, u64, u32, u64, u64, u16, u64, u128)>();
     (numbers, identity()).prop_map(|(numbers, identity)| {
-        let (version, nonce, session_mark, config_hash, content_hash, frames_per_second, cookie) = numbers;
-        Hello { version, nonce, session_mark, config_hash, content_hash, frames_per_second, identity, cookie }
+        let (version, nonce, session_mark, config_hash, content_hash, frames_per_second, cookie, seat) =
+            numbers;
+        Hello {
+            version,
+            nonce,
+            session_mark,
+            config_hash,
+            content_hash,
+            frames_per_second,
+            identity,
+            cookie,
+            seat,
+        }
     })
+}
+
+fn transfer() -> impl Strategy<Value = Transfer> {
+    let manifest =
+        (any::<(u32, u64)>(), 0_u8..16, 1..=STATE_BYTES_MAX, prop::collection::vec(any::<u32>(), 256));
+    let manifest = manifest.prop_map(|((turn, hash), source, total, mut blocks)| {
+        blocks.truncate(block_count(total) as usize);
+        Manifest { turn, source: PlayerId(source), total, hash, blocks }
+    });
+    let chunk = (any::<(u32, u32, u16)>(), prop::collection::vec(any::<u8>(), 1..=CHUNK_BYTES as usize));
+    let chunk = chunk.prop_map(|((turn, index, sent_ms), bytes)| Chunk { turn, index, sent_ms, bytes });
+    let want = (any::<(u32, u32, u32, u16, u16)>(), prop::collection::vec(any::<u64>(), 0..=WANT_WORDS_MAX));
+    let want = want.prop_map(|((turn, next, received, echo_ms, held_ms), mut have)| {
+        while have.last() == Some(&0) {
+            have.pop();
+        }
+        Want { turn, next, received, echo_ms, held_ms, have: have.into_iter().collect() }
+    });
+    prop_oneof![
+        Just(Transfer::Wait),
+        manifest.prop_map(Transfer::Manifest),
+        chunk.prop_map(Transfer::Chunk),
+        want.prop_map(Transfer::Want),
+        any::<u32>().prop_map(|turn| Transfer::Refuse { turn }),
+        Just(Transfer::Here),
+        any::<u32>().prop_map(|not_before| Transfer::Ask { not_before }),
+    ]
 }
 
 fn packet(format: PayloadFormat) -> impl Strategy<Value = Packet> {
@@ -166,6 +205,7 @@ fn packet(format: PayloadFormat) -> impl Strategy<Value = Packet> {
     let lobby = (any::<bool>(), any::<u32>(), prop::option::of(echo), prop::option::of(any::<u32>()));
     prop_oneof![
         hello().prop_map(Packet::Hello),
+        transfer().prop_map(Packet::Transfer),
         any::<u64>().prop_map(|cookie| Packet::Challenge(Challenge { cookie })),
         identity().prop_map(|identity| Packet::Welcome(Welcome { identity })),
         refusal().prop_map(|refusal| Packet::Refuse(Refuse { refusal })),

@@ -268,6 +268,7 @@ fn write_extra(writer: &mut BitWriter, extra: Extra) {
         Extra::Save => {}
         Extra::Result(value) => writer.write_bits(u64::from(value), 32),
         Extra::Slack(tenths) => writer.write_bits(u64::from(tenths as u16), 16),
+        Extra::Return => {}
     }
 }
 
@@ -331,6 +332,7 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
         5 => Extra::Save,
         6 => Extra::Result(reader.read_bits(32)? as u32),
         7 => Extra::Slack(reader.read_bits(16)? as u16 as i16),
+        8 => Extra::Return,
         unknown => return Err(DecodeError::UnknownKind(unknown)),
     })
 }
@@ -392,6 +394,6 @@ fn extra_bits(extra: Extra) -> u32 {
         Extra::End(_) => 3,
         Extra::Pause(_) => 1,
         Extra::Speed(_) => 8,
-        Extra::Save => 0,
+        Extra::Save | Extra::Return => 0,
     }
 }

@@ -15,12 +15,16 @@ impl<A: Action> Session<A> {
         if !self.lobby.answers.is_empty() {
             at = Some(self.now);
         }
+        at = [at, self.transfer_due_at()].into_iter().flatten().min();
         // Overdue deadlines have been handled as far as possible; the next packet or tick tries again.
         let mut consider = |candidate: Instant| {
             if candidate > self.now {
                 at = Some(at.map_or(candidate, |at| at.min(candidate)));
             }
         };
+        if let Some(at) = self.join_deadline() {
+            consider(at);
+        }
         match self.phase {
             SessionPhase::Lobby => {
                 if let Some(at) = self.lobby.start_at.or(self.lobby_deadline()) {
@@ -67,6 +71,7 @@ impl<A: Action> Session<A> {
             self.waiting.since = self.waiting.since.map(|since| (since + jump).min(now));
             self.ending.since = self.ending.since.map(|since| (since + jump).min(now));
             self.lobby.since = (self.lobby.since + jump).min(now);
+            self.shift_joining(jump, now);
         }
         self.now = self.now.max(now);
     }

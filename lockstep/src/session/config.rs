@@ -2,6 +2,7 @@
 
 mod check;
 mod hash;
+mod joining;
 
 use core::fmt;
 
@@ -11,6 +12,8 @@ use crate::signed::key::PlayerKey;
 use crate::value::entry::EndReason;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
+
+use joining::SeatSecret;
 
 /// Settings of a session, with defaults.
 ///
@@ -85,6 +88,18 @@ pub struct SessionConfig {
     pub(crate) resume: Option<Box<SavedMatch>>,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) entropy: Entropy,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) seat: SeatSecret,
+    /// See [`SessionConfig::state_bytes_max()`].
+    pub state_bytes_max: u32,
+    /// See [`SessionConfig::state_rate()`].
+    pub state_rate: u32,
+    /// See [`SessionConfig::join_timeout()`].
+    pub join_timeout: Duration,
+    /// See [`SessionConfig::late_joins()`].
+    pub late_joins: Option<Duration>,
+    /// See [`SessionConfig::late_watchers()`].
+    pub late_watchers: bool,
 }
 
 /// Random bytes of one peer; logs do not show them.
@@ -197,6 +212,12 @@ impl SessionConfig {
             key: None,
             resume: None,
             entropy: Entropy::default(),
+            seat: SeatSecret::default(),
+            state_bytes_max: 16 << 20,
+            state_rate: 500_000,
+            join_timeout: Duration::from_secs(60),
+            late_joins: None,
+            late_watchers: false,
         }
     }
 

@@ -49,7 +49,7 @@ impl<A: Action> Session<A> {
         for index in 0..self.links.len() {
             let link = &self.links[index];
             // A relay accepts no more than the window, so that is its position.
-            let window = self.setup.config.window - u32::from(self.setup.is_relay());
+            let window = link.window(self.setup.config.window - u32::from(self.setup.is_relay()));
             let behind = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
                 stream.next().saturating_sub(*ack) > window
             };

@@ -55,6 +55,7 @@ impl<A: Action> Session<A> {
             Bye::Left if self.phase == SessionPhase::Lobby && self.setup.accepts() && !from_coordinator => {
                 self.links.shift_remove_index(index);
             }
+            Bye::Left if self.is_joining() => self.fail(Failure::NoState),
             Bye::Left if self.phase == SessionPhase::Lobby => self.fail(Failure::NeverBegan(peer)),
             Bye::Left => self.player_left(index),
             Bye::Dropped => self.dropped_by(index),

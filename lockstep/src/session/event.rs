@@ -164,6 +164,37 @@ pub enum Event {
     },
     /// A spectator is gone.
     SpectatorGone(PeerId),
+    /// This peer joins a running match, and so much of its state is here. Told at most 20 times.
+    StateProgress {
+        /// Bytes that are here.
+        received: u32,
+        /// Bytes of the whole state.
+        total: u32,
+    },
+    /// The state was damaged, or the other players' checksums contradict it. Another source is asked.
+    StateRefused {
+        /// The turn before which it was taken.
+        turn: Turn,
+    },
+    /// This peer has the state of the running match and catches up.
+    Joined {
+        /// The turn that it runs first.
+        turn: Turn,
+    },
+    /// This peer has run every turn that is there. A player is asked back in: [`Event::PlayerReturned`] follows.
+    CaughtUp {
+        /// The next turn.
+        turn: Turn,
+    },
+    /// From `turn` on a player is back and gives actions again.
+    PlayerReturned {
+        /// Who.
+        player: PlayerId,
+        /// The turn.
+        turn: Turn,
+    },
+    /// Somebody who joined the running match did not come through: too slow, or nobody had a state that it took.
+    GuestGone(PeerId),
     /// All turns have run, and every peer has every entry and every checksum (or was silent for the linger time).
     Finished,
     /// The session ended early.
@@ -209,6 +240,17 @@ pub enum Failure {
     PeerLeft(PeerId),
     /// The match is signed, and the roster that this player received does not contain the player's own seat.
     OtherRoster,
+    /// The match runs, and nobody had a state that fits the others' checksums, or the match was over before it came.
+    NoState,
+    /// The state of the running match is larger than [`crate::SessionConfig::state_bytes_max()`].
+    StateTooLarge {
+        /// Bytes that were promised.
+        bytes: u32,
+        /// Bytes allowed.
+        max: u32,
+    },
+    /// Joining the running match took longer than [`crate::SessionConfig::join_timeout()`].
+    JoinTimeout,
 }
 
 impl fmt::Display for Failure {
@@ -231,6 +273,11 @@ impl fmt::Display for Failure {
             Self::Dropped => write!(f, "the others went on without this player"),
             Self::PeerLeft(_) => write!(f, "the other side ended the match early"),
             Self::OtherRoster => write!(f, "the other side has other keys of the players"),
+            Self::NoState => write!(f, "nobody had the state of the running match"),
+            Self::StateTooLarge { bytes, max } => {
+                write!(f, "the state of the running match has {bytes} bytes, allowed are {max}")
+            }
+            Self::JoinTimeout => write!(f, "joining the running match took too long"),
         }
     }
 }

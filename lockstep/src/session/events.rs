@@ -64,6 +64,8 @@ fn is_kept(event: &Event) -> bool {
             | Event::Outlier(_)
             | Event::PlayerGone { .. }
             | Event::TakenOver { .. }
+            | Event::PlayerReturned { .. }
+            | Event::Joined { .. }
             | Event::TeamOut { .. }
             | Event::MatchResult(_)
             | Event::Cancelled { .. }

@@ -2,6 +2,8 @@
 
 use crate::packet::Bye;
 use crate::session::carried::Carried;
+use crate::session::guests::Guest;
+use crate::session::sender::Sender;
 use crate::signed::roster::Seat;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
@@ -108,6 +110,12 @@ pub(crate) struct Link {
     /// Mesh: the remote's [`crate::packet::TurnsPacket::votes`].
     pub(crate) votes: u16,
     pub(crate) carried_statements: Carried,
+    /// Who joins a running match, as the middle of the star sees it.
+    pub(crate) guest: Option<Box<Guest>>,
+    /// The remote gets a state from here.
+    pub(crate) sender: Option<Box<Sender>>,
+    /// Entries of the remote's own stream below this number were made here, and are sent to it.
+    pub(crate) author_from: u32,
 }
 
 impl Link {
@@ -146,6 +154,9 @@ impl Link {
             frozen: 0,
             votes: 0,
             carried_statements: Carried::default(),
+            guest: None,
+            sender: None,
+            author_from: 0,
         }
     }
 

@@ -183,6 +183,11 @@ impl<A: Action> Session<A> {
             self.reply(peer, hello.nonce, Reply::Refuse(refusal));
             return true;
         }
+        let is_known = self.links.get(&peer).is_some_and(|link| link.nonce == hello.nonce);
+        if !is_known {
+            self.end_former_self(hello.identity);
+            self.note_seat(hello.identity, hello.seat);
+        }
         if let Identity::Player(_) = hello.identity {
             self.links.retain(|_, link| link.peer == peer || link.identity != Some(hello.identity));
         }
@@ -198,6 +203,9 @@ impl<A: Action> Session<A> {
         self.connected(peer, hello.identity);
         if let Some(index) = self.link_index(peer) {
             self.links[index].owes_welcome = true;
+            if !is_known {
+                self.guest_comes(index);
+            }
         }
         true
     }
@@ -220,7 +228,7 @@ impl<A: Action> Session<A> {
             return None;
         }
         if self.phase != SessionPhase::Lobby {
-            return Some(Refusal::Running);
+            return self.judge_guest(peer, &hello);
         }
         let fresh = |link: &Link| self.now.since(link.last_heard) < LOBBY_SILENCE;
         let place_taken = match hello.identity {

@@ -1,5 +1,6 @@
 //! A lockstep session without IO: bytes, time and randomness come in as arguments.
 
+mod blob;
 mod carried;
 pub(crate) mod checksum;
 mod clock;
@@ -9,6 +10,9 @@ mod drop;
 mod ending;
 pub(crate) mod event;
 mod events;
+mod guests;
+mod header;
+pub(crate) mod joining;
 mod judging;
 mod lateness;
 pub(crate) mod link;
@@ -21,9 +25,11 @@ mod result;
 mod roster;
 mod save;
 pub(crate) mod saved;
+mod sender;
 mod setup;
 pub(crate) mod signing;
 pub(crate) mod stream;
+mod transfer;
 mod transmit;
 mod turns;
 mod waiting;
@@ -58,6 +64,7 @@ use result::Results;
 use save::Saving;
 use setup::Setup;
 use signing::Signing;
+use transfer::Transfers;
 pub use turns::TurnStatus;
 use turns::{Comparison, Gate};
 use waiting::Waiting;
@@ -125,6 +132,7 @@ pub struct Session<A> {
     ending: Ending,
     /// None in a match without keys.
     signing: Option<Box<Signing>>,
+    transfers: Transfers,
     events: EventQueue,
     stats: Stats,
     buffers: Buffers,
@@ -219,6 +227,7 @@ impl<A: Action> Session<A> {
             mesh: Agreement::default(),
             ending: Ending::default(),
             signing: config.signed.then(|| Box::new(Signing::new(config.players, signing::salt(secret)))),
+            transfers: Transfers::default(),
             events: EventQueue::default(),
             stats: Stats::default(),
             buffers: Buffers::default(),
@@ -293,8 +302,12 @@ impl<A: Action> Session<A> {
     pub fn handle_timeout(&mut self, now: Instant) {
         self.pass_to(now);
         match self.phase {
-            SessionPhase::Lobby => self.lobby_timeout(),
+            SessionPhase::Lobby => {
+                self.lobby_timeout();
+                self.transfer_timeout();
+            }
             SessionPhase::Running => {
+                self.transfer_timeout();
                 self.silence_timeout();
                 self.note_lateness();
                 self.count_votes();
@@ -304,6 +317,7 @@ impl<A: Action> Session<A> {
                 self.check_finished();
             }
             SessionPhase::Ending => {
+                self.transfer_timeout();
                 self.drop_silent();
                 self.silence_timeout();
                 self.check_finished();

@@ -1,7 +1,8 @@
 //! Incoming packets. Nothing changes before the whole packet is validated.
 
 use crate::packet::{
-    self, Bye, Challenge, Hello, Lobby, PROTOCOL_VERSION, Packet, Refusal, Refuse, TurnsPacket, Welcome,
+    self, Bye, Challenge, Hello, Lobby, PROTOCOL_VERSION, Packet, Refusal, Refuse, Transfer, TurnsPacket,
+    Welcome,
 };
 use crate::session::event::{Event, Failure};
 use crate::session::link::LinkPhase;
@@ -9,7 +10,7 @@ use crate::session::lobby::Reply;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::codec;
-use crate::value::entry::{EndReason, Entry};
+use crate::value::entry::{EndReason, Entry, Extra};
 use crate::value::ids::{Identity, PeerId};
 use crate::value::time::Duration;
 
@@ -72,6 +73,12 @@ impl<A: Action> Session<A> {
                 self.handle_lobby(index, &lobby);
             }
             Packet::TURNS => return self.take_turns(connected, reader),
+            Packet::TRANSFER => {
+                let Some(index) = connected.filter(|_| !self.is_over()) else { return Ok(false) };
+                let transfer = Transfer::decode(reader)?;
+                self.links[index].last_heard = self.now;
+                return Ok(self.take_transfer(index, transfer));
+            }
             Packet::BYE => {
                 let bye = Bye::decode(reader)?;
                 let Some(index) = connected else { return Ok(false) };
@@ -127,7 +134,8 @@ impl<A: Action> Session<A> {
             return false;
         }
         if self.phase == SessionPhase::Lobby {
-            if identity != self.setup.coordinator() {
+            // Who joins a running match begins with its state.
+            if identity != self.setup.coordinator() || self.is_joining() {
                 return false;
             }
             // The packets that announced the start were lost.
@@ -137,6 +145,9 @@ impl<A: Action> Session<A> {
             }
         }
         self.links[index].last_heard = self.now;
+        if !self.guest_has_state(index, &turns.acks) {
+            return true;
+        }
         // What the sender had of the others before it sent the new entries of this packet.
         let had_before = self.had_of_others(index);
         self.take_acks(index, turns);
@@ -173,7 +184,10 @@ impl<A: Action> Session<A> {
             if !self.end_is_signed(segment, turns) {
                 return false;
             }
-            let Some(stream) = self.streams.get(segment.player.index()) else { return false };
+            if !self.returns_are_valid(from, turns, segment) {
+                return false;
+            }
+            let stream = &self.streams[segment.player.index()];
             for (entry, number) in turns.entries_of(segment).iter().zip(segment.first..) {
                 let known = number < stream.next();
                 if known || entry.payload.is_none() {
@@ -198,6 +212,28 @@ impl<A: Action> Session<A> {
             None | Some(EndReason::Dropped) => true,
             Some(_) if number < next => true,
             Some(reason) => self.ends_itself(segment.player, number, reason, &turns.signed.ends),
+        })
+    }
+
+    /// Only the middle of a star brings a player back, whose stream has ended, with entries that do nothing.
+    fn returns_are_valid(&self, from: Identity, turns: &TurnsPacket, segment: &packet::Segment) -> bool {
+        let stream = &self.streams[segment.player.index()];
+        let is_return = |entry: &Entry| entry.extras.contains(&Extra::Return);
+        let entries = turns.entries_of(segment).iter().zip(segment.first..);
+        let mut returns = entries.filter(|(entry, number)| *number >= stream.next() && is_return(entry));
+        returns.all(|(entry, number)| {
+            let from_middle = !self.setup.is_mesh()
+                && from == self.setup.coordinator()
+                && from != Identity::Player(segment.player);
+            let is_idle = match self.setup.config.input_mode {
+                true => entry.payload == codec::zeros(A::MAX_BITS),
+                false => entry.payload.is_none(),
+            };
+            from_middle
+                && is_idle
+                && entry.end().is_none()
+                && number == segment.first
+                && stream.end().is_some()
         })
     }
 
@@ -257,9 +293,21 @@ impl<A: Action> Session<A> {
             self.stats.entries_repeated += entries.len() as u64;
             return;
         }
-        let stream = &mut self.streams[player.index()];
         let newest_allowed = position.saturating_add(self.setup.config.window);
-        if segment.first > stream.next() || self.setup.identity == Identity::Player(player) {
+        let is_own = self.setup.identity == Identity::Player(player) && !self.own_stream_is_foreign();
+        let comes_back = entries.first().is_some_and(|entry| entry.extras.contains(&Extra::Return))
+            && (position..newest_allowed).contains(&segment.first);
+        if comes_back
+            && !is_own
+            && self.streams[player.index()].end().is_some_and(|(last, _)| last < segment.first)
+        {
+            self.go_on_stream(player, segment.first);
+            if self.setup.identity == Identity::Player(player) {
+                self.join_is_over();
+            }
+        }
+        let stream = &mut self.streams[player.index()];
+        if segment.first > stream.next() || is_own {
             self.stats.entries_unexpected += entries.len() as u64;
             tracing::debug!(
                 player = player.0,

@@ -16,6 +16,8 @@ pub(super) struct Results {
     own_is_settled: bool,
     /// Each player's report (turn, value), and whether it has been compared.
     claims: [Option<(u32, u32, bool)>; PLAYERS_MAX as usize],
+    /// What was said about turns before this one was compared without this peer.
+    floor: u32,
 }
 
 impl Results {
@@ -24,9 +26,19 @@ impl Results {
         self.request.take()
     }
 
+    /// The match goes on here from a turn before which it was decided like this, or not at all.
+    pub(super) fn go_on(&mut self, turn: u32, own: Option<(u32, u32)>) {
+        *self = Self { own, own_is_settled: own.is_some(), floor: turn, ..Self::default() };
+    }
+
+    /// What this peer's simulation found, and at the end of which turn.
+    pub(super) fn own(&self) -> Option<(u32, u32)> {
+        self.own
+    }
+
     /// A player reports that the match was decided at the end of a turn. Only the first report counts.
     pub(super) fn note(&mut self, turn: u32, player: PlayerId, value: u32) {
-        if let Some(claim) = self.claims.get_mut(player.index()) {
+        if let Some(claim) = self.claims.get_mut(player.index()).filter(|_| turn >= self.floor) {
             claim.get_or_insert((turn, value, false));
         }
     }
@@ -75,7 +87,7 @@ impl<A: Action> Session<A> {
             }
             // The entry that closes after the turn's end carries the report.
             let number = turn.saturating_add(self.setup.config.turns_ahead).saturating_add(1);
-            let speaks = |stream: &Stream| stream.end().is_none_or(|(last, _)| last > number);
+            let speaks = |stream: &Stream| stream.is_own(number);
             if self.streams.iter().any(|stream| speaks(stream) && stream.next() <= number) {
                 return;
             }

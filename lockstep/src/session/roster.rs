@@ -2,6 +2,7 @@
 
 use crate::packet::LobbyKeys;
 use crate::session::event::{Event, Failure};
+use crate::session::header::HeaderSigning;
 use crate::session::link::Link;
 use crate::session::{Session, SessionPhase};
 use crate::signed::roster::{Roster, Seat};
@@ -105,6 +106,24 @@ impl<A: Action> Session<A> {
         }
         self.tell_roster();
         true
+    }
+
+    /// Joins the running match of a header: takes its roster over. Returns whether the match is signed as the settings say, and has a place
+    /// for the local player's key.
+    pub(super) fn join_roster(&mut self, header: Option<&HeaderSigning>) -> bool {
+        let own = self.setup.player().zip(self.setup.config.key.as_ref().map(|key| key.public().to_bytes()));
+        let is_done = match (&mut self.signing, header) {
+            (None, None) => return true,
+            (Some(signing), Some(header)) => {
+                let roster = Roster::new(self.setup.config.session_id, &header.seats);
+                roster.is_some_and(|roster| signing.go_on(header, roster, own))
+            }
+            _ => false,
+        };
+        if is_done {
+            self.tell_roster();
+        }
+        is_done
     }
 
     fn tell_roster(&mut self) {

@@ -47,7 +47,8 @@ impl<A: Action> Session<A> {
         }
         let (plan, speed) = self.pace.planner.to_save();
         let stream = |stream: &Stream| SavedStream {
-            ended: stream.end().filter(|(last, _)| *last < turn.0).map(|(_, reason)| reason),
+            // Who comes back later than this is away in the save.
+            ended: stream.end_in(turn.0).filter(|(last, _)| *last < turn.0).map(|(_, reason)| reason),
             entries: Vec::new(),
         };
         self.saving.collecting = Some(SavedMatch {
@@ -70,7 +71,7 @@ impl<A: Action> Session<A> {
     pub(super) fn collect_save(&mut self, turn: Turn) {
         let Some(point) = &mut self.saving.collecting else { return };
         for (saved, stream) in point.players.iter_mut().zip(&self.streams) {
-            let Some(entry) = stream.get(turn.0) else { continue };
+            let Some(entry) = stream.get(turn.0).filter(|_| saved.ended.is_none()) else { continue };
             let extras = entry.extras.iter().copied().filter(|extra| extra.is_kept()).collect();
             saved.entries.push(Entry { payload: entry.payload.clone(), extras });
         }
@@ -136,7 +137,10 @@ pub(super) fn check<A: Action>(
         let count = player.entries.len();
         let complete = if ends { count <= most } else { player.ended.is_some() || count == most };
         let fixed = config.input_mode;
-        complete && player.entries.iter().all(|entry| is_sound::<A>(entry, fixed, actions_max, &mut scratch))
+        let returns = player.entries.iter().skip(1).any(|entry| entry.extras.contains(&Extra::Return));
+        complete
+            && !returns
+            && player.entries.iter().all(|entry| is_sound::<A>(entry, fixed, actions_max, &mut scratch))
     };
     if turn_exists && everybody && saved.players.iter().all(&mut is_sound) {
         Ok(())
@@ -146,7 +150,7 @@ pub(super) fn check<A: Action>(
 }
 
 /// Whether the pace of the settings can lead to this shape of turns.
-fn plan_is_sound(plan: TurnPlan, config: &SessionConfig) -> bool {
+pub(super) fn plan_is_sound(plan: TurnPlan, config: &SessionConfig) -> bool {
     let base = config.first_plan();
     let (frames, rate, pace) = (plan.frames_per_turn, plan.frames_per_second, plan.pace_millihertz);
     let measured = match config.pace {

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::packet::{SignedEnd, end_reason_number, entry_content};
 use crate::session::Session;
 use crate::session::event::Event;
+use crate::session::header::HeaderSigning;
 use crate::signed::chain::{ALL_HASH_BYTES, Opening, StreamHash};
 use crate::signed::key::SIGNATURE_BYTES;
 use crate::signed::proof::{Proof, Verdict};
@@ -119,6 +120,36 @@ impl Signing {
         }
     }
 
+    /// What somebody needs who joins the running match before the turn that begins.
+    pub(super) fn to_header(&self, players: usize) -> HeaderSigning {
+        HeaderSigning {
+            elapsed: self.elapsed,
+            checksum: self.checksum,
+            streams: self.streams.iter().take(players).copied().collect(),
+            seats: self.roster.iter().flat_map(Roster::seats).collect(),
+        }
+    }
+
+    /// Goes on from a running match, which has this roster. The local player has its number back by its key; false if it has another key.
+    pub(super) fn go_on(
+        &mut self,
+        header: &HeaderSigning,
+        roster: Roster,
+        own: Option<(PlayerId, [u8; 32])>,
+    ) -> bool {
+        let seat = own.map(|(player, key)| (roster.seats().nth(player.index()).flatten(), key));
+        match seat {
+            Some((Some(seat), key)) if seat.key == key => self.salt = seat.salt,
+            Some(_) => return false,
+            None => {}
+        }
+        (self.elapsed, self.checksum, self.roster) = (header.elapsed, header.checksum, Some(roster));
+        for (hash, known) in self.streams.iter_mut().zip(&header.streams) {
+            *hash = *known;
+        }
+        true
+    }
+
     /// Keeps a statement whose signature is valid.
     pub(super) fn hold(&mut self, statement: Statement) {
         let held = &mut self.authors[statement.author.index()].held;
@@ -157,7 +188,9 @@ impl<A: Action> Session<A> {
     pub(super) fn state_turn(&mut self, turn: Turn) {
         let Some(mut signing) = self.signing.take() else { return };
         for (hash, stream) in signing.streams.iter_mut().zip(&self.streams) {
-            if let Some(entry) = stream.get(turn.0) {
+            // What fills an absence is not everywhere.
+            let is_away = stream.end_in(turn.0).is_some_and(|(last, _)| last < turn.0);
+            if let Some(entry) = stream.get(turn.0).filter(|_| !is_away) {
                 entry_content(&mut self.buffers.recoded, entry);
                 hash.add(turn.0, self.buffers.recoded.bytes());
             }
@@ -173,7 +206,7 @@ impl<A: Action> Session<A> {
     }
 
     fn note_view(&mut self, signing: &mut Signing, turn: u32) {
-        let goes_on = |player: &usize| self.streams[*player].end().is_none_or(|(last, _)| last > turn);
+        let goes_on = |player: &usize| self.streams[*player].end_in(turn).is_none();
         let live = (0..self.streams.len()).filter(goes_on).fold(0, |live, player| live | (1 << player));
         let shown = signing.streams.iter().take(self.streams.len()).map(StreamHash::shown);
         let opening = Opening(shown.collect());

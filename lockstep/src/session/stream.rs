@@ -1,10 +1,28 @@
 //! One player's stream of entries: contiguous, each entry numbered by the turn in which it runs.
 
+use core::ops::Range;
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
 use crate::session::saved::SavedStream;
-use crate::value::entry::{EndReason, Entry};
+use crate::value::entry::{EndReason, Entry, Extra};
 use crate::value::ids::PeerId;
+
+/// An absence is remembered until so many entries of the return are forgotten: the turn that has just run is asked for, too.
+const RETURNS_KEPT: u32 = 4;
+
+/// Turns in which a player was away who is back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Absence {
+    /// Number of the entry that ended the stream, and why.
+    last: u32,
+    reason: EndReason,
+    /// Number of the entry with which it goes on.
+    first: u32,
+    /// Number of the first entry that the player made itself.
+    own: u32,
+}
 
 /// A player's entries that are still needed: to run, or for a peer that has not confirmed them.
 #[derive(Clone, Debug)]
@@ -14,6 +32,8 @@ pub(crate) struct Stream {
     entries: VecDeque<Entry>,
     /// Number of the last entry, and the reason for the end.
     end: Option<(u32, EndReason)>,
+    /// Absences that are over, oldest first, as long as turns of them may be asked for.
+    absences: SmallVec<[Absence; 1]>,
     /// The link that delivers this stream; none for a stream that originates here.
     pub(crate) source: Option<PeerId>,
 }
@@ -21,7 +41,13 @@ pub(crate) struct Stream {
 impl Stream {
     /// A stream whose first entry will have the number `first`; the turns before it have no actions.
     pub(crate) fn new(first: u32) -> Self {
-        Self { oldest: first, entries: VecDeque::with_capacity(16), end: None, source: None }
+        Self {
+            oldest: first,
+            entries: VecDeque::with_capacity(16),
+            end: None,
+            absences: SmallVec::new(),
+            source: None,
+        }
     }
 
     /// A stream that continues with saved entries from the number `first` on. If it had ended before, it keeps the reason.
@@ -51,6 +77,70 @@ impl Stream {
         self.end
     }
 
+    /// A stream that ended before the entries that are still to come.
+    pub(crate) fn ended(last: u32, reason: EndReason) -> Self {
+        Self { end: Some((last, reason)), ..Self::new(last.saturating_add(1)) }
+    }
+
+    /// The stream goes on with the entry `first`, and `made` entries that do nothing; the player makes those that follow. `filler` does nothing.
+    pub(crate) fn go_on(&mut self, first: u32, made: u32, filler: &Entry) {
+        let Some((last, reason)) = self.end.take() else { return };
+        let own = first.saturating_add(made);
+        self.absences.push(Absence { last, reason, first, own });
+        if self.entries.is_empty() {
+            self.oldest = first;
+        }
+        for number in self.next()..own {
+            let mut entry = filler.clone();
+            if number == first {
+                entry.extras.push(Extra::Return);
+            }
+            self.entries.push_back(entry);
+        }
+    }
+
+    /// The end that holds in this turn, if the player is away in it: number of the last entry, and why it was the last.
+    pub(crate) fn end_in(&self, turn: u32) -> Option<(u32, EndReason)> {
+        let over = self.absences.iter().find(|away| (away.last..away.first).contains(&turn));
+        over.map(|away| (away.last, away.reason)).or(self.end.filter(|(last, _)| *last <= turn))
+    }
+
+    /// Whether the player itself makes (or made) the entry with this number.
+    pub(crate) fn is_own(&self, number: u32) -> bool {
+        let made = self.absences.iter().any(|away| (away.last..away.own).contains(&number));
+        !made && self.end.is_none_or(|(last, _)| last > number)
+    }
+
+    /// The entry with which the stream goes on last, and the first one after it that the player made itself.
+    pub(crate) fn return_of(&self) -> Option<(u32, u32)> {
+        self.absences.last().map(|away| (away.first, away.own))
+    }
+
+    /// The entries from `first` on that follow each other without an absence between them, as a range of numbers.
+    pub(crate) fn run_from(&self, first: u32) -> Range<u32> {
+        let mut first = first;
+        for away in &self.absences {
+            if first <= away.last {
+                return first..away.last + 1;
+            }
+            first = if first < away.first { away.first } else { first };
+        }
+        first..self.next()
+    }
+
+    /// Where somebody begins who has the state before this turn.
+    pub(crate) fn first_after(&self, turn: u32) -> u32 {
+        match self.absences.iter().find(|away| (away.last + 1..away.first).contains(&turn)) {
+            Some(away) => away.first,
+            None => self.end.map_or(turn, |(last, _)| turn.min(last.saturating_add(1))),
+        }
+    }
+
+    /// Whether everything is here that somebody needs who has the state before this turn.
+    pub(crate) fn serves(&self, turn: u32) -> bool {
+        self.oldest <= self.first_after(turn)
+    }
+
     /// Whether this stream has the entry that the turn needs.
     pub(crate) fn has(&self, turn: u32) -> bool {
         turn < self.next() || self.end.is_some()
@@ -75,5 +165,8 @@ impl Stream {
         while self.oldest < number && self.entries.pop_front().is_some() {
             self.oldest += 1;
         }
+        let oldest = self.oldest;
+        // Who has none of the entries may still be told that the stream goes on.
+        self.absences.retain(|away| away.own.saturating_add(RETURNS_KEPT) > oldest);
     }
 }

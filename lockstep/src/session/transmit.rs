@@ -1,7 +1,8 @@
 //! Outgoing packets.
 
 use crate::packet::{
-    self, BODY_BITS_MAX, Bye, Challenge, END_BITS, ENTRIES_MAX, Refuse, Segment, SegmentPlan, Welcome,
+    self, BODY_BITS_MAX, Bye, Challenge, END_BITS, ENTRIES_MAX, Refuse, Segment, SegmentPlan, Transfer,
+    Welcome,
 };
 use crate::session::link::{Link, LinkPhase};
 use crate::session::lobby::Reply;
@@ -44,7 +45,7 @@ impl<A: Action> Session<A> {
             return Some(answer.to);
         }
         let is_due = |link: &Link| self.link_due_at(link).is_some_and(|at| at <= self.now);
-        let index = self.links.values().position(is_due)?;
+        let Some(index) = self.links.values().position(is_due) else { return self.transfer_packet(out) };
         let owes_roster = self.owes_roster(index);
         let mut more = false;
         match self.phase {
@@ -64,6 +65,7 @@ impl<A: Action> Session<A> {
             SessionPhase::Running | SessionPhase::Ending if owes_roster => {
                 self.lobby_packet(&self.links[index]).encode(&mut self.buffers.writer);
             }
+            _ if self.links[index].lacks_state() => Transfer::Wait.encode(&mut self.buffers.writer),
             SessionPhase::Running | SessionPhase::Ending => more = self.write_turns(index),
         }
         let link = &mut self.links[index];
@@ -90,6 +92,7 @@ impl<A: Action> Session<A> {
         turns.votes = self.mesh.votes;
         let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX - self.write_signed(index, &mut turns);
         let repeats = self.repeats(index);
+        let held_from = self.held_from(&self.links[index]);
         let mut more = false;
         for player in (0..self.setup.config.players).map(PlayerId) {
             if !self.sends_stream(&self.links[index], player) && !self.helps_out(index, player) {
@@ -101,7 +104,15 @@ impl<A: Action> Session<A> {
                 first = first.max(self.links[index].carried[player.index()]).min(stream.next());
             }
             let room = ENTRIES_MAX - turns.entries.len() as u32;
-            let lacking = (first..stream.next()).map_while(|number| stream.get(number)).take(room as usize);
+            let is_author = self.links[index].identity == Some(Identity::Player(player));
+            // Who does not know of a return gets nothing of the turns after it, but for the return itself.
+            let is_return =
+                stream.return_of().is_some_and(|(back, _)| self.links[index].acked[player.index()] <= back);
+            let held_from = if is_return { u32::MAX } else { held_from };
+            let author_from = if is_author { self.links[index].author_from } else { u32::MAX };
+            let run = stream.run_from(first);
+            let (first, end) = (run.start, run.end.min(held_from).min(author_from).max(run.start));
+            let lacking = (first..end).map_while(|number| stream.get(number)).take(room as usize);
             let plan = packet::segment_cost(lacking, self.setup.format, bits_left);
             let ends = stream.end().is_some_and(|(last, _)| (first..first + plan.count).contains(&last));
             let plan = match self.signed_end(player).filter(|_| ends) {
@@ -120,7 +131,7 @@ impl<A: Action> Session<A> {
                 turns.segments.push(Segment { player, first, entries: at..at + plan.count });
                 bits_left -= plan.bits;
             }
-            more |= first + plan.count < stream.next();
+            more |= first + plan.count < end;
             self.links[index].note_carried(player, first + plan.count);
             if plan.count > 0 {
                 self.links[index].carried[player.index()] = first + plan.count;
@@ -147,7 +158,7 @@ impl<A: Action> Session<A> {
     /// Whether this peer sends a player's stream over a link.
     fn sends_stream(&self, link: &Link, player: PlayerId) -> bool {
         if link.identity == Some(Identity::Player(player)) {
-            return false;
+            return link.acked[player.index()] < link.author_from;
         }
         if self.setup.identity == Identity::Player(player) {
             return true;

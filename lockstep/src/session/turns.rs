@@ -48,6 +48,7 @@ impl<A: Action> Session<A> {
     pub fn turn_status(&self) -> TurnStatus {
         match self.phase {
             SessionPhase::Lobby => TurnStatus::Waiting,
+            SessionPhase::Running if self.is_joining() => TurnStatus::Waiting,
             SessionPhase::Running if self.local.leaving && self.player_ended() => TurnStatus::Over,
             SessionPhase::Running if self.gate.in_turn || self.setup.is_relay() => TurnStatus::Waiting,
             SessionPhase::Running if self.waits_for() == 0 => TurnStatus::Ready(Turn(self.gate.turn)),
@@ -90,10 +91,22 @@ impl<A: Action> Session<A> {
             self.gate.turn += 1;
             self.gate.in_turn = true;
             self.stats.turns_begun += 1;
+            // The first entries after a return are made by the middle of the star.
+            let is_made = |player: PlayerId| {
+                self.streams[player.index()].next() > turn.0.saturating_add(self.setup.config.turns_ahead)
+            };
+            let is_made = self.setup.player().is_some_and(is_made);
+            self.begin_state(turn);
             self.state_turn(turn);
-            self.close_entry(false);
+            if !is_made {
+                self.close_entry(false);
+            }
             self.apply_extras(turn);
-        } else if self.phase == SessionPhase::Running && status == TurnStatus::Waiting && !self.gate.in_turn {
+        } else if self.phase == SessionPhase::Running
+            && status == TurnStatus::Waiting
+            && !self.gate.in_turn
+            && !self.is_joining()
+        {
             self.waiting.since.get_or_insert(self.now);
             self.note_missing();
         }
@@ -128,16 +141,30 @@ impl<A: Action> Session<A> {
     pub fn turn_gone(&self) -> impl Iterator<Item = (PlayerId, EndReason)> + '_ {
         let turn = self.gate.turn.wrapping_sub(1);
         let gone = move |(player, stream): (u8, &crate::session::stream::Stream)| {
-            stream.end().filter(|(last, _)| *last == turn).map(|(_, reason)| (PlayerId(player), reason))
+            stream
+                .end_in(turn)
+                .filter(|(last, _)| *last == turn)
+                .map(|(_, reason)| (PlayerId(player), reason))
         };
         (0_u8..).zip(&self.streams).filter_map(gone)
     }
 
+    /// Players who are back from the turn that has begun on.
+    pub fn turn_returned(&self) -> impl Iterator<Item = PlayerId> + '_ {
+        let turn = self.gate.turn.wrapping_sub(1);
+        let is_back = move |stream: &crate::session::stream::Stream| {
+            stream.get(turn).is_some_and(|entry| entry.extras.contains(&Extra::Return))
+        };
+        let streams = (0_u8..).map(PlayerId).zip(&self.streams);
+        streams.filter(move |(_, stream)| is_back(stream)).map(|(player, _)| player)
+    }
+
     /// Whether the game plays for this player in the turn that has begun.
+    #[must_use]
     pub fn is_taken_over(&self, player: PlayerId) -> bool {
         let turn = self.gate.turn.wrapping_sub(1);
-        let end = self.streams.get(player.index()).and_then(crate::session::stream::Stream::end);
-        end.is_some_and(|(last, reason)| last <= turn && self.setup.config.is_played_on(reason))
+        let end = self.streams.get(player.index()).and_then(|stream| stream.end_in(turn));
+        end.is_some_and(|(_, reason)| self.setup.config.is_played_on(reason))
     }
 
     /// A player gives no more actions from this turn on. If nobody is left in the player's team, the team is out.
@@ -149,7 +176,7 @@ impl<A: Action> Session<A> {
         }
         // In player order: if several leave in the same turn, the last one takes the team out.
         let is_out = |member: PlayerId| {
-            self.streams[member.index()].end().is_some_and(|(last, reason)| {
+            self.streams[member.index()].end_in(turn.0).is_some_and(|(last, reason)| {
                 (last < turn.0 || (last == turn.0 && member <= player))
                     && !self.setup.config.is_played_on(reason)
             })
@@ -199,6 +226,7 @@ impl<A: Action> Session<A> {
             for extra in entry.extras.clone() {
                 match extra {
                     Extra::Checksum(_) | Extra::Save | Extra::Result(_) => {}
+                    Extra::Return => self.emit(Event::PlayerReturned { player, turn }),
                     Extra::Slack(slack) => {
                         // This peer knows its own value better.
                         if self.setup.player() != Some(player) {

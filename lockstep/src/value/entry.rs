@@ -93,6 +93,9 @@ pub enum Extra {
     /// Kind 7: how long the others' entries wait at this player's machine before they are needed, on average, in tenths of a millisecond.
     /// Negative: how long this player waits for them.
     Slack(i16),
+    /// Kind 8: the player is back. Its stream, which had ended, goes on with this entry, made by the middle of the star; there is none
+    /// between the two.
+    Return,
 }
 
 impl Extra {
@@ -107,6 +110,7 @@ impl Extra {
             Self::Save => 5,
             Self::Result(_) => 6,
             Self::Slack(_) => 7,
+            Self::Return => 8,
         }
     }
 
@@ -114,7 +118,7 @@ impl Extra {
     /// match, and the save itself is done.
     pub(crate) fn is_kept(self) -> bool {
         match self {
-            Self::End(_) | Self::Pause(_) | Self::Speed(_) => true,
+            Self::End(_) | Self::Pause(_) | Self::Speed(_) | Self::Return => true,
             Self::Checksum(_) | Self::Pace { .. } | Self::Save | Self::Result(_) | Self::Slack(_) => false,
         }
     }

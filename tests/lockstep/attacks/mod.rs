@@ -4,6 +4,7 @@ mod forgers;
 mod members;
 mod signed;
 mod slow;
+mod states;
 mod strangers;
 mod weather;
 
@@ -226,6 +227,7 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
         frames_per_second: 0,
         identity: Identity::Spectator,
         cookie: 0,
+        seat: 0,
     };
     Packet::Hello(hello).encode(0, FORMAT, &mut BitWriter::new(), &mut packet);
     (100..400).for_each(|stranger| host.handle_packet(now, PeerId(stranger), &packet));

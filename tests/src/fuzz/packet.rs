@@ -1,8 +1,8 @@
 //! The decoder of packets.
 
 use testudo_lockstep::packet::{
-    Challenge, Echo, Hello, Lobby, LobbyKeys, Packet, PayloadFormat, Received, Segment, Signed, SignedEnd,
-    TurnsPacket,
+    Challenge, Chunk, Echo, Hello, Lobby, LobbyKeys, Manifest, Packet, PayloadFormat, Received, Segment,
+    Signed, SignedEnd, Transfer, TurnsPacket, Want,
 };
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, PACKET_BYTES_MAX, PROTOCOL_VERSION, Payload, PlayerId,
@@ -100,10 +100,31 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
             frames_per_second: 20,
             identity: Identity::Spectator,
             cookie: 5,
+            seat: 6,
         }),
         Packet::Challenge(Challenge { cookie: 6 }),
         Packet::Lobby(Lobby { ready: true, sent_us: 9, echo, start_in_us: Some(100_000), keys }),
         Packet::Turns(Box::new(turns)),
+        Packet::Transfer(Transfer::Wait),
+        Packet::Transfer(Transfer::Manifest(Manifest {
+            turn: 9,
+            source: PlayerId(1),
+            total: 100_000,
+            hash: 7,
+            blocks: vec![1, 2],
+        })),
+        Packet::Transfer(Transfer::Chunk(Chunk { turn: 9, index: 3, sent_ms: 4, bytes: vec![5; 20] })),
+        Packet::Transfer(Transfer::Want(Want {
+            turn: 9,
+            next: 3,
+            received: 5,
+            echo_ms: 4,
+            held_ms: 1,
+            have: [6].into_iter().collect(),
+        })),
+        Packet::Transfer(Transfer::Refuse { turn: 9 }),
+        Packet::Transfer(Transfer::Here),
+        Packet::Transfer(Transfer::Ask { not_before: 8 }),
     ];
     let body = |packet: Packet| {
         let mut bytes = Vec::new();

@@ -1,5 +1,6 @@
 //! Checks the range of every setting.
 
+use crate::packet::STATE_BYTES_MAX;
 use crate::session::config::{ConfigError, SessionConfig};
 use crate::value::action::ACTION_BITS_MAX;
 use crate::value::ids::PLAYERS_MAX;
@@ -12,7 +13,7 @@ impl SessionConfig {
     /// Checks every range, and that an action of `action_bits` fits.
     pub(crate) fn check(&self, action_bits: u32) -> Result<(), ConfigError> {
         let team = self.teams.iter().copied().max().unwrap_or(0);
-        let ranges: [(&'static str, u32, u32, u32); 13] = [
+        let ranges: [(&'static str, u32, u32, u32); 15] = [
             ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
             ("frames per second", self.frames_per_second, 1, 1_000),
             ("frames per turn", self.frames_per_turn, 1, 250),
@@ -26,6 +27,8 @@ impl SessionConfig {
             ("team", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
             ("most spectators", self.spectators_max, 0, 256),
             ("fewest spectators", self.spectators_min, 0, self.spectators_max),
+            ("bytes of a state", self.state_bytes_max, 0, STATE_BYTES_MAX),
+            ("bytes of a state per second", self.state_rate, 1_000, 1_000_000_000),
         ];
         for (setting, value, min, max) in ranges {
             if !(min..=max).contains(&value) {
@@ -50,6 +53,8 @@ impl SessionConfig {
             ("time to the drop in ms", self.drop_after, 1),
             ("notice of waiting in ms", Some(self.waiting_notice), 0),
             ("linger time in ms", Some(self.linger), 0),
+            ("time to join in ms", Some(self.join_timeout), 1),
+            ("time until a place is free in ms", self.late_joins, 0),
         ];
         for (setting, timeout, min) in timeouts {
             let value = timeout.map_or(min, Duration::as_millis);
@@ -89,5 +94,9 @@ mod tests {
         assert_eq!(refused(SessionConfig::new(2).drop_after(none)), "time to the drop in ms");
         assert_eq!(refused(SessionConfig::new(2).waiting_notice(ages)), "notice of waiting in ms");
         assert_eq!(refused(SessionConfig::new(2).linger(ages)), "linger time in ms");
+        assert_eq!(refused(SessionConfig::new(2).state_bytes_max(u32::MAX)), "bytes of a state");
+        assert_eq!(refused(SessionConfig::new(2).state_rate(0)), "bytes of a state per second");
+        assert_eq!(refused(SessionConfig::new(2).join_timeout(none)), "time to join in ms");
+        assert_eq!(refused(SessionConfig::new(2).late_joins(ages)), "time until a place is free in ms");
     }
 }

@@ -1,0 +1,374 @@
+//! The middle of a star lets somebody into a running match: finds a state for it, keeps the entries that follow, and brings a player back.
+
+use crate::packet::{Bye, Hello, Refusal};
+use crate::session::event::Event;
+use crate::session::link::{Link, LinkPhase};
+use crate::session::sender::Sender;
+use crate::session::transfer::Source;
+use crate::session::{Session, SessionPhase};
+use crate::value::action::Action;
+use crate::value::codec;
+use crate::value::entry::{EndReason, Entry, Payload};
+use crate::value::ids::{Identity, PeerId, PlayerId};
+use crate::value::time::{Duration, Instant};
+
+/// Entries of one stream that are kept for somebody who has not caught up.
+const GUEST_WINDOW: u32 = 4_096;
+
+/// States that one guest may refuse.
+const REFUSALS_MAX: u8 = 4;
+
+/// Whoever is asked for its state has spoken within this time.
+const HEARD_WITHIN: Duration = Duration::from_secs(1);
+
+/// Everybody knows so long before that a player comes back.
+const NOTICE: Duration = Duration::from_secs(1);
+
+/// Somebody who joins a running match, as the middle of the star sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Guest {
+    since: Instant,
+    pub(super) stage: GuestStage,
+    /// Sources whose state it has refused, bit n for player n.
+    refused: u16,
+    refusals: u8,
+    /// The state that it gets or got: before which turn, and whose.
+    given: Option<(u32, PlayerId)>,
+}
+
+/// Where a guest stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum GuestStage {
+    /// For a state.
+    Waiting,
+    /// Gets one.
+    Fed,
+    /// Has it, and gets the turns after it.
+    CatchingUp,
+}
+
+impl Guest {
+    fn new(now: Instant) -> Self {
+        Self { since: now, stage: GuestStage::Waiting, refused: 0, refusals: 0, given: None }
+    }
+}
+
+impl Link {
+    /// Whether the remote cannot use entries yet.
+    pub(crate) fn lacks_state(&self) -> bool {
+        self.guest.as_ref().is_some_and(|guest| guest.stage != GuestStage::CatchingUp)
+    }
+
+    /// How far behind the remote may be.
+    pub(crate) fn window(&self, window: u32) -> u32 {
+        if self.guest.is_some() { GUEST_WINDOW } else { window }
+    }
+}
+
+impl<A: Action> Session<A> {
+    // ---- the handshake
+
+    /// Why somebody may not come into the running match; nothing if it may.
+    pub(super) fn judge_guest(&self, peer: PeerId, hello: &Hello) -> Option<Refusal> {
+        let config = &self.setup.config;
+        if self.phase != SessionPhase::Running || !self.setup.forwards() || config.state_bytes_max == 0 {
+            return Some(Refusal::Running);
+        }
+        match hello.identity {
+            Identity::Player(player) => {
+                let (Some(seat), Some(stream)) =
+                    (self.transfers.seats.get(player.index()), self.streams.get(player.index()))
+                else {
+                    return Some(Refusal::Taken);
+                };
+                let reason = stream.end().map(|(_, reason)| reason);
+                if hello.identity == self.setup.identity || reason == Some(EndReason::Surrendered) {
+                    return Some(Refusal::Taken);
+                }
+                let is_owner = hello.seat != 0 && hello.seat == seat.secret;
+                let away = seat.empty_since.filter(|_| reason.is_some()).map(|since| self.now.since(since));
+                let is_free = config.late_joins.is_some_and(|after| away.is_some_and(|away| away >= after));
+                let in_use = self.links.values().any(|link| {
+                    link.peer != peer && link.is_connected() && link.identity == Some(hello.identity)
+                });
+                match (is_owner, is_free && !in_use) {
+                    (true, _) | (_, true) => None,
+                    (false, false) => Some(if away.is_some() { Refusal::Taken } else { Refusal::Running }),
+                }
+            }
+            Identity::Spectator if config.late_watchers => {
+                let watch = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Spectator);
+                let count = self.links.values().filter(watch).count() as u64;
+                (count >= u64::from(config.spectators_max)).then_some(Refusal::Taken)
+            }
+            _ => Some(Refusal::Running),
+        }
+    }
+
+    /// A player shows the secret of its place before the others have noticed that it was gone: what it was is gone now.
+    pub(super) fn end_former_self(&mut self, identity: Identity) {
+        if let Identity::Player(player) = identity
+            && self.phase == SessionPhase::Running
+            && self.streams[player.index()].end().is_none()
+        {
+            self.end_streams(1 << player.0);
+        }
+    }
+
+    /// Somebody is let in: it gets a state first, and the entries that follow are kept for it.
+    pub(super) fn guest_comes(&mut self, index: usize) {
+        if self.phase == SessionPhase::Running && self.links[index].guest.is_none() {
+            self.links[index].guest = Some(Box::new(Guest::new(self.now)));
+            self.guest_waits(index);
+        }
+    }
+
+    // ---- its words
+
+    /// A guest waits for a state (again).
+    pub(super) fn guest_waits(&mut self, index: usize) {
+        let link = &mut self.links[index];
+        if let Some(guest) = &mut link.guest {
+            guest.stage = GuestStage::Waiting;
+        }
+        link.sender = None;
+        for (ack, stream) in link.acked.iter_mut().zip(&self.streams) {
+            *ack = stream.oldest();
+        }
+    }
+
+    /// A guest says that the state is not good.
+    pub(super) fn guest_refuses(&mut self, index: usize, turn: u32) {
+        let Some(guest) = &mut self.links[index].guest else { return };
+        if let Some((_, source)) = guest.given.take_if(|(given, _)| *given == turn) {
+            guest.refused |= 1 << source.0;
+            guest.refusals += 1;
+            self.guest_waits(index);
+        }
+    }
+
+    /// Whether a guest that acknowledges entries has its state: then it is one that watches, and is behind.
+    pub(super) fn guest_has_state(&mut self, index: usize, acks: &[u32]) -> bool {
+        let link = &mut self.links[index];
+        let Some(guest) = &mut link.guest else { return true };
+        let turn = guest.given.map_or(u32::MAX, |(turn, _)| turn);
+        let has = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
+            *ack >= stream.end_in(turn).map_or(turn, |(last, _)| turn.min(last.saturating_add(1)))
+        };
+        if guest.stage == GuestStage::Fed && acks.iter().zip(&self.streams).all(has) {
+            guest.stage = GuestStage::CatchingUp;
+            link.sender = None;
+            (link.carried, link.author_from) = Default::default();
+            // Of its own stream it lacks what was made for it.
+            if let Some(Identity::Player(player)) = link.identity {
+                let stream = &self.streams[player.index()];
+                link.author_from = stream.end().map_or(0, |(last, _)| last.saturating_add(1));
+            }
+        }
+        guest.stage == GuestStage::CatchingUp
+    }
+
+    /// A guest has run every turn that is there: a player is brought back.
+    pub(super) fn guest_is_here(&mut self, index: usize) {
+        let link = &self.links[index];
+        if let (Some(guest), Some(Identity::Player(player))) = (&link.guest, link.identity)
+            && guest.stage == GuestStage::CatchingUp
+            && self.phase == SessionPhase::Running
+        {
+            self.bring_back(index, player);
+        }
+    }
+
+    // ---- time
+
+    /// Finds states for those who wait, and ends what has lasted too long.
+    pub(super) fn serve_guests(&mut self) {
+        for index in 0..self.links.len() {
+            self.check_guest(index);
+        }
+        let guests = || self.links.values().filter_map(|link| Some((link, link.guest.as_deref()?)));
+        if !guests().any(|(link, _)| link.lacks_state()) {
+            let transfers = &mut self.transfers;
+            (transfers.blob, transfers.source, transfers.failed) = (None, None, 0);
+            return;
+        }
+        self.feed_guests();
+        let guests = || self.links.values().filter_map(|link| Some((link, link.guest.as_deref()?)));
+        let is_fed = guests().any(|(_, guest)| guest.stage == GuestStage::Fed);
+        let waiting = guests().find(|(_, guest)| guest.stage == GuestStage::Waiting);
+        let Some(refused) = waiting.map(|(_, guest)| guest.refused).filter(|_| !is_fed) else { return };
+        let comes = self.transfers.source.is_some() && self.transfers.blob.is_none();
+        if !comes {
+            (self.transfers.blob, self.transfers.source) = (None, None);
+            self.choose_source(refused);
+        }
+    }
+
+    fn check_guest(&mut self, index: usize) {
+        let (running, limit) = (self.phase == SessionPhase::Running, self.setup.config.join_timeout);
+        let window = self.setup.config.window / 2;
+        let link = &mut self.links[index];
+        let Some(guest) = link.guest.as_deref() else { return };
+        let mut streams = link.acked.iter().zip(&self.streams);
+        let is_near = guest.stage == GuestStage::CatchingUp
+            && streams.all(|(ack, stream)| stream.next().saturating_sub(*ack) < window);
+        let is_late = self.now.since(guest.since) >= limit;
+        let (stage, refusals, peer) = (guest.stage, guest.refusals, link.peer);
+        if !link.is_connected() {
+            (link.guest, link.sender) = (None, None);
+        } else if refusals > REFUSALS_MAX
+            || (is_late && !is_near)
+            || (!running && stage != GuestStage::CatchingUp)
+        {
+            (link.guest, link.sender) = (None, None);
+            link.phase = LinkPhase::Closed;
+            link.owe_bye(Bye::Left);
+            self.emit(Event::GuestGone(peer));
+        } else if is_near && link.identity == Some(Identity::Spectator) {
+            link.guest = None;
+        }
+    }
+
+    /// Gives the state that is here, or on its way, to all for whom it is good.
+    fn feed_guests(&mut self) {
+        let Some((turn, source)) =
+            self.transfers.blob.as_ref().map(|blob| (blob.turn(), blob.manifest().source))
+        else {
+            return;
+        };
+        if !self.streams.iter().all(|stream| stream.serves(turn)) {
+            return;
+        }
+        for link in self.links.values_mut() {
+            let Some(guest) = link.guest.as_mut().filter(|guest| guest.stage == GuestStage::Waiting) else {
+                continue;
+            };
+            if guest.refused & (1 << source.0) != 0 {
+                continue;
+            }
+            guest.stage = GuestStage::Fed;
+            guest.given = Some((turn, source));
+            link.sender = Some(Box::new(Sender::new(self.setup.config.state_rate, self.now)));
+            for (ack, stream) in link.acked.iter_mut().zip(&self.streams) {
+                *ack = stream.first_after(turn);
+            }
+        }
+    }
+
+    /// Asks for a state: the middle itself if it plays, else a player who has time.
+    fn choose_source(&mut self, refused: u16) {
+        let tried = self.transfers.failed | refused;
+        if let Some(own) = self.setup.player().filter(|own| tried & (1 << own.0) == 0) {
+            self.transfers.source = Some(Source::new(own, None, 0, self.now));
+            self.want_own_state(0);
+            return;
+        }
+        let can = |link: &&Link| {
+            let fresh = self.now.since(link.last_heard) < HEARD_WITHIN;
+            link.is_connected() && link.guest.is_none() && fresh && self.plays(link)
+        };
+        let player = |link: &Link| match link.identity {
+            Some(Identity::Player(player)) if tried & (1 << player.0) == 0 => Some((player, link.peer)),
+            _ => None,
+        };
+        let has_time = |(player, _): &(PlayerId, PeerId)| {
+            (self.pace.planner.averages(*player).1, self.lateness.of(*player), player.0)
+        };
+        let choice = self.links.values().filter(can).filter_map(player).min_by_key(has_time);
+        let Some((player, peer)) = choice else {
+            let nobody = |link: &Link| {
+                let asked = |player: PlayerId| tried & (1 << player.0) != 0;
+                matches!(link.identity, Some(Identity::Player(player)) if self.plays(link) && !asked(player))
+            };
+            // Somebody who is silent now may still speak; else there is nobody.
+            if !self.links.values().any(nobody) {
+                self.dismiss_waiting();
+            }
+            return;
+        };
+        // What is forgotten here cannot follow its state.
+        let not_before =
+            self.streams.iter().filter(|stream| stream.end().is_none()).map(|stream| stream.oldest());
+        let not_before = not_before.max().unwrap_or_default();
+        self.transfers.source = Some(Source::new(player, Some(peer), not_before, self.now));
+    }
+
+    /// Nobody has a state for those who wait.
+    fn dismiss_waiting(&mut self) {
+        let waits = |guest: &Guest| guest.stage == GuestStage::Waiting;
+        for index in 0..self.links.len() {
+            let link = &mut self.links[index];
+            if link.guest.as_deref().is_some_and(waits) {
+                link.guest = None;
+                link.phase = LinkPhase::Closed;
+                link.owe_bye(Bye::Left);
+                let peer = link.peer;
+                self.emit(Event::GuestGone(peer));
+            }
+        }
+        self.transfers.failed = 0;
+    }
+
+    // ---- the return
+
+    /// A player's stream goes on at a turn that is so far ahead that everybody can know before. Who has not confirmed that it knows gets
+    /// no entries of that turn.
+    fn bring_back(&mut self, index: usize, player: PlayerId) {
+        let stream = &self.streams[player.index()];
+        let Some((last, _)) = stream.end() else { return };
+        let knows = |link: &&Link| link.lacks_state() || link.acked[player.index()] > last;
+        let everybody_knows = self.links.values().filter(|link| link.is_connected()).all(|link| knows(&link));
+        let ahead = self.setup.config.turns_ahead;
+        let first = self.streams.iter().map(|stream| stream.next()).max().unwrap_or(0).max(self.gate.turn);
+        let first = first.saturating_add(self.notice());
+        let in_time = self.gate.last_turn.is_none_or(|end| first.saturating_add(2 * ahead + 2) <= end);
+        if !everybody_knows || !in_time {
+            return;
+        }
+        tracing::info!(player = player.0, turn = first, "comes back");
+        self.go_on_stream(player, first);
+        self.streams[player.index()].source = None;
+        let link = &mut self.links[index];
+        link.guest = None;
+        link.author_from = first.saturating_add(1);
+        for link in self.links.values_mut() {
+            link.mark_urgent();
+        }
+    }
+
+    /// Turns between the decision and the return.
+    fn notice(&self) -> u32 {
+        let config = &self.setup.config;
+        let plan = if self.setup.is_relay() { config.first_plan() } else { self.pace.planner.plan() };
+        let turn = u64::from(plan.frames_per_turn) * 1_000_000_000 / u64::from(plan.pace_millihertz.max(1));
+        let turns = NOTICE.as_micros().div_ceil(turn.max(1)) as u32;
+        turns.clamp(config.turns_ahead + 2, (config.window / 4).max(config.turns_ahead + 2))
+    }
+
+    /// A stream that had ended goes on, here and on every link that knew its end.
+    pub(super) fn go_on_stream(&mut self, player: PlayerId, first: u32) {
+        let payload = if self.setup.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
+        let filler = Entry { payload, ..Entry::default() };
+        let made = self.setup.config.turns_ahead.max(1);
+        let stream = &mut self.streams[player.index()];
+        let Some((last, _)) = stream.end() else { return };
+        stream.go_on(first, made, &filler);
+        for link in self.links.values_mut() {
+            let ack = &mut link.acked[player.index()];
+            if *ack > last {
+                *ack = (*ack).max(first);
+            }
+        }
+    }
+
+    /// Entries of this number and above wait until the remote knows of every return before.
+    pub(super) fn held_from(&self, link: &Link) -> u32 {
+        if !self.setup.forwards() {
+            return u32::MAX;
+        }
+        let unknown = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
+            stream.return_of().map(|(first, _)| first).filter(|first| ack <= first)
+        };
+        link.acked.iter().zip(&self.streams).filter_map(unknown).min().unwrap_or(u32::MAX)
+    }
+}

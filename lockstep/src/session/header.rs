@@ -1,0 +1,250 @@
+//! What a session must know, besides the simulation's state, to go on from the middle of a running match.
+
+use smallvec::SmallVec;
+
+use crate::pace::pacing::{TurnPlan, Votes};
+use crate::packet::{end_reason, end_reason_number};
+use crate::session::config::SessionConfig;
+use crate::session::save::plan_is_sound;
+use crate::signed::chain::StreamHash;
+use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
+use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+
+/// Bytes of the length in front of a header.
+const LENGTH_BYTES: usize = 2;
+
+/// A running match before a turn. It stands before the bytes of the simulation's state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Header {
+    pub(crate) settings_hash: u64,
+    pub(crate) turn: u32,
+    /// Frames simulated so far.
+    pub(crate) frame: u32,
+    /// Of the state.
+    pub(crate) checksum: u64,
+    pub(crate) paused: bool,
+    pub(crate) speed: u8,
+    pub(crate) plan: TurnPlan,
+    /// How long the plan could have been shorter: turns, ms.
+    pub(crate) calm: (u32, u32),
+    /// The match is decided: at the end of which turn, and how.
+    pub(crate) result: Option<(u32, u32)>,
+    pub(crate) players: SmallVec<[HeaderPlayer; 4]>,
+    /// Of a match whose players sign.
+    pub(crate) signing: Option<Box<HeaderSigning>>,
+}
+
+/// What has been hashed for statements before the turn.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct HeaderSigning {
+    /// Time of the game since the last statement, in microseconds.
+    pub(crate) elapsed: u64,
+    /// Folded checksum of the newest turn of which one is exchanged.
+    pub(crate) checksum: u32,
+    /// Of each player's entries.
+    pub(crate) streams: Vec<StreamHash>,
+    pub(crate) seats: Vec<Option<Seat>>,
+}
+
+/// A player's part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct HeaderPlayer {
+    /// Away before the turn: number of the last entry, and why it was the last.
+    pub(crate) ended: Option<(u32, EndReason)>,
+    pub(crate) votes: Votes,
+}
+
+impl Header {
+    /// The header, then the state.
+    pub(crate) fn with_state(&self, state: &[u8]) -> Vec<u8> {
+        let mut writer = BitWriter::new();
+        writer.write_bits(self.settings_hash, 64);
+        writer.write_bits(u64::from(self.turn), 32);
+        writer.write_bits(u64::from(self.frame), 32);
+        writer.write_bits(self.checksum, 64);
+        writer.write_bool(self.paused);
+        writer.write_bits(u64::from(self.speed), 8);
+        writer.write_bits(u64::from(self.plan.frames_per_turn), 16);
+        writer.write_bits(u64::from(self.plan.frames_per_second), 16);
+        writer.write_bits(u64::from(self.plan.pace_millihertz), 32);
+        writer.write_bits(u64::from(self.calm.0), 32);
+        writer.write_bits(u64::from(self.calm.1), 32);
+        writer.write_bool(self.result.is_some());
+        if let Some((turn, value)) = self.result {
+            writer.write_bits(u64::from(turn), 32);
+            writer.write_bits(u64::from(value), 32);
+        }
+        for player in &self.players {
+            writer.write_bool(player.ended.is_some());
+            if let Some((last, reason)) = player.ended {
+                writer.write_bits(u64::from(last), 32);
+                writer.write_bits(end_reason_number(reason), 3);
+            }
+            writer.write_bits(u64::from(player.votes.network_ms), 16);
+            writer.write_bits(u64::from(player.votes.runtime_ms), 16);
+            writer.write_bits(u64::from(player.votes.excess_ms), 32);
+        }
+        writer.write_bool(self.signing.is_some());
+        if let Some(signing) = &self.signing {
+            writer.write_bits(signing.elapsed, 64);
+            writer.write_bits(u64::from(signing.checksum), 32);
+            signing.streams.iter().for_each(|hash| writer.write_slice(&hash.0, 8 * hash.0.len() as u32));
+            write_seats(&mut writer, signing.seats.iter().copied());
+        }
+        let head = writer.bytes();
+        let mut bytes = Vec::with_capacity(LENGTH_BYTES + head.len() + state.len());
+        // At most 16 players of 13 bytes, and 73 if they sign.
+        bytes.extend_from_slice(&(head.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(head);
+        bytes.extend_from_slice(state);
+        bytes
+    }
+
+    /// Reads what [`Header::with_state`] wrote, for so many players: the header, and where the state begins. Total.
+    pub(crate) fn read(bytes: &[u8], players: u8) -> Result<(Self, usize), DecodeError> {
+        let short = DecodeError::OutOfBits { wanted: 8 * LENGTH_BYTES as u32, left: 8 * bytes.len() as u32 };
+        let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>().ok_or(short)?;
+        let length = usize::from(u16::from_le_bytes(*length));
+        let head = rest.get(..length).ok_or(short)?;
+        let mut reader = BitReader::new(head);
+        let settings_hash = reader.read_bits(64)?;
+        let turn = reader.read_bits(32)? as u32;
+        let frame = reader.read_bits(32)? as u32;
+        let checksum = reader.read_bits(64)?;
+        let paused = reader.read_bool()?;
+        let speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
+        let plan = TurnPlan {
+            frames_per_turn: reader.read_max(16, 2_000)? as u32,
+            frames_per_second: reader.read_max(16, 1_000)? as u32,
+            pace_millihertz: reader.read_max(32, 1_000_000)? as u32,
+        };
+        let calm = (reader.read_bits(32)? as u32, reader.read_bits(32)? as u32);
+        let result = if reader.read_bool()? {
+            Some((reader.read_bits(32)? as u32, reader.read_bits(32)? as u32))
+        } else {
+            None
+        };
+        let mut all = SmallVec::new();
+        for _ in 0..players {
+            let ended = if reader.read_bool()? {
+                Some((reader.read_bits(32)? as u32, end_reason(&mut reader)?))
+            } else {
+                None
+            };
+            let votes = Votes {
+                network_ms: reader.read_bits(16)? as u16,
+                runtime_ms: reader.read_bits(16)? as u16,
+                excess_ms: reader.read_bits(32)? as u32,
+            };
+            all.push(HeaderPlayer { ended, votes });
+        }
+        let signing = if reader.read_bool()? {
+            Some(Box::new(HeaderSigning::read(&mut reader, players)?))
+        } else {
+            None
+        };
+        reader.finish()?;
+        let header = Self {
+            settings_hash,
+            turn,
+            frame,
+            checksum,
+            paused,
+            speed,
+            plan,
+            calm,
+            result,
+            players: all,
+            signing,
+        };
+        Ok((header, LENGTH_BYTES + length))
+    }
+
+    /// Whether a session with these settings can go on from here: what somebody sends is not trusted.
+    pub(crate) fn is_sound(&self, config: &SessionConfig, action_bits: u32) -> bool {
+        let exists = self.turn > config.first_turn() && config.turns.is_none_or(|turns| self.turn < turns);
+        let before = |player: &HeaderPlayer| player.ended.is_none_or(|(last, _)| last < self.turn);
+        self.settings_hash == config.settings_hash(action_bits)
+            && exists
+            && self.turn <= 4_000_000_000
+            && self.speed >= SPEED_PERCENT_MIN
+            && self.players.len() == usize::from(config.players)
+            && self.signing.is_some() == config.signed
+            && self.players.iter().all(before)
+            && self.result.is_none_or(|(turn, _)| turn < self.turn)
+            && plan_is_sound(self.plan, config)
+    }
+}
+
+impl HeaderSigning {
+    fn read(reader: &mut BitReader<'_>, players: u8) -> Result<Self, DecodeError> {
+        let elapsed = reader.read_bits(64)?;
+        let checksum = reader.read_bits(32)? as u32;
+        let streams = (0..players).map(|_| Ok(StreamHash(read_array(reader)?)));
+        let streams = streams.collect::<Result<_, DecodeError>>()?;
+        Ok(Self { elapsed, checksum, streams, seats: read_seats(reader)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header() -> Header {
+        let plan = SessionConfig::new(2).first_plan();
+        let away = HeaderPlayer {
+            ended: Some((7, EndReason::Dropped)),
+            votes: Votes { network_ms: 1, runtime_ms: 2, excess_ms: 3 },
+        };
+        Header {
+            settings_hash: SessionConfig::new(2).signed().settings_hash(8),
+            turn: 9,
+            frame: 36,
+            checksum: 5,
+            paused: true,
+            speed: 150,
+            plan,
+            calm: (1, 2),
+            result: Some((4, 1)),
+            players: [HeaderPlayer::default(), away].into_iter().collect(),
+            signing: Some(Box::new(HeaderSigning {
+                elapsed: 1,
+                checksum: 2,
+                streams: vec![StreamHash([3; 32]), StreamHash([4; 32])],
+                seats: vec![Some(Seat { key: [5; 32], salt: 6 }), None],
+            })),
+        }
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written_and_nothing_else_is() {
+        let bytes = header().with_state(&[1, 2, 3]);
+        let (read, start) = Header::read(&bytes, 2).unwrap();
+        assert_eq!((read, &bytes[start..]), (header(), &[1, 2, 3][..]));
+        assert!(Header::read(&bytes, 3).is_err());
+        for length in 0..start {
+            assert!(Header::read(&bytes[..length], 2).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_no_match_can_have_come_to_is_not_sound() {
+        let config = SessionConfig::new(2).signed();
+        assert!(header().is_sound(&config, 8));
+        let broken: [fn(&mut Header); 6] = [
+            |header| header.turn = 0,
+            |header| header.settings_hash ^= 1,
+            |header| header.speed = 3,
+            |header| header.plan.frames_per_turn = 0,
+            |header| header.players[1].ended = Some((9, EndReason::Left)),
+            |header| header.result = Some((9, 1)),
+        ];
+        for change in broken {
+            let mut header = header();
+            change(&mut header);
+            assert!(!header.is_sound(&config, 8), "{header:?}");
+        }
+        assert!(!header().is_sound(&config.turns(9), 8));
+    }
+}

@@ -1,0 +1,176 @@
+//! Gives a state to one remote: which chunk is next, and how fast.
+//!
+//! The pace starts low, grows while chunks come through, and falls when they take longer than they could: then they stand in a queue, in
+//! which orders would stand behind them.
+
+use crate::packet::Want;
+use crate::session::blob::Blob;
+use crate::value::time::{Duration, Instant};
+
+/// Chunks on their way at most: what a [`Want`] can speak of.
+const FLIGHT_MAX: u32 = 512;
+
+/// Bytes per second that are always tried.
+const RATE_MIN: u32 = 16_000;
+
+/// Chunks that take so much longer than the quickest stand in a queue.
+const QUEUED: Duration = Duration::from_millis(150);
+
+/// Time between two changes of the pace.
+const ADAPT_EVERY: Duration = Duration::from_millis(50);
+
+/// A chunk is sent again after so long while nothing is known of the way.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Bytes that may be sent at once when the caller comes late: so much time's worth.
+const BURST: Duration = Duration::from_millis(20);
+
+/// Time between two repetitions of what will come, until the remote knows it.
+const PROMISE_EVERY: Duration = Duration::from_millis(100);
+
+/// Bytes of a packet beside its chunk, with what UDP and IP add.
+const OVERHEAD: u32 = 48;
+
+/// A limit of bytes per second.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bucket {
+    free_at: Instant,
+}
+
+impl Bucket {
+    pub(crate) fn free_at(&self) -> Instant {
+        self.free_at
+    }
+
+    /// Takes note of so many bytes of a chunk.
+    pub(crate) fn spend(&mut self, bytes: u32, rate: u32, now: Instant) {
+        let micros = u64::from(bytes + OVERHEAD) * 1_000_000 / u64::from(rate.max(1));
+        let oldest = Instant::from_micros(now.as_micros().saturating_sub(BURST.as_micros()));
+        self.free_at = self.free_at.max(oldest) + Duration::from_micros(micros);
+    }
+}
+
+/// One remote that gets a state.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    /// Whether the remote has said that it knows what will come.
+    pub(crate) is_known: bool,
+    /// When the remote has last said what it lacks, and more than before.
+    pub(crate) progress: Instant,
+    /// When each chunk was sent last.
+    sent: Vec<Option<Instant>>,
+    /// All chunks below this number are there.
+    next: u32,
+    received: u32,
+    /// Chunks behind `next` that are there, as in a [`Want`].
+    have: [u64; FLIGHT_MAX as usize / 64],
+    rate: u32,
+    bucket: Bucket,
+    round_trip: Option<Duration>,
+    quickest: Duration,
+    adapted: Instant,
+    promised: Option<Instant>,
+}
+
+impl Sender {
+    /// `rate_max` in bytes per second.
+    pub(crate) fn new(rate_max: u32, now: Instant) -> Self {
+        Self {
+            is_known: false,
+            progress: now,
+            sent: Vec::new(),
+            next: 0,
+            received: 0,
+            have: [0; FLIGHT_MAX as usize / 64],
+            rate: (rate_max / 8).max(RATE_MIN).min(rate_max),
+            bucket: Bucket::default(),
+            round_trip: None,
+            quickest: Duration::from_secs(60),
+            adapted: now,
+            promised: None,
+        }
+    }
+
+    /// The remote says what it has.
+    pub(crate) fn heard(&mut self, want: &Want, rate_max: u32, now: Instant) {
+        self.is_known = true;
+        if want.received > self.received || want.next > self.next {
+            self.progress = now;
+        }
+        // A damaged block makes it fewer.
+        (self.received, self.next) = (want.received, want.next);
+        self.have = [0; FLIGHT_MAX as usize / 64];
+        self.have[..want.have.len()].copy_from_slice(&want.have);
+        let passed = (now.as_micros() / 1_000) as u16;
+        let round_trip = passed.wrapping_sub(want.echo_ms).wrapping_sub(want.held_ms);
+        if want.received == 0 || round_trip > 20_000 {
+            return;
+        }
+        let round_trip = Duration::from_millis(u64::from(round_trip));
+        self.quickest = self.quickest.min(round_trip);
+        self.round_trip = Some(round_trip);
+        if now.since(self.adapted) < ADAPT_EVERY {
+            return;
+        }
+        let is_queued = round_trip > self.quickest + QUEUED;
+        if !is_queued {
+            self.rate = self.rate.saturating_add(self.rate / 8);
+            self.adapted = now;
+        } else if now.since(self.adapted) >= round_trip {
+            self.rate -= self.rate / 4;
+            self.adapted = now;
+        }
+        self.rate = self.rate.max(RATE_MIN).min(rate_max);
+    }
+
+    /// The next chunk to send, and when at the earliest. None while there is none.
+    pub(crate) fn due(&self, blob: &Blob) -> Option<(u32, Instant)> {
+        if !self.is_known {
+            return None;
+        }
+        let mut due: Option<(u32, Instant)> = None;
+        let end = blob.chunks().min(self.next.saturating_add(FLIGHT_MAX));
+        for index in (self.next..end).filter(|&index| !self.is_there(index) && blob.chunk(index).is_some()) {
+            let sent = self.sent.get(index as usize).copied().flatten();
+            let at = sent.map_or(Instant::ZERO, |sent| sent + self.patience());
+            if due.is_none_or(|due| at < due.1) {
+                due = Some((index, at));
+            }
+            if at == Instant::ZERO {
+                break;
+            }
+        }
+        due.map(|(index, at)| (index, at.max(self.bucket.free_at())))
+    }
+
+    /// When the remote is told (again) what will come.
+    pub(crate) fn promise_at(&self) -> Instant {
+        self.promised.map_or(Instant::ZERO, |at| at + PROMISE_EVERY)
+    }
+
+    /// The remote is told what will come.
+    pub(crate) fn note_promised(&mut self, now: Instant) {
+        self.promised = Some(now);
+    }
+
+    /// A chunk goes out.
+    pub(crate) fn note_sent(&mut self, index: u32, bytes: u32, now: Instant) {
+        let index = index as usize;
+        if self.sent.len() <= index {
+            self.sent.resize(index + 1, None);
+        }
+        self.sent[index] = Some(now);
+        self.bucket.spend(bytes, self.rate, now);
+    }
+
+    fn is_there(&self, index: u32) -> bool {
+        let Some(behind) = index.checked_sub(self.next.saturating_add(1)) else { return false };
+        self.have.get(behind as usize / 64).is_some_and(|word| word >> (behind % 64) & 1 == 1)
+    }
+
+    /// After so long a chunk that is not confirmed counts as lost.
+    fn patience(&self) -> Duration {
+        let patience = |round_trip: Duration| Duration::from_micros(round_trip.as_micros() * 3 / 2) + QUEUED;
+        self.round_trip.map_or(PATIENCE, patience).min(Duration::from_secs(3))
+    }
+}

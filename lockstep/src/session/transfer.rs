@@ -1,0 +1,406 @@
+//! The state of a running match on its way: from a player to the middle of the star, from there to those who join.
+//!
+//! The middle asks a source: itself if it plays, else a player who has time. The source takes its state before a turn, and gives it in chunks. A
+//! relay passes a block on as soon as it has it. Who joins checks the state against the other players' checksums of that turn.
+
+use crate::packet::{self, Manifest, Transfer, Want};
+use crate::session::blob::{Blob, Taken};
+use crate::session::guests::{Guest, GuestStage};
+use crate::session::header::{Header, HeaderPlayer};
+use crate::session::joining::Joining;
+use crate::session::sender::{Bucket, Sender};
+use crate::session::{Session, SessionPhase};
+use crate::value::action::Action;
+use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
+use crate::value::time::{Duration, Instant};
+
+/// Time between two words of who gets a state.
+const CONTROL_EVERY: Duration = Duration::from_millis(50);
+
+/// Time between two states that one peer takes of itself.
+const STATE_EVERY: Duration = Duration::from_secs(1);
+
+/// A state is kept so long for a remote that says nothing.
+const SENDER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// A source that is silent for so long is replaced.
+const SOURCE_SILENCE: Duration = Duration::from_secs(3);
+
+/// A source that gives nothing new for so long is replaced.
+const SOURCE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// All that a session knows of states on their way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Transfers {
+    /// The state that this peer gives, gets, or passes on.
+    pub(super) blob: Option<Blob>,
+    /// The middle: whom it has asked.
+    pub(super) source: Option<Source>,
+    /// The middle: sources that gave nothing, bit n for player n.
+    pub(super) failed: u16,
+    /// A state of this peer is wanted: before this turn or a later one.
+    wanted: Option<u32>,
+    /// The session before the turn that has begun; the simulation's state belongs to it.
+    header: Option<Header>,
+    taken_at: Option<Instant>,
+    /// The local simulation gives no state: the middle is to be told.
+    declines: bool,
+    bucket: Bucket,
+    control_at: Instant,
+    /// Time stamp of the chunk that came last, and when it came.
+    echo: (u16, Instant),
+    /// Who joins: where that stands.
+    pub(super) joining: Option<Joining>,
+    /// The middle: the secret of each place, and since when its player is away.
+    pub(super) seats: [Seat; PLAYERS_MAX as usize],
+}
+
+/// A player's place.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Seat {
+    pub(super) secret: u128,
+    pub(super) empty_since: Option<Instant>,
+}
+
+impl core::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Seat").field("empty_since", &self.empty_since).finish_non_exhaustive()
+    }
+}
+
+/// Whom the middle has asked for a state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source {
+    pub(super) player: PlayerId,
+    /// None for the middle itself.
+    pub(super) peer: Option<PeerId>,
+    /// When something new came from it last.
+    progress: Instant,
+    not_before: u32,
+}
+
+impl Source {
+    pub(super) fn new(player: PlayerId, peer: Option<PeerId>, not_before: u32, now: Instant) -> Self {
+        Self { player, peer, progress: now, not_before }
+    }
+}
+
+impl<A: Action> Session<A> {
+    // ---- taking a state
+
+    /// This peer's state is wanted, before this turn or a later one.
+    pub(super) fn want_own_state(&mut self, not_before: u32) {
+        self.transfers.wanted.get_or_insert(not_before);
+    }
+
+    /// Before anything of the turn takes effect: whether its state is wanted, to be given to somebody.
+    pub(super) fn begin_state(&mut self, turn: Turn) {
+        self.transfers.header = None;
+        let Some(not_before) = self.transfers.wanted else { return };
+        let is_soon = self.transfers.taken_at.is_some_and(|at| self.now.since(at) < STATE_EVERY);
+        // The others' checksums of the turn before must be there to compare.
+        let is_compared = turn.0.checked_sub(1).is_some_and(|before| self.compared.checksums.covers(before));
+        if turn.0 < not_before || turn.0 <= self.setup.config.first_turn() || is_soon || !is_compared {
+            return;
+        }
+        let (plan, speed) = self.pace.planner.to_save();
+        let player = |(player, stream): (u8, &crate::session::stream::Stream)| HeaderPlayer {
+            ended: stream.end_in(turn.0).filter(|(last, _)| *last < turn.0),
+            votes: self.pace.planner.votes(PlayerId(player)),
+        };
+        self.transfers.header = Some(Header {
+            settings_hash: self.setup.config.settings_hash(A::MAX_BITS),
+            turn: turn.0,
+            frame: 0,
+            checksum: self.saving.checksum,
+            paused: self.gate.paused,
+            speed,
+            plan,
+            calm: self.pace.planner.calm(),
+            result: self.results.own(),
+            players: (0..).zip(&self.streams).map(player).collect(),
+            signing: self.signing.as_ref().map(|signing| Box::new(signing.to_header(self.streams.len()))),
+        });
+    }
+
+    /// Whether the state before the turn that has begun is wanted, for somebody who joins. [`crate::Driver`] asks and calls
+    /// [`crate::Simulation::save_state`]; a loop of one's own does so before the turn's actions are applied, and hands the bytes
+    /// to [`Session::give_state`].
+    #[must_use]
+    pub fn turn_gives_state(&self) -> bool {
+        self.gate.in_turn && self.transfers.header.is_some()
+    }
+
+    /// Hands in the simulation's state before the turn that has begun, and how many frames it has simulated. No bytes: the simulation cannot be
+    /// saved, and somebody else is asked.
+    pub fn give_state(&mut self, frame: u32, state: Option<&[u8]>) {
+        let Some(header) = self.transfers.header.take() else { return };
+        let turn = header.turn;
+        self.transfers.wanted = None;
+        self.transfers.taken_at = Some(self.now);
+        let own = self.setup.player().unwrap_or_default();
+        let bytes = state.map(|state| Header { frame, ..header }.with_state(state));
+        let fits = |bytes: &Vec<u8>| bytes.len() as u64 <= u64::from(self.setup.config.state_bytes_max);
+        let blob = bytes.filter(fits).and_then(|bytes| Blob::whole(turn, own, &bytes));
+        if self.setup.forwards() {
+            match blob {
+                Some(_) => self.transfers.blob = blob,
+                None => self.source_failed(),
+            }
+            return;
+        }
+        self.transfers.declines = blob.is_none();
+        let (rate, now, coordinator) = (self.setup.config.state_rate, self.now, self.setup.coordinator());
+        let middle = self.links.values_mut().find(|link| link.identity == Some(coordinator));
+        if let Some(link) = middle.filter(|_| blob.is_some()) {
+            link.sender = Some(Box::new(Sender::new(rate, now)));
+            self.transfers.blob = blob;
+        }
+    }
+
+    // ---- packets in
+
+    /// Whether the packet made sense.
+    pub(super) fn take_transfer(&mut self, index: usize, transfer: Transfer) -> bool {
+        let peer = self.links[index].peer;
+        let from_middle =
+            !self.setup.accepts() && self.links[index].identity == Some(self.setup.coordinator());
+        let joins = from_middle && (self.phase == SessionPhase::Lobby || self.transfers.joining.is_some());
+        let is_source = self.transfers.source.is_some_and(|source| source.peer == Some(peer));
+        match transfer {
+            Transfer::Wait if joins => self.join_waits(peer),
+            Transfer::Manifest(manifest) if joins => self.join_promised(peer, manifest),
+            Transfer::Manifest(manifest) if is_source => self.source_promised(manifest),
+            Transfer::Chunk(chunk) if joins || is_source => {
+                self.transfers.echo = (chunk.sent_ms, self.now);
+                let Some(blob) = self.transfers.blob.as_mut().filter(|blob| !blob.is_whole()) else {
+                    return true;
+                };
+                let taken = blob.take(&chunk);
+                if let Some(source) = self.transfers.source.as_mut().filter(|_| taken == Taken::New) {
+                    source.progress = self.now;
+                }
+                match (taken, is_source) {
+                    (Taken::Hopeless, true) => self.source_failed(),
+                    (_, true) => {}
+                    (taken, false) => self.join_got(taken),
+                }
+            }
+            Transfer::Want(want) => self.note_want(index, &want),
+            Transfer::Refuse { turn } if is_source => {
+                let asked = self.transfers.source.is_some_and(|source| source.not_before == turn);
+                if asked || self.transfers.blob.as_ref().is_some_and(|blob| blob.turn() == turn) {
+                    self.source_failed();
+                }
+            }
+            Transfer::Refuse { turn } => self.guest_refuses(index, turn),
+            Transfer::Here => self.guest_is_here(index),
+            Transfer::Ask { not_before } if from_middle => self.asked_for_state(index, not_before),
+            _ => {
+                self.stats.packets_unexpected += 1;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The middle of the star asks for this peer's state.
+    fn asked_for_state(&mut self, index: usize, not_before: u32) {
+        let gives = self.phase == SessionPhase::Running && !self.is_joining();
+        let has_newer = self.transfers.blob.as_ref().is_some_and(|blob| blob.turn() >= not_before);
+        if gives && !(has_newer && self.links[index].sender.is_some()) {
+            self.transfers.declines |= self.setup.config.state_bytes_max == 0;
+            self.transfers.wanted = Some(not_before);
+        }
+    }
+
+    fn source_promised(&mut self, manifest: Manifest) {
+        let Some(source) = &mut self.transfers.source else { return };
+        let fits = manifest.total <= self.setup.config.state_bytes_max && manifest.turn >= source.not_before;
+        if !fits {
+            self.source_failed();
+        } else if self.transfers.blob.is_none() {
+            source.progress = self.now;
+            // Who it is from says the middle, not the source.
+            let manifest = Manifest { source: source.player, ..manifest };
+            self.transfers.blob = Some(Blob::promised(manifest));
+        }
+    }
+
+    fn note_want(&mut self, index: usize, want: &Want) {
+        let (rate, now) = (self.setup.config.state_rate, self.now);
+        let Some(blob) = self.transfers.blob.as_ref().filter(|blob| blob.turn() == want.turn) else { return };
+        if want.next > blob.chunks() {
+            return;
+        }
+        if let Some(sender) = &mut self.links[index].sender {
+            sender.heard(want, rate, now);
+        }
+    }
+
+    // ---- packets out
+
+    /// What this peer has to say as one who gets a state.
+    fn control(&self) -> Option<(PeerId, Transfer)> {
+        if let Some(joining) = &self.transfers.joining {
+            return Some((joining.peer, self.join_control(joining)?));
+        }
+        if self.transfers.declines {
+            let turn = self.transfers.wanted.unwrap_or_default();
+            let mut links = self.links.values();
+            let middle = links.find(|link| link.identity == Some(self.setup.coordinator()))?;
+            return Some((middle.peer, Transfer::Refuse { turn }));
+        }
+        let source = self.transfers.source?;
+        let peer = source.peer?;
+        match &self.transfers.blob {
+            None => Some((peer, Transfer::Ask { not_before: source.not_before })),
+            Some(blob) => Some((peer, Transfer::Want(self.want_of(blob)))),
+        }
+    }
+
+    pub(super) fn want_of(&self, blob: &Blob) -> Want {
+        let (echo_ms, at) = self.transfers.echo;
+        let held = self.now.since(at).as_millis();
+        Want {
+            turn: blob.turn(),
+            next: blob.next(),
+            received: blob.received(),
+            echo_ms,
+            held_ms: u16::try_from(held).unwrap_or(u16::MAX),
+            have: blob.have(),
+        }
+    }
+
+    /// When something of a state is to be sent. Orders go first, whatever this says.
+    pub(super) fn transfer_due_at(&self) -> Option<Instant> {
+        if !matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running | SessionPhase::Ending) {
+            return None;
+        }
+        let control = self.control().map(|_| self.transfers.control_at);
+        let chunk = self.next_chunk().map(|(_, _, at)| at);
+        [control, chunk].into_iter().flatten().min()
+    }
+
+    /// The link whose chunk is due first, the chunk (none: the promise of all of them), and when.
+    fn next_chunk(&self) -> Option<(usize, Option<u32>, Instant)> {
+        let blob = self.transfers.blob.as_ref()?;
+        let due = |(index, link): (usize, &crate::session::link::Link)| {
+            let sender = link.sender.as_ref().filter(|_| link.is_connected())?;
+            match sender.due(blob) {
+                None if sender.is_known => None,
+                None => Some((index, None, sender.promise_at())),
+                Some((chunk, at)) => Some((index, Some(chunk), at.max(self.transfers.bucket.free_at()))),
+            }
+        };
+        self.links.values().enumerate().filter_map(due).min_by_key(|due| due.2)
+    }
+
+    /// Writes the next packet of a state, if one is due.
+    pub(super) fn transfer_packet(&mut self, out: &mut Vec<u8>) -> Option<PeerId> {
+        if self.transfer_due_at().is_none_or(|at| at > self.now) {
+            return None;
+        }
+        let control = if self.transfers.control_at <= self.now { self.control() } else { None };
+        if let Some((peer, transfer)) = control {
+            self.transfers.control_at = self.now + CONTROL_EVERY;
+            self.transfers.declines = false;
+            let key = self.links.get(&peer)?.key;
+            transfer.encode(&mut self.buffers.writer);
+            packet::seal(&self.buffers.writer, key, out);
+            return Some(peer);
+        }
+        let (index, chunk, _) = self.next_chunk().filter(|due| due.2 <= self.now)?;
+        let blob = self.transfers.blob.as_ref()?;
+        let link = &mut self.links[index];
+        let sender = link.sender.as_mut()?;
+        let transfer = match chunk {
+            None => {
+                sender.note_promised(self.now);
+                Transfer::Manifest(blob.manifest().clone())
+            }
+            Some(index) => {
+                let bytes = blob.chunk(index)?.to_vec();
+                sender.note_sent(index, bytes.len() as u32, self.now);
+                self.transfers.bucket.spend(bytes.len() as u32, self.setup.config.state_rate, self.now);
+                let sent_ms = (self.now.as_micros() / 1_000) as u16;
+                Transfer::Chunk(packet::Chunk { turn: blob.turn(), index, sent_ms, bytes })
+            }
+        };
+        transfer.encode(&mut self.buffers.writer);
+        packet::seal(&self.buffers.writer, link.key, out);
+        Some(link.peer)
+    }
+
+    // ---- time
+
+    /// Every wait for a state has an end.
+    pub(super) fn transfer_timeout(&mut self) {
+        self.join_timeout();
+        if self.setup.forwards() {
+            self.note_empty_seats();
+            self.check_source();
+            self.serve_guests();
+            return;
+        }
+        // A player who was asked: the middle has it, or wants it no more.
+        for link in self.links.values_mut() {
+            let stale = |sender: &Sender| self.now.since(sender.progress) >= SENDER_PATIENCE;
+            if link.sender.as_deref().is_some_and(stale) {
+                link.sender = None;
+                self.transfers.blob = None;
+            }
+        }
+    }
+
+    /// A source that leaves, or gives nothing, is replaced.
+    fn check_source(&mut self) {
+        let Some(source) = self.transfers.source else { return };
+        let Some(peer) = source.peer else { return };
+        if self.transfers.blob.as_ref().is_some_and(Blob::is_whole) {
+            self.transfers.source = None;
+            return;
+        }
+        let link = self.links.get(&peer);
+        let is_gone =
+            link.is_none_or(|link| !link.is_connected() || self.now.since(link.last_heard) >= SOURCE_SILENCE);
+        // It waits for a turn whose checksum the others tell.
+        let config = &self.setup.config;
+        let patience = SOURCE_PATIENCE + config.turn_length().times(2 * u64::from(config.checksum_interval));
+        if is_gone || self.now.since(source.progress) >= patience {
+            self.source_failed();
+        }
+    }
+
+    /// The source gives nothing: those who wait for it get a state of another one.
+    pub(super) fn source_failed(&mut self) {
+        if let Some(source) = self.transfers.source.take() {
+            tracing::info!(player = source.player.0, "gives no state");
+            self.transfers.failed |= 1 << source.player.0;
+        }
+        self.transfers.blob = None;
+        self.transfers.wanted = None;
+        for index in 0..self.links.len() {
+            let fed = |guest: &Guest| guest.stage == GuestStage::Fed;
+            if self.links[index].guest.as_deref().is_some_and(fed) {
+                self.guest_waits(index);
+            }
+        }
+    }
+
+    fn note_empty_seats(&mut self) {
+        for (seat, stream) in self.transfers.seats.iter_mut().zip(&self.streams) {
+            let since = seat.empty_since.unwrap_or(self.now);
+            seat.empty_since = stream.end().map(|_| since);
+        }
+    }
+
+    /// The secret that somebody shows to take a place again.
+    pub(super) fn note_seat(&mut self, identity: Identity, secret: u128) {
+        if let Identity::Player(player) = identity
+            && let Some(seat) = self.transfers.seats.get_mut(player.index())
+        {
+            seat.secret = secret;
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Somebody comes into a running match: who was gone comes back, strangers take places that are free, others watch.
+
+use crate::toy::{Order, Toy, bot, terrible, toy_match_from};
+use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::{
+    Driver, Duration, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, PlayerKey, Session,
+    SessionConfig, SessionPhase, Topology, VirtualMatch,
+};
+
+const SEED: u64 = 5;
+
+pub(crate) fn secret(player: u8) -> [u8; 16] {
+    [player + 1; 16]
+}
+
+pub(crate) fn config(players: u8, topology: Topology) -> SessionConfig {
+    SessionConfig::new(players)
+        .turns(200)
+        .topology(topology)
+        .drop_after(Duration::from_secs(3))
+        .bots_take_over(true)
+}
+
+fn toy() -> Toy {
+    Toy { gives_state: true, ballast: 100_000, ..Toy::default() }
+}
+
+/// A match in which every player has a secret.
+pub(crate) fn start(
+    config: &SessionConfig,
+    spectators: u32,
+    seed: u64,
+    link: LinkSettings,
+) -> VirtualMatch<Toy> {
+    let mut game = toy_match_from(config, &toy(), spectators, seed, link);
+    for player in 0..config.players {
+        restart(&mut game, config, player.into(), Identity::Player(PlayerId(player)), secret(player));
+    }
+    game
+}
+
+pub(crate) fn middle_of(config: &SessionConfig) -> u32 {
+    if config.topology == Topology::Relay { u32::from(config.players) } else { 0 }
+}
+
+/// The program of a node is started (anew).
+pub(crate) fn restart(
+    game: &mut VirtualMatch<Toy>,
+    config: &SessionConfig,
+    node: u32,
+    identity: Identity,
+    secret: [u8; 16],
+) {
+    let now = game.now();
+    let mut session = Session::new(config.clone().seat_secret(secret), identity, now).unwrap();
+    if node != middle_of(config) {
+        session.connect(PeerId(middle_of(config)));
+    }
+    game.drivers_mut()[node as usize] = Driver::new(toy(), session);
+}
+
+fn give_orders(turn: u32, session: &mut Session<Order>) {
+    if let Some(order) = session.player().and_then(|player| bot(SEED, turn, player.0)) {
+        // Those who are away give none, and nothing runs after the last turn.
+        let _ = session.submit(&order);
+    }
+}
+
+pub(crate) fn play(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
+    game.run(Instant::from_millis(until_ms), |_, turn, _, session| give_orders(turn.0, session))
+}
+
+pub(crate) fn events(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
+    std::iter::from_fn(|| game.poll_event(node)).collect()
+}
+
+/// Everybody that simulates has finished with the same state, and nobody has heard of a desync.
+pub(crate) fn assert_agreed(game: &mut VirtualMatch<Toy>, what: &str) {
+    let simulate = |d: &&Driver<Toy>| d.session().identity() != Identity::Relay;
+    let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert!(phases.iter().all(|phase| *phase == SessionPhase::Finished), "{what}: {phases:?}");
+    let states: Vec<_> = game
+        .drivers()
+        .iter()
+        .filter(simulate)
+        .map(|driver| {
+            (
+                driver.simulation().history,
+                driver.simulation().values,
+                driver.simulation().frames,
+                driver.frame().0,
+            )
+        })
+        .collect();
+    assert!(states.iter().all(|state| *state == states[0]), "{what}: {states:?}");
+    for node in 0..game.drivers().len() {
+        let events = events(game, node);
+        assert!(!events.iter().any(|event| matches!(event, Event::Desync(_))), "{what}: {events:?}");
+    }
+}
+
+#[test]
+fn a_dropped_player_comes_back_and_plays_on() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for pace in [Pace::Fixed, Pace::Adaptive, Pace::Article] {
+            for seed in 0..4 {
+                let what = format!("{topology:?} {pace:?} {seed}");
+                // Adaptive turns on a perfect link are short.
+                let config =
+                    config(3, topology).pace(pace).turns(if pace == Pace::Fixed { 200 } else { 600 });
+                let link = if seed % 2 == 0 { terrible() } else { LinkSettings::default() };
+                let mut game = start(&config, u32::from(seed == 1), seed, link);
+                play(&mut game, 6_000);
+                // The machine is off for longer than the others wait.
+                game.net_mut().set_partition(&[2]);
+                play(&mut game, 12_000);
+                game.net_mut().set_partition(&[]);
+                restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), secret(2));
+                let over = play(&mut game, 3_000_000);
+                let reached: Vec<_> =
+                    game.drivers().iter().map(|d| (d.session().next_turn(), d.session().phase())).collect();
+                assert!(over, "{what}: {reached:?}");
+                let toys: Vec<&Toy> = game.drivers().iter().map(Driver::simulation).collect();
+                assert_eq!(toys[0].bots.len(), 1, "{what}");
+                assert_eq!(toys[0].returned.len(), 1, "{what}");
+                assert_eq!(
+                    (&toys[1].returned, &toys[2].returned),
+                    (&toys[0].returned, &toys[0].returned),
+                    "{what}"
+                );
+                assert_eq!(toys[2].loaded.len(), 1, "{what}");
+                // It gave orders before, the bot in between, and it again afterwards.
+                let last_bot = toys[0].played.last().unwrap().0;
+                assert_eq!(last_bot + 1, toys[0].returned[0].1, "{what}");
+                let back = toys[2]
+                    .log
+                    .iter()
+                    .filter(|(frame, player, _)| *player == 2 && *frame > toys[2].loaded[0])
+                    .count();
+                assert!(back > 10, "{what}: {back}");
+                assert_agreed(&mut game, &what);
+            }
+        }
+    }
+}
+
+/// A match without the player that is to come, after some seconds.
+pub(crate) fn without(
+    config: &SessionConfig,
+    player: u8,
+    spectators: u32,
+    seed: u64,
+    link: LinkSettings,
+) -> VirtualMatch<Toy> {
+    let mut game = start(config, spectators, seed, link);
+    play(&mut game, 4_000);
+    game.net_mut().set_partition(&[player.into()]);
+    play(&mut game, 10_000);
+    game.net_mut().set_partition(&[]);
+    game
+}
+
+pub(crate) fn come_back(game: &mut VirtualMatch<Toy>, config: &SessionConfig, player: u8) {
+    restart(game, config, player.into(), Identity::Player(PlayerId(player)), secret(player));
+}
+
+#[test]
+fn who_crashes_and_comes_back_at_once_is_not_waited_for() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(3, topology);
+        let mut game = start(&config, 0, 3, LinkSettings::default());
+        play(&mut game, 5_000);
+        come_back(&mut game, &config, 1);
+        assert!(play(&mut game, 200_000));
+        for driver in game.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
+            assert_eq!(driver.simulation().returned.len(), 1, "{topology:?}");
+            assert!(
+                driver.session().stats().stalled_frames < 60,
+                "{topology:?} {:?}",
+                driver.session().stats()
+            );
+        }
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+#[test]
+fn a_player_comes_back_as_often_as_it_likes() {
+    let config = config(2, Topology::Host).turns(600);
+    let mut game = start(&config, 0, 3, terrible());
+    for round in 1..6 {
+        play(&mut game, round * 12_000);
+        come_back(&mut game, &config, 1);
+    }
+    assert!(play(&mut game, 400_000));
+    assert_eq!(game.drivers()[0].simulation().returned.len(), 5);
+    assert_agreed(&mut game, "often");
+}
+
+#[test]
+fn all_who_were_cut_off_come_back_together() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(8, topology).turns(300);
+        let mut game = start(&config, 0, 3, terrible());
+        play(&mut game, 4_000);
+        game.net_mut().set_partition(&[2, 3, 5, 7]);
+        play(&mut game, 12_000);
+        game.net_mut().set_partition(&[]);
+        [2, 3, 5, 7].into_iter().for_each(|player| come_back(&mut game, &config, player));
+        assert!(play(&mut game, 400_000));
+        assert_eq!(game.drivers()[1].simulation().returned.len(), 4, "{topology:?}");
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+#[test]
+fn watchers_come_into_a_running_match() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(2, topology).late_watchers(true).spectators_max(2);
+        let mut game = start(&config, 2, 3, terrible());
+        // They begin later than the others.
+        let watchers = game.drivers().len() as u32 - 2;
+        for node in watchers..watchers + 2 {
+            game.put_to_sleep(node as usize, Instant::from_millis(5_000));
+        }
+        play(&mut game, 5_000);
+        for node in watchers..watchers + 2 {
+            restart(&mut game, &config, node, Identity::Spectator, secret(9));
+        }
+        assert!(play(&mut game, 400_000), "{topology:?}");
+        for node in watchers as usize..watchers as usize + 2 {
+            assert_eq!(game.drivers()[node].simulation().loaded.len(), 1, "{topology:?}");
+            let events = events(&mut game, node);
+            assert!(
+                events.iter().any(|event| matches!(event, Event::Joined { turn } if turn.0 > 10)),
+                "{events:?}"
+            );
+            assert!(events.iter().any(|event| matches!(event, Event::CaughtUp { .. })), "{events:?}");
+            assert!(
+                events.iter().any(
+                    |event| matches!(event, Event::StateProgress { received, total } if received == total)
+                )
+            );
+        }
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+/// 10 Mbit/s.
+fn ten_megabits() -> LinkSettings {
+    let latency = Duration::from_millis(30);
+    LinkSettings::new().latency(latency).bytes_per_second(1_250_000)
+}
+
+#[test]
+fn a_two_hour_match_is_rejoined_within_ten_seconds_and_nobody_else_waits() {
+    let config = config(4, Topology::Host).turns(36_200);
+    let mut game = start(&config, 0, 3, ten_megabits());
+    for driver in game.drivers_mut() {
+        // What the demo's battle takes with 2,000 units: `testudo bench` of the lockstep scenes tells.
+        driver.simulation_mut().ballast = 2_000_000;
+    }
+    play(&mut game, 7_170_000);
+    game.net_mut().set_partition(&[3]);
+    let stalled = |game: &VirtualMatch<Toy>| -> u64 {
+        (0..3).map(|node| game.drivers()[node].session().stats().stalled_frames).sum()
+    };
+    play(&mut game, 7_200_000);
+    game.net_mut().set_partition(&[]);
+    let quiet = stalled(&game);
+    come_back(&mut game, &config, 3);
+    let began = game.now();
+    while game.drivers()[3].simulation().returned.is_empty() {
+        let until = game.now() + Duration::from_millis(10);
+        play(&mut game, until.as_micros() / 1_000);
+        assert!(game.now().since(began) < Duration::from_secs(10), "{:?}", game.now().since(began));
+    }
+    println!(
+        "rejoined after {:?} at turn {:?}",
+        game.now().since(began),
+        game.drivers()[3].session().next_turn()
+    );
+    assert!(game.drivers()[3].session().next_turn().0 > 35_800);
+    assert_eq!(stalled(&game), quiet, "nobody waits because of it");
+    assert!(play(&mut game, 9_000_000));
+    assert_eq!(stalled(&game), quiet, "nor afterwards");
+    assert_agreed(&mut game, "two hours");
+}
+
+#[test]
+fn a_decided_match_is_not_decided_again_by_who_comes_late() {
+    let config = config(3, Topology::Host).late_watchers(true);
+    let mut game = start(&config, 1, 3, LinkSettings::default());
+    game.put_to_sleep(3, Instant::from_millis(10_000));
+    for driver in game.drivers_mut() {
+        driver.simulation_mut().decided = Some((60, 7));
+    }
+    play(&mut game, 4_000);
+    game.net_mut().set_partition(&[2]);
+    play(&mut game, 10_000);
+    game.net_mut().set_partition(&[]);
+    come_back(&mut game, &config, 2);
+    restart(&mut game, &config, 3, Identity::Spectator, secret(9));
+    for node in [2, 3] {
+        game.drivers_mut()[node].simulation_mut().decided = Some((60, 7));
+    }
+    assert!(play(&mut game, 200_000));
+    for node in 0..4 {
+        let told = events(&mut game, node);
+        let results = told.iter().filter(|event| matches!(event, Event::MatchResult(_))).count();
+        assert_eq!(results, usize::from(node < 2), "{node} {told:?}");
+    }
+    assert_eq!(game.drivers()[0].simulation().returned.len(), 1);
+}
+
+#[test]
+fn in_a_signed_match_who_comes_back_signs_again_and_nobody_contradicts_it() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let signed = |player: u8| {
+            config(3, topology)
+                .turns(260)
+                .late_watchers(true)
+                .player_key(PlayerKey::from_secret([player + 1; 32]))
+        };
+        let watching = config(3, topology).turns(260).late_watchers(true).signed();
+        // Where much is lost, statements are late now and then, whoever comes or goes.
+        let mut game = start(&signed(0), 1, 3, LinkSettings::new().latency(Duration::from_millis(60)));
+        let watcher = game.drivers().len() as u32 - 1;
+        restart(&mut game, &watching, watcher, Identity::Spectator, secret(9));
+        for player in 0..3 {
+            restart(
+                &mut game,
+                &signed(player),
+                player.into(),
+                Identity::Player(PlayerId(player)),
+                secret(player),
+            );
+        }
+        game.put_to_sleep(watcher as usize, Instant::from_millis(5_000));
+        play(&mut game, 5_000);
+        restart(&mut game, &watching, watcher, Identity::Spectator, secret(9));
+        game.net_mut().set_partition(&[2]);
+        play(&mut game, 10_000);
+        game.net_mut().set_partition(&[]);
+        restart(&mut game, &signed(2), 2, Identity::Player(PlayerId(2)), secret(2));
+        assert!(play(&mut game, 400_000), "{topology:?}");
+        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
+        let mut marks = Vec::new();
+        for node in 0..game.drivers().len() {
+            marks.extend(
+                game.drivers()[node].session().roster().map(|roster| roster.fingerprint().to_string()),
+            );
+            let told = events(&mut game, node);
+            let accuses = |event: &Event| {
+                matches!(
+                    event,
+                    Event::Contradiction(_)
+                        | Event::Outlier(_)
+                        | Event::ShownAnother { .. }
+                        | Event::StatementMissing { .. }
+                )
+            };
+            let found: Vec<&Event> = told.iter().filter(|event| accuses(event)).collect();
+            assert!(found.is_empty(), "{topology:?} {node} {found:?}");
+        }
+        assert!(marks.len() >= 4 && marks.iter().all(|mark| *mark == marks[0]), "{marks:?}");
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+#[test]
+fn in_a_signed_match_another_key_does_not_take_a_place() {
+    let signed = |key: u8| config(2, Topology::Host).player_key(PlayerKey::from_secret([key; 32]));
+    let mut game = start(&signed(1), 0, 3, LinkSettings::default());
+    restart(&mut game, &signed(2), 1, Identity::Player(PlayerId(1)), secret(1));
+    play(&mut game, 5_000);
+    restart(&mut game, &signed(3), 1, Identity::Player(PlayerId(1)), secret(1));
+    assert!(play(&mut game, 400_000));
+    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::OtherRoster));
+    assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
+}
