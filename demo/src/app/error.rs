@@ -96,6 +96,8 @@ pub(crate) enum InvitationError {
     NoAnswer { host: SocketAddr },
     /// Every place is taken.
     Full { host: SocketAddr },
+    /// The match has more units than the guest grants memory for.
+    TooLarge { units: u32, units_max: u32 },
     /// The host speaks another protocol version.
     Version { theirs: u16 },
     /// The socket broke.
@@ -109,6 +111,9 @@ impl fmt::Display for InvitationError {
                 write!(f, "nobody at {host} answered within {} s", ANSWER_WAIT.as_millis() / 1_000)
             }
             Self::Full { host } => write!(f, "every place at {host} is taken"),
+            Self::TooLarge { units, units_max } => {
+                write!(f, "the match has {units} units, this player takes {units_max} at most (--units-max)")
+            }
             Self::Version { theirs } => {
                 write!(f, "the host speaks protocol version {theirs}, this program speaks {PROTOCOL_VERSION}")
             }

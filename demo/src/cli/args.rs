@@ -279,6 +279,9 @@ pub(crate) struct Join {
     /// Rehearse a desync: after turn T, flip a bit of the position of the body with slot index B in this copy
     #[arg(long, value_name = "T,B", value_parser = turn_and_body)]
     pub(crate) corrupt: Option<(u32, u32)>,
+    /// Refuse a match with more units than this, all players together; each takes some 300 bytes
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) units_max: u32,
     #[command(flatten)]
     pub(crate) seat: Seat,
 }

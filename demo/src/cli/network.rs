@@ -49,7 +49,8 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
         bit: REHEARSED_BIT,
     });
     let (host, wanted) = (resolved(&options.host)?, seat_options(&options.seat, fault));
-    let start = move || NetworkMatch::join(host, wanted);
+    let units_max = options.units_max;
+    let start = move || NetworkMatch::join(host, units_max, wanted);
     run(&options.seat, json, &format!("joined over UDP at {host}"), start, |_| {})
 }
 

@@ -38,6 +38,16 @@ pub(crate) struct Invitation {
     pub(crate) pace: Pace,
 }
 
+impl Invitation {
+    /// The invitation, unless it asks for more memory than this player grants: some 300 bytes per unit.
+    fn within(self, units_max: u32) -> Result<Self, InvitationError> {
+        let Setup { players, units, .. } = self.terms.setup;
+        // In range, so this is 1,600,000 at most.
+        let all = u32::from(players) * units;
+        if all > units_max { Err(InvitationError::TooLarge { units: all, units_max }) } else { Ok(self) }
+    }
+}
+
 /// A host's answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answer {
@@ -68,17 +78,19 @@ pub(crate) struct Asking {
     nonce: u64,
     clock: Clock,
     asked: Option<Instant>,
+    /// Most units of a match that is worth coming to, all players together.
+    units_max: u32,
 }
 
 impl Asking {
     /// # Errors
     /// No socket can be had.
-    pub(crate) fn begin(host: SocketAddr) -> Result<Self, InvitationError> {
+    pub(crate) fn begin(host: SocketAddr, units_max: u32) -> Result<Self, InvitationError> {
         let local: SocketAddr =
             if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
         let socket = UdpSocket::bind(local).map_err(InvitationError::Socket)?;
         socket.set_nonblocking(true).map_err(InvitationError::Socket)?;
-        Ok(Self { host, socket, nonce: random_number(), clock: Clock::start(), asked: None })
+        Ok(Self { host, socket, nonce: random_number(), clock: Clock::start(), asked: None, units_max })
     }
 
     /// Who is asked.
@@ -93,7 +105,7 @@ impl Asking {
     pub(crate) fn step(&mut self) -> Result<Option<Invitation>, InvitationError> {
         let host = self.host;
         match self.answer() {
-            Some(Answer::Come(invitation)) => return Ok(Some(invitation)),
+            Some(Answer::Come(invitation)) => return invitation.within(self.units_max).map(Some),
             Some(Answer::Full) => return Err(InvitationError::Full { host }),
             Some(Answer::Version(theirs)) => return Err(InvitationError::Version { theirs }),
             None => {}
@@ -281,6 +293,25 @@ mod tests {
         let invitation = Invitation { player: 1, session_id: 99, terms: terms(), pace: Pace::Adaptive };
         assert_eq!(read_answer(&answer, 7), Some(Answer::Come(invitation)));
         assert_eq!(read_answer(&answer, 8), None, "an answer to somebody else's question");
+    }
+
+    /// 64 bytes must not cost a guest 477 MB.
+    #[test]
+    fn an_invitation_to_more_units_than_the_guest_grants_is_not_accepted() {
+        let invitation = |players, units| Invitation {
+            player: 1,
+            session_id: 99,
+            terms: Terms { setup: Setup { players, units, seed: 1 }, turns: 100 },
+            pace: Pace::Fixed,
+        };
+        assert!(invitation(4, 25_000).within(100_000).is_ok());
+        for (players, units) in [(4, 25_001), (16, 100_000), (2, 100_000)] {
+            let refused = invitation(players, units).within(100_000);
+            let Err(InvitationError::TooLarge { units: told, units_max: 100_000 }) = refused else {
+                panic!("{refused:?}")
+            };
+            assert_eq!(told, u32::from(players) * units);
+        }
     }
 
     #[test]

@@ -45,12 +45,12 @@ impl NetworkMatch {
         Ok(Self { options, stage: Stage::Seated(Box::new(seat)) })
     }
 
-    /// Joins the match at an address.
+    /// Joins the match at an address, unless it has more units than this, all players together.
     ///
     /// # Errors
     /// No socket can be had.
-    pub(crate) fn join(host: SocketAddr, options: SeatOptions) -> Result<Self, MatchError> {
-        let asking = Asking::begin(host).map_err(MatchError::Invitation)?;
+    pub(crate) fn join(host: SocketAddr, units_max: u32, options: SeatOptions) -> Result<Self, MatchError> {
+        let asking = Asking::begin(host, units_max).map_err(MatchError::Invitation)?;
         Ok(Self { options, stage: Stage::Asking(asking) })
     }
 
@@ -167,7 +167,7 @@ mod tests {
             let bind = SocketAddr::from(([127, 0, 0, 1], 0));
             let host = NetworkMatch::host(&terms, Pace::Adaptive, bind, options()).unwrap();
             let address = host.seat().and_then(Seat::address).unwrap();
-            let guest = NetworkMatch::join(address, options()).unwrap();
+            let guest = NetworkMatch::join(address, 1_000, options()).unwrap();
             Self { games: [host, guest], news: [Vec::new(), Vec::new()], clock: Clock::start() }
         }
 
