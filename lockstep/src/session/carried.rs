@@ -119,10 +119,11 @@ impl<A: Action> Session<A> {
             self.stats.statements_invalid += 1;
             return;
         }
-        let stream = &self.streams[author.index()];
-        if turn > stream.next().saturating_add(self.setup.config.window)
-            || stream.end().is_some_and(|(last, _)| last <= turn)
-        {
+        // Nobody begins a turn before it has all entries for it; those that are here and those still on their way are not further.
+        let live = self.streams.iter().filter(|stream| stream.end().is_none());
+        let slowest = live.map(crate::session::stream::Stream::next).min().unwrap_or(u32::MAX);
+        let ends = self.streams[author.index()].end().is_some_and(|(last, _)| last <= turn);
+        if ends || turn > slowest.saturating_add(self.setup.config.turns_ahead) {
             return;
         }
         let held = &signing.authors[author.index()];

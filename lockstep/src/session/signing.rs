@@ -237,17 +237,18 @@ impl<A: Action> Session<A> {
 
     /// Reports players without a statement about the second-last due turn or a later one.
     fn report_missing(&mut self, signing: &mut Signing, live: u16) {
-        let Some(view) = signing.views.len().checked_sub(3).map(|index| &signing.views[index]) else {
+        let Some(oldest) = signing.views.len().checked_sub(3).filter(|_| signing.roster.is_some()) else {
             return;
         };
-        let (turn, live) = (view.turn, live & view.live);
+        let turns = [0, 1, 2].map(|next| signing.views[oldest + next].turn);
+        let (turn, live) = (turns[0], live & signing.views[oldest].live);
         let own = self.setup.player().map_or(0, |own| 1 << own.0);
-        if signing.roster.is_none() {
-            return;
-        }
+        // A word on another turn, or on a match without this player, says nothing.
+        let says =
+            |author: &Author, turn: u32| author.at(turn).is_some_and(|said| own == 0 || said.live & own != 0);
         for player in crate::session::players_in(live & !own) {
             let author = &mut signing.authors[player.index()];
-            let is_missing = author.newest().is_none_or(|newest| newest.turn.0 < turn);
+            let is_missing = !turns.iter().any(|turn| says(author, *turn));
             if is_missing && !author.told_missing {
                 tracing::warn!(player = player.0, turn, "no statement");
                 self.emit(Event::StatementMissing { player, turn: Turn(turn) });

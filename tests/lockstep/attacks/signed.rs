@@ -154,6 +154,99 @@ fn who_signs_two_accounts_of_one_match_is_proven_to_lie() {
     }
 }
 
+/// A host that keeps a guest's place out of the statement for that guest has said nothing to it.
+#[test]
+fn a_word_on_a_match_without_the_receiver_is_none() {
+    let mut game = toy_match(&signed(3, Topology::Host), 0, 1, slow());
+    run(&mut game, 3_000);
+    // The host says nothing more, but what the test says in its name.
+    game.put_to_sleep(0, Instant::from_millis(2_000_000));
+    let roster = game.drivers()[1].session().roster().unwrap().clone();
+    for until in (3_000..9_000).step_by(10) {
+        run(&mut game, until);
+        let turn = game.drivers()[1].session().next_turn().0;
+        let (next, first) = (turn + 2, turn.saturating_sub(2));
+        let segments = [0, 2].map(|player| Segment {
+            player: PlayerId(player),
+            first,
+            entries: u32::from(player) * 2..u32::from(player) * 2 + 4,
+        });
+        let mut packet = TurnsPacket {
+            base: next,
+            acks: [next; 3].into_iter().collect(),
+            segments: segments.into_iter().collect(),
+            entries: vec![Entry::default(); 8],
+            ..TurnsPacket::default()
+        };
+        for turn in (turn.saturating_sub(1)..turn + 2).map(Turn) {
+            let (own, all, checksum) = ([1; 8], [2; 12], 3);
+            let mut statement =
+                Statement { author: PlayerId(0), turn, live: 5, own, all, checksum, signature: [0; 64] };
+            statement.sign(&roster, &key_of(0));
+            packet.signed.statements.push(statement);
+        }
+        deliver(&mut game, 1, 0, &Packet::Turns(Box::new(packet)));
+    }
+    let told = events(&mut game, 1);
+    for author in [0, 2] {
+        let missing =
+            |event: &&Event| matches!(event, Event::StatementMissing { player, .. } if player.0 == author);
+        assert_eq!(told.iter().filter(missing).count(), 1, "{author}: {told:?}");
+    }
+    assert!(game.drivers()[1].session().next_turn() > Turn(30));
+}
+
+/// Checking a signature costs more than making up one.
+#[test]
+fn made_up_signatures_cost_little() {
+    for topology in TOPOLOGIES {
+        let mut game = toy_match(&signed(3, topology), 0, 1, slow());
+        run(&mut game, 4_000);
+        let receiver = if topology == Topology::Relay { 3 } else { 0 };
+        for number in 0..1_000_u32 {
+            let turn = Turn(game.drivers()[0].session().next_turn().0);
+            let signature = [number as u8; 64];
+            let statement = |checksum| Statement {
+                author: PlayerId(2),
+                turn,
+                live: 7,
+                own: [1; 8],
+                all: [2; 12],
+                checksum: checksum + 4 * number,
+                signature,
+            };
+            let signed = Signed { statements: (0..4).map(statement).collect(), ..Signed::default() };
+            let acks = (0..3).map(|_| turn.0).collect();
+            let packet = TurnsPacket { base: turn.0, acks, signed, ..TurnsPacket::default() };
+            deliver(&mut game, receiver, 2, &Packet::Turns(Box::new(packet)));
+        }
+        let checked = game.drivers()[receiver].session().stats().statements_invalid;
+        assert!((1..=32).contains(&checked), "{checked}");
+        super::assert_unharmed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+/// Who watches signs nothing, and knows when it was shown something that nobody has signed.
+#[test]
+fn who_watches_is_told_what_it_was_shown() {
+    for (topology, middle) in [(Topology::Host, 0), (Topology::Relay, 3)] {
+        let mut game = toy_match(&signed(3, topology), 2, 1, slow());
+        let watcher = game.drivers().len() - 1;
+        run(&mut game, 4_000);
+        forge(&mut game, watcher, middle, 1, None);
+        run(&mut game, 6_000);
+        let shown = |node: usize, game: &mut VirtualMatch<Toy>| -> Vec<u8> {
+            let told = events(game, node).into_iter().filter_map(|event| match event {
+                Event::ShownAnother { player, .. } => Some(player.0),
+                _ => None,
+            });
+            told.collect()
+        };
+        assert_eq!(shown(watcher, &mut game), [0, 1, 2], "{topology:?}");
+        assert_eq!(shown(watcher - 1, &mut game), [0; 0], "{topology:?}: the other one watches in peace");
+    }
+}
+
 #[test]
 fn nobody_states_anything_for_somebody_else() {
     for topology in TOPOLOGIES {
