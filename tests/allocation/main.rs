@@ -1,4 +1,4 @@
-//! What a step allocates: nothing when it is steady, and never more than is stated. An allocator that counts says so.
+//! Allocations of a step: none in a steady state, and never more than stated. A counting allocator checks this.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
 /// The system's allocator, with counters.
 struct Counting;
 
-/// What one thread did; tests run in threads of their own.
+/// The counters of one thread; each test runs in its own thread.
 #[derive(Clone, Copy)]
 struct Counts {
     allocations: u64,
@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Old and new may be there at the same time.
+        // Old and new block may exist at the same time.
         note(1, size as i64);
         note(0, -(layout.size() as i64));
         unsafe { System.realloc(pointer, layout, size) }
@@ -55,7 +55,7 @@ static ALLOCATOR: Counting = Counting;
 
 fn frame(world: &mut World, units: &[BodyId], step: u32) {
     for (i, &id) in units.iter().enumerate() {
-        // Two blocks that march to and fro through each other, so that the number of contacts has a ceiling.
+        // Two blocks that march back and forth through each other, so that the number of contacts has an upper bound.
         let turn = if (step / 60).is_multiple_of(2) { 1 } else { -1 };
         let side = if i < units.len() / 2 { 3 } else { -3 };
         world.set_velocity(id, Vec2::from_ints(turn * side, 0)).expect("in range");

@@ -1,4 +1,4 @@
-//! Every input that the fuzzer in `tests/fuzz` has been given or has found, and neighbours of each, on any toolchain.
+//! Runs every input that the fuzzer in `tests/fuzz` started from or found, and neighbours of each, on any toolchain.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use testudo_tests::fuzz::TARGETS;
 use testudo_tests::scenes::Generator;
 
-/// Neighbours of each input.
+/// Number of neighbours of each input.
 const NEIGHBOURS: u32 = 20;
 
 fn folder(target: &str) -> PathBuf {
@@ -28,7 +28,7 @@ fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
     inputs
 }
 
-/// Some bytes changed, inserted or taken out.
+/// The bytes with some changed, inserted or removed.
 fn neighbour(bytes: &[u8], generator: &mut Generator) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..generator.between(1, 4) {

@@ -1,7 +1,7 @@
-//! The cross check's own check: does it see a difference where there must be one, and none where there must be none?
+//! The control of the cross check: does it see a difference where there must be one, and none where there must be none?
 //!
-//! Prints `name value` lines. Those named `same-` must be equal on every machine; of those named `differs-` the ones
-//! about memory must not be. With the argument `fail` it panics, and the runner must pass that on.
+//! Prints `name value` lines. Lines named `same-` must be equal on every machine. Of the lines named `differs-`, those about memory must
+//! not be equal. With the argument `fail` it panics, and the runner must report that.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 fn main() {
     assert!(std::env::args().nth(1).as_deref() != Some("fail"), "asked to fail");
 
-    // What the simulation does: integers of a stated width, hashed as little-endian bytes.
+    // What the simulation does: integers of stated widths, hashed as little-endian bytes.
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut fnv = 0xCBF2_9CE4_8422_2325_u64;
     for _ in 0..1_000 {
@@ -21,7 +21,7 @@ fn main() {
     }
     println!("same-integers {fnv:016x}");
 
-    // What it must never do: the width and byte order of the machine get into the hash.
+    // What the simulation must never do: the machine's word size and byte order enter the hash.
     let mut hasher = DefaultHasher::new();
     (0..1_000_usize).for_each(|number| number.hash(&mut hasher));
     println!("differs-memory {:016x}", hasher.finish());

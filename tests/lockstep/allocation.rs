@@ -32,7 +32,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Runs sessions hand to hand; returns how often they allocate in `turns` turns after a start.
+/// Runs sessions directly against each other; returns the number of allocations in `turns` turns after a start.
 fn allocations_in(players: u8, turns: u32) -> u64 {
     let now = Instant::ZERO;
     let config = SessionConfig::new(players);
@@ -66,7 +66,7 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
                 session.end_turn(now, u64::from(turn.0) + actions);
             }
         }
-        // Twice: what the host forwards arrives in the same frame.
+        // Twice, because forwarded packets of the host arrive in the same frame.
         for _ in 0..2 {
             for from in 0..sessions.len() {
                 let mut slot = 0;
@@ -108,7 +108,7 @@ fn memory_is_bounded_while_a_peer_is_away() {
     let mut game = toy_match(&config, 0, 1, LinkSettings::default());
     game.run(Instant::from_millis(5_000), |_, _, _, _| {});
     game.net_mut().set_partition(&[1]);
-    // Ten seconds of stall, frame for frame: the virtual match itself allocates for packets, which are lost at once here.
+    // Ten seconds of stall, frame by frame. The virtual match itself allocates for packets, which are lost at once here.
     game.run(Instant::from_millis(7_000), |_, _, _, _| {});
     let before = ALLOCATIONS.get();
     game.run(Instant::from_millis(15_000), |_, _, _, _| {});

@@ -1,4 +1,4 @@
-//! What goes wrong: divergence, hostile and damaged packets, full queues.
+//! Faults: divergence, hostile and damaged packets, full queues.
 
 use crate::toy::{Order, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkSettings;
@@ -80,7 +80,7 @@ fn packets_of_another_match_are_dropped() {
     host.handle_packet(now, PeerId(7), &packet);
     assert_eq!((host.stats().packets_unexpected, host.link_count()), (1, 0));
     assert_eq!(host.poll_event(), None);
-    // It is told why, with less than it said.
+    // It is told the reason, in fewer bytes than it sent.
     let said = packet.len();
     assert_eq!(host.poll_transmit(now, &mut packet), Some(PeerId(7)));
     assert!(packet.len() < said);

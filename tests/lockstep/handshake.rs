@@ -1,4 +1,4 @@
-//! Who is let in, and the common start.
+//! The handshake, and the common start.
 
 use crate::toy::{Order, Toy, toy_match};
 use testudo_lockstep::simnet::{LinkSettings, SimNet};

@@ -1,4 +1,4 @@
-//! Well-formed packets of a peer that does not keep to the rules: counted, and nothing changes.
+//! Well-formed packets of a peer that breaks the rules are counted, and change nothing.
 
 use crate::toy::{Order, bot, toy_match};
 use testudo_lockstep::packet::{Bye, Packet, PayloadFormat, Segment, TurnsPacket};
@@ -20,7 +20,7 @@ fn order(number: u32) -> Payload {
     Payload::new(bits.bytes(), bits.bit_count())
 }
 
-/// As the member behind this link sends it.
+/// The bytes as the member on this link sends them.
 fn bytes_of(host: &Session<Order>, from: PeerId, packet: &Packet) -> Vec<u8> {
     let mut bytes = Vec::new();
     packet.encode(host.packet_key(from).unwrap_or(0), FORMAT, &mut BitWriter::new(), &mut bytes);
@@ -38,7 +38,7 @@ fn turns(player: u8, first: u32, entries: Vec<Entry>) -> TurnsPacket {
     }
 }
 
-/// What only counts, taken out: the rest must not have changed.
+/// Without the counters: the rest must not have changed.
 fn without_counters(stats: Stats) -> Stats {
     let mut stats = stats;
     stats.packets_received = 0;
@@ -96,7 +96,7 @@ fn broken_rules_are_counted_and_change_nothing() {
         assert_eq!(without_counters(before), without_counters(after), "{what}: {after:?}");
         play(&mut game, now + Duration::from_millis(300));
     }
-    // Acknowledgement of what was never sent, and from somebody who is not in the match.
+    // An acknowledgement of entries that were never sent, and one from a stranger.
     let now = game.now();
     let mut acks = turns(1, 3, vec![entry(order(7))]);
     acks.acks = [4_000_000, 4_000_000, 4_000_000].into_iter().collect();

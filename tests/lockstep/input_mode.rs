@@ -1,4 +1,4 @@
-//! Input mode as the articles count it: keys of six bits, 60 per second, what one packet has to carry.
+//! Input mode with the numbers of Glenn Fiedler's articles: six keys, 60 times per second, and the size of packets.
 
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Duration, Identity, Instant, PACKET_BYTES_MAX, PeerId,
@@ -20,7 +20,7 @@ impl Action for Keys {
     }
 }
 
-/// Around the inputs: kind, base, acknowledgement, the segment's head, filling and tag.
+/// Bytes around the inputs: kind, base, acknowledgement, the segment's head, padding and tag.
 const HEAD_BYTES: usize = 11;
 
 /// A checksum among the entries: 32 bits, its kind, and how far it is from the one before.
@@ -28,7 +28,7 @@ const CHECKSUM_BITS: usize = 32 + 4 + 9;
 
 const FRAME: Duration = Duration::from_micros(16_667);
 
-/// A player and one who watches, both in the match.
+/// A player and a spectator, both in the match.
 fn pair(config: &SessionConfig) -> (Instant, Session<Keys>, Session<Keys>) {
     let mut now = Instant::ZERO;
     let mut player = Session::host(config.clone(), now).unwrap();
@@ -44,7 +44,7 @@ fn pair(config: &SessionConfig) -> (Instant, Session<Keys>, Session<Keys>) {
     (now, player, watcher)
 }
 
-/// Hands over what one has to send; returns the length of the longest packet.
+/// Passes on what one has to send; returns the length of the longest packet.
 fn pass(now: Instant, from: &mut Session<Keys>, name: PeerId, to: &mut Session<Keys>) -> usize {
     let (mut packet, mut longest) = (Vec::new(), 0);
     while from.poll_transmit(now, &mut packet).is_some() {
@@ -54,7 +54,7 @@ fn pass(now: Instant, from: &mut Session<Keys>, name: PeerId, to: &mut Session<K
     longest
 }
 
-/// The length of the packet after so many frames of which nothing has arrived, and what the other one makes of it.
+/// The length of the packet after this many frames without any arrival, and what the other side reads from it.
 fn packet_after(frames: u32, checksum_interval: u32, keys: impl Fn(u32) -> u8) -> (usize, u32) {
     let config =
         SessionConfig::input(1, 60).turns_ahead(0).spectators_min(1).checksum_interval(checksum_interval);

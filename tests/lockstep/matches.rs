@@ -1,4 +1,4 @@
-//! Whole matches: whatever the network does, everybody ends in the same state.
+//! Whole matches: whatever the network does, all peers end in the same state.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkSettings, Transport};
@@ -25,7 +25,7 @@ fn play(config: &SessionConfig, spectators: u32, seed: u64, link: LinkSettings) 
     game
 }
 
-/// What must have run: every bot order of turn T in turn T + 2.
+/// The expected log: every bot order of turn T runs in turn T + 2.
 fn expected_log(players: u8, turns: u32, frames_per_turn: u32) -> Vec<(u32, u8, Order)> {
     let orders = |turn: u32| {
         (0..players).filter_map(move |p| Some((turn * frames_per_turn, p, bot(SEED, turn - 2, p)?)))
@@ -41,7 +41,7 @@ fn perfect_and_terrible_networks_end_in_the_same_state() {
         ("perfect", LinkSettings::new()),
         ("latency", LinkSettings::new().latency(latency)),
         ("terrible", terrible()),
-        // With more losses TCP is silent for longer than a session waits.
+        // With more losses TCP is silent for longer than the silence timeout.
         ("lossy, by TCP", LinkSettings::new().transport(Transport::Tcp).loss_ppm(30_000).latency(latency)),
     ];
     let mut finals = Vec::new();
@@ -83,7 +83,7 @@ fn a_decided_game_ends_at_the_same_turn_and_reports_what_never_ran() {
         if session.player().is_some() {
             crate::toy::give(session, &Order::Shout(turn.0));
         }
-        // Decided by the state: everybody sees it at the start of turn 20.
+        // Decided by the state: every peer sees it at the start of turn 20.
         if state.log.len() >= 54 {
             session.end_match();
         }

@@ -1,4 +1,4 @@
-//! Players who leave, fall silent, pause or sleep: the others agree on the turn, and nothing is lost or run twice.
+//! Players who leave, fall silent, pause or sleep: the others agree on the turn, and no order is lost or runs twice.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::LinkSettings;
@@ -26,7 +26,7 @@ fn events_of(driver: &mut Driver<Toy>) -> Vec<Event> {
     std::iter::from_fn(|| driver.session_mut().poll_event()).collect()
 }
 
-/// All survivors have finished with the same log, in which the one who is gone has the same tail.
+/// All survivors have finished with the same log, with the same orders of the player who is gone.
 fn assert_survivors_agree(game: &mut VirtualMatch<Toy>, gone: u8, reason: EndReason, what: &str) {
     let survivors = |driver: &&mut Driver<Toy>| match driver.session().identity() {
         Identity::Player(player) => player.0 != gone,
@@ -52,7 +52,7 @@ fn assert_survivors_agree(game: &mut VirtualMatch<Toy>, gone: u8, reason: EndRea
     }
     let toy = first.unwrap();
     let last_turn = toy.gone[0].1;
-    // Everything that the player gave in time has run, and nothing after the end.
+    // Everything that the player submitted in time has run, and nothing after the end.
     let ran: Vec<_> = toy.log.iter().filter(|(_, player, _)| *player == gone).collect();
     let expected = (2..last_turn).filter(|turn| bot(SEED, turn - 2, gone).is_some()).count();
     assert_eq!(ran.len(), expected, "{what}: gone at {last_turn}");
@@ -195,12 +195,12 @@ fn leaving_in_good_order() {
     }
 }
 
-/// The article's gate waits for everybody's confirmation, but not for that of a player who has left and whose farewell was lost.
+/// The article's gate waits for everybody's confirmation, but not for that of a player who has left and whose bye was lost.
 #[test]
 fn nobody_waits_for_the_confirmation_of_who_has_left() {
     let slow = LinkSettings::new().latency(Duration::from_millis(100));
     let dead = slow.loss_ppm(1_000_000);
-    // In a star the middle must hear the last entry, else the player has not left: its link breaks on the way of the farewell.
+    // In a star the middle must get the last entry; otherwise the player has not left. Its link breaks while the bye is in flight.
     for (topology, leaver, deaf, breaks_after) in
         [(Topology::Mesh, 2, 1, 0), (Topology::Mesh, 0, 1, 0), (Topology::Host, 2, 0, 120)]
     {
@@ -270,8 +270,8 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
     }
 }
 
-/// Under the article's gate a player of a mesh may stand for a lost confirmation of the one who has gone, turns before the others: they
-/// must not give it up together with the one who has gone.
+/// Under the article's gate a player of a mesh may wait for a lost confirmation of the one who is gone, turns before the others do. The
+/// others must not drop it together with that one.
 #[test]
 fn who_stands_for_the_silent_one_is_not_dropped_with_it() {
     let link = LinkSettings::new().latency(Duration::from_millis(120));
@@ -344,7 +344,7 @@ fn a_pause_stands_at_the_same_turn_everywhere() {
 
 #[test]
 fn a_suspended_machine_does_no_harm() {
-    // Two seconds asleep: the others wait, and nobody is dropped, on whichever side the machine is.
+    // Two seconds asleep: the others wait, and nobody is dropped, whichever machine sleeps.
     for sleeper in 0..3 {
         let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::new());
         run(&mut game, 8_000);
@@ -355,7 +355,7 @@ fn a_suspended_machine_does_no_harm() {
             assert_eq!(driver.simulation().log, game.drivers()[0].simulation().log);
         }
     }
-    // A minute asleep: dropped, and told so on waking.
+    // A minute asleep: dropped, and told so after waking up.
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::new());
     run(&mut game, 8_000);
     game.put_to_sleep(1, Instant::from_millis(30_000));

@@ -1,4 +1,4 @@
-//! Who plays on for somebody, teams, giving up, and the result on which everybody agrees.
+//! Bots that take over, teams, surrender, and the result on which all peers agree.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkSettings;
@@ -36,7 +36,7 @@ fn finished(game: &VirtualMatch<Toy>) -> Vec<usize> {
     (0..game.drivers().len()).filter(simulates).collect()
 }
 
-/// Everybody who finished has run the same, and knows of no divergence.
+/// All peers that finished have run the same, and know of no divergence.
 fn assert_agreement(game: &mut VirtualMatch<Toy>, at_least: usize, what: &str) -> (Toy, Vec<Vec<Event>>) {
     let peers = finished(game);
     assert!(peers.len() >= at_least, "{what}: {peers:?}");
@@ -59,7 +59,7 @@ fn assert_agreement(game: &mut VirtualMatch<Toy>, at_least: usize, what: &str) -
     (first, events)
 }
 
-/// Orders that the player gave and that ran are exactly those before the turn at which the player went.
+/// The player's orders that ran are exactly those before the turn in which the player went.
 fn assert_nothing_lost(toy: &Toy, player: u8, turn: u32, what: &str) {
     let ran = toy.log.iter().filter(|(frame, who, _)| *who == player && *frame < turn * 4);
     let ran: Vec<Order> = ran.map(|(_, _, order)| *order).collect();
@@ -142,7 +142,7 @@ fn in_a_resumed_match_the_bot_plays_on() {
     let (turn, state) = game.drivers()[0].simulation().saved.clone().unwrap();
     let (whole, _) = assert_agreement(&mut game, 3, "whole");
     let mut resumed = toy_match_from(&config.resume(saved), &state, 0, 2, terrible());
-    // Nobody comes in the place of the one who handed over.
+    // Nobody replaces the player who handed over.
     let over = resumed.run(Instant::from_millis(600_000), |_, at, _, session| {
         if let Some(order) = session.player().and_then(|player| bot(SEED, at.0, player.0)) {
             let _ = session.submit(&order);
@@ -156,7 +156,7 @@ fn in_a_resumed_match_the_bot_plays_on() {
 
 #[test]
 fn a_team_is_out_with_its_last_player() {
-    // Players 0 and 2 against 1 and 3. Who surrenders is not played on for.
+    // Players 0 and 2 against 1 and 3. No bot follows a player who surrenders.
     let config = config(4, Topology::Host).teams(&[0, 9, 0, 9]).bots_take_over(true);
     assert_eq!([0, 1, 2, 3].map(|player| config.team_of(PlayerId(player))), [0, 9, 0, 9]);
     let mut game = toy_match(&config, 1, 3, terrible());
@@ -207,7 +207,7 @@ fn told(events: &[Event]) -> Vec<Told> {
     results(events).into_iter().map(parts).collect()
 }
 
-/// A match in which each peer's simulation finds what is given here: frame and value.
+/// A match in which each peer's simulation finds the given result: frame and value.
 fn decided(config: &SessionConfig, spectators: u32, found: &[Option<(u32, u32)>]) -> VirtualMatch<Toy> {
     let mut game = toy_match(config, spectators, 5, terrible());
     for (driver, found) in game.drivers_mut().iter_mut().zip(found) {
@@ -234,7 +234,7 @@ fn everybody_learns_the_result_and_that_all_agree() {
                 assert_eq!(told(&events), [expected], "{what}");
             }
             if topology == Topology::Relay {
-                // It does not simulate, and compares what the players say.
+                // The relay does not simulate; it compares the players' results.
                 let events = events_of(&mut game, 3);
                 let expected = (turn, values, None, true);
                 assert_eq!(told(&events), [expected], "{what}");
@@ -266,7 +266,7 @@ fn a_result_that_not_all_found_is_reported_as_such() {
             assert_eq!(told, expected, "peer {peer}");
         }
     }
-    // One who watches and finds something else is told that it is alone with it.
+    // A spectator that finds another result is told that it differs from all others.
     let mut game = decided(&config(3, Topology::Host), 1, &[won, won, won, lost]);
     assert!(run(&mut game, 600_000));
     let agreed = [0, 1, 2, 3].map(|peer| results(&events_of(&mut game, peer))[0].agreed);

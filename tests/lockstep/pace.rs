@@ -81,11 +81,11 @@ fn input_mode_is_a_turn_of_one_frame() {
 
 #[test]
 fn input_mode_costs_few_bytes() {
-    // 60 Hz, one way 50 ms, 8-bit input. The aim of 1,700 bytes per second includes 16 bytes of authentication per packet instead of
-    // the tag of 4, and a packet counter of 2.
+    // 60 Hz, 50 ms one way, 8-bit input. The limit of 1,700 bytes per second includes 16 bytes of authentication per packet instead of the
+    // tag of 4, and a packet counter of 2.
     let link = LinkSettings::new().latency(Duration::from_millis(50));
     let game = pad_match(link, 3_600, 5);
-    // The host's: a guest's hellos before the first turn are no part of it.
+    // The host's bytes: they do not include a guest's hellos before the first turn.
     let stats = game.drivers()[0].session().stats();
     let seconds = 60;
     let plain = stats.bytes_sent / seconds;
@@ -163,7 +163,7 @@ fn the_slowest_machine_sets_the_pace_and_is_named() {
     }
 }
 
-/// Also with turns of fixed length, where nothing follows from the averages.
+/// Also with turns of fixed length, where the averages have no effect.
 #[test]
 fn who_delays_the_game_is_named_with_the_reason() {
     let config = SessionConfig::new(3).turns(100);
@@ -183,7 +183,7 @@ fn who_delays_the_game_is_named_with_the_reason() {
     assert_eq!(blames(false), [None, None, Some(Blame::Network)]);
 }
 
-/// How far the second player's turns begin before the first one's at the end, ms; its clock runs up to it before that.
+/// How far the second player's turns begin before the first one's at the end, ms; its clock gains that lead before.
 fn lead_after(turns: u32, aligns: bool) -> i64 {
     let config = SessionConfig::new(2).turns(turns);
     let config = if aligns { config } else { config.without_alignment() };
@@ -199,7 +199,7 @@ fn lead_after(turns: u32, aligns: bool) -> i64 {
             begun.push(game.drivers()[peer].frame().0 as i64);
         }
         if !slept && until == 4_000 {
-            // A machine that stood still for a moment is behind from then on.
+            // A machine that stopped for a moment stays behind.
             game.put_to_sleep(0, Instant::from_millis(until + 150));
             slept = true;
         }
@@ -230,7 +230,7 @@ fn clocks_that_drift_stay_together() {
         assert_eq!(driver.session().phase(), SessionPhase::Finished);
         assert_eq!(driver.frame().0, 2_400);
     }
-    // The pace is that of the slowest clock: 120 s at 2 % less.
+    // The slowest clock sets the pace: 120 s at 2 % less.
     let seconds = game.now().as_micros() / 1_000_000;
     assert!((121..=125).contains(&seconds), "{seconds}");
 }

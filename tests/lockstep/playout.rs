@@ -65,7 +65,7 @@ fn who_watches_follows_the_speed_of_the_match() {
         });
         let [player, spectator] = game.drivers() else { panic!() };
         let (ahead, behind) = (player.frame().0, spectator.frame().0);
-        // 50 ms on the way and 100 ms of delay, at the rate of that time; some frames around the changes are left out.
+        // 50 ms of latency and 100 ms of delay, at the rate of that time; some frames around the changes are left out.
         let lag = match behind {
             100..=580 => 9,
             700..=1_780 => 18,
@@ -94,7 +94,7 @@ fn pictures_between_two_frames_follow_the_buffer() {
     while game.drivers()[1].frame().0 < 60 {
         game.run(game.now() + Duration::from_micros(1), |_, _, _, _| {});
     }
-    // Twenty pictures per frame: each goes on by as much as the one before, whatever arrives in between.
+    // Twenty pictures per frame: each one advances by as much as the one before, whatever arrives in between.
     let (start, mut last) = (game.now(), shown(&game, game.now()).0);
     for picture in 1..=600_u64 {
         let at = start + Duration::from_micros(picture * 833);
@@ -170,7 +170,7 @@ fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
         net.send(now, 0, 1, &frame.to_le_bytes());
         while let Some(at) = net.next_delivery().filter(|at| *at <= now) {
             let bytes = net.receive(at).unwrap().bytes;
-            // Each packet for itself, so that the optimum is known.
+            // Each packet on its own, so that the optimum is known.
             playout.note_arrival(u32::from_le_bytes(bytes[..4].try_into().unwrap()), at);
         }
         if frame == 20_000 {

@@ -1,4 +1,4 @@
-//! Random lists of operations on two to five peers, and what must hold whatever the list is.
+//! Random lists of operations on two to five peers, and what must hold for any list.
 
 use proptest::prelude::*;
 
@@ -13,9 +13,9 @@ use testudo_lockstep::{
 enum Operation {
     /// Time goes on, in milliseconds.
     Wait(u16),
-    /// A peer gives so many actions at once.
+    /// A peer submits this many actions at once.
     Submit(u8, u8),
-    /// All links from now on: latency, jitter, loss in percent, and some of everything else.
+    /// Settings of all links from now on: latency, jitter, loss in percent, and some of everything else.
     Network(u8, u8, u8),
     /// A peer is cut off for so many milliseconds.
     Cut(u8, u16),
@@ -41,7 +41,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// What a peer has had accepted, in order. Every action is a number that no other action has.
+/// The actions that a peer's session accepted, in order. Every action is a unique number.
 #[derive(Default)]
 struct Given {
     accepted: Vec<Vec<u32>>,
@@ -138,7 +138,7 @@ fn check(game: &mut VirtualMatch<Toy>, given: &Given) {
             assert!(!matches!(event, Event::Desync(_)), "{event:?}");
         }
     }
-    // Who fails may have run its own last actions, which nobody else had, before it knew: at most two turns of them.
+    // A peer that fails may have run up to two turns of its own last actions, which nobody else had.
     let failed = |driver: &&Driver<Toy>| matches!(driver.session().phase(), SessionPhase::Failed(_));
     let finished = |driver: &&Driver<Toy>| driver.session().phase() == SessionPhase::Finished;
     let survivor = game.drivers().iter().filter(|driver| driver.session().player().is_some()).find(finished);
@@ -150,7 +150,8 @@ fn check(game: &mut VirtualMatch<Toy>, given: &Given) {
         if session.identity() == Identity::Relay {
             continue;
         }
-        // The same order everywhere (in the same frame if it finished: a pause may be among what nobody else had): who stopped earlier has the beginning.
+        // The same order everywhere (in the same frame if the peer finished, because a pause may be among what nobody else had); a peer
+        // that stopped earlier has a prefix.
         let without = |log: &[(u32, u8, Order)]| {
             let sure = |author: u8| {
                 !game
@@ -170,7 +171,7 @@ fn check(game: &mut VirtualMatch<Toy>, given: &Given) {
         if session.phase() == SessionPhase::Finished {
             assert_eq!(&toy.log, longest, "peer {index}");
         }
-        // Nothing lost and nothing twice: what ran of a player is the beginning of what was accepted, in order.
+        // Nothing is lost or runs twice: the actions of a player that ran are a prefix of those accepted, in order.
         let Some(accepted) = given.accepted.get(index) else { continue };
         let ran: Vec<u32> = longest
             .iter()

@@ -1,4 +1,4 @@
-//! Replays: what is recorded is played again, damage is found, and nothing else is taken for a replay.
+//! Replays: recordings play again, damage is found, and nothing else is accepted as a replay.
 
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::replay::{
@@ -35,7 +35,7 @@ fn header() -> ReplayHeader {
     }
 }
 
-/// A match of which every kind of event is part; `broken` flips a bit in a turn of it. Also the ends of all records.
+/// A match with every kind of event; `broken` flips a bit in one of its turns. Also returns the ends of all records.
 fn record(broken: Option<u32>, ending: Option<Ending>) -> (Vec<u8>, Vec<usize>) {
     let mut toy = Toy::default();
     let mut recorder = Recorder::new(&header());
@@ -94,7 +94,7 @@ fn whole() -> (Vec<u8>, Vec<usize>) {
     record(None, Some(Ending::Over))
 }
 
-/// Plays all of it, keyframes compared; the player at its end.
+/// Plays all of it and compares keyframes; returns the player at its end.
 fn play(replay: Replay) -> ReplayPlayer<Toy> {
     let mut player = ReplayPlayer::new(replay, Toy::default());
     loop {
@@ -116,7 +116,7 @@ fn a_match_is_played_again_bit_by_bit() {
     let player = play(replay);
     assert_eq!((player.turn(), player.divergence()), (TURNS, None));
     assert_eq!(player.simulation().frames, 4 * (TURNS - 3));
-    // Small: a turn costs its checksum, what was ordered, and the frame around it.
+    // Small: a turn costs its checksum, its orders, and the record around it.
     let keyframes = TURNS.div_ceil(KEYFRAME_EVERY) as usize * (17 + 12 + 16 * 8);
     let per_turn = (bytes.len() - keyframes) / TURNS as usize;
     assert!(per_turn <= 40, "{per_turn} bytes per turn");
@@ -199,7 +199,7 @@ fn a_replay_that_is_cut_off_is_played_up_to_there_and_is_not_complete() {
                 if let Some(damage) = replay.damage() {
                     assert_eq!(damage.at, ends[records - 1], "{length}: {damage}");
                 }
-                // Every fourth of those that stand is played too.
+                // Every fourth replay that can be read is also played.
                 if is_whole && records % 4 == 0 {
                     let player = play(replay);
                     assert_eq!(player.divergence(), None, "{length}");
@@ -210,7 +210,7 @@ fn a_replay_that_is_cut_off_is_played_up_to_there_and_is_not_complete() {
     assert!(Replay::read(bytes, SIM_VERSION).unwrap().is_complete());
 }
 
-/// 10,000 places and every end of a record: never a panic, never the verdict "complete".
+/// 10,000 positions and every end of a record: never a panic, never "complete".
 #[test]
 fn a_flipped_bit_is_always_seen() {
     let (bytes, ends) = whole();
@@ -257,7 +257,7 @@ fn other_versions_are_refused_with_a_sentence() {
     let error = Replay::read(bytes.clone(), SIM_VERSION + 1).unwrap_err();
     assert_eq!(error, ReplayError::SimVersion { found: SIM_VERSION, own: SIM_VERSION + 1 });
     assert!(error.to_string().contains("version 7 of the simulation, this is version 8"), "{error}");
-    // A later format is named, not misread; its first record is in order as far as anybody can tell.
+    // A later format is named, not misread; its first record is valid as far as a reader can tell.
     let mut later = bytes[..8].to_vec();
     let payload = [(REPLAY_VERSION + 1).to_le_bytes().as_slice(), &[9; 40]].concat();
     let mut record = (payload.len() as u32).to_le_bytes().to_vec();
@@ -310,7 +310,7 @@ fn any_turn(random: &mut Generator) -> Vec<u8> {
     out.bytes().to_vec()
 }
 
-/// Records of any content, each with the right hash: nothing panics, and what is read can be played.
+/// Records with arbitrary content and valid hashes: nothing panics, and everything that is read can be played.
 #[test]
 fn any_records_are_read_or_refused() {
     let (bytes, ends) = whole();
@@ -367,7 +367,7 @@ fn the_state_right_after_a_divergence_is_in_the_file() {
     assert_eq!(replay.keyframe(2), None, "it is no place to jump to");
 }
 
-/// `REPLAY.md` and the code are held together by these bytes.
+/// These bytes tie `REPLAY.md` and the code together.
 #[test]
 fn golden_bytes() {
     let mut recorder = Recorder::new(&header());

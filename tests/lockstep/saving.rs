@@ -1,4 +1,4 @@
-//! A match is saved at a turn that all peers agree on, and goes on from there as if it had never stopped.
+//! A match is saved at a turn on which all peers agree, and resumes from there as if it had never stopped.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkSettings;
@@ -14,7 +14,7 @@ fn config(players: u8, topology: Topology) -> SessionConfig {
     SessionConfig::new(players).turns(120).topology(topology).drop_after(Duration::from_secs(4))
 }
 
-/// Bots play; `at` does something with the session of a peer at a turn, once.
+/// Bots play; `at` is called once per turn with the session of each peer.
 fn play(game: &mut VirtualMatch<Toy>, mut at: impl FnMut(u32, Identity, &mut Session<Order>)) {
     let over = game.run(Instant::from_millis(900_000), |_, turn, _, session| {
         at(turn.0, session.identity(), session);
@@ -26,7 +26,7 @@ fn play(game: &mut VirtualMatch<Toy>, mut at: impl FnMut(u32, Identity, &mut Ses
     assert!(over);
 }
 
-/// All save points of all peers that simulate are the same; returns it with the state.
+/// All save points of all peers that simulate are equal; returns one with the state.
 fn the_save(game: &mut VirtualMatch<Toy>) -> (SavedMatch, Toy) {
     let mut first: Option<(SavedMatch, Toy)> = None;
     let simulate = |session: &Session<Order>| session.identity() != Identity::Relay;
@@ -83,14 +83,14 @@ fn who_was_gone_stays_gone_and_who_leaves_meanwhile_is_in_the_save() {
         let config = config(4, topology);
         let mut game = toy_match(&config, 0, 1, terrible());
         play(&mut game, |turn, identity, session| match (turn, identity) {
-            // In a mesh the one who would coordinate is among the gone.
+            // In a mesh the coordinator is among the players who are gone.
             (20, Identity::Player(PlayerId(player)))
                 if player == 3 * u8::from(topology == Topology::Host) =>
             {
                 session.resign();
             }
             (40, Identity::Player(PlayerId(1))) => session.save(),
-            // Its last entry runs in the turn after the save point: it is in flight then.
+            // Its last entry runs in the turn after the save point, so it is in flight then.
             (41, Identity::Player(PlayerId(2))) => {
                 session.resign();
             }
@@ -131,7 +131,7 @@ fn pause_and_speed_are_saved() {
         (10, Identity::Player(PlayerId(0))) => session.set_speed(200),
         (20, Identity::Player(PlayerId(0))) => session.pause(true),
         (30, Identity::Player(PlayerId(1))) => session.save(),
-        // On its way when the state is saved.
+        // In flight when the state is saved.
         (31, Identity::Player(PlayerId(0))) => session.pause(false),
         _ => {}
     });
@@ -160,7 +160,7 @@ fn two_requests_make_one_save_and_the_last_turns_can_be_saved() {
     play(&mut second, |_, _, _| {});
     assert_eq!(second.drivers()[0].simulation().log, game.drivers()[1].simulation().log);
 
-    // The state before the very last turn: of two turns ahead only one runs.
+    // The state before the very last turn: only one of two turns ahead runs.
     let mut game = toy_match(&config, 0, 1, terrible());
     play(&mut game, |turn, _, session| {
         if turn == 117 {
@@ -235,7 +235,7 @@ fn peers_with_different_saves_refuse_each_other() {
     let mut client =
         Session::<Order>::join(config.clone().resume(late), PlayerId(1), PeerId(0), now).unwrap();
     let mut packet = Vec::new();
-    // The hello, the proof of the address, the hello again, the refusal.
+    // The hello, the challenge, the hello again, the refusal.
     for _ in 0..2 {
         while client.poll_transmit(now, &mut packet).is_some() {
             host.handle_packet(now, PeerId(1), &packet);
@@ -267,7 +267,7 @@ fn a_damaged_save_is_an_error() {
         let mut damaged = bytes.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         assert!(SavedMatch::from_bytes(&damaged).is_err(), "{bit}");
-        // With a hash that fits: any error, or a saved match with the same bytes. A session takes it or refuses it, no more.
+        // With a valid hash: any error, or a saved match with the same bytes. A session accepts or refuses it, nothing else.
         let body = damaged.len() - 8;
         let hash = xxhash(&damaged[..body]);
         damaged[body..].copy_from_slice(&hash);

@@ -1,4 +1,4 @@
-//! Real sockets on loopback. Free ports, no sleeps: the loop polls with virtual time, so that time-outs do not depend on the machine.
+//! Real sockets on loopback. Free ports, no sleeps: the loop polls with virtual time, so timeouts do not depend on the machine.
 #![expect(clippy::disallowed_types, reason = "the file of tests that other machines leave out")]
 
 use std::net::{SocketAddr, UdpSocket};
@@ -78,7 +78,7 @@ fn a_taken_port_is_an_error() {
     assert!(UdpTransport::bind(first.local_address().unwrap()).is_err());
 }
 
-/// A packet can come from an address to which nothing can be sent.
+/// A packet may come from an address to which nothing can be sent.
 #[test]
 fn an_address_without_a_port_does_not_break_the_socket() {
     let mut udp = UdpTransport::bind("127.0.0.1:0".parse().unwrap()).unwrap();

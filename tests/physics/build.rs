@@ -1,4 +1,4 @@
-//! Short ways to say what a test needs.
+//! Short helpers for tests.
 
 use testudo_physics::{BodyDef, BodyId, BodyKind, BodyRef, Fx, Shape, Vec2, World, WorldDef};
 
@@ -35,7 +35,7 @@ pub(crate) fn add(world: &mut World, def: BodyDef) -> BodyId {
     world.create_body(&def).expect("definition in range")
 }
 
-/// Steps that are in range.
+/// Steps that must succeed.
 pub(crate) fn run(world: &mut World, steps: u32, frames_per_second: u32) {
     for _ in 0..steps {
         world.step(frames_per_second).expect("rate in range");

@@ -1,5 +1,4 @@
-//! Golden scenes: every machine must come to these very bits. Each scene also asserts something that is true whatever
-//! the golden value says.
+//! Golden scenes: every machine must produce exactly these bits. Each scene also asserts something that holds whatever the golden value is.
 
 use std::fmt::Write;
 
@@ -10,7 +9,7 @@ use crate::build::{
 };
 use crate::levels::forced;
 
-/// Checksum, sizes and a few positions together: a failure says at once what kind it is.
+/// Checksum, sizes and a few positions together, so that a failure shows its kind at once.
 fn portrait(world: &World, watched: &[BodyId]) -> String {
     let mut snapshot = Vec::new();
     world.snapshot(&mut snapshot);

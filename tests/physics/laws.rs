@@ -1,4 +1,4 @@
-//! Laws of motion with stated tolerances: what a formula says must come out, whatever the golden values are.
+//! Laws of motion with stated tolerances: the results must follow the formulas, whatever the golden values are.
 
 use testudo_physics::{BodyDef, Fx, Vec2, WorldDef};
 
@@ -11,7 +11,7 @@ fn constant_velocity_is_exact_after_ten_minutes_at_any_rate() {
         let raw = [12_345, -7];
         let speed = Vec2::new(Fx::from_bits(raw[0]), Fx::from_bits(raw[1]));
         let id = add(&mut w, BodyDef::dynamic(circle(500)).velocity(speed));
-        // Ten minutes; awake although it is slower than what counts as still.
+        // Ten minutes; the body stays awake although it is slower than the sleep speed.
         for _ in 0..600 * fps {
             w.wake_body(id).expect("alive");
             w.step(fps).expect("in range");
@@ -48,7 +48,7 @@ fn gravity_gives_its_speed_exactly() {
 
 #[test]
 fn stopping_distance_under_ground_friction() {
-    // v^2 / 2a = 6 * 6 / (2 * 3) = 6 units; one frame's way is the tolerance.
+    // v^2 / 2a = 6 * 6 / (2 * 3) = 6 units; the tolerance is the distance of one frame.
     for (fps, direction) in [(20, at(6_000, 0)), (60, at(3_600, 4_800)), (250, at(0, -6_000))] {
         let mut w = world(WorldDef::new());
         let id = add(
@@ -135,7 +135,7 @@ fn a_body_locked_along_one_axis_slides_along_the_other() {
     let gate = add(&mut w, BodyDef::dynamic(rect(500, 3_000)).locked_axes(true, false));
     let ram = add(&mut w, BodyDef::dynamic(circle(500)).position(at(-1_000, 0)).velocity(at(6_000, 1_000)));
     run(&mut w, 1, 60);
-    // A single pass stops the ram: along x the gate weighs infinitely much. Tolerance: over-relaxation, a quarter.
+    // A single pass stops the ram: along x the gate has infinite mass. Tolerance: over-relaxation, a quarter.
     assert!(velocity(&w, ram)[0] <= 0, "{:?}", velocity(&w, ram));
     run(&mut w, 60, 60);
     assert_eq!(position(&w, gate)[0], 0, "the gate cannot be pushed along x");

@@ -1,11 +1,11 @@
-//! Which instruction sets this machine lets the tests force, so that no path passes because it did not run.
+//! The instruction sets that the tests can force on this machine, so that no path passes because it did not run.
 
 use std::collections::BTreeSet;
 use std::io::Write;
 
 use testudo_physics::{Simd, World, WorldDef};
 
-/// Instruction sets that must run wherever the variable names them, separated by blanks; the others are only reported.
+/// Instruction sets that must run if the variable names them, separated by blanks; others are only reported.
 const REQUIRED: &str = "TESTUDO_SIMD_REQUIRED";
 
 /// The instruction set that a world uses when it may use registers up to `simd`.
@@ -38,8 +38,8 @@ fn of_target() -> (&'static [&'static str], &'static [&'static str]) {
     }
 }
 
-/// A path that did not run on this machine is named in the output (past the test harness, which keeps what passing tests print);
-/// one that every machine has, or that the environment names, fails.
+/// A path that did not run on this machine is named in the output (bypassing the test harness, which hides the output of passing tests). A
+/// path that every machine has, or that the environment names, fails if it did not run.
 #[test]
 fn every_instruction_set_runs_or_is_reported() {
     let (known, everywhere) = of_target();

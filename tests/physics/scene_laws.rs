@@ -1,7 +1,7 @@
-//! What is true in every scene whatever its bits are, and of each scene by itself.
+//! Laws that hold in every scene whatever its bits are, and laws of single scenes.
 //!
-//! Events balance, every invariant of the state holds, and worlds that must agree do: with and without faster
-//! instructions, saved and restored on the way, asked many questions, listing contacts that stay.
+//! Events balance, every invariant of the state holds, and worlds that must agree do: with and without SIMD instructions, saved and
+//! restored in between, after many queries, with lists of persisting contacts.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ fn build(scene: Build) -> Scene {
     scene(WorldDef::new())
 }
 
-/// Runs to the end; returns the deepest overlap on the way, raw units.
+/// Runs to the end; returns the deepest overlap in between, raw units.
 fn run_watching_overlap(scene: &mut Scene) -> i64 {
     let mut deepest = 0;
     scene.run(|world| deepest = deepest.max(deepest_overlap(world)));
@@ -97,7 +97,7 @@ fn a_new_body_in_an_old_slot_is_another_one() {
     assert_eq!(pair(world.sensors_began()), [(new, gate, 4, 3)]);
 }
 
-/// Questions of every kind; they must not change anything, not even what the tree looks like to the next step.
+/// Queries of every kind; they must change nothing, not even the form of the tree in the next step.
 fn ask(world: &World) -> u64 {
     let (filter, mut found) = (QueryFilter::new().with_sensors(), Vec::new());
     let area = Aabb { min: at(-7_000, -7_000), max: at(7_000, 7_000) };

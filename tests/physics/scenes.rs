@@ -1,4 +1,4 @@
-//! Scenes: who stands where, and what is done to them before each step.
+//! Scenes: initial positions, and what happens before each step.
 
 use testudo_physics::{
     Aabb, BodyDef, BodyId, BodyKind, EXTENT_MAX, EXTENT_MIN, EdgePolicy, Fx, Shape, Vec2, World, WorldDef,
@@ -11,7 +11,7 @@ pub(crate) struct Scene {
     pub(crate) world: World,
     pub(crate) fps: u32,
     pub(crate) steps: u32,
-    /// Called before each step. It knows nothing but the world, so a restored world goes on alike.
+    /// Called before each step. It depends only on the world, so a restored world goes on alike.
     pub(crate) drive: fn(&mut World),
     /// Bodies that a report shows.
     pub(crate) shown: Vec<BodyId>,
@@ -224,7 +224,7 @@ pub(crate) fn removal(def: WorldDef) -> Scene {
         if world.frame() % 3 == 2 {
             let oldest = world.bodies().next().unwrap().id();
             world.remove_body(oldest).unwrap();
-            // Each newcomer on another side of the heap.
+            // Each new body appears on another side of the heap.
             let side = [[11, 0], [0, 12], [-13, 0], [0, -14]][world.frame() as usize / 3 % 4];
             let newcomer = disc().user(1_000 + world.frame()).position(Vec2::from_ints(side[0], side[1]));
             world.create_body(&newcomer).unwrap();

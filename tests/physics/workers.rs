@@ -1,4 +1,4 @@
-//! Who runs the jobs of a step, and in which order, changes no bit. `threads.rs` does it with threads.
+//! The threads that run the jobs of a step, and their order, do not affect the bits. `threads.rs` tests this with real threads.
 
 use std::cell::Cell;
 

@@ -1,6 +1,6 @@
 //! The physics' integer functions against 64-bit floats: the error bounds that their docs state.
 //!
-//! Floats stand here as an oracle only. Their last bits may differ between machines; the bounds leave room for that.
+//! Floats are used here only as a reference. Their last bits may differ between machines; the bounds leave room for that.
 
 use std::f64::consts::{PI, TAU};
 
@@ -13,7 +13,7 @@ const ONE: f64 = 65_536.0;
 /// 2^-32 turns in a turn.
 const TURN: f64 = 4_294_967_296.0;
 
-/// How far sine and cosine are off, in steps of `Fx`'s resolution.
+/// Error of sine and cosine, in steps of `Fx`'s resolution.
 fn sin_cos_error(angle: Angle) -> f64 {
     let radians = f64::from(angle.to_bits()) / TURN * TAU;
     let (sin, cos) = angle.sin_cos();
@@ -21,7 +21,7 @@ fn sin_cos_error(angle: Angle) -> f64 {
     error(sin, radians.sin()).max(error(cos, radians.cos()))
 }
 
-/// How far a direction is off, in 2^-32 turns.
+/// Error of a direction, in 2^-32 turns.
 fn atan2_error(y: i64, x: i64) -> f64 {
     let angle = Angle::atan2(Fx::from_bits(y), Fx::from_bits(x));
     let exact = (y as f64).atan2(x as f64) / TAU * TURN;

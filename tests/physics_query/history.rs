@@ -1,4 +1,4 @@
-//! Worlds with a past: random calls from a seed.
+//! Worlds with a history: random calls from a seed.
 
 use testudo_physics::{
     Aabb, BodyDef, BodyId, BodyKind, EXTENT_MIN, Filter, Fx, Pcg32, QUERY_MAX, QueryFilter, Shape, Vec2,
@@ -64,7 +64,7 @@ impl History {
         Vec2::new(c(), c())
     }
 
-    /// Where something happens: anywhere near the bodies, or exactly where a body is.
+    /// A random position: anywhere near the bodies, or exactly at a body.
     pub(crate) fn point(&mut self) -> Vec2 {
         if self.below(3) == 0
             && let Some(id) = self.any_body()

@@ -1,5 +1,5 @@
-//! Queries against brute force, in worlds that have been through everything: bodies created, removed, moved by hand, changed,
-//! switched off and on, put to sleep and woken, with steps in between.
+//! Queries against brute force, in worlds with a history: bodies created, removed, moved by the game, changed, disabled and enabled, put to
+//! sleep and woken, with steps in between.
 
 mod history;
 mod oracle;
@@ -18,7 +18,7 @@ const WORLDS: u64 = 24;
 const CALLS: u32 = 12;
 const ROUNDS: u32 = 25;
 
-/// Runs `ask` after every stretch of history; it returns how much it found. Some has to be found, or the test proved nothing.
+/// Calls `ask` after every stretch of history; it returns how much it found. It must find something, or the test would prove nothing.
 fn in_many_worlds(what: &str, mut ask: impl FnMut(&mut History) -> u32) {
     for scale in [Scale::Dense, Scale::Mixed, Scale::Wide] {
         let mut found = 0;
@@ -292,7 +292,7 @@ fn filters_choose_kinds_sensors_layers_and_leave_one_out() {
     assert_eq!(found(all.filter(Filter::new(2, 4))), [ghost]);
     assert_eq!(found(all.filter(Filter::new(1, 4))), []);
     assert_eq!(found(all.filter(Filter::new(1, 1))), [wall, lift, unit]);
-    // A stale handle excludes nobody, not even the body that took the slot over.
+    // A stale handle excludes no body, not even the one that took over the slot.
     world.remove_body(lift).unwrap();
     let heir = world.create_body(&BodyDef::kinematic(shape)).unwrap();
     assert_eq!(heir.index(), lift.index());

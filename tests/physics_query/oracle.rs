@@ -1,4 +1,4 @@
-//! What the answers should be, from the bodies one by one. Decisions in exact integers, distances along rays in floats.
+//! The expected answers, from the bodies one by one. Decisions use exact integers, distances along rays use floats.
 
 use testudo_physics::{Aabb, BodyRef, Fx, Shape, Vec2};
 

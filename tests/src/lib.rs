@@ -1,4 +1,4 @@
-//! Shared helpers of the workspace tests: scenes that more than one test builds, and what must hold for any bytes.
+//! Shared helpers of the workspace's tests: scenes that several tests build, and what must hold for any bytes.
 
 pub mod fuzz;
 pub mod scenes;

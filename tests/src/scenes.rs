@@ -1,4 +1,4 @@
-//! Scenes of the speed comparison, in integers only: who stands where, who wants to go where, what is asked.
+//! Scenes of the speed comparison, in integers only: initial positions, desired velocities, queries.
 //!
 //! Every engine that is measured gets its bodies, desired velocities, removals and queries from here, so that
 //! all of them run the same inputs. Lengths are in units and speeds in units per second, both with 16 fraction

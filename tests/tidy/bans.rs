@@ -1,4 +1,4 @@
-//! What `clippy.toml` bans: does each ban bite, and where is it lifted?
+//! The bans of `clippy.toml`: checks that each ban works, and where it is lifted.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `cubes`: two simulations two seconds apart, and what floats make of the same scene.
+//! `cubes`: two simulations two seconds apart, and the divergence of floats in the same scene.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ fn two_seconds_later_every_frame_is_the_same_and_floats_are_somewhere_else() {
     let float = &report["float"];
     assert!(float["first_divergent_frame"].as_u64().is_some_and(|frame| frame < 600), "{report}");
     assert!(float["final_max"].as_f64() > Some(1.0), "{report}");
-    // The network was bad, the sides were two seconds apart, and there was something to compare.
+    // The network was bad, the sides were two seconds apart, and something was compared.
     assert!(report["delivered_fraction"].as_f64().is_some_and(|part| (0.6..0.9).contains(&part)), "{report}");
     assert!(report["delay_ms_mean"].as_f64().is_some_and(|ms| (1_990.0..2_150.0).contains(&ms)), "{report}");
     assert!(report["contacts_mean"].as_f64() > Some(10.0), "{report}");
@@ -71,7 +71,7 @@ fn the_plot_shows_three_lines() {
     assert!(ended.stdout.contains("equal in every one of 600 frames"), "{}", ended.stdout);
     let svg = fs::read_to_string(&file).unwrap();
     assert!(svg.starts_with("<svg") && svg.matches("<polyline").count() == 3, "{svg}");
-    // The line of fixed point, drawn last, stays at zero: one height.
+    // The line of fixed point, drawn last, stays at zero: a single height.
     let line = svg.rsplit("<polyline points=\"").next().and_then(|rest| rest.split('"').next()).unwrap();
     let heights: Vec<&str> = line.split(' ').filter_map(|point| point.split(',').nth(1)).collect();
     assert!(heights.len() > 100 && heights.iter().all(|height| *height == heights[0]), "{line}");

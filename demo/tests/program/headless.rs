@@ -30,7 +30,7 @@ fn every_promised_key_is_there() {
         (&report["players"], &report["turns"], &report["frames"]),
         (&3.into(), &60.into(), &240.into())
     );
-    // Who starts ahead of the others slows down by up to 1/32 until the lead is gone.
+    // A player who starts ahead of the others slows down by up to 1/32 until the lead is gone.
     let turn_ms = report["turn_ms_mean"].as_f64().unwrap();
     assert!((200.0..200.2).contains(&turn_ms), "{turn_ms}");
     assert_eq!(report["stalled_frames"], 0, "nothing stalls on a perfect link");
@@ -73,7 +73,7 @@ fn an_adaptive_pace_agrees_too() {
     assert!(steps.iter().all(|client| *client == report["frames"]), "{steps:?}");
 }
 
-/// The orders that a corrupted client's bot gives must not change what happens to the others.
+/// The orders of a corrupted client's bot must not affect the others.
 #[test]
 fn a_corrupted_client_differs_alone_and_is_found() {
     let whole = run_json(MATCH, 0);

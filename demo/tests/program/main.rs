@@ -1,4 +1,4 @@
-//! The program as a person starts it: what it prints, and how it ends.
+//! Runs the program as a user starts it: what it prints, and how it ends.
 #![expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,

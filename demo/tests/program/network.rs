@@ -71,7 +71,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Fails when the process has ended, which is what is wanted.
+        // Fails if the process has already ended, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -103,7 +103,7 @@ fn three_processes_play_the_match_that_one_process_plays() {
     assert_eq!(players, [Some(1), Some(2)]);
 }
 
-/// Each process has its own copy only; the guest finds out in a few questions to the host.
+/// Each process has only its own copy; the guest finds the number with a few questions to the host.
 #[test]
 fn a_difference_between_two_processes_is_named_to_the_number() {
     let mut host = Process::start("host --players 2 --units 20 --turns 20 --seed 1");
@@ -174,7 +174,7 @@ fn a_match_leaves_a_replay_by_default() {
     std::fs::remove_dir_all(&folder).expect("it can be removed");
 }
 
-/// The guest is killed without a word: a bot plays on for it, and the host comes to the end of the match.
+/// The guest is killed without a bye: a bot plays on for it, and the host reaches the end of the match.
 #[test]
 #[cfg(unix)]
 fn a_bot_stands_in_for_a_guest_that_was_killed() {
@@ -191,7 +191,7 @@ fn a_bot_stands_in_for_a_guest_that_was_killed() {
     assert_eq!((code, &report["turns"]), (0, &40.into()), "{report}");
 }
 
-/// SIGTERM: the process leaves in good order and tells what came of it; the others play on.
+/// SIGTERM: the process leaves in good order and prints the outcome; the others play on.
 #[test]
 #[cfg(unix)]
 fn a_signal_ends_a_match_in_good_order() {

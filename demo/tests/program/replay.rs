@@ -1,4 +1,4 @@
-//! Replays as files: written, verified, damaged, looked into.
+//! Replays as files: written, verified, damaged, inspected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use crate::run::{run, run_json};
 
 const MATCH: &str = "headless --players 2 --units 24 --turns 60 --seed 7 --pace fixed";
 
-/// A recording of [`MATCH`]. It stands as long as the versions of the physics and of the rules do. After a change of bits and a new version:
+/// A recording of [`MATCH`]. It is valid as long as the versions of the physics and of the rules stay the same. After a change of bits and
+/// a new version record it again:
 /// `testudo headless --players 2 --units 24 --turns 60 --seed 7 --pace fixed --replay demo/tests/replays/small.replay`.
 fn checked_in() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/replays/small.replay")
@@ -95,7 +96,7 @@ fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     let comparison = run_json(&format!("desync {files}"), 1);
     assert_eq!((&comparison["first_divergent_turn"], &comparison["outlier"]), (&20.into(), &"B".into()));
     let difference = &comparison["difference"];
-    // Each side keeps its states until they have been compared: nothing has spread yet.
+    // Each side keeps its states until they have been compared, so nothing has spread yet.
     for (key, value) in [("at_turn", Value::from(21)), ("kind", "body".into()), ("index", 20.into())] {
         assert_eq!(difference[key], value, "{key} in {difference}");
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::run::{run, run_json};
 
-/// The object without the keys that are not the same twice: measured time.
+/// The object without the keys that differ between runs: measured times.
 fn soak(arguments: &str) -> Value {
     let mut report = run_json(arguments, 0);
     let keys = report.as_object_mut().unwrap();
@@ -44,7 +44,7 @@ fn a_few_games_pass_and_are_the_same_twice() {
     assert_eq!(number(&report, "/rejoins"), number(&report, "/faults/rejoin"));
 }
 
-/// What the command that is printed for a failing seed rests on.
+/// The command that is printed for a failing seed relies on this.
 #[test]
 fn a_game_alone_is_the_game_of_the_run() {
     let alone: Vec<Value> = (5..8).map(|seed| soak(&format!("soak --games 1 --seed {seed}"))).collect();

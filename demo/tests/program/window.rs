@@ -1,8 +1,8 @@
-//! Where there is no display, what a window would show runs without one.
+//! Without a display, the content of a window runs headless.
 
 use crate::run::{program, run};
 
-/// The summary, and what was said first.
+/// The summary, and the message before it.
 fn told(arguments: &str, display: Option<&str>) -> (String, String) {
     let mut command = program(arguments);
     if let Some(name) = display {
@@ -23,7 +23,7 @@ fn without_a_display_one_line_says_so_and_the_rest_runs_headless() {
         ("replay tests/replays/small.replay --turn 30", "at turn 30"),
     ];
     for (arguments, result) in windows {
-        // The second one is set, and nothing answers there.
+        // The second variable is set, but nothing answers there.
         for (display, reason) in
             [(None, "neither DISPLAY nor WAYLAND_DISPLAY is set"), (Some(":64321"), ":64321")]
         {

@@ -1,4 +1,4 @@
-//! A program without the standard library that steps a world. A dependency that brings the standard library along brings a second panic
+//! A program without the standard library that steps a world. If a dependency brings the standard library in, there is a second panic
 //! handler, and this does not compile.
 #![no_std]
 
@@ -10,7 +10,7 @@ use core::panic::PanicInfo;
 
 use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
 
-/// Has no memory to give: nobody runs this program.
+/// Has no memory: nobody runs this program.
 struct NoMemory;
 
 // SAFETY: null is what an allocator returns that has no memory.

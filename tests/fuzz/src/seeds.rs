@@ -1,4 +1,4 @@
-//! Writes the inputs from which a search starts into the corpus.
+//! Writes the initial inputs of a search into the corpus.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Instruction counts of Testudo's step, phase by phase: see `benches/step.rs`.
 //!
-//! On a machine that does other things at the same time, instructions say more about a change than seconds.
+//! On a busy machine instructions say more about a change than seconds.
 //!
 //! ```sh
 //! cargo install gungraun-runner --version 0.20.0

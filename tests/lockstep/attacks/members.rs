@@ -5,7 +5,7 @@ use crate::toy::toy_match;
 use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
 use testudo_lockstep::{EndReason, Entry, Extra, Instant, Payload, PlayerId, SessionPhase, Topology};
 
-/// In a mesh the author speaks for itself as long as it is heard, and nobody else ends its stream.
+/// In a mesh the author speaks for itself as long as it can be heard, and no other peer ends its stream.
 #[test]
 fn nobody_in_a_mesh_forges_entries_or_the_end_of_another_player() {
     for end in [None, Some(EndReason::Left), Some(EndReason::Surrendered), Some(EndReason::Dropped)] {

@@ -1,4 +1,4 @@
-//! A member that is slow on purpose: nobody can hold up the match without limit, and every match ends.
+//! A member that is slow on purpose: nobody can delay the match without limit, and every match ends.
 
 use super::{bare, config, deliver, run, slow};
 use crate::toy::{Toy, toy_match};
@@ -18,7 +18,7 @@ fn finished(game: &VirtualMatch<Toy>, nodes: &[usize]) -> bool {
     nodes.iter().all(|&node| game.drivers()[node].session().phase() == SessionPhase::Finished)
 }
 
-/// Every entry comes just before the drop time: without a limit nine turns take three minutes, for ever.
+/// Every entry comes just before the drop time. Without a limit nine turns would take three minutes, and so on.
 #[test]
 fn who_is_late_again_and_again_is_shown_and_then_dropped() {
     for topology in TOPOLOGIES {
@@ -46,7 +46,7 @@ fn who_is_late_again_and_again_is_shown_and_then_dropped() {
     }
 }
 
-/// At the end it talks on, and confirms nothing or keeps its last entry to itself.
+/// At the end it keeps sending, but confirms nothing or withholds its last entry.
 #[test]
 fn the_end_waits_for_nobody_for_ever() {
     for topology in TOPOLOGIES {
@@ -94,7 +94,7 @@ fn the_end_waits_for_nobody_for_ever() {
     }
 }
 
-/// One player says that its frames take a minute.
+/// One player claims that its frames take a minute.
 #[test]
 fn one_lie_about_the_pace_costs_a_factor_of_two_and_ten_seconds() {
     let config = SessionConfig::new(3).turns(4_000).pace(Pace::Adaptive);
@@ -104,7 +104,7 @@ fn one_lie_about_the_pace_costs_a_factor_of_two_and_ten_seconds() {
             session.note_frame_time(Duration::from_secs(60));
         }
     });
-    // 2,400 frames in peace, 120 with the lie and no bound.
+    // 2,400 frames without the lie, 120 with the lie and no bound.
     let frames = game.drivers()[0].frame().0;
     assert!(frames > 1_000, "{frames} frames in two minutes");
     let slowed = game.drivers()[0].session().player_report(PlayerId(2));

@@ -1,4 +1,4 @@
-//! Answers to the queries by brute force over all bodies, to see that nobody is fast by being wrong.
+//! Answers to the queries by brute force over all bodies, so that no engine is fast by being wrong.
 
 use crate::engine::float;
 use crate::quality::Outline;

@@ -1,7 +1,7 @@
-//! What must hold for any bytes at all, as functions of the bytes: the fuzzer in `tests/fuzz` calls them with what it finds, `tests/corpus`
-//! with the inputs that are checked in. A broken rule is a panic.
+//! What must hold for any bytes, as functions of the bytes: the fuzzer in `tests/fuzz` calls them with its inputs, `tests/corpus` with the
+//! checked-in ones. A violation is a panic.
 //!
-//! Guards against accidental damage (a hash at the end) are no obstacle to somebody who means it, so each function puts them right.
+//! Guards against accidental damage (a hash at the end) do not stop an attacker, so each function makes them valid.
 
 mod action;
 mod packet;

@@ -1,4 +1,4 @@
-//! A whole match into which somebody sends whatever the bytes say.
+//! A whole match into which somebody sends arbitrary bytes.
 
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
@@ -23,18 +23,18 @@ const WARM_TURNS: u32 = 5;
 /// By then every match is over, at a tenth of its speed and with every timeout.
 const END: Instant = Instant::from_millis(180_000);
 
-/// Who sends the packets, and where.
+/// The sender of the packets, and the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Attack {
-    /// A peer that has not joined, at the host and at another player. Nothing changes at all.
+    /// A peer that has not joined, against the host and another player. Nothing changes at all.
     Stranger,
-    /// A player of the star, who says nothing else, at the host. The others play on, and get all that they gave.
+    /// A player of the star, who sends nothing else, against the host. The others play on, and all their orders run.
     Player,
-    /// The host, at a player. The match is the host's; the player's session ends.
+    /// The host, against a player. The match belongs to the host; the player's session ends.
     Host,
-    /// A player of a mesh, at both others. Their sessions end.
+    /// A player of a mesh, against both others. Their sessions end.
     MeshPlayer,
-    /// Anybody, before the match has begun.
+    /// Any peer, before the match has begun.
     Lobby,
     MeshLobby,
 }
