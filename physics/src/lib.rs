@@ -57,6 +57,8 @@ pub use body::filter::Filter;
 pub use body::id::BodyId;
 pub use body::material::Material;
 pub use body::shape::Shape;
+pub use body::terrain::TerrainRef;
+pub use body::terrain_def::{CHAIN_POINTS_MAX, ChainDef, POLYGON_POINTS_MAX, PolygonDef, TerrainError};
 pub use body::view::BodyRef;
 pub use contact::ignored::IGNORED_PAIRS_MAX;
 pub use draw::debug::{DebugDraw, DebugDrawOptions};

@@ -6,6 +6,7 @@ mod read;
 mod setters;
 mod sleep;
 mod step;
+mod terrain;
 
 use alloc::vec::Vec;
 
@@ -13,6 +14,7 @@ use crate::body::def::{BodyDef, BodyError};
 use crate::body::id::BodyId;
 use crate::body::ordered::Ordered;
 use crate::body::record::{Body, Extra, flag};
+use crate::body::terrain::Terrain;
 use crate::body::view::BodyRef;
 use crate::contact::cache::ContactCache;
 use crate::contact::ignored::IgnoredPairs;
@@ -84,6 +86,8 @@ pub struct World {
     pub(crate) removed: Vec<Removed>,
     /// Pairs that do not collide.
     pub(crate) ignored: IgnoredPairs,
+    /// Outlines of the bodies that are terrain.
+    pub(crate) terrain: Terrain,
     // Everything below is derived from the state, or scratch.
     /// Whether a body ever had an unusual extra field. Only then can one have it now.
     pub(crate) had_extras: bool,
@@ -232,6 +236,7 @@ impl World {
             sensors: SensorOverlaps::default(),
             removed: Vec::new(),
             ignored: IgnoredPairs::default(),
+            terrain: Terrain::default(),
             had_extras: false,
             had_ranks: false,
             previous: Vec::new(),
@@ -284,6 +289,7 @@ impl World {
         self.leave(id.index);
         self.note_removed(id, slot);
         self.ignored.forget(id.index);
+        self.terrain.remove(id.index);
         self.bodies[slot] = Body::default();
         self.extras[slot] = Extra::default();
         self.order.remove(id.index, id.generation);
@@ -303,6 +309,7 @@ impl World {
             body: &self.bodies[slot],
             extra: &self.extras[slot],
             previous: self.previous[slot],
+            piece: self.terrain.get(index),
         }
     }
 

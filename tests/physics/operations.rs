@@ -1,6 +1,9 @@
 //! Random lists of operations: a world that was saved and read back goes on like the one that was not.
 
-use testudo_physics::{BodyDef, BodyId, BodyKind, Fx, Simd, StatePart, Vec2, World, WorldDef};
+use testudo_physics::{
+    BodyDef, BodyError, BodyId, BodyKind, ChainDef, Filter, Fx, PolygonDef, Simd, StatePart, Vec2, World,
+    WorldDef,
+};
 
 use crate::build::{Chance, add, at, circle, rect, world};
 
@@ -33,14 +36,54 @@ fn random_body(chance: &mut Chance) -> BodyDef {
         .user(u64::from(chance.below(3)))
 }
 
+/// A chain, open or closed, or a polygon; those that cannot be are left out.
+fn random_terrain(w: &mut World, chance: &mut Chance) -> Vec<BodyId> {
+    let place = |chance: &mut Chance| at(chance.between(-10_000, 10_000), chance.between(-10_000, 10_000));
+    let points: Vec<_> = (0..2 + chance.below(5)).map(|_| place(chance)).collect();
+    let e = Fx::from_bits(chance.between(0, 1 << 16));
+    if chance.below(3) == 0 {
+        let def = PolygonDef::new(&points[..points.len().min(3)]).restitution(e);
+        let def = def.radius(Fx::from_bits(chance.between(0, 1 << 15) * i64::from(chance.below(2))));
+        return w.create_polygon(&def).into_iter().collect();
+    }
+    let def = ChainDef::new(&points).friction(e).enabled(chance.below(8) != 0);
+    let def = def.closed(chance.below(2) == 0).one_sided(chance.below(2) == 0);
+    w.create_chain(&def).unwrap_or_default()
+}
+
+/// Terrain refuses what would move it, and goes piece by piece. Returns whether this one is gone.
+fn operate_terrain(w: &mut World, id: BodyId, chance: &mut Chance) -> bool {
+    let refused = Err(BodyError::Terrain(id));
+    assert_eq!(w.set_position(id, Vec2::ZERO), refused);
+    assert_eq!(w.set_shape(id, circle(500)), refused);
+    assert_eq!(w.set_kind(id, BodyKind::Dynamic), refused);
+    assert_eq!(w.set_sensor(id, true), refused);
+    match chance.below(3) {
+        0 => w.remove_body(id).expect("alive"),
+        1 => w.set_enabled(id, chance.below(2) == 0).expect("alive"),
+        _ => w.set_filter(id, Filter::new(1, chance.below(4))).expect("alive"),
+    }
+    w.body(id).is_none()
+}
+
 /// One random change. A stale handle is part of the game: it must be an error and change nothing.
 pub(crate) fn operate(w: &mut World, ids: &mut Vec<BodyId>, chance: &mut Chance) {
     if ids.is_empty() || chance.below(2) == 0 {
         ids.push(add(w, random_body(chance)));
         return;
     }
+    if chance.below(20) == 0 {
+        ids.extend(random_terrain(w, chance));
+        return;
+    }
     let at_index = chance.below(ids.len() as u32) as usize;
     let id = ids[at_index];
+    if w.body(id).is_some_and(|body| body.terrain().is_some()) {
+        if operate_terrain(w, id, chance) {
+            ids.swap_remove(at_index);
+        }
+        return;
+    }
     let push = Vec2::from_ints(chance.between(-50, 50) as i32, chance.between(-50, 50) as i32);
     match chance.below(18) {
         0 | 1 => {

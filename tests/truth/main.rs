@@ -20,3 +20,5 @@ mod sleep;
 mod sleep_random;
 mod solve;
 mod solve_rest;
+mod terrain;
+mod terrain_tools;

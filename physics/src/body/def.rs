@@ -263,6 +263,8 @@ pub enum BodyError {
     Stale(BodyId),
     /// A pair of bodies was asked for, and both are this one.
     SameBody(BodyId),
+    /// The body is terrain, which never moves and keeps its shape.
+    Terrain(BodyId),
     /// No more pairs of bodies can be ignored.
     TooManyPairs {
         /// How many can.
@@ -285,6 +287,7 @@ impl core::fmt::Display for BodyError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Stale(id) => write!(f, "body {id} is not in this world (any more)"),
+            Self::Terrain(id) => write!(f, "body {id} is terrain, which never moves and keeps its shape"),
             Self::SameBody(id) => write!(f, "body {id} is no pair with itself"),
             Self::TooManyPairs { max } => write!(f, "no more than {max} pairs of bodies can be ignored"),
             Self::OutOfRange { field, value, min, max } => {

@@ -9,4 +9,6 @@ pub(crate) mod ordered;
 pub(crate) mod record;
 pub(crate) mod shape;
 pub(crate) mod slot_sort;
+pub(crate) mod terrain;
+pub(crate) mod terrain_def;
 pub(crate) mod view;

@@ -53,6 +53,12 @@ impl Shell {
     pub(crate) const HOLE: Self =
         Self { position: [0; 2], half: [0; 2], radius: 0, mass: 0, restitution: 0, slot: u32::MAX };
 
+    /// Whether it stands for terrain: the box around it, with its mark.
+    #[inline(always)]
+    pub(crate) fn is_terrain(&self) -> bool {
+        self.radius != 0 && self.half != [0; 2]
+    }
+
     /// The growth of the shape's box: `most`, which is half of the world's margin, or for movable bodies a quarter of the smaller extent if
     /// that is less. So a small body searches no further than a large one, relative to its size.
     #[inline(always)]
@@ -257,6 +263,12 @@ impl Body {
     pub(crate) fn centre_and_extent(&self) -> ([i32; 2], i32) {
         let [x, y] = self.extents();
         (self.position, x.max(y))
+    }
+
+    /// Whether it is terrain: see [`crate::body::terrain`].
+    #[inline]
+    pub(crate) fn is_terrain(&self) -> bool {
+        !self.has(flag::CIRCLE) && self.radius != 0
     }
 
     /// Whether the two may touch at all: their filters accept each other, and at least one of them is not a sensor.

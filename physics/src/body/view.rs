@@ -6,6 +6,7 @@ use crate::body::id::BodyId;
 use crate::body::material::Material;
 use crate::body::record::{Body, Extra, choice, flag, fx, vec2};
 use crate::body::shape::Shape;
+use crate::body::terrain::{Piece, TerrainRef};
 use crate::math::aabb::Aabb;
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
@@ -29,9 +30,10 @@ pub struct BodyRef<'a> {
     pub(crate) extra: &'a Extra,
     /// Raw position before the last step.
     pub(crate) previous: [i32; 2],
+    pub(crate) piece: Option<&'a Piece>,
 }
 
-impl BodyRef<'_> {
+impl<'a> BodyRef<'a> {
     /// Handle of the body; stays valid until the body is removed.
     #[must_use]
     pub fn id(&self) -> BodyId {
@@ -50,17 +52,25 @@ impl BodyRef<'_> {
         vec2(self.body.velocity)
     }
 
-    /// Shape of the body.
+    /// The outline of a body that is terrain; `None` for circles and rectangles.
+    #[must_use]
+    pub fn terrain(&self) -> Option<TerrainRef<'a>> {
+        self.piece.map(TerrainRef)
+    }
+
+    /// Shape of the body. Of terrain it is the box around it; [`Self::terrain`] has the outline.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        if self.body.has(flag::CIRCLE) {
+        if let Some(piece) = self.piece {
+            piece.box_shape()
+        } else if self.body.has(flag::CIRCLE) {
             Shape::Circle { radius: fx(self.body.radius) }
         } else {
             Shape::Rect { half_extents: vec2(self.body.half) }
         }
     }
 
-    /// The smallest axis-aligned box around the body.
+    /// The smallest axis-aligned box around the body. That of terrain is at least 1/512 unit wide and high.
     #[must_use]
     pub fn aabb(&self) -> Aabb {
         let b = self.body.bounds();

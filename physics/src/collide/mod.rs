@@ -2,6 +2,8 @@
 
 pub(crate) mod narrow_phase;
 pub(crate) mod passage;
+pub(crate) mod polygon;
 pub(crate) mod rounded_box;
 pub(crate) mod seams;
 pub(crate) mod sweep;
+pub(crate) mod terrain;

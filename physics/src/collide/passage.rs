@@ -10,7 +10,7 @@ use crate::collide::narrow_phase::{Manifold, UNIT_BITS, separation};
 use crate::collide::rounded_box::{FRACTION_BITS, RoundedBox, Segment};
 
 /// Steps of the search for the nearest place; each leaves five eighths of the way, all of them less than a thousandth.
-const SEARCH_STEPS: u32 = 15;
+pub(crate) const SEARCH_STEPS: u32 = 15;
 
 /// How two shapes pass each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,16 @@ pub(crate) struct Passage {
     pub(crate) manifold: Manifold,
     /// How far the second one has come by then, seen from the first one.
     pub(crate) moved: [i32; 2],
+}
+
+impl Passage {
+    /// Two shapes that are `gap` apart after the second one came by `moved`: back along the normal to where the frame begins.
+    pub(crate) fn from_begin(normal: [i32; 2], gap: i32, moved: [i32; 2]) -> Self {
+        let come: i64 = (0..2).map(|axis| i64::from(moved[axis]) * i64::from(normal[axis])).sum();
+        let gap = i64::from(gap) - ((come + (1 << (UNIT_BITS - 1))) >> UNIT_BITS);
+        let gap = gap.clamp(-(1 << 30), 1 << 30) as i32;
+        Self { manifold: Manifold { normal, gap }, moved }
+    }
 }
 
 /// The rounded box that the centre of `b` must not enter.
@@ -49,16 +59,9 @@ pub(crate) fn passage(a: &Shell, b: &Shell, legs: [[i32; 2]; 2], margin: i32) ->
             best = second;
         }
     }
-    let (normal, gap) = (best.manifold.normal, best.manifold.gap);
-    if gap > margin {
-        return None;
-    }
-    // Back along the normal to where the frame begins.
+    let Manifold { normal, gap } = best.manifold;
     let moved = [best.position[0] - b.position[0], best.position[1] - b.position[1]];
-    let come: i64 = (0..2).map(|axis| i64::from(moved[axis]) * i64::from(normal[axis])).sum();
-    let gap = i64::from(gap) - ((come + (1 << (UNIT_BITS - 1))) >> UNIT_BITS);
-    let gap = gap.clamp(-(1 << 30), 1 << 30) as i32;
-    Some(Passage { manifold: Manifold { normal, gap }, moved })
+    (gap <= margin).then(|| Passage::from_begin(normal, gap, moved))
 }
 
 /// Where `b` is when it is nearest to `a` on a straight way.

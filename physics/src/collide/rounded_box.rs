@@ -55,6 +55,8 @@ pub(crate) enum Side {
     Face(usize),
     /// The round part around this corner of the core.
     Corner([i32; 2]),
+    /// An edge of terrain, begin to end; outside is to the right of it.
+    Slope([i32; 2]),
 }
 
 impl Segment {
@@ -192,7 +194,7 @@ impl RoundedBox {
 ///
 /// With `d` the segment, `m` the vector from the centre to its begin and `x` the cross product, the line's distance from the centre is `|m
 /// x d| / |d|`, and the position is `(-m.d - sqrt(d.d r.r - (m x d)^2)) / d.d`.
-fn cast_on_circle(segment: &Segment, centre: [i32; 2], radius: i32) -> Option<u64> {
+pub(crate) fn cast_on_circle(segment: &Segment, centre: [i32; 2], radius: i32) -> Option<u64> {
     let [dx, dy] = segment.delta.map(i128::from);
     let [mx, my] = [0, 1].map(|axis| i128::from(segment.from[axis]) - i128::from(centre[axis]));
     let approach = -(mx * dx + my * dy);
@@ -232,6 +234,7 @@ pub(crate) fn normal(segment: &Segment, cast: &Cast) -> [i64; 2] {
     match cast.side {
         Side::Inside => {}
         Side::Face(axis) => normal[axis] = -segment.delta[axis].signum() << 16,
+        Side::Slope([x, y]) => normal = direction([y.into(), -i64::from(x)]),
         Side::Corner(corner) => {
             let point = segment.point(cast.place);
             let out = [0, 1].map(|axis| i64::from(point[axis]) - i64::from(corner[axis]));
@@ -348,6 +351,7 @@ mod tests {
                     }
                     Side::Face(_) => seen[1] += 1,
                     Side::Corner(_) => seen[2] += 1,
+                    Side::Slope(_) => panic!("a rounded box has no slopes"),
                 }
                 assert!(cast.place <= 1 << FRACTION_BITS);
                 // The hit is on the surface, and everything before it is outside.

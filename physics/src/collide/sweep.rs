@@ -9,7 +9,7 @@ use crate::collide::rounded_box::{FRACTION_BITS, RoundedBox, Segment, Side};
 
 /// Contacts stop a body at a wall. What passes through one all the same is a smaller core, so that a body may slide along walls and over their seams:
 /// quarters of the mover's size.
-const CORES: [i32; 2] = [3, 0];
+pub(crate) const CORES: [i32; 2] = [3, 0];
 
 /// The part of `motion` (30 fraction bits) that `mover` can go before three quarters of it touch `obstacle`, or `None` when they do not. Of a
 /// mover that is deeper inside already the centre counts; with that inside it is free to leave.

@@ -3,6 +3,7 @@
 use crate::body::id::BodyId;
 use crate::body::record::{Shell, vec2};
 use crate::body::shape::Shape;
+use crate::body::terrain::{Terrain, TerrainRef};
 use crate::body::view::BodyRef;
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS, manifold, scale_down};
 use crate::math::aabb::Aabb;
@@ -34,6 +35,11 @@ pub trait DebugDraw {
     /// A body's shape and the position of its centre.
     fn shape(&mut self, body: BodyRef<'_>, shape: Shape, centre: Vec2) {
         let _ = (body, shape, centre);
+    }
+
+    /// The outline of a body that is terrain, which comes instead of its shape.
+    fn terrain(&mut self, body: BodyRef<'_>, outline: TerrainRef<'_>) {
+        let _ = (body, outline);
     }
 
     /// The box around a body.
@@ -128,7 +134,10 @@ impl World {
     pub fn debug_draw(&self, draw: &mut impl DebugDraw, options: DebugDrawOptions) {
         for body in self.bodies().filter(BodyRef::is_enabled) {
             if options.shapes {
-                draw.shape(body, body.shape(), body.position());
+                match body.terrain() {
+                    Some(outline) => draw.terrain(body, outline),
+                    None => draw.shape(body, body.shape(), body.position()),
+                }
             }
             if options.aabbs {
                 draw.aabb(body, body.aabb());
@@ -146,7 +155,9 @@ impl World {
         if options.contacts {
             for contact in self.contacts() {
                 let shell = |id: BodyId| self.bodies[id.index() as usize].shell(id.index());
-                if let Some((point, normal)) = touching_point(&shell(contact.a), &shell(contact.b)) {
+                if let Some((point, normal)) =
+                    touching_point(&shell(contact.a), &shell(contact.b), &self.terrain)
+                {
                     draw.contact(contact, point, normal);
                 }
             }
@@ -158,10 +169,17 @@ impl World {
 const ANY_GAP: i32 = i32::MAX / 4;
 
 /// The point halfway between a round surface and the other surface (for two rectangles, the centre of their overlap), and the normal.
-fn touching_point(a: &Shell, b: &Shell) -> Option<(Vec2, Vec2)> {
-    let Manifold { normal, gap } = manifold(a, b, ANY_GAP)?;
+fn touching_point(a: &Shell, b: &Shell, terrain: &Terrain) -> Option<(Vec2, Vec2)> {
+    if a.is_terrain() {
+        return touching_point(b, a, terrain).map(|(point, normal)| (point, -normal));
+    }
+    let Manifold { normal, gap } =
+        if b.is_terrain() { terrain.plain_separation(b.slot, a) } else { manifold(a, b, ANY_GAP) }?;
     let (from, way) = if a.radius != 0 {
         (a.position, a.radius + gap / 2)
+    } else if b.is_terrain() {
+        // The corner that leads, or the middle of the side that does.
+        ([0, 1].map(|axis| a.position[axis] + a.half[axis] * normal[axis].signum()), gap / 2)
     } else if b.radius != 0 {
         (b.position, -(b.radius + gap / 2))
     } else {

@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use crate::body::record::{Body, Extra, Shell, flag};
+use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::scale_down;
 use crate::collide::sweep::sweep;
 use crate::contact::ignored::IgnoredPairs;
@@ -23,14 +24,21 @@ pub(crate) struct MoverBlock<'a> {
     pub(crate) calm: &'a [u16; LANES],
 }
 
+/// What stops those that move further than their own size.
+#[derive(Clone, Copy)]
+pub(crate) struct Walls<'a> {
+    pub(crate) resting: &'a RestingTrees,
+    pub(crate) ignored: &'a IgnoredPairs,
+    pub(crate) terrain: &'a Terrain,
+}
+
 /// What moving reads and writes.
 pub(crate) struct Movement<'a> {
     pub(crate) bodies: &'a mut [Body],
     /// Positions before the step.
     pub(crate) previous: &'a mut [[i32; 2]],
     pub(crate) extras: &'a [Extra],
-    pub(crate) ignored: &'a IgnoredPairs,
-    pub(crate) resting: &'a RestingTrees,
+    pub(crate) walls: Walls<'a>,
     pub(crate) settings: Settings,
     pub(crate) per_frame: PerFrame,
     /// Length of this frame, milliseconds.
@@ -52,25 +60,11 @@ impl Movement<'_> {
     }
 
     fn one(&mut self, at: usize, moving: [i32; 2], kept: [i32; 2], calm: u16) -> RawBox {
-        let Self {
-            bodies,
-            previous,
-            extras,
-            ignored,
-            resting,
-            settings,
-            per_frame,
-            frame_ms,
-            tired,
-            stopped,
-        } = self;
+        let Self { bodies, previous, extras, walls, settings, per_frame, frame_ms, tired, stopped } = self;
         previous[at] = bodies[at].position;
         let step = displacement(&mut bodies[at], moving, *per_frame, settings.max_speed);
-        let step = if outruns_itself(&bodies[at], step) {
-            clip_to_walls(at, step, bodies, ignored, resting)
-        } else {
-            step
-        };
+        let step =
+            if outruns_itself(&bodies[at], step) { clip_to_walls(at, step, bodies, *walls) } else { step };
         let body = &mut bodies[at];
         body.velocity = kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
         advance(body, step, settings);
@@ -112,13 +106,7 @@ fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
 /// Continuous check for a body that [`outruns_itself`]: it stops at the first body at rest that contacts cannot move. Its
 /// velocity stays; the contact takes it in the next step.
 #[inline(never)]
-fn clip_to_walls(
-    slot: usize,
-    step: [i32; 2],
-    bodies: &[Body],
-    ignored: &IgnoredPairs,
-    resting: &RestingTrees,
-) -> [i32; 2] {
+fn clip_to_walls(slot: usize, step: [i32; 2], bodies: &[Body], walls: Walls<'_>) -> [i32; 2] {
     let body = &bodies[slot];
     let shell: Shell = body.shell(slot as u32);
     let start = shell.bounds();
@@ -127,13 +115,17 @@ fn clip_to_walls(
         max: [start.max[0] + step[0], start.max[1] + step[1]],
     };
     let mut part = None;
-    resting.visit(&start.union(&end), &mut |other| {
+    walls.resting.visit(&start.union(&end), &mut |other| {
         let wall = &bodies[other as usize];
         if !wall.has(flag::DYNAMIC | flag::SENSOR)
             && body.interacts_with(wall)
-            && !ignored.contains(slot as u32, other)
+            && !walls.ignored.contains(slot as u32, other)
         {
-            let hit = sweep(&shell, step, &wall.shell(other));
+            let hit = if wall.is_terrain() {
+                walls.terrain.sweep(other, &shell, step)
+            } else {
+                sweep(&shell, step, &wall.shell(other))
+            };
             part = match (part, hit) {
                 (Some(a), Some(b)) => Some(i32::min(a, b)),
                 (a, b) => a.or(b),

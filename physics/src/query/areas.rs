@@ -15,6 +15,7 @@ use crate::math::boxes::RawBox;
 use crate::math::num::{EXTENT_MAX, Fx};
 use crate::math::vec2::Vec2;
 use crate::query::filter::QueryFilter;
+use crate::query::outline::Outline;
 use crate::query::search::Candidates;
 use crate::simd::prefetch;
 use crate::world::World;
@@ -121,7 +122,8 @@ impl World {
         self.query_box(area, filter, out, |outline, area| outline.bounds().overlaps(area));
     }
 
-    /// The bodies whose shapes overlap an area; otherwise like [`Self::query_area`]. Exact, without rounding.
+    /// The bodies whose shapes overlap an area; otherwise like [`Self::query_area`]. Exact, without rounding; terrain is met
+    /// within a raw unit (1/65,536).
     pub fn query_area_exact(&self, area: Aabb, filter: &QueryFilter, out: &mut Vec<BodyId>) {
         self.query_box(area, filter, out, |outline, area| outline.meets(area));
     }
@@ -161,7 +163,7 @@ impl World {
         let (centre, shape) = (raw_point("position", position)?, raw_shape(shape)?);
         let half = [0, 1].map(|axis| shape.half[axis] + shape.radius);
         let area = Aabb::from_center_half(position, vec2(half));
-        self.query_box(area, filter, out, |outline, _| outline.grown(&shape).contains(centre));
+        self.query_box(area, filter, out, |outline, _| outline.overlaps(&shape, centre));
         Ok(())
     }
 
@@ -170,7 +172,7 @@ impl World {
         area: Aabb,
         filter: &QueryFilter,
         out: &mut Vec<BodyId>,
-        meets: impl Fn(&RoundedBox, &RawBox) -> bool,
+        meets: impl Fn(&Outline<'_>, &RawBox) -> bool,
     ) {
         out.clear();
         let Some(area) = raw_area(area) else { return };
@@ -190,7 +192,7 @@ impl World {
         for at in 0..out.len() {
             let slot = out[at].index;
             if let Some(body) = candidates.get(slot)
-                && meets(&RoundedBox::of(body), &area)
+                && meets(&Outline::of(slot, body, &self.terrain), &area)
             {
                 out[kept] = self.body_id(slot);
                 kept += 1;

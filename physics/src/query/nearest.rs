@@ -9,6 +9,7 @@ use crate::math::num::{Fx, isqrt_u64};
 use crate::math::vec2::Vec2;
 use crate::query::areas::{QueryError, raw_point};
 use crate::query::filter::QueryFilter;
+use crate::query::outline;
 use crate::query::search::Candidates;
 use crate::tree::search::Search;
 use crate::world::World;
@@ -100,6 +101,11 @@ impl Search for Nearest<'_> {
     #[inline(always)]
     fn visit(&mut self, slot: u32) {
         let Some(body) = self.candidates.get(slot) else { return };
+        if body.is_terrain() {
+            let terrain = &self.world.terrain;
+            let far = terrain.get(slot).map_or(FAR, |piece| outline::distance(piece, self.point));
+            return self.note(slot, far);
+        }
         let outline = RoundedBox::of(body);
         let square = outline.core_distance_squared(self.point);
         let radius = outline.radius as u64;
@@ -107,7 +113,17 @@ impl Search for Nearest<'_> {
         if square >= limit * limit {
             return;
         }
-        let distance = Fx::from_bits(isqrt_u64(square).saturating_sub(radius) as i64);
+        self.note(slot, isqrt_u64(square).saturating_sub(radius));
+    }
+}
+
+impl Nearest<'_> {
+    /// A body at this distance, raw units.
+    fn note(&mut self, slot: u32, distance: u64) {
+        if distance > self.reach {
+            return;
+        }
+        let distance = Fx::from_bits(distance as i64);
         let at = self.out.partition_point(|&(id, d)| (d, id.index) < (distance, slot));
         if at == self.k {
             return;

@@ -17,6 +17,7 @@ use crate::math::num::{EXTENT_MAX, Fx};
 use crate::math::vec2::Vec2;
 use crate::query::areas::{QueryError, check, raw_point, raw_shape};
 use crate::query::filter::QueryFilter;
+use crate::query::outline;
 use crate::query::search::Candidates;
 use crate::tree::search::Search;
 use crate::world::World;
@@ -282,7 +283,7 @@ impl Way {
 
     fn meet(&self, slot: u32, candidates: &Candidates<'_>) -> Option<Met> {
         let body = candidates.get(slot)?;
-        let cast = RoundedBox::of(body).grown(&self.shape).cast(&self.segment)?;
+        let cast = candidates.outline(slot, body).cast(&self.shape, &self.segment)?;
         Some(Met { distance: (cast.place * self.length) >> FRACTION_BITS, slot, cast })
     }
 
@@ -311,7 +312,7 @@ impl Way {
     fn touching_point(&self, position: [i32; 2], body: &RoundedBox, cast: &Cast) -> [i32; 2] {
         let mut point = position;
         match cast.side {
-            Side::Inside => {}
+            Side::Inside | Side::Slope(_) => {}
             Side::Face(axis) => {
                 let ahead = self.segment.delta[axis].signum() as i32;
                 point[axis] += ahead * (self.shape.half[axis] + self.shape.radius);
@@ -335,11 +336,17 @@ impl Way {
     fn sweep_hit(&self, world: &World, met: &Met) -> SweepHit {
         let position = self.segment.point(met.cast.place);
         let normal = normal(&self.segment, &met.cast);
-        let body = &world.bodies[met.slot as usize];
+        let point = match world.terrain.get(met.slot) {
+            Some(piece) => outline::touching_point(piece, &self.shape, position, met.cast.side),
+            None => {
+                let body = RoundedBox::of(&world.bodies[met.slot as usize]);
+                self.touching_point(position, &body, &met.cast)
+            }
+        };
         SweepHit {
             body: world.body_id(met.slot),
             position: vec2(position),
-            point: vec2(self.touching_point(position, &RoundedBox::of(body), &met.cast)),
+            point: vec2(point),
             normal: vector(normal),
             distance: Fx::from_bits(met.distance as i64),
             fraction: self.fraction(met.distance),

@@ -6,7 +6,9 @@
 
 use crate::body::id::BodyId;
 use crate::body::record::Body;
+use crate::body::terrain::Terrain;
 use crate::query::filter::{Prepared, QueryFilter};
+use crate::query::outline::Outline;
 use crate::tree::search::Search;
 use crate::world::World;
 
@@ -14,13 +16,24 @@ use crate::world::World;
 #[derive(Clone, Copy)]
 pub(crate) struct Candidates<'a> {
     bodies: &'a [Body],
+    terrain: &'a Terrain,
     filter: Prepared,
 }
 
 impl<'a> Candidates<'a> {
     pub(crate) fn new(world: &'a World, filter: &QueryFilter) -> Self {
         let excluded = filter.exclude.filter(|&id| world.slot(id).is_ok());
-        Self { bodies: &world.bodies, filter: filter.prepare(excluded.map(BodyId::index)) }
+        Self {
+            bodies: &world.bodies,
+            terrain: &world.terrain,
+            filter: filter.prepare(excluded.map(BodyId::index)),
+        }
+    }
+
+    /// The outline of a body.
+    #[inline]
+    pub(crate) fn outline(&self, slot: u32, body: &Body) -> Outline<'a> {
+        Outline::of(slot, body, self.terrain)
     }
 
     /// The body in a slot if it passes the filter, else `None`.

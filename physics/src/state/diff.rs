@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use crate::body::field::BodyField;
 use crate::body::id::BodyId;
 use crate::body::record::flag;
+use crate::body::terrain::Piece;
 use crate::math::boxes::RawBox;
 use crate::state::walk::StatePart;
 use crate::tree::quadtree::SplitRule;
@@ -99,6 +100,7 @@ impl World {
             StatePart::Contacts => self.differing_list(other, part, &CONTACT_LISTS),
             StatePart::Sensors => self.differing_list(other, part, &SENSOR_LISTS),
             StatePart::Pairs => self.differing_list(other, part, &PAIR_LISTS),
+            StatePart::Terrain => self.differing_list(other, part, &TERRAIN_LISTS),
         })
     }
 
@@ -134,6 +136,7 @@ impl World {
         self.visit_lists(&CONTACT_LISTS, each);
         self.visit_lists(&SENSOR_LISTS, each);
         self.visit_lists(&PAIR_LISTS, each);
+        self.visit_lists(&TERRAIN_LISTS, each);
     }
 
     fn visit_lists(&self, lists: &[(&'static str, Column)], each: &mut dyn FnMut(StatePath, i128)) {
@@ -251,6 +254,24 @@ const PAIR_LISTS: [(&str, Column); 2] = [
     }),
 ];
 
+const TERRAIN_LISTS: [(&str, Column); 7] = [
+    ("bodies that are terrain", |w| of_pieces(w, |p| p.slot.into())),
+    ("radii of terrain", |w| of_pieces(w, |p| p.radius.into())),
+    ("one-sided segments", |w| of_pieces(w, |p| p.one_sided.into())),
+    ("segments before", |w| of_pieces(w, |p| p.links[0].into())),
+    ("segments behind", |w| of_pieces(w, |p| p.links[1].into())),
+    ("corners per piece of terrain", |w| of_pieces(w, |p| p.corners().len() as i128)),
+    ("corners of terrain", |w| {
+        let corners = |p: &Piece| p.corners().to_vec().into_flattened().into_iter();
+        Box::new(w.terrain.iter().flat_map(move |p| corners(p).map(|c| (Some(p.slot), c.into()))))
+    }),
+];
+
+/// One number of each piece of terrain.
+fn of_pieces<'a>(world: &'a World, number: fn(&Piece) -> i128) -> Entries<'a> {
+    Box::new(world.terrain.iter().map(move |piece| (Some(piece.slot), number(piece))))
+}
+
 /// Compares one column of a list.
 fn differing_entry(
     part: StatePart,
@@ -326,6 +347,7 @@ impl core::fmt::Display for StatePart {
             Self::Contacts => "contacts",
             Self::Sensors => "sensors",
             Self::Pairs => "pairs",
+            Self::Terrain => "terrain",
         })
     }
 }

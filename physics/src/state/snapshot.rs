@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::body::ordered::Ordered;
 use crate::body::record::{Body, Extra, flag, fx, vec2};
+use crate::body::terrain::{CORNERS_MAX, Piece};
 use crate::contact::cache::{Owner, RestingContact};
 use crate::contact::ignored::IgnoredPairs;
 use crate::math::aabb::Aabb;
@@ -15,7 +16,8 @@ use crate::simd::Path;
 use crate::state::bodies::read_body;
 use crate::state::bytes::{Reader, Sink, numbers};
 use crate::state::hash::hash_bytes;
-use crate::state::walk::{PAIRS, StatePart, walk};
+use crate::state::validate::check_points;
+use crate::state::walk::{PAIRS, StatePart, TERRAIN, walk};
 use crate::world::{Removed, World};
 use crate::world_def::{EdgePolicy, Simd, WorldDef};
 
@@ -164,6 +166,7 @@ impl World {
         self.read_contacts(reader)?;
         self.read_sensors(reader)?;
         self.read_pairs(reader)?;
+        self.read_terrain(reader)?;
         if reader.bytes.is_empty() { Ok(()) } else { Err(SnapshotError::Damaged) }
     }
 
@@ -287,6 +290,33 @@ impl World {
         Ok(())
     }
 
+    fn read_terrain(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        if !reader.next_is(TERRAIN) {
+            return Ok(());
+        }
+        let count = reader.count(40)?;
+        let mut before = None;
+        for _ in 0..count {
+            let (slot, corners) = (reader.u32()?, reader.u32()? as usize);
+            let (radius, one_sided, links) = (reader.i32()?, reader.u32()?, [reader.u32()?, reader.u32()?]);
+            let body = self.bodies.get_mut(slot as usize).ok_or(invalid("terrain in no slot"))?;
+            if before >= Some(slot) || !(2..=CORNERS_MAX).contains(&corners) || one_sided > 1 {
+                return Err(invalid("a piece of terrain"));
+            }
+            before = Some(slot);
+            let mut points = [[0; 2]; CORNERS_MAX];
+            for point in &mut points[..corners] {
+                *point = reader.pair()?;
+            }
+            check_points(&points[..corners], radius)?;
+            let mut piece = Piece::new(&points[..corners], radius, one_sided == 1);
+            (piece.slot, piece.links) = (slot, links);
+            piece.mark(body);
+            self.terrain.insert(piece);
+        }
+        if count == 0 { Err(invalid("an empty list of terrain")) } else { Ok(()) }
+    }
+
     /// Rebuilds the data that is derived from the state.
     fn derive(&mut self) {
         self.contacts.rebuild(self.bodies.len());
@@ -298,6 +328,7 @@ impl World {
         for (slot, body) in self.bodies.iter().enumerate() {
             let slot = slot as u32;
             self.previous.push(body.position);
+            self.terrain.set_enabled(slot, !body.has(flag::DISABLED));
             self.had_extras |= body.has(flag::EXTRA);
             self.had_ranks |= self.extras[slot as usize].dominance != 0;
             if body.has(flag::FRESH) {

@@ -2,12 +2,15 @@
 
 use crate::body::filter::Filter;
 use crate::body::record::{Body, Extra, choice, flag, raw};
+use crate::body::terrain_def::check_convex;
 use crate::contact::ignored::IGNORED_PAIRS_MAX;
+use crate::math::boxes::NO_SLOT;
 use crate::math::num::{
     EXTENT_MAX, EXTENT_MIN, FPS_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, POSITION_MAX, SPEED_MAX,
 };
 use crate::motion::rates::FRICTION_PORTION;
 use crate::solve::solver::IMPULSE_MAX;
+use crate::state::snapshot::SnapshotError;
 use crate::world::World;
 
 /// The first limit or invariant that a world's state breaks.
@@ -35,6 +38,7 @@ impl World {
         self.validate_bodies()?;
         self.validate_removed()?;
         self.validate_pairs()?;
+        self.validate_terrain()?;
         self.validate_contacts()?;
         self.validate_resting()
     }
@@ -78,6 +82,33 @@ impl World {
         ensure(self.ignored.is_sorted(), "ignored pairs out of order")?;
         let alive = |slot: u32| self.order.generation(slot).is_some();
         ensure(pairs.iter().all(|&(a, b)| alive(a) && alive(b)), "an ignored pair of a body that is gone")
+    }
+
+    fn validate_terrain(&self) -> Result<(), InvalidState> {
+        for piece in self.terrain.iter() {
+            let alive = self.order.generation(piece.slot).is_some();
+            ensure(alive, "terrain in a vacant slot")?;
+            ensure(piece.is_shape_of(&self.bodies[piece.slot as usize]), "a body that is not its terrain")?;
+            let corners = piece.corners();
+            check_points(corners, piece.radius).map_err(|_| InvalidState { what: "a corner of terrain" })?;
+            ensure(!piece.is_too_large(), "terrain out of range")?;
+            let shape = if piece.is_segment() {
+                corners[0] != corners[1] && piece.radius == 0
+            } else {
+                check_convex(corners).is_ok() && !piece.one_sided && piece.links == [NO_SLOT; 2]
+            };
+            ensure(shape, "a shape of terrain")?;
+            for (side, link) in piece.links.into_iter().enumerate().filter(|&(_, link)| link != NO_SLOT) {
+                let joined = self.terrain.get(link).is_some_and(|other| {
+                    other.is_segment()
+                        && other.links[1 - side] == piece.slot
+                        && other.corners()[1 - side] == corners[side]
+                });
+                ensure(joined, "a link of terrain")?;
+            }
+        }
+        let marked = self.bodies.iter().filter(|body| body.has(flag::ALIVE) && body.is_terrain()).count();
+        ensure(marked == self.terrain.len() as usize, "a body without its terrain")
     }
 
     fn validate_removed(&self) -> Result<(), InvalidState> {
@@ -145,6 +176,17 @@ impl World {
     }
 }
 
+/// Refuses corners and radii of terrain that no definition can have.
+pub(crate) fn check_points(corners: &[[i32; 2]], radius: i32) -> Result<(), SnapshotError> {
+    let position = raw(POSITION_MAX);
+    let near = corners.as_flattened().iter().all(|c| (-position..=position).contains(c));
+    if near && (0..=raw(EXTENT_MAX)).contains(&radius) {
+        Ok(())
+    } else {
+        Err(SnapshotError::Invalid { what: "a corner of terrain" })
+    }
+}
+
 fn ensure(holds: bool, what: &'static str) -> Result<(), InvalidState> {
     if holds { Ok(()) } else { Err(InvalidState { what }) }
 }
@@ -176,7 +218,8 @@ fn validate_ranges(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     let shape = if body.has(flag::CIRCLE) {
         extents.contains(&body.radius) && body.half == [0; 2]
     } else {
-        body.half.iter().all(|h| extents.contains(h)) && body.radius == 0
+        // Terrain is looked at by itself.
+        body.is_terrain() || body.half.iter().all(|h| extents.contains(h))
     };
     ensure(shape, "a shape out of range")?;
     let speed = raw(SPEED_MAX);

@@ -32,12 +32,14 @@ pub enum StatePart {
     Sensors,
     /// Pairs of bodies that do not collide.
     Pairs,
+    /// Outlines of terrain.
+    Terrain,
 }
 
 impl StatePart {
     /// All parts, in the order of the walk.
-    pub const ALL: [Self; 6] =
-        [Self::World, Self::Order, Self::Bodies, Self::Contacts, Self::Sensors, Self::Pairs];
+    pub const ALL: [Self; 7] =
+        [Self::World, Self::Order, Self::Bodies, Self::Contacts, Self::Sensors, Self::Pairs, Self::Terrain];
 }
 
 /// Walks over one part.
@@ -49,6 +51,7 @@ pub(crate) fn walk(world: &World, part: StatePart, sink: &mut impl Sink) {
         StatePart::Contacts => walk_contacts(world, sink),
         StatePart::Sensors => walk_sensors(world, sink),
         StatePart::Pairs => walk_pairs(world, sink),
+        StatePart::Terrain => walk_terrain(world, sink),
     }
 }
 
@@ -131,6 +134,7 @@ fn walk_sensors(world: &World, sink: &mut impl Sink) {
 
 /// First numbers of the parts that a snapshot has only when there is something in them, in this order.
 pub(crate) const PAIRS: u32 = 1;
+pub(crate) const TERRAIN: u32 = 2;
 
 fn walk_pairs(world: &World, sink: &mut impl Sink) {
     let pairs = world.ignored.as_slice();
@@ -139,6 +143,23 @@ fn walk_pairs(world: &World, sink: &mut impl Sink) {
         sink.put_u32(pairs.len() as u32);
         sink.put_all(pairs.iter().map(|pair| pair.0));
         sink.put_all(pairs.iter().map(|pair| pair.1));
+    }
+}
+
+fn walk_terrain(world: &World, sink: &mut impl Sink) {
+    if world.terrain.is_empty() {
+        return;
+    }
+    sink.put_u32(TERRAIN);
+    sink.put_u32(world.terrain.len());
+    for piece in world.terrain.iter() {
+        sink.put_u32(piece.slot);
+        sink.put_u32(piece.corners().len() as u32);
+        sink.put_u32(piece.radius as u32);
+        sink.put_u32(piece.one_sided.into());
+        sink.put_u32(piece.links[0]);
+        sink.put_u32(piece.links[1]);
+        piece.corners().iter().for_each(|&corner| sink.put_pair(corner));
     }
 }
 

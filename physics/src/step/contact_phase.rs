@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::body::record::{Body, Extra, Shell, flag};
+use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT, UNIT_BITS};
 use crate::collide::seams::is_covered;
 use crate::contact::cache::ContactCache;
@@ -36,6 +37,7 @@ fn finish(mut jobs: Jobs<'_>, workers: &dyn Workers) {
 pub(crate) struct Scene<'a> {
     pub(crate) bodies: &'a [Body],
     pub(crate) ignored: &'a IgnoredPairs,
+    pub(crate) terrain: &'a Terrain,
 }
 
 impl Scene<'_> {
@@ -81,6 +83,7 @@ impl Stepper {
         }
         let mut pairs = core::mem::take(&mut self.pairs);
         let resting_pairs = core::mem::take(&mut self.resting_pairs);
+        self.terrain_pairs.clear();
         let mut rest = &resting_pairs[..];
         while !rest.is_empty() {
             // What is near one mover stays together, for the seams.
@@ -89,11 +92,16 @@ impl Stepper {
             rest = later;
             pairs.clear();
             pairs.extend(window.iter().map(|&(lane, slot)| [lane, self.working[slot as usize]]));
+            if !phase.scene.terrain.is_empty() {
+                let is_terrain = |pair: &mut IndexPair| self.shells[pair[1] as usize].is_terrain();
+                self.terrain_pairs.extend(pairs.extract_if(.., is_terrain));
+            }
             let hits = &mut found[0].hits;
             self.path.narrow(&pairs, &self.shells, phase.settings.margin, hits);
             self.drop_seams(hits, phase.scene);
             self.add_hits(&pairs, hits, phase);
         }
+        self.add_terrain(phase);
         self.add_fast(&resting_pairs, phase);
         for &(_, slot) in &resting_pairs {
             self.working[slot as usize] = NO_SLOT;
@@ -286,7 +294,7 @@ impl Stepper {
     }
 
     /// Filters, sensors, locked axes and contact friction.
-    fn add_special(&mut self, hit: &Hit, phase: &mut ContactPhase<'_>) {
+    pub(crate) fn add_special(&mut self, hit: &Hit, phase: &mut ContactPhase<'_>) {
         let (a, b) = (self.shells[hit.a as usize], self.shells[hit.b as usize]);
         if !phase.scene.interact(a.slot, b.slot) {
             return;

@@ -7,7 +7,8 @@
 
 use alloc::vec::Vec;
 
-use crate::body::record::{Body, Shell, flag};
+use crate::body::record::{Shell, flag};
+use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT_BITS, manifold};
 use crate::collide::passage::{Passage, impact, meets, passage};
 use crate::contact::sensors::SensorOverlaps;
@@ -58,6 +59,11 @@ impl FastMovers {
         start.union(&RawBox { min: moved(start.min), max: moved(start.max) })
     }
 
+    /// Notes a pair that needs a closer look.
+    pub(crate) fn note_pair(&mut self, pair: IndexPair) {
+        self.pairs.push(pair);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.marks.is_empty()
     }
@@ -79,7 +85,7 @@ impl FastMovers {
 
 impl Stepper {
     /// Whether a pair moves too far for an ordinary contact: further than its margin.
-    fn is_swept(&self, [a, b]: IndexPair, most: i32) -> bool {
+    pub(crate) fn is_swept(&self, [a, b]: IndexPair, most: i32) -> bool {
         if !(self.fast.contains(a) || self.fast.contains(b)) {
             return false;
         }
@@ -156,7 +162,12 @@ impl Stepper {
             if shell.mass != 0 || body.has(flag::SENSOR) || !scene.interact(mover.slot, slot) {
                 continue;
             }
-            if let Some(hit) = impact(&mover, shell, motion)
+            let met = if shell.is_terrain() {
+                scene.terrain.impact(slot, &mover, motion)
+            } else {
+                impact(&mover, shell, motion)
+            };
+            if let Some(hit) = met
                 && first.is_none_or(|first| hit.0 < first.0)
                 && !self.is_seam_at(lane, wall, hit.1, &hit.2, near, scene)
             {
@@ -196,7 +207,13 @@ impl Stepper {
         phase: &mut ContactPhase<'_>,
     ) {
         let margin = self.pair_margin([a, b], phase.settings.box_margin());
-        let found = passage(&self.shells[a as usize], &self.shells[b as usize], legs, margin);
+        let [mover, other] = [a, b].map(|index| self.shells[index as usize]);
+        let found = if other.is_terrain() {
+            let found = phase.scene.terrain.passage(other.slot, &mover, legs, margin);
+            found.filter(|found| self.enters(a, other.slot, &found.manifold, phase))
+        } else {
+            passage(&mover, &other, legs, margin)
+        };
         let Some(Passage { manifold, moved }) = found else { return };
         if near.is_empty() || !self.is_seam_at(a, b, moved, &manifold, near, phase.scene) {
             self.add_solid(&Hit { a, b, normal: manifold.normal, gap: manifold.gap }, phase);
@@ -204,11 +221,11 @@ impl Stepper {
     }
 
     /// Overlaps that fast movers had with sensors at any time of this frame.
-    pub(crate) fn cross_sensors(&self, sensors: &mut SensorOverlaps) {
+    pub(crate) fn cross_sensors(&self, sensors: &mut SensorOverlaps, terrain: &Terrain) {
         for &[a, b] in &self.fast.sensors {
             let motion = self.solved_motion(a, b);
             let (a, b) = (&self.shells[a as usize], &self.shells[b as usize]);
-            if meets(a, b, motion) {
+            if meet(a, b, motion, terrain) {
                 sensors.push(a.slot, b.slot);
             }
         }
@@ -219,17 +236,35 @@ impl Stepper {
     }
 
     /// Whether two bodies that the solver pushed apart touch in this frame: at its end, or on the way that they would have gone.
-    pub(crate) fn touch(&self, a: u32, b: u32, bodies: &[Body]) -> bool {
+    pub(crate) fn touch(&self, a: u32, b: u32, scene: Scene<'_>) -> bool {
         let (shell_a, shell_b) = (&self.shells[a as usize], &self.shells[b as usize]);
         let motion = self.solved_motion(a, b);
-        let position = [shell_b.position[0] + motion[0], shell_b.position[1] + motion[1]];
-        if manifold(shell_a, &Shell { position, ..*shell_b }, TOUCH_SLOP).is_some() {
+        let touches = if shell_b.is_terrain() {
+            // The body goes where the terrain would come from.
+            let position = [shell_a.position[0] - motion[0], shell_a.position[1] - motion[1]];
+            let there = Shell { position, ..*shell_a };
+            scene.terrain.plain_separation(shell_b.slot, &there).is_some_and(|found| found.gap <= TOUCH_SLOP)
+        } else {
+            let position = [shell_b.position[0] + motion[0], shell_b.position[1] + motion[1]];
+            manifold(shell_a, &Shell { position, ..*shell_b }, TOUCH_SLOP).is_some()
+        };
+        if touches {
             return true;
         }
         let movers = self.tree.slot_of_lane().len() as u32;
         let before = |index: u32, shell: &Shell| {
-            if index < movers { bodies[shell.slot as usize].velocity } else { Velocity::default().get() }
+            if index < movers {
+                scene.bodies[shell.slot as usize].velocity
+            } else {
+                Velocity::default().get()
+            }
         };
-        meets(shell_a, shell_b, self.fast.motion(before(a, shell_a), before(b, shell_b)))
+        let motion = self.fast.motion(before(a, shell_a), before(b, shell_b));
+        meet(shell_a, shell_b, motion, scene.terrain)
     }
+}
+
+/// Whether two bodies touch while the second one moves by `motion` as seen from the first one. Terrain is the second one.
+fn meet(a: &Shell, b: &Shell, motion: [i32; 2], terrain: &Terrain) -> bool {
+    if b.is_terrain() { terrain.meets(b.slot, a, motion.map(|m| -m)) } else { meets(a, b, motion) }
 }

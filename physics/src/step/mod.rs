@@ -7,4 +7,5 @@ pub(crate) mod islands;
 pub(crate) mod pile_up;
 mod solving;
 pub(crate) mod stepper;
+pub(crate) mod terrain;
 pub(crate) mod workers;

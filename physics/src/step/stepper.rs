@@ -96,6 +96,8 @@ pub(crate) struct Stepper {
     /// Which hits with walls are on an inner seam of a wall. Scratch.
     pub(crate) seams: Vec<bool>,
     pub(crate) pairs: Vec<IndexPair>,
+    /// Movers and the terrain near them.
+    pub(crate) terrain_pairs: Vec<IndexPair>,
     /// (Lane of the moving body, slot of the body at rest).
     pub(crate) resting_pairs: Vec<(u32, u32)>,
     /// Working index of a body at rest, by slot; `NO_SLOT` outside of a step.
@@ -137,6 +139,7 @@ impl Stepper {
             pile_up: PileUp::default(),
             seams: Vec::new(),
             pairs: Vec::new(),
+            terrain_pairs: Vec::new(),
             resting_pairs: Vec::new(),
             working: Vec::new(),
             lanes: Vec::new(),

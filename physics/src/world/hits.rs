@@ -2,6 +2,7 @@
 
 use crate::body::id::BodyId;
 use crate::body::record::{Body, Shell, fx, vec2};
+use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::{UNIT_BITS, separation};
 use crate::collide::passage::impact;
 use crate::math::num::Fx;
@@ -40,15 +41,28 @@ pub struct ContactHit {
 }
 
 impl ContactHit {
+    /// Seen from the other body.
+    fn turned(self) -> Self {
+        Self { a: self.b, b: self.a, normal: -self.normal, ..self }
+    }
+
     /// The contact that begins between two bodies, before the step moves them.
-    pub(crate) fn between([a, b]: [BodyId; 2], bodies: &[Body], fps: u32) -> Self {
+    pub(crate) fn between([a, b]: [BodyId; 2], bodies: &[Body], terrain: &Terrain, fps: u32) -> Self {
+        if bodies[a.index() as usize].is_terrain() {
+            return Self::between([b, a], bodies, terrain, fps).turned();
+        }
         let [body_a, body_b] = [a, b].map(|id| &bodies[id.index() as usize]);
         let [shell_a, shell_b] = [a, b].map(|id| bodies[id.index() as usize].shell(id.index()));
         let speed = [0, 1].map(|axis| body_b.velocity[axis].wrapping_sub(body_a.velocity[axis]));
         let motion = speed.map(|v| v / fps as i32);
-        let met = impact(&shell_a, &shell_b, motion);
+        let (met, apart) = if shell_b.is_terrain() {
+            let found = terrain.plain_separation(b.index(), &shell_a);
+            (terrain.impact(b.index(), &shell_a, motion), found.map_or([0; 2], |found| found.normal))
+        } else {
+            (impact(&shell_a, &shell_b, motion), separation(&shell_a, &shell_b).0)
+        };
         let place = met.map_or(0, |(place, ..)| i64::try_from(place).unwrap_or(0));
-        let normal = met.map_or_else(|| separation(&shell_a, &shell_b).0, |(_, _, found)| found.normal);
+        let normal = met.map_or(apart, |(_, _, found)| found.normal);
         // Both at the time of impact.
         let there = |body: &Body, shell: Shell| {
             let way = |axis: usize| i64::from(body.velocity[axis]) / i64::from(fps);
@@ -57,15 +71,28 @@ impl ContactHit {
                 ..shell
             }
         };
+        let point = if shell_b.is_terrain() {
+            surface_point(&there(body_a, shell_a), normal)
+        } else {
+            touching_point(&there(body_a, shell_a), &there(body_b, shell_b), normal)
+        };
         let along: i64 = (0..2).map(|axis| i64::from(speed[axis]) * i64::from(normal[axis])).sum();
         Self {
             a,
             b,
-            point: vec2(touching_point(&there(body_a, shell_a), &there(body_b, shell_b), normal)),
+            point: vec2(point),
             normal: vec2(normal.map(|part| (part + (1 << 13)) >> (UNIT_BITS - 16))),
             approach_speed: fx((-along >> UNIT_BITS).max(0) as i32),
         }
     }
+}
+
+/// The point of a shape that lies furthest along a normal; of a side, its middle.
+fn surface_point(shell: &Shell, normal: [i32; 2]) -> [i32; 2] {
+    [0, 1].map(|axis| {
+        let round = (i64::from(shell.radius) * i64::from(normal[axis]) + (1 << (UNIT_BITS - 1))) >> UNIT_BITS;
+        shell.position[axis] + shell.half[axis] * normal[axis].signum() + round as i32
+    })
 }
 
 /// The point of `a` that is nearest to `b`; the middle of the common part if the cores overlap along an axis.

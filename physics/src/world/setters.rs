@@ -68,9 +68,10 @@ impl World {
     /// can move is placed at the nearest point within the world's bounds.
     ///
     /// # Errors
-    /// Stale handle, or a component beyond +-16,384.
+    /// Stale handle, terrain, or a component beyond +-16,384.
     pub fn set_position(&mut self, id: BodyId, position: Vec2) -> Result<(), BodyError> {
         check_axes("position", position, POSITION_MAX)?;
+        self.refuse_terrain(id)?;
         let slot = self.slot(id)?;
         let takes_part = !self.bodies[slot].has(flag::DISABLED);
         if takes_part {
@@ -154,9 +155,10 @@ impl World {
     /// Turns a body into a sensor, which only reports overlaps, or back into a solid body.
     ///
     /// # Errors
-    /// Stale handle.
+    /// Stale handle, or terrain.
     pub fn set_sensor(&mut self, id: BodyId, sensor: bool) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
+        self.refuse_terrain(id)?;
         self.bodies[slot].set(flag::SENSOR, sensor);
         self.changed(slot);
         Ok(())
@@ -256,9 +258,10 @@ impl World {
     /// the world's bounds at once.
     ///
     /// # Errors
-    /// Stale handle.
+    /// Stale handle, or terrain.
     pub fn set_kind(&mut self, id: BodyId, kind: BodyKind) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
+        self.refuse_terrain(id)?;
         if self.body_ref(id.index()).kind() == kind {
             return Ok(());
         }
@@ -315,9 +318,10 @@ impl World {
     /// Gives the body another shape with the same centre.
     ///
     /// # Errors
-    /// Stale handle, or an extent outside of 1/1,024..=4,096.
+    /// Stale handle, terrain, or an extent outside of 1/1,024..=4,096.
     pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), BodyError> {
         check_shape(shape)?;
+        self.refuse_terrain(id)?;
         let (half, radius, circle) = match shape {
             Shape::Circle { radius } => ([0; 2], raw(radius), true),
             Shape::Rect { half_extents } => (raw2(half_extents), 0, false),
@@ -344,6 +348,7 @@ impl World {
     pub fn set_enabled(&mut self, id: BodyId, enabled: bool) -> Result<(), BodyError> {
         let slot = self.slot(id)?;
         if enabled == self.bodies[slot].has(flag::DISABLED) {
+            self.terrain.set_enabled(id.index(), enabled);
             if enabled {
                 self.bodies[slot].set(flag::DISABLED, false);
                 self.enter(id.index());

@@ -123,7 +123,7 @@ impl World {
     pub(crate) fn wake_sleepers(&mut self, per_frame: PerFrame) {
         self.gather();
         let mut in_the_way = core::mem::take(&mut self.scratch);
-        let scene = Scene { bodies: &self.bodies, ignored: &self.ignored };
+        let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
         self.stepper.sleepers_in_the_way(scene, self.fps, &mut in_the_way);
         for &slot in &in_the_way {
             self.wake(slot);

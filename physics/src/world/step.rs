@@ -6,7 +6,7 @@ use crate::body::id::BodyId;
 use crate::body::record::{Body, Extra, flag};
 use crate::contact::cache::RestingContact;
 use crate::math::num::FPS_MAX;
-use crate::motion::movers::Movement;
+use crate::motion::movers::{Movement, Walls};
 use crate::motion::rates::{self, PerFrame};
 use crate::step::contact_phase::{ContactPhase, Scene};
 use crate::step::workers::{SameThread, Workers};
@@ -139,7 +139,7 @@ impl World {
         self.sensors.begin_step();
         self.stepper.append_resting(bodies, &self.contacts);
         let mut phase = ContactPhase {
-            scene: Scene { bodies, ignored: &self.ignored },
+            scene: Scene { bodies, ignored: &self.ignored, terrain: &self.terrain },
             extras: &self.extras,
             settings: &self.settings,
             asks: self.had_ranks || !self.ignored.as_slice().is_empty(),
@@ -155,10 +155,11 @@ impl World {
     fn keep_contacts(&mut self) {
         let bodies = &self.bodies;
         let mut batches = core::mem::take(&mut self.stepper.batches);
-        let touch = |a, b| self.stepper.touch(a, b, bodies);
+        let scene = Scene { bodies, ignored: &self.ignored, terrain: &self.terrain };
+        let touch = |a, b| self.stepper.touch(a, b, scene);
         self.contacts.end_step(&mut batches, &self.stepper.shells, &self.stepper.frictions, touch);
         self.stepper.batches = batches;
-        self.stepper.cross_sensors(&mut self.sensors);
+        self.stepper.cross_sensors(&mut self.sensors, &self.terrain);
         let removed = &self.removed;
         let new_body = |slot: u32| bodies[slot as usize].has(flag::FRESH);
         let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
@@ -194,7 +195,9 @@ impl World {
         refill(&mut self.events.contacts_began, &self.contacts.began, false);
         self.events.hits.clear();
         if self.events.lists_hits {
-            let hit = |event: &ContactEvent| ContactHit::between([event.a, event.b], &self.bodies, self.fps);
+            let hit = |event: &ContactEvent| {
+                ContactHit::between([event.a, event.b], &self.bodies, &self.terrain, self.fps)
+            };
             self.events.hits.extend(self.events.contacts_began.iter().map(hit));
         }
         refill(&mut self.events.contacts_stayed, &self.contacts.stayed, false);
@@ -212,8 +215,7 @@ impl World {
             bodies: &mut self.bodies,
             previous: &mut self.previous,
             extras: &self.extras,
-            ignored: &self.ignored,
-            resting: &self.resting,
+            walls: Walls { resting: &self.resting, ignored: &self.ignored, terrain: &self.terrain },
             settings: self.settings,
             per_frame,
             frame_ms,

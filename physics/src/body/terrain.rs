@@ -1,0 +1,229 @@
+//! Static terrain as the world stores it: segments of chains and convex polygons.
+//!
+//! Each segment and each polygon is a *piece*, and each piece is the shape of a static body of its own: so it has a handle, a filter, a material and a
+//! user value, stands in the trees of the bodies at rest, is named in events and found by queries like any other. The body holds
+//! the box around its piece, which is all that the broad phase asks for, and a mark. Who wants to know more (narrow phase, continuous collision,
+//! queries) sees the mark and looks the piece up here. A world without terrain pays for none of this.
+//!
+//! The segments of a chain know their neighbours, so that seams are no obstacle; [`crate::collide::terrain`] tells how.
+
+use alloc::vec::Vec;
+
+use crate::body::record::{Body, flag, vec2};
+use crate::body::shape::Shape;
+use crate::math::boxes::{NO_SLOT, RawBox};
+use crate::math::num::{EXTENT_MAX, EXTENT_MIN, Fx};
+use crate::math::vec2::Vec2;
+
+/// Most corners of a piece.
+pub(crate) const CORNERS_MAX: usize = 8;
+
+/// The mark of a body that is terrain: its box counts as grown by this, raw units, which no rectangle is.
+pub(crate) const MARK: i32 = 1;
+
+/// Smallest half extent of the box around a piece, raw units: that of bodies.
+const HALF_MIN: i32 = EXTENT_MIN.to_bits() as i32;
+
+/// A segment of a chain or a polygon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Of its body.
+    pub(crate) slot: u32,
+    corners: [[i32; 2]; CORNERS_MAX],
+    /// Corners that count.
+    count: u8,
+    /// How far it is grown, raw units; 0 for segments.
+    pub(crate) radius: i32,
+    /// Of segments: whether only the right side is solid.
+    pub(crate) one_sided: bool,
+    /// Of segments: the slots of the one before and the one behind, or `NO_SLOT`.
+    pub(crate) links: [u32; 2],
+    /// Whether its body takes part. Follows from the body's flags.
+    // not state: derived
+    pub(crate) enabled: bool,
+}
+
+impl Piece {
+    /// A piece with at most [`CORNERS_MAX`] corners, raw units, without neighbours and without a body so far.
+    pub(crate) fn new(corners: &[[i32; 2]], radius: i32, one_sided: bool) -> Self {
+        let mut all = [[0; 2]; CORNERS_MAX];
+        all[..corners.len()].copy_from_slice(corners);
+        Self {
+            slot: NO_SLOT,
+            corners: all,
+            count: corners.len() as u8,
+            radius,
+            one_sided,
+            links: [NO_SLOT; 2],
+            enabled: true,
+        }
+    }
+
+    /// Corners, raw units: begin and end of a segment, or those of a polygon, counter-clockwise.
+    pub(crate) fn corners(&self) -> &[[i32; 2]] {
+        &self.corners[..usize::from(self.count)]
+    }
+
+    pub(crate) fn is_segment(&self) -> bool {
+        self.count == 2
+    }
+
+    /// The way from begin to end of a segment; the first edge of a polygon.
+    pub(crate) fn edge(&self) -> [i64; 2] {
+        [0, 1].map(|axis| i64::from(self.corners[1][axis]) - i64::from(self.corners[0][axis]))
+    }
+
+    /// Whether a point lies to the right of a segment's line.
+    pub(crate) fn is_in_front(&self, point: [i32; 2]) -> bool {
+        let [x, y] = self.edge().map(i128::from);
+        let [px, py] = [0, 1].map(|axis| i128::from(point[axis]) - i128::from(self.corners[0][axis]));
+        px * y - py * x > 0
+    }
+
+    /// Centre and half extents of the box around it.
+    fn frame(&self) -> ([i32; 2], [i64; 2]) {
+        let (low, high) = self.corners().iter().fold(([i32::MAX; 2], [i32::MIN; 2]), |(low, high), c| {
+            ([0, 1].map(|axis| low[axis].min(c[axis])), [0, 1].map(|axis| high[axis].max(c[axis])))
+        });
+        let centre = [0, 1].map(|axis| i32::midpoint(low[axis], high[axis]));
+        let half = [0, 1].map(|axis| {
+            let (below, above) = (centre[axis].abs_diff(low[axis]), high[axis].abs_diff(centre[axis]));
+            (i64::from(below.max(above)) + i64::from(self.radius)).max(i64::from(HALF_MIN))
+        });
+        (centre, half)
+    }
+
+    /// Whether the box around it is larger than a body may be.
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.frame().1.iter().any(|&half| half > EXTENT_MAX.to_bits())
+    }
+
+    /// Centre of its body.
+    pub(crate) fn centre(&self) -> Vec2 {
+        vec2(self.frame().0)
+    }
+
+    /// The box around it as a shape of bodies.
+    pub(crate) fn box_shape(&self) -> Shape {
+        let [x, y] = self.frame().1.map(Fx::from_bits);
+        Shape::rect(x, y)
+    }
+
+    /// Makes its body terrain: the same box, with the mark.
+    pub(crate) fn mark(&self, body: &mut Body) {
+        body.half = self.frame().1.map(|half| (half - i64::from(MARK)) as i32);
+        body.radius = MARK;
+    }
+
+    /// Whether a body is what [`Self::mark`] makes of a static body in its place.
+    pub(crate) fn is_shape_of(&self, body: &Body) -> bool {
+        let mut marked = *body;
+        self.mark(&mut marked);
+        let movable = body.has(flag::DYNAMIC | flag::KINEMATIC | flag::SENSOR | flag::CIRCLE);
+        body.position == self.frame().0 && marked == *body && !movable
+    }
+
+    /// The exact box around it.
+    pub(crate) fn bounds(&self) -> RawBox {
+        let corners = self.corners().iter().map(|&c| RawBox { min: c, max: c });
+        corners.fold(RawBox::EMPTY, |all, c| all.union(&c)).grown(self.radius)
+    }
+}
+
+/// The pieces of a world.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Terrain {
+    /// In no order that means anything.
+    pieces: Vec<Piece>,
+    /// By slot: where its piece is, or `NO_SLOT`. Ends with the last one.
+    places: Vec<u32>,
+}
+
+impl Terrain {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.pieces.len() as u32
+    }
+
+    /// The piece of a body.
+    #[inline]
+    pub(crate) fn get(&self, slot: u32) -> Option<&Piece> {
+        self.pieces.get(*self.places.get(slot as usize)? as usize)
+    }
+
+    /// The pieces in ascending order of their bodies' slots.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Piece> {
+        self.places.iter().filter_map(|&place| self.pieces.get(place as usize))
+    }
+
+    /// Adds a piece; its slot has none so far.
+    pub(crate) fn insert(&mut self, piece: Piece) {
+        let slot = piece.slot as usize;
+        self.places.resize(self.places.len().max(slot + 1), NO_SLOT);
+        self.places[slot] = self.pieces.len() as u32;
+        self.pieces.push(piece);
+    }
+
+    /// Removes the piece of a body, if it has one. Its neighbours end there from now on.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let Some(&Piece { links, .. }) = self.get(slot) else { return };
+        for (side, link) in links.into_iter().enumerate() {
+            if let Some(neighbour) = self.get_mut(link) {
+                neighbour.links[1 - side] = NO_SLOT;
+            }
+        }
+        let place = core::mem::replace(&mut self.places[slot as usize], NO_SLOT) as usize;
+        self.pieces.swap_remove(place);
+        if let Some(moved) = self.pieces.get(place) {
+            self.places[moved.slot as usize] = place as u32;
+        }
+    }
+
+    /// Notes whether a body takes part.
+    pub(crate) fn set_enabled(&mut self, slot: u32, enabled: bool) {
+        if let Some(piece) = self.get_mut(slot) {
+            piece.enabled = enabled;
+        }
+    }
+
+    /// The far end of a segment's neighbour before (0) or behind (1) it, if that takes part.
+    pub(crate) fn ghost(&self, piece: &Piece, side: usize) -> Option<[i32; 2]> {
+        self.get(piece.links[side]).filter(|n| n.enabled).map(|n| n.corners[side])
+    }
+
+    fn get_mut(&mut self, slot: u32) -> Option<&mut Piece> {
+        self.pieces.get_mut(*self.places.get(slot as usize)? as usize)
+    }
+}
+
+/// The outline of a body that is terrain, see [`BodyRef::terrain`](crate::BodyRef::terrain).
+#[derive(Clone, Copy, Debug)]
+pub struct TerrainRef<'a>(pub(crate) &'a Piece);
+
+impl<'a> TerrainRef<'a> {
+    /// Its points in the world, units: begin and end of a chain's segment, or the corners of a polygon, counter-clockwise.
+    pub fn points(self) -> impl ExactSizeIterator<Item = Vec2> + 'a {
+        self.0.corners().iter().map(|&corner| vec2(corner))
+    }
+
+    /// How far a polygon is grown on all sides, units; 0 for segments.
+    #[must_use]
+    pub fn radius(&self) -> Fx {
+        Fx::from_bits(self.0.radius.into())
+    }
+
+    /// Whether it is a segment of a chain.
+    #[must_use]
+    pub fn is_segment(&self) -> bool {
+        self.0.is_segment()
+    }
+
+    /// Whether only the right side of a segment is solid.
+    #[must_use]
+    pub fn is_one_sided(&self) -> bool {
+        self.0.one_sided
+    }
+}

@@ -1,0 +1,178 @@
+//! Shapes against terrain: where they touch, how they pass, and why the seams of chains are none.
+//!
+//! What touches a segment at one of its ends touches its neighbour as well, or better. So each segment asks the far ends of its neighbours (the
+//! *ghost points* of Box2D's chain shapes) which of the two is to bear:
+//!
+//! * A contact at the end of a segment counts only when its direction lies in the cone between the normals of both segments. Otherwise the
+//!   neighbour is nearer. Where the chain bends towards the body or goes straight on, the cone is empty.
+//! * A contact at the begin of a segment that has a neighbour never counts: it is the same as that one's at its end.
+//!
+//! A one-sided segment takes on only what comes from its right side; see [`Terrain::is_entered`].
+
+use crate::body::record::Shell;
+use crate::body::terrain::{Piece, Terrain};
+use crate::collide::narrow_phase::{Manifold, UNIT_BITS};
+use crate::collide::passage::{Passage, SEARCH_STEPS};
+use crate::collide::polygon::{Feature, Met, Nearest, RoundedPolygon, all};
+use crate::collide::rounded_box::{FRACTION_BITS, Segment};
+use crate::collide::sweep::CORES;
+
+/// Where and how a body meets a piece of terrain: see [`crate::collide::passage::impact`].
+type Impact = (u64, [i32; 2], Manifold);
+
+/// The outline that the centre of a shape must not enter.
+fn sum(piece: &Piece, half: [i32; 2], radius: i32) -> RoundedPolygon {
+    RoundedPolygon::sum(piece.corners(), half.map(|h| -h), half, radius + piece.radius)
+}
+
+fn sum_for(piece: &Piece, mover: &Shell) -> RoundedPolygon {
+    sum(piece, mover.half, mover.radius)
+}
+
+/// The manifold from the mover to the terrain.
+fn manifold(found: Nearest) -> Manifold {
+    Manifold { normal: found.outward.map(|c| -c), gap: found.gap }
+}
+
+impl Terrain {
+    /// Whether a segment bears a contact at this feature, with this direction away from it.
+    fn bears(&self, piece: &Piece, sum: &RoundedPolygon, feature: Feature, outward: [i128; 2]) -> bool {
+        if !piece.is_segment() {
+            return true;
+        }
+        let edge = piece.edge().map(i128::from);
+        let dot = |way: [i128; 2]| way[0] * outward[0] + way[1] * outward[1];
+        let Some(end) = feature.from else { return !piece.one_sided || sum.is_first_edge(feature) };
+        if piece.one_sided && dot([edge[1], -edge[0]]) <= 0 {
+            return false;
+        }
+        match self.ghost(piece, end.into()) {
+            None => true,
+            Some(_) if end == 0 => false,
+            Some(ghost) => {
+                let corner = piece.corners()[1];
+                let on = [0, 1].map(|axis| i128::from(ghost[axis]) - i128::from(corner[axis]));
+                dot(edge) >= 0 && dot(on) <= 0
+            }
+        }
+    }
+
+    /// Normal and gap of a body and a piece; `None` where a neighbour bears instead, and on the open side.
+    pub(crate) fn separation(&self, slot: u32, mover: &Shell) -> Option<Manifold> {
+        let piece = self.get(slot)?;
+        if piece.one_sided && !piece.is_in_front(mover.position) {
+            return None;
+        }
+        let sum = sum_for(piece, mover);
+        sum.nearest(mover.position, |feature, out| self.bears(piece, &sum, feature, out)).map(manifold)
+    }
+
+    /// Normal and gap of a body and a piece, whatever its neighbours and sides.
+    pub(crate) fn plain_separation(&self, slot: u32, mover: &Shell) -> Option<Manifold> {
+        sum_for(self.get(slot)?, mover).nearest(mover.position, all).map(manifold)
+    }
+
+    /// Where the way of a body meets a piece. What is behind a one-sided segment meets it nowhere.
+    fn cast(&self, piece: &Piece, sum: &RoundedPolygon, way: &Segment) -> Option<(u64, Met)> {
+        if piece.one_sided && !piece.is_in_front(way.from) {
+            return None;
+        }
+        sum.cast(way, |feature, out| self.bears(piece, sum, feature, out))
+    }
+
+    /// Where a body meets a piece that moves by `motion` as seen from it: see [`crate::collide::passage::impact`].
+    pub(crate) fn impact(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> Option<Impact> {
+        let piece = self.get(slot)?;
+        let way = Segment { from: mover.position, delta: motion.map(|m| -i64::from(m)) };
+        let (place, _) = self.cast(piece, &sum_for(piece, mover), &way)?;
+        let position = way.point(place);
+        let found = self.separation(slot, &Shell { position, ..*mover })?;
+        let inward: i64 = (0..2).map(|axis| i64::from(motion[axis]) * i64::from(found.normal[axis])).sum();
+        let moved = [0, 1].map(|axis| mover.position[axis] - position[axis]);
+        (inward < 0).then_some((place, moved, found))
+    }
+
+    /// How a body passes a piece that moves by `legs` as seen from it: see [`crate::collide::passage::passage`].
+    pub(crate) fn passage(
+        &self,
+        slot: u32,
+        mover: &Shell,
+        legs: [[i32; 2]; 2],
+        margin: i32,
+    ) -> Option<Passage> {
+        let piece = self.get(slot)?;
+        let sum = sum_for(piece, mover);
+        let leg = |from: [i32; 2], motion: [i32; 2]| {
+            let way = Segment { from, delta: motion.map(|m| -i64::from(m)) };
+            let met = self.cast(piece, &sum, &way);
+            let place = met.map_or_else(|| nearest_place(&sum, &way), |(place, _)| place);
+            let position = way.point(place);
+            let found = self.separation(slot, &Shell { position, ..*mover });
+            (met.is_some(), found.map(|found| (position, found)))
+        };
+        let (meets, mut best) = leg(mover.position, legs[0]);
+        if !meets && legs[1] != [0; 2] {
+            let turn = [0, 1].map(|axis| mover.position[axis] - legs[0][axis]);
+            let (_, second) = leg(turn, legs[1]);
+            if let Some((_, found)) = second
+                && best.is_none_or(|(_, best)| found.gap < best.gap)
+            {
+                best = second;
+            }
+        }
+        let (position, Manifold { normal, gap }) = best?;
+        let moved = [0, 1].map(|axis| mover.position[axis] - position[axis]);
+        (gap <= margin).then(|| Passage::from_begin(normal, gap, moved))
+    }
+
+    /// Whether a body touches a piece on its way by `motion`, from any side.
+    pub(crate) fn meets(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> bool {
+        let way = Segment { from: mover.position, delta: motion.map(i64::from) };
+        self.get(slot).is_some_and(|piece| sum_for(piece, mover).cast(&way, all).is_some())
+    }
+
+    /// How far a body can go: see [`crate::collide::sweep::sweep`].
+    pub(crate) fn sweep(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> Option<i32> {
+        let piece = self.get(slot)?;
+        let way = Segment { from: mover.position, delta: motion.map(i64::from) };
+        for quarters in CORES {
+            let core = |extent: i32| extent / 4 * quarters;
+            let sum = sum(piece, mover.half.map(core), core(mover.radius));
+            match self.cast(piece, &sum, &way)? {
+                (_, Met::Inside) => {}
+                (place, _) => return Some((place >> (FRACTION_BITS - UNIT_BITS)) as i32),
+            }
+        }
+        None
+    }
+
+    /// Whether a body may have a contact with a one-sided segment: it is apart from it, comes back, or touches the segment or one of its
+    /// neighbours already. What still overlaps it on its way out does not.
+    pub(crate) fn is_entered(
+        &self,
+        slot: u32,
+        found: &Manifold,
+        velocity: [i32; 2],
+        touched: impl Fn(u32) -> bool,
+    ) -> bool {
+        let Some(piece) = self.get(slot).filter(|piece| piece.one_sided) else { return true };
+        let inward: i64 = (0..2).map(|axis| i64::from(velocity[axis]) * i64::from(found.normal[axis])).sum();
+        found.gap >= 0 || inward > 0 || touched(slot) || piece.links.into_iter().any(touched)
+    }
+}
+
+/// Where a way that passes an outline is nearest to it, as in [`crate::collide::passage`].
+fn nearest_place(sum: &RoundedPolygon, way: &Segment) -> u64 {
+    let distance = |place: u64| sum.core_distance(way.point(place));
+    let (mut low, mut high) = (0u64, 1 << FRACTION_BITS);
+    for _ in 0..SEARCH_STEPS {
+        let middle = (low + high) / 2;
+        let beside = (high - low) / 8;
+        if distance(middle - beside) <= distance(middle + beside) {
+            high = middle + beside;
+        } else {
+            low = middle - beside;
+        }
+    }
+    [low, (low + high) / 2, high].into_iter().min_by_key(|&place| distance(place)).unwrap_or(low)
+}

@@ -1,0 +1,123 @@
+//! The outline of any body, as queries ask for it.
+
+use crate::body::record::Body;
+use crate::body::terrain::{Piece, Terrain};
+use crate::collide::polygon::{Met, RoundedPolygon, all};
+use crate::collide::rounded_box::{Cast, RoundedBox, Segment, Side, direction};
+use crate::math::boxes::RawBox;
+
+/// The outline of a body.
+pub(crate) enum Outline<'a> {
+    Round(RoundedBox),
+    Terrain(&'a Piece),
+}
+
+impl<'a> Outline<'a> {
+    #[inline]
+    pub(crate) fn of(slot: u32, body: &Body, terrain: &'a Terrain) -> Self {
+        if body.is_terrain()
+            && let Some(piece) = terrain.get(slot)
+        {
+            return Self::Terrain(piece);
+        }
+        Self::Round(RoundedBox::of(body))
+    }
+
+    /// The smallest box around it.
+    pub(crate) fn bounds(&self) -> RawBox {
+        match self {
+            Self::Round(outline) => outline.bounds(),
+            Self::Terrain(piece) => piece.bounds(),
+        }
+    }
+
+    /// Whether it meets an area; the area's `min` is not above its `max`.
+    pub(crate) fn meets(&self, area: &RawBox) -> bool {
+        match self {
+            Self::Round(outline) => outline.meets(area),
+            Self::Terrain(piece) => {
+                let bounds = piece.bounds().grown(1);
+                let low = [0, 1].map(|axis| area.min[axis].max(bounds.min[axis]));
+                let high = [0, 1].map(|axis| area.max[axis].min(bounds.max[axis]));
+                // The piece as seen from every point of the area.
+                (0..2).all(|axis| low[axis] <= high[axis])
+                    && RoundedPolygon::sum(piece.corners(), high.map(|c| -c), low.map(|c| -c), piece.radius)
+                        .contains([0; 2])
+            }
+        }
+    }
+
+    /// Whether it meets a shape about this centre.
+    pub(crate) fn overlaps(&self, shape: &RoundedBox, centre: [i32; 2]) -> bool {
+        match self {
+            Self::Round(outline) => outline.grown(shape).contains(centre),
+            Self::Terrain(piece) => sum(piece, shape).contains(centre),
+        }
+    }
+
+    /// Where a shape that moves along a segment first meets it.
+    pub(crate) fn cast(&self, shape: &RoundedBox, segment: &Segment) -> Option<Cast> {
+        match self {
+            Self::Round(outline) => outline.grown(shape).cast(segment),
+            Self::Terrain(piece) => {
+                if piece.one_sided && !piece.is_in_front(segment.from) {
+                    return None;
+                }
+                let (place, met) = sum(piece, shape).cast(segment, all)?;
+                let side = match met {
+                    Met::Inside => Side::Inside,
+                    Met::Edge(edge) => Side::Slope(edge),
+                    Met::Corner(corner) => Side::Corner(corner),
+                };
+                Some(Cast { place, side })
+            }
+        }
+    }
+}
+
+/// What the centre of a shape must not enter.
+fn sum(piece: &Piece, shape: &RoundedBox) -> RoundedPolygon {
+    RoundedPolygon::sum(piece.corners(), shape.half.map(|h| -h), shape.half, shape.radius + piece.radius)
+}
+
+/// Distance from a point to the surface of a piece, raw units, rounded down; 0 inside.
+pub(crate) fn distance(piece: &Piece, point: [i32; 2]) -> u64 {
+    let zero = [0; 2];
+    let distance = RoundedPolygon::sum(piece.corners(), zero, zero, 0).core_distance(point);
+    distance.saturating_sub(piece.radius.unsigned_abs().into())
+}
+
+/// Where a shape at `position` touches a piece, within a raw unit or two.
+pub(crate) fn touching_point(piece: &Piece, shape: &RoundedBox, position: [i32; 2], side: Side) -> [i32; 2] {
+    let out = |normal: [i64; 2], radius: i32| normal.map(|n| ((n * i64::from(radius)) >> 16) as i32);
+    match side {
+        Side::Slope(edge) => {
+            let normal = direction([edge[1].into(), -i64::from(edge[0])]);
+            let back = out(normal, shape.radius);
+            // The corners of the piece that lie furthest out.
+            let along = |c: &&[i32; 2]| (0..2).map(|axis| i64::from(c[axis]) * normal[axis]).sum::<i64>();
+            let furthest = piece.corners().iter().map(|c| along(&c)).max().unwrap_or(0);
+            [0, 1].map(|axis| {
+                let point = position[axis] - back[axis] - shape.half[axis] * normal[axis].signum() as i32;
+                if normal[axis] != 0 {
+                    return point;
+                }
+                let flat = piece.corners().iter().filter(|c| along(c) == furthest).map(|c| c[axis]);
+                let (low, high) = flat.fold((i32::MAX, i32::MIN), |(low, high), c| (low.min(c), high.max(c)));
+                if low <= high { point.clamp(low, high) } else { point }
+            })
+        }
+        Side::Corner(corner) => {
+            // The corner of the piece that this corner of the sum comes from.
+            let own = piece.corners().iter().find(|own| {
+                (0..2).all(|axis| corner[axis].abs_diff(own[axis]) == shape.half[axis].unsigned_abs())
+            });
+            let own = *own.unwrap_or(&corner);
+            let way = [0, 1].map(|axis| i64::from(position[axis]) - i64::from(corner[axis]));
+            let normal = if way == [0; 2] { way } else { direction(way) };
+            let rim = out(normal, piece.radius);
+            [own[0] + rim[0], own[1] + rim[1]]
+        }
+        Side::Inside | Side::Face(_) => position,
+    }
+}

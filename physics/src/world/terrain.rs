@@ -1,0 +1,88 @@
+//! Terrain: walls that are not along the axes.
+
+use alloc::vec::Vec;
+
+use crate::body::def::BodyError;
+use crate::body::id::BodyId;
+use crate::body::record::flag;
+use crate::body::terrain::Piece;
+use crate::body::terrain_def::{ChainDef, PolygonDef, TerrainError};
+use crate::world::World;
+
+impl World {
+    /// Adds a chain of segments. Each segment is a static body of its own, and these are returned in the order of the chain: they carry the chain's user
+    /// value, appear in events, queries and [`World::bodies`], and can be switched off, filtered or removed one by one. A chain of which
+    /// segments are removed ends there. Terrain never moves: [`World::set_position`], [`World::set_shape`], [`World::set_kind`] and
+    /// [`World::set_sensor`] refuse it.
+    ///
+    /// # Errors
+    /// [`TerrainError`] names the first point or number that is wrong; the world is unchanged.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, ChainDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new().gravity(Vec2::from_ints(0, -10)))?;
+    /// let valley = [(-9, 6), (0, 0), (9, 6)].map(|(x, y)| Vec2::from_ints(x, y));
+    /// let slopes = world.create_chain(&ChainDef::new(&valley))?;
+    /// let ball = BodyDef::dynamic(Shape::circle(Fx::ONE)).position(Vec2::from_ints(0, 4));
+    /// let ball = world.create_body(&ball)?;
+    /// for _ in 0..120 {
+    ///     world.step(30)?;
+    /// }
+    /// assert!(!world.body(ball).unwrap().is_awake());
+    /// assert!(world.contacts().map(|contact| contact.a).eq(slopes)); // it lies on both
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_chain(&mut self, def: &ChainDef) -> Result<Vec<BodyId>, TerrainError> {
+        def.validate()?;
+        let mut pieces = Vec::new();
+        for (body, piece) in def.bodies() {
+            pieces.push((self.create_body(&body)?, piece));
+        }
+        let ids: Vec<BodyId> = pieces.iter().map(|&(id, _)| id).collect();
+        for (id, mut piece) in pieces {
+            // A link beyond the last body is none.
+            piece.links = piece.links.map(|link| ids.get(link as usize).map_or(link, |id| id.index()));
+            self.make_terrain(id, piece);
+        }
+        Ok(ids)
+    }
+
+    /// Adds a solid convex polygon: a static body that never moves, see [`World::create_chain`].
+    ///
+    /// # Errors
+    /// [`TerrainError`] names the first point or number that is wrong; the world is unchanged.
+    ///
+    /// ```
+    /// use testudo_physics::{Fx, PolygonDef, QueryFilter, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new())?;
+    /// let ramp = [(0, 0), (4, 0), (4, 2)].map(|(x, y)| Vec2::from_ints(x, y));
+    /// let ramp = world.create_polygon(&PolygonDef::new(&ramp))?;
+    /// let mut found = Vec::new();
+    /// world.query_point(Vec2::from_ints(3, 1), &QueryFilter::new(), &mut found);
+    /// assert_eq!(found, [ramp]);
+    /// world.query_point(Vec2::from_ints(1, 1), &QueryFilter::new(), &mut found);
+    /// assert_eq!(found, []);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_polygon(&mut self, def: &PolygonDef) -> Result<BodyId, TerrainError> {
+        def.validate()?;
+        let (body, piece) = def.body();
+        let id = self.create_body(&body)?;
+        self.make_terrain(id, piece);
+        Ok(id)
+    }
+
+    /// Gives a body that has the box around a piece that piece.
+    fn make_terrain(&mut self, id: BodyId, mut piece: Piece) {
+        let body = &mut self.bodies[id.index() as usize];
+        piece.mark(body);
+        (piece.slot, piece.enabled) = (id.index(), !body.has(flag::DISABLED));
+        self.terrain.insert(piece);
+    }
+
+    /// Refuses what terrain cannot do.
+    pub(super) fn refuse_terrain(&self, id: BodyId) -> Result<(), BodyError> {
+        self.slot(id)?;
+        if self.terrain.get(id.index()).is_some() { Err(BodyError::Terrain(id)) } else { Ok(()) }
+    }
+}
