@@ -98,7 +98,7 @@ pub(crate) fn order_at(level: Level, game: &Game, player: PlayerId, turn: Turn) 
         Plan::Gather(place) | Plan::Attack(place) => (selection(game, force), attack(place)),
         Plan::Take(building) => (selection(game, force), Command::Strike(Foe::Building(building.number))),
     };
-    Some(Order { units, command })
+    Some(Order::new(units, command))
 }
 
 fn attack(place: Point) -> Command {
@@ -211,7 +211,7 @@ fn beside(game: &Game, player: u8, middle: Point, enemy: Point) -> Point {
     let reach = game.formation_half() + 12 * UNIT;
     let way = middle.towards(enemy, reach);
     let side = if (game.setup().seed >> 3 ^ u64::from(player)) & 1 == 0 { 1 } else { -1 };
-    rough(enemy.offset(-way.y * side, way.x * side).clamped(game.field_half() - 2 * UNIT))
+    rough(enemy.offset(-way.y * side, way.x * side).clamped(game.field_half().offset(-2 * UNIT, -2 * UNIT)))
 }
 
 /// A place without its small part.
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn bots_depend_on_nothing_but_state_seed_player_and_turn() {
-        let mut game = Game::new(Setup { players: 3, units: 20, seed: 5 }).unwrap();
+        let mut game = Game::new(Setup { players: 3, units: 20, seed: 5, map: None }).unwrap();
         let mut kinds = Vec::new();
         for turn in 0..200 {
             for player in (0..3).map(PlayerId) {
@@ -290,8 +290,11 @@ mod tests {
 
     #[test]
     fn two_bots_fight_to_an_end() {
-        let (game, turn) =
-            play(Setup { players: 2, units: 30, seed: 7 }, [Some(Level::Normal); 2], FIFTEEN_MINUTES);
+        let (game, turn) = play(
+            Setup { players: 2, units: 30, seed: 7, map: None },
+            [Some(Level::Normal); 2],
+            FIFTEEN_MINUTES,
+        );
         let winner = game.result().expect("nobody has won after a quarter of an hour");
         assert!(turn > 300, "over after {turn} turns of 0.2 s");
         assert!(game.building_looks().all(|building| u32::from(building.army) == winner));
@@ -303,7 +306,8 @@ mod tests {
             let bot = seed as usize % 2;
             let mut levels = [None; 2];
             levels[bot] = Some(level);
-            let (game, turn) = play(Setup { players: 2, units: 40, seed }, levels, FIFTEEN_MINUTES);
+            let (game, turn) =
+                play(Setup { players: 2, units: 40, seed, map: None }, levels, FIFTEEN_MINUTES);
             let scores = [game.score(0), game.score(1)];
             assert_eq!(game.result(), Some(bot as u32), "seed {seed}, {level:?}, {turn} turns, {scores:?}");
         }

@@ -41,7 +41,7 @@ cp "$library/LICENSE-APACHE" "$PAGE/loader.LICENSE-APACHE"
 # What the same match comes to without a browser.
 number() { grep -oE "\"$1\": *[0-9]+" demo/web/proof/match.json | grep -oE '[0-9]+$'; }
 cargo run --quiet --locked --release -p testudo-demo -- headless --players 2 --units "$(number units)" \
-  --turns "$(number turns)" --seed "$(number seed)" --pace fixed --json >"$PAGE/proof/native.json"
+  --turns "$(number turns)" --seed "$(number seed)" --map ford --pace fixed --json >"$PAGE/proof/native.json"
 echo "web: built $PAGE ($(stat -c %s "$PAGE/testudo.wasm") bytes of program)"
 
 if [[ ${1:-} == --serve ]]; then

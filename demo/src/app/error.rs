@@ -100,6 +100,8 @@ pub(crate) enum InvitationError {
     TooLarge { units: u32, units_max: u32 },
     /// The host speaks another protocol version.
     Version { theirs: u16 },
+    /// The host plays on a map that this program does not have.
+    Map { host: SocketAddr },
     /// The socket broke.
     Socket(std::io::Error),
 }
@@ -116,6 +118,9 @@ impl fmt::Display for InvitationError {
             }
             Self::Version { theirs } => {
                 write!(f, "the host speaks protocol version {theirs}, this program speaks {PROTOCOL_VERSION}")
+            }
+            Self::Map { host } => {
+                write!(f, "{host} plays on a map of its own: join with the same file, --map FILE")
             }
             Self::Socket(error) => write!(f, "the network failed: {error}"),
         }

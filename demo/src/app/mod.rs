@@ -8,6 +8,7 @@ mod cubes;
 mod error;
 pub(crate) mod interrupt;
 mod local;
+pub(crate) mod maps;
 mod online;
 pub(crate) mod playback;
 mod terms;
@@ -31,5 +32,7 @@ pub(crate) use watch::client::Fault;
 pub(crate) use watch::diagnosis::Desync;
 pub(crate) use watch::outcome::Outcome;
 pub(crate) use watch::pilot::Pilot;
-pub(crate) use watch::recording::{Recording, header as replay_header, open as open_replay};
+pub(crate) use watch::recording::{
+    Recording, header as replay_header, open as open_replay, read as read_replay,
+};
 pub(crate) use watch::telemetry::Sample;

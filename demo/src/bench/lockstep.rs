@@ -91,7 +91,7 @@ pub(crate) fn run() -> LockstepResult {
 
 fn order(turn: u32, player: u8) -> Order {
     let place = Point { x: (turn as i32 % 100) << 16, y: i32::from(player) << 16 };
-    Order { units: Selection::Group(player % 10), command: Command::Attack(Place::near(place)) }
+    Order::new(Selection::Group(player % 10), Command::Attack(Place::near(place)))
 }
 
 /// Median microseconds of a turn, by peer. Every player gives an order in every turn.

@@ -1,13 +1,16 @@
 //! Options with their units and ranges. Values out of range are refused, not clamped.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::app::{FRAMES_MAX, TURNS_MAX};
+use crate::app::{FRAMES_MAX, Pilot, TURNS_MAX, maps};
+use crate::bots::Level;
 use crate::cubes::{CUBES_MAX, FRAMES_PER_SECOND};
-use crate::game::{ARMIES_MAX, BodyField, UNITS_MAX};
+use crate::game::{ARMIES_MAX, BodyField, MAP_BYTES_MAX, MAP_NAMES, Map, UNITS_MAX};
 
 /// Deterministic lockstep: every machine simulates the whole battle, and the network carries only orders.
 ///
@@ -102,6 +105,9 @@ pub(crate) struct Match {
     /// Seed of the battlefield, the bots and the simulated network
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// The ground: open (random rocks), ford, pass, lakes, or a file; maps are for two players
+    #[arg(long, value_name = "NAME|FILE", value_parser = ground, default_value = "open")]
+    pub(crate) map: Ground,
 }
 
 #[derive(Debug, Default, Args)]
@@ -112,6 +118,12 @@ pub(crate) struct Skirmish {
     /// Seed of the battlefield, the bots and the simulated network (default 1)
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// The ground: ford, pass, lakes, open (random rocks), or a file (ford)
+    #[arg(long, value_name = "NAME|FILE", value_parser = ground)]
+    pub(crate) map: Option<Ground>,
+    /// How well the other side plays: easy, normal, hard; idle does nothing (normal)
+    #[arg(long, value_name = "LEVEL", value_parser = bot)]
+    pub(crate) bot: Option<Pilot>,
     /// Two bots play; a button lets you take over
     #[arg(long)]
     pub(crate) bots: bool,
@@ -132,6 +144,9 @@ pub(crate) struct Headless {
     /// Length of turns: constant, or as long as the network needs
     #[arg(long, value_enum, default_value_t = PaceArg::Adaptive)]
     pub(crate) pace: PaceArg,
+    /// How well the players play, the last one's level for all after it: easy, normal, hard; idle does nothing
+    #[arg(long, value_name = "LEVEL,...", value_delimiter = ',', value_parser = bot, default_value = "normal")]
+    pub(crate) bot: Vec<Pilot>,
     /// Links: everybody to player 0, or everybody to everybody
     #[arg(long, value_enum, default_value_t = TopologyArg::Star)]
     pub(crate) topology: TopologyArg,
@@ -276,6 +291,9 @@ pub(crate) struct Join {
     /// Address of the host, as it printed it: an IP address or a name, and a port
     #[arg(value_name = "HOST:PORT", value_parser = host_and_port)]
     pub(crate) host: String,
+    /// The host's map, if it is none of the program's own
+    #[arg(long, value_name = "NAME|FILE", value_parser = ground)]
+    pub(crate) map: Option<Ground>,
     /// Rehearse a desync: after turn T, flip a bit of the position of the body with slot index B in this copy
     #[arg(long, value_name = "T,B", value_parser = turn_and_body)]
     pub(crate) corrupt: Option<(u32, u32)>,
@@ -311,9 +329,9 @@ pub(crate) struct Seat {
     /// Write no replay
     #[arg(long, conflicts_with = "replay")]
     pub(crate) no_replay: bool,
-    /// A bot plays instead of a person; in a window a button lets you take over
-    #[arg(long)]
-    pub(crate) bot: bool,
+    /// A bot plays instead of a person, as well as =easy, =normal or =hard says (normal); in a window a button lets you take over
+    #[arg(long, value_name = "LEVEL", value_parser = bot, num_args = 0..=1, require_equals = true, default_missing_value = "normal")]
+    pub(crate) bot: Option<Pilot>,
     /// Open no window; needs --bot
     #[arg(long)]
     pub(crate) headless: bool,
@@ -349,6 +367,40 @@ impl ValueEnum for FieldArg {
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.0.name()))
+    }
+}
+
+/// The ground of a match; none: an open field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ground(pub(crate) Option<&'static Map>);
+
+fn ground(text: &str) -> Result<Ground, String> {
+    if text == "open" {
+        return Ok(Ground(None));
+    }
+    if let Some(map) = maps::named(text) {
+        return Ok(Ground(Some(map)));
+    }
+    let names = MAP_NAMES.join(", ");
+    let content = read_map(text)
+        .map_err(|error| format!("neither open, {names} nor a file that can be read ({error})"))?;
+    maps::keep(&content).map(|map| Ground(Some(map))).map_err(|error| format!("no map: {error}"))
+}
+
+/// A map file, as far as one may be long.
+fn read_map(path: &str) -> std::io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MAP_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn bot(text: &str) -> Result<Pilot, String> {
+    match text {
+        "easy" => Ok(Pilot::Bot(Level::Easy)),
+        "normal" => Ok(Pilot::Bot(Level::Normal)),
+        "hard" => Ok(Pilot::Bot(Level::Hard)),
+        "idle" => Ok(Pilot::Person),
+        _ => Err("easy, normal, hard or idle is needed".into()),
     }
 }
 

@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{Duration, Pace, Topology};
 
-use crate::app::{Fault, Recording, SimulatedMatch, Terms, play};
+use crate::app::{Fault, Pilot, Recording, SimulatedMatch, Terms, play};
 use crate::cli::args::{Corrupt, Headless, Link, Match, PaceArg, TopologyArg};
 use crate::cli::report::Report;
 use crate::cli::{Failed, print, save_difference};
@@ -32,11 +32,19 @@ pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
             PaceArg::Adaptive => Pace::Adaptive,
         },
         fault: fault(&options.corrupt, &options.game)?,
+        pilots: pilots(&options.bot, options.game.players),
     };
     let report = run(&spec, recordings(options, &spec)?)?;
     print(&report, json, &format!("played over {}", in_words(&options.link)));
     save_difference(&report, options.report.as_deref(), options.replay.as_deref())?;
     Ok(report.checksums_agree)
+}
+
+/// The levels as given, and the last one for everybody after it.
+fn pilots(given: &[Pilot], players: u8) -> Vec<Pilot> {
+    let last = given.last().copied().unwrap_or(Pilot::Person);
+    let given = given.iter().copied().chain(core::iter::repeat(last));
+    given.take(players.into()).collect()
 }
 
 /// The replay of player 0's client, and that of the damaged client with the player's number at the end of its name.
@@ -69,8 +77,9 @@ pub(crate) fn progress_bar(what: &'static str, length: u64) -> ProgressBar {
 }
 
 pub(crate) fn terms(game: &Match) -> Terms {
-    let setup = Setup { players: game.players, units: game.units, seed: game.seed };
-    Terms { setup, turns: game.turns.unwrap_or(TURNS) }
+    let Match { players, units, turns, seed, map } = *game;
+    let setup = Setup { players, units, seed, map: map.0 };
+    Terms { setup, turns: turns.unwrap_or(TURNS) }
 }
 
 pub(crate) fn link_settings(link: &Link) -> LinkSettings {

@@ -63,7 +63,7 @@ fn run(
     tell: impl Fn(&News) + 'static,
 ) -> Result<bool, Failed> {
     interrupt::watch();
-    let outcome = match (seat.headless, seat.bot) {
+    let outcome = match (seat.headless, seat.bot.is_some()) {
         (true, false) => {
             return Err(Failed::usage("without a window only a bot can play: use --bot --headless"));
         }
@@ -107,7 +107,7 @@ fn print_outcome(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &s
 }
 
 fn seat_options(seat: &Seat, fault: Option<Fault>) -> SeatOptions {
-    let pilot = if seat.bot { Pilot::Bot } else { Pilot::Person };
+    let pilot = seat.bot.unwrap_or(Pilot::Person);
     let replay = match &seat.replay {
         Some(path) => ReplayFile::At(path.clone()),
         None if seat.no_replay => ReplayFile::None,

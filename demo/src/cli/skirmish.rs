@@ -5,15 +5,16 @@ use std::path::Path;
 
 use testudo_lockstep::{Pace, Topology};
 
-use crate::app::{Pilot, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms};
-use crate::cli::args::{Link, Match, Skirmish};
+use crate::app::{Pilot, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps};
+use crate::bots::Level;
+use crate::cli::args::{Ground, Link, Match, Skirmish};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::{Failed, print};
 use crate::view::{self, WindowError};
 
 /// The match that is played without a command, over an ordinary connection, so that the network's effects are visible.
 const SKIRMISH: (Match, Link) = (
-    Match { players: 2, units: 200, turns: None, seed: 1 },
+    Match { players: 2, units: 200, turns: None, seed: 1, map: Ground(None) },
     Link { latency_ms: 60, jitter_ms: 15, loss: 20_000, duplicate: 0, reorder: 0 },
 );
 
@@ -21,7 +22,9 @@ pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
     let (mut game, link) = SKIRMISH;
     game.units = options.units.unwrap_or(game.units);
     game.seed = options.seed.unwrap_or(game.seed);
-    match view::open(window_spec(options, &game, &link), log_file(options.log_orders.as_deref())?) {
+    game.map = options.map.unwrap_or(Ground(maps::named("ford")));
+    let other = options.bot.unwrap_or(Pilot::Bot(Level::Normal));
+    match view::open(window_spec(options, &game, &link, other), log_file(options.log_orders.as_deref())?) {
         Ok(agree) => return Ok(agree),
         Err(WindowError::NoDisplay(why)) => {
             eprintln!("There is no window ({why}): the match runs headless.");
@@ -34,6 +37,7 @@ pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
         topology: Topology::Host,
         pace: Pace::Adaptive,
         fault: None,
+        pilots: vec![Pilot::Bot(Level::Normal), other],
     };
     let report = run(&spec, Vec::new())?;
     print(&report, json, &format!("bot against bot over {}", in_words(&link)));
@@ -58,12 +62,12 @@ Try next:
 }
 
 /// The same match in a window: it has no end, and a person plays the first army.
-fn window_spec(options: &Skirmish, game: &Match, link: &Link) -> SkirmishSpec {
+fn window_spec(options: &Skirmish, game: &Match, link: &Link, other: Pilot) -> SkirmishSpec {
     SkirmishSpec {
         terms: Terms { turns: TURNS_MAX, ..terms(game) },
         link: link_settings(link),
         pace: Pace::Adaptive,
-        pilots: vec![if options.bots { Pilot::Bot } else { Pilot::Person }, Pilot::Bot],
+        pilots: vec![if options.bots { Pilot::Bot(Level::Normal) } else { Pilot::Person }, other],
         replays: (!options.no_replay).then(|| "replays".into()),
     }
 }

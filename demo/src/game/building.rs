@@ -22,8 +22,8 @@ impl BuildingKind {
     pub(crate) fn hit_points(self, units: u32) -> i32 {
         let units = units as i32;
         match self {
-            Self::Keep => 1_500 + 45 * units,
-            Self::Barracks => 600 + 18 * units,
+            Self::Keep => 6_000 + 180 * units,
+            Self::Barracks => 2_400 + 70 * units,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::game::army::Army;
 use crate::game::building::Building;
 use crate::game::point::Point;
 use crate::game::routes::RouteId;
-use crate::game::unit::{Foe, Task, Unit, Way};
+use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Task, Unit, Way};
 use crate::game::{Game, ground};
 
 impl Game {
@@ -138,8 +138,12 @@ impl Unit {
             hit_points,
             reload_ms,
             jammed_ms,
+            anchor,
+            stalled_ms,
             running_ms,
             task,
+            errands,
+            holds,
             post,
             away_ms,
             target,
@@ -148,11 +152,20 @@ impl Unit {
         v.number("groups", groups)?;
         v.number("reload_ms", reload_ms)?;
         v.number("jammed_ms", jammed_ms)?;
+        v.number("stalled_ms", stalled_ms)?;
+        visit_point(anchor, v, ["anchor.x", "anchor.y"])?;
         v.number("running_ms", running_ms)?;
         v.number("away_ms", away_ms)?;
         visit_point(post, v, ["post.x", "post.y"])?;
         visit_body(body, v, "lives")?;
         visit_task(task, v, limits)?;
+        v.number("holds", holds)?;
+        let mut length = errands.len() as u8;
+        v.number_in("errands", &mut length, 0..=ERRANDS_MAX as i64)?;
+        errands.resize(length.into(), Errand { deed: Deed::March, place: Point::ZERO, goal: Point::ZERO });
+        for errand in errands {
+            visit_errand(errand, v, limits)?;
+        }
         visit_foe(target, v, limits, ["target.kind", "target"])
     }
 }
@@ -200,6 +213,26 @@ fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<()
         (3, _) => Task::Patrol { to, back },
         (_, Some(foe)) => Task::Strike { foe, way: to },
         (_, None) => return Err(StateError::Part { what: "a unit strikes nobody" }),
+    };
+    Ok(())
+}
+
+fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Result<(), StateError> {
+    let Errand { deed, place, goal } = errand;
+    let (mut attacks, mut foe) = match *deed {
+        Deed::March => (false, None),
+        Deed::Attack => (true, None),
+        Deed::Strike(foe) => (false, Some(foe)),
+    };
+    v.number("errand.attacks", &mut attacks)?;
+    visit_foe(&mut foe, v, limits, ["errand.foe.kind", "errand.foe"])?;
+    visit_point(place, v, ["errand.x", "errand.y"])?;
+    visit_point(goal, v, ["errand.goal.x", "errand.goal.y"])?;
+    *deed = match (attacks, foe) {
+        (false, None) => Deed::March,
+        (true, None) => Deed::Attack,
+        (false, Some(foe)) => Deed::Strike(foe),
+        (true, Some(_)) => return Err(StateError::Part { what: "an errand is two things at a time" }),
     };
     Ok(())
 }

@@ -45,14 +45,26 @@ impl Game {
                 }
                 Task::Strike { .. } => self.nearest_foe(place, unit.army, range),
                 Task::Attack(_) | Task::Patrol { .. } => self.nearest_foe(place, unit.army, sight),
+                Task::Hold if unit.holds => self.nearest_foe(place, unit.army, range),
                 // Nobody is lured away from its post.
                 Task::Hold => self.nearest_foe(place, unit.army, sight).filter(|foe| {
                     unit.post.distance_squared(self.aim(unit.post, *foe)) <= squared(sight + range)
                 }),
             };
+            let target = target.filter(|foe| self.can_come_at(number, *foe));
             self.units[number as usize].target = target;
             self.follow(number);
         }
+    }
+
+    /// Whether an enemy is within reach, or can be walked at in a straight line: nobody runs at a wall or a river because of whom he
+    /// sees behind it.
+    fn can_come_at(&self, number: u32, foe: Foe) -> bool {
+        let place = self.scratch.places[number as usize];
+        let aim = self.aim(place, foe);
+        let range = self.units[number as usize].kind.stats().range;
+        place.distance_squared(aim) <= squared(range)
+            || self.terrain.sees(self.terrain.cell(place), self.terrain.cell(self.terrain.nearest_free(aim)))
     }
 
     /// Who strikes an enemy that is out of sight, and has gone to where it was, goes to where it is.
@@ -60,7 +72,9 @@ impl Game {
         if let Task::Strike { foe, way: Way { route: None, .. } } = self.units[number as usize].task
             && let Some((_, place)) = self.foe_place(foe)
         {
-            self.units[number as usize].task = Task::Strike { foe, way: Way { place, route: None } };
+            let place = self.terrain.nearest_free(place);
+            let route = self.route_for(number, place, place);
+            self.units[number as usize].task = Task::Strike { foe, way: Way { place, route } };
         }
     }
 
@@ -137,6 +151,7 @@ impl Game {
         let unit = &mut self.units[number as usize];
         let Some(body) = unit.body.take() else { return };
         unit.target = None;
+        unit.errands.clear();
         unit.settle(Point::ZERO);
         let army = &mut self.armies[usize::from(unit.army)];
         army.losses += u32::from(in_battle);
@@ -184,7 +199,7 @@ impl Game {
                 && self.foe_place(foe).is_none()
             {
                 let post = self.place_of(number as u32).unwrap_or(Point::ZERO);
-                self.units[number].settle(post);
+                self.done(number as u32, post);
             }
         }
     }

@@ -1,11 +1,51 @@
 //! Carrying out orders: who is meant, and where everybody goes.
 
+use testudo_physics::math::isqrt_u64;
+
 use crate::game::Game;
-use crate::game::field::files_for;
+use crate::game::field::{SPACING, files_for};
 use crate::game::order::{Command, GROUPS, Order, Selection};
 use crate::game::point::Point;
 use crate::game::routes::RouteId;
-use crate::game::unit::{Foe, Task, Way};
+use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Task, Way};
+
+/// How units line up.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    /// About this middle, its front towards the middle of the field.
+    Square(Point),
+    /// The first rank from one place to the other.
+    Line(Point, Point),
+}
+
+impl Shape {
+    fn middle(self) -> Point {
+        match self {
+            Self::Square(middle) => middle,
+            // Both are within 2^30.
+            Self::Line(from, to) => Point { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 },
+        }
+    }
+
+    fn within(self, half: Point) -> Self {
+        match self {
+            Self::Square(middle) => Self::Square(middle.clamped(half)),
+            Self::Line(from, to) => Self::Line(from.clamped(half), to.clamped(half)),
+        }
+    }
+}
+
+/// Place number `number` of `count` units in ranks whose first goes from one place to another: as many files as have room, spread over its
+/// whole length. The other ranks stand to the right of who looks along it.
+fn line_place(from: Point, to: Point, number: u32, count: u32) -> Point {
+    let length = isqrt_u64(from.distance_squared(to)) as i32;
+    let files = (length / SPACING + 1).clamp(1, count.max(1) as i32);
+    let (file, rank) = (number as i32 % files, number as i32 / files);
+    let along = |part: i32, whole: i32| (i64::from(part) * i64::from(file) / i64::from(whole)) as i32;
+    let gaps = (files - 1).max(1);
+    let back = from.towards(to, SPACING);
+    from.offset(along(to.x - from.x, gaps), along(to.y - from.y, gaps)).offset(-back.y * rank, back.x * rank)
+}
 
 impl Game {
     /// Carries out an order of the player who commands `army`. Whoever of the selection is not alive is left out; an army
@@ -19,11 +59,23 @@ impl Game {
         self.select(army, &order.units, &mut chosen);
         match order.command {
             Command::Stop => self.stop(&chosen),
-            Command::Move(place) => self.send(army, &chosen, place.point(), Task::March),
-            Command::Attack(place) => self.send(army, &chosen, place.point(), Task::Attack),
+            Command::Move(place) => {
+                self.send(army, &chosen, Shape::Square(place.point()), Deed::March, order.is_queued);
+            }
+            Command::Attack(place) => {
+                self.send(army, &chosen, Shape::Square(place.point()), Deed::Attack, order.is_queued);
+            }
+            Command::Line { from, to } => {
+                self.send(army, &chosen, Shape::Line(from.point(), to.point()), Deed::March, order.is_queued);
+            }
+            Command::Stand(holds) => {
+                for &unit in &chosen {
+                    self.units[unit as usize].holds = holds;
+                }
+            }
             Command::Assign(group) => self.assign(army, &chosen, group),
             Command::Patrol(place) => self.patrol(army, &chosen, place.point()),
-            Command::Strike(foe) => self.strike(army, &chosen, foe),
+            Command::Strike(foe) => self.strike(army, &chosen, foe, order.is_queued),
             Command::Rally(place) => {
                 self.armies[usize::from(army)].rally = place.point().clamped(self.field.half);
             }
@@ -56,28 +108,60 @@ impl Game {
         }
     }
 
-    /// Sends units to their places in a formation about a middle. Those who cannot walk there straight share a route to it.
-    fn send(&mut self, army: u8, chosen: &[u32], middle: Point, task: impl Fn(Way) -> Task) {
-        let files = files_for(chosen.len() as u32);
-        let middle = middle.clamped(self.field.half);
+    /// Sends units to their places in a formation. Those who cannot walk there straight share a route to its middle.
+    fn send(&mut self, army: u8, chosen: &[u32], shape: Shape, deed: Deed, is_queued: bool) {
+        let shape = shape.within(self.field.half);
+        let goal = self.terrain.nearest_free(shape.middle());
+        let count = chosen.len() as u32;
         for (number, &unit) in (0..).zip(chosen) {
-            let place = self.terrain.nearest_free(self.field.place(army, middle, number, files));
-            let route = self.route_for(unit, place, middle);
-            let task = task(Way { place, route });
-            let unit = &mut self.units[unit as usize];
-            unit.task = task;
-            unit.jammed_ms = 0;
-            // Who may fight goes on with the fight that he is in.
-            if matches!(task, Task::March(_) | Task::Strike { .. }) {
-                unit.target = None;
+            let place = match shape {
+                Shape::Square(middle) => self.field.place(army, middle, number, files_for(count)),
+                Shape::Line(from, to) => line_place(from, to, number, count).clamped(self.field.half),
+            };
+            // Nobody's place is on the other side of a wall or a river.
+            let place = self.terrain.towards(goal, self.terrain.nearest_free(place));
+            let errand = Errand { deed, place, goal };
+            let state = &mut self.units[unit as usize];
+            if is_queued && state.task != Task::Hold {
+                if state.errands.len() < ERRANDS_MAX {
+                    state.errands.push_back(errand);
+                }
+            } else {
+                state.errands.clear();
+                self.begin(unit, errand);
             }
         }
+    }
+
+    /// A unit goes on its way.
+    fn begin(&mut self, unit: u32, Errand { deed, place, goal }: Errand) {
+        let route = self.route_for(unit, place, goal);
+        let unit = &mut self.units[unit as usize];
+        unit.task = deed.task(Way { place, route });
+        (unit.jammed_ms, unit.stalled_ms) = (0, 0);
+        // Who may fight goes on with the fight that he is in.
+        if deed != Deed::Attack {
+            unit.target = None;
+        }
+    }
+
+    /// A unit has done what it was told: it does the next thing, or stays where it is meant to.
+    pub(super) fn done(&mut self, unit: u32, post: Point) {
+        while let Some(errand) = self.units[unit as usize].errands.pop_front() {
+            if let Deed::Strike(foe) = errand.deed
+                && self.foe_place(foe).is_none()
+            {
+                continue;
+            }
+            return self.begin(unit, errand);
+        }
+        self.units[unit as usize].settle(post);
     }
 
     /// None if the unit can walk straight to its place; else the route to `goal`, near the place.
     pub(super) fn route_for(&mut self, unit: u32, place: Point, goal: Point) -> Option<RouteId> {
         let from = self.place_of(unit)?;
-        if self.terrain.sees(self.terrain.cell(from), self.terrain.cell(place)) {
+        if self.terrain.sees_evenly(self.terrain.cell(from), self.terrain.cell(place)) {
             return None;
         }
         self.routes.to(goal, self.standing(), &self.terrain)
@@ -88,6 +172,7 @@ impl Game {
             let Some(post) = self.place_of(number) else { continue };
             let unit = &mut self.units[number as usize];
             unit.settle(post);
+            unit.errands.clear();
             unit.target = None;
         }
     }
@@ -95,10 +180,10 @@ impl Game {
     /// There in formation, and back to the middle of where the units are now, in formation too.
     fn patrol(&mut self, army: u8, chosen: &[u32], to: Point) {
         let Some((_, home)) = self.mean_place(chosen.iter().copied()) else { return };
-        self.send(army, chosen, home, Task::Attack);
+        self.send(army, chosen, Shape::Square(home), Deed::Attack, false);
         let backs: Vec<Way> =
             chosen.iter().filter_map(|unit| self.units[*unit as usize].task.way().copied()).collect();
-        self.send(army, chosen, to, Task::Attack);
+        self.send(army, chosen, Shape::Square(to), Deed::Attack, false);
         for (&unit, mut back) in chosen.iter().zip(backs) {
             if let Task::Attack(to) = self.units[unit as usize].task {
                 // Home is near now; from there it is as far as there from here.
@@ -111,10 +196,10 @@ impl Game {
     }
 
     /// Against an enemy that stands. Own units and buildings are no enemies.
-    fn strike(&mut self, army: u8, chosen: &[u32], foe: Foe) {
+    fn strike(&mut self, army: u8, chosen: &[u32], foe: Foe, is_queued: bool) {
         let Some((owner, place)) = self.foe_place(foe) else { return };
         if owner != army {
-            self.send(army, chosen, place, |way| Task::Strike { foe, way });
+            self.send(army, chosen, Shape::Square(place), Deed::Strike(foe), is_queued);
         }
     }
 

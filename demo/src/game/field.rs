@@ -4,6 +4,7 @@
 
 use crate::game::building::BuildingKind;
 use crate::game::dice::Dice;
+use crate::game::map::{Ground, Map, START_FREE, Spot, Start};
 use crate::game::point::{Point, UNIT};
 use crate::game::rock::Rock;
 use crate::game::setup::Setup;
@@ -16,6 +17,12 @@ const GAP: i32 = 16;
 
 /// From the centre to the front of each of two armies, units: five seconds of march.
 const APPROACH: i32 = 20;
+
+/// Free ground beside the formations of two armies, units.
+const BESIDE: i32 = 14;
+
+/// Smallest side of one character of a map, raw.
+const CHARACTER_MIN: i32 = 2 * UNIT;
 
 /// Free ground before and behind a keep, units: room to walk around it.
 const AROUND_KEEP: i32 = 4;
@@ -46,18 +53,30 @@ pub(crate) struct Base {
 /// The ground of one match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Field {
-    /// Half of the side of the square, raw. Centres of bodies stay within it.
-    pub(crate) half: i32,
+    /// Half of the sides, raw. Centres of bodies stay within it.
+    pub(crate) half: Point,
     /// Ranks and files of a full army.
     pub(crate) files: u32,
     pub(crate) bases: Vec<Base>,
     pub(crate) rocks: Vec<Rock>,
+    /// Nobody walks here, either.
+    pub(crate) waters: Vec<Rock>,
+    /// Units are slow here.
+    pub(crate) woods: Vec<Rock>,
     pub(crate) boulders: Vec<Point>,
 }
 
 impl Field {
     /// The field for a setup whose ranges have been checked.
     pub(crate) fn new(setup: &Setup) -> Self {
+        match setup.map {
+            Some(map) => Self::of_map(map, files_for(setup.units)),
+            None => Self::open(setup),
+        }
+    }
+
+    /// Random rocks on open ground.
+    fn open(setup: &Setup) -> Self {
         let files = files_for(setup.units);
         // Largest: 317 files of 1.25 units.
         let army = files as i32 * SPACING / UNIT + 1;
@@ -71,12 +90,58 @@ impl Field {
         let free = ring - (army + 1) / 2 - WALL_HALF_MAX / UNIT;
         let mut dice = Dice::new(setup.seed ^ 0x6669_656c_6421);
         let breadth = if setup.players <= 2 { free.max(army / 2) } else { free };
+        let half = ring + army / 2 + 2 * (keep + AROUND_KEEP);
+        let half_y = if setup.players <= 2 { (army / 2).max(breadth) + BESIDE } else { half };
         Self {
-            half: (ring + army / 2 + 2 * (keep + AROUND_KEEP)) * UNIT,
+            half: Point { x: half * UNIT, y: half_y * UNIT },
             files,
             bases,
             rocks: rocks(&mut dice, free, breadth),
+            waters: Vec::new(),
+            woods: Vec::new(),
             boulders: boulders(&mut dice, free, breadth),
+        }
+    }
+
+    /// A map's characters are as large as its armies need.
+    fn of_map(map: &Map, files: u32) -> Self {
+        // Even, so that the middle of the map lies between two raw values of nobody.
+        let side = (files as i32 * SPACING / (2 * START_FREE as i32)).max(CHARACTER_MIN) & !1;
+        let half = Point { x: map.columns as i32 * side / 2, y: map.rows as i32 * side / 2 };
+        let middle = |(column, row): Spot| Point {
+            x: column as i32 * side + side / 2 - half.x,
+            y: row as i32 * side + side / 2 - half.y,
+        };
+        let blocks = |ground: Ground| -> Vec<Rock> {
+            let blocks = map.blocks.iter().filter(|block| block.ground == ground);
+            let rect = blocks.map(|block| {
+                let size = Point { x: block.columns as i32 * side / 2, y: block.rows as i32 * side / 2 };
+                Rock { centre: middle(block.first).offset(size.x - side / 2, size.y - side / 2), half: size }
+            });
+            rect.collect()
+        };
+        let base = |start: &Start| {
+            let centre = middle(start.army);
+            let forward = if centre.x.abs() >= centre.y.abs() {
+                (-centre.x.signum(), 0)
+            } else {
+                (0, -centre.y.signum())
+            };
+            let building = |kind: BuildingKind, spot: Spot| {
+                let half = kind.half(files);
+                (kind, Rock { centre: middle(spot), half: Point { x: half, y: half } })
+            };
+            let [left, right] = start.barracks.map(|spot| building(BuildingKind::Barracks, spot));
+            Base { centre, forward, buildings: [building(BuildingKind::Keep, start.keep), left, right] }
+        };
+        Self {
+            half,
+            files,
+            bases: map.starts.iter().map(base).collect(),
+            rocks: blocks(Ground::Rock),
+            waters: blocks(Ground::Water),
+            woods: blocks(Ground::Wood),
+            boulders: map.boulders.iter().copied().map(middle).collect(),
         }
     }
 
@@ -89,7 +154,7 @@ impl Field {
         let half = SPACING / 2;
         middle
             .offset((-fx * back - fy * across) * half, (-fy * back + fx * across) * half)
-            .clamped(self.half - UNIT)
+            .clamped(self.half.offset(-UNIT, -UNIT))
     }
 }
 
@@ -159,18 +224,21 @@ fn random_place(dice: &mut Dice, depth: i32, breadth: i32) -> Point {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::map::MAP_NAMES;
 
     #[test]
     fn every_setup_fits_the_world_and_armies_do_not_overlap() {
         for players in 1..=16_u8 {
             for units in [1, 2, 5, 200, 5_000, 100_000] {
-                let field = Field::new(&Setup { players, units, seed: 3 });
-                assert!(field.half <= 16_384 * UNIT, "{players} x {units}");
+                let field = Field::new(&Setup { players, units, seed: 3, map: None });
+                assert!(field.half.x.max(field.half.y) <= 16_384 * UNIT, "{players} x {units}");
                 let army = field.files as i32 * SPACING;
                 for (n, a) in field.bases.iter().enumerate() {
                     for (kind, Rock { centre, half }) in a.buildings {
-                        let far = centre.x.abs().max(centre.y.abs());
-                        assert!(far + half.x + UNIT < field.half, "{players} x {units}: {kind:?} of {n}");
+                        let far = Point { x: centre.x.abs(), y: centre.y.abs() }
+                            .offset(half.x + UNIT, half.y + UNIT);
+                        let inside = far.x < field.half.x && far.y < field.half.y;
+                        assert!(inside, "{players} x {units}: {kind:?} of {n}");
                         let apart = |other: &Rock| {
                             let dx = (centre.x - other.centre.x).abs() - half.x - other.half.x;
                             let dy = (centre.y - other.centre.y).abs() - half.y - other.half.y;
@@ -200,7 +268,7 @@ mod tests {
 
     #[test]
     fn places_of_a_formation_are_apart_and_the_front_looks_to_the_middle() {
-        let setup = Setup { players: 4, units: 30, seed: 3 };
+        let setup = Setup { players: 4, units: 30, seed: 3, map: None };
         let field = Field::new(&setup);
         for army in 0..4 {
             let centre = field.bases[usize::from(army)].centre;
@@ -217,9 +285,42 @@ mod tests {
 
     #[test]
     fn the_seed_decides_what_lies_around() {
-        let field = |seed| Field::new(&Setup { players: 2, units: 50, seed });
+        let field = |seed| Field::new(&Setup { players: 2, units: 50, seed, map: None });
         assert_eq!(field(1), field(1));
         assert_ne!(field(1).rocks, field(2).rocks);
+    }
+
+    /// Of every size, armies and buildings stand on free ground, and the second army sees what the first one sees.
+    #[test]
+    fn maps_fit_armies_of_every_size_and_are_fair() {
+        for name in MAP_NAMES {
+            for units in [1, 5, 200, 5_000, 100_000] {
+                let field = Field::new(&Setup { players: 2, units, seed: 3, map: Map::named(name) });
+                let [one, two] = [&field.bases[0], &field.bases[1]];
+                let turned = |point: Point| Point { x: -point.x, y: -point.y };
+                assert_eq!((one.centre, one.forward), (turned(two.centre), (-two.forward.0, -two.forward.1)));
+                let reach = field.files as i32 * SPACING / 2;
+                let formation = Rock { centre: one.centre, half: Point { x: reach, y: reach } };
+                let own: Vec<Rock> = one.buildings.iter().map(|(_, rock)| *rock).chain([formation]).collect();
+                for (n, place) in own.iter().enumerate() {
+                    let apart = |other: &Rock| {
+                        (place.centre.x - other.centre.x).abs() >= place.half.x + other.half.x
+                            || (place.centre.y - other.centre.y).abs() >= place.half.y + other.half.y
+                    };
+                    let solid = field.rocks.iter().chain(&field.waters).chain(&own[..n]);
+                    let hit = solid.filter(|other| !apart(other)).collect::<Vec<_>>();
+                    assert!(hit.is_empty(), "{name} x {units}: {place:?} {hit:?}");
+                    let far = place.centre.offset(place.half.x * place.centre.x.signum(), 0);
+                    assert_eq!(far, far.clamped(field.half), "{name} x {units}");
+                }
+                for blocks in [&field.rocks, &field.waters, &field.woods] {
+                    for block in blocks {
+                        assert!(blocks.contains(&Rock { centre: turned(block.centre), ..*block }), "{name}");
+                    }
+                }
+                assert!(field.boulders.iter().all(|place| field.boulders.contains(&turned(*place))));
+            }
+        }
     }
 
     #[test]

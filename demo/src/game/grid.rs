@@ -1,6 +1,7 @@
 //! Who is near: a uniform grid of the living units, filled anew in every frame.
 
 use crate::game::point::{Point, squared};
+use crate::game::setup::ARMIES_MAX;
 
 /// Side of a cell: 4 units, 2^18 raw.
 const CELL_SHIFT: u32 = 18;
@@ -13,38 +14,71 @@ struct Resident {
     army: u8,
 }
 
+/// Where cells are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extent {
+    /// Half of the field's sides, raw.
+    half: Point,
+    columns: i32,
+    rows: i32,
+}
+
+impl Extent {
+    /// Column and row of a place's cell.
+    fn coordinates(&self, place: Point) -> (i32, i32) {
+        let part = |part: i32, half: i32, cells: i32| {
+            let cell = (i64::from(part) + i64::from(half)) >> CELL_SHIFT;
+            cell.clamp(0, i64::from(cells) - 1) as i32
+        };
+        (part(place.x, self.half.x, self.columns), part(place.y, self.half.y, self.rows))
+    }
+
+    fn cell(&self, place: Point) -> usize {
+        let (column, row) = self.coordinates(place);
+        (row * self.columns + column) as usize
+    }
+}
+
 /// Units by cell, in ascending order within each.
 // not state: a pure function of the places of units, filled anew in every frame
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Grid {
-    /// Half of the field's side, raw.
-    half: i32,
-    /// Cells along one side.
-    columns: i32,
+    extent: Extent,
     /// Where each cell begins in `residents`; one more than cells.
     starts: Vec<u32>,
     /// Bit `n`: army `n` is in the cell.
     armies: Vec<u16>,
     residents: Vec<Resident>,
     arrivals: Vec<Resident>,
+    /// By army: the corners of the rectangle in which all of its units are.
+    spans: [Option<(Point, Point)>; ARMIES_MAX as usize],
 }
 
 impl Grid {
-    /// An empty grid for places within +-`half` on both axes.
-    pub(crate) fn new(half: i32) -> Self {
-        let columns = ((2 * i64::from(half)) >> CELL_SHIFT) as i32 + 1;
-        let cells = columns as usize * columns as usize;
-        Self { half, columns, starts: vec![0; cells + 1], armies: vec![0; cells], ..Self::default() }
+    /// An empty grid for places within +-`half`.
+    pub(crate) fn new(half: Point) -> Self {
+        let [columns, rows] = [half.x, half.y].map(|half| ((2 * i64::from(half)) >> CELL_SHIFT) as i32 + 1);
+        let cells = columns as usize * rows as usize;
+        Self {
+            extent: Extent { half, columns, rows },
+            starts: vec![0; cells + 1],
+            armies: vec![0; cells],
+            ..Self::default()
+        }
     }
 
     /// Empties the grid for a new frame.
     pub(crate) fn clear(&mut self) {
         self.arrivals.clear();
+        self.spans.fill(None);
     }
 
     /// Adds a unit; units come in ascending order.
     pub(crate) fn add(&mut self, unit: u32, army: u8, place: Point) {
         self.arrivals.push(Resident { place, unit, army });
+        let (low, high) = self.spans[usize::from(army)].get_or_insert((place, place));
+        *low = Point { x: low.x.min(place.x), y: low.y.min(place.y) };
+        *high = Point { x: high.x.max(place.x), y: high.y.max(place.y) };
     }
 
     /// Sorts the units into cells (a stable counting sort).
@@ -58,7 +92,7 @@ impl Grid {
         self.starts.fill(0);
         self.armies.fill(0);
         for resident in &self.arrivals {
-            let cell = cell(self.half, self.columns, resident.place);
+            let cell = self.extent.cell(resident.place);
             self.starts[cell] += 1;
             self.armies[cell] |= 1 << resident.army;
         }
@@ -71,16 +105,28 @@ impl Grid {
         self.residents.clear();
         self.residents.resize(self.arrivals.len(), first);
         for resident in self.arrivals.iter().rev() {
-            let start = &mut self.starts[cell(self.half, self.columns, resident.place)];
+            let start = &mut self.starts[self.extent.cell(resident.place)];
             *start -= 1;
             self.residents[*start as usize] = *resident;
         }
     }
 
+    /// Whether a unit of another army is within `radius` (raw, at most 2^30). Where all are far away, that costs nothing.
+    pub(crate) fn is_enemy_within(&self, from: Point, army: u8, radius: i32) -> bool {
+        let is_near = |(low, high): &(Point, Point)| {
+            let nearest = Point { x: from.x.clamp(low.x, high.x), y: from.y.clamp(low.y, high.y) };
+            from.distance_squared(nearest) <= squared(radius)
+        };
+        let others = (0..).zip(&self.spans).filter(|(other, _)| *other != army);
+        others.filter_map(|(_, span)| span.as_ref()).any(is_near)
+            && self.nearest_enemy(from, army, radius).is_some()
+    }
+
     /// The nearest unit of another army within `radius` (raw, at most 2^30); of equally near ones that with the lowest number.
     pub(crate) fn nearest_enemy(&self, from: Point, army: u8, radius: i32) -> Option<u32> {
         let others = !(1_u16 << army);
-        let [column, row] = [from.x, from.y].map(|part| coordinate(self.half, self.columns, part));
+        let Extent { columns, rows, .. } = self.extent;
+        let (column, row) = self.extent.coordinates(from);
         let mut best: Option<(u64, u32)> = None;
         let mut reach = squared(radius);
         for ring in 0..=(radius >> CELL_SHIFT) + 1 {
@@ -90,13 +136,13 @@ impl Grid {
             {
                 break;
             }
-            for y in (row - ring).max(0)..=(row + ring).min(self.columns - 1) {
+            for y in (row - ring).max(0)..=(row + ring).min(rows - 1) {
                 let whole_row = (y - row).abs() == ring;
                 let step = if whole_row { 1 } else { 2 * ring };
                 let mut x = column - ring;
                 while x <= column + ring {
-                    if (0..self.columns).contains(&x) {
-                        let cell = (y * self.columns + x) as usize;
+                    if (0..columns).contains(&x) {
+                        let cell = (y * columns + x) as usize;
                         if self.armies[cell] & others != 0 {
                             self.scan(cell, army, from, &mut reach, &mut best);
                         }
@@ -120,15 +166,6 @@ impl Grid {
     }
 }
 
-fn coordinate(half: i32, columns: i32, part: i32) -> i32 {
-    let cell = (i64::from(part) + i64::from(half)) >> CELL_SHIFT;
-    cell.clamp(0, i64::from(columns) - 1) as i32
-}
-
-fn cell(half: i32, columns: i32, place: Point) -> usize {
-    (coordinate(half, columns, place.y) * columns + coordinate(half, columns, place.x)) as usize
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,9 +186,9 @@ mod tests {
         let mut dice = Dice::new(9);
         let (mut found, mut nobody) = (0, 0);
         for round in 0..60 {
-            let half = dice.between(3, 70) * UNIT;
+            let half = Point { x: dice.between(3, 70) * UNIT, y: dice.between(3, 70) * UNIT };
             let count = dice.between(0, 150) as u32;
-            let mut place = || Point { x: dice.between(-half, half), y: dice.between(-half, half) };
+            let mut place = || Point { x: dice.between(-half.x, half.x), y: dice.between(-half.y, half.y) };
             let units: Vec<(u8, Point)> = (0..count).map(|n| ((n % 3) as u8, place())).collect();
             let mut grid = Grid::new(half);
             for (unit, &(army, place)) in (0..).zip(&units) {
@@ -162,6 +199,7 @@ mod tests {
                 for &(army, from) in &units {
                     let expected = nearest_by_hand(&units, from, army, radius);
                     assert_eq!(grid.nearest_enemy(from, army, radius), expected, "round {round}");
+                    assert_eq!(grid.is_enemy_within(from, army, radius), expected.is_some(), "round {round}");
                     if expected.is_some() { found += 1 } else { nobody += 1 }
                 }
             }
@@ -171,7 +209,7 @@ mod tests {
 
     #[test]
     fn equally_near_enemies_are_taken_by_number() {
-        let mut grid = Grid::new(20 * UNIT);
+        let mut grid = Grid::new(Point::from_units(20, 20));
         for (unit, x) in [(4, 5), (7, -5), (9, 5)] {
             grid.add(unit, 1, Point::from_units(x, 0));
         }

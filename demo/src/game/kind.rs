@@ -35,7 +35,7 @@ pub(crate) struct Stats {
 }
 
 const GUARD: Stats = Stats {
-    hit_points: 120,
+    hit_points: 180,
     damage: 12,
     charge: 4,
     reload_ms: 600,
@@ -46,7 +46,7 @@ const GUARD: Stats = Stats {
 };
 
 const ARCHER: Stats = Stats {
-    hit_points: 60,
+    hit_points: 90,
     damage: 11,
     charge: 1,
     reload_ms: 1_200,

@@ -3,9 +3,10 @@
 use testudo_physics::{BodyId, BodyKind};
 
 use crate::game::building::BuildingKind;
-use crate::game::field::SPACING;
+use crate::game::field::{Field, SPACING};
 use crate::game::kind::Kind;
 use crate::game::point::Point;
+use crate::game::rock::Rock;
 use crate::game::unit::Foe;
 use crate::game::{Game, NO_UNIT};
 
@@ -24,6 +25,8 @@ pub(crate) struct UnitLook {
     pub(crate) hit_points_usual: i32,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
+    /// It keeps its ground.
+    pub(crate) holds: bool,
     target: Option<Foe>,
 }
 
@@ -32,6 +35,10 @@ pub(crate) struct UnitLook {
 pub(crate) enum Scenery {
     /// Centre and half extents, raw.
     Rock { centre: Point, half: Point },
+    /// As above; units are slow in it.
+    Wood { centre: Point, half: Point },
+    /// As above; nobody walks there.
+    Water { centre: Point, half: Point },
     /// A building that stands.
     Building(BuildingLook),
 }
@@ -64,6 +71,7 @@ impl Game {
                 hit_points: unit.hit_points,
                 hit_points_usual: unit.kind.stats().hit_points,
                 groups: unit.groups,
+                holds: unit.holds,
                 target: unit.target,
             })
         })
@@ -80,16 +88,19 @@ impl Game {
         self.units.iter().filter_map(|unit| Some(unit.body?.index()))
     }
 
-    /// Half of the side of the square field, raw.
-    pub(crate) fn field_half(&self) -> i32 {
+    /// Half of the sides of the field, raw.
+    pub(crate) fn field_half(&self) -> Point {
         self.field.half
     }
 
-    /// Rocks and buildings.
+    /// Waters and woods, then rocks, then buildings.
     pub(crate) fn scenery(&self) -> impl Iterator<Item = Scenery> + '_ {
-        let rocks =
-            self.field.rocks.iter().map(|rock| Scenery::Rock { centre: rock.centre, half: rock.half });
-        rocks.chain(self.building_looks().map(Scenery::Building))
+        let Field { waters, woods, rocks, .. } = &self.field;
+        let waters =
+            waters.iter().map(|Rock { centre, half }| Scenery::Water { centre: *centre, half: *half });
+        let woods = woods.iter().map(|Rock { centre, half }| Scenery::Wood { centre: *centre, half: *half });
+        let rocks = rocks.iter().map(|Rock { centre, half }| Scenery::Rock { centre: *centre, half: *half });
+        waters.chain(woods).chain(rocks).chain(self.building_looks().map(Scenery::Building))
     }
 
     /// Standing buildings in ascending order.
@@ -129,6 +140,11 @@ impl Game {
     /// Where an army formed up at first.
     pub(crate) fn base(&self, army: u8) -> Option<Point> {
         self.field.bases.get(usize::from(army)).map(|base| base.centre)
+    }
+
+    /// Where an army's recruits gather.
+    pub(crate) fn rally(&self, army: u8) -> Option<Point> {
+        self.armies.get(usize::from(army)).filter(|army| !army.is_defeated).map(|army| army.rally)
     }
 
     /// Half of the side of the formation that a full army stands in, raw.

@@ -27,8 +27,15 @@ const JAM_PART: i32 = 4;
 /// After so long in a jam, a unit tries one side, then the other, ms each.
 const SIDESTEP_MS: u16 = 600;
 
-/// After so long in a jam, a unit that is near its place takes the place that it has, ms.
+/// After so long without getting on, a unit that is near its place takes the place that it has, ms; after twice the time, from twice the
+/// distance.
 const CONTENT_MS: u16 = 1_500;
+
+/// A unit that does not get on looks for another way once in so many frames; the units take turns.
+const ASK_EVERY: u64 = 16;
+
+/// In a wood, units are so many times slower.
+const WOOD: i32 = 2;
 
 /// How far from its post a unit may stand, raw.
 const POST_WITHIN: i32 = UNIT;
@@ -49,7 +56,15 @@ impl Game {
             let wanted = self.wanted_velocity(number);
             let Some(body) = self.world.body(id) else { continue };
             let now = Point::from_vec2(body.velocity());
-            self.units[number as usize].run(now, elapsed_ms);
+            let place = self.scratch.places[number as usize];
+            let unit = &mut self.units[number as usize];
+            unit.run(now, elapsed_ms);
+            unit.note_progress(wanted != Point::ZERO, place, elapsed_ms);
+            let wanted = if self.terrain.is_wooded(self.terrain.cell(place)) {
+                Point { x: wanted.x / WOOD, y: wanted.y / WOOD }
+            } else {
+                wanted
+            };
             if wanted == Point::ZERO {
                 let unit = &mut self.units[number as usize];
                 unit.jammed_ms = 0;
@@ -60,6 +75,7 @@ impl Game {
                 }
             }
             let wanted = self.around_the_jam(number, now, wanted, elapsed_ms);
+            let wanted = self.off_the_wall(number, wanted);
             let next = Point {
                 x: now.x + (wanted.x - now.x).clamp(-step, step),
                 y: now.y + (wanted.y - now.y).clamp(-step, step),
@@ -76,7 +92,7 @@ impl Game {
     /// Raw units per second. A unit that has arrived holds its place from now on.
     fn wanted_velocity(&mut self, number: u32) -> Point {
         let place = self.scratch.places[number as usize];
-        let Unit { kind, task, target, jammed_ms, .. } = self.units[number as usize];
+        let Unit { kind, task, target, stalled_ms, .. } = self.units[number as usize];
         let target = match task {
             // Who marches strikes in passing.
             Task::March(_) => None,
@@ -100,17 +116,20 @@ impl Game {
         }
         let Some(way) = task.way() else { return self.back_to_the_post(number, place) };
         let goal = self.next_place(place, way);
-        if goal != way.place {
+        let asks = stalled_ms >= SIDESTEP_MS && (self.frame + u64::from(number)).is_multiple_of(ASK_EVERY);
+        if asks && !matches!(task, Task::Strike { .. }) {
+            self.ask_the_way(number, task);
+        }
+        let distance = place.distance_squared(way.place);
+        let patience = i32::from(stalled_ms / CONTENT_MS).min(2);
+        let is_almost_there = stalled_ms >= SIDESTEP_MS && distance <= squared(3 * ARRIVAL);
+        let is_content = is_almost_there || patience > 0 && distance <= squared(CONTENT_WITHIN * patience);
+        if goal != way.place && !is_content {
             return place.towards(goal, stats.speed);
         }
-        let distance = place.distance_squared(goal);
-        let is_content = jammed_ms >= CONTENT_MS && distance <= squared(CONTENT_WITHIN);
         if distance <= squared(ARRIVAL) || is_content {
             self.arrive(number, place, is_content);
             return Point::ZERO;
-        }
-        if jammed_ms >= CONTENT_MS && way.route.is_none() {
-            self.ask_the_way(number, task);
         }
         if distance >= squared(stats.speed / APPROACH) {
             return place.towards(goal, stats.speed);
@@ -124,7 +143,7 @@ impl Game {
         let unit = &mut self.units[number as usize];
         let post = unit.task.way().map_or(place, |way| way.place);
         match unit.task.arrived() {
-            Task::Hold => unit.settle(if is_content { place } else { post }),
+            Task::Hold => self.done(number, if is_content { place } else { post }),
             task => unit.task = task,
         }
     }
@@ -142,26 +161,57 @@ impl Game {
         Point::ZERO
     }
 
-    /// A unit that was pushed off its straight way stands before a rock.
+    /// A unit that was pushed off its straight way stands before a rock, or its route leads over ground that has changed.
     fn ask_the_way(&mut self, number: u32, mut task: Task) {
         if let Task::March(way) | Task::Attack(way) | Task::Patrol { to: way, .. } = &mut task {
-            way.route = self.route_for(number, way.place, way.place);
+            let route = self.route_for(number, way.place, way.place);
+            way.route = route.or(way.route);
         }
-        let unit = &mut self.units[number as usize];
-        (unit.task, unit.jammed_ms) = (task, 0);
+        self.units[number as usize].task = task;
     }
 
-    /// The end of the straight leg that a unit is on: a bend of its route, or its own place once the route's end is in sight, or as long as
-    /// the way is not known.
+    /// The end of the straight leg that a unit is on: a bend of its route, or its own place once that is in sight, or as long as the
+    /// way is not known.
     fn next_place(&mut self, place: Point, way: &Way) -> Point {
         let Some(id) = way.route else { return way.place };
         let Some(route) = self.routes.get(id) else { return way.place };
         match route.next(place) {
-            Some(bend) if bend != route.goal() => return bend,
-            Some(_) => {}
-            None => self.routes.want(id),
+            Some(bend) if bend != route.goal() => bend,
+            Some(goal) => {
+                let own = self.terrain.cell(way.place);
+                if self.terrain.sees(self.terrain.cell(place), own) { way.place } else { goal }
+            }
+            None => {
+                self.routes.want(id);
+                way.place
+            }
         }
-        way.place
+    }
+
+    /// Who does not get on at all may hang at an edge beside his way, or push a boulder against a wall. First he goes to the middle of his
+    /// cell, from where the way is clear as far as routes know; if that does not help, to one side and to the other.
+    fn off_the_wall(&self, number: u32, wanted: Point) -> Point {
+        let Unit { stalled_ms, kind, task, .. } = self.units[number as usize];
+        let place = self.scratch.places[number as usize];
+        // Near his own place, he will be content with the one that he has.
+        let is_near = |way: &Way| way.place.distance_squared(place) <= squared(CONTENT_WITHIN);
+        if wanted == Point::ZERO || task.way().is_some_and(is_near) {
+            return wanted;
+        }
+        let side = if number.is_multiple_of(2) { 1 } else { -1 };
+        let aside = |side: i32| Point { x: -wanted.y * side, y: wanted.x * side };
+        match stalled_ms / SIDESTEP_MS % 4 {
+            0 => wanted,
+            1 => {
+                let cell = self.terrain.cell(place);
+                let middle = self.terrain.middle(cell);
+                let free =
+                    if self.terrain.is_blocked(cell) { self.terrain.nearest_free(middle) } else { middle };
+                place.towards(free, kind.stats().speed)
+            }
+            2 => aside(side),
+            _ => aside(-side),
+        }
     }
 
     /// What a unit tries that does not get on: past what is in its way, half of the units on each side first.

@@ -15,6 +15,7 @@ mod field;
 mod grid;
 mod kind;
 mod look;
+mod map;
 mod march;
 mod order;
 mod point;
@@ -26,6 +27,8 @@ mod setup;
 mod terrain;
 mod unit;
 
+#[cfg(test)]
+mod errands;
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +44,7 @@ use field::Field;
 use grid::Grid;
 use kind::Kind;
 pub(crate) use look::{BuildingLook, Scenery, UnitLook};
+pub(crate) use map::{MAP_BYTES_MAX, MAP_NAMES, MAP_TEXTS, Map, MapError};
 pub(crate) use order::{Area, Command, Order, Place, RANGES_MAX, Ranges, Selection};
 pub(crate) use point::{Point, UNIT, squared};
 use routes::Routes;
@@ -110,7 +114,7 @@ impl Game {
     pub(crate) fn new(setup: Setup) -> Result<Self, SetupError> {
         setup.check()?;
         let field = Field::new(&setup);
-        let corner = Point { x: field.half, y: field.half };
+        let corner = field.half;
         let bounds = Aabb { min: Point { x: -corner.x, y: -corner.y }.to_vec2(), max: corner.to_vec2() };
         let count = u32::from(setup.players) * setup.units;
         let mut game = Self {
@@ -219,7 +223,7 @@ impl Simulation for Game {
     fn player_gone(&mut self, player: PlayerId, _: Turn) {
         if let Some(army) = self.armies.get_mut(player.index()) {
             army.is_gone = true;
-            self.obey(player.0, &Order { units: Selection::All, command: Command::Stop });
+            self.obey(player.0, &Order::new(Selection::All, Command::Stop));
         }
     }
 }

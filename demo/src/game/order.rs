@@ -12,6 +12,9 @@ use crate::game::unit::Foe;
 /// Control groups of an army.
 pub(crate) const GROUPS: u8 = 10;
 
+/// Bits that say which command it is.
+const COMMAND_BITS: u32 = 4;
+
 /// Most ranges of one order. A selection in more pieces is given as a control group or an area.
 pub(crate) const RANGES_MAX: usize = 8;
 
@@ -35,6 +38,8 @@ const NUMBER_ORDER: u32 = 5;
 pub(crate) struct Order {
     pub(crate) units: Selection,
     pub(crate) command: Command,
+    /// After what the units have to do already. It counts for the commands that have an end: to go somewhere, and to strike.
+    pub(crate) is_queued: bool,
 }
 
 /// Whom an order is for.
@@ -67,6 +72,18 @@ pub(crate) enum Command {
     Strike(Foe),
     /// Recruits of the army gather there from now on; the selection means nothing.
     Rally(Place),
+    /// Go there without looking around, and line up in ranks: the first one from here to there, who looks along it sees the front on his
+    /// left.
+    Line { from: Place, to: Place },
+    /// Whether they keep their places from now on, and strike only who comes within reach.
+    Stand(bool),
+}
+
+impl Order {
+    /// One that runs at once.
+    pub(crate) fn new(units: Selection, command: Command) -> Self {
+        Self { units, command, is_queued: false }
+    }
 }
 
 /// A place as orders carry it: quarters of a unit.
@@ -105,6 +122,9 @@ impl Command {
             Self::Patrol(_) => "patrol",
             Self::Strike(_) => "strike",
             Self::Rally(_) => "rally",
+            Self::Line { .. } => "line",
+            Self::Stand(true) => "hold",
+            Self::Stand(false) => "free",
         }
     }
 
@@ -112,7 +132,8 @@ impl Command {
     pub(crate) fn place(self) -> Option<Place> {
         match self {
             Self::Move(place) | Self::Attack(place) | Self::Patrol(place) | Self::Rally(place) => Some(place),
-            Self::Stop | Self::Assign(_) | Self::Strike(_) => None,
+            Self::Line { from, .. } => Some(from),
+            Self::Stop | Self::Assign(_) | Self::Strike(_) | Self::Stand(_) => None,
         }
     }
 }
@@ -137,6 +158,9 @@ impl Order {
             Command::Strike(Foe::Unit(_)) => format!("{whom}: attack one enemy"),
             Command::Strike(Foe::Building(_)) => format!("{whom}: attack a building"),
             Command::Rally(_) => "recruits: gather there".into(),
+            Command::Line { .. } => format!("{whom}: line up there"),
+            Command::Stand(true) => format!("{whom}: hold ground"),
+            Command::Stand(false) => format!("{whom}: attack who comes near"),
         }
     }
 }
@@ -270,38 +294,48 @@ fn decode_group(input: &mut BitReader<'_>) -> Result<u8, DecodeError> {
 }
 
 impl Action for Order {
-    /// Three bits of command, two of selection, three of count, eight ranges of two numbers of at most 28 bits, a place (an
-    /// enemy's number is shorter).
-    const MAX_BITS: u32 = 3 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 2 * PLACE_BITS;
+    /// Four bits of command, one that says whether it is queued, two of selection, three of count, eight ranges of two numbers of at most 28
+    /// bits, two places (an enemy's number is shorter).
+    const MAX_BITS: u32 = COMMAND_BITS + 1 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 4 * PLACE_BITS;
 
     fn encode(&self, out: &mut BitWriter) {
         match self.command {
-            Command::Stop => out.write_bits(0, 3),
+            Command::Stop => out.write_bits(0, COMMAND_BITS),
             Command::Move(place) => {
-                out.write_bits(1, 3);
+                out.write_bits(1, COMMAND_BITS);
                 place.encode(out);
             }
             Command::Attack(place) => {
-                out.write_bits(2, 3);
+                out.write_bits(2, COMMAND_BITS);
                 place.encode(out);
             }
             Command::Assign(group) => {
-                out.write_bits(3, 3);
+                out.write_bits(3, COMMAND_BITS);
                 encode_group(group, out);
             }
             Command::Patrol(place) => {
-                out.write_bits(4, 3);
+                out.write_bits(4, COMMAND_BITS);
                 place.encode(out);
             }
             Command::Strike(foe) => {
-                out.write_bits(5, 3);
+                out.write_bits(5, COMMAND_BITS);
                 encode_foe(foe, out);
             }
             Command::Rally(place) => {
-                out.write_bits(6, 3);
+                out.write_bits(6, COMMAND_BITS);
                 place.encode(out);
             }
+            Command::Line { from, to } => {
+                out.write_bits(7, COMMAND_BITS);
+                from.encode(out);
+                to.encode(out);
+            }
+            Command::Stand(holds) => {
+                out.write_bits(8, COMMAND_BITS);
+                out.write_bits(u64::from(holds), 1);
+            }
         }
+        out.write_bits(u64::from(self.is_queued), 1);
         match &self.units {
             Selection::All => out.write_bits(0, 2),
             Selection::Group(group) => {
@@ -321,7 +355,7 @@ impl Action for Order {
     }
 
     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        let command = match input.read_bits(3)? {
+        let command = match input.read_bits(COMMAND_BITS)? {
             0 => Command::Stop,
             1 => Command::Move(Place::decode(input)?),
             2 => Command::Attack(Place::decode(input)?),
@@ -329,15 +363,18 @@ impl Action for Order {
             4 => Command::Patrol(Place::decode(input)?),
             5 => Command::Strike(decode_foe(input)?),
             6 => Command::Rally(Place::decode(input)?),
+            7 => Command::Line { from: Place::decode(input)?, to: Place::decode(input)? },
+            8 => Command::Stand(input.read_bits(1)? == 1),
             kind => return Err(DecodeError::UnknownKind(kind as u8)),
         };
+        let is_queued = input.read_bits(1)? == 1;
         let units = match input.read_bits(2)? {
             0 => Selection::All,
             1 => Selection::Group(decode_group(input)?),
             2 => Selection::Area(Area::decode(input)?),
             _ => Selection::Units(Ranges::decode(input)?),
         };
-        Ok(Self { units, command })
+        Ok(Self { units, command, is_queued })
     }
 }
 
@@ -379,10 +416,14 @@ mod tests {
             Command::Strike(Foe::Unit(FOES_MAX)),
             Command::Strike(Foe::Building(0)),
             Command::Rally(place),
+            Command::Line { from: place, to: Place::near(corner) },
+            Command::Stand(true),
+            Command::Stand(false),
         ];
-        let all =
-            commands.into_iter().flat_map(|command| selections.clone().map(|units| Order { units, command }));
-        all.collect()
+        let all = commands
+            .into_iter()
+            .flat_map(|command| selections.clone().map(|units| Order::new(units, command)));
+        all.flat_map(|order| [false, true].map(|is_queued| Order { is_queued, ..order.clone() })).collect()
     }
 
     #[test]
@@ -399,10 +440,10 @@ mod tests {
     fn an_order_for_5000_units_is_as_small_as_one_for_five() {
         let command = Command::Attack(Place::near(Point::ZERO));
         for units in [Selection::Group(3), Selection::Area(Area::between(Point::ZERO, Point::ZERO))] {
-            assert!(bits_of(&Order { units, command }).bit_count() <= 15 * 8);
+            assert!(bits_of(&Order::new(units, command)).bit_count() <= 15 * 8);
         }
-        let five = bits_of(&Order { units: ranges(&[(0, 5)]), command }).bit_count();
-        let many = bits_of(&Order { units: ranges(&[(0, 5_000)]), command }).bit_count();
+        let five = bits_of(&Order::new(ranges(&[(0, 5)]), command)).bit_count();
+        let many = bits_of(&Order::new(ranges(&[(0, 5_000)]), command)).bit_count();
         assert!(many <= five + 16, "{many} bits instead of {five}");
     }
 
@@ -432,17 +473,17 @@ mod tests {
     #[test]
     fn orders_out_of_range_are_refused() {
         let mut out = BitWriter::new();
-        out.write_bits(0, 3);
+        out.write_bits(0, COMMAND_BITS + 1);
         out.write_bits(1, 2);
         out.write_bits(10, 4);
         let decode =
             |out: &BitWriter| Order::decode(&mut BitReader::with_bit_count(out.bytes(), out.bit_count()));
         assert_eq!(decode(&out), Err(DecodeError::OutOfRange { value: 10, max: 9 }));
         out.clear();
-        out.write_bits(7, 3);
-        assert_eq!(decode(&out), Err(DecodeError::UnknownKind(7)));
+        out.write_bits(9, COMMAND_BITS);
+        assert_eq!(decode(&out), Err(DecodeError::UnknownKind(9)));
         out.clear();
-        out.write_bits(0, 3);
+        out.write_bits(0, COMMAND_BITS + 1);
         out.write_bits(3, 2);
         out.write_bits(0, 3);
         out.write_golomb(UNITS_MAX, NUMBER_ORDER);

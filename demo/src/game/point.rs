@@ -41,9 +41,9 @@ impl Point {
         Self { x: self.x.saturating_add(x), y: self.y.saturating_add(y) }
     }
 
-    /// Each component held within +-`limit`.
-    pub(crate) fn clamped(self, limit: i32) -> Self {
-        Self { x: self.x.clamp(-limit, limit), y: self.y.clamp(-limit, limit) }
+    /// Held within +-`half`, a point without negative parts.
+    pub(crate) fn clamped(self, half: Self) -> Self {
+        Self { x: self.x.clamp(-half.x, half.x), y: self.y.clamp(-half.y, half.y) }
     }
 
     /// Square of the distance, raw units squared. Exact: each difference is below 2^32, the sum below 2^63 on a field.

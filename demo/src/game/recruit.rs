@@ -1,5 +1,7 @@
 //! How units come into the world: all at once at first, then one by one out of keeps and barracks.
 
+use std::collections::VecDeque;
+
 use testudo_physics::{BodyDef, Shape};
 
 use crate::game::building::Building;
@@ -36,7 +38,7 @@ impl Game {
             let body = BodyDef::static_body(Shape::Rect { half_extents: rock.half.to_vec2() });
             body.position(rock.centre.to_vec2()).user(NO_UNIT)
         };
-        for rock in &self.field.rocks {
+        for rock in self.field.rocks.iter().chain(&self.field.waters) {
             self.world.create_body(&immovable(rock))?;
         }
         for building in &mut self.buildings {
@@ -106,7 +108,7 @@ impl Game {
     fn is_besieged(&self, number: usize) -> bool {
         let Building { army, ground, .. } = &self.buildings[number];
         let reach = ground.half.x + 2 * self.formation_half() + SIEGE;
-        self.scratch.grid.nearest_enemy(ground.centre, *army, reach).is_some()
+        self.scratch.grid.is_enemy_within(ground.centre, *army, reach)
     }
 
     /// A place in front of a building.
@@ -141,8 +143,12 @@ pub(super) fn dismissed(army: u8, kind: Kind) -> Unit {
         hit_points: 0,
         reload_ms: 0,
         jammed_ms: 0,
+        anchor: Point::ZERO,
+        stalled_ms: 0,
         running_ms: 0,
         task: Task::Hold,
+        errands: VecDeque::new(),
+        holds: false,
         post: Point::ZERO,
         away_ms: 0,
         target: None,

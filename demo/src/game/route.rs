@@ -9,8 +9,11 @@ use crate::game::terrain::{Cell, Terrain};
 const STRAIGHT: u32 = 5;
 const DIAGONAL: u32 = 7;
 
+/// A step out of a wooded cell costs so many times as much, as units are so many times slower there.
+const WOOD: u32 = 2;
+
 /// Cells that wait, by distance modulo this; more than the longest step.
-const BUCKETS: u32 = 8;
+const BUCKETS: u32 = 16;
 
 /// A cell that the search has not reached.
 const UNKNOWN: Cell = Cell::MAX;
@@ -201,11 +204,13 @@ impl Flow {
         // Settled before this one, so what it leads to is known.
         let from = self.next[at];
         let beyond = self.next[usize::from(from)];
-        if beyond != from && terrain.sees(cell, beyond) {
+        if beyond != from && terrain.sees_evenly(cell, beyond) {
             self.next[at] = beyond;
         }
         for (neighbour, is_diagonal) in terrain.neighbours(cell) {
-            let distance = self.distance + if is_diagonal { DIAGONAL } else { STRAIGHT };
+            let step = if is_diagonal { DIAGONAL } else { STRAIGHT };
+            let slow = if terrain.is_wooded(neighbour) { WOOD } else { 1 };
+            let distance = self.distance + step * slow;
             if distance < self.distances[usize::from(neighbour)] {
                 self.distances[usize::from(neighbour)] = distance;
                 self.next[usize::from(neighbour)] = cell;

@@ -50,6 +50,8 @@ impl Routes {
         let leads_there =
             |route: &Option<Route>| route.as_ref().is_some_and(|route| route.leads_to(goal, standing));
         if let Some(known) = self.routes.iter().position(leads_there) {
+            // Whoever asks in the middle of a frame has been counted before: it must not be dropped at the frame's end.
+            self.count(RouteId(known as u8));
             return Some(RouteId(known as u8));
         }
         let free = self.routes.iter().position(Option::is_none);
@@ -61,6 +63,7 @@ impl Routes {
             self.routes.push(None);
         }
         self.routes[slot] = Some(Route::new(goal, standing, terrain));
+        self.count(RouteId(slot as u8));
         Some(RouteId(slot as u8))
     }
 
@@ -152,6 +155,8 @@ mod tests {
         let second = routes.to(b, 3, &terrain).unwrap();
         let other_ground = routes.to(a, 1, &terrain).unwrap();
         assert!(first != second && other_ground != first);
+        routes.drop_unused();
+        assert_eq!(routes.iter().count(), 3, "asked for since the last count");
         routes.begin_count();
         routes.count(second);
         routes.drop_unused();

@@ -4,6 +4,8 @@ use core::fmt;
 
 use testudo_physics::{BodyError, SIM_VERSION, WorldError, hash_bytes};
 
+use crate::game::map::Map;
+
 /// Most armies on one field.
 pub(crate) const ARMIES_MAX: u8 = 16;
 
@@ -22,6 +24,8 @@ pub(crate) struct Setup {
     pub(crate) units: u32,
     /// Decides where obstacles are, how strong each unit is and what bots do.
     pub(crate) seed: u64,
+    /// The ground; none: an open field that follows from the seed. Maps are for two players.
+    pub(crate) map: Option<&'static Map>,
 }
 
 /// Why there is no match with these settings.
@@ -29,6 +33,8 @@ pub(crate) struct Setup {
 pub(crate) enum SetupError {
     /// A number is outside `1..=max`.
     OutOfRange { setting: &'static str, value: u32, max: u32 },
+    /// Maps are for two players.
+    Map { players: u8 },
     /// The physics refused the world.
     World(WorldError),
     /// The physics refused a body.
@@ -44,6 +50,9 @@ impl Setup {
                 return Err(SetupError::OutOfRange { setting, value, max });
             }
         }
+        if self.map.is_some() && self.players != 2 {
+            return Err(SetupError::Map { players: self.players });
+        }
         Ok(())
     }
 
@@ -54,12 +63,13 @@ impl Setup {
 
     /// What must be equal before two peers may play, beside the session's own settings.
     pub(crate) fn content_hash(&self) -> u64 {
-        let mut bytes = [0; 24];
+        let mut bytes = [0; 32];
         bytes[..4].copy_from_slice(&SIM_VERSION.to_le_bytes());
         bytes[4..8].copy_from_slice(&RULES_VERSION.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.units.to_le_bytes());
         bytes[12] = self.players;
-        bytes[16..].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[24..].copy_from_slice(&self.map.map_or(0, |map| map.hash).to_le_bytes());
         hash_bytes(&bytes)
     }
 }
@@ -69,6 +79,12 @@ impl fmt::Display for SetupError {
         match self {
             Self::OutOfRange { setting, value, max } => {
                 write!(f, "{setting} must be 1 to {max}, not {value}")
+            }
+            Self::Map { players } => {
+                write!(
+                    f,
+                    "a map is for two players, not for {players}: leave --map out, or play with --players 2"
+                )
             }
             Self::World(error) => write!(f, "{error}"),
             Self::Body(error) => write!(f, "the physics refused a body: {error:?}"),
@@ -94,19 +110,32 @@ impl From<BodyError> for SetupError {
 mod tests {
     use super::*;
 
+    const BASE: Setup = Setup { players: 2, units: 10, seed: 7, map: None };
+
     #[test]
     fn limits_are_named() {
-        let setup = Setup { players: 17, units: 1, seed: 0 };
+        let setup = Setup { players: 17, ..BASE };
         let error = SetupError::OutOfRange { setting: "players", value: 17, max: 16 };
         assert_eq!(setup.check(), Err(error));
-        assert!(Setup { players: 1, units: 0, seed: 0 }.check().is_err());
-        assert!(Setup { players: 16, units: 100_000, seed: 0 }.check().is_ok());
+        assert!(Setup { units: 0, ..BASE }.check().is_err());
+        assert!(Setup { players: 16, units: 100_000, ..BASE }.check().is_ok());
+        let map = Map::named("ford");
+        assert_eq!(Setup { players: 3, map, ..BASE }.check(), Err(SetupError::Map { players: 3 }));
+        assert_eq!(Setup { map, ..BASE }.check(), Ok(()));
     }
 
     #[test]
     fn every_setting_counts_in_the_hash() {
-        let base = Setup { players: 2, units: 10, seed: 7 };
-        let others = [Setup { players: 3, ..base }, Setup { units: 11, ..base }, Setup { seed: 8, ..base }];
-        assert!(others.iter().all(|other| other.content_hash() != base.content_hash()));
+        let others = [
+            Setup { players: 3, ..BASE },
+            Setup { units: 11, ..BASE },
+            Setup { seed: 8, ..BASE },
+            Setup { map: Map::named("ford"), ..BASE },
+            Setup { map: Map::named("pass"), ..BASE },
+        ];
+        for (n, other) in others.iter().enumerate() {
+            assert_ne!(other.content_hash(), BASE.content_hash(), "{other:?}");
+            assert!(others[..n].iter().all(|earlier| earlier.content_hash() != other.content_hash()));
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::game::rock::Rock;
 /// Side of the smallest cells: 2 units, 2^17 raw.
 const CELL_SHIFT_MIN: u32 = 17;
 
-/// Most cells along one side. Larger fields have larger cells; numbers of cells then fit 16 bits, with one to spare.
+/// Most cells along the longer side. Larger fields have larger cells; numbers of cells then fit 16 bits, with one to spare.
 const COLUMNS_MAX: i32 = 255;
 
 /// Half of a cell's number space is searched at most for a free cell: rings about the wanted one.
@@ -21,34 +21,44 @@ pub(crate) type Cell = u16;
 // not state: a pure function of the field and of the buildings that stand
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Terrain {
-    /// Half of the field's side, raw.
-    half: i32,
+    /// Half of the field's sides, raw.
+    half: Point,
     /// Cells are 2^shift raw wide.
     shift: u32,
-    /// Cells along one side.
     columns: i32,
+    rows: i32,
     blocked: Vec<bool>,
+    /// Units are slow here.
+    wooded: Vec<bool>,
 }
 
 impl Terrain {
-    /// The ground with all rocks of a field and these buildings. A cell is blocked if a unit cannot stand in its middle.
+    /// The ground with all that blocks on a field, and these buildings. A cell is blocked if a unit cannot stand in its middle.
     pub(crate) fn new(field: &Field, buildings: impl Iterator<Item = Rock>) -> Self {
-        let side = 2 * i64::from(field.half);
+        let side = 2 * i64::from(field.half.x.max(field.half.y));
         let mut shift = CELL_SHIFT_MIN;
         while (side >> shift) >= i64::from(COLUMNS_MAX) {
             shift += 1;
         }
-        let columns = (side >> shift) as i32 + 1;
-        let blocked = vec![false; (columns * columns) as usize];
-        let mut terrain = Self { half: field.half, shift, columns, blocked };
-        for rock in field.rocks.iter().copied().chain(buildings) {
-            terrain.block(&rock);
+        let [columns, rows] =
+            [field.half.x, field.half.y].map(|half| ((2 * i64::from(half)) >> shift) as i32 + 1);
+        let free = vec![false; (columns * rows) as usize];
+        let mut terrain =
+            Self { half: field.half, shift, columns, rows, blocked: free.clone(), wooded: free };
+        // In large cells, a wall between two middles must not be forgotten.
+        let margin = UNIT_RADIUS + ((1 << (shift - 1)) - (1 << (CELL_SHIFT_MIN - 1)));
+        for rock in field.rocks.iter().chain(&field.waters).copied().chain(buildings) {
+            terrain.each_middle(&rock, margin, |terrain, cell| terrain.blocked[cell] = true);
+        }
+        for wood in &field.woods {
+            terrain.each_middle(wood, 0, |terrain, cell| terrain.wooded[cell] = true);
         }
         terrain
     }
 
-    fn block(&mut self, rock: &Rock) {
-        let reach = Point { x: rock.half.x + UNIT_RADIUS, y: rock.half.y + UNIT_RADIUS };
+    /// The cells whose middles are less than `margin` (raw) from a rectangle on both axes.
+    fn each_middle(&mut self, rock: &Rock, margin: i32, act: impl Fn(&mut Self, usize)) {
+        let reach = Point { x: rock.half.x + margin, y: rock.half.y + margin };
         let low = self.coordinates(rock.centre.offset(-reach.x, -reach.y));
         let high = self.coordinates(rock.centre.offset(reach.x, reach.y));
         for y in low.1..=high.1 {
@@ -56,7 +66,7 @@ impl Terrain {
                 let middle = self.middle_of(x, y);
                 let away = Point { x: middle.x - rock.centre.x, y: middle.y - rock.centre.y };
                 if away.x.abs() < reach.x && away.y.abs() < reach.y {
-                    self.blocked[(y * self.columns + x) as usize] = true;
+                    act(self, (y * self.columns + x) as usize);
                 }
             }
         }
@@ -64,7 +74,7 @@ impl Terrain {
 
     /// Number of cells.
     pub(crate) fn cells(&self) -> u32 {
-        self.columns.unsigned_abs().pow(2)
+        (self.columns * self.rows).unsigned_abs()
     }
 
     /// The cell of a place; of a place outside of the field, the nearest.
@@ -81,6 +91,10 @@ impl Terrain {
 
     pub(crate) fn is_blocked(&self, cell: Cell) -> bool {
         self.blocked[usize::from(cell)]
+    }
+
+    pub(crate) fn is_wooded(&self, cell: Cell) -> bool {
+        self.wooded[usize::from(cell)]
     }
 
     /// The place itself if a unit can stand there; else the middle of the free cell next to it, of equally near ones that
@@ -105,9 +119,8 @@ impl Terrain {
 
     /// Cells at `ring` steps from a cell, diagonal ones included, in ascending order of rows and columns.
     fn ring(&self, x: i32, y: i32, ring: i32) -> impl Iterator<Item = Cell> {
-        let inside = 0..self.columns;
-        let columns = self.columns;
-        (y - ring..=y + ring).filter(move |row| inside.contains(row)).flat_map(move |row| {
+        let (columns, rows) = (self.columns, self.rows);
+        (y - ring..=y + ring).filter(move |row| (0..rows).contains(row)).flat_map(move |row| {
             let step = if (row - y).abs() == ring { 1 } else { 2 * ring };
             (x - ring..=x + ring)
                 .step_by(step as usize)
@@ -132,6 +145,33 @@ impl Terrain {
     /// Whether the straight line between the middles of two cells meets free cells only. Where it passes through a corner,
     /// both cells at the sides of that corner count.
     pub(crate) fn sees(&self, from: Cell, to: Cell) -> bool {
+        self.is_straight(from, to, |_| true)
+    }
+
+    /// As [`Self::sees`], and either all cells of the line are wooded or none: a straight way is the quickest one then.
+    pub(crate) fn sees_evenly(&self, from: Cell, to: Cell) -> bool {
+        let is_wooded = self.is_wooded(from);
+        self.is_straight(from, to, |cell| self.wooded[cell] == is_wooded)
+    }
+
+    /// The last place of the straight line from a free place to another that one can walk to; `to` itself if one can walk there.
+    pub(crate) fn towards(&self, from: Point, to: Point) -> Point {
+        let here = self.cell(from);
+        if self.sees(here, self.cell(to)) {
+            return to;
+        }
+        // Steps of half a cell, from the far end.
+        let steps = ((to.x - from.x).abs().max((to.y - from.y).abs()) >> (self.shift - 1)) + 1;
+        let at = |step: i32| {
+            let part = |from: i32, to: i32| {
+                from + (i64::from(to - from) * i64::from(step) / i64::from(steps)) as i32
+            };
+            Point { x: part(from.x, to.x), y: part(from.y, to.y) }
+        };
+        (0..steps).rev().map(at).find(|place| self.sees(here, self.cell(*place))).unwrap_or(from)
+    }
+
+    fn is_straight(&self, from: Cell, to: Cell, suits: impl Fn(usize) -> bool) -> bool {
         let ((mut x, mut y), (to_x, to_y)) = (self.split(from), self.split(to));
         let (dx, dy) = ((to_x - x).abs(), (to_y - y).abs());
         let (step_x, step_y) = ((to_x - x).signum(), (to_y - y).signum());
@@ -152,7 +192,7 @@ impl Terrain {
                 y += step_y;
                 side += 2 * dx;
             }
-            if !self.is_free(x, y) {
+            if !self.is_free(x, y) || !suits((y * self.columns + x) as usize) {
                 return false;
             }
         }
@@ -160,16 +200,17 @@ impl Terrain {
     }
 
     fn is_free(&self, x: i32, y: i32) -> bool {
-        let inside = 0..self.columns;
-        inside.contains(&x) && inside.contains(&y) && !self.blocked[(y * self.columns + x) as usize]
+        (0..self.columns).contains(&x)
+            && (0..self.rows).contains(&y)
+            && !self.blocked[(y * self.columns + x) as usize]
     }
 
     fn coordinates(&self, place: Point) -> (i32, i32) {
-        let part = |part: i32| {
-            let cell = (i64::from(part) + i64::from(self.half)) >> self.shift;
-            cell.clamp(0, i64::from(self.columns) - 1) as i32
+        let part = |part: i32, half: i32, cells: i32| {
+            let cell = (i64::from(part) + i64::from(half)) >> self.shift;
+            cell.clamp(0, i64::from(cells) - 1) as i32
         };
-        (part(place.x), part(place.y))
+        (part(place.x, self.half.x, self.columns), part(place.y, self.half.y, self.rows))
     }
 
     fn split(&self, cell: Cell) -> (i32, i32) {
@@ -177,12 +218,12 @@ impl Terrain {
     }
 
     fn middle_of(&self, x: i32, y: i32) -> Point {
-        let part = |cell: i32| {
-            let middle = (i64::from(cell) << self.shift) + (1 << (self.shift - 1)) - i64::from(self.half);
+        let part = |cell: i32, half: i32| {
+            let middle = (i64::from(cell) << self.shift) + (1 << (self.shift - 1)) - i64::from(half);
             // The last cell may reach beyond the field.
-            middle.min(i64::from(self.half)) as i32
+            middle.min(i64::from(half)) as i32
         };
-        Point { x: part(x), y: part(y) }
+        Point { x: part(x, self.half.x), y: part(y, self.half.y) }
     }
 }
 
@@ -194,8 +235,8 @@ pub(crate) mod tests {
 
     /// A square of `half` units with these rocks, in whole units: centre and half extents.
     pub(crate) fn ground(half: i32, rocks: &[(i32, i32, i32, i32)]) -> Terrain {
-        let mut field = Field::new(&Setup { players: 1, units: 1, seed: 1 });
-        field.half = half * UNIT;
+        let mut field = Field::new(&Setup { players: 1, units: 1, seed: 1, map: None });
+        field.half = Point::from_units(half, half);
         field.rocks = rocks
             .iter()
             .map(|&(x, y, dx, dy)| Rock { centre: Point::from_units(x, y), half: Point::from_units(dx, dy) })
@@ -207,7 +248,7 @@ pub(crate) mod tests {
     fn cells_are_where_their_middles_are_and_fit_their_numbers() {
         for units in [1, 200, 5_000, UNITS_MAX] {
             for players in [1, 2, ARMIES_MAX] {
-                let field = Field::new(&Setup { players, units, seed: 3 });
+                let field = Field::new(&Setup { players, units, seed: 3, map: None });
                 let terrain = Terrain::new(&field, core::iter::empty());
                 assert!(terrain.cells() < u32::from(Cell::MAX), "{players} x {units}");
                 for cell in 0..terrain.cells() as Cell {

@@ -10,11 +10,11 @@ use super::*;
 const FPS: u32 = 20;
 
 fn game(players: u8, units: u32) -> Game {
-    Game::new(Setup { players, units, seed: 7 }).unwrap()
+    Game::new(Setup { players, units, seed: 7, map: None }).unwrap()
 }
 
 fn order(units: Selection, command: Command) -> Order {
-    Order { units, command }
+    Order::new(units, command)
 }
 
 fn attack_centre(game: &mut Game) {
@@ -33,7 +33,7 @@ fn run(game: &mut Game, frames: u32) {
 #[test]
 fn the_same_orders_give_the_same_bits_and_another_seed_others() {
     let checksum = |seed| {
-        let mut game = Game::new(Setup { players: 3, units: 30, seed }).unwrap();
+        let mut game = Game::new(Setup { players: 3, units: 30, seed, map: None }).unwrap();
         attack_centre(&mut game);
         run(&mut game, 200);
         game.checksum()
@@ -116,6 +116,69 @@ fn a_stop_stops_and_a_group_follows_its_orders_alone() {
 }
 
 #[test]
+fn queued_orders_run_one_after_the_other_and_a_new_one_replaces_them() {
+    let mut game = game(1, 9);
+    let base = game.base(0).unwrap();
+    let corners = [(10, 6), (20, -4), (6, -6)].map(|(x, y)| base.offset(x * UNIT, y * UNIT));
+    for (n, corner) in corners.into_iter().enumerate() {
+        let go = order(Selection::All, Command::Move(Place::near(corner)));
+        game.apply(PlayerId(0), &Order { is_queued: n > 0, ..go });
+    }
+    let mut visited = Vec::new();
+    for _ in 0..800 {
+        run(&mut game, 1);
+        let place = game.place_of(4).unwrap();
+        let near = corners.iter().position(|corner| place.distance_squared(*corner) < squared(3 * UNIT / 2));
+        if near.is_some() && visited.last() != Some(&near) {
+            visited.push(near);
+        }
+    }
+    assert_eq!(visited, [Some(0), Some(1), Some(2)]);
+    assert!(game.units.iter().all(|unit| unit.task == Task::Hold && unit.errands.is_empty()));
+    for is_queued in [false, true, true] {
+        let go = order(Selection::All, Command::Attack(Place::near(corners[0])));
+        game.apply(PlayerId(0), &Order { is_queued, ..go });
+    }
+    assert!(game.units.iter().all(|unit| unit.errands.len() == 2));
+    game.apply(PlayerId(0), &order(Selection::All, Command::Move(Place::near(corners[1]))));
+    assert!(game.units.iter().all(|unit| unit.errands.is_empty()));
+}
+
+#[test]
+fn a_line_is_as_broad_as_it_was_drawn_and_its_guards_stand_in_front() {
+    let mut game = game(1, 40);
+    let base = game.base(0).unwrap();
+    let (from, to) = (base.offset(10 * UNIT, -8 * UNIT), base.offset(10 * UNIT, 8 * UNIT));
+    let line = Command::Line { from: Place::near(from), to: Place::near(to) };
+    game.apply(PlayerId(0), &order(Selection::All, line));
+    run(&mut game, 500);
+    let places: Vec<Point> = (0..40).map(|unit| game.place_of(unit).unwrap()).collect();
+    // Drawn downwards: it looks to the right.
+    let front = places[..13].iter().map(|place| place.x).min().unwrap();
+    let rear = places[30..].iter().map(|place| place.x).max().unwrap();
+    assert!(front > rear, "archers (from number 30 on) stand before guards: {places:?}");
+    let ys = || places.iter().map(|place| place.y);
+    let breadth = ys().max().unwrap() - ys().min().unwrap();
+    assert!((14 * UNIT..19 * UNIT).contains(&breadth), "{breadth}");
+}
+
+/// An enemy is in sight of both; who holds his ground stays.
+#[test]
+fn who_holds_strikes_only_who_comes_within_reach() {
+    for holds in [false, true] {
+        let mut game = game(2, 12);
+        let foe = game.base(1).unwrap();
+        let near = foe.offset(-11 * UNIT, 0);
+        game.apply(PlayerId(0), &order(Selection::All, Command::Stand(holds)));
+        game.apply(PlayerId(0), &order(Selection::All, Command::Move(Place::near(near))));
+        game.apply(PlayerId(1), &order(Selection::All, Command::Stand(true)));
+        run(&mut game, 600);
+        let (_, middle) = game.middle(0).unwrap();
+        assert_eq!(middle.distance_squared(near) < squared(UNIT), holds, "{holds}: {middle:?} {near:?}");
+    }
+}
+
+#[test]
 fn control_groups_are_assigned_and_replaced() {
     let mut game = game(2, 10);
     let some = Selection::Units(Ranges::one(2, 3).unwrap());
@@ -175,6 +238,11 @@ fn every_number_of_the_state_is_hashed_and_named() {
     whole.apply(PlayerId(1), &order(Selection::Group(ARCHERS), patrol));
     let strike = Command::Strike(Foe::Building(4));
     whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), strike));
+    let then = order(Selection::Group(LEFT_WING), Command::Strike(Foe::Building(3)));
+    whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
+    whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), Command::Stand(true)));
+    let then = order(Selection::Group(RIGHT_WING), Command::Move(Place::near(Point::ZERO)));
+    whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
     run(&mut whole, 140);
     let before = state_hash(&mut whole);
     let mut leaves = Vec::new();
@@ -204,7 +272,9 @@ fn every_number_of_the_state_is_hashed_and_named() {
     stiff.retain(|key| !flipped.contains_key(key));
     let games_own: Vec<_> = stiff.iter().filter(|(kind, _)| !matches!(*kind, "world" | "body")).collect();
     assert!(
-        games_own.iter().all(|(kind, name)| *name == "entry" || *name == "foe.kind" || *kind == "route"),
+        games_own
+            .iter()
+            .all(|(kind, name)| *name == "entry" || name.ends_with("foe.kind") || *kind == "route"),
         "never flipped: {games_own:?}"
     );
     for own in ["hit_points", "task", "target", "goal.x", "back.x", "foe", "rally.x", "ready", "reserve"] {

@@ -1,13 +1,18 @@
 //! Units: what they do at the moment.
 
+use std::collections::VecDeque;
+
 use testudo_physics::BodyId;
 
 use crate::game::kind::Kind;
-use crate::game::point::{Point, squared};
+use crate::game::point::{Point, UNIT, squared};
 use crate::game::routes::RouteId;
 
 /// More momentum than this is not gathered, ms.
 const MOMENTUM_MAX_MS: u16 = 2_000;
+
+/// Who has come no farther than this (raw) does not get on.
+const PROGRESS: i32 = UNIT;
 
 /// Whom a unit fights. Numbers of the match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -23,6 +28,41 @@ pub(crate) struct Way {
     pub(crate) place: Point,
     /// The route that it shares with others; none: straight.
     pub(crate) route: Option<RouteId>,
+}
+
+/// What is to be done there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Deed {
+    /// See [`Task::March`].
+    March,
+    /// See [`Task::Attack`].
+    Attack,
+    /// See [`Task::Strike`].
+    Strike(Foe),
+}
+
+/// Something that a unit is to do after what it does now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Errand {
+    pub(crate) deed: Deed,
+    /// The unit's own place.
+    pub(crate) place: Point,
+    /// The place that the units of one order share.
+    pub(crate) goal: Point,
+}
+
+/// Most errands of a unit; an order that is queued behind these is lost.
+pub(crate) const ERRANDS_MAX: usize = 8;
+
+impl Deed {
+    /// The task of going there.
+    pub(crate) fn task(self, way: Way) -> Task {
+        match self {
+            Self::March => Task::March(way),
+            Self::Attack => Task::Attack(way),
+            Self::Strike(foe) => Task::Strike { foe, way },
+        }
+    }
 }
 
 /// What a unit was told to do.
@@ -80,9 +120,16 @@ pub(crate) struct Unit {
     pub(crate) reload_ms: u16,
     /// For how long it has wanted to move and hardly did, ms; stops counting at its largest value.
     pub(crate) jammed_ms: u16,
+    /// Where it was when it last got on, and for how long it has wanted to go on from there, ms.
+    pub(crate) anchor: Point,
+    pub(crate) stalled_ms: u16,
     /// For how long it has run, ms: momentum for a charge. Falls twice as fast as it grows.
     pub(crate) running_ms: u16,
     pub(crate) task: Task,
+    /// What it does then, the next one first; at most [`ERRANDS_MAX`].
+    pub(crate) errands: VecDeque<Errand>,
+    /// It keeps its post, and strikes only who comes within reach of it.
+    pub(crate) holds: bool,
     /// Where it stands when it has nothing to do; it goes back there when it was pushed or drawn away.
     pub(crate) post: Point,
     /// For how long it has been away from its post with nothing to do, ms.
@@ -100,6 +147,15 @@ impl Unit {
         } else {
             self.running_ms.saturating_sub(elapsed_ms.saturating_mul(2))
         };
+    }
+
+    /// Notes whether it gets on: `wants` to, and is at a place.
+    pub(crate) fn note_progress(&mut self, wants: bool, place: Point, elapsed_ms: u16) {
+        if wants && place.distance_squared(self.anchor) <= squared(PROGRESS) {
+            self.stalled_ms = self.stalled_ms.saturating_add(elapsed_ms);
+        } else {
+            (self.anchor, self.stalled_ms) = (place, 0);
+        }
     }
 
     /// Has nothing to do any more, and stays at a place.

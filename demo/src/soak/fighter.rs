@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_a_client_ran_can_be_played_again() {
-        let game = Game::new(Setup { players: 2, units: 20, seed: 4 }).unwrap();
+        let game = Game::new(Setup { players: 2, units: 20, seed: 4, map: None }).unwrap();
         let mut fighter = Fighter::new(game.clone());
         for turn in 0..50 {
             if turn == 20 {

@@ -78,7 +78,7 @@ mod tests {
     use crate::game::{Command, Selection};
 
     fn order(group: u8) -> Order {
-        Order { units: Selection::Group(group), command: Command::Stop }
+        Order::new(Selection::Group(group), Command::Stop)
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Plan {
             [10, 10, 10, 20, if players <= 3 { 30 } else { 10 }][dice.between(0, 4) as usize];
         let mut plan = Self {
             seed,
-            setup: Setup { players, units, seed },
+            setup: Setup { players, units, seed, map: None },
             turns: dice.between(100, 120) as u32,
             topology,
             spectators: u32::from(watched),

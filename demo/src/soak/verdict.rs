@@ -150,7 +150,7 @@ mod tests {
     const TURNS: u32 = 6;
 
     fn order(group: u8) -> Order {
-        Order { units: Selection::Group(group), command: Command::Stop }
+        Order::new(Selection::Group(group), Command::Stop)
     }
 
     /// Two players give an order in each turn.

@@ -33,6 +33,12 @@ until_said '"event":"selection","player":0,"units":100' xdotool key ctrl+a
 patiently said '"event":"hint","value":2'
 until_said '"event":"selection","player":0,"units":[1-9]' box
 
+say "everybody of a kind by a double click, a group by its badge"
+double() { place "view 1" "$1" 50 && sleep 0.2 && xdotool click --repeat 2 --delay 130 1; }
+any_double() { double 22 && sleep 0.5 && double 23 && sleep 0.5 && double 24; }
+until_said '"event":"selection","player":0,"units":(75|25)}' any_double
+until_said '"event":"selection","player":0,"units":25}' press "group 3"
+
 # Before anybody gives an order: the bot waits, and the battle with it.
 say "every size of window: no text over another, none cut off"
 resize() {
@@ -79,6 +85,21 @@ walk() { place "view 1" 45 80 && hold 3; }
 until_said '"command":"move".*"player":0' walk
 until_said '"command":"attack","event":"order".*"player":0' attack
 
+say "orders in a row, a line, holding ground"
+queue() {
+  press "choose all" && sleep 0.3 && place "view 1" 45 70 && sleep 0.1
+  xdotool keydown shift && hold 3 && xdotool keyup shift
+}
+until_said '"command":"move".*"player":0.*"queued":true' queue
+line() {
+  press "choose all" && sleep 0.3 && place "view 1" 40 30 && xdotool mousedown 3 && sleep 0.2
+  place "view 1" 40 45 && sleep 0.1 && place "view 1" 40 60 && sleep 0.2 && xdotool mouseup 3
+}
+until_said '"command":"line".*"player":0' line
+until_said '"command":"hold".*"player":0' key h
+until_said '"command":"free".*"player":0' key h
+until_said '"command":"attack","event":"order".*"player":0' attack
+
 say "losing a third of the packets; the fourth hint"
 until_said '"event":"unfolded","value":true' press unfold
 until_said '"event":"network".*"loss_ppm":3[0-9]0000' slide loss 5 55
@@ -91,10 +112,17 @@ picture tcp 7
 until_said '"event":"network".*"transport":"udp"' press udp
 until_said '"event":"network".*"loss_ppm":20000[,}].*"transport":"udp"' press ordinary
 
-say "one bit"
+say "one bit, in a small window: the card leaves the body in sight"
+resize 1024 600
 until_said '"event":"corrupt"' press corrupt
 patiently said '"event":"desync","field":"position.x".*"outlier":1'
 patiently said '"event":"hint","value":null'
+patiently placed card
+patiently placed accused
+sleep 0.5
+calm "desync at 1024 600"
+apart accused card || fail "the card hides the body: $(rect accused) under $(rect card)"
+resize 1360 860
 picture desync 1
 calm desync
 

@@ -84,6 +84,15 @@ place() {
 }
 # placed NAME: the window has it now.
 placed() { grep '"event":"places"' log | tail -1 | grep -q "\"$1\":"; }
+# rect NAME: x, y, width and height of a widget as it was seen last.
+rect() { grep '"event":"places"' log | grep -o "\"$1\":\[[^]]*\]" | tail -1 | sed 's/.*\[//; s/\]//'; }
+# apart A B: neither lies over the other.
+apart() {
+  local ax ay aw ah bx by bw bh
+  IFS=, read -r ax ay aw ah < <(rect "$1")
+  IFS=, read -r bx by bw bh < <(rect "$2")
+  ((ax + aw <= bx || bx + bw <= ax || ay + ah <= by || by + bh <= ay))
+}
 hold() { xdotool mousedown "$1" && sleep 0.15 && xdotool mouseup "$1"; }
 key() { xdotool keydown "$1" && sleep 0.1 && xdotool keyup "$1"; }
 press() { place "$1" 50 50 && sleep 0.1 && hold 1; }

@@ -12,7 +12,7 @@ use crate::app::terms::{Terms, session_config};
 use crate::app::watch::client::{Client, Fault};
 use crate::app::watch::comparison::Comparison;
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
-use crate::app::watch::pilot::play_bot;
+use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::Recording;
 use crate::game::{Game, Order};
 
@@ -23,7 +23,7 @@ const PATIENCE: u64 = 60;
 const PATIENCE_EXTRA: Duration = Duration::from_secs(120);
 
 /// Everything that decides how the match runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SimulatedMatch {
     pub(crate) terms: Terms,
     /// Every link, in both directions.
@@ -31,6 +31,8 @@ pub(crate) struct SimulatedMatch {
     pub(crate) topology: Topology,
     pub(crate) pace: Pace,
     pub(crate) fault: Option<Fault>,
+    /// By player; where a person would play, nobody gives orders.
+    pub(crate) pilots: Vec<Pilot>,
 }
 
 /// Plays the match to its end. `recordings` are written by the players' clients; `progress` hears of each turn that player 0's client
@@ -56,6 +58,7 @@ pub(crate) fn play(
 
 struct Running {
     terms: Terms,
+    pilots: Vec<Pilot>,
     virtual_match: VirtualMatch<Client>,
     /// When the first client began turn 0.
     began: Option<Instant>,
@@ -80,6 +83,7 @@ impl Running {
         net.set_default(spec.link);
         Ok(Self {
             terms: spec.terms,
+            pilots: spec.pilots.clone(),
             virtual_match: VirtualMatch::new(drivers, net),
             began: None,
             ended: None,
@@ -101,7 +105,9 @@ impl Running {
                 if player == 0 {
                     progress(turn.0);
                 }
-                play_bot(client, PlayerId(player as u8), turn, session);
+                if let Some(level) = self.pilots.get(player).and_then(|pilot| pilot.level()) {
+                    play_bot(level, client, PlayerId(player as u8), turn, session);
+                }
             });
             if self.began.is_none() && self.turns_begun() > 0 {
                 self.began = Some(now);

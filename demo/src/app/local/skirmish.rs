@@ -143,8 +143,9 @@ impl Skirmish {
         let pilots = &self.spec.pilots;
         let may_play = self.has_ordered || !pilots.contains(&Pilot::Person);
         self.virtual_match.step(&mut |player, turn, client: &Client, session: &mut Session<Order>| {
-            if may_play && pilots.get(player) == Some(&Pilot::Bot) {
-                play_bot(client, PlayerId(player as u8), turn, session);
+            let level = pilots.get(player).and_then(|pilot| pilot.level());
+            if let Some(level) = level.filter(|_| may_play) {
+                play_bot(level, client, PlayerId(player as u8), turn, session);
             }
         });
         let agreed = self.comparison.desync().is_none();
@@ -228,7 +229,7 @@ impl Skirmish {
 
     /// Who plays.
     pub(crate) fn pilot(&self, player: u8) -> Pilot {
-        self.spec.pilots.get(usize::from(player)).copied().unwrap_or(Pilot::Bot)
+        self.spec.pilots.get(usize::from(player)).copied().unwrap_or(Pilot::Person)
     }
 
     /// Flips one bit of a unit's place in the last player's copy, at the end of the turn that it plays. Does nothing if the
@@ -306,11 +307,13 @@ impl Skirmish {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bots::Level;
     use crate::game::{Command, Selection, Setup};
     use testudo_lockstep::simnet::Transport;
 
     const PICTURE: Duration = Duration::from_micros(16_667);
     const AMPLE: Duration = Duration::from_secs(60);
+    const BOT: Pilot = Pilot::Bot(Level::Normal);
 
     fn skirmish(pilots: [Pilot; 2], turns: u32) -> Skirmish {
         let link = LinkSettings::new().latency(Duration::from_millis(40)).loss_ppm(50_000);
@@ -318,7 +321,7 @@ mod tests {
     }
 
     fn over(link: LinkSettings, pace: Pace, pilots: [Pilot; 2], turns: u32) -> Skirmish {
-        let terms = Terms { setup: Setup { players: 2, units: 30, seed: 9 }, turns };
+        let terms = Terms { setup: Setup { players: 2, units: 30, seed: 9, map: None }, turns };
         Skirmish::new(SkirmishSpec { terms, link, pace, pilots: pilots.to_vec(), replays: None }).unwrap()
     }
 
@@ -329,7 +332,7 @@ mod tests {
     #[test]
     fn the_length_of_pictures_does_not_change_the_match() {
         let [smooth, jerky, stepped] = [16_667, 150_000, 0].map(|micros| {
-            let mut skirmish = skirmish([Pilot::Bot; 2], 40);
+            let mut skirmish = skirmish([BOT; 2], 40);
             while !skirmish.is_over() {
                 match micros {
                     0 => skirmish.step_frame().unwrap(),
@@ -347,7 +350,7 @@ mod tests {
 
     #[test]
     fn one_frame_is_one_frame() {
-        let mut skirmish = skirmish([Pilot::Bot; 2], 40);
+        let mut skirmish = skirmish([BOT; 2], 40);
         for frame in 1..=20 {
             skirmish.step_frame().unwrap();
             assert_eq!(skirmish.frame(0), frame);
@@ -361,7 +364,7 @@ mod tests {
         skirmish.advance(Duration::from_millis(500), AMPLE).unwrap();
         let start = place(&skirmish, 1);
         let command = Command::Move(crate::game::Place::near(crate::game::Point::ZERO));
-        skirmish.order(0, &Order { units: Selection::All, command }).unwrap();
+        skirmish.order(0, &Order::new(Selection::All, command)).unwrap();
         for _ in 0..180 {
             skirmish.advance(PICTURE, AMPLE).unwrap();
         }
@@ -371,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_corrupted_bit_is_found_where_it_was_flipped() {
-        let mut skirmish = skirmish([Pilot::Bot; 2], 400);
+        let mut skirmish = skirmish([BOT; 2], 400);
         skirmish.advance(Duration::from_secs(6), AMPLE).unwrap();
         assert_eq!(skirmish.desync(), None);
         skirmish.corrupt_one_bit();
@@ -386,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_network_that_breaks_stalls_and_recovers() {
-        let mut skirmish = skirmish([Pilot::Bot; 2], 400);
+        let mut skirmish = skirmish([BOT; 2], 400);
         let link = skirmish.link();
         skirmish.advance(Duration::from_secs(3), AMPLE).unwrap();
         skirmish.set_link(link.loss_ppm(1_000_000));
@@ -411,7 +414,7 @@ mod tests {
     #[test]
     fn with_a_twentieth_lost_tcp_makes_turns_longer_than_udp() {
         let link = LinkSettings::new().latency(Duration::from_millis(60)).loss_ppm(50_000);
-        let mut skirmish = over(link, Pace::Adaptive, [Pilot::Bot; 2], 10_000);
+        let mut skirmish = over(link, Pace::Adaptive, [BOT; 2], 10_000);
         skirmish.advance(Duration::from_secs(60), AMPLE).unwrap();
         let (udp_turn, udp_waits) = turns_and_waits(&skirmish);
         assert_eq!(skirmish.held_back(), 0);

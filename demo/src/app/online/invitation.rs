@@ -11,6 +11,7 @@ use testudo_lockstep::{Duration, Instant, PROTOCOL_VERSION, Pace, PlayerId};
 
 use crate::app::clock::Clock;
 use crate::app::error::{ANSWER_WAIT, InvitationError};
+use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms};
 use crate::game::Setup;
 
@@ -56,6 +57,8 @@ enum Answer {
     Full,
     /// The host speaks this protocol version.
     Version(u16),
+    /// The host plays on a map that this program does not have.
+    UnknownMap,
 }
 
 /// A number that nobody else is likely to have chosen.
@@ -107,6 +110,7 @@ impl Asking {
         match self.answer() {
             Some(Answer::Come(invitation)) => return invitation.within(self.units_max).map(Some),
             Some(Answer::Full) => return Err(InvitationError::Full { host }),
+            Some(Answer::UnknownMap) => return Err(InvitationError::Map { host }),
             Some(Answer::Version(theirs)) => return Err(InvitationError::Version { theirs }),
             None => {}
         }
@@ -221,12 +225,14 @@ fn answer_bytes(nonce: u64, answer: &Answer) -> [u8; BYTES] {
     bytes[8..16].copy_from_slice(&nonce.to_le_bytes());
     match answer {
         Answer::Full => bytes[16] = 1,
+        // Only who reads finds that out.
+        Answer::UnknownMap => {}
         Answer::Version(version) => {
             bytes[16] = 2;
             bytes[18..20].copy_from_slice(&version.to_le_bytes());
         }
         Answer::Come(invitation) => {
-            let Setup { players, units, seed } = invitation.terms.setup;
+            let Setup { players, units, seed, map } = invitation.terms.setup;
             bytes[17] = invitation.player;
             bytes[18] = u8::from(invitation.pace == Pace::Adaptive);
             bytes[20] = players;
@@ -234,6 +240,7 @@ fn answer_bytes(nonce: u64, answer: &Answer) -> [u8; BYTES] {
             bytes[28..32].copy_from_slice(&invitation.terms.turns.to_le_bytes());
             bytes[32..40].copy_from_slice(&seed.to_le_bytes());
             bytes[40..48].copy_from_slice(&invitation.session_id.to_le_bytes());
+            bytes[48..56].copy_from_slice(&map.map_or(0, |map| map.hash).to_le_bytes());
         }
     }
     bytes
@@ -245,10 +252,18 @@ fn read_answer(bytes: &[u8], nonce: u64) -> Option<Answer> {
     (bytes[..8] == ANSWER && u64::from_le_bytes(part(bytes, 8)) == nonce).then_some(())?;
     match bytes[16] {
         0 => {
+            let map = match u64::from_le_bytes(part(bytes, 48)) {
+                0 => None,
+                hash => match maps::with_hash(hash) {
+                    Some(map) => Some(map),
+                    None => return Some(Answer::UnknownMap),
+                },
+            };
             let setup = Setup {
                 players: bytes[20],
                 units: u32::from_le_bytes(part(bytes, 24)),
                 seed: u64::from_le_bytes(part(bytes, 32)),
+                map,
             };
             let terms = Terms { setup, turns: u32::from_le_bytes(part(bytes, 28)) };
             let session_id = u64::from_le_bytes(part(bytes, 40));
@@ -275,14 +290,17 @@ mod tests {
     use super::*;
 
     fn terms() -> Terms {
-        Terms { setup: Setup { players: 3, units: 5_000, seed: 0x0102_0304_0506_0708 }, turns: 100 }
+        Terms {
+            setup: Setup { players: 3, units: 5_000, seed: 0x0102_0304_0506_0708, map: None },
+            turns: 100,
+        }
     }
 
     fn place(places: &mut Places, nonce: u64, ms: u64) -> Option<u8> {
         let answer = places.answer(&question(nonce), Instant::from_millis(ms))?;
         match read_answer(&answer, nonce)? {
             Answer::Come(invitation) => Some(invitation.player),
-            Answer::Full | Answer::Version(_) => None,
+            Answer::Full | Answer::Version(_) | Answer::UnknownMap => None,
         }
     }
 
@@ -301,7 +319,7 @@ mod tests {
         let invitation = |players, units| Invitation {
             player: 1,
             session_id: 99,
-            terms: Terms { setup: Setup { players, units, seed: 1 }, turns: 100 },
+            terms: Terms { setup: Setup { players, units, seed: 1, map: None }, turns: 100 },
             pace: Pace::Fixed,
         };
         assert!(invitation(4, 25_000).within(100_000).is_ok());
@@ -312,6 +330,17 @@ mod tests {
             };
             assert_eq!(told, u32::from(players) * units);
         }
+    }
+
+    #[test]
+    fn a_map_is_known_by_its_hash_or_asked_for() {
+        let setup = Setup { players: 2, map: maps::named("ford"), ..terms().setup };
+        let mut places = Places::new(Terms { setup, ..terms() }, Pace::Fixed, 99);
+        let mut answer = places.answer(&question(7), Instant::ZERO).unwrap();
+        let Some(Answer::Come(invitation)) = read_answer(&answer, 7) else { panic!("no invitation") };
+        assert_eq!(invitation.terms.setup, setup);
+        answer[48] ^= 1;
+        assert_eq!(read_answer(&answer, 7), Some(Answer::UnknownMap));
     }
 
     #[test]

@@ -163,7 +163,7 @@ mod tests {
 
     impl Pair {
         fn new() -> Self {
-            let terms = Terms { setup: Setup { players: 2, units: 5, seed: 3 }, turns: 1_000 };
+            let terms = Terms { setup: Setup { players: 2, units: 5, seed: 3, map: None }, turns: 1_000 };
             let bind = SocketAddr::from(([127, 0, 0, 1], 0));
             let host = NetworkMatch::host(&terms, Pace::Adaptive, bind, options()).unwrap();
             let address = host.seat().and_then(Seat::address).unwrap();
@@ -198,7 +198,7 @@ mod tests {
         pair.until("everybody is here", |pair| {
             (0..2).all(|player| pair.has_heard(player, |news| *news == News::Started))
         });
-        let order = Order { units: Selection::All, command: Command::Stop };
+        let order = Order::new(Selection::All, Command::Stop);
         let given = pair.seat(1).order(&order).unwrap().0;
         let ran = |news: &News| matches!(news, News::Ran { player, .. } if player.0 == 1);
         pair.until("the order runs", |pair| (0..2).all(|player| pair.has_heard(player, ran)));

@@ -256,8 +256,8 @@ impl Seat {
                 checksums.pop_front();
             }
             checksums.push_back((turn.0, client.game().checksum()));
-            if *pilot == Pilot::Bot {
-                play_bot(client, *player, turn, session);
+            if let Some(level) = pilot.level() {
+                play_bot(level, client, *player, turn, session);
             }
         });
         let frames = self.told_frame..self.driver.frame().0;

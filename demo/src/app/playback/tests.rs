@@ -30,7 +30,7 @@ impl Default for Plan {
 }
 
 fn terms(plan: &Plan) -> Terms {
-    Terms { setup: Setup { players: 2, units: 12, seed: 5 }, turns: plan.turns }
+    Terms { setup: Setup { players: 2, units: 12, seed: 5, map: None }, turns: plan.turns }
 }
 
 pub(super) fn record(plan: &Plan) -> Replay {

@@ -309,7 +309,7 @@ mod tests {
 
     /// The checksum after 40 turns in which player 1's army has a bot, or nobody.
     fn after_40_turns(has_bot: bool, keeps_records: bool) -> u64 {
-        let game = Game::new(Setup { players: 2, units: 20, seed: 3 }).unwrap();
+        let game = Game::new(Setup { players: 2, units: 20, seed: 3, map: None }).unwrap();
         let mut client = Client::new(game, None, keeps_records);
         let gone = PlayerId(1);
         if has_bot {
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_replay_says_who_was_taken_over_and_plays_on() {
-        let terms = Terms { setup: Setup { players: 2, units: 20, seed: 3 }, turns: 40 };
+        let terms = Terms { setup: Setup { players: 2, units: 20, seed: 3, map: None }, turns: 40 };
         let path = std::env::temp_dir().join(format!("testudo-taken-over-{}.replay", std::process::id()));
         let mut client = Client::new(Game::new(terms.setup).unwrap(), None, false);
         client.record(Recording::create(&path, &terms).unwrap());

@@ -116,7 +116,7 @@ mod tests {
 
     /// A battle in its course, and what it has come to frame by frame in the turns before.
     fn battle(turns: u32) -> Game {
-        let mut game = Game::new(Setup { players: 2, units: 20, seed: 5 }).unwrap();
+        let mut game = Game::new(Setup { players: 2, units: 20, seed: 5, map: None }).unwrap();
         for turn in 0..turns {
             begin(&mut game, turn);
             (0..4).for_each(|_| game.step(20));

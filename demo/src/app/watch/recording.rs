@@ -10,6 +10,7 @@ use testudo_lockstep::state::{self, Recent};
 
 use crate::app::clock::seconds_since_1970;
 use crate::app::error::MatchError;
+use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms};
 use crate::game::{Game, Order, Setup};
 
@@ -28,6 +29,9 @@ const FILES_PER_SECOND_MAX: u32 = 1_000;
 
 /// Bytes of the settings in a header: players, units, seed, turns.
 const SETTINGS_BYTES: usize = 17;
+
+/// The map of a replay stands in it, because it is none of the program's.
+const OTHER_MAP: u8 = 255;
 
 /// A replay that is being written. It is no [`testudo_lockstep::replay::Recorded`], because it has what only this program wants: a file with a
 /// limit, the state right after a divergence, a turn that ends after a planted fault, and the orders of a bot instead of a note that one plays.
@@ -179,11 +183,21 @@ impl Recording {
 
 /// The first record of the replays of a match.
 pub(crate) fn header(terms: &Terms) -> ReplayHeader {
-    let Setup { players, units, seed } = terms.setup;
+    let Setup { players, units, seed, map } = terms.setup;
     let mut settings = vec![players];
     settings.extend_from_slice(&units.to_le_bytes());
     settings.extend_from_slice(&seed.to_le_bytes());
     settings.extend_from_slice(&terms.turns.to_le_bytes());
+    // A map of the program by its number, another one as a whole, so that the file can be played anywhere.
+    if let Some(map) = map {
+        match maps::number_of(map) {
+            Some(number) => settings.push(number as u8),
+            None => {
+                settings.push(OTHER_MAP);
+                settings.extend_from_slice(map.text.as_bytes());
+            }
+        }
+    }
     ReplayHeader {
         sim_version: Setup::sim_version(),
         content_hash: terms.setup.content_hash(),
@@ -197,8 +211,17 @@ pub(crate) fn header(terms: &Terms) -> ReplayHeader {
 /// # Errors
 /// There is no such file, or nothing in it that could be played.
 pub(crate) fn open(path: &Path) -> Result<(Replay, Terms), MatchError> {
+    let bytes = fs::read(path)
+        .map_err(|error| MatchError::Replay { path: path.to_owned(), what: error.to_string() })?;
+    read(path, bytes)
+}
+
+/// As [`open`], of the bytes of a file.
+///
+/// # Errors
+/// There is nothing in it that could be played.
+pub(crate) fn read(path: &Path, bytes: Vec<u8>) -> Result<(Replay, Terms), MatchError> {
     let refused = |what: String| MatchError::Replay { path: path.to_owned(), what };
-    let bytes = fs::read(path).map_err(|error| refused(error.to_string()))?;
     let replay = Replay::read(bytes, Setup::sim_version()).map_err(|error| refused(error.to_string()))?;
     let terms = terms(replay.header()).ok_or_else(|| refused("the match settings are not valid".into()))?;
     let turns = (0..replay.turns()).filter_map(|turn| replay.turn(turn));
@@ -215,10 +238,16 @@ fn impossible_rate(turn: TurnEvents<'_>) -> Option<u32> {
 }
 
 fn terms(header: &ReplayHeader) -> Option<Terms> {
-    let settings: &[u8; SETTINGS_BYTES] = header.settings.as_slice().try_into().ok()?;
+    let (settings, map) = header.settings.split_first_chunk::<SETTINGS_BYTES>()?;
+    let map = match map {
+        [] => None,
+        [OTHER_MAP, text @ ..] => Some(maps::keep(core::str::from_utf8(text).ok()?).ok()?),
+        [number] => Some(maps::numbered(usize::from(*number))?),
+        _ => return None,
+    };
     let number = |at: usize| settings[at..].first_chunk().map(|four| u32::from_le_bytes(*four));
     let seed = settings[5..].first_chunk().map(|eight| u64::from_le_bytes(*eight))?;
-    let setup = Setup { players: settings[0], units: number(1)?, seed };
+    let setup = Setup { players: settings[0], units: number(1)?, seed, map };
     let terms = Terms { setup, turns: number(13)? };
     let is_valid = setup.check().is_ok()
         && setup.content_hash() == header.content_hash
@@ -231,7 +260,7 @@ fn terms(header: &ReplayHeader) -> Option<Terms> {
 mod tests {
     use super::*;
 
-    const TERMS: Terms = Terms { setup: Setup { players: 2, units: 5, seed: 9 }, turns: 30 };
+    const TERMS: Terms = Terms { setup: Setup { players: 2, units: 5, seed: 9, map: None }, turns: 30 };
 
     fn written(header: &ReplayHeader, name: &str) -> Result<(Replay, Terms), MatchError> {
         opened(&Recorder::new(header), name)
@@ -249,6 +278,18 @@ mod tests {
     fn the_header_says_what_was_played() {
         let (replay, terms) = written(&header(&TERMS), "sound").unwrap();
         assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 0, false));
+    }
+
+    #[test]
+    fn a_map_comes_with_the_replay() {
+        let ford = maps::named("ford");
+        let text = ford.unwrap().text.replace('^', ".");
+        let own = maps::keep(&text).unwrap();
+        assert_eq!(maps::number_of(own), None);
+        for map in [ford, Some(own)] {
+            let terms = Terms { setup: Setup { map, ..TERMS.setup }, ..TERMS };
+            assert_eq!(written(&header(&terms), "map").unwrap().1, terms);
+        }
     }
 
     #[test]

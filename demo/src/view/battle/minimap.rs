@@ -7,22 +7,26 @@ use crate::view::battle::scene::position;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{Camera, place, units};
-use crate::view::paint::palette::{BACKDROP, GROUND, LINE, ROCK, TEXT, army, faded};
+use crate::view::paint::camera::{Camera, place};
+use crate::view::paint::palette::{BACKDROP, CANOPY, GROUND, LINE, ROCK, TEXT, WATER, army, faded};
 
-/// A small view of the whole field.
-pub(crate) fn view(map: Rect, half: f32) -> View {
-    View { rect: map, camera: Camera::new(Vec2::ZERO, map.w / (2.0 * half)) }
+/// A small view of the whole field, in the middle of a square.
+pub(crate) fn view(map: Rect, half: Vec2) -> View {
+    View { rect: map, camera: Camera::new(Vec2::ZERO, map.w / (2.0 * half.max_element())) }
 }
 
 /// Draws everybody as a dot, and what the large view shows as a frame.
 pub(crate) fn draw(batch: &mut Batch, game: &Game, map: Rect, seen: Rect) {
-    let small = view(map, units(game.field_half()));
+    let half = place(game.field_half());
+    let small = view(map, half);
+    let map = small.rect_at(Vec2::ZERO, half);
     batch.block(Rect::new(map.x - 3.0, map.y - 3.0, map.w + 6.0, map.h + 6.0), faded(BACKDROP, 0.85));
     batch.block(map, faded(GROUND, 0.96));
     for scenery in game.scenery() {
         let (centre, half, color) = match scenery {
             Scenery::Rock { centre, half } => (centre, half, ROCK),
+            Scenery::Wood { centre, half } => (centre, half, CANOPY),
+            Scenery::Water { centre, half } => (centre, half, WATER),
             Scenery::Building(look) => (look.centre, look.half, army(look.army)),
         };
         batch.block(small.rect_at(place(centre), place(half)), color);

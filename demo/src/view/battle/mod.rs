@@ -2,6 +2,7 @@
 
 pub(crate) mod debug;
 pub(crate) mod effects;
+pub(crate) mod land;
 pub(crate) mod minimap;
 pub(crate) mod scene;
 pub(crate) mod selection;

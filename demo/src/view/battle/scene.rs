@@ -6,6 +6,7 @@ use testudo_physics::{BodyId, Shape};
 
 use crate::game::{BuildingLook, Game, Scenery, UnitLook};
 use crate::view::battle::effects::Effects;
+use crate::view::battle::land;
 use crate::view::battle::selection::Chosen;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
@@ -68,7 +69,7 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<
         }
     }
     for (look, at) in &looks {
-        if look.army == extras.player && extras.chosen.contains(look.index) {
+        if look.army == extras.player && extras.chosen.contains((look.index, look.body)) {
             let ring = (radius * 1.4).max(3.0);
             batch.sprite(Sprite::Stain, view.at(*at), ring * 1.1, faded(SELECTION, 0.35));
             batch.sprite(Sprite::Ring, view.at(*at), ring, SELECTION);
@@ -78,11 +79,13 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<
         unit(batch, game, view, look, *at, extras);
     }
     shots(batch, game, view, &looks, extras);
+    rally(batch, game, view, extras);
     extras.effects.draw(batch, view);
     if radius > DETAIL_FROM {
         let few = extras.chosen.len() <= BARS_MAX;
         for (look, at) in &looks {
-            let is_chosen = few && look.army == extras.player && extras.chosen.contains(look.index);
+            let is_chosen =
+                few && look.army == extras.player && extras.chosen.contains((look.index, look.body));
             health(batch, extras.effects.health(look.number), view.at(*at), radius, is_chosen);
         }
     }
@@ -97,12 +100,14 @@ pub(crate) fn position(game: &Game, body: BodyId, alpha: u32) -> Option<Vec2> {
 }
 
 fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
-    let half = units(game.field_half());
+    let half = place(game.field_half());
     batch.block(view.rect, OUTSIDE);
-    batch.block(view.rect_at(Vec2::ZERO, Vec2::splat(half)), GROUND);
+    batch.block(view.rect_at(Vec2::ZERO, half), GROUND);
     patches(batch, view, half);
+    land::draw(batch, game, view, extras.effects.seconds());
     for scenery in game.scenery() {
         match scenery {
+            Scenery::Water { .. } | Scenery::Wood { .. } => {}
             Scenery::Rock { centre, half } => {
                 block(batch, view.rect_at(place(centre), place(half)), ROCK, ROCK_DARK);
             }
@@ -122,22 +127,21 @@ fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
 }
 
 /// Patches of moss and straw, in the same places in every picture: the ground is no sheet of paper, and one sees how fast the camera moves.
-fn patches(batch: &mut Batch, view: &View, half: f32) {
+fn patches(batch: &mut Batch, view: &View, half: Vec2) {
     /// Distance between patches and the widest radius, units of length, and most of them across.
     const APART: f32 = 5.0;
     const WIDEST: f32 = 5.0;
     const ACROSS_MAX: f32 = 44.0;
     let seen = view.camera.seen(view.rect);
-    let apart = APART.max(seen.w.max(seen.h).min(2.0 * half) / ACROSS_MAX);
-    let cell = |at: f32| (at.clamp(-half, half) / apart).floor() as i32;
-    for y in cell(seen.y - WIDEST)..=cell(seen.bottom() + WIDEST) {
-        for x in cell(seen.x - WIDEST)..=cell(seen.right() + WIDEST) {
-            let hash = (x as u32).wrapping_mul(0x9e37_79b1) ^ (y as u32).wrapping_mul(0x85eb_ca77);
-            let hash = (hash ^ (hash >> 15)).wrapping_mul(0x2c1b_3c6d);
+    let apart = APART.max(seen.w.max(seen.h).min(2.0 * half.max_element()) / ACROSS_MAX);
+    let cell = |at: f32, half: f32| (at.clamp(-half, half) / apart).floor() as i32;
+    for y in cell(seen.y - WIDEST, half.y)..=cell(seen.bottom() + WIDEST, half.y) {
+        for x in cell(seen.x - WIDEST, half.x)..=cell(seen.right() + WIDEST, half.x) {
+            let hash = land::scattered(x, y);
             let part = |shift: u32| (hash >> shift & 0xff) as f32 / 255.0;
             let at = vec2(x as f32 + part(0), y as f32 + part(8)) * apart;
             let radius = apart * (0.35 + 0.65 * part(16));
-            if at.x.abs() + radius > half || at.y.abs() + radius > half {
+            if at.x.abs() + radius > half.x || at.y.abs() + radius > half.y {
                 continue;
             }
             let color = if hash >> 24 & 3 == 0 { STRAW } else { MOSS };
@@ -149,6 +153,17 @@ fn patches(batch: &mut Batch, view: &View, half: f32) {
                 faded(color, 0.35 + 0.3 * part(4)),
             );
         }
+    }
+}
+
+/// A small flag where the player's recruits gather, if that is not where the army stood at first.
+fn rally(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
+    if let Some(at) = game.rally(extras.player)
+        && game.base(extras.player) != Some(at)
+    {
+        let (at, size) = (view.at(place(at)), (view.camera.scale * 0.9).clamp(8.0, 26.0));
+        batch.sprite(Sprite::Ring, at, size * 0.7, faded(army(extras.player), 0.8));
+        flag(batch, at, size, extras.effects.seconds(), army(extras.player));
     }
 }
 

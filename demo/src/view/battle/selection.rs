@@ -1,32 +1,49 @@
 //! Whom a person has chosen, and how an order names them in few bits.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+
+use testudo_physics::BodyId;
 
 use crate::game::{Area, Command, Order, Point, RANGES_MAX, Ranges, Selection};
 
 /// Control groups on the number keys.
 pub(crate) const KEYS: usize = 10;
 
-/// Numbers of units in their army.
+/// A unit's number in its army, and its body: recruits get the numbers of the fallen, but never their bodies.
+pub(crate) type Member = (u32, BodyId);
+
+/// By number in the army.
+type Members = BTreeMap<u32, BodyId>;
+
+/// Who is chosen, and who belongs to the number keys.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Chosen {
-    units: BTreeSet<u32>,
+    units: Members,
     /// As they were given their keys; the match knows of it two turns later.
-    groups: [BTreeSet<u32>; KEYS],
+    groups: [Members; KEYS],
 }
 
 /// One of the player's own living units, as the choice sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Own {
     pub(crate) index: u32,
+    pub(crate) body: BodyId,
     pub(crate) place: Point,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
+    /// It keeps its ground.
+    pub(crate) holds: bool,
+}
+
+impl Own {
+    pub(crate) fn member(&self) -> Member {
+        (self.index, self.body)
+    }
 }
 
 impl Chosen {
-    pub(crate) fn contains(&self, index: u32) -> bool {
-        self.units.contains(&index)
+    pub(crate) fn contains(&self, (index, body): Member) -> bool {
+        self.units.get(&index) == Some(&body)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -37,13 +54,13 @@ impl Chosen {
         self.units.len()
     }
 
-    /// Chooses these, beside those chosen before if `add`. A single unit that is chosen already is let go by `add`.
-    pub(crate) fn choose(&mut self, units: impl IntoIterator<Item = u32>, add: bool) {
-        let new: BTreeSet<u32> = units.into_iter().collect();
+    /// Chooses these, beside those chosen before if `add`. If all of them are chosen already, `add` lets them go.
+    pub(crate) fn choose(&mut self, units: impl IntoIterator<Item = Member>, add: bool) {
+        let new: Members = units.into_iter().collect();
         if !add {
             self.units = new;
-        } else if new.len() == 1 && new.is_subset(&self.units) {
-            self.units.retain(|unit| !new.contains(unit));
+        } else if new.iter().all(|(index, body)| self.contains((*index, *body))) {
+            self.units.retain(|index, _| !new.contains_key(index));
         } else {
             self.units.extend(new);
         }
@@ -51,8 +68,8 @@ impl Chosen {
 
     /// Forgets who has fallen.
     pub(crate) fn keep(&mut self, living: &[Own]) {
-        let living: BTreeSet<u32> = living.iter().map(|own| own.index).collect();
-        self.units.retain(|unit| living.contains(unit));
+        let living: Members = living.iter().map(Own::member).collect();
+        self.units.retain(|index, body| living.get(index) == Some(body));
     }
 
     /// Gives the chosen a number key.
@@ -62,19 +79,40 @@ impl Chosen {
 
     /// Chooses whom a number key stands for.
     pub(crate) fn recall(&mut self, key: usize, own: &[Own], add: bool) {
-        let members: Vec<u32> = if self.groups[key].is_empty() {
-            own.iter().filter(|own| own.groups & (1 << key) != 0).map(|own| own.index).collect()
-        } else {
-            let group = &self.groups[key];
-            own.iter().filter(|own| group.contains(&own.index)).map(|own| own.index).collect()
-        };
-        self.choose(members, add);
+        self.choose(self.members(key, own).map(Own::member).collect::<Vec<_>>(), add);
+    }
+
+    /// The living units that a number key stands for.
+    pub(crate) fn members<'a>(&'a self, key: usize, own: &'a [Own]) -> impl Iterator<Item = &'a Own> {
+        let group = &self.groups[key];
+        own.iter().filter(move |own| {
+            if group.is_empty() {
+                own.groups & (1 << key) != 0
+            } else {
+                group.get(&own.index) == Some(&own.body)
+            }
+        })
+    }
+
+    /// The middle of the chosen; none if nobody is.
+    pub(crate) fn middle(&self, own: &[Own]) -> Option<Point> {
+        let places = own.iter().filter(|own| self.contains(own.member())).map(|own| own.place);
+        let (mut count, mut x, mut y) = (0_i64, 0_i64, 0_i64);
+        for place in places {
+            (count, x, y) = (count + 1, x + i64::from(place.x), y + i64::from(place.y));
+        }
+        (count > 0).then(|| Point { x: (x / count) as i32, y: (y / count) as i32 })
+    }
+
+    /// Whether all of the chosen hold their ground.
+    pub(crate) fn all_hold(&self, own: &[Own]) -> bool {
+        own.iter().filter(|own| self.contains(own.member())).all(|own| own.holds)
     }
 
     /// The orders that tell the chosen a command: one where it can be said in one, a few where the choice is scattered.
-    pub(crate) fn orders(&self, own: &[Own], command: Command) -> Vec<Order> {
-        let chosen: Vec<&Own> = own.iter().filter(|own| self.contains(own.index)).collect();
-        let order = |units: Selection| Order { units, command };
+    pub(crate) fn orders(&self, own: &[Own], command: Command, is_queued: bool) -> Vec<Order> {
+        let chosen: Vec<&Own> = own.iter().filter(|own| self.contains(own.member())).collect();
+        let order = |units: Selection| Order { units, command, is_queued };
         if matches!(command, Command::Rally(_)) {
             // It is about those who are still to come.
             return vec![order(Selection::All)];
@@ -86,7 +124,8 @@ impl Chosen {
             return vec![order(Selection::All)];
         }
         for group in 0..KEYS as u8 {
-            let is_group = own.iter().all(|own| (own.groups >> group & 1 == 1) == self.contains(own.index));
+            let is_group =
+                own.iter().all(|own| (own.groups >> group & 1 == 1) == self.contains(own.member()));
             if is_group && !matches!(command, Command::Assign(_)) {
                 return vec![order(Selection::Group(group))];
             }
@@ -103,17 +142,18 @@ impl Chosen {
 
     /// First number and count of each stretch of chosen units. Numbers without a living unit do not interrupt a stretch.
     fn ranges(&self, own: &[Own]) -> Vec<(u32, u32)> {
-        let mut sorted: Vec<u32> = own.iter().map(|own| own.index).collect();
+        let mut sorted: Vec<Member> = own.iter().map(Own::member).collect();
         sorted.sort_unstable();
         let mut ranges: Vec<(u32, u32)> = Vec::new();
         let mut goes_on = false;
-        for index in sorted {
+        for (index, body) in sorted {
+            let is_chosen = self.contains((index, body));
             match ranges.last_mut() {
-                Some((first, count)) if goes_on && self.contains(index) => *count = index - *first + 1,
-                _ if self.contains(index) => ranges.push((index, 1)),
+                Some((first, count)) if goes_on && is_chosen => *count = index - *first + 1,
+                _ if is_chosen => ranges.push((index, 1)),
                 _ => {}
             }
-            goes_on = self.contains(index);
+            goes_on = is_chosen;
         }
         ranges
     }
@@ -131,18 +171,32 @@ fn area_of(chosen: &[&Own], own: &[Own]) -> Option<Area> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    /// The body of a unit that was there from the start.
+    fn body(index: u32) -> BodyId {
+        BodyId::from_bits(u64::from(index))
+    }
+
+    fn members(units: impl IntoIterator<Item = u32>) -> Vec<Member> {
+        units.into_iter().map(|index| (index, body(index))).collect()
+    }
 
     fn army(count: u32) -> Vec<Own> {
         let at = |index: u32| Point { x: (index % 10) as i32 * 65_536, y: (index / 10) as i32 * 65_536 };
         (0..count)
-            .map(|index| Own { index, place: at(index), groups: if index < 30 { 2 } else { 4 } })
+            .map(|index| {
+                let groups = if index < 30 { 2 } else { 4 };
+                Own { index, body: body(index), place: at(index), groups, holds: false }
+            })
             .collect()
     }
 
     fn chosen(units: impl IntoIterator<Item = u32>) -> Chosen {
         let mut chosen = Chosen::default();
-        chosen.choose(units, false);
+        chosen.choose(members(units), false);
         chosen
     }
 
@@ -175,12 +229,12 @@ mod tests {
         ];
         let counts = choices.map(|units| {
             let choice = chosen(units.clone());
-            let orders = choice.orders(&own, Command::Stop);
+            let orders = choice.orders(&own, Command::Stop, false);
             assert_eq!(reached(&orders, &own), units.into_iter().collect(), "{orders:?}");
             orders.len()
         });
         assert_eq!(counts, [1, 1, 1, 5, 1, 1], "a block in ten stretches is an area");
-        assert_eq!(chosen([]).orders(&own, Command::Stop), []);
+        assert_eq!(chosen([]).orders(&own, Command::Stop, false), []);
     }
 
     #[test]
@@ -195,14 +249,43 @@ mod tests {
     fn shift_adds_and_takes_back() {
         let own = army(20);
         let mut choice = chosen([1, 2]);
-        choice.choose([3], true);
-        choice.choose([1], true);
-        assert_eq!(Vec::from_iter(choice.units.clone()), [2, 3]);
+        choice.choose(members([3]), true);
+        choice.choose(members([1]), true);
+        assert_eq!(Vec::from_iter(choice.units.clone()), members([2, 3]));
+        choice.choose(members([3, 4]), true);
+        assert_eq!(Vec::from_iter(choice.units.clone()), members([2, 3, 4]));
+        choice.choose(members([2, 4]), true);
+        assert_eq!(
+            Vec::from_iter(choice.units.clone()),
+            members([3]),
+            "a box over who is chosen lets them go"
+        );
+        choice.choose(members([2]), true);
         choice.assign(5);
-        choice.choose([9], false);
+        choice.choose(members([9]), false);
         choice.recall(5, &own[3..], false);
-        assert_eq!(Vec::from_iter(choice.units.clone()), [3], "unit 2 has fallen");
+        assert_eq!(Vec::from_iter(choice.units.clone()), members([3]), "unit 2 has fallen");
         choice.recall(1, &own, false);
         assert_eq!(choice.len(), 20, "the army's own groups have keys, too");
+    }
+
+    /// (Group 1 recalled recruits who had got the numbers of the fallen, and they appeared already chosen.)
+    #[test]
+    fn a_recruit_is_not_the_one_whose_number_it_has() {
+        let mut own = army(5);
+        let mut choice = chosen([1, 2]);
+        choice.assign(5);
+        own[2].body = BodyId::from_bits(1 << 40 | 2);
+        choice.keep(&own);
+        assert_eq!(Vec::from_iter(choice.units.clone()), members([1]));
+        assert!(!choice.contains(own[2].member()));
+        choice.choose([], false);
+        choice.recall(5, &own, false);
+        assert_eq!(Vec::from_iter(choice.units.clone()), members([1]));
+        choice.choose([own[2].member()], true);
+        assert_eq!(
+            choice.orders(&own, Command::Stop, true)[0].units,
+            Selection::Units(Ranges::new([(1, 2)]).unwrap())
+        );
     }
 }

@@ -5,11 +5,14 @@ use macroquad::input::{
     is_mouse_button_released,
 };
 use macroquad::math::Vec2;
+use macroquad::time::get_time;
 
 use crate::game::{Command, Place};
+use crate::view::battle::selection::Own;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Aim, Side, Told};
 use crate::view::command::sight::Sight;
+use crate::view::command::touch::Finger;
 use crate::view::paint::camera::{self, Camera};
 
 /// The digit keys, by what stands on them.
@@ -32,6 +35,7 @@ pub(crate) struct Mouse {
     pub(crate) at: Vec2,
     /// Nothing lies over the field there.
     pub(crate) is_free: bool,
+    pub(crate) finger: Finger,
 }
 
 /// Ctrl Q.
@@ -47,14 +51,17 @@ fn shift() -> bool {
     is_key_down(KeyCode::LeftShift) || is_key_down(KeyCode::RightShift)
 }
 
+/// Two presses within so many seconds are a double one.
+const TWICE: f64 = 0.4;
+
 /// Reads the keys of a side that a person plays.
-pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, log: &mut OrderLog) -> Vec<Told> {
+pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log: &mut OrderLog) -> Vec<Told> {
     let mut told = Vec::new();
     let own = sight.own();
     side.chosen.keep(&own);
     if is_key_pressed(KeyCode::A) {
         if control() {
-            side.chosen.choose(own.iter().map(|own| own.index), false);
+            side.chosen.choose(own.iter().map(Own::member), false);
             log.selection(sight.player, side.chosen.len());
         } else if !side.chosen.is_empty() {
             side.aim = Some(Aim::Attack);
@@ -64,7 +71,10 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, log: &mut OrderLog) -> Ve
         side.aim = Some(Aim::Patrol);
     }
     if is_key_pressed(KeyCode::S) && !control() {
-        told.push(Told { command: Command::Stop, at: None });
+        told.push(Told::here(Command::Stop));
+    }
+    if is_key_pressed(KeyCode::H) && !side.chosen.is_empty() {
+        told.push(Told::here(Command::Stand(!side.chosen.all_hold(&own))));
     }
     // Browsers keep Ctrl with digits for themselves.
     if is_key_pressed(KeyCode::G) {
@@ -76,13 +86,24 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, log: &mut OrderLog) -> Ve
         }
         if core::mem::take(&mut side.names_group) || control() {
             side.chosen.assign(key);
-            told.push(Told { command: Command::Assign(key as u8), at: None });
+            told.push(Told::here(Command::Assign(key as u8)));
         } else {
-            side.chosen.recall(key, &own, shift());
+            recall(side, key, &own, camera);
             log.selection(sight.player, side.chosen.len());
         }
     }
     told
+}
+
+/// Chooses a group; twice in a row, the camera goes there.
+pub(crate) fn recall(side: &mut Side, key: usize, own: &[Own], camera: &mut Camera) {
+    let now = get_time();
+    side.chosen.recall(key, own, shift());
+    let is_double = side.last_digit.is_some_and(|(last, at)| last == key && now - at < TWICE);
+    side.last_digit = Some((key, now));
+    if let (true, Some(middle)) = (is_double, side.chosen.middle(own)) {
+        camera.centre = camera::place(middle);
+    }
 }
 
 /// Reads the mouse over a side; `is_person`: a person plays it. A click on the small map moves the camera.
@@ -94,8 +115,8 @@ pub(crate) fn mouse(
     camera: &mut Camera,
     log: &mut OrderLog,
 ) -> Option<Told> {
-    let Mouse { at, is_free } = mouse;
-    let right = is_free && is_mouse_button_pressed(MouseButton::Right);
+    let Mouse { at, is_free, finger } = mouse;
+    let right = is_free && (is_mouse_button_pressed(MouseButton::Right) || finger.has_held);
     if sight.map.contains(at) && side.drag.is_none() {
         if is_free && is_mouse_button_down(MouseButton::Left) {
             camera.centre = sight.on_map(at);
@@ -113,16 +134,45 @@ pub(crate) fn mouse(
         }
         if right {
             side.aim = None;
-            told = Some(send(side, sight, sight.in_view(at), None));
+            side.line = Some(sight.in_view(at));
         }
+    }
+    if finger.has_held || finger.is_pinching {
+        // What began as a box was none.
+        side.drag = None;
+    }
+    if !is_mouse_button_down(MouseButton::Right)
+        && let Some(from) = side.line.take()
+    {
+        let to = if finger.has_held { from } else { sight.in_view(at) };
+        told = Some(if sight.is_click(from, at) || finger.has_held || side.chosen.is_empty() {
+            send(side, sight, from, None)
+        } else {
+            let [from, to] = [from, to].map(|place| Place::near(camera::raw(place)));
+            Told { command: Command::Line { from, to }, at: Some(sight.in_view(at)), is_queued: shift() }
+        });
     }
     if is_mouse_button_released(MouseButton::Left)
         && let Some(from) = side.drag.take()
     {
-        side.chosen.choose(sight.units_in(from, at), shift());
+        choose(side, sight, from, at);
         log.selection(sight.player, side.chosen.len());
     }
     told
+}
+
+/// Chooses who stands in a box, or was clicked at; twice in a row, all in the view who are of the same kind.
+fn choose(side: &mut Side, sight: &Sight<'_>, from: Vec2, mouse: Vec2) {
+    let units = sight.units_in(from, mouse);
+    let clicked = units.first().map(|unit| unit.0).filter(|_| sight.is_click(from, mouse));
+    let now = get_time();
+    let is_double = clicked
+        .is_some_and(|unit| side.last_click.is_some_and(|(last, at)| last == unit && now - at < TWICE));
+    side.last_click = clicked.map(|unit| (unit, now));
+    match clicked.filter(|_| is_double) {
+        Some(unit) => side.chosen.choose(sight.same_kind(unit), false),
+        None => side.chosen.choose(units, shift()),
+    }
 }
 
 /// Sends the chosen units somewhere; onto an enemy means to attack it. With nobody chosen, recruits gather there.
@@ -135,5 +185,5 @@ fn send(side: &Side, sight: &Sight<'_>, at: Vec2, aim: Option<Aim>) -> Told {
         (None, None) if side.chosen.is_empty() => Command::Rally(target),
         (None, None) => Command::Move(target),
     };
-    Told { command, at: Some(at) }
+    Told { command, at: Some(at), is_queued: shift() }
 }

@@ -5,3 +5,4 @@ pub(crate) mod order_log;
 pub(crate) mod side;
 pub(crate) mod sight;
 pub(crate) mod steering;
+pub(crate) mod touch;

@@ -66,7 +66,7 @@ impl OrderLog {
         };
         self.write(&json!({
             "event": "order", "player": player, "turn": turn, "command": command, "place": place,
-            "selection": selection, "units": units,
+            "queued": order.is_queued, "selection": selection, "units": units,
         }));
     }
 

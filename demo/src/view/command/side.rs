@@ -4,7 +4,7 @@ use macroquad::math::Vec2;
 
 use crate::game::{Command, Order};
 use crate::view::battle::effects::Effects;
-use crate::view::battle::selection::{Chosen, Own};
+use crate::view::battle::selection::{Chosen, KEYS, Own};
 use crate::view::command::order_log::OrderLog;
 
 /// What the next left click means.
@@ -29,6 +29,15 @@ impl Aim {
 pub(crate) struct Told {
     pub(crate) command: Command,
     pub(crate) at: Option<Vec2>,
+    /// After what they have to do already.
+    pub(crate) is_queued: bool,
+}
+
+impl Told {
+    /// A command that leads nowhere and runs at once.
+    pub(crate) fn here(command: Command) -> Self {
+        Self { command, at: None, is_queued: false }
+    }
 }
 
 /// One player's side.
@@ -39,6 +48,13 @@ pub(crate) struct Side {
     pub(crate) aim: Option<Aim>,
     /// The place of the field where a box began.
     pub(crate) drag: Option<Vec2>,
+    /// Where the right button went down: a line is drawn from there.
+    pub(crate) line: Option<Vec2>,
+    /// The unit that was clicked last, the digit that was pressed last, and when, seconds: twice means more.
+    pub(crate) last_click: Option<(u32, f64)>,
+    pub(crate) last_digit: Option<(usize, f64)>,
+    /// How many belong to each number key, and when that was counted, seconds.
+    sizes: Option<([usize; KEYS], f32)>,
     /// The next digit makes a group.
     pub(crate) names_group: bool,
     /// Units were told to attack: that hint has done its work.
@@ -46,9 +62,22 @@ pub(crate) struct Side {
 }
 
 impl Side {
+    /// How many living units belong to each number key; counted now and then.
+    pub(crate) fn group_sizes(&mut self, own: &[Own], now: f32) -> [usize; KEYS] {
+        const EVERY: f32 = 0.3;
+        match self.sizes {
+            Some((sizes, at)) if (at..at + EVERY).contains(&now) => sizes,
+            _ => {
+                let sizes = core::array::from_fn(|key| self.chosen.members(key, own).count());
+                self.sizes = Some((sizes, now));
+                sizes
+            }
+        }
+    }
+
     /// What was begun is not meant any more.
     pub(crate) fn let_go(&mut self) {
-        (self.aim, self.drag, self.names_group) = (None, None, false);
+        (self.aim, self.drag, self.line, self.names_group) = (None, None, None, false);
     }
 
     /// Tells the chosen of a player's own units a command; shows at once where it leads. `submit` gives an order and says, if it was
@@ -63,7 +92,7 @@ impl Side {
     ) {
         self.chosen.keep(own);
         let mut is_given = false;
-        for order in self.chosen.orders(own, told.command) {
+        for order in self.chosen.orders(own, told.command, told.is_queued) {
             if let Some(turn) = submit(&order) {
                 is_given = true;
                 log.order(player, turn, &order, self.chosen.len());

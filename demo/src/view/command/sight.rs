@@ -6,12 +6,13 @@ use crate::game::{BuildingLook, Foe, Game, Point, UnitLook};
 use crate::view::battle::debug::Layers;
 use crate::view::battle::minimap;
 use crate::view::battle::scene::{self, Extras};
-use crate::view::battle::selection::Own;
+use crate::view::battle::selection::{Member, Own};
 use crate::view::battle::view::View;
-use crate::view::command::side::Side;
+use crate::view::command::side::{Aim, Side};
+use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{place, units};
-use crate::view::paint::palette::{SELECTION, faded};
+use crate::view::paint::palette::{DYING, SELECTION, faded};
 use crate::view::paint::viewport;
 
 /// A box smaller than this is a click, pixels.
@@ -37,14 +38,20 @@ impl Sight<'_> {
         let looks = self.game.unit_looks().filter(|look| look.army == self.player);
         let own = looks.filter_map(|look| {
             let position = self.game.world().body(look.body)?.position();
-            Some(Own { index: look.index, place: Point::from_vec2(position), groups: look.groups })
+            Some(Own {
+                index: look.index,
+                body: look.body,
+                place: Point::from_vec2(position),
+                groups: look.groups,
+                holds: look.holds,
+            })
         });
         own.collect()
     }
 
     /// The place of the field under a point of the small map.
     pub(crate) fn on_map(&self, at: Vec2) -> Vec2 {
-        let small = minimap::view(self.map, units(self.game.field_half()));
+        let small = minimap::view(self.map, place(self.game.field_half()));
         small.camera.to_field(small.rect, at)
     }
 
@@ -72,18 +79,59 @@ impl Sight<'_> {
     }
 
     /// The player's units in a box from a place of the field to the mouse; if that is no more than a click, the one that it hits.
-    pub(crate) fn units_in(&self, from: Vec2, mouse: Vec2) -> Vec<u32> {
+    pub(crate) fn units_in(&self, from: Vec2, mouse: Vec2) -> Vec<Member> {
         let to = self.in_view(mouse);
         let own = self.game.unit_looks().filter(|look| look.army == self.player);
-        let places =
-            own.filter_map(|look| Some((look.index, scene::position(self.game, look.body, self.alpha)?)));
-        if self.view.at(from).distance(mouse) < CLICK {
-            let near = places.map(|(index, at)| (at.distance(to), index)).filter(|(away, _)| *away < REACH);
-            near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, index)| index).into_iter().collect()
+        let places = own.filter_map(|look| {
+            Some(((look.index, look.body), scene::position(self.game, look.body, self.alpha)?))
+        });
+        if self.is_click(from, mouse) {
+            let near = places.map(|(unit, at)| (at.distance(to), unit)).filter(|(away, _)| *away < REACH);
+            near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, unit)| unit).into_iter().collect()
         } else {
             let (low, high) = (from.min(to), from.max(to));
             let area = Rect::new(low.x, low.y, high.x - low.x, high.y - low.y);
-            places.filter(|(_, at)| area.contains(*at)).map(|(index, _)| index).collect()
+            places.filter(|(_, at)| area.contains(*at)).map(|(unit, _)| unit).collect()
+        }
+    }
+
+    /// Whether the mouse has hardly moved since it was at a place of the field.
+    pub(crate) fn is_click(&self, from: Vec2, mouse: Vec2) -> bool {
+        self.view.at(from).distance(mouse) < CLICK
+    }
+
+    /// The player's units in the view that are of the same kind as one of them.
+    pub(crate) fn same_kind(&self, index: u32) -> Vec<Member> {
+        let own = || self.game.unit_looks().filter(|look| look.army == self.player);
+        let Some(kind) = own().find(|look| look.index == index).map(|look| look.is_archer) else {
+            return Vec::new();
+        };
+        let is_seen = |look: &UnitLook| {
+            scene::position(self.game, look.body, self.alpha).is_some_and(|at| self.view.sees(at, 0.0))
+        };
+        let alike = own().filter(|look| look.is_archer == kind && is_seen(look));
+        alike.map(|look| (look.index, look.body)).collect()
+    }
+
+    /// What the mouse means: sights over an enemy that the chosen would attack, the line that is being drawn.
+    fn draw_mouse(&self, batch: &mut Batch, side: &Side, mouse: Vec2) {
+        if let Some(from) = side.line.filter(|from| !self.is_click(*from, mouse)) {
+            let (from, to) = (self.view.at(from), mouse);
+            let front = (to - from).normalize_or_zero();
+            let front = Vec2::new(front.y, -front.x);
+            batch.line(from, to, 2.0, SELECTION);
+            let middle = (from + to) / 2.0;
+            batch.line(middle, middle + front * 24.0, 2.0, SELECTION);
+            batch.turned(Sprite::Arrow, middle + front * 26.0, 10.0, front, SELECTION);
+        }
+        let is_aiming = side.aim == Some(Aim::Attack);
+        let is_over = self.view.rect.contains(mouse) && !self.map.contains(mouse);
+        let is_enemy = || !side.chosen.is_empty() && self.enemy_at(self.in_view(mouse)).is_some();
+        if is_over && side.drag.is_none() && (is_aiming || is_enemy()) {
+            batch.sprite(Sprite::Ring, mouse, 13.0, DYING);
+            for axis in [Vec2::X, Vec2::Y, -Vec2::X, -Vec2::Y] {
+                batch.line(mouse + axis * 9.0, mouse + axis * 18.0, 2.0, DYING);
+            }
         }
     }
 
@@ -113,6 +161,7 @@ impl Sight<'_> {
             batch.block(rect, faded(SELECTION, 0.12));
             batch.frame(rect, 1.5, SELECTION);
         }
+        self.draw_mouse(batch, side, mouse);
         if self.map.w > 0.0 {
             minimap::draw(batch, self.game, self.map, self.view.camera.seen(self.view.rect));
         }

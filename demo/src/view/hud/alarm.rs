@@ -5,7 +5,7 @@ use macroquad::math::Rect;
 use crate::app::Desync;
 use crate::view::paint::palette::BAD;
 use crate::view::paint::pen::Pen;
-use crate::view::widgets::card::Card;
+use crate::view::widgets::card::{self, Card};
 use crate::view::widgets::ui::Ui;
 
 /// What the person wants to do about it.
@@ -14,6 +14,9 @@ pub(crate) enum Answer {
     GoOn,
     Restart,
 }
+
+/// From the top of the picture to below the card, pixels: seven lines of the report.
+pub(crate) const HEIGHT: f32 = 14.0 + card::height(7);
 
 /// Draws the card in the middle of the top of a rectangle.
 pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, desync: &Desync) -> Option<Answer> {

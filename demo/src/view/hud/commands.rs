@@ -4,6 +4,7 @@ use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::draw_rectangle;
 
 use crate::view::battle::debug::Layers;
+use crate::view::battle::selection::KEYS;
 use crate::view::command::side::Aim;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
@@ -13,7 +14,7 @@ use crate::view::widgets::ui::Ui;
 
 /// Sides of a button, pixels.
 const WIDE: f32 = 62.0;
-const HIGH: f32 = 46.0;
+pub(crate) const HIGH: f32 = 46.0;
 const GAP: f32 = 4.0;
 
 /// What a button says.
@@ -23,14 +24,16 @@ pub(crate) enum Said {
     /// The next click is to mean this.
     Aim(Aim),
     Stop,
+    Hold,
 }
 
 /// Name for scripts, word on the button, what it does.
-const BUTTONS: [(&str, &str, &str, Said); 4] = [
+const BUTTONS: [(&str, &str, &str, Said); 5] = [
     ("choose all", "All", "Select the whole army: Ctrl A", Said::All),
     ("attack", "Attack", "Go there and attack on the way: A, then click", Said::Aim(Aim::Attack)),
     ("patrol", "Patrol", "Walk between here and there: P, then click", Said::Aim(Aim::Patrol)),
     ("stop", "Stop", "Stop, and attack who comes near: S", Said::Stop),
+    ("hold", "Hold", "Hold ground, or attack who comes near again: H", Said::Hold),
 ];
 
 /// Draws the bar to the right of a point at its lower left corner; `aim` is what the next click means.
@@ -80,7 +83,29 @@ fn icon(batch: &mut Batch, what: Said, at: Vec2) {
             batch.turned(Sprite::Arrow, at + vec2(8.0, 0.0), 7.0, Vec2::X, SELECTION);
         }
         Said::Stop => batch.sprite(Sprite::Tile, at, 8.0, TEXT),
+        Said::Hold => batch.sprite(Sprite::Shield, at, 11.0, army(0)),
     }
+}
+
+/// Names of the badges, for scripts.
+const GROUPS: [&str; KEYS] = [
+    "group 0", "group 1", "group 2", "group 3", "group 4", "group 5", "group 6", "group 7", "group 8",
+    "group 9",
+];
+
+/// Draws a badge for each group that has members, to the right of a point at their lower left corner; the one that was pressed.
+pub(crate) fn groups(pen: &Pen, ui: &mut Ui, corner: Vec2, sizes: &[usize; KEYS]) -> Option<usize> {
+    const BADGE: Vec2 = vec2(50.0, 22.0);
+    let (mut pressed, mut x) = (None, corner.x);
+    for (key, name) in GROUPS.into_iter().enumerate().filter(|(key, _)| sizes[*key] > 0) {
+        let badge = Rect::new(x, corner.y - BADGE.y, BADGE.x, BADGE.y);
+        ui.cover(badge);
+        if ui.button(pen, name, badge, &format!("{key}: {}", sizes[key]), false) {
+            pressed = Some(key);
+        }
+        x += BADGE.x + 4.0;
+    }
+    pressed
 }
 
 /// Draws a switch for each layer of what the physics sees, below each other at the right edge of a view, from `top` on.

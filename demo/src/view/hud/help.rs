@@ -30,12 +30,12 @@ pub(crate) const SKIRMISH: Help = Help {
     lines: [
         &[
             ("click, drag a box", "select units"),
-            ("shift", "add or remove"),
-            ("Ctrl A", "select the whole army"),
+            ("double click, Ctrl A", "select its kind, everybody"),
+            ("shift", "add or remove; queue an order"),
             ("right click", "go there, or attack an enemy"),
-            ("A, then click", "attack on the way there"),
-            ("P, then click", "patrol from here to there"),
-            ("S", "stop"),
+            ("right drag", "line up, front to its left"),
+            ("A or P, then click", "attack, or patrol, to there"),
+            ("S, H", "stop, hold ground"),
             ("Ctrl 1-9 or G 1-9", "make a group; 1-9 selects it"),
             ("minimap", "left: look there; right: go there"),
         ],

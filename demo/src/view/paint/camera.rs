@@ -70,8 +70,8 @@ impl Camera {
     }
 
     /// Keeps the middle on the field.
-    pub(crate) fn hold(&mut self, half: f32) {
-        self.centre = self.centre.clamp(Vec2::splat(-half), Vec2::splat(half));
+    pub(crate) fn hold(&mut self, half: Vec2) {
+        self.centre = self.centre.clamp(-half, half);
     }
 }
 

@@ -36,6 +36,9 @@ pub(crate) const STRAW: Color = rgb(0x4a_52_3c);
 pub(crate) const OUTSIDE: Color = rgb(0x17_1c_1c);
 pub(crate) const ROCK: Color = rgb(0x66_6f_73);
 pub(crate) const ROCK_DARK: Color = rgb(0x43_4a_4e);
+pub(crate) const WATER: Color = rgb(0x24_4a_5c);
+pub(crate) const SHORE: Color = rgb(0x57_59_46);
+pub(crate) const CANOPY: Color = rgb(0x2c_52_36);
 pub(crate) const BOULDER: Color = rgb(0xa3_98_88);
 
 /// Sparks of a blow.

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{Duration, Pace, PlayoutMode};
 
-use crate::app::{CubesSpec, FRAMES_MAX, PLAYOUT_DELAY, Pilot, SkirmishSpec, TURNS_MAX, Terms};
+use crate::app::{CubesSpec, FRAMES_MAX, PLAYOUT_DELAY, Pilot, SkirmishSpec, TURNS_MAX, Terms, maps};
+use crate::bots::Level;
 use crate::cubes;
 use crate::game::Setup;
 use crate::view::command::order_log::{OrderLog, Sink};
@@ -20,13 +21,17 @@ const MATCH_FILE: &str = "match.json";
 
 /// What is played, and over what network. Turns have a constant length, so that the final checksum follows from
 /// the match alone.
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Match {
     /// So many cubes instead of a battle.
     cubes: Option<u32>,
     units: u32,
     seed: u64,
+    /// One of the program's maps; any other name is an open field.
+    map: String,
+    /// How well bots play: easy, normal, hard.
+    bot: String,
     /// No end if there is none.
     turns: Option<u32>,
     /// Two bots play.
@@ -46,6 +51,8 @@ impl Default for Match {
             cubes: None,
             units: 200,
             seed: 1,
+            map: "ford".into(),
+            bot: "normal".into(),
             turns: None,
             bots: false,
             speed_percent: 100,
@@ -71,7 +78,7 @@ pub(crate) fn open_page() {
                 .map(|e| e.to_string())
         } else {
             let told = Cell::new(None);
-            desk::run(spec(chosen), chosen.speed_percent, log, &told).await.err().map(|e| e.to_string())
+            desk::run(spec(&chosen), chosen.speed_percent, log, &told).await.err().map(|e| e.to_string())
         };
         if let Some(error) = error {
             macroquad::miniquad::error!("{}", error);
@@ -90,10 +97,20 @@ fn cubes_spec(cubes: u32, seed: u64) -> CubesSpec {
     }
 }
 
-fn spec(chosen: Match) -> SkirmishSpec {
+fn spec(chosen: &Match) -> SkirmishSpec {
+    let bot = Pilot::Bot(match chosen.bot.as_str() {
+        "easy" => Level::Easy,
+        "hard" => Level::Hard,
+        _ => Level::Normal,
+    });
     SkirmishSpec {
         terms: Terms {
-            setup: Setup { players: 2, units: chosen.units, seed: chosen.seed },
+            setup: Setup {
+                players: 2,
+                units: chosen.units,
+                seed: chosen.seed,
+                map: maps::named(&chosen.map),
+            },
             turns: chosen.turns.unwrap_or(TURNS_MAX),
         },
         link: LinkSettings::new()
@@ -104,7 +121,7 @@ fn spec(chosen: Match) -> SkirmishSpec {
             .reorder_ppm(chosen.reorder.min(100) * 10_000)
             .reorder_hold(Duration::from_millis(100)),
         pace: if chosen.turns.is_some() { Pace::Fixed } else { Pace::Adaptive },
-        pilots: vec![if chosen.bots { Pilot::Bot } else { Pilot::Person }, Pilot::Bot],
+        pilots: vec![if chosen.bots { bot } else { Pilot::Person }, bot],
         replays: None,
     }
 }

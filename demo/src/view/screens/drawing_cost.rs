@@ -16,7 +16,7 @@ use crate::view::battle::view::View;
 use crate::view::paint::batch::Batch;
 
 /// Two armies; so many still live on average over the pictures that are measured.
-const SETUP: Setup = Setup { players: 2, units: 2_700, seed: 1 };
+const SETUP: Setup = Setup { players: 2, units: 2_700, seed: 1, map: None };
 
 /// Turns of four frames, in which the armies meet.
 const TURNS: u32 = 400;
@@ -60,7 +60,8 @@ fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupEr
     let mut batch = Batch::blind();
     let mut effects = Effects::default();
     let mut chosen = Chosen::default();
-    chosen.choose(0..SETUP.units, false);
+    let own = game.unit_looks().filter(|look| look.army == 0);
+    chosen.choose(own.map(|look| (look.index, look.body)), false);
     let camera = scene::opening(&game, rect);
     let map = Rect { w: 132.0, h: 132.0, ..rect };
     let (mut pictures, mut memories, mut units) = (Vec::new(), Vec::new(), 0);

@@ -8,5 +8,4 @@ pub(crate) mod layout;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod network;
 pub(crate) mod picture;
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod viewing;

@@ -12,6 +12,7 @@ use testudo_lockstep::SessionPhase;
 
 use crate::app::interrupt;
 use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Pilot, Seat};
+use crate::bots::Level;
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
 use crate::view::battle::scene;
@@ -21,10 +22,11 @@ use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::steering::steer;
+use crate::view::command::touch::Touches;
 use crate::view::hud::header::{self, Header};
 use crate::view::hud::{ending, help, lobby, peers};
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{Camera, units};
+use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, PANEL, TEXT, TEXT_DIM, WARN, faded};
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::screens::layout::Layout;
@@ -46,6 +48,7 @@ const LOGGED_EVERY: u32 = 5;
 struct NetworkDesk {
     game: NetworkMatch,
     side: Side,
+    touches: Touches,
     /// None until there is a battle to look at.
     camera: Option<Camera>,
     layout: Layout<1>,
@@ -105,6 +108,7 @@ impl NetworkDesk {
         Self {
             game,
             side: Side::default(),
+            touches: Touches::default(),
             camera: None,
             layout: Layout::new(screen_width(), screen_height()),
             ui: Ui::new(),
@@ -258,7 +262,7 @@ impl NetworkDesk {
         }
         self.layers.read_keys();
         self.move_camera(seconds);
-        self.read_orders();
+        self.read_orders(seconds);
     }
 
     fn move_camera(&mut self, seconds: f32) {
@@ -275,20 +279,22 @@ impl NetworkDesk {
         if is_key_pressed(KeyCode::Home) {
             *camera = scene::opening(game, view);
         }
-        camera.hold(units(game.field_half()));
+        camera.hold(place(game.field_half()));
     }
 
     /// What the person tells the units.
-    fn read_orders(&mut self) {
-        let mouse = Mouse { at: self.ui.mouse, is_free: !self.ui.has_taken_mouse() && !self.shows_help };
+    fn read_orders(&mut self, seconds: f32) {
         let (Some(seat), Some(mut camera)) = (self.game.seat(), self.camera) else { return };
+        let finger = self.touches.read(&mut camera, self.layout.views[0], seconds);
+        let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
+        let mouse = Mouse { at: self.ui.mouse, is_free, finger };
         let is_person = seat.pilot() == Pilot::Person;
         let mut told = Vec::new();
         {
             let game = seat.client().game();
             let sight = self.sight(seat, game, camera);
             if is_person {
-                told.extend(controls::keys(&mut self.side, &sight, &mut self.log));
+                told.extend(controls::keys(&mut self.side, &sight, &mut camera, &mut self.log));
             }
             let side = &mut self.side;
             told.extend(controls::mouse(side, &sight, mouse, is_person, &mut camera, &mut self.log));
@@ -370,7 +376,7 @@ impl NetworkDesk {
         let header = Header { rect: self.layout.headers[0], player, widget: "pilot", is_person };
         let pressed = header.draw(&self.pen, &mut self.ui, &self.side, seat.client().game());
         if pressed {
-            seat.set_pilot(if is_person { Pilot::Bot } else { Pilot::Person });
+            seat.set_pilot(if is_person { Pilot::Bot(Level::Normal) } else { Pilot::Person });
             self.side.let_go();
             self.log.note("pilot", if is_person { "bot" } else { "person" });
         }

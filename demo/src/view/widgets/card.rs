@@ -26,12 +26,18 @@ pub(crate) struct Card<'a> {
     pub(crate) choices: &'a [Choice],
 }
 
+/// Height of a card with so many lines, pixels.
+pub(crate) const fn height(lines: usize) -> f32 {
+    108.0 + lines as f32 * LINE
+}
+
 impl Card<'_> {
     /// Draws the card in the middle of the top of a rectangle. Gives the name of the button that was pressed.
     pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<&'static str> {
-        let size = (620.0_f32.min(around.w - 16.0), 108.0 + self.lines.len() as f32 * LINE);
+        let size = (620.0_f32.min(around.w - 16.0), height(self.lines.len()));
         let card = Rect::new(around.x + (around.w - size.0) / 2.0, around.y + 14.0, size.0, size.1);
         pen.cover(card);
+        ui.note("card", card);
         draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
         draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, self.color);
         let mut x = card.x + 22.0;

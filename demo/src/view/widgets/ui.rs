@@ -85,6 +85,11 @@ impl Ui {
         &self.places
     }
 
+    /// Something that scripts want to find.
+    pub(crate) fn note(&mut self, name: &'static str, rect: Rect) {
+        self.places.insert(name, rect);
+    }
+
     fn hold(&mut self, name: &'static str, rect: Rect) -> bool {
         self.places.insert(name, rect);
         let over = rect.contains(self.mouse);

@@ -1,10 +1,13 @@
 //! What stands around the views, and what lies over them.
 
-use macroquad::math::{Rect, vec2};
+use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::Pilot;
+use crate::bots::Level;
 use crate::game::Command;
+use crate::view::battle::selection::Own;
+use crate::view::command::controls;
 use crate::view::command::side::Told;
 use crate::view::hud::alarm::{self, Answer};
 use crate::view::hud::commands::{self, Said};
@@ -44,6 +47,11 @@ impl Desk {
         }
         self.ui.end();
         let layout = self.layout;
+        let body = slot.and_then(|slot| self.place_of(slot));
+        if let Some(at) = body.filter(|_| self.alarmed) {
+            let at = self.camera.to_screen(layout.views[0], at);
+            self.ui.note("accused", Rect::new(at.x - 6.0, at.y - 6.0, 12.0, 12.0));
+        }
         let fixed = [
             ("view 1", layout.views[0]),
             ("view 2", layout.views[1]),
@@ -65,7 +73,7 @@ impl Desk {
             let side = &self.sides[usize::from(player)];
             let pressed = header.draw(&self.pen, &mut self.ui, side, self.skirmish.client(player).game());
             if pressed {
-                let other = if is_person { Pilot::Bot } else { Pilot::Person };
+                let other = if is_person { Pilot::Bot(Level::Normal) } else { Pilot::Person };
                 self.skirmish.set_pilot(player, other);
                 self.log.note("pilot", i32::from(player));
             }
@@ -133,6 +141,7 @@ impl Desk {
         }
         if self.skirmish.pilot(0) == Pilot::Person && !is_decided {
             let corner = vec2(map.x + map.w + 12.0, view.y + view.h - 8.0);
+            self.draw_groups(vec2(corner.x, corner.y - commands::HIGH - 8.0));
             let said = commands::draw(&mut self.batch, &self.pen, &mut self.ui, corner, self.sides[0].aim);
             if let Some(said) = said {
                 self.say(said);
@@ -145,18 +154,33 @@ impl Desk {
         }
     }
 
+    /// A badge for each group that has members: a click chooses it, two clicks go there.
+    fn draw_groups(&mut self, corner: Vec2) {
+        let own = self.sight(0, self.skirmish.client(0).game()).own();
+        let counts = self.sides[0].group_sizes(&own, self.seconds);
+        if let Some(key) = commands::groups(&self.pen, &mut self.ui, corner, &counts) {
+            controls::recall(&mut self.sides[0], key, &own, &mut self.camera);
+            self.log.selection(0, self.sides[0].chosen.len());
+        }
+    }
+
     /// What a button of the command bar means for the first player's units.
     fn say(&mut self, said: Said) {
         let is_nobody = self.sides[0].chosen.is_empty();
         match said {
             Said::All => {
                 let own = self.sight(0, self.skirmish.client(0).game()).own();
-                self.sides[0].chosen.choose(own.iter().map(|own| own.index), false);
+                self.sides[0].chosen.choose(own.iter().map(Own::member), false);
                 self.log.selection(0, own.len());
             }
             Said::Aim(aim) if !is_nobody => self.sides[0].aim = Some(aim),
-            Said::Stop if !is_nobody => self.tell(0, Told { command: Command::Stop, at: None }),
-            Said::Aim(_) | Said::Stop => {}
+            Said::Stop if !is_nobody => self.tell(0, Told::here(Command::Stop)),
+            Said::Hold if !is_nobody => {
+                let own = self.sight(0, self.skirmish.client(0).game()).own();
+                let holds = self.sides[0].chosen.all_hold(&own);
+                self.tell(0, Told::here(Command::Stand(!holds)));
+            }
+            Said::Aim(_) | Said::Stop | Said::Hold => {}
         }
     }
 
@@ -218,7 +242,11 @@ impl Desk {
         if self.decided.is_some_and(|seconds| seconds > LAST_LOOK) {
             self.draw_result(around);
         }
-        let (text, color) = if let Some(error) = &self.error {
+        /// For so long the window says why a file was refused, seconds.
+        const SAID: f32 = 8.0;
+        self.refused.take_if(|(_, since)| self.seconds - *since > SAID);
+        let refused = self.refused.as_ref().map(|(text, _)| text);
+        let (text, color) = if let Some(error) = self.error.as_ref().or(refused) {
             (error.clone(), BAD)
         } else if self.is_over {
             let (turns, sums) = self.skirmish.compared();

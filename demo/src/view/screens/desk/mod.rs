@@ -5,7 +5,7 @@ mod layout;
 
 use std::cell::Cell;
 
-use macroquad::input::{KeyCode, is_key_pressed};
+use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed};
 use macroquad::math::Vec2;
 use macroquad::time::get_frame_time;
 use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
@@ -14,9 +14,8 @@ use testudo_lockstep::Duration;
 use crate::app::interrupt;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::open_replay;
-#[cfg(not(target_arch = "wasm32"))]
 use crate::app::playback::Course;
-use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec};
+use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec, read_replay};
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
 use crate::view::battle::scene;
@@ -26,14 +25,15 @@ use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::steering::steer;
+use crate::view::command::touch::{Finger, Touches};
+use crate::view::hud::alarm;
 use crate::view::hud::hints::Progress;
 use crate::view::hud::result::{SAMPLE_EVERY, Score};
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{Camera, units};
+use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::palette::BACKDROP;
 use crate::view::paint::pen::Pen;
 use crate::view::screens::picture::{PICTURE_MAX, PictureCount, Pictures, SPEEDS};
-#[cfg(not(target_arch = "wasm32"))]
 use crate::view::screens::viewing;
 use crate::view::widgets::ui::Ui;
 use layout::DeskLayout;
@@ -72,6 +72,9 @@ pub(crate) async fn run(
         desk.draw();
         told.set(Some(Ok(desk.agrees())));
         pictures.save_on_key(&desk.pen, &mut desk.log);
+        if let Some(course) = desk.dropped_replay() {
+            return viewing::run(course, None, desk.log, told).await;
+        }
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(course) = desk.wanted_replay() {
             return viewing::run(course, None, desk.log, told).await;
@@ -89,6 +92,7 @@ pub(crate) struct Desk {
     spec: SkirmishSpec,
     skirmish: Skirmish,
     sides: [Side; 2],
+    touches: Touches,
     camera: Camera,
     layout: DeskLayout,
     /// Both views are equally large, and the panel is open.
@@ -127,6 +131,8 @@ pub(crate) struct Desk {
     is_decided_noted: bool,
     /// What went wrong, if the match has ended early.
     error: Option<String>,
+    /// Why a dropped file was not shown, and since when that is said, seconds.
+    refused: Option<(String, f32)>,
     seconds: f32,
 }
 
@@ -145,6 +151,7 @@ impl Desk {
             spec,
             skirmish,
             sides: [Side::default(), Side::default()],
+            touches: Touches::default(),
             layout,
             is_split: false,
             is_unfolded: false,
@@ -170,6 +177,7 @@ impl Desk {
             is_answered: false,
             is_decided_noted: false,
             error: None,
+            refused: None,
             seconds: 0.0,
         })
     }
@@ -244,11 +252,25 @@ impl Desk {
                 && let Some(at) = self.place_of(slot)
             {
                 self.camera.scale = self.camera.scale.max(20.0);
-                // Below the card.
-                let low = 0.25 * self.layout.views[0].h / self.camera.scale;
-                self.camera.centre = at - Vec2::new(0.0, low);
+                self.show_below_card(at);
             }
         }
+    }
+
+    /// Moves the camera so that a place of the field lies below the card that tells of a difference. If there is no room for both, the
+    /// panel below goes.
+    fn show_below_card(&mut self, at: Vec2) {
+        /// Room for rings and cross hairs, pixels.
+        const ROOM: f32 = 110.0;
+        let below = |layout: &DeskLayout| layout.views[0].bottom() - layout.around().y - alarm::HEIGHT;
+        self.lay_out();
+        if below(&self.layout) < ROOM {
+            self.is_unfolded = false;
+            self.lay_out();
+        }
+        let view = self.layout.views[0];
+        let wanted = view.bottom() - (below(&self.layout) / 2.0).max(20.0);
+        self.camera.centre = at - Vec2::new(0.0, (wanted - view.center().y) / self.camera.scale);
     }
 
     /// Kills, now and then; who has won, once.
@@ -282,6 +304,26 @@ impl Desk {
         if self.progress.next() != self.hint {
             self.hint = self.progress.next();
             self.log.note("hint", self.hint.map(|hint| hint + 1));
+        }
+    }
+
+    /// The replay that was dropped onto the window. A file that is none is refused with a sentence, and the match goes on.
+    fn dropped_replay(&mut self) -> Option<Course> {
+        let file = get_dropped_files().pop()?;
+        let name = file.path.as_ref().and_then(|path| path.file_name());
+        let path = name.map_or_else(|| "the file".into(), std::path::PathBuf::from);
+        let read = read_replay(&path, file.bytes.unwrap_or_default());
+        match read.and_then(|(replay, terms)| Course::new(replay, terms)) {
+            Ok(course) => {
+                self.note_end();
+                self.log.note("dropped", "replay");
+                Some(course)
+            }
+            Err(error) => {
+                self.log.note("dropped", error.to_string());
+                self.refused = Some((error.to_string(), self.seconds));
+                None
+            }
         }
     }
 
@@ -363,14 +405,17 @@ impl Desk {
         if let (Some(side), false) = (self.side_under(at), is_dragging) {
             self.active = side;
         }
+        let under = self.layout.views[usize::from(self.side_under(at).unwrap_or(0))];
+        let finger = self.touches.read(&mut self.camera, under, seconds);
         for player in 0..if self.is_split { 2 } else { 1 } {
-            self.read_side(player);
+            self.read_side(player, finger);
         }
     }
 
     /// What the person tells the units of one side.
-    fn read_side(&mut self, player: u8) {
-        let mouse = Mouse { at: self.ui.mouse, is_free: !self.ui.has_taken_mouse() && !self.shows_help };
+    fn read_side(&mut self, player: u8, finger: Finger) {
+        let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
+        let mouse = Mouse { at: self.ui.mouse, is_free, finger };
         let is_person = self.skirmish.pilot(player) == Pilot::Person;
         let (has_keys, others_box) = (self.active == player, self.is_dragging());
         let mut told = Vec::new();
@@ -379,7 +424,7 @@ impl Desk {
             let sight = self.sight(player, game);
             let side = &mut self.sides[usize::from(player)];
             if has_keys && is_person {
-                told.extend(controls::keys(side, &sight, &mut self.log));
+                told.extend(controls::keys(side, &sight, &mut self.camera, &mut self.log));
             }
             if !others_box || side.drag.is_some() {
                 let camera = &mut self.camera;
@@ -426,7 +471,7 @@ impl Desk {
         if is_key_pressed(KeyCode::Home) {
             self.show_all();
         }
-        let half = units(self.skirmish.client(0).game().field_half());
+        let half = place(self.skirmish.client(0).game().field_half());
         self.camera.hold(half);
     }
 

@@ -5,7 +5,7 @@ use macroquad::input::{KeyCode, MouseButton, is_key_down, is_key_pressed, is_mou
 use crate::view::battle::minimap;
 use crate::view::command::controls::DIGITS;
 use crate::view::command::steering::{WASD, steer_by};
-use crate::view::paint::camera::units;
+use crate::view::paint::camera::place;
 use crate::view::screens::viewing::Viewing;
 
 /// How far the arrow keys go, milliseconds.
@@ -78,7 +78,7 @@ impl Viewing {
         let under = Some(self.layout.view).filter(|view| view.contains(mouse));
         let mut moved = steer_by(WASD, &mut self.camera, mouse, under, is_free, seconds);
         if is_free && self.layout.map.contains(mouse) && is_mouse_button_down(MouseButton::Left) {
-            let small = minimap::view(self.layout.map, units(self.course.game().field_half()));
+            let small = minimap::view(self.layout.map, place(self.course.game().field_half()));
             self.camera.centre = small.camera.to_field(small.rect, mouse);
             moved = true;
         }
@@ -88,6 +88,6 @@ impl Viewing {
         if is_key_pressed(KeyCode::C) {
             self.show_all();
         }
-        self.camera.hold(units(self.course.game().field_half()));
+        self.camera.hold(place(self.course.game().field_half()));
     }
 }

@@ -1,0 +1,71 @@
+//! The maps that this program knows. A [`Map`] is kept until the program ends, so that a [`Setup`] is a plain value.
+//!
+//! [`Setup`]: crate::game::Setup
+
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use crate::game::{MAP_NAMES, MAP_TEXTS, Map, MapError};
+
+/// The program's own, in the order of [`MAP_NAMES`].
+static OWN: LazyLock<[Map; MAP_NAMES.len()]> = LazyLock::new(|| {
+    MAP_TEXTS.map(|text| match Map::parse(text) {
+        Ok(map) => map,
+        Err(error) => unreachable!("a map of the program: {error}"),
+    })
+});
+
+/// Maps from files and replays.
+static KEPT: Mutex<Vec<&'static Map>> = Mutex::new(Vec::new());
+
+/// One of [`MAP_NAMES`].
+pub(crate) fn named(name: &str) -> Option<&'static Map> {
+    MAP_NAMES.iter().position(|known| *known == name).and_then(numbered)
+}
+
+/// Number `number` of the maps that come with the program.
+pub(crate) fn numbered(number: usize) -> Option<&'static Map> {
+    OWN.get(number)
+}
+
+/// The place of a map in [`MAP_NAMES`], if it comes with the program.
+pub(crate) fn number_of(map: &Map) -> Option<usize> {
+    OWN.iter().position(|own| own.hash == map.hash)
+}
+
+/// The map with this hash, if it comes with the program or was read before.
+pub(crate) fn with_hash(hash: u64) -> Option<&'static Map> {
+    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    OWN.iter().chain(kept.iter().copied()).find(|map| map.hash == hash)
+}
+
+/// Reads a map and keeps it; one that was read before is not kept twice.
+///
+/// # Errors
+/// The text is no map.
+pub(crate) fn keep(text: &str) -> Result<&'static Map, MapError> {
+    let map = Map::parse(text)?;
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = OWN.iter().chain(kept.iter().copied()).find(|known| known.text == map.text);
+    Ok(known.unwrap_or_else(|| {
+        let map: &'static Map = Box::leak(Box::new(map));
+        kept.push(map);
+        map
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_is_kept_once_and_found_by_its_hash() {
+        let own = named("pass").unwrap();
+        assert_eq!((number_of(own), with_hash(own.hash)), (Some(1), Some(own)));
+        let text = own.text.replace('^', ".");
+        let other = keep(&text).unwrap();
+        assert_eq!((number_of(other), with_hash(other.hash)), (None, Some(other)));
+        assert!(core::ptr::eq(other, keep(&text).unwrap()));
+        assert!(core::ptr::eq(own, keep(&own.text).unwrap()));
+        assert_eq!((named("moon"), with_hash(1)), (None, None));
+    }
+}

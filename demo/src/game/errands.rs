@@ -1,0 +1,105 @@
+//! Random errands on random ground: whoever is sent to a place that can be reached comes there, falls, or fights.
+
+use testudo_lockstep::PlayerId;
+
+use super::*;
+use crate::game::unit::Task;
+
+const MATCHES: u64 = 200;
+const FPS: u32 = 20;
+
+/// Long enough to cross every field of these sizes twice, in woods.
+const FRAMES_MAX: u32 = 3_000;
+
+/// Who arrives stands within the formation, or near it because others were there first.
+fn is_near(game: &Game, place: Point, goal: Point, sent: u32) -> bool {
+    let formation = field::files_for(sent) as i32 * field::SPACING;
+    place.distance_squared(goal) <= squared(formation + 10 * UNIT) || {
+        // The wanted place may lie in a rock: then next to it.
+        let free = game.terrain.nearest_free(goal);
+        place.distance_squared(free) <= squared(formation + 10 * UNIT)
+    }
+}
+
+/// Whether one can walk from a place to another over free cells: a plain flood, nothing of the routes.
+fn is_reachable(game: &Game, from: Point, to: Point) -> bool {
+    let terrain = &game.terrain;
+    let start = terrain.cell(terrain.nearest_free(from));
+    let end = terrain.cell(terrain.nearest_free(to));
+    let mut seen = vec![false; terrain.cells() as usize];
+    let mut waiting = vec![start];
+    while let Some(cell) = waiting.pop() {
+        if !core::mem::replace(&mut seen[usize::from(cell)], true) {
+            waiting.extend(terrain.neighbours(cell).map(|(next, _)| next));
+        }
+    }
+    seen[usize::from(end)]
+}
+
+/// Units that were sent and have neither come, nor fallen, nor fight.
+fn lost(game: &Game, goals: &[Option<(Point, u32)>]) -> Vec<String> {
+    let mut lost = Vec::new();
+    for (number, goal) in (0..).zip(goals) {
+        let (Some((goal, sent)), unit) = (goal, &game.units[number as usize]) else { continue };
+        let Some(place) = game.place_of(number) else { continue };
+        let is_done = unit.task == Task::Hold && is_near(game, place, *goal, *sent);
+        if !is_done && unit.target.is_none() && is_reachable(game, place, *goal) {
+            lost.push(format!("{number} at {place:?} for {goal:?}: {:?}", unit.task));
+        }
+    }
+    lost
+}
+
+fn errand(seed: u64) -> Result<(), String> {
+    let mut dice = Dice::new(seed ^ 0x6572_7261_6e64);
+    let setup = Setup {
+        players: 2,
+        units: dice.between(6, 60) as u32,
+        seed,
+        map: Map::numbered(dice.between(0, MAP_NAMES.len() as i32) as usize),
+    };
+    let mut game = Game::new(setup).unwrap();
+    let mut goals = vec![None; 2 * setup.units as usize];
+    let sent: Vec<_> = game.units.iter().map(|unit| unit.body).collect();
+    for army in 0..2 {
+        for group in [LEFT_WING, RIGHT_WING, ARCHERS] {
+            let half = game.field.half;
+            let goal = Point { x: dice.between(-half.x, half.x), y: dice.between(-half.y, half.y) };
+            let goal = Place::near(goal.clamped(half));
+            let command = if dice.between(0, 2) == 0 { Command::Attack(goal) } else { Command::Move(goal) };
+            let first = u32::from(army) * setup.units;
+            let members = |unit: &u32| game.units[*unit as usize].groups == 1 << group;
+            let members: Vec<u32> = (first..first + setup.units).filter(members).collect();
+            for &unit in &members {
+                goals[unit as usize] = Some((goal.point(), members.len() as u32));
+            }
+            game.apply(PlayerId(army), &Order::new(Selection::Group(group), command));
+        }
+    }
+    for frame in 0..FRAMES_MAX {
+        game.step(FPS);
+        // Recruits have been sent nowhere.
+        for unit in 0..goals.len() {
+            if game.units[unit].body != sent[unit] {
+                goals[unit] = None;
+            }
+        }
+        if frame % 100 == 99 && lost(&game, &goals).is_empty() {
+            return Ok(());
+        }
+    }
+    let lost = lost(&game, &goals);
+    Err(format!(
+        "seed {seed}, {} units, {:?}: {} lost, {}",
+        setup.units,
+        setup.map.map(|map| &map.name),
+        lost.len(),
+        lost[0]
+    ))
+}
+
+#[test]
+fn in_200_matches_everybody_who_is_sent_arrives_falls_or_fights() {
+    let failures: Vec<String> = (0..MATCHES).filter_map(|seed| errand(seed).err()).collect();
+    assert!(failures.is_empty(), "{} of {MATCHES}: {failures:#?}", failures.len());
+}

@@ -1,0 +1,123 @@
+//! Fingers. One finger is the left mouse button, as the library has it; held still for a moment it is the right one. Two fingers move and
+//! zoom the picture.
+
+use macroquad::input::{Touch, TouchPhase, touches};
+use macroquad::math::{Rect, Vec2};
+
+use crate::view::paint::camera::Camera;
+
+/// A finger that stays within so many pixels for so long, seconds, is held.
+const STILL: f32 = 12.0;
+const HELD: f32 = 0.5;
+
+/// What fingers mean in one picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Finger {
+    /// One has just been held for long enough.
+    pub(crate) has_held: bool,
+    /// There are two, or there were and one is left.
+    pub(crate) is_pinching: bool,
+}
+
+/// The fingers from picture to picture.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Touches {
+    /// Where a single finger came down, and since when; none once it has moved or has been held.
+    single: Option<(Vec2, f32)>,
+    /// Middle and distance of two fingers.
+    pair: Option<(Vec2, f32)>,
+    is_pinching: bool,
+}
+
+impl Touches {
+    /// Reads the fingers. `under` is the view that they move and zoom; `seconds` the time since the last picture.
+    pub(crate) fn read(&mut self, camera: &mut Camera, under: Rect, seconds: f32) -> Finger {
+        let fingers: Vec<Touch> = touches()
+            .into_iter()
+            .filter(|touch| !matches!(touch.phase, TouchPhase::Ended | TouchPhase::Cancelled))
+            .collect();
+        let places: Vec<Vec2> = fingers.iter().map(|touch| touch.position).collect();
+        let has_begun = fingers.first().is_some_and(|touch| touch.phase == TouchPhase::Started);
+        self.follow(&places, has_begun, camera, under, seconds)
+    }
+
+    fn follow(
+        &mut self,
+        places: &[Vec2],
+        has_begun: bool,
+        camera: &mut Camera,
+        under: Rect,
+        seconds: f32,
+    ) -> Finger {
+        let mut has_held = false;
+        match *places {
+            [] => *self = Self::default(),
+            [at] => {
+                self.pair = None;
+                if has_begun {
+                    self.single = Some((at, 0.0));
+                }
+                self.single = self.single.filter(|(from, _)| !self.is_pinching && from.distance(at) < STILL);
+                if let Some((_, since)) = &mut self.single {
+                    *since += seconds;
+                    has_held = *since >= HELD;
+                }
+                if has_held {
+                    self.single = None;
+                }
+            }
+            [a, b, ..] => {
+                let (middle, apart) = ((a + b) / 2.0, a.distance(b).max(1.0));
+                if let Some((before, apart_before)) = self.pair {
+                    camera.centre -= (middle - before) / camera.scale;
+                    camera.zoom(under, middle, apart / apart_before);
+                }
+                (self.single, self.pair, self.is_pinching) = (None, Some((middle, apart)), true);
+            }
+        }
+        Finger { has_held, is_pinching: self.is_pinching }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use macroquad::math::vec2;
+
+    use super::*;
+
+    const VIEW: Rect = Rect { x: 0.0, y: 0.0, w: 600.0, h: 400.0 };
+    const PICTURE: f32 = 0.1;
+
+    fn held(places: &[Vec2]) -> usize {
+        let (mut touches, mut camera) = (Touches::default(), Camera::new(Vec2::ZERO, 10.0));
+        let pictures = places.iter().enumerate();
+        pictures
+            .filter(|(n, at)| touches.follow(&[**at], *n == 0, &mut camera, VIEW, PICTURE).has_held)
+            .count()
+    }
+
+    #[test]
+    fn a_finger_that_stays_is_held_once_and_one_that_moves_never() {
+        assert_eq!(held(&[vec2(100.0, 100.0); 20]), 1);
+        let moving: Vec<Vec2> = (0..20_u8).map(|n| vec2(100.0 + 5.0 * f32::from(n), 100.0)).collect();
+        assert_eq!(held(&moving), 0);
+    }
+
+    #[test]
+    fn two_fingers_hold_the_field_under_them_and_leave_nothing_chosen() {
+        let (mut touches, mut camera) = (Touches::default(), Camera::new(Vec2::ZERO, 10.0));
+        let first = [vec2(200.0, 200.0), vec2(300.0, 200.0)];
+        touches.follow(&first, true, &mut camera, VIEW, PICTURE);
+        let held = first.map(|at| camera.to_field(VIEW, at));
+        let second = [vec2(180.0, 220.0), vec2(380.0, 220.0)];
+        let finger = touches.follow(&second, false, &mut camera, VIEW, PICTURE);
+        assert!(finger.is_pinching && !finger.has_held);
+        for (place, at) in held.into_iter().zip(second) {
+            assert!(camera.to_screen(VIEW, place).distance(at) < 0.1, "{camera:?}");
+        }
+        assert_eq!(camera.scale, 20.0);
+        let one_left = touches.follow(&second[..1], false, &mut camera, VIEW, PICTURE);
+        assert!(one_left.is_pinching, "the finger that is left draws no box");
+        assert_eq!(touches.follow(&[], false, &mut camera, VIEW, PICTURE), Finger::default());
+    }
+}
