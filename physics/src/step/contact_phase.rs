@@ -49,7 +49,7 @@ impl Scene<'_> {
     }
 }
 
-/// What the contact phase reads and writes besides the working arrays.
+/// Input and output of the contact phase besides the working arrays.
 pub(crate) struct ContactPhase<'a> {
     pub(crate) scene: Scene<'a>,
     pub(crate) extras: &'a [Extra],
@@ -86,7 +86,7 @@ impl Stepper {
         self.terrain_pairs.clear();
         let mut rest = &resting_pairs[..];
         while !rest.is_empty() {
-            // What is near one mover stays together, for the seams.
+            // The bodies near one moving body stay together, for the seams.
             let (last, _) = rest[rest.len().min(LANES * WINDOW) - 1];
             let (window, later) = rest.split_at(rest.partition_point(|&(lane, _)| lane <= last));
             rest = later;
@@ -109,7 +109,7 @@ impl Stepper {
         (self.join, self.found, self.pairs, self.resting_pairs) = (join, found, pairs, resting_pairs);
     }
 
-    /// Contacts between movers, `blocks` being the pairs of blocks whose bounds overlap.
+    /// Contacts between moving bodies; `blocks` are the pairs of blocks whose bounds overlap.
     fn find_in_windows(
         &mut self,
         blocks: &[IndexPair],
@@ -216,7 +216,7 @@ impl Stepper {
         batches.window(first).empty(&places.ends);
     }
 
-    /// Drops the hits inside of walls that consist of several rectangles. The hits of a mover stand next to each other.
+    /// Drops the hits inside walls that consist of several rectangles. The hits of a moving body are adjacent.
     fn drop_seams(&mut self, hits: &mut Hits, scene: Scene<'_>) {
         let mut seams = core::mem::take(&mut self.seams);
         seams.clear();
@@ -230,7 +230,7 @@ impl Stepper {
                     let others = hits.pairs[first..end].iter().map(|pair| pair[1]);
                     *seam = self.is_seam(&hits.get(at), &self.shells[mover as usize], others, scene);
                 }
-                // Deep inside of overlapping walls any way out is better than none.
+                // Deep inside overlapping walls any direction out is better than none.
                 if seams[first..end].iter().all(|&seam| seam) {
                     seams[first..end].fill(false);
                 }
@@ -241,7 +241,7 @@ impl Stepper {
         self.seams = seams;
     }
 
-    /// Whether a hit is with a side or a corner inside of a wall that consists of several rectangles: another one of `others` covers it.
+    /// Whether a hit is with a side or a corner inside a wall that consists of several rectangles: another one of `others` covers it.
     pub(crate) fn is_seam(
         &self,
         hit: &Hit,
@@ -309,12 +309,12 @@ impl Stepper {
         self.add_solid(hit, phase);
     }
 
-    /// The contact of two bodies that are no sensors and do not ignore each other.
+    /// The contact of two bodies that are not sensors and do not ignore each other.
     pub(crate) fn add_solid(&mut self, hit: &Hit, phase: &mut ContactPhase<'_>) {
         let (a, b) = (self.shells[hit.a as usize], self.shells[hit.b as usize]);
         let ranks = [a, b].map(|shell| phase.extras[shell.slot as usize].dominance);
         let Some(share_a) = share_with_locks(phase.scene.bodies, &a, &b, hit.normal, ranks) else {
-            // It touches, but nothing can give way along its normal.
+            // The bodies touch, but neither can yield along the normal.
             self.add_contact(hit, Solving::No, phase);
             return;
         };

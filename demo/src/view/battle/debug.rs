@@ -1,4 +1,4 @@
-//! What the physics engine sees, over the picture.
+//! Draws what the physics engine sees over the picture.
 
 use macroquad::input::{KeyCode, is_key_pressed};
 use macroquad::math::Rect;
@@ -24,7 +24,7 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    /// Switches layers by their keys.
+    /// Toggles layers by their keys.
     pub(crate) fn read_keys(&mut self) {
         let keys = [
             (KeyCode::F2, &mut self.cells),
@@ -41,7 +41,7 @@ impl Layers {
         }
     }
 
-    /// Name for scripts, word, and state of each layer.
+    /// Script name, label and state of each layer.
     pub(crate) fn switches(&mut self) -> [(&'static str, &'static str, &mut bool); 6] {
         [
             ("layer cells", "Cells F2", &mut self.cells),

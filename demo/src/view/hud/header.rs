@@ -1,4 +1,4 @@
-//! The strip above a view: who plays there, what to do next, and how it stands.
+//! The strip above a view: the player, the next step, and the score.
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
@@ -12,7 +12,7 @@ use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEX
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
-/// Whose strip it is.
+/// The player of the strip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     pub(crate) rect: Rect,
@@ -39,7 +39,7 @@ impl Header {
         let score = format!("{}   {}   {losses} lost", count(living, "unit"), count(kills, "kill"));
         let left = button.x + button.w + 14.0;
         let right = rect.x + rect.w - 10.0 - pen.width(&score, SMALL);
-        // What does not fit is left out, the score last.
+        // Parts that do not fit are left out, the score last.
         let (hint, color) = hint(side, is_person);
         if left + pen.width(&hint, SMALL) + 14.0 < right {
             pen.text(&hint, left, base, SMALL, color);
@@ -51,7 +51,7 @@ impl Header {
     }
 }
 
-/// What to do next, in a few words.
+/// The next step, in a few words.
 fn hint(side: &Side, is_person: bool) -> (String, Color) {
     if !is_person {
         return ("click to play yourself".into(), TEXT_DIM);
@@ -68,7 +68,7 @@ fn hint(side: &Side, is_person: bool) -> (String, Color) {
     }
 }
 
-/// A client's own word on who has won; the game goes on.
+/// A client's own result; the simulation goes on.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
 pub(crate) fn verdict(pen: &Pen, view: Rect, game: &Game, player: u8) {
     let Some(result) = game.result() else { return };
