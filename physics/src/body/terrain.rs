@@ -205,6 +205,7 @@ pub struct TerrainRef<'a>(pub(crate) &'a Piece);
 
 impl<'a> TerrainRef<'a> {
     /// Its points in the world, units: begin and end of a chain's segment, or the corners of a polygon, counter-clockwise.
+    #[must_use]
     pub fn points(self) -> impl ExactSizeIterator<Item = Vec2> + 'a {
         self.0.corners().iter().map(|&corner| vec2(corner))
     }

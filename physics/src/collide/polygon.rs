@@ -191,7 +191,7 @@ impl RoundedPolygon {
     }
 
     /// The signed distance of a point from the line of an edge, and the unit normal to the right.
-    fn from_edge(&self, at: usize, point: [i32; 2]) -> ([i32; 2], i128) {
+    fn distance_from_edge(&self, at: usize, point: [i32; 2]) -> ([i32; 2], i128) {
         let edge = self.edge(at);
         let normal = right_normal(edge);
         let from = minus(point, self.corners[at]);
@@ -213,7 +213,7 @@ impl RoundedPolygon {
         let close = |gap: i128| (gap - i128::from(self.radius)).clamp(-(1 << 30), 1 << 30) as i32;
         match self.outside(point) {
             Some((true, at)) => {
-                let (outward, distance) = self.from_edge(at, point);
+                let (outward, distance) = self.distance_from_edge(at, point);
                 bears(self.edge_feature(at), wide(outward))
                     .then_some(Nearest { outward, gap: close(distance) })
             }
@@ -228,7 +228,7 @@ impl RoundedPolygon {
             }
             None => (0..self.count)
                 .filter_map(|at| {
-                    let (outward, distance) = self.from_edge(at, point);
+                    let (outward, distance) = self.distance_from_edge(at, point);
                     bears(self.edge_feature(at), wide(outward)).then_some((outward, distance))
                 })
                 // The first of the greatest.
