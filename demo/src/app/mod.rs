@@ -26,7 +26,8 @@ pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use local::soak::{SoakOutcome, soak};
 pub(crate) use online::network::NetworkMatch;
-pub(crate) use online::seat::{Diagnosis, News, ReplayFile, Seat, SeatOptions};
+pub(crate) use online::news::{Diagnosis, News};
+pub(crate) use online::seat::{ReplayFile, Seat, SeatOptions};
 pub(crate) use terms::{TURNS_MAX, Terms};
 pub(crate) use watch::client::Fault;
 pub(crate) use watch::diagnosis::Desync;

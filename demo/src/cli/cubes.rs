@@ -40,13 +40,13 @@ struct CubesReport {
     /// Everything that the left side sends: keys, acknowledgements, headers.
     bytes_per_second: f64,
     contacts_mean: f64,
-    fixed: Divergence,
-    float: Divergence,
+    fixed: Distances,
+    float: Distances,
 }
 
 /// Distance between left and right in the same scene.
 #[derive(Debug, Serialize)]
-struct Divergence {
+struct Distances {
     first_divergent_frame: Option<u32>,
     /// Distance of the cube furthest off: in the worst frame, and in the last one. Units.
     max: f64,
@@ -133,9 +133,9 @@ impl CubesReport {
         let (sent, lost) = outcome.packets;
         let [left, right] = outcome.checksums.map(|checksum| format!("{checksum:016x}"));
         let fixed =
-            Divergence::new(outcome.moments.iter().map(|moment| (moment.fixed.max, moment.fixed.mean)));
+            Distances::new(outcome.moments.iter().map(|moment| (moment.fixed.max, moment.fixed.mean)));
         let float =
-            Divergence::new(outcome.moments.iter().map(|moment| (moment.float.max, moment.float.mean)));
+            Distances::new(outcome.moments.iter().map(|moment| (moment.float.max, moment.float.mean)));
         Self {
             cubes: outcome.spec.setup.cubes,
             frames,
@@ -193,7 +193,7 @@ impl CubesReport {
     }
 }
 
-impl Divergence {
+impl Distances {
     /// From the largest and the mean distance of each frame.
     fn new(frames: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
         let (final_max, final_mean) = frames.clone().last().unwrap_or_default();

@@ -9,7 +9,8 @@ use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::interrupt;
 use crate::app::online::invitation::Asking;
-use crate::app::online::seat::{News, Seat, SeatOptions};
+use crate::app::online::news::News;
+use crate::app::online::seat::{Seat, SeatOptions};
 use crate::app::watch::outcome::Outcome;
 
 /// Pause between two looks for the host's answer.

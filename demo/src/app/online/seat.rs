@@ -1,7 +1,7 @@
 //! One process's part of a match over UDP, step by step. Nothing here waits: whoever calls decides what to do between two steps.
 
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use testudo_lockstep::inquiry::Inquiry;
@@ -14,7 +14,9 @@ use testudo_lockstep::{
 
 use crate::app::clock::Clock;
 use crate::app::error::MatchError;
+use crate::app::online::address::reachable;
 use crate::app::online::invitation::{self, Invitation, Places};
+use crate::app::online::news::{Diagnosis, News};
 use crate::app::online::remote::{self, Search};
 use crate::app::terms::{Terms, session_config};
 use crate::app::watch::client::{Client, Fault};
@@ -37,31 +39,6 @@ const DROP_AFTER: Duration = Duration::from_secs(8);
 /// Longest pause between two looks at the socket.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 
-/// What happens while a match is prepared and played.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum News {
-    /// The host listens here.
-    Listening(SocketAddr),
-    /// What will be played, and as whom.
-    Seated { terms: Terms, player: u8 },
-    /// A player has come.
-    Joined(PlayerId),
-    /// A player gives no more orders; a bot may play on.
-    Gone { player: PlayerId, is_taken_over: bool },
-    /// Everybody is here.
-    Started,
-    /// A turn has begun.
-    Turn(u32),
-    /// An order runs, here as everywhere.
-    Ran { turn: u32, player: PlayerId, order: Order },
-    /// The match stands and waits for these players.
-    WaitingFor(Vec<PlayerId>),
-    /// A player has asked for a pause, or for its end.
-    Paused { player: PlayerId, paused: bool },
-    /// The copies differ since this turn.
-    Differs(u32),
-}
-
 /// Where a replay is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReplayFile {
@@ -79,23 +56,6 @@ pub(crate) struct SeatOptions {
     pub(crate) replay: ReplayFile,
     /// A bit to flip in its copy; whose copy that is goes without saying.
     pub(crate) fault: Option<Fault>,
-}
-
-/// What a seat knows of a difference between the copies.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Diagnosis {
-    /// The host only answers.
-    GuestsAsk,
-    /// The host is being asked.
-    Asking,
-    /// The host has not answered, or no number differs any more.
-    Unknown,
-    Found {
-        /// The first value is the host's, the second this copy's.
-        desync: Desync,
-        /// Whether the orders lead to this copy's state again; none if that cannot be told.
-        is_reproduced: Option<bool>,
-    },
 }
 
 /// A client, its session and its socket.
@@ -439,11 +399,11 @@ impl Seat {
                     self.began = Some(self.clock.now());
                     self.news.push_back(News::Started);
                 }
-                Event::Desync(mismatch) if self.divergence.is_none() => {
-                    self.divergence = Some((mismatch.turn.0, mismatch.outlier()));
-                    self.driver.simulation_mut().note_divergence(mismatch.turn.0);
+                Event::Desync(desync) if self.divergence.is_none() => {
+                    self.divergence = Some((desync.turn.0, desync.outlier()));
+                    self.driver.simulation_mut().note_divergence(desync.turn.0);
                     self.look_for_the_number();
-                    self.news.push_back(News::Differs(mismatch.turn.0));
+                    self.news.push_back(News::Differs(desync.turn.0));
                 }
                 Event::Connected { identity: Identity::Player(other), .. } => {
                     self.places.iter_mut().for_each(|places| places.connected(other));
@@ -501,27 +461,6 @@ impl Seat {
         };
         udp.pump_with(driver.session_mut(), now, aside).map_err(MatchError::Socket)
     }
-}
-
-/// An address that others can use: of a socket that listens on all addresses of the machine, the one that leads outside.
-fn reachable(bound: SocketAddr) -> SocketAddr {
-    if !bound.ip().is_unspecified() {
-        return bound;
-    }
-    let (any, outside): (SocketAddr, SocketAddr) = match bound {
-        SocketAddr::V4(_) => ((Ipv4Addr::UNSPECIFIED, 0).into(), (Ipv4Addr::new(192, 0, 2, 1), 9).into()),
-        SocketAddr::V6(_) => {
-            ((Ipv6Addr::UNSPECIFIED, 0).into(), (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1), 9).into())
-        }
-    };
-    let loopback =
-        if bound.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { IpAddr::from(Ipv6Addr::LOCALHOST) };
-    // Connecting a UDP socket sends nothing; it only chooses the local address. The other one is reserved for documents.
-    let chosen = UdpSocket::bind(any).and_then(|socket| {
-        socket.connect(outside)?;
-        socket.local_addr()
-    });
-    SocketAddr::new(chosen.map_or(loopback, |address| address.ip()), bound.port())
 }
 
 /// A person's click may need several orders: a scattered selection goes out in parts. A bot stands in for whoever is lost.
