@@ -19,12 +19,12 @@ pub(crate) enum Level {
     /// Gathers, and falls back when it is weak.
     #[default]
     Normal,
-    /// As [`Level::Normal`], quicker, and from the side.
+    /// Like [`Level::Normal`], but quicker, and from the side.
     Hard,
 }
 
 impl Level {
-    /// A bot gives an order in every so manieth turn; bots take turns, so that not all orders come at once.
+    /// A bot gives an order once in this many turns; bots take turns, so that not all orders come at once.
     const fn turns_per_order(self) -> u32 {
         match self {
             Self::Easy => 8,
@@ -37,35 +37,35 @@ impl Level {
 /// Enemies this near to the base (raw) are driven away first.
 const ALARM: i32 = 22 * UNIT;
 
-/// One in so many of a full army near the base is an alarm; fewer are the business of who stands there.
+/// One in this many of a full army near the base is an alarm; the units there handle fewer enemies themselves.
 const ALARM_PART: u32 = 8;
 
-/// How roughly an enemy's place is looked at, raw: who follows every step of the enemy looks for a new way all the time.
+/// Precision to which a bot sees an enemy's position, raw: a bot that followed every step of the enemy would need new routes all the time.
 const ROUGH: i32 = 4 * UNIT;
 
 /// Beyond the radius of its formation (raw), a unit is a straggler.
 const LOOSE: i32 = 9 * UNIT;
 
-/// An enemy this near (raw) is fought, whoever is still on the way.
+/// An enemy this near (raw) is attacked, even if some units are still on the way.
 const CONTACT: i32 = 14 * UNIT;
 
-/// Buildings are taken when the enemy has fewer than one in so many of the bot's own units.
+/// Buildings are attacked when the enemy has fewer than one in this many of the bot's own units.
 const FEW_DEFENDERS: u32 = 3;
 
-/// What the army as a whole is about.
+/// The plan of the army as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Plan {
-    /// Everybody drives away who has come to the base.
+    /// All units drive away the enemies at the base.
     Defend(Point),
-    /// Everybody waits at the base for recruits.
+    /// All units wait at the base for recruits.
     FallBack(Point),
     /// The force closes up.
     Gather(Point),
-    /// The force goes to a place beside the enemy's formation, or to the nearest of the enemies.
+    /// The force goes to a position beside the enemy's formation, or to the nearest enemy.
     Attack(Point),
     /// The force takes a building.
     Take(BuildingLook),
-    /// Nobody is left to fight.
+    /// No enemy is left.
     Rest,
 }
 
@@ -110,7 +110,7 @@ fn dice(seed: u64, player: u8, turn: Turn) -> Dice {
     Dice::new(seed ^ u64::from(turn.0) << 8 ^ u64::from(player))
 }
 
-/// Who is away from home, if these are the most; else the whole army.
+/// The units away from home if they are the majority; else the whole army.
 fn force(game: &Game, player: u8) -> Option<Force> {
     let home = game.base(player)?;
     let at_home = squared(game.formation_half() + LOOSE);
@@ -119,7 +119,7 @@ fn force(game: &Game, player: u8) -> Option<Force> {
     Some(away.filter(|away| away.count * 2 > whole.count).unwrap_or(whole))
 }
 
-/// An order for a force is for everybody in a square around it.
+/// An order to a force addresses the units in a square around it.
 fn selection(game: &Game, force: Force) -> Selection {
     let reach = game.formation_half() + 3 * LOOSE;
     let Force { middle, .. } = force;
@@ -177,7 +177,7 @@ fn falls_back(level: Level, game: &Game, player: u8, own: u32, enemies: u32, mid
     level != Level::Easy && own * 2 < enemies
 }
 
-/// The middle of the enemies at the base, if they are many.
+/// The middle of the enemies at the base, if there are many.
 fn raiders(game: &Game, player: u8, home: Point) -> Option<Point> {
     let enemies = (0..game.setup().players).filter(|army| *army != player);
     let near = enemies.flat_map(|enemy| game.places_of(enemy));
@@ -206,7 +206,7 @@ fn take(game: &Game, enemy: u8, middle: Point) -> Plan {
     nearest.map_or(Plan::Rest, Plan::Take)
 }
 
-/// A place at the side of the enemy's formation; which side, the seed says.
+/// A position at the side of the enemy's formation; the seed decides which side.
 fn beside(game: &Game, player: u8, middle: Point, enemy: Point) -> Point {
     let reach = game.formation_half() + 12 * UNIT;
     let way = middle.towards(enemy, reach);
@@ -214,19 +214,19 @@ fn beside(game: &Game, player: u8, middle: Point, enemy: Point) -> Point {
     rough(enemy.offset(-way.y * side, way.x * side).clamped(game.field_half().offset(-2 * UNIT, -2 * UNIT)))
 }
 
-/// A place without its small part.
+/// A position rounded down to the bot's precision.
 fn rough(place: Point) -> Point {
     let rough = |part: i32| part.div_euclid(ROUGH) * ROUGH + ROUGH / 2;
     Point { x: rough(place.x), y: rough(place.y) }
 }
 
-/// Whoever stands where recruits gather.
+/// The units at the rally point.
 fn recruits(game: &Game, player: u8) -> Option<Selection> {
     let (base, half) = (game.base(player)?, game.formation_half());
     Some(Selection::Area(Area::between(base.offset(-half, -half), base.offset(half, half))))
 }
 
-/// What commanders do seldom: a patrol at home, another place for recruits, a new group, a halt.
+/// Rare orders: a patrol at home, another rally point, a new group, a halt.
 fn rare(game: &Game, player: u8, dice: &mut Dice) -> Option<(Selection, Command)> {
     let base = game.base(player)?;
     let ahead = base.towards(Point::ZERO, 6 * UNIT);
@@ -269,7 +269,7 @@ mod tests {
         assert!(kinds.len() >= 6, "bots give few kinds of orders: {kinds:?}");
     }
 
-    /// Plays on until somebody has won; the turns of 0.2 s that it took. `None`: an idle player.
+    /// Plays until a player has won; returns the number of turns of 0.2 s. `None`: an idle player.
     fn play(setup: Setup, levels: [Option<Level>; 2], turns_max: u32) -> (Game, u32) {
         let mut game = Game::new(setup).unwrap();
         let mut turn = 0;

@@ -68,7 +68,7 @@ pub(crate) struct Removed {
 pub struct World {
     pub(crate) settings: Settings,
     pub(crate) seed: u64,
-    /// Steps so far.
+    /// Number of steps so far.
     pub(crate) frame: u64,
     /// Frames per second of the last step; the remainders in the bodies count in it. 0 before the first step.
     pub(crate) fps: u32,

@@ -7,7 +7,7 @@ use testudo_lockstep::{ConfigError, Duration, Failure, PROTOCOL_VERSION, Session
 
 use crate::game::{FaultError, SetupError};
 
-/// Time after which nobody is there who could answer.
+/// Time after which a question without an answer is given up.
 pub(crate) const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
 /// Why a match was not played to its end.
@@ -19,11 +19,11 @@ pub(crate) enum MatchError {
     Config(ConfigError),
     /// The bit to flip does not exist or must not be flipped.
     Fault(FaultError),
-    /// A session ended early, after so many turns.
+    /// A session ended early, after this many turns.
     Failed { failure: Failure, turns: u32 },
-    /// The network delivered too little: after this much virtual time the match was given up.
+    /// The network delivered too little: the match was given up after this much virtual time.
     TooSlow { after: Duration, turns: u32 },
-    /// Nobody let us in.
+    /// No host let us in.
     Invitation(InvitationError),
     /// The socket could not be opened.
     Bind { address: SocketAddr, error: std::io::Error },

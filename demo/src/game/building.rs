@@ -1,24 +1,24 @@
-//! Buildings: immovable, but not for ever. Keeps hold an army together, barracks train its recruits.
+//! Buildings: immovable until they fall. An army needs a keep; barracks train its recruits.
 
 use testudo_physics::{BodyId, Rate};
 
 use crate::game::point::{Point, UNIT};
 use crate::game::rock::Rock;
 
-/// Recruits are counted in thousandths, so that small armies get some too.
+/// Recruits are counted in thousandths, so that small armies get some, too.
 pub(crate) const RECRUIT: u32 = 1_000;
 
-/// What a building is for.
+/// The purpose of a building.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BuildingKind {
-    /// An army whose last keep falls is beaten. It trains few recruits.
+    /// An army whose last keep falls is defeated. A keep trains few recruits.
     Keep,
     /// Trains recruits.
     Barracks,
 }
 
 impl BuildingKind {
-    /// Hit points in an army of `units`: enough that a few raiders do no harm and a whole army needs some seconds.
+    /// Hit points in an army of `units`: a few raiders do no harm, and a whole army needs some seconds.
     pub(crate) fn hit_points(self, units: u32) -> i32 {
         let units = units as i32;
         match self {
@@ -44,7 +44,7 @@ impl BuildingKind {
     }
 }
 
-/// One building. Where it stands and how large it is follows from the setup.
+/// One building. Its position and size follow from the setup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Building {
     pub(crate) army: u8,
@@ -54,13 +54,13 @@ pub(crate) struct Building {
     pub(crate) body: Option<BodyId>,
     /// At most 0 only between a blow and the end of its frame.
     pub(crate) hit_points: i32,
-    /// Thousandths of a recruit that are ready, below twice [`RECRUIT`] except in large armies.
+    /// Thousandths of recruits that are ready, below twice [`RECRUIT`] except in large armies.
     pub(super) ready: u32,
     pub(super) training: Rate,
 }
 
 impl Building {
-    /// At full strength, not in the world yet.
+    /// A building at full strength that is not in the world yet.
     pub(crate) fn new(army: u8, kind: BuildingKind, ground: Rock, units: u32) -> Self {
         let hit_points = kind.hit_points(units);
         let training = Rate::new(kind.training_per_second(units).into());
@@ -76,13 +76,13 @@ impl Building {
         self.army == army && self.kind == BuildingKind::Keep && self.stands()
     }
 
-    /// One frame of training. Nobody is trained while nobody is missing.
+    /// One frame of training. It pauses while no unit is missing.
     pub(crate) fn train(&mut self, is_wanted: bool, frames_per_second: u32) {
         let trained = self.training.take(frames_per_second) as u32;
         self.ready = if is_wanted { self.ready.saturating_add(trained) } else { 0 };
     }
 
-    /// Gives a recruit if one is ready.
+    /// Takes a recruit if one is ready.
     pub(crate) fn take_recruit(&mut self) -> bool {
         let is_ready = self.ready >= RECRUIT;
         if is_ready {
@@ -91,7 +91,7 @@ impl Building {
         is_ready
     }
 
-    /// The place of the building that is nearest to `from`.
+    /// The point of the building that is nearest to `from`.
     pub(crate) fn nearest_place(&self, from: Point) -> Point {
         let Rock { centre, half } = self.ground;
         Point {

@@ -1,6 +1,6 @@
-//! The one walk over the game's state: hashed, saved, restored, compared and corrupted number by number.
+//! The one walk over the game's state, which hashes, saves, restores, compares and corrupts it number by number.
 //!
-//! Each structure is taken apart without `..`, so that a new field does not compile until it is shown here or named as none.
+//! Each structure is destructured without `..`, so that a new field does not compile until it is shown here or explicitly left out.
 
 use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_physics::{BodyId, Rate};
@@ -13,8 +13,8 @@ use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Task, Unit, Way};
 use crate::game::{Game, ground};
 
 impl Game {
-    /// Hash of everything that decides how the match goes on, the checksum of the frame before included: so it covers every frame,
-    /// and a difference never heals. The setup is left out: peers compare it before they play.
+    /// Hash of everything that decides how the match goes on, including the checksum of the frame before. So it covers every frame, and a
+    /// difference never heals. The setup is left out, because peers compare it before they play.
     pub(super) fn hash_state(&mut self) -> u64 {
         state::digest(self)
     }
@@ -23,7 +23,7 @@ impl Game {
 impl State for Game {
     fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
         let standing = self.standing();
-        // The setup and the field that follows from it are the same for all; the scratch lasts for a frame.
+        // The setup and the field are the same for all peers; the scratch memory lasts for one frame.
         let Self {
             setup,
             field,
@@ -62,7 +62,7 @@ impl State for Game {
             v.object("unit", index);
             unit.visit(v, limits)?;
         }
-        // The last one: it follows from all others.
+        // Last, because it follows from everything else.
         v.object("game", 0);
         v.number("checksum", checksum)?;
         if self.standing() != standing {
@@ -72,7 +72,7 @@ impl State for Game {
     }
 }
 
-/// Largest numbers of units and buildings.
+/// Greatest numbers of units and buildings.
 #[derive(Clone, Copy)]
 struct Limits {
     units: i64,
@@ -100,7 +100,7 @@ impl Army {
     }
 }
 
-/// Shows what a rate carries and the frames per second that it counts in. What it gives per second follows from its owner.
+/// Shows a rate's remainder and the frames per second that it counts in. Its amount per second follows from its owner.
 fn visit_rate<V: Visit>(rate: &mut Rate, v: &mut V, names: [&'static str; 2]) -> Result<(), StateError> {
     let (remainder, frames_per_second) = rate.remainder();
     let (mut remainder, mut frames_per_second) = (remainder as u16, frames_per_second as u16);
@@ -170,7 +170,7 @@ impl Unit {
     }
 }
 
-/// `name` says whether there is a body.
+/// `name` is the name of the number that says whether there is a body.
 fn visit_body<V: Visit>(body: &mut Option<BodyId>, v: &mut V, name: &'static str) -> Result<(), StateError> {
     let mut is_there = body.is_some();
     v.number(name, &mut is_there)?;
@@ -184,7 +184,7 @@ fn visit_body<V: Visit>(body: &mut Option<BodyId>, v: &mut V, name: &'static str
     Ok(())
 }
 
-/// The task's kind, then what this kind has.
+/// The task's kind, then the fields of this kind.
 fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<(), StateError> {
     const NOWHERE: Way = Way { place: Point::ZERO, route: None };
     let (mut kind, mut to, mut back, mut foe) = match *task {

@@ -1,17 +1,17 @@
-//! Who fights whom, and what becomes of it.
+//! Combat: which units fight, and the results.
 
 use crate::game::Game;
 use crate::game::point::{Point, squared};
 use crate::game::unit::{Foe, Task, Way};
 
-/// Every unit looks around once in so many frames; the units take turns.
+/// Every unit looks around once in this many frames; the units take turns.
 const LOOK_EVERY: u32 = 8;
 
-/// Who has run for so long strikes its first blow as a charge, ms.
+/// The first blow of a unit that has run for this long is a charge, ms.
 const CHARGE_AFTER_MS: u16 = 1_500;
 
 impl Game {
-    /// Notes where the living units are.
+    /// Notes the positions of the living units.
     pub(super) fn survey(&mut self) {
         let scratch = &mut self.scratch;
         scratch.grid.clear();
@@ -38,7 +38,7 @@ impl Game {
             let target = match unit.task {
                 Task::March(_) => self.nearest_foe(place, unit.army, range),
                 Task::Strike { foe, .. } if self.is_within(place, foe, sight) => {
-                    // Who stands in the way is struck until the enemy itself is within reach.
+                    // A unit strikes an enemy in its path until its target is within reach.
                     let reached = self.is_within(place, foe, range);
                     let other = self.nearest_foe(place, unit.army, range).filter(|_| !reached);
                     Some(other.unwrap_or(foe))
@@ -46,7 +46,7 @@ impl Game {
                 Task::Strike { .. } => self.nearest_foe(place, unit.army, range),
                 Task::Attack(_) | Task::Patrol { .. } => self.nearest_foe(place, unit.army, sight),
                 Task::Hold if unit.holds => self.nearest_foe(place, unit.army, range),
-                // Nobody is lured away from its post.
+                // No unit is lured away from its post.
                 Task::Hold => self.nearest_foe(place, unit.army, sight).filter(|foe| {
                     unit.post.distance_squared(self.aim(unit.post, *foe)) <= squared(sight + range)
                 }),
@@ -67,7 +67,7 @@ impl Game {
             || self.terrain.sees(self.terrain.cell(place), self.terrain.cell(self.terrain.nearest_free(aim)))
     }
 
-    /// Who strikes an enemy that is out of sight, and has gone to where it was, goes to where it is.
+    /// A unit whose target is out of sight, and that has gone to the target's last position, goes to its present position.
     fn follow(&mut self, number: u32) {
         if let Task::Strike { foe, way: Way { route: None, .. } } = self.units[number as usize].task
             && let Some((_, place)) = self.foe_place(foe)
@@ -78,7 +78,7 @@ impl Game {
         }
     }
 
-    /// The nearest enemy unit in sight; if there is none, the nearest building, of equally near ones the first.
+    /// The nearest enemy unit in sight; if there is none, the nearest building; the first one of equally near ones.
     fn nearest_foe(&self, place: Point, army: u8, sight: i32) -> Option<Foe> {
         if let Some(unit) = self.scratch.grid.nearest_enemy(place, army, sight) {
             return Some(Foe::Unit(unit));
@@ -90,7 +90,8 @@ impl Game {
         (distance <= squared(sight)).then_some(Foe::Building(number))
     }
 
-    /// Everybody whose enemy is in range strikes. All blows of a frame fall together: who falls in it still strikes.
+    /// Every unit with an enemy in range strikes. All blows of a frame fall at the same time, so a unit that falls in this frame still
+    /// strikes.
     pub(super) fn fight(&mut self, elapsed_ms: u16) {
         for number in 0..self.units.len() as u32 {
             let unit = &mut self.units[number as usize];
@@ -126,7 +127,7 @@ impl Game {
         }
     }
 
-    /// Takes out of the world what has fallen. An army whose last keep has fallen goes with it.
+    /// Removes fallen units and buildings from the world. An army whose last keep has fallen is removed with it.
     pub(super) fn bury(&mut self) {
         let mut fallen = core::mem::take(&mut self.scratch.fallen);
         fallen.sort_unstable();
@@ -167,7 +168,7 @@ impl Game {
         debug_assert!(removed.is_ok(), "building {number} had no body: {removed:?}");
     }
 
-    /// Armies without a keep are beaten: their barracks are left and fall, their units leave the field.
+    /// Armies without a keep are defeated: their barracks fall, and their units leave the field.
     fn disband_the_defeated(&mut self) {
         for army in 0..self.setup.players {
             let has_keep = self.buildings.iter().any(|building| building.is_keep_of(army));
@@ -188,7 +189,7 @@ impl Game {
         }
     }
 
-    /// Nobody fights the dead, nor the recruits who get their numbers.
+    /// Units stop fighting the fallen, so they do not fight the recruits who get the same numbers.
     fn forget_the_fallen(&mut self) {
         for number in 0..self.units.len() {
             let unit = &self.units[number];
@@ -204,7 +205,7 @@ impl Game {
         }
     }
 
-    /// Whose an enemy is and where; none if it has fallen or never was.
+    /// Owner and position of an enemy; none if it has fallen or never existed.
     pub(super) fn foe_place(&self, foe: Foe) -> Option<(u8, Point)> {
         match foe {
             Foe::Unit(number) => {
@@ -218,7 +219,7 @@ impl Game {
         }
     }
 
-    /// The place of an enemy that an attack from `from` goes to.
+    /// The point of an enemy that an attack from `from` goes to.
     pub(super) fn aim(&self, from: Point, foe: Foe) -> Point {
         match foe {
             Foe::Unit(unit) => self.scratch.places[unit as usize],
@@ -226,7 +227,7 @@ impl Game {
         }
     }
 
-    /// Whether an enemy stands, and no farther than `reach` (raw).
+    /// Whether an enemy exists, no farther than `reach` (raw).
     pub(super) fn is_within(&self, from: Point, foe: Foe, reach: i32) -> bool {
         let stands = match foe {
             Foe::Unit(unit) => self.units[unit as usize].is_alive(),

@@ -1,4 +1,4 @@
-//! Carrying out orders: who is meant, and where everybody goes.
+//! Carries out orders: which units they address, and where each unit goes.
 
 use testudo_physics::math::isqrt_u64;
 
@@ -48,8 +48,8 @@ fn line_place(from: Point, to: Point, number: u32, count: u32) -> Point {
 }
 
 impl Game {
-    /// Carries out an order of the player who commands `army`. Whoever of the selection is not alive is left out; an army
-    /// that does not exist has nobody.
+    /// Carries out an order of the player who commands `army`. Selected units that are not alive are ignored; an army that does not exist
+    /// has no units.
     pub(super) fn obey(&mut self, army: u8, order: &Order) {
         if army >= self.setup.players {
             return;
@@ -83,7 +83,7 @@ impl Game {
         self.scratch.chosen = chosen;
     }
 
-    /// Collects the living units that a selection means, in ascending order.
+    /// Collects the living units of a selection, in ascending order.
     fn select(&self, army: u8, selection: &Selection, chosen: &mut Vec<u32>) {
         let first = u32::from(army) * self.setup.units;
         let end = first + self.setup.units;
@@ -139,7 +139,7 @@ impl Game {
         let unit = &mut self.units[unit as usize];
         unit.task = deed.task(Way { place, route });
         (unit.jammed_ms, unit.stalled_ms) = (0, 0);
-        // Who may fight goes on with the fight that he is in.
+        // A unit that may fight continues its present fight.
         if deed != Deed::Attack {
             unit.target = None;
         }
@@ -158,7 +158,7 @@ impl Game {
         self.units[unit as usize].settle(post);
     }
 
-    /// None if the unit can walk straight to its place; else the route to `goal`, near the place.
+    /// None if the unit can walk straight to its place; else the route to `goal`, which is near the place.
     pub(super) fn route_for(&mut self, unit: u32, place: Point, goal: Point) -> Option<RouteId> {
         let from = self.place_of(unit)?;
         if self.terrain.sees_evenly(self.terrain.cell(from), self.terrain.cell(place)) {
@@ -177,7 +177,7 @@ impl Game {
         }
     }
 
-    /// There in formation, and back to the middle of where the units are now, in formation too.
+    /// A patrol to `to` in formation, and back to the middle of the units' present positions, also in formation.
     fn patrol(&mut self, army: u8, chosen: &[u32], to: Point) {
         let Some((_, home)) = self.mean_place(chosen.iter().copied()) else { return };
         self.send(army, chosen, Shape::Square(home), Deed::Attack, false);
@@ -186,7 +186,7 @@ impl Game {
         self.send(army, chosen, Shape::Square(to), Deed::Attack, false);
         for (&unit, mut back) in chosen.iter().zip(backs) {
             if let Task::Attack(to) = self.units[unit as usize].task {
-                // Home is near now; from there it is as far as there from here.
+                // Home is near now, and the way back is as far as the way there.
                 if to.route.is_some() && back.route.is_none() {
                     back.route = self.routes.to(home, self.standing(), &self.terrain);
                 }
@@ -195,7 +195,7 @@ impl Game {
         }
     }
 
-    /// Against an enemy that stands. Own units and buildings are no enemies.
+    /// An attack on an existing enemy. The army's own units and buildings are not enemies.
     fn strike(&mut self, army: u8, chosen: &[u32], foe: Foe, is_queued: bool) {
         let Some((owner, place)) = self.foe_place(foe) else { return };
         if owner != army {
@@ -214,7 +214,7 @@ impl Game {
     }
 }
 
-/// The bit of a control group; of a group that does not exist, none.
+/// The bit of a control group; 0 for a group that does not exist.
 fn group_bit(group: u8) -> u16 {
     if group < GROUPS { 1 << group } else { 0 }
 }

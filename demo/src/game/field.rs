@@ -1,6 +1,6 @@
-//! The field: its size, where armies stand at first, what lies around.
+//! The field: its size, the armies' starting positions, and its obstacles.
 //!
-//! Everything here is a pure function of the [`Setup`], so it is no state.
+//! Everything here is a pure function of the [`Setup`], so it is not state.
 
 use crate::game::building::BuildingKind;
 use crate::game::dice::Dice;
@@ -9,7 +9,7 @@ use crate::game::point::{Point, UNIT};
 use crate::game::rock::Rock;
 use crate::game::setup::Setup;
 
-/// Distance between neighbours in a formation, raw: a unit and a quarter, so that discs of radius 1/2 have air between them.
+/// Distance between neighbours in a formation, raw: 5/4 units, so that discs of radius 1/2 do not touch.
 pub(crate) const SPACING: i32 = UNIT + UNIT / 4;
 
 /// Free ground between the formations of neighbours, units.
@@ -30,7 +30,7 @@ const AROUND_KEEP: i32 = 4;
 /// Free ground between a keep and the barracks beside it, raw.
 const ALLEY: i32 = 4 * UNIT;
 
-/// Half of the length of the longest walls, raw: what is free between armies and the places of rocks.
+/// Half length of the longest walls, raw: the free space between armies and the positions of rocks.
 const WALL_HALF_MAX: i32 = 4 * UNIT;
 
 /// Radius of a boulder, raw.
@@ -39,7 +39,7 @@ pub(crate) const BOULDER_RADIUS: i32 = UNIT * 3 / 4;
 /// Boulders on every field. They can be pushed but not destroyed.
 const BOULDERS: u32 = 16;
 
-/// Where an army starts.
+/// The starting position of an army.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Base {
     /// Middle of the formation.
@@ -67,7 +67,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The field for a setup whose ranges have been checked.
+    /// The field of a setup whose ranges have been checked.
     pub(crate) fn new(setup: &Setup) -> Self {
         match setup.map {
             Some(map) => Self::of_map(map, files_for(setup.units)),
@@ -145,10 +145,10 @@ impl Field {
         }
     }
 
-    /// Place number `rank * files + file` of an army's formation about a middle, its front towards the middle of the field.
+    /// Position number `rank * files + file` of an army's formation around `middle`; the front faces the middle of the field.
     pub(crate) fn place(&self, army: u8, middle: Point, number: u32, files: u32) -> Point {
         let (fx, fy) = self.bases[usize::from(army)].forward;
-        // Twice the distance from the middle of the formation, in places.
+        // Twice the distance from the middle of the formation, in positions.
         let across = 2 * (number % files) as i32 - (files as i32 - 1);
         let back = 2 * (number / files) as i32 - (files as i32 - 1);
         let half = SPACING / 2;
@@ -158,15 +158,15 @@ impl Field {
     }
 }
 
-/// Files of a square formation of so many units.
+/// Number of files of a square formation with this many units.
 pub(crate) fn files_for(units: u32) -> u32 {
     let root = units.isqrt();
     (if root * root < units { root + 1 } else { root }).max(1)
 }
 
-/// Places the bases at equal distances along a square with half side `ring`, beginning in the middle of its left side.
+/// Places the bases at equal distances along a square with half side `ring`, starting in the middle of its left side.
 fn base(player: u8, players: u8, ring: i32, files: u32) -> Base {
-    // The way along the square in 1/1024 of its half side: four sides of 2,048.
+    // Position along the square in 1/1024 of its half side: four sides of 2,048.
     let way = 8 * 1_024 * i32::from(player) / i32::from(players);
     let (x, y, forward) = match way {
         ..1_024 => (-1_024, -way, (1, 0)),
@@ -194,7 +194,7 @@ fn base(player: u8, players: u8, ring: i32, files: u32) -> Base {
     Base { centre, forward, buildings }
 }
 
-/// Pairs of rocks in mirror places, so that no side has an advantage. Every second pair is a wall.
+/// Pairs of rocks in mirrored positions, so that no side has an advantage. Every second pair is a wall.
 fn rocks(dice: &mut Dice, depth: i32, breadth: i32) -> Vec<Rock> {
     let pairs = (breadth / 7).clamp(3, 16);
     let mut rocks = Vec::new();

@@ -1,4 +1,4 @@
-//! Who is near: a uniform grid of the living units, filled anew in every frame.
+//! Finds nearby units: a uniform grid of the living units, filled again in every frame.
 
 use crate::game::point::{Point, squared};
 use crate::game::setup::ARMIES_MAX;
@@ -6,7 +6,7 @@ use crate::game::setup::ARMIES_MAX;
 /// Side of a cell: 4 units, 2^18 raw.
 const CELL_SHIFT: u32 = 18;
 
-/// One unit as the grid knows it.
+/// One unit in the grid.
 #[derive(Clone, Copy, Debug)]
 struct Resident {
     place: Point,
@@ -40,11 +40,11 @@ impl Extent {
 }
 
 /// Units by cell, in ascending order within each.
-// not state: a pure function of the places of units, filled anew in every frame
+// not state: a pure function of the units' positions, filled again in every frame
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Grid {
     extent: Extent,
-    /// Where each cell begins in `residents`; one more than cells.
+    /// Where each cell begins in `residents`; one element more than cells.
     starts: Vec<u32>,
     /// Bit `n`: army `n` is in the cell.
     armies: Vec<u16>,
@@ -96,7 +96,7 @@ impl Grid {
             self.starts[cell] += 1;
             self.armies[cell] |= 1 << resident.army;
         }
-        // Ends of the cells; filling from the back turns them into beginnings.
+        // Ends of the cells; filling from the back turns them into starts.
         let mut sum = 0;
         for start in &mut self.starts {
             sum += *start;
@@ -122,7 +122,7 @@ impl Grid {
             && self.nearest_enemy(from, army, radius).is_some()
     }
 
-    /// The nearest unit of another army within `radius` (raw, at most 2^30); of equally near ones that with the lowest number.
+    /// The nearest unit of another army within `radius` (raw, at most 2^30); of equally near ones the one with the lowest number.
     pub(crate) fn nearest_enemy(&self, from: Point, army: u8, radius: i32) -> Option<u32> {
         let others = !(1_u16 << army);
         let Extent { columns, rows, .. } = self.extent;
@@ -130,7 +130,7 @@ impl Grid {
         let mut best: Option<(u64, u32)> = None;
         let mut reach = squared(radius);
         for ring in 0..=(radius >> CELL_SHIFT) + 1 {
-            // Whoever is beyond this ring is further away than its inner cells are wide.
+            // Units beyond this ring are further away than its inner cells are wide.
             if let Some((distance, _)) = best
                 && distance < squared((ring - 1).max(0) << CELL_SHIFT)
             {
@@ -172,7 +172,7 @@ mod tests {
     use crate::game::dice::Dice;
     use crate::game::point::UNIT;
 
-    /// The same question to every unit, without a grid.
+    /// The same search over all units, without a grid.
     fn nearest_by_hand(units: &[(u8, Point)], from: Point, army: u8, radius: i32) -> Option<u32> {
         let near = |(unit, &(other, place)): (usize, &(u8, Point))| {
             let distance = from.distance_squared(place);

@@ -1,14 +1,14 @@
-//! Kinds of units, and what each can do.
+//! Kinds of units and their properties.
 
 use crate::game::point::UNIT;
 
 /// Radius of a unit, raw.
 pub(crate) const UNIT_RADIUS: i32 = UNIT / 2;
 
-/// What a unit is. It follows from its number: the first three quarters of an army are guards, the others archers.
+/// The kind of a unit. It follows from the unit's number: the first three quarters of an army are guards, the others are archers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// Fights hand to hand.
+    /// Fights in melee.
     Guard,
     /// Shoots from the second rank.
     Archer,
@@ -18,11 +18,11 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stats {
     pub(crate) hit_points: i32,
-    /// Hit points that a blow or an arrow takes.
+    /// Hit points that a blow or an arrow removes.
     pub(crate) damage: u32,
-    /// The first blow after a run does so many times the damage.
+    /// Damage factor of the first blow after a run.
     pub(crate) charge: u32,
-    /// Time between two of them, ms.
+    /// Time between two blows or arrows, ms.
     pub(crate) reload_ms: u32,
     /// Attack range from centre to centre, or to the wall of a building.
     pub(crate) range: i32,
@@ -57,7 +57,7 @@ const ARCHER: Stats = Stats {
 };
 
 impl Kind {
-    /// What unit number `index` of an army of `units` is.
+    /// The kind of unit number `index` in an army of `units`.
     pub(crate) fn of(index: u32, units: u32) -> Self {
         if index < guards(units) { Self::Guard } else { Self::Archer }
     }
@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// Guards in an army of `units`; they are its first units.
+/// Number of guards in an army of `units`; they are its first units.
 pub(crate) fn guards(units: u32) -> u32 {
     units - units / 4
 }

@@ -1,4 +1,4 @@
-//! What a view needs to see of the battle. Reading it changes nothing.
+//! What a view needs to see of the battle. Reading changes nothing.
 
 use testudo_physics::{BodyId, BodyKind};
 
@@ -21,7 +21,7 @@ pub(crate) struct UnitLook {
     pub(crate) is_archer: bool,
     pub(crate) body: BodyId,
     pub(crate) hit_points: i32,
-    /// With which its kind begins, give or take a tenth.
+    /// Typical hit points of its kind at the start; each unit has up to a tenth more or less.
     pub(crate) hit_points_usual: i32,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
@@ -30,7 +30,7 @@ pub(crate) struct UnitLook {
     target: Option<Foe>,
 }
 
-/// Something that stands or lies around.
+/// An obstacle or a building.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scenery {
     /// Centre and half extents, raw.
@@ -39,14 +39,14 @@ pub(crate) enum Scenery {
     Wood { centre: Point, half: Point },
     /// As above; nobody walks there.
     Water { centre: Point, half: Point },
-    /// A building that stands.
+    /// A standing building.
     Building(BuildingLook),
 }
 
 /// A standing building.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BuildingLook {
-    /// Number in the match, for orders against it.
+    /// Number in the match, for orders to attack it.
     pub(crate) number: u32,
     pub(crate) army: u8,
     pub(crate) is_keep: bool,
@@ -54,7 +54,7 @@ pub(crate) struct BuildingLook {
     pub(crate) centre: Point,
     pub(crate) half: Point,
     pub(crate) hit_points: i32,
-    /// At its beginning.
+    /// At the start.
     pub(crate) hit_points_max: i32,
 }
 
@@ -77,7 +77,7 @@ impl Game {
         })
     }
 
-    /// Body of the enemy that a unit fights, if that is within its range.
+    /// The body of the enemy that a unit fights, if that is within its range.
     pub(crate) fn struck_by(&self, look: &UnitLook) -> Option<BodyId> {
         let target = look.target.filter(|target| self.strikes(look.number, *target))?;
         self.foe_body(target)
@@ -124,7 +124,7 @@ impl Game {
         bodies.map(|body| body.id())
     }
 
-    /// Whether an enemy can be struck from where a unit stands.
+    /// Whether a unit can strike an enemy from its present position.
     fn strikes(&self, number: u32, foe: Foe) -> bool {
         let range = self.units[number as usize].kind.stats().range;
         self.place_of(number).is_some_and(|place| self.is_within(place, foe, range))
@@ -137,7 +137,7 @@ impl Game {
         }
     }
 
-    /// Where an army formed up at first.
+    /// The starting position of an army.
     pub(crate) fn base(&self, army: u8) -> Option<Point> {
         self.field.bases.get(usize::from(army)).map(|base| base.centre)
     }
@@ -147,12 +147,12 @@ impl Game {
         self.armies.get(usize::from(army)).filter(|army| !army.is_defeated).map(|army| army.rally)
     }
 
-    /// Half of the side of the formation that a full army stands in, raw.
+    /// Half the side of a full army's formation, raw.
     pub(crate) fn formation_half(&self) -> i32 {
         self.field.files as i32 * SPACING / 2
     }
 
-    /// Enemies that an army has beaten, and units that it has lost.
+    /// Enemies that an army has defeated, and units that it has lost.
     pub(crate) fn score(&self, army: u8) -> (u32, u32) {
         self.armies.get(usize::from(army)).map_or((0, 0), |army| (army.kills, army.losses))
     }
@@ -162,17 +162,17 @@ impl Game {
         self.armies.get(usize::from(army)).map_or(0, |army| army.reserve)
     }
 
-    /// Living units of an army and the middle of their places; none if nobody lives.
+    /// Number of an army's living units, and the mean of their positions; none if no unit lives.
     pub(crate) fn middle(&self, army: u8) -> Option<(u32, Point)> {
         self.mean_place(self.numbers_of(army))
     }
 
-    /// Places of an army's living units in ascending order of their numbers.
+    /// Positions of an army's living units, in ascending order of their numbers.
     pub(crate) fn places_of(&self, army: u8) -> impl Iterator<Item = Point> + '_ {
         self.numbers_of(army).filter_map(|unit| self.place_of(unit))
     }
 
-    /// The flow fields that units follow: from where, to where.
+    /// The flow fields that units follow, as arrows: from where, to where.
     pub(crate) fn routes(&self) -> impl Iterator<Item = impl Iterator<Item = (Point, Point)> + '_> + '_ {
         self.routes.iter().map(|route| route.arrows())
     }
@@ -186,7 +186,7 @@ impl Game {
         first..first + self.setup.units
     }
 
-    /// How many of these units live, and the middle of their places.
+    /// How many of these units live, and the mean of their positions.
     pub(super) fn mean_place(&self, units: impl Iterator<Item = u32>) -> Option<(u32, Point)> {
         let (mut count, mut x, mut y) = (0_u32, 0_i64, 0_i64);
         for place in units.filter_map(|unit| self.place_of(unit)) {

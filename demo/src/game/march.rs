@@ -1,4 +1,4 @@
-//! Where units want to go. What becomes of it in a crowd is the physics' business.
+//! Where units want to go. The physics decides how far they get in a crowd.
 
 use testudo_physics::Fx;
 
@@ -9,10 +9,10 @@ use crate::game::unit::{Task, Unit, Way};
 /// Raw units/s^2 per axis: full speed within two frames of 1/20 s, and weak enough to be pushed.
 const ACCELERATION: i32 = 40 * UNIT;
 
-/// Brakes the units that nobody drives: raw units/s^2.
+/// Braking of units without a drive: raw units/s^2.
 pub(super) const GROUND_FRICTION: i32 = 8 * UNIT;
 
-/// Slower than this (raw units/s), a unit that wants to stand is left to ground friction.
+/// A unit that wants to stand and is slower than this (raw units/s) is left to ground friction.
 const SLOW: i32 = UNIT / 2;
 
 /// Distance from the goal (raw) at which a unit has arrived.
@@ -21,10 +21,10 @@ const ARRIVAL: i32 = UNIT / 2;
 /// Speed per distance near the goal, 1/s: four units per second at one unit of distance.
 const APPROACH: i32 = 4;
 
-/// Below this part of the speed that it wants, a unit is in a jam.
+/// A unit is in a jam below this part of the speed that it wants.
 const JAM_PART: i32 = 4;
 
-/// After so long in a jam, a unit tries one side, then the other, ms each.
+/// After this long in a jam a unit tries one side, then the other, ms each.
 const SIDESTEP_MS: u16 = 600;
 
 /// After so long without getting on, a unit that is near its place takes the place that it has, ms; after twice the time, from twice the
@@ -40,14 +40,14 @@ const WOOD: i32 = 2;
 /// How far from its post a unit may stand, raw.
 const POST_WITHIN: i32 = UNIT;
 
-/// So long a unit stays where it was pushed to before it goes back, ms.
+/// A unit that was pushed away waits this long before it goes back, ms.
 const AWAY_MS: u16 = 1_500;
 
-/// How near that is, raw.
+/// The greatest distance at which it does so, raw.
 const CONTENT_WITHIN: i32 = 6 * UNIT;
 
 impl Game {
-    /// Every living unit accelerates towards what it wants.
+    /// Accelerates every living unit towards its wanted velocity.
     pub(super) fn march(&mut self, elapsed_ms: u16, frames_per_second: u32) {
         let step = ACCELERATION / frames_per_second.clamp(1, 1_000) as i32;
         self.routes.begin_count();
@@ -89,12 +89,12 @@ impl Game {
         self.routes.search();
     }
 
-    /// Raw units per second. A unit that has arrived holds its place from now on.
+    /// The wanted velocity, raw units per second. A unit that has arrived holds its position from now on.
     fn wanted_velocity(&mut self, number: u32) -> Point {
         let place = self.scratch.places[number as usize];
         let Unit { kind, task, target, stalled_ms, .. } = self.units[number as usize];
         let target = match task {
-            // Who marches strikes in passing.
+            // A marching unit attacks enemies within reach.
             Task::March(_) => None,
             Task::Strike { foe, .. } => {
                 target.and(self.is_within(place, foe, kind.stats().sight).then_some(foe))
@@ -134,11 +134,11 @@ impl Game {
         if distance >= squared(stats.speed / APPROACH) {
             return place.towards(goal, stats.speed);
         }
-        // Below full speed: the way itself, times a constant.
+        // Below full speed: proportional to the distance.
         Point { x: (goal.x - place.x) * APPROACH, y: (goal.y - place.y) * APPROACH }
     }
 
-    /// A unit has come to its place, or is content with one nearby.
+    /// A unit has come to its place, or accepts a position nearby.
     fn arrive(&mut self, number: u32, place: Point, is_content: bool) {
         let unit = &mut self.units[number as usize];
         let post = unit.task.way().map_or(place, |way| way.place);
@@ -148,7 +148,7 @@ impl Game {
         }
     }
 
-    /// What a unit wants that has nothing to do: to stand. If it was pushed or drawn away, it steps aside for a moment and then goes back.
+    /// The wanted velocity of an idle unit: it stands. If it was pushed or lured away, it waits for a moment and then goes back.
     fn back_to_the_post(&mut self, number: u32, place: Point) -> Point {
         let unit = &mut self.units[number as usize];
         if place.distance_squared(unit.post) <= squared(POST_WITHIN) {
@@ -214,7 +214,7 @@ impl Game {
         }
     }
 
-    /// What a unit tries that does not get on: past what is in its way, half of the units on each side first.
+    /// The wanted velocity of a unit that is stuck: around the obstacle; half of the units try each side first.
     fn around_the_jam(&mut self, number: u32, now: Point, wanted: Point, elapsed_ms: u16) -> Point {
         let unit = &mut self.units[number as usize];
         let gets_on =

@@ -1,4 +1,4 @@
-//! What players tell their armies, and its bits.
+//! The orders that players give, and their encoding.
 //!
 //! An order names a control group, an area or a few ranges of unit numbers, so it is as small for 5,000 units as for five.
 
@@ -15,15 +15,15 @@ pub(crate) const GROUPS: u8 = 10;
 /// Bits that say which command it is.
 const COMMAND_BITS: u32 = 4;
 
-/// Most ranges of one order. A selection in more pieces is given as a control group or an area.
+/// Greatest number of ranges in one order. A selection with more pieces is sent as a control group or an area.
 pub(crate) const RANGES_MAX: usize = 8;
 
-/// Places in orders are in quarters of a unit within +-16,384 units.
+/// Positions in orders are in quarters of a unit within +-16,384 units.
 const QUARTERS: i32 = 4;
 const PLACE_MAX: i32 = 16_384 * QUARTERS;
 const PLACE_BITS: u32 = 18;
 
-/// Most units and buildings of a match.
+/// Greatest number of units and buildings in a match.
 const FOES_MAX: u32 = ARMIES_MAX as u32 * UNITS_MAX - 1;
 
 /// Exp-Golomb order of enemies' numbers: nearly as short for high ones as for low ones.
@@ -32,8 +32,8 @@ const FOE_ORDER: u32 = 10;
 /// Exp-Golomb order of unit numbers and counts: short below 100.
 const NUMBER_ORDER: u32 = 5;
 
-/// An order to units of one's own army. Units that are gone, groups that are empty and areas without units are no faults:
-/// the order does nothing for them.
+/// An order to units of the player's own army. Units that are gone, empty groups and areas without units are not errors; the order does
+/// nothing for them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Order {
     pub(crate) units: Selection,
@@ -42,7 +42,7 @@ pub(crate) struct Order {
     pub(crate) is_queued: bool,
 }
 
-/// Whom an order is for.
+/// The units that an order addresses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Selection {
     /// The whole army.
@@ -58,19 +58,19 @@ pub(crate) enum Selection {
 /// What to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Command {
-    /// Stay and attack who comes in sight.
+    /// Stay, and attack enemies that come in sight.
     Stop,
-    /// Go there without looking around.
+    /// Go there without attacking.
     Move(Place),
-    /// Go there and attack who comes in sight.
+    /// Go there, and attack enemies that come in sight.
     Attack(Place),
-    /// Be the control group, 0..[`GROUPS`]; who was it before is not any more.
+    /// Form this control group, 0..[`GROUPS`]; its former members leave it.
     Assign(u8),
-    /// Go there and back for ever, and attack who comes in sight.
+    /// Go there and back for ever, and attack enemies that come in sight.
     Patrol(Place),
-    /// Attack this enemy and nobody else until it has fallen.
+    /// Attack this enemy and no other until it has fallen.
     Strike(Foe),
-    /// Recruits of the army gather there from now on; the selection means nothing.
+    /// Recruits of the army gather there from now on; the selection is ignored.
     Rally(Place),
     /// Go there without looking around, and line up in ranks: the first one from here to there, who looks along it sees the front on his
     /// left.
@@ -86,7 +86,7 @@ impl Order {
     }
 }
 
-/// A place as orders carry it: quarters of a unit.
+/// A position as orders encode it: quarters of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     x: i32,
@@ -100,7 +100,7 @@ pub(crate) struct Area {
     max: Place,
 }
 
-/// Ascending ranges of unit numbers with gaps between them; at least one, at most [`RANGES_MAX`].
+/// Ascending ranges of unit numbers with gaps between them; between one and [`RANGES_MAX`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Ranges(SmallVec<[UnitRange; 2]>);
 
@@ -166,7 +166,7 @@ impl Order {
 }
 
 impl Place {
-    /// The nearest place that an order can name.
+    /// The nearest position that an order can encode.
     pub(crate) fn near(point: Point) -> Self {
         let quarter = UNIT / QUARTERS;
         let round =
@@ -213,14 +213,14 @@ impl Area {
 }
 
 impl Ranges {
-    /// One range, cut off at the largest army; none if nothing is left.
+    /// One range, clipped at the largest army; none if nothing is left.
     #[cfg(test)]
     pub(crate) fn one(first: u32, count: u32) -> Option<Self> {
         let count = count.min(UNITS_MAX.saturating_sub(first));
         (count > 0).then(|| Self(SmallVec::from_slice(&[UnitRange { first, count }])))
     }
 
-    /// First number and count of each range; none unless they are ascending, apart and at most [`RANGES_MAX`].
+    /// First number and count of each range. None unless they are ascending, separate, and at most [`RANGES_MAX`].
     pub(crate) fn new(ranges: impl IntoIterator<Item = (u32, u32)>) -> Option<Self> {
         let mut free = 0;
         let mut checked = SmallVec::new();
@@ -245,7 +245,7 @@ impl Ranges {
         for range in &self.0 {
             out.write_golomb(range.first - free, NUMBER_ORDER);
             out.write_golomb(range.count - 1, NUMBER_ORDER);
-            // At least one unit lies between two ranges, or they would be one.
+            // At least one unit lies between two ranges; otherwise they would be one.
             free = range.first + range.count + 1;
         }
     }
@@ -447,7 +447,7 @@ mod tests {
         assert!(many <= five + 16, "{many} bits instead of {five}");
     }
 
-    /// Whatever the bits are: an order that encodes to the same bits again, or an error.
+    /// Any bits decode to an order that encodes to the same bits again, or to an error.
     #[test]
     fn random_bits_decode_canonically_or_not_at_all() {
         let mut dice = Dice::new(5);

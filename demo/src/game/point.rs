@@ -1,4 +1,4 @@
-//! Places and velocities as raw integers.
+//! Positions and velocities as raw integers.
 
 use core::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use testudo_physics::{Fx, Vec2};
 /// Raw value of one unit of length, or of one unit per second: 16 fraction bits.
 pub(crate) const UNIT: i32 = 1 << 16;
 
-/// A place (raw units) or a velocity (raw units per second). Places on a field lie within +-2^30.
+/// A position (raw units) or a velocity (raw units per second). Positions on a field lie within +-2^30.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Point {
     pub(crate) x: i32,
@@ -18,10 +18,10 @@ pub(crate) struct Point {
 impl Point {
     pub(crate) const ZERO: Self = Self { x: 0, y: 0 };
 
-    /// Of each component of a place.
+    /// Range of each component of a position.
     pub(crate) const RANGE: RangeInclusive<i64> = -(1 << 30)..=1 << 30;
 
-    /// From whole units.
+    /// A point from whole units.
     #[cfg(test)]
     pub(crate) const fn from_units(x: i32, y: i32) -> Self {
         Self { x: x * UNIT, y: y * UNIT }
@@ -36,7 +36,7 @@ impl Point {
         Vec2::new(Fx::from_bits(i64::from(self.x)), Fx::from_bits(i64::from(self.y)))
     }
 
-    /// Moves by an offset; stops at the ends of the number range.
+    /// Moves by an offset; saturates.
     pub(crate) fn offset(self, x: i32, y: i32) -> Self {
         Self { x: self.x.saturating_add(x), y: self.y.saturating_add(y) }
     }
@@ -52,7 +52,7 @@ impl Point {
         dx.unsigned_abs().pow(2).saturating_add(dy.unsigned_abs().pow(2))
     }
 
-    /// The vector of the given length (raw) from here towards `to`, rounded toward zero; zero if both are the same place.
+    /// The vector of the given length (raw) from here towards `to`, rounded toward zero; zero if both are equal.
     pub(crate) fn towards(self, to: Self, length: i32) -> Self {
         let distance = isqrt_u64(self.distance_squared(to)) as i64;
         if distance == 0 {

@@ -1,4 +1,4 @@
-//! How units come into the world: all at once at first, then one by one out of keeps and barracks.
+//! How units enter the world: all at once at the start, then one by one from keeps and barracks.
 
 use std::collections::VecDeque;
 
@@ -14,18 +14,18 @@ use crate::game::setup::{Setup, SetupError};
 use crate::game::unit::{Task, Unit, Way};
 use crate::game::{ARCHERS, Game, LEFT_WING, NO_UNIT, RIGHT_WING};
 
-/// Weight and grip of boulders: heavy enough to need several units.
+/// Mass of boulders: heavy enough to need several units to push one.
 const BOULDER_MASS: i32 = 6 * UNIT;
 const BOULDER_FRICTION: i32 = 4 * UNIT;
 
-/// Recruits of a building come out within so much (raw) before its front.
+/// Recruits appear within this distance (raw) of their building's front.
 const YARD: i32 = 2 * UNIT;
 
-/// Enemies nearer to the walls of a building than the army's formation is deep, and this (raw), lay siege to it.
+/// Enemies besiege a building if they are nearer to its walls than the depth of the army's formation plus this (raw).
 const SIEGE: i32 = 14 * UNIT;
 
 impl Game {
-    /// Boulders, rocks and buildings.
+    /// Creates boulders, rocks and buildings.
     pub(super) fn furnish(&mut self) -> Result<(), SetupError> {
         for boulder in &self.field.boulders {
             let body = BodyDef::dynamic(Shape::Circle { radius: raw(BOULDER_RADIUS) })
@@ -47,7 +47,7 @@ impl Game {
         Ok(())
     }
 
-    /// All units take their places in the armies' first formations.
+    /// Creates all units at their places in the armies' first formations.
     pub(super) fn enlist_all(&mut self) -> Result<(), SetupError> {
         for number in 0..self.units.len() as u32 {
             let army = self.units[number as usize].army;
@@ -59,7 +59,7 @@ impl Game {
         Ok(())
     }
 
-    /// Puts a unit at full strength into the world.
+    /// Creates a unit at full strength.
     fn enlist(&mut self, number: u32, place: Point, groups: u16) -> Result<(), SetupError> {
         let stats = self.units[number as usize].kind.stats();
         let body = BodyDef::dynamic(Shape::Circle { radius: raw(UNIT_RADIUS) })
@@ -68,7 +68,7 @@ impl Game {
             .ground_friction(raw(GROUND_FRICTION))
             .user(number.into());
         let body = self.world.create_body(&body)?;
-        // A tenth more or less, so that not all who began together fall together.
+        // Up to a tenth more or less, so that units that started together do not fall together.
         let spread = stats.hit_points / 10;
         let hit_points = stats.hit_points + self.dice.between(-spread, spread);
         let reload_ms = self.dice.between(0, stats.reload_ms as i32) as u16;
@@ -85,7 +85,7 @@ impl Game {
         Ok(())
     }
 
-    /// Buildings train; recruits come out in front of them and go to where their army gathers.
+    /// Buildings train; recruits appear in front of them and go to the rally point.
     pub(super) fn train(&mut self, frames_per_second: u32) {
         for number in 0..self.buildings.len() {
             let is_besieged = self.is_besieged(number);
@@ -104,14 +104,14 @@ impl Game {
         }
     }
 
-    /// Whether an enemy stands near a building: nobody is trained there meanwhile.
+    /// Whether an enemy is near a building, which stops training there.
     fn is_besieged(&self, number: usize) -> bool {
         let Building { army, ground, .. } = &self.buildings[number];
         let reach = ground.half.x + 2 * self.formation_half() + SIEGE;
         self.scratch.grid.is_enemy_within(ground.centre, *army, reach)
     }
 
-    /// A place in front of a building.
+    /// A position in front of a building.
     fn way_out(&mut self, building: usize) -> Point {
         let building = &self.buildings[building];
         let Base { forward: (fx, fy), .. } = self.field.bases[usize::from(building.army)];
@@ -155,7 +155,7 @@ pub(super) fn dismissed(army: u8, kind: Kind) -> Unit {
     }
 }
 
-/// The control groups of a unit that was there at the start. Recruits are in none: a group means those who were put into it.
+/// The control groups of a unit at the start. Recruits are in no group: a group contains only the units that were put into it.
 fn first_groups(setup: &Setup, field: &Field, number: u32) -> u16 {
     let index = number % setup.units;
     let group = match Kind::of(index, setup.units) {
@@ -166,7 +166,7 @@ fn first_groups(setup: &Setup, field: &Field, number: u32) -> u16 {
     1 << group
 }
 
-/// Buildings of all armies at full strength, not in the world yet.
+/// Buildings of all armies at full strength that are not in the world yet.
 pub(super) fn buildings(setup: &Setup, field: &Field) -> Vec<Building> {
     let of_army = |(army, base): (u8, &Base)| {
         let units = setup.units;

@@ -1,4 +1,4 @@
-//! The way to one place from everywhere: a flow field that grows outward from its goal, a fixed number of cells per frame.
+//! The path to one place from everywhere: a flow field that grows outward from its goal, a fixed number of cells per frame.
 
 use testudo_lockstep::state::{StateError, Visit};
 
@@ -12,7 +12,7 @@ const DIAGONAL: u32 = 7;
 /// A step out of a wooded cell costs so many times as much, as units are so many times slower there.
 const WOOD: u32 = 2;
 
-/// Cells that wait, by distance modulo this; more than the longest step.
+/// Number of buckets for waiting cells, by distance modulo this; more than the longest step.
 const BUCKETS: u32 = 16;
 
 /// A cell that the search has not reached.
@@ -20,8 +20,8 @@ const UNKNOWN: Cell = Cell::MAX;
 
 /// A flow field to a goal.
 ///
-/// Only the goal, the ground and the number of cells taken so far are independent; the rest follows from them, so
-/// that a copy can be rebuilt. The digest goes into the hash for all of it.
+/// Only the goal, the ground and the number of searched cells are independent. Everything else follows from them, so a copy can rebuild it.
+/// The hash of the state contains the digest instead of the whole field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Route {
     goal: Cell,
@@ -29,7 +29,7 @@ pub(crate) struct Route {
     standing: u64,
     /// Cells taken from the queue so far.
     taken: u32,
-    /// Folds every settled cell and what was found for it.
+    /// A hash over every settled cell and its result.
     digest: u64,
     is_complete: bool,
     // not state: rebuilt from the fields above
@@ -38,13 +38,13 @@ pub(crate) struct Route {
     terrain: Terrain,
 }
 
-// not state: what the search has found, a pure function of the route's goal, ground and count of cells
+// not state: the result of the search, a pure function of the route's goal, ground and count of cells
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Flow {
-    /// By cell: the farthest cell on the way to the goal that one can walk to in a straight line. While a cell waits, the
-    /// cell that it was reached from.
+    /// By cell: the farthest cell on the path to the goal that can be reached in a straight line. For a waiting cell, the cell from which
+    /// it was reached.
     next: Vec<Cell>,
-    /// By cell: length of the way. Emptied when the search is over.
+    /// By cell: length of the path. Emptied when the search is over.
     distances: Vec<u32>,
     is_settled: Vec<bool>,
     buckets: [Vec<Cell>; BUCKETS as usize],
@@ -53,7 +53,7 @@ struct Flow {
 }
 
 impl Route {
-    /// A route that has not begun. `terrain` is the ground while the buildings `standing` stand.
+    /// A route before its search. `terrain` is the ground while the buildings `standing` stand.
     pub(crate) fn new(goal: Point, standing: u64, terrain: &Terrain) -> Self {
         Self::begun(terrain.cell(terrain.nearest_free(goal)), standing, terrain.clone())
     }
@@ -73,12 +73,12 @@ impl Route {
         Self { goal, standing, taken: 0, digest: 0, is_complete: false, flow, terrain }
     }
 
-    /// Whether this is the route to a place over the ground that there was with these buildings.
+    /// Whether this is the route to this goal over the ground with these buildings.
     pub(crate) fn leads_to(&self, goal: Point, standing: u64) -> bool {
         self.standing == standing && self.goal == self.terrain.cell(self.terrain.nearest_free(goal))
     }
 
-    /// Every cell from which the goal can be reached has its way.
+    /// Whether every cell from which the goal can be reached has its path.
     #[cfg(test)]
     pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
@@ -89,7 +89,7 @@ impl Route {
         self.taken
     }
 
-    /// Takes at most `budget` cells further; returns how many.
+    /// Searches at most `budget` more cells; returns how many it took.
     pub(crate) fn search(&mut self, budget: u32) -> u32 {
         if self.is_complete {
             return 0;
@@ -110,12 +110,12 @@ impl Route {
         budget
     }
 
-    /// Where to walk from a place, in a straight line; none while the search has not come there, and where no way leads to the
-    /// goal. The last leg leads to the middle of the goal's cell.
+    /// Where to walk from a position, in a straight line. None if the search has not reached the position yet, or if the goal cannot be
+    /// reached. The last leg leads to the middle of the goal's cell.
     pub(crate) fn next(&self, place: Point) -> Option<Point> {
         let cell = self.terrain.cell(place);
         if self.terrain.is_blocked(cell) {
-            // Pushed against a rock: out of its shadow first.
+            // Pushed against a rock: first leave the blocked cell.
             return Some(self.terrain.nearest_free(place));
         }
         let is_known = self.flow.is_settled[usize::from(cell)];
@@ -127,7 +127,7 @@ impl Route {
         self.terrain.middle(self.goal)
     }
 
-    /// What has been found: middles of cells, and where to walk from there.
+    /// The result of the search: middles of cells, and where to walk from there.
     pub(crate) fn arrows(&self) -> impl Iterator<Item = (Point, Point)> + '_ {
         let known = self.flow.next.iter().zip(&self.flow.is_settled).enumerate();
         known
@@ -135,8 +135,8 @@ impl Route {
             .map(|(cell, (next, _))| (self.terrain.middle(cell as Cell), self.terrain.middle(*next)))
     }
 
-    /// Shows what is independent, and what proves the rest. If a number changes, the route is searched anew; `ground` gives the terrain while
-    /// these buildings stand.
+    /// Shows the independent fields, and the digest that proves the rest. If one of them changes, the route is searched again; `ground`
+    /// gives the terrain while these buildings stand.
     pub(crate) fn visit<V: Visit>(
         &mut self,
         v: &mut V,
@@ -161,7 +161,7 @@ impl Route {
         }
     }
 
-    /// A route after the search of so many cells.
+    /// A route after the search of this many cells.
     fn searched(
         goal: Cell,
         standing: u64,
@@ -194,14 +194,14 @@ impl Flow {
         None
     }
 
-    /// Fixes the way from a cell and offers it to its neighbours; false if that was done before.
+    /// Fixes the path from a cell and offers it to its neighbours; false if that was done before.
     fn settle(&mut self, cell: Cell, terrain: &Terrain) -> bool {
         let at = usize::from(cell);
         if self.is_settled[at] {
             return false;
         }
         self.is_settled[at] = true;
-        // Settled before this one, so what it leads to is known.
+        // Settled before this one, so its next cell is known.
         let from = self.next[at];
         let beyond = self.next[usize::from(from)];
         if beyond != from && terrain.sees_evenly(cell, beyond) {
@@ -220,7 +220,7 @@ impl Flow {
         true
     }
 
-    /// Gives back what only the search needs.
+    /// Releases the memory that only the search needs.
     fn finish(&mut self) {
         self.distances = Vec::new();
         self.buckets = Default::default();
@@ -244,7 +244,7 @@ mod tests {
         (route.taken, route.digest, route.is_complete)
     }
 
-    /// Rocks with a gap, a pocket that opens away from the goal, a place that is walled in.
+    /// Rocks with a gap, a pocket that opens away from the goal, and an enclosed place.
     fn maze() -> Terrain {
         let walls = [(0, 12, 1, 9), (0, -12, 1, 9), (14, 0, 1, 6), (10, 6, 5, 1), (10, -6, 5, 1)];
         let cage = [(-20, -16, 4, 1), (-20, -24, 4, 1), (-24, -20, 1, 5), (-16, -20, 1, 5)];

@@ -1,4 +1,4 @@
-//! The routes that units share. Whoever goes to the same place over the same ground takes the same one.
+//! The routes that units share: units that go to the same place over the same ground use the same route.
 
 use testudo_lockstep::state::{StateError, Visit};
 
@@ -6,31 +6,31 @@ use crate::game::point::Point;
 use crate::game::route::Route;
 use crate::game::terrain::Terrain;
 
-/// Most routes at a time. Units that get none walk straight.
+/// Greatest number of routes at a time. Units without a route walk straight.
 const ROUTES_MAX: u8 = 64;
 
-/// Cells that all searches together take in a frame.
+/// Greatest number of cells that all searches together process in a frame.
 const CELLS_PER_FRAME: u32 = 1_024;
 
-/// A place in the list of routes.
+/// An index in the list of routes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct RouteId(u8);
 
-/// All routes that somebody takes.
+/// All routes in use.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Routes {
     /// Never more than [`ROUTES_MAX`].
     routes: Vec<Option<Route>>,
-    /// Bit `n`: somebody takes route `n`.
-    // not state: counted anew in every frame before it is read
+    /// Bit `n`: some unit uses route `n`.
+    // not state: counted again in every frame before it is read
     taken: u64,
-    /// Bit `n`: somebody stands where the search of route `n` has not come yet.
+    /// Bit `n`: some unit stands where the search of route `n` has not come yet.
     // not state: as above
     wanted: u64,
 }
 
 impl RouteId {
-    /// Shows which route, if any.
+    /// Shows the index of the route, if any.
     pub(crate) fn visit<V: Visit>(
         route: &mut Option<Self>,
         v: &mut V,
@@ -45,7 +45,7 @@ impl RouteId {
 }
 
 impl Routes {
-    /// The route to a place; a new one if nobody goes there yet. None if there are too many.
+    /// The route to a place; a new one if no unit goes there yet. None if there are too many.
     pub(crate) fn to(&mut self, goal: Point, standing: u64, terrain: &Terrain) -> Option<RouteId> {
         let leads_there =
             |route: &Option<Route>| route.as_ref().is_some_and(|route| route.leads_to(goal, standing));
@@ -71,22 +71,22 @@ impl Routes {
         self.routes.get(usize::from(id.0))?.as_ref()
     }
 
-    /// Begins to count who takes which route.
+    /// Starts counting which routes are in use.
     pub(crate) fn begin_count(&mut self) {
         (self.taken, self.wanted) = (0, 0);
     }
 
-    /// Somebody takes this one.
+    /// A unit uses this route.
     pub(crate) fn count(&mut self, id: RouteId) {
         self.taken |= 1 << (id.0 % ROUTES_MAX);
     }
 
-    /// Somebody on this one does not know the way yet.
+    /// A unit on this route does not know its path yet.
     pub(crate) fn want(&mut self, id: RouteId) {
         self.wanted |= 1 << (id.0 % ROUTES_MAX);
     }
 
-    /// Forgets the routes that nobody has taken since the count began.
+    /// Removes the routes that no unit has used since the count began.
     pub(crate) fn drop_unused(&mut self) {
         for (number, route) in self.routes.iter_mut().enumerate() {
             if self.taken & 1 << number == 0 {
@@ -95,8 +95,8 @@ impl Routes {
         }
     }
 
-    /// Searches the wanted routes further: at most [`CELLS_PER_FRAME`] cells, routes with low numbers first. As a search grows outward
-    /// from its goal, it ends with the farthest unit.
+    /// Continues the searches that units wait for: at most [`CELLS_PER_FRAME`] cells, routes with low numbers first. A search grows outward
+    /// from its goal, so it ends with the farthest unit.
     pub(crate) fn search(&mut self) {
         let mut budget = CELLS_PER_FRAME;
         for (number, route) in self.routes.iter_mut().enumerate() {

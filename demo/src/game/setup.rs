@@ -12,23 +12,23 @@ pub(crate) const ARMIES_MAX: u8 = 16;
 /// Most units of one army.
 pub(crate) const UNITS_MAX: u32 = 100_000;
 
-/// Version of the rules: with another one, the same orders lead to another battle.
+/// Version of the rules: with another version the same orders lead to another battle.
 const RULES_VERSION: u32 = 3;
 
-/// The start of a match; all peers need the same one.
+/// The start of a match; it must be equal on all peers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Setup {
     /// Armies, 1..=[`ARMIES_MAX`]. Player `n` commands army `n`.
     pub(crate) players: u8,
     /// Units of each army, 1..=[`UNITS_MAX`].
     pub(crate) units: u32,
-    /// Decides where obstacles are, how strong each unit is and what bots do.
+    /// Decides the positions of obstacles, the strength of each unit, and the bots' choices.
     pub(crate) seed: u64,
     /// The ground; none: an open field that follows from the seed. Maps are for two players.
     pub(crate) map: Option<&'static Map>,
 }
 
-/// Why there is no match with these settings.
+/// Why a match with these settings is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum SetupError {
     /// A number is outside `1..=max`.
@@ -56,12 +56,12 @@ impl Setup {
         Ok(())
     }
 
-    /// Version of everything that decides what becomes of orders: of the physics, then of the rules.
+    /// Version of everything that decides the results of orders: physics and rules.
     pub(crate) const fn sim_version() -> u32 {
         SIM_VERSION * 1_000 + RULES_VERSION
     }
 
-    /// What must be equal before two peers may play, beside the session's own settings.
+    /// Hash of what must be equal before two peers may play, besides the session's own settings.
     pub(crate) fn content_hash(&self) -> u64 {
         let mut bytes = [0; 32];
         bytes[..4].copy_from_slice(&SIM_VERSION.to_le_bytes());

@@ -11,14 +11,14 @@ const CELL_SHIFT_MIN: u32 = 17;
 /// Most cells along the longer side. Larger fields have larger cells; numbers of cells then fit 16 bits, with one to spare.
 const COLUMNS_MAX: i32 = 255;
 
-/// Half of a cell's number space is searched at most for a free cell: rings about the wanted one.
+/// Greatest number of rings around a cell that are searched for a free one.
 const RINGS_MAX: i32 = 24;
 
 /// One cell of the ground, row by row. Always below 2^16 - 1.
 pub(crate) type Cell = u16;
 
 /// The ground of one match while a certain set of buildings stands.
-// not state: a pure function of the field and of the buildings that stand
+// not state: a pure function of the field and of the standing buildings
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Terrain {
     /// Half of the field's sides, raw.
@@ -77,7 +77,7 @@ impl Terrain {
         (self.columns * self.rows).unsigned_abs()
     }
 
-    /// The cell of a place; of a place outside of the field, the nearest.
+    /// The cell of a position; for a position outside of the field, the nearest cell.
     pub(crate) fn cell(&self, place: Point) -> Cell {
         let (x, y) = self.coordinates(place);
         (y * self.columns + x) as Cell
@@ -97,8 +97,8 @@ impl Terrain {
         self.wooded[usize::from(cell)]
     }
 
-    /// The place itself if a unit can stand there; else the middle of the free cell next to it, of equally near ones that
-    /// with the lowest number; the place itself if nothing near is free.
+    /// The position itself if a unit can stand there; else the middle of the nearest free cell (of equally near ones the one with the
+    /// lowest number); the position itself if no cell nearby is free.
     pub(crate) fn nearest_free(&self, place: Point) -> Point {
         let (x, y) = self.coordinates(place);
         if !self.blocked[(y * self.columns + x) as usize] {
@@ -117,7 +117,7 @@ impl Terrain {
         place
     }
 
-    /// Cells at `ring` steps from a cell, diagonal ones included, in ascending order of rows and columns.
+    /// Cells `ring` steps away from a cell, diagonal ones included, in ascending order of rows and columns.
     fn ring(&self, x: i32, y: i32, ring: i32) -> impl Iterator<Item = Cell> {
         let (columns, rows) = (self.columns, self.rows);
         (y - ring..=y + ring).filter(move |row| (0..rows).contains(row)).flat_map(move |row| {
@@ -129,8 +129,7 @@ impl Terrain {
         })
     }
 
-    /// The free cells that one can step to from a free cell, and whether the step is a diagonal one. Diagonal steps do not cut
-    /// corners.
+    /// The free neighbours of a free cell, and whether the step is diagonal. Diagonal steps do not cut corners.
     pub(crate) fn neighbours(&self, cell: Cell) -> impl Iterator<Item = (Cell, bool)> + '_ {
         const STEPS: [(i32, i32); 8] = [(-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, -1), (-1, 1), (1, 1)];
         let (x, y) = self.split(cell);
@@ -142,8 +141,8 @@ impl Terrain {
         })
     }
 
-    /// Whether the straight line between the middles of two cells meets free cells only. Where it passes through a corner,
-    /// both cells at the sides of that corner count.
+    /// Whether the straight line between the middles of two cells crosses free cells only. Where it passes through a corner, both cells
+    /// beside the corner count.
     pub(crate) fn sees(&self, from: Cell, to: Cell) -> bool {
         self.is_straight(from, to, |_| true)
     }
@@ -175,7 +174,7 @@ impl Terrain {
         let ((mut x, mut y), (to_x, to_y)) = (self.split(from), self.split(to));
         let (dx, dy) = ((to_x - x).abs(), (to_y - y).abs());
         let (step_x, step_y) = ((to_x - x).signum(), (to_y - y).signum());
-        // Twice the cross product of the line and the way so far; positive: the next border is a vertical one.
+        // Twice the cross product of the line and the path so far; positive: the next border is a vertical one.
         let mut side = dx - dy;
         while (x, y) != (to_x, to_y) {
             if side == 0 {

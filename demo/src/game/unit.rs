@@ -1,4 +1,4 @@
-//! Units: what they do at the moment.
+//! Units and their present tasks.
 
 use std::collections::VecDeque;
 
@@ -8,20 +8,20 @@ use crate::game::kind::Kind;
 use crate::game::point::{Point, UNIT, squared};
 use crate::game::routes::RouteId;
 
-/// More momentum than this is not gathered, ms.
+/// Greatest momentum that a unit accumulates, ms.
 const MOMENTUM_MAX_MS: u16 = 2_000;
 
 /// Who has come no farther than this (raw) does not get on.
 const PROGRESS: i32 = UNIT;
 
-/// Whom a unit fights. Numbers of the match.
+/// The enemy that a unit fights. Numbers of the match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Foe {
     Unit(u32),
     Building(u32),
 }
 
-/// Where to, and how.
+/// A destination and the path to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Way {
     /// The unit's own place at the end.
@@ -65,19 +65,19 @@ impl Deed {
     }
 }
 
-/// What a unit was told to do.
+/// The task that a unit was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Task {
-    /// Stays at its post. Attacks who comes in sight, and goes back when that is over.
+    /// Stays at its post. Attacks enemies that come in sight, and goes back afterwards.
     #[default]
     Hold,
-    /// Goes there. Strikes who comes within reach, but does not stop for anybody.
+    /// Goes there. Strikes enemies within reach, but does not stop for them.
     March(Way),
-    /// Goes there, attacks who comes in sight.
+    /// Goes there, and attacks enemies that come in sight.
     Attack(Way),
-    /// As [`Task::Attack`], and back, until told otherwise.
+    /// Like [`Task::Attack`], then back, until told otherwise.
     Patrol { to: Way, back: Way },
-    /// Goes to this enemy. On the way it strikes only who stands within reach.
+    /// Goes to this enemy. On the way it strikes only enemies within reach.
     Strike { foe: Foe, way: Way },
 }
 
@@ -93,12 +93,12 @@ impl Task {
         }
     }
 
-    /// The task of a unit that has come to the end of its way.
+    /// The task of a unit that has reached its destination.
     pub(crate) fn arrived(self) -> Self {
         match self {
             Self::Hold | Self::March(_) | Self::Attack(_) => Self::Hold,
             Self::Patrol { to, back } => Self::Patrol { to: back, back: to },
-            // The rest of the way is wherever the enemy has gone.
+            // The rest of the path leads to wherever the enemy has gone.
             Self::Strike { foe, way } => Self::Strike { foe, way: Way { route: None, ..way } },
         }
     }

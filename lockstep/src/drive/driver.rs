@@ -10,7 +10,7 @@ use crate::value::time::{FrameRate, Instant};
 /// Greatest number of frames that one call of [`Driver::advance`] simulates.
 const FRAMES_PER_CALL_MAX: u32 = 4;
 
-/// Most frames that one call simulates while it catches up with a running match, unless set otherwise.
+/// Default number of frames that one call simulates at most while it catches up with a running match.
 const CATCH_UP_FRAMES_MAX: u32 = 16;
 
 /// One frame in the unit of accumulated time. Each microsecond adds the pace in frames per 1,000 seconds, so that 60 frames are exactly one
@@ -76,8 +76,8 @@ impl<S: Simulation> Driver<S> {
         Self { playout: Some(playout), ..self }
     }
 
-    /// Most frames that one call of [`Driver::advance`] simulates while it catches up with a running match, at least 1. Default 16: at 60
-    /// calls per second 48 times as fast as a match of 20 frames per second.
+    /// Greatest number of frames that one call of [`Driver::advance`] simulates while it catches up with a running match, at least 1.
+    /// Default 16: with 60 calls per second this is 48 times the speed of a match with 20 frames per second.
     #[must_use]
     pub fn catch_up_frames(self, frames: u32) -> Self {
         Self { catch_up_frames: frames.max(1), ..self }
@@ -111,7 +111,7 @@ impl<S: Simulation> Driver<S> {
         self.pass_time(now);
         if behind {
             self.accumulated = u64::from(frames_max) * FRAME;
-            // The buffer begins with what comes after.
+            // The buffer starts with the frames after these.
             self.noted = self.passed;
         }
         while self.accumulated >= FRAME && advance.frames < frames_max {
@@ -211,7 +211,7 @@ impl<S: Simulation> Driver<S> {
         (self.simulation, self.session)
     }
 
-    /// The simulation of one who joins takes over the state of the running match.
+    /// Loads the state of the running match into the simulation of a peer that joins.
     fn take_state(&mut self) {
         let Some(joined) = self.session.take_state() else { return };
         let loaded = self.simulation.load_state(&joined.bytes);

@@ -156,7 +156,7 @@ impl Planner {
         self.speed = speed;
     }
 
-    /// Goes on with all that the others know of the measurements.
+    /// Continues with everything that the others know about the measurements.
     pub(crate) fn restore(&mut self, calm: (u32, u32), votes: impl Iterator<Item = Votes>) {
         (self.calm_turns, self.calm_ms) = calm;
         for (player, votes) in votes.enumerate().take(usize::from(PLAYERS_MAX)) {
@@ -171,7 +171,7 @@ impl Planner {
         (self.calm_turns, self.calm_ms)
     }
 
-    /// What a player's averages are, for [`Planner::restore`].
+    /// A player's averages, for [`Planner::restore`].
     pub(crate) fn votes(&self, player: PlayerId) -> Votes {
         let player = player.index();
         Votes {

@@ -77,7 +77,7 @@ pub struct Hello {
     pub identity: Identity,
     /// The cookie of the receiver's last [`Challenge`]; 0 before one has come.
     pub cookie: u64,
-    /// The secret of the sender's place; 0 if it has none, and before the receiver has asked for a proof.
+    /// The secret of the sender's place; 0 if it has none, and before the receiver has sent a challenge.
     pub seat: u128,
 }
 

@@ -66,7 +66,7 @@ pub enum Packet {
     Bye(Bye),
     /// Kind 6: asks for a proof of the address.
     Challenge(Challenge),
-    /// Kind 7: the state of a running match, for somebody who joins.
+    /// Kind 7: the state of a running match, for a peer that joins.
     Transfer(Transfer),
 }
 

@@ -1,4 +1,5 @@
-//! How a running match's state comes to somebody who joins: promised with hashes, sent in chunks, asked for again by number.
+//! Transfer of a running match's state to a peer that joins: announced with hashes, sent in chunks, with missing chunks requested by
+//! number.
 
 use smallvec::SmallVec;
 
@@ -6,41 +7,41 @@ use crate::packet::{Packet, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::ids::PlayerId;
 
-/// Bytes of every chunk but the last.
+/// Bytes of every chunk except the last.
 pub const CHUNK_BYTES: u32 = 1_024;
 
-/// Most blocks of a state: their hashes fit one packet.
+/// Greatest number of blocks of a state: their hashes fit into one packet.
 pub const BLOCKS_MAX: u32 = 256;
 
 /// Smallest size of a block.
 const BLOCK_BYTES_MIN: u32 = 64 * 1_024;
 
-/// Chunks behind the first missing one that a [`Want`] can speak of, in words of 64.
+/// How many chunks after the first missing one a [`Want`] can describe, in words of 64.
 pub const WANT_WORDS_MAX: usize = 8;
 
-/// Largest state whose size a [`Manifest`] can name.
+/// Greatest size of a state in a [`Manifest`].
 pub const STATE_BYTES_MAX: u32 = 256 << 20;
 
-/// Bytes of each block but the last, for a state of so many bytes.
+/// Bytes of each block except the last, for a state of this many bytes.
 #[must_use]
 pub fn block_bytes(total: u32) -> u32 {
     total.div_ceil(BLOCKS_MAX).max(BLOCK_BYTES_MIN).next_multiple_of(CHUNK_BYTES)
 }
 
-/// Number of blocks of a state of so many bytes.
+/// Number of blocks of a state of this many bytes.
 #[must_use]
 pub fn block_count(total: u32) -> u32 {
     total.div_ceil(block_bytes(total))
 }
 
-/// What a state will be: its hashes are promised before its bytes come.
+/// The announcement of a state: its hashes come before its bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Manifest {
     /// The turn before which the state was taken.
     pub turn: u32,
-    /// Whose simulation it is from.
+    /// The player whose simulation it comes from.
     pub source: PlayerId,
-    /// Bytes, 1..=[`STATE_BYTES_MAX`].
+    /// Number of bytes, 1..=[`STATE_BYTES_MAX`].
     pub total: u32,
     /// xxh3-64 of all bytes.
     pub hash: u64,
@@ -51,9 +52,9 @@ pub struct Manifest {
 /// A part of the state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chunk {
-    /// Which state: [`Manifest::turn`].
+    /// The state: [`Manifest::turn`].
     pub turn: u32,
-    /// Its place, in chunks.
+    /// Its index, in chunks.
     pub index: u32,
     /// The sender's time in ms, low half.
     pub sent_ms: u16,
@@ -61,42 +62,42 @@ pub struct Chunk {
     pub bytes: Vec<u8>,
 }
 
-/// Which chunks have come.
+/// The chunks that have arrived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Want {
-    /// Which state: [`Manifest::turn`].
+    /// The state: [`Manifest::turn`].
     pub turn: u32,
-    /// The first chunk that is missing.
+    /// The first missing chunk.
     pub next: u32,
-    /// Chunks that are here.
+    /// Number of chunks received.
     pub received: u32,
-    /// [`Chunk::sent_ms`] of the chunk that came last.
+    /// [`Chunk::sent_ms`] of the last chunk received.
     pub echo_ms: u16,
-    /// How long ago it came, in ms.
+    /// How long ago it arrived, in ms.
     pub held_ms: u16,
-    /// Bit n: chunk `next + 1 + n` is here. Never ends with an empty word.
+    /// Bit n: chunk `next + 1 + n` has arrived. The last word is never empty.
     pub have: SmallVec<[u64; WANT_WORDS_MAX]>,
 }
 
-/// What the ends of a transfer say to each other.
+/// The messages of a transfer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Transfer {
-    /// 0: be patient, the state is being fetched.
+    /// 0: wait, the state is being fetched.
     Wait,
-    /// 1: this is what will come.
+    /// 1: the announcement of a state.
     Manifest(Manifest),
     /// 2: a part of it.
     Chunk(Chunk),
-    /// 3: what has come of it.
+    /// 3: what has arrived and what is missing.
     Want(Want),
-    /// 4: the state of this turn is not good, or cannot be had.
+    /// 4: the state of this turn is not valid, or not available.
     Refuse {
-        /// [`Manifest::turn`], or what [`Transfer::Ask`] said.
+        /// [`Manifest::turn`], or the turn of [`Transfer::Ask`].
         turn: u32,
     },
-    /// 5: who joins has run every turn that is there, and wants to play.
+    /// 5: the joining peer has run every turn that it has, and wants to play.
     Here,
-    /// 6: asks a player for its state before a turn of its choice.
+    /// 6: asks a player for its state before a turn that the player chooses.
     Ask {
         /// Not before this turn.
         not_before: u32,

@@ -1,4 +1,4 @@
-//! A state on its way: blocks of chunks, each block with a hash that was promised before.
+//! A state in transfer: blocks of chunks; the hash of each block was announced before.
 
 use smallvec::SmallVec;
 use twox_hash::XxHash3_64;
@@ -6,46 +6,46 @@ use twox_hash::XxHash3_64;
 use crate::packet::{CHUNK_BYTES, Chunk, Manifest, WANT_WORDS_MAX, block_bytes};
 use crate::value::ids::PlayerId;
 
-/// Blocks with a wrong hash after which a source is given up.
+/// Number of blocks with a wrong hash after which a source is given up.
 const DAMAGED_MAX: u8 = 3;
 
-/// Bytes that somebody gives to others, or gets.
+/// The bytes of a state that a peer sends or receives.
 #[derive(Clone, Debug)]
 pub(crate) struct Blob {
     manifest: Manifest,
     blocks: Vec<Block>,
-    /// All chunks below this number are here.
+    /// All chunks below this number have arrived.
     next: u32,
-    /// Chunks that are here.
+    /// Number of chunks that have arrived.
     received: u32,
     damaged: u8,
 }
 
-/// Its memory is taken when its first chunk comes.
+/// Its memory is allocated when its first chunk arrives.
 #[derive(Clone, Debug, Default)]
 struct Block {
     bytes: Vec<u8>,
-    /// Bit n: chunk n of the block is here.
+    /// Bit n: chunk n of the block has arrived.
     have: Vec<u64>,
     missing: u32,
     is_good: bool,
 }
 
-/// What became of a chunk.
+/// The result of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Taken {
     /// It was new.
     New,
-    /// It was here, or belongs nowhere.
+    /// It had arrived before, or does not belong to the state.
     Useless,
-    /// It was the last one of a block whose hash is wrong: all of the block has to come again.
+    /// It was the last one of a block with a wrong hash: the whole block must be sent again.
     Damaged,
     /// Too many blocks were wrong.
     Hopeless,
 }
 
 impl Blob {
-    /// A state of which everything is here. None if it is empty or too large to be named.
+    /// A complete state. None if it is empty or too large for a manifest.
     pub(crate) fn whole(turn: u32, source: PlayerId, bytes: &[u8]) -> Option<Self> {
         let total = u32::try_from(bytes.len()).ok()?;
         if total == 0 || total > crate::packet::STATE_BYTES_MAX {
@@ -65,7 +65,7 @@ impl Blob {
         })
     }
 
-    /// A state that somebody has promised.
+    /// A state that was announced.
     pub(crate) fn promised(manifest: Manifest) -> Self {
         let blocks = vec![Block::default(); manifest.blocks.len()];
         Self { manifest, blocks, next: 0, received: 0, damaged: 0 }
@@ -87,7 +87,7 @@ impl Blob {
         self.received
     }
 
-    /// All chunks below this number are here.
+    /// All chunks below this number have arrived.
     pub(crate) fn next(&self) -> u32 {
         self.next
     }
@@ -96,7 +96,7 @@ impl Blob {
         self.next == self.chunks()
     }
 
-    /// A chunk of a block whose hash is right.
+    /// A chunk of a block with the right hash.
     pub(crate) fn chunk(&self, index: u32) -> Option<&[u8]> {
         let (block, place) = self.place_of(index)?;
         let block = self.blocks.get(block).filter(|block| block.is_good)?;
@@ -104,7 +104,7 @@ impl Blob {
         block.bytes.get(start..block.bytes.len().min(start + CHUNK_BYTES as usize))
     }
 
-    /// Takes in a chunk. Nothing beyond what a [`crate::packet::Want`] can speak of is taken, so a promise alone costs no memory.
+    /// Stores a chunk. Chunks beyond the range of a [`crate::packet::Want`] are ignored, so an announcement alone costs no memory.
     pub(crate) fn take(&mut self, chunk: &Chunk) -> Taken {
         let most = self.next.saturating_add(64 * WANT_WORDS_MAX as u32);
         let Some((at, place)) = self.place_of(chunk.index).filter(|_| chunk.index <= most) else {
@@ -143,7 +143,7 @@ impl Blob {
         Taken::New
     }
 
-    /// Which chunks behind the first missing one are here.
+    /// The chunks after the first missing one that have arrived.
     pub(crate) fn have(&self) -> SmallVec<[u64; WANT_WORDS_MAX]> {
         let mut words: SmallVec<[u64; WANT_WORDS_MAX]> = SmallVec::new();
         words.resize(WANT_WORDS_MAX, 0);
@@ -157,7 +157,7 @@ impl Blob {
         words
     }
 
-    /// Everything, if it is what was promised.
+    /// All bytes, if they match the announcement.
     pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(self.manifest.total as usize);
         for block in self.blocks {
@@ -181,7 +181,7 @@ impl Blob {
         block.is_good || block.have.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
     }
 
-    /// Block and chunk in it.
+    /// Block, and index of the chunk in it.
     fn place_of(&self, index: u32) -> Option<(usize, u32)> {
         let per_block = block_bytes(self.manifest.total) / CHUNK_BYTES;
         (index < self.chunks()).then_some(((index / per_block) as usize, index % per_block))
@@ -210,7 +210,7 @@ mod tests {
         for total in [1, 1_023, 1_024, 1_025, 65_536, 65_537, 200_000, 20 << 20] {
             let whole = Blob::whole(9, PlayerId(1), &bytes(total)).unwrap();
             let mut got = Blob::promised(whole.manifest().clone());
-            // The newest of what is allowed first.
+            // The newest allowed one first.
             while !got.is_whole() {
                 let last = (got.next() + 512).min(whole.chunks() - 1);
                 for index in (got.next()..=last).rev() {

@@ -119,7 +119,7 @@ impl<A: Action> Session<A> {
             self.stats.statements_invalid += 1;
             return;
         }
-        // Nobody begins a turn before it has all entries for it; those that are here and those still on their way are not further.
+        // A peer begins a turn only when it has all of its entries, so no peer is further than the entries here and those in flight.
         let live = self.streams.iter().filter(|stream| stream.end().is_none());
         let slowest = live.map(crate::session::stream::Stream::next).min().unwrap_or(u32::MAX);
         let ends = self.streams[author.index()].end().is_some_and(|(last, _)| last <= turn);

@@ -164,14 +164,14 @@ pub enum Event {
     },
     /// A spectator is gone.
     SpectatorGone(PeerId),
-    /// This peer joins a running match, and so much of its state is here. Told at most 20 times.
+    /// This peer joins a running match, and this much of its state has arrived. Reported at most 20 times.
     StateProgress {
-        /// Bytes that are here.
+        /// Number of bytes received.
         received: u32,
-        /// Bytes of the whole state.
+        /// Number of bytes of the whole state.
         total: u32,
     },
-    /// The state was damaged, or the other players' checksums contradict it. Another source is asked.
+    /// The state was damaged, or the other players' checksums contradict it. Another source will be asked.
     StateRefused {
         /// The turn before which it was taken.
         turn: Turn,
@@ -181,19 +181,19 @@ pub enum Event {
         /// The turn that it runs first.
         turn: Turn,
     },
-    /// This peer has run every turn that is there. A player is asked back in: [`Event::PlayerReturned`] follows.
+    /// This peer has run every turn that it has. A player then gets its place back: [`Event::PlayerReturned`] follows.
     CaughtUp {
         /// The next turn.
         turn: Turn,
     },
     /// From `turn` on a player is back and gives actions again.
     PlayerReturned {
-        /// Who.
+        /// The player.
         player: PlayerId,
         /// The turn.
         turn: Turn,
     },
-    /// Somebody who joined the running match did not come through: too slow, or nobody had a state that it took.
+    /// A peer that joined the running match did not finish joining: it was too slow, or no source had a state that it accepted.
     GuestGone(PeerId),
     /// All turns have run, and every peer has every entry and every checksum (or was silent for the linger time).
     Finished,
@@ -240,13 +240,13 @@ pub enum Failure {
     PeerLeft(PeerId),
     /// The match is signed, and the roster that this player received does not contain the player's own seat.
     OtherRoster,
-    /// The match runs, and nobody had a state that fits the others' checksums, or the match was over before it came.
+    /// The match runs, but no source had a state that agrees with the others' checksums, or the match was over before the state arrived.
     NoState,
     /// The state of the running match is larger than [`crate::SessionConfig::state_bytes_max()`].
     StateTooLarge {
-        /// Bytes that were promised.
+        /// Number of announced bytes.
         bytes: u32,
-        /// Bytes allowed.
+        /// Greatest allowed number of bytes.
         max: u32,
     },
     /// Joining the running match took longer than [`crate::SessionConfig::join_timeout()`].

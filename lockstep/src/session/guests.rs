@@ -1,4 +1,4 @@
-//! The middle of a star lets somebody into a running match: finds a state for it, keeps the entries that follow, and brings a player back.
+//! The middle of a star lets peers join a running match: it finds a state for them, keeps the entries that follow, and brings players back.
 
 use crate::packet::{Bye, Hello, Refusal};
 use crate::session::event::Event;
@@ -12,19 +12,19 @@ use crate::value::entry::{EndReason, Entry, Payload};
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
-/// Entries of one stream that are kept for somebody who has not caught up.
+/// Number of entries of one stream that are kept for a peer that is catching up.
 const GUEST_WINDOW: u32 = 4_096;
 
-/// States that one guest may refuse.
+/// Number of states that one guest may refuse.
 const REFUSALS_MAX: u8 = 4;
 
-/// Whoever is asked for its state has spoken within this time.
+/// A player is asked for its state only if it was heard within this time.
 const HEARD_WITHIN: Duration = Duration::from_secs(1);
 
-/// Everybody knows so long before that a player comes back.
+/// Everybody knows of a player's return this long before.
 const NOTICE: Duration = Duration::from_secs(1);
 
-/// Somebody who joins a running match, as the middle of the star sees it.
+/// A peer that joins a running match, as the middle of the star sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Guest {
     since: Instant,
@@ -32,18 +32,18 @@ pub(crate) struct Guest {
     /// Sources whose state it has refused, bit n for player n.
     refused: u16,
     refusals: u8,
-    /// The state that it gets or got: before which turn, and whose.
+    /// The state that it gets or got: the turn before which it was taken, and its source.
     given: Option<(u32, PlayerId)>,
 }
 
-/// Where a guest stands.
+/// The stage of a guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GuestStage {
-    /// For a state.
+    /// Waits for a state.
     Waiting,
-    /// Gets one.
+    /// Gets a state.
     Fed,
-    /// Has it, and gets the turns after it.
+    /// Has the state, and gets the turns after it.
     CatchingUp,
 }
 
@@ -68,7 +68,7 @@ impl Link {
 impl<A: Action> Session<A> {
     // ---- the handshake
 
-    /// Why somebody may not come into the running match; nothing if it may.
+    /// Why a peer may not join the running match; none if it may.
     pub(super) fn judge_guest(&self, peer: PeerId, hello: &Hello) -> Option<Refusal> {
         let config = &self.setup.config;
         if self.phase != SessionPhase::Running || !self.setup.forwards() || config.state_bytes_max == 0 {
@@ -105,7 +105,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// A player shows the secret of its place before the others have noticed that it was gone: what it was is gone now.
+    /// A player shows the secret of its place before the others have noticed that it was gone: ends its former connection.
     pub(super) fn end_former_self(&mut self, identity: Identity) {
         if let Identity::Player(player) = identity
             && self.phase == SessionPhase::Running
@@ -115,7 +115,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Somebody is let in: it gets a state first, and the entries that follow are kept for it.
+    /// A peer is let in: it gets a state first, and the entries that follow are kept for it.
     pub(super) fn guest_comes(&mut self, index: usize) {
         if self.phase == SessionPhase::Running && self.links[index].guest.is_none() {
             self.links[index].guest = Some(Box::new(Guest::new(self.now)));
@@ -123,7 +123,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    // ---- its words
+    // ---- messages of guests
 
     /// A guest waits for a state (again).
     pub(super) fn guest_waits(&mut self, index: usize) {
@@ -137,7 +137,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// A guest says that the state is not good.
+    /// A guest reports that the state is not valid.
     pub(super) fn guest_refuses(&mut self, index: usize, turn: u32) {
         let Some(guest) = &mut self.links[index].guest else { return };
         if let Some((_, source)) = guest.given.take_if(|(given, _)| *given == turn) {
@@ -147,7 +147,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Whether a guest that acknowledges entries has its state: then it is one that watches, and is behind.
+    /// Whether a guest that acknowledges entries has its state; then it counts as a spectator that is behind.
     pub(super) fn guest_has_state(&mut self, index: usize, acks: &[u32]) -> bool {
         let link = &mut self.links[index];
         let Some(guest) = &mut link.guest else { return true };
@@ -159,7 +159,7 @@ impl<A: Action> Session<A> {
             guest.stage = GuestStage::CatchingUp;
             link.sender = None;
             (link.carried, link.author_from) = Default::default();
-            // Of its own stream it lacks what was made for it.
+            // Of its own stream it lacks the entries that were made for it.
             if let Some(Identity::Player(player)) = link.identity {
                 let stream = &self.streams[player.index()];
                 link.author_from = stream.end().map_or(0, |(last, _)| last.saturating_add(1));
@@ -168,7 +168,7 @@ impl<A: Action> Session<A> {
         guest.stage == GuestStage::CatchingUp
     }
 
-    /// A guest has run every turn that is there: a player is brought back.
+    /// A guest has run every turn that it has: a player is brought back.
     pub(super) fn guest_is_here(&mut self, index: usize) {
         let link = &self.links[index];
         if let (Some(guest), Some(Identity::Player(player))) = (&link.guest, link.identity)
@@ -181,7 +181,7 @@ impl<A: Action> Session<A> {
 
     // ---- time
 
-    /// Finds states for those who wait, and ends what has lasted too long.
+    /// Finds states for waiting guests, and ends what takes too long.
     pub(super) fn serve_guests(&mut self) {
         for index in 0..self.links.len() {
             self.check_guest(index);
@@ -229,7 +229,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Gives the state that is here, or on its way, to all for whom it is good.
+    /// Sends the state that is here, or in transfer, to all guests that can use it.
     fn feed_guests(&mut self) {
         let Some((turn, source)) =
             self.transfers.blob.as_ref().map(|blob| (blob.turn(), blob.manifest().source))
@@ -255,7 +255,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Asks for a state: the middle itself if it plays, else a player who has time.
+    /// Asks for a state: the middle itself if it plays, else a player with spare time.
     fn choose_source(&mut self, refused: u16) {
         let tried = self.transfers.failed | refused;
         if let Some(own) = self.setup.player().filter(|own| tried & (1 << own.0) == 0) {
@@ -280,20 +280,20 @@ impl<A: Action> Session<A> {
                 let asked = |player: PlayerId| tried & (1 << player.0) != 0;
                 matches!(link.identity, Some(Identity::Player(player)) if self.plays(link) && !asked(player))
             };
-            // Somebody who is silent now may still speak; else there is nobody.
+            // A player that is silent now may still answer; otherwise there is none.
             if !self.links.values().any(nobody) {
                 self.dismiss_waiting();
             }
             return;
         };
-        // What is forgotten here cannot follow its state.
+        // Entries that are forgotten here cannot follow the state.
         let not_before =
             self.streams.iter().filter(|stream| stream.end().is_none()).map(|stream| stream.oldest());
         let not_before = not_before.max().unwrap_or_default();
         self.transfers.source = Some(Source::new(player, Some(peer), not_before, self.now));
     }
 
-    /// Nobody has a state for those who wait.
+    /// No source has a state for the waiting guests.
     fn dismiss_waiting(&mut self) {
         let waits = |guest: &Guest| guest.stage == GuestStage::Waiting;
         for index in 0..self.links.len() {
@@ -311,8 +311,8 @@ impl<A: Action> Session<A> {
 
     // ---- the return
 
-    /// A player's stream goes on at a turn that is so far ahead that everybody can know before. Who has not confirmed that it knows gets
-    /// no entries of that turn.
+    /// Continues a player's stream at a turn that is far enough ahead for everybody to know before. A peer that has not confirmed that it
+    /// knows gets no entries of that turn.
     fn bring_back(&mut self, index: usize, player: PlayerId) {
         let stream = &self.streams[player.index()];
         let Some((last, _)) = stream.end() else { return };
@@ -336,7 +336,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Turns between the decision and the return.
+    /// Number of turns between the decision and the return.
     fn notice(&self) -> u32 {
         let config = &self.setup.config;
         let plan = if self.setup.is_relay() { config.first_plan() } else { self.pace.planner.plan() };
@@ -345,7 +345,7 @@ impl<A: Action> Session<A> {
         turns.clamp(config.turns_ahead + 2, (config.window / 4).max(config.turns_ahead + 2))
     }
 
-    /// A stream that had ended goes on, here and on every link that knew its end.
+    /// Continues a stream that had ended, here and on every link that knew its end.
     pub(super) fn go_on_stream(&mut self, player: PlayerId, first: u32) {
         let payload = if self.setup.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
         let filler = Entry { payload, ..Entry::default() };
@@ -361,7 +361,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Entries of this number and above wait until the remote knows of every return before.
+    /// Entries from this number on wait until the remote knows of every return before them.
     pub(super) fn held_from(&self, link: &Link) -> u32 {
         if !self.setup.forwards() {
             return u32::MAX;

@@ -1,4 +1,4 @@
-//! What a session must know, besides the simulation's state, to go on from the middle of a running match.
+//! What a session needs, besides the simulation's state, to continue in the middle of a running match.
 
 use smallvec::SmallVec;
 
@@ -11,38 +11,38 @@ use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 
-/// Bytes of the length in front of a header.
+/// Bytes of the length before a header.
 const LENGTH_BYTES: usize = 2;
 
-/// A running match before a turn. It stands before the bytes of the simulation's state.
+/// A running match before a turn. It precedes the bytes of the simulation's state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub(crate) settings_hash: u64,
     pub(crate) turn: u32,
-    /// Frames simulated so far.
+    /// Number of frames simulated so far.
     pub(crate) frame: u32,
-    /// Of the state.
+    /// Checksum of the state.
     pub(crate) checksum: u64,
     pub(crate) paused: bool,
     pub(crate) speed: u8,
     pub(crate) plan: TurnPlan,
-    /// How long the plan could have been shorter: turns, ms.
+    /// For how long the plan could have been shorter: turns, ms.
     pub(crate) calm: (u32, u32),
-    /// The match is decided: at the end of which turn, and how.
+    /// The match is decided: the turn at whose end it was, and the result.
     pub(crate) result: Option<(u32, u32)>,
     pub(crate) players: SmallVec<[HeaderPlayer; 4]>,
-    /// Of a match whose players sign.
+    /// In a signed match.
     pub(crate) signing: Option<Box<HeaderSigning>>,
 }
 
-/// What has been hashed for statements before the turn.
+/// The hashes for statements up to this turn.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct HeaderSigning {
-    /// Time of the game since the last statement, in microseconds.
+    /// Game time since the last statement, in microseconds.
     pub(crate) elapsed: u64,
-    /// Folded checksum of the newest turn of which one is exchanged.
+    /// Folded checksum of the newest turn whose checksums are exchanged.
     pub(crate) checksum: u32,
-    /// Of each player's entries.
+    /// Hashes of each player's entries.
     pub(crate) streams: Vec<StreamHash>,
     pub(crate) seats: Vec<Option<Seat>>,
 }
@@ -50,7 +50,7 @@ pub(crate) struct HeaderSigning {
 /// A player's part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct HeaderPlayer {
-    /// Away before the turn: number of the last entry, and why it was the last.
+    /// Away before the turn: number of the last entry, and the reason.
     pub(crate) ended: Option<(u32, EndReason)>,
     pub(crate) votes: Votes,
 }
@@ -101,7 +101,7 @@ impl Header {
         bytes
     }
 
-    /// Reads what [`Header::with_state`] wrote, for so many players: the header, and where the state begins. Total.
+    /// Reads what [`Header::with_state`] wrote, for this many players: the header, and the start of the state. Total.
     pub(crate) fn read(bytes: &[u8], players: u8) -> Result<(Self, usize), DecodeError> {
         let short = DecodeError::OutOfBits { wanted: 8 * LENGTH_BYTES as u32, left: 8 * bytes.len() as u32 };
         let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>().ok_or(short)?;
@@ -161,7 +161,7 @@ impl Header {
         Ok((header, LENGTH_BYTES + length))
     }
 
-    /// Whether a session with these settings can go on from here: what somebody sends is not trusted.
+    /// Whether a session with these settings can continue from here; the sender is not trusted.
     pub(crate) fn is_sound(&self, config: &SessionConfig, action_bits: u32) -> bool {
         let exists = self.turn > config.first_turn() && config.turns.is_none_or(|turns| self.turn < turns);
         let before = |player: &HeaderPlayer| player.ended.is_none_or(|(last, _)| last < self.turn);

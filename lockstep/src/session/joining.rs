@@ -1,4 +1,4 @@
-//! One who joins a running match: gets its state, checks it, catches up.
+//! The side of a peer that joins a running match: gets the state, checks it, catches up.
 
 use crate::pace::alignment::Alignment;
 use crate::pace::pacing::Meter;
@@ -13,65 +13,64 @@ use crate::value::action::Action;
 use crate::value::ids::{PeerId, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
-/// Parts of a state after each of which its progress is told.
+/// Number of parts of a state after which progress is reported.
 const PROGRESS_PARTS: u32 = 20;
 
-/// The state of a running match, whose checksum the other players have confirmed. The simulation is to take it over
-/// ([`Session::take_state`]).
+/// The state of a running match; the other players have confirmed its checksum. The simulation must load it ([`Session::take_state`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct JoinedState {
     /// The turn that runs first.
     pub turn: Turn,
-    /// Frames simulated so far.
+    /// Number of frames simulated so far.
     pub frame: u32,
     /// What [`crate::Simulation::save_state`] wrote.
     pub bytes: Vec<u8>,
 }
 
-/// Where joining stands.
+/// The progress of joining.
 #[derive(Clone, Debug)]
 pub(super) struct Joining {
     /// The middle of the star.
     pub(super) peer: PeerId,
     since: Instant,
     stage: Stage,
-    /// A state that was not good, until another one is promised.
+    /// A state that was not valid, until another one is announced.
     refused: Option<u32>,
-    /// The part of which the application knows.
+    /// The part that was reported to the application.
     told: u32,
     source: PlayerId,
 }
 
 #[derive(Clone, Debug)]
 enum Stage {
-    /// For a state, or for more of it.
+    /// Waits for a state, or for more of it.
     Getting,
-    /// Its bytes are here: whether the others say the same.
+    /// Its bytes are here; waits until the others' checksums confirm them.
     Checking(Box<Header>, Vec<u8>),
-    /// The others say the same: the simulation has to take it over.
+    /// The others' checksums confirm it; the simulation must load it.
     Loading(Box<Header>),
     CatchingUp,
-    /// Has run every turn that is there; a player waits for the turn in which it is back.
+    /// Has run every turn that it has; a player waits for the turn of its return.
     Ready,
 }
 
 impl<A: Action> Session<A> {
-    /// Whether this peer joins a running match and has no state yet: turns wait for it.
+    /// Whether this peer joins a running match and has no state yet, so turns wait for it.
     #[must_use]
     pub fn is_joining(&self) -> bool {
         let waits = |joining: &Joining| !matches!(joining.stage, Stage::CatchingUp | Stage::Ready);
         self.transfers.joining.as_ref().is_some_and(waits)
     }
 
-    /// Whether this peer has joined a running match and is behind it: its turns may pass as fast as they can.
+    /// Whether this peer has joined a running match and is behind it, so its turns may pass as fast as possible.
     #[must_use]
     pub fn is_catching_up(&self) -> bool {
         self.transfers.joining.as_ref().is_some_and(|joining| matches!(joining.stage, Stage::CatchingUp))
     }
 
-    /// Takes the state that the simulation is to take over, once it is here and the other players' checksums agree with it.
-    /// [`crate::Driver`] does this; a loop of one's own answers with [`Session::state_taken`].
+    /// Returns the state that the simulation must load, once it has arrived and the other players' checksums agree with it.
+    /// [`crate::Driver`] does this; an application without the driver answers with [`Session::state_taken`].
     pub fn take_state(&mut self) -> Option<JoinedState> {
         if !self.state_is_confirmed()? {
             self.refuse_state();
@@ -86,7 +85,7 @@ impl<A: Action> Session<A> {
         Some(state)
     }
 
-    /// The simulation has taken the state over and has this checksum; none if it could not.
+    /// The simulation has loaded the state and has this checksum; none if it could not load it.
     pub fn state_taken(&mut self, checksum: Option<u64>) {
         let Some(joining) = &mut self.transfers.joining else { return };
         let Stage::Loading(header) = &joining.stage else { return };
@@ -100,7 +99,7 @@ impl<A: Action> Session<A> {
 
     // ---- packets
 
-    /// The middle asks for patience: the match runs.
+    /// The middle asks this peer to wait: the match runs.
     pub(super) fn join_waits(&mut self, peer: PeerId) {
         let since = self.now;
         let start =
@@ -108,7 +107,7 @@ impl<A: Action> Session<A> {
         self.transfers.joining.get_or_insert_with(start);
     }
 
-    /// The middle says what will come.
+    /// The middle announces a state.
     pub(super) fn join_promised(&mut self, peer: PeerId, manifest: Manifest) {
         self.join_waits(peer);
         let Some(joining) = self.transfers.joining.as_mut() else { return };
@@ -127,7 +126,7 @@ impl<A: Action> Session<A> {
         self.emit(Event::StateProgress { received: 0, total: bytes });
     }
 
-    /// A chunk has come.
+    /// A chunk has arrived.
     pub(super) fn join_got(&mut self, taken: Taken) {
         let Some(joining) = self.transfers.joining.as_mut() else { return };
         if taken == Taken::Hopeless {
@@ -161,7 +160,7 @@ impl<A: Action> Session<A> {
         is_sound.then_some((header, bytes))
     }
 
-    /// What one who joins has to say.
+    /// The message that a joining peer sends.
     pub(super) fn join_control(&self, joining: &Joining) -> Option<Transfer> {
         match joining.stage {
             Stage::Getting => match (joining.refused, &self.transfers.blob) {
@@ -178,7 +177,7 @@ impl<A: Action> Session<A> {
 
     // ---- the state
 
-    /// The session stands where the state does. What follows comes as to anybody else.
+    /// Sets the session to the position of the state. Later entries arrive as usual.
     fn go_on_from(&mut self, header: Header, state: Vec<u8>) {
         let turn = header.turn;
         if !self.join_roster(header.signing.as_deref()) {
@@ -212,7 +211,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Whether the others' checksums say that the state is right. None: some are still to come, or there is no state.
+    /// Whether the others' checksums confirm the state. None: some have not arrived yet, or there is no state.
     fn state_is_confirmed(&self) -> Option<bool> {
         let joining = self.transfers.joining.as_ref()?;
         let Stage::Checking(header, _) = &joining.stage else { return None };
@@ -223,7 +222,7 @@ impl<A: Action> Session<A> {
             if !stream.has(number) {
                 return None;
             }
-            // The word of the source itself says nothing.
+            // The source's own checksum proves nothing.
             let value = stream.get(number).and_then(crate::value::entry::Entry::checksum);
             match value.filter(|_| player != joining.source) {
                 Some(value) if value == own => same += 1,
@@ -234,7 +233,7 @@ impl<A: Action> Session<A> {
         Some(other <= same)
     }
 
-    /// The state that is here, or on its way, is not good: another source is asked.
+    /// The state here, or in transfer, is not valid: asks for another source.
     fn refuse_state(&mut self) {
         let turn = match self.transfers.joining.as_ref().map(|joining| &joining.stage) {
             Some(Stage::Checking(header, _) | Stage::Loading(header)) => header.turn,
@@ -255,7 +254,7 @@ impl<A: Action> Session<A> {
 
     // ---- time
 
-    /// Joining has a limit, and an end.
+    /// Ends joining that takes too long.
     pub(super) fn join_timeout(&mut self) {
         let Some(joining) = &mut self.transfers.joining else { return };
         if matches!(joining.stage, Stage::Ready) {
@@ -269,7 +268,7 @@ impl<A: Action> Session<A> {
         if self.phase != SessionPhase::Running || !self.is_catching_up() || is_behind {
             return;
         }
-        // What was measured while turns passed faster says nothing.
+        // Measurements while turns passed faster are not valid.
         (self.pace.alignment, self.pace.meter) = (Alignment::new(), Meter::new());
         self.emit(Event::CaughtUp { turn: Turn(self.gate.turn) });
         let plays = self.setup.player().is_some();
@@ -287,19 +286,19 @@ impl<A: Action> Session<A> {
         Some(joining.since + self.setup.config.join_timeout)
     }
 
-    /// The machine was suspended, which is not held against those it joins.
+    /// The machine was suspended; this does not count against the other peers.
     pub(super) fn shift_joining(&mut self, jump: Duration, now: Instant) {
         if let Some(joining) = &mut self.transfers.joining {
             joining.since = (joining.since + jump).min(now);
         }
     }
 
-    /// Whether the own stream is made elsewhere: until the player is back.
+    /// Whether another peer makes the entries of the local player's stream: until the player is back.
     pub(super) fn own_stream_is_foreign(&self) -> bool {
         self.transfers.joining.is_some()
     }
 
-    /// The player is back from a turn on: its entries are its own again.
+    /// The player is back from a turn on and makes its own entries again.
     pub(super) fn join_is_over(&mut self) {
         self.transfers.joining = None;
     }

@@ -110,9 +110,9 @@ pub(crate) struct Link {
     /// Mesh: the remote's [`crate::packet::TurnsPacket::votes`].
     pub(crate) votes: u16,
     pub(crate) carried_statements: Carried,
-    /// Who joins a running match, as the middle of the star sees it.
+    /// The remote joins a running match; on the middle of the star.
     pub(crate) guest: Option<Box<Guest>>,
-    /// The remote gets a state from here.
+    /// The remote gets a state from this peer.
     pub(crate) sender: Option<Box<Sender>>,
     /// Entries of the remote's own stream below this number were made here, and are sent to it.
     pub(crate) author_from: u32,

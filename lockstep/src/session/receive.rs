@@ -134,7 +134,7 @@ impl<A: Action> Session<A> {
             return false;
         }
         if self.phase == SessionPhase::Lobby {
-            // Who joins a running match begins with its state.
+            // A peer that joins a running match starts with its state.
             if identity != self.setup.coordinator() || self.is_joining() {
                 return false;
             }
@@ -215,7 +215,7 @@ impl<A: Action> Session<A> {
         })
     }
 
-    /// Only the middle of a star brings a player back, whose stream has ended, with entries that do nothing.
+    /// Only the middle of a star brings a player back. The player's stream must have ended, and the first entries must be empty.
     fn returns_are_valid(&self, from: Identity, turns: &TurnsPacket, segment: &packet::Segment) -> bool {
         let stream = &self.streams[segment.player.index()];
         let is_return = |entry: &Entry| entry.extras.contains(&Extra::Return);

@@ -16,7 +16,7 @@ pub(super) struct Results {
     own_is_settled: bool,
     /// Each player's report (turn, value), and whether it has been compared.
     claims: [Option<(u32, u32, bool)>; PLAYERS_MAX as usize],
-    /// What was said about turns before this one was compared without this peer.
+    /// Reports about turns before this one were compared without this peer.
     floor: u32,
 }
 
@@ -26,12 +26,12 @@ impl Results {
         self.request.take()
     }
 
-    /// The match goes on here from a turn before which it was decided like this, or not at all.
+    /// Continues from a turn before which the match was decided like this, or not at all.
     pub(super) fn go_on(&mut self, turn: u32, own: Option<(u32, u32)>) {
         *self = Self { own, own_is_settled: own.is_some(), floor: turn, ..Self::default() };
     }
 
-    /// What this peer's simulation found, and at the end of which turn.
+    /// The result of this peer's simulation, and the turn at whose end it was found.
     pub(super) fn own(&self) -> Option<(u32, u32)> {
         self.own
     }

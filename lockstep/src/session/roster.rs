@@ -108,8 +108,8 @@ impl<A: Action> Session<A> {
         true
     }
 
-    /// Joins the running match of a header: takes its roster over. Returns whether the match is signed as the settings say, and has a place
-    /// for the local player's key.
+    /// Adopts the roster of a running match's header. Returns whether the match is signed as the settings say, and has a place for the
+    /// local player's key.
     pub(super) fn join_roster(&mut self, header: Option<&HeaderSigning>) -> bool {
         let own = self.setup.player().zip(self.setup.config.key.as_ref().map(|key| key.public().to_bytes()));
         let is_done = match (&mut self.signing, header) {

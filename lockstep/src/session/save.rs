@@ -47,7 +47,7 @@ impl<A: Action> Session<A> {
         }
         let (plan, speed) = self.pace.planner.to_save();
         let stream = |stream: &Stream| SavedStream {
-            // Who comes back later than this is away in the save.
+            // A player who comes back later than this is away in the save.
             ended: stream.end_in(turn.0).filter(|(last, _)| *last < turn.0).map(|(_, reason)| reason),
             entries: Vec::new(),
         };

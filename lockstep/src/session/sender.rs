@@ -1,34 +1,34 @@
-//! Gives a state to one remote: which chunk is next, and how fast.
+//! Sends a state to one remote: chooses the next chunk, and the rate.
 //!
-//! The pace starts low, grows while chunks come through, and falls when they take longer than they could: then they stand in a queue, in
-//! which orders would stand behind them.
+//! The rate starts low, grows while chunks get through, and falls when they take longer than necessary: then they wait in a queue, and
+//! orders would wait behind them.
 
 use crate::packet::Want;
 use crate::session::blob::Blob;
 use crate::value::time::{Duration, Instant};
 
-/// Chunks on their way at most: what a [`Want`] can speak of.
+/// Greatest number of chunks in flight: the range of a [`Want`].
 const FLIGHT_MAX: u32 = 512;
 
 /// Bytes per second that are always tried.
 const RATE_MIN: u32 = 16_000;
 
-/// Chunks that take so much longer than the quickest stand in a queue.
+/// Chunks that take this much longer than the quickest one are waiting in a queue.
 const QUEUED: Duration = Duration::from_millis(150);
 
-/// Time between two changes of the pace.
+/// Time between two changes of the rate.
 const ADAPT_EVERY: Duration = Duration::from_millis(50);
 
-/// A chunk is sent again after so long while nothing is known of the way.
+/// A chunk is repeated after this time while the round trip is unknown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Bytes that may be sent at once when the caller comes late: so much time's worth.
+/// Bytes that may be sent at once if the caller comes late, as a time at the present rate.
 const BURST: Duration = Duration::from_millis(20);
 
-/// Time between two repetitions of what will come, until the remote knows it.
+/// Time between two repetitions of the manifest, until the remote knows it.
 const PROMISE_EVERY: Duration = Duration::from_millis(100);
 
-/// Bytes of a packet beside its chunk, with what UDP and IP add.
+/// Bytes of a packet besides its chunk, including UDP and IP headers.
 const OVERHEAD: u32 = 48;
 
 /// A limit of bytes per second.
@@ -42,7 +42,7 @@ impl Bucket {
         self.free_at
     }
 
-    /// Takes note of so many bytes of a chunk.
+    /// Counts the bytes of a chunk.
     pub(crate) fn spend(&mut self, bytes: u32, rate: u32, now: Instant) {
         let micros = u64::from(bytes + OVERHEAD) * 1_000_000 / u64::from(rate.max(1));
         let oldest = Instant::from_micros(now.as_micros().saturating_sub(BURST.as_micros()));
@@ -50,19 +50,19 @@ impl Bucket {
     }
 }
 
-/// One remote that gets a state.
+/// One remote that receives a state.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
-    /// Whether the remote has said that it knows what will come.
+    /// Whether the remote knows the manifest.
     pub(crate) is_known: bool,
-    /// When the remote has last said what it lacks, and more than before.
+    /// When the remote last reported progress.
     pub(crate) progress: Instant,
-    /// When each chunk was sent last.
+    /// When each chunk was last sent.
     sent: Vec<Option<Instant>>,
-    /// All chunks below this number are there.
+    /// All chunks below this number have arrived there.
     next: u32,
     received: u32,
-    /// Chunks behind `next` that are there, as in a [`Want`].
+    /// Chunks after `next` that have arrived there, as in a [`Want`].
     have: [u64; FLIGHT_MAX as usize / 64],
     rate: u32,
     bucket: Bucket,
@@ -91,13 +91,13 @@ impl Sender {
         }
     }
 
-    /// The remote says what it has.
+    /// The remote reports what it has.
     pub(crate) fn heard(&mut self, want: &Want, rate_max: u32, now: Instant) {
         self.is_known = true;
         if want.received > self.received || want.next > self.next {
             self.progress = now;
         }
-        // A damaged block makes it fewer.
+        // A damaged block reduces the number.
         (self.received, self.next) = (want.received, want.next);
         self.have = [0; FLIGHT_MAX as usize / 64];
         self.have[..want.have.len()].copy_from_slice(&want.have);
@@ -123,7 +123,7 @@ impl Sender {
         self.rate = self.rate.max(RATE_MIN).min(rate_max);
     }
 
-    /// The next chunk to send, and when at the earliest. None while there is none.
+    /// The next chunk to send, and its earliest time. None while there is none.
     pub(crate) fn due(&self, blob: &Blob) -> Option<(u32, Instant)> {
         if !self.is_known {
             return None;
@@ -143,17 +143,17 @@ impl Sender {
         due.map(|(index, at)| (index, at.max(self.bucket.free_at())))
     }
 
-    /// When the remote is told (again) what will come.
+    /// When the manifest is sent (again).
     pub(crate) fn promise_at(&self) -> Instant {
         self.promised.map_or(Instant::ZERO, |at| at + PROMISE_EVERY)
     }
 
-    /// The remote is told what will come.
+    /// The manifest was sent.
     pub(crate) fn note_promised(&mut self, now: Instant) {
         self.promised = Some(now);
     }
 
-    /// A chunk goes out.
+    /// A chunk was sent.
     pub(crate) fn note_sent(&mut self, index: u32, bytes: u32, now: Instant) {
         let index = index as usize;
         if self.sent.len() <= index {
@@ -168,7 +168,7 @@ impl Sender {
         self.have.get(behind as usize / 64).is_some_and(|word| word >> (behind % 64) & 1 == 1)
     }
 
-    /// After so long a chunk that is not confirmed counts as lost.
+    /// After this time an unconfirmed chunk counts as lost.
     fn patience(&self) -> Duration {
         let patience = |round_trip: Duration| Duration::from_micros(round_trip.as_micros() * 3 / 2) + QUEUED;
         self.round_trip.map_or(PATIENCE, patience).min(Duration::from_secs(3))

@@ -69,7 +69,7 @@ impl Setup {
             frames_per_second: self.config.frames_per_second as u16,
             identity: self.identity,
             cookie,
-            // Told nobody who has not asked for a proof.
+            // Only sent to a peer that has sent a challenge.
             seat: if cookie == 0 { 0 } else { self.config.seat.0 },
         }
     }

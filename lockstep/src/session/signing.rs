@@ -120,7 +120,7 @@ impl Signing {
         }
     }
 
-    /// What somebody needs who joins the running match before the turn that begins.
+    /// What a peer needs that joins the running match before the turn that begins.
     pub(super) fn to_header(&self, players: usize) -> HeaderSigning {
         HeaderSigning {
             elapsed: self.elapsed,
@@ -130,7 +130,8 @@ impl Signing {
         }
     }
 
-    /// Goes on from a running match, which has this roster. The local player has its number back by its key; false if it has another key.
+    /// Continues in a running match with this roster. The local player's key gives it its number back; false if the roster has another key
+    /// for it.
     pub(super) fn go_on(
         &mut self,
         header: &HeaderSigning,
@@ -188,7 +189,7 @@ impl<A: Action> Session<A> {
     pub(super) fn state_turn(&mut self, turn: Turn) {
         let Some(mut signing) = self.signing.take() else { return };
         for (hash, stream) in signing.streams.iter_mut().zip(&self.streams) {
-            // What fills an absence is not everywhere.
+            // Not all peers have the entries that fill an absence.
             let is_away = stream.end_in(turn.0).is_some_and(|(last, _)| last < turn.0);
             if let Some(entry) = stream.get(turn.0).filter(|_| !is_away) {
                 entry_content(&mut self.buffers.recoded, entry);
@@ -243,7 +244,7 @@ impl<A: Action> Session<A> {
         let turns = [0, 1, 2].map(|next| signing.views[oldest + next].turn);
         let (turn, live) = (turns[0], live & signing.views[oldest].live);
         let own = self.setup.player().map_or(0, |own| 1 << own.0);
-        // A word on another turn, or on a match without this player, says nothing.
+        // A statement about another turn, or about a match without this player, proves nothing here.
         let says =
             |author: &Author, turn: u32| author.at(turn).is_some_and(|said| own == 0 || said.live & own != 0);
         for player in crate::session::players_in(live & !own) {

@@ -9,16 +9,16 @@ use crate::session::saved::SavedStream;
 use crate::value::entry::{EndReason, Entry, Extra};
 use crate::value::ids::PeerId;
 
-/// An absence is remembered until so many entries of the return are forgotten: the turn that has just run is asked for, too.
+/// An absence is remembered until this many entries of the return are forgotten, because the turn that has just run is still read.
 const RETURNS_KEPT: u32 = 4;
 
-/// Turns in which a player was away who is back.
+/// Turns in which a player was away who has come back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Absence {
-    /// Number of the entry that ended the stream, and why.
+    /// Number of the entry that ended the stream, and the reason.
     last: u32,
     reason: EndReason,
-    /// Number of the entry with which it goes on.
+    /// Number of the entry with which it continues.
     first: u32,
     /// Number of the first entry that the player made itself.
     own: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Stream {
     entries: VecDeque<Entry>,
     /// Number of the last entry, and the reason for the end.
     end: Option<(u32, EndReason)>,
-    /// Absences that are over, oldest first, as long as turns of them may be asked for.
+    /// Past absences, oldest first, as long as their turns may still be read.
     absences: SmallVec<[Absence; 1]>,
     /// The link that delivers this stream; none for a stream that originates here.
     pub(crate) source: Option<PeerId>,
@@ -82,7 +82,8 @@ impl Stream {
         Self { end: Some((last, reason)), ..Self::new(last.saturating_add(1)) }
     }
 
-    /// The stream goes on with the entry `first`, and `made` entries that do nothing; the player makes those that follow. `filler` does nothing.
+    /// Continues the stream with the entry `first`, and `made` empty entries; the player makes the entries after them. `filler` is an empty
+    /// entry.
     pub(crate) fn go_on(&mut self, first: u32, made: u32, filler: &Entry) {
         let Some((last, reason)) = self.end.take() else { return };
         let own = first.saturating_add(made);
@@ -99,7 +100,7 @@ impl Stream {
         }
     }
 
-    /// The end that holds in this turn, if the player is away in it: number of the last entry, and why it was the last.
+    /// The end that applies in this turn, if the player is away in it: number of the last entry, and the reason.
     pub(crate) fn end_in(&self, turn: u32) -> Option<(u32, EndReason)> {
         let over = self.absences.iter().find(|away| (away.last..away.first).contains(&turn));
         over.map(|away| (away.last, away.reason)).or(self.end.filter(|(last, _)| *last <= turn))
@@ -111,12 +112,12 @@ impl Stream {
         !made && self.end.is_none_or(|(last, _)| last > number)
     }
 
-    /// The entry with which the stream goes on last, and the first one after it that the player made itself.
+    /// The entry with which the stream last continued, and the first one after it that the player made itself.
     pub(crate) fn return_of(&self) -> Option<(u32, u32)> {
         self.absences.last().map(|away| (away.first, away.own))
     }
 
-    /// The entries from `first` on that follow each other without an absence between them, as a range of numbers.
+    /// The consecutive entries from `first` on without an absence between them, as a range of numbers.
     pub(crate) fn run_from(&self, first: u32) -> Range<u32> {
         let mut first = first;
         for away in &self.absences {
@@ -128,7 +129,7 @@ impl Stream {
         first..self.next()
     }
 
-    /// Where somebody begins who has the state before this turn.
+    /// The first entry for a peer that has the state before this turn.
     pub(crate) fn first_after(&self, turn: u32) -> u32 {
         match self.absences.iter().find(|away| (away.last + 1..away.first).contains(&turn)) {
             Some(away) => away.first,
@@ -136,7 +137,7 @@ impl Stream {
         }
     }
 
-    /// Whether everything is here that somebody needs who has the state before this turn.
+    /// Whether all entries are here that a peer with the state before this turn needs.
     pub(crate) fn serves(&self, turn: u32) -> bool {
         self.oldest <= self.first_after(turn)
     }
@@ -166,7 +167,7 @@ impl Stream {
             self.oldest += 1;
         }
         let oldest = self.oldest;
-        // Who has none of the entries may still be told that the stream goes on.
+        // A peer that has none of the entries may still have to learn that the stream continues.
         self.absences.retain(|away| away.own.saturating_add(RETURNS_KEPT) > oldest);
     }
 }

@@ -1,7 +1,8 @@
-//! The state of a running match on its way: from a player to the middle of the star, from there to those who join.
+//! Transfer of a running match's state: from a player to the middle of the star, and from there to the joining peers.
 //!
-//! The middle asks a source: itself if it plays, else a player who has time. The source takes its state before a turn, and gives it in chunks. A
-//! relay passes a block on as soon as it has it. Who joins checks the state against the other players' checksums of that turn.
+//! The middle asks a source: itself if it plays, else a player with spare time. The source takes its state before a turn and sends it in
+//! chunks. A relay forwards each block as soon as it has it. The joining peer checks the state against the other players' checksums of that
+//! turn.
 
 use crate::packet::{self, Manifest, Transfer, Want};
 use crate::session::blob::{Blob, Taken};
@@ -14,42 +15,42 @@ use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
-/// Time between two words of who gets a state.
+/// Time between two messages of a peer that receives a state.
 const CONTROL_EVERY: Duration = Duration::from_millis(50);
 
 /// Time between two states that one peer takes of itself.
 const STATE_EVERY: Duration = Duration::from_secs(1);
 
-/// A state is kept so long for a remote that says nothing.
+/// A state is kept this long for a silent remote.
 const SENDER_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A source that is silent for so long is replaced.
+/// A source that is silent for this long is replaced.
 const SOURCE_SILENCE: Duration = Duration::from_secs(3);
 
-/// A source that gives nothing new for so long is replaced.
+/// A source that sends nothing new for this long is replaced.
 const SOURCE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// All that a session knows of states on their way.
+/// Everything that a session knows about states in transfer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transfers {
-    /// The state that this peer gives, gets, or passes on.
+    /// The state that this peer sends, receives or forwards.
     pub(super) blob: Option<Blob>,
-    /// The middle: whom it has asked.
+    /// The middle: the source that it has asked.
     pub(super) source: Option<Source>,
-    /// The middle: sources that gave nothing, bit n for player n.
+    /// The middle: sources that sent nothing, bit n for player n.
     pub(super) failed: u16,
-    /// A state of this peer is wanted: before this turn or a later one.
+    /// This peer's state is wanted: before this turn or a later one.
     wanted: Option<u32>,
-    /// The session before the turn that has begun; the simulation's state belongs to it.
+    /// The session before the turn that has begun; it belongs to the simulation's state.
     header: Option<Header>,
     taken_at: Option<Instant>,
-    /// The local simulation gives no state: the middle is to be told.
+    /// The local simulation gives no state; the middle must be told.
     declines: bool,
     bucket: Bucket,
     control_at: Instant,
-    /// Time stamp of the chunk that came last, and when it came.
+    /// Time stamp of the last chunk received, and its time of arrival.
     echo: (u16, Instant),
-    /// Who joins: where that stands.
+    /// A joining peer: its progress.
     pub(super) joining: Option<Joining>,
     /// The middle: the secret of each place, and since when its player is away.
     pub(super) seats: [Seat; PLAYERS_MAX as usize],
@@ -68,13 +69,13 @@ impl core::fmt::Debug for Seat {
     }
 }
 
-/// Whom the middle has asked for a state.
+/// The source that the middle has asked for a state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source {
     pub(super) player: PlayerId,
-    /// None for the middle itself.
+    /// None if it is the middle itself.
     pub(super) peer: Option<PeerId>,
-    /// When something new came from it last.
+    /// When it last sent something new.
     progress: Instant,
     not_before: u32,
 }
@@ -93,12 +94,12 @@ impl<A: Action> Session<A> {
         self.transfers.wanted.get_or_insert(not_before);
     }
 
-    /// Before anything of the turn takes effect: whether its state is wanted, to be given to somebody.
+    /// Before anything of the turn takes effect: takes the session's part if the state is wanted.
     pub(super) fn begin_state(&mut self, turn: Turn) {
         self.transfers.header = None;
         let Some(not_before) = self.transfers.wanted else { return };
         let is_soon = self.transfers.taken_at.is_some_and(|at| self.now.since(at) < STATE_EVERY);
-        // The others' checksums of the turn before must be there to compare.
+        // The others' checksums of the turn before must exist for the comparison.
         let is_compared = turn.0.checked_sub(1).is_some_and(|before| self.compared.checksums.covers(before));
         if turn.0 < not_before || turn.0 <= self.setup.config.first_turn() || is_soon || !is_compared {
             return;
@@ -123,16 +124,16 @@ impl<A: Action> Session<A> {
         });
     }
 
-    /// Whether the state before the turn that has begun is wanted, for somebody who joins. [`crate::Driver`] asks and calls
-    /// [`crate::Simulation::save_state`]; a loop of one's own does so before the turn's actions are applied, and hands the bytes
-    /// to [`Session::give_state`].
+    /// Whether the state before the turn that has begun is wanted, for a peer that joins. [`crate::Driver`] checks this and calls
+    /// [`crate::Simulation::save_state`]; an application without the driver must do so before it applies the turn's actions, and pass the
+    /// bytes to [`Session::give_state`].
     #[must_use]
     pub fn turn_gives_state(&self) -> bool {
         self.gate.in_turn && self.transfers.header.is_some()
     }
 
-    /// Hands in the simulation's state before the turn that has begun, and how many frames it has simulated. No bytes: the simulation cannot be
-    /// saved, and somebody else is asked.
+    /// Passes in the simulation's state before the turn that has begun, and the number of frames that it has simulated. None: the
+    /// simulation cannot be saved, and another source is asked.
     pub fn give_state(&mut self, frame: u32, state: Option<&[u8]>) {
         let Some(header) = self.transfers.header.take() else { return };
         let turn = header.turn;
@@ -160,7 +161,7 @@ impl<A: Action> Session<A> {
 
     // ---- packets in
 
-    /// Whether the packet made sense.
+    /// Returns whether the packet was expected.
     pub(super) fn take_transfer(&mut self, index: usize, transfer: Transfer) -> bool {
         let peer = self.links[index].peer;
         let from_middle =
@@ -221,7 +222,7 @@ impl<A: Action> Session<A> {
             self.source_failed();
         } else if self.transfers.blob.is_none() {
             source.progress = self.now;
-            // Who it is from says the middle, not the source.
+            // The middle determines the source's name, not the source.
             let manifest = Manifest { source: source.player, ..manifest };
             self.transfers.blob = Some(Blob::promised(manifest));
         }
@@ -240,7 +241,7 @@ impl<A: Action> Session<A> {
 
     // ---- packets out
 
-    /// What this peer has to say as one who gets a state.
+    /// The message of this peer as a receiver of a state.
     fn control(&self) -> Option<(PeerId, Transfer)> {
         if let Some(joining) = &self.transfers.joining {
             return Some((joining.peer, self.join_control(joining)?));
@@ -272,7 +273,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// When something of a state is to be sent. Orders go first, whatever this says.
+    /// When a packet of a state is due. Orders always go first.
     pub(super) fn transfer_due_at(&self) -> Option<Instant> {
         if !matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running | SessionPhase::Ending) {
             return None;
@@ -282,7 +283,7 @@ impl<A: Action> Session<A> {
         [control, chunk].into_iter().flatten().min()
     }
 
-    /// The link whose chunk is due first, the chunk (none: the promise of all of them), and when.
+    /// The link whose chunk is due first, the chunk (none: the manifest), and the time.
     fn next_chunk(&self) -> Option<(usize, Option<u32>, Instant)> {
         let blob = self.transfers.blob.as_ref()?;
         let due = |(index, link): (usize, &crate::session::link::Link)| {
@@ -334,7 +335,7 @@ impl<A: Action> Session<A> {
 
     // ---- time
 
-    /// Every wait for a state has an end.
+    /// Limits every wait for a state.
     pub(super) fn transfer_timeout(&mut self) {
         self.join_timeout();
         if self.setup.forwards() {
@@ -343,7 +344,7 @@ impl<A: Action> Session<A> {
             self.serve_guests();
             return;
         }
-        // A player who was asked: the middle has it, or wants it no more.
+        // A player who was asked: the middle has the state, or does not want it any more.
         for link in self.links.values_mut() {
             let stale = |sender: &Sender| self.now.since(sender.progress) >= SENDER_PATIENCE;
             if link.sender.as_deref().is_some_and(stale) {
@@ -353,7 +354,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// A source that leaves, or gives nothing, is replaced.
+    /// Replaces a source that leaves or sends nothing.
     fn check_source(&mut self) {
         let Some(source) = self.transfers.source else { return };
         let Some(peer) = source.peer else { return };
@@ -364,7 +365,7 @@ impl<A: Action> Session<A> {
         let link = self.links.get(&peer);
         let is_gone =
             link.is_none_or(|link| !link.is_connected() || self.now.since(link.last_heard) >= SOURCE_SILENCE);
-        // It waits for a turn whose checksum the others tell.
+        // It waits for a turn whose checksum the others send.
         let config = &self.setup.config;
         let patience = SOURCE_PATIENCE + config.turn_length().times(2 * u64::from(config.checksum_interval));
         if is_gone || self.now.since(source.progress) >= patience {
@@ -372,7 +373,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// The source gives nothing: those who wait for it get a state of another one.
+    /// The source sends nothing: the waiting peers get a state from another one.
     pub(super) fn source_failed(&mut self) {
         if let Some(source) = self.transfers.source.take() {
             tracing::info!(player = source.player.0, "gives no state");
@@ -395,7 +396,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// The secret that somebody shows to take a place again.
+    /// Notes the secret that gives a player its place back.
     pub(super) fn note_seat(&mut self, identity: Identity, secret: u128) {
         if let Identity::Player(player) = identity
             && let Some(seat) = self.transfers.seats.get_mut(player.index())

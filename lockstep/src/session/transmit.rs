@@ -105,7 +105,7 @@ impl<A: Action> Session<A> {
             }
             let room = ENTRIES_MAX - turns.entries.len() as u32;
             let is_author = self.links[index].identity == Some(Identity::Player(player));
-            // Who does not know of a return gets nothing of the turns after it, but for the return itself.
+            // A peer that does not know of a return gets no entries after it, except the return itself.
             let is_return =
                 stream.return_of().is_some_and(|(back, _)| self.links[index].acked[player.index()] <= back);
             let held_from = if is_return { u32::MAX } else { held_from };

@@ -91,7 +91,7 @@ impl<A: Action> Session<A> {
             self.gate.turn += 1;
             self.gate.in_turn = true;
             self.stats.turns_begun += 1;
-            // The first entries after a return are made by the middle of the star.
+            // The middle of the star makes the first entries after a return.
             let is_made = |player: PlayerId| {
                 self.streams[player.index()].next() > turn.0.saturating_add(self.setup.config.turns_ahead)
             };

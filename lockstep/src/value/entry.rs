@@ -93,8 +93,8 @@ pub enum Extra {
     /// Kind 7: how long the others' entries wait at this player's machine before they are needed, on average, in tenths of a millisecond.
     /// Negative: how long this player waits for them.
     Slack(i16),
-    /// Kind 8: the player is back. Its stream, which had ended, goes on with this entry, made by the middle of the star; there is none
-    /// between the two.
+    /// Kind 8: the player has come back. Its stream, which had ended, continues with this entry, which the middle of the star has made;
+    /// there are no entries in between.
     Return,
 }
 

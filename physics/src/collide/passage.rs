@@ -1,23 +1,23 @@
-//! Passage: how two shapes go past each other within a frame, or into each other.
+//! Passage: how two shapes pass each other within a frame, or hit each other.
 //!
-//! A contact takes the normal of the moment when the shapes meet; of shapes that pass, that of the moment when they are nearest. With the
-//! normal of the frame's begin a fast body would be turned by a corner that it clears. Seen from the first shape only the second one moves, so the
-//! way is a segment against the Minkowski sum of both, the rounded box of [`crate::collide::rounded_box`]. A way may have two legs: a body that a wall
-//! will stop goes on along the wall, and what lies behind it is not met.
+//! A contact uses the normal at the time of impact; for shapes that pass each other, the normal at the time when they are nearest. With the
+//! normal at the start of the frame, a corner that a fast body clears would deflect it. Relative to the first shape only the second one
+//! moves, so the path is a segment against the Minkowski sum of both, the rounded box of [`crate::collide::rounded_box`]. A path may have
+//! two legs: a body that a wall will stop continues along the wall, and does not hit what lies behind it.
 
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS, separation};
 use crate::collide::rounded_box::{FRACTION_BITS, RoundedBox, Segment};
 
-/// Steps of the search for the nearest place; each leaves five eighths of the way, all of them less than a thousandth.
+/// Steps of the search for the nearest point; each leaves five eighths of the path, all of them together less than a thousandth.
 pub(crate) const SEARCH_STEPS: u32 = 15;
 
 /// How two shapes pass each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Passage {
-    /// The normal of the moment when they are nearest, and how far they are apart along it at the begin.
+    /// The normal at the time when they are nearest, and their distance along it at the start.
     pub(crate) manifold: Manifold,
-    /// How far the second one has come by then, seen from the first one.
+    /// How far the second one has moved by then, relative to the first one.
     pub(crate) moved: [i32; 2],
 }
 
@@ -49,7 +49,8 @@ pub(crate) fn meets(a: &Shell, b: &Shell, motion: [i32; 2]) -> bool {
     sum(a, b).cast(&way(b, motion)).is_some()
 }
 
-/// How `b` passes `a` while it moves by `legs`, one after the other, as seen from there; `None` when they stay more than `margin` raw units apart.
+/// How `b` passes `a` while it moves by `legs`, one after the other, relative to `a`; `None` if they stay more than `margin` raw units
+/// apart.
 pub(crate) fn passage(a: &Shell, b: &Shell, legs: [[i32; 2]; 2], margin: i32) -> Option<Passage> {
     let (mut best, mut turn) = (leg(a, b, legs[0]), b.position);
     if !best.meets && legs[1] != [0; 2] {
@@ -64,7 +65,7 @@ pub(crate) fn passage(a: &Shell, b: &Shell, legs: [[i32; 2]; 2], margin: i32) ->
     (gap <= margin).then(|| Passage::from_begin(normal, gap, moved))
 }
 
-/// Where `b` is when it is nearest to `a` on a straight way.
+/// The position of `b` when it is nearest to `a` on a straight path.
 struct Nearest {
     position: [i32; 2],
     manifold: Manifold,
@@ -80,8 +81,8 @@ fn leg(a: &Shell, b: &Shell, motion: [i32; 2]) -> Nearest {
     Nearest { position, manifold: Manifold { normal, gap }, meets: cast.is_some() }
 }
 
-/// Where `b`, which moves by `motion` as seen from `a`, meets it: part of the way (32 fraction bits), how far it has come, and the manifold there.
-/// `None` when it does not, or is not on its way in.
+/// Where `b`, which moves by `motion` relative to `a`, hits it: fraction of the path (32 fraction bits), distance moved, and the manifold
+/// there. `None` if it does not, or if it does not move inwards.
 pub(crate) fn impact(a: &Shell, b: &Shell, motion: [i32; 2]) -> Option<(u64, [i32; 2], Manifold)> {
     let way = way(b, motion);
     let place = sum(a, b).cast(&way)?.place;
@@ -92,8 +93,8 @@ pub(crate) fn impact(a: &Shell, b: &Shell, motion: [i32; 2]) -> Option<(u64, [i3
     (inward < 0).then_some((place, moved, Manifold { normal, gap }))
 }
 
-/// Where a way that passes a rounded box is nearest to it. The distance from a convex shape along a straight way has one minimum, so a
-/// search that compares two neighbouring places finds it.
+/// Where a path that passes a rounded box is nearest to it. The distance from a convex shape along a straight path has one minimum, so a
+/// search that compares two neighbouring points finds it.
 fn nearest_place(shape: &RoundedBox, way: &Segment) -> u64 {
     let distance = |place: u64| shape.core_distance_squared(way.point(place));
     let (mut low, mut high) = (0u64, 1 << FRACTION_BITS);

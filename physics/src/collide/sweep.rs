@@ -1,18 +1,18 @@
 //! Continuous collision: how far a shape can move before it meets another.
 //!
-//! Two rounded boxes touch where the centre of the one meets their Minkowski sum, the rounded box with both extents added.
-//! So the motion is a segment against that, which is decided exactly ([`RoundedBox::cast`]); the place is never too far.
+//! Two rounded boxes touch where the centre of one hits their Minkowski sum, the rounded box with both extents added. So the motion is a
+//! segment against that box, which is decided exactly ([`RoundedBox::cast`]); the result is never too far.
 
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::UNIT_BITS;
 use crate::collide::rounded_box::{FRACTION_BITS, RoundedBox, Segment, Side};
 
-/// Contacts stop a body at a wall. What passes through one all the same is a smaller core, so that a body may slide along walls and over their seams:
-/// quarters of the mover's size.
+/// Contacts stop a body at a wall. Bodies that pass through one all the same are smaller cores, so that a body can slide along walls and
+/// over their seams: quarters of the moving body's size.
 pub(crate) const CORES: [i32; 2] = [3, 0];
 
-/// The part of `motion` (30 fraction bits) that `mover` can go before three quarters of it touch `obstacle`, or `None` when they do not. Of a
-/// mover that is deeper inside already the centre counts; with that inside it is free to leave.
+/// The part of `motion` (30 fraction bits) that `mover` can move before three quarters of it touch `obstacle`, or `None` if they do not.
+/// For a body that is already deeper inside, the centre counts; if that is inside too, it may leave freely.
 pub(crate) fn sweep(mover: &Shell, motion: [i32; 2], obstacle: &Shell) -> Option<i32> {
     let segment = Segment { from: mover.position, delta: motion.map(i64::from) };
     for quarters in CORES {

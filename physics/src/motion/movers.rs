@@ -1,4 +1,4 @@
-//! Moving: what a step does to one mover after the solver. [`crate::motion::ordinary`] does it to four ordinary ones at once.
+//! Moves one body after the solver. [`crate::motion::ordinary`] moves four ordinary bodies at once.
 
 use core::ops::Range;
 
@@ -13,14 +13,14 @@ use crate::solve::solver::Velocity;
 use crate::tree::resting::RestingTrees;
 use crate::world_def::{EdgePolicy, Settings};
 
-/// Eight lanes of movers after the solver, holes among them.
+/// Eight lanes of moving bodies after the solver; some may be holes.
 pub(crate) struct MoverBlock<'a> {
     pub(crate) slots: &'a [u32; LANES],
-    /// The velocities that move their positions.
+    /// The velocities that advance their positions.
     pub(crate) moving: &'a [Velocity; LANES],
     /// The velocities that they keep.
     pub(crate) kept: &'a [Velocity; LANES],
-    /// The least stillness among their touching neighbours and themselves.
+    /// The least stillness of each body and its touching neighbours.
     pub(crate) calm: &'a [u16; LANES],
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Walls<'a> {
     pub(crate) terrain: &'a Terrain,
 }
 
-/// What moving reads and writes.
+/// Input and output of moving.
 pub(crate) struct Movement<'a> {
     pub(crate) bodies: &'a mut [Body],
     /// Positions before the step.
@@ -45,7 +45,7 @@ pub(crate) struct Movement<'a> {
     pub(crate) frame_ms: u16,
     /// Whether a body was still for long enough to fall asleep with its island.
     pub(crate) tired: bool,
-    /// Whether a kinematic body stands: nothing but its own velocity moves it, so it sleeps at once.
+    /// Whether a kinematic body stands still: only its own velocity moves it, so it sleeps at once.
     pub(crate) stopped: bool,
 }
 
@@ -74,7 +74,7 @@ impl Movement<'_> {
         if body.has(flag::LIMITED) {
             rates::limit_speed(&mut body.velocity, extras[at].max_speed);
         }
-        // A kinematic body is never still while it moves: what it pushes, however slowly, must not fall asleep before it.
+        // A moving kinematic body is never still: a body that it pushes, however slowly, must not fall asleep before it.
         let still = body.has(flag::DYNAMIC)
             && (0..2).all(|x| {
                 let moving = moving[x].abs().min(settings.max_speed);
@@ -87,7 +87,7 @@ impl Movement<'_> {
     }
 }
 
-/// How far a velocity moves a body in this frame; the rest is carried in the body.
+/// How far a velocity moves a body in this frame; the body carries the remainder.
 fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_speed: i32) -> [i32; 2] {
     let mut step = [0; 2];
     for axis in 0..2 {
@@ -97,14 +97,14 @@ fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_sp
     step
 }
 
-/// Whether a body moves further than its own half size in one frame, so that it may pass through another unseen.
+/// Whether a body moves further than its own half size in one frame, so that it may pass through another one.
 fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
     let [w, h] = body.extents();
     step[0].abs().max(step[1].abs()) > w.min(h) && body.has(flag::DYNAMIC) && !body.has(flag::SENSOR)
 }
 
-/// Continuous check for a body that [`outruns_itself`]: it stops at the first body at rest that contacts cannot move. Its
-/// velocity stays; the contact takes it in the next step.
+/// Continuous collision check for a body that [`outruns_itself`]: it stops at the first body at rest that contacts cannot move. Its
+/// velocity stays; the contact absorbs it in the next step.
 #[inline(never)]
 fn clip_to_walls(slot: usize, step: [i32; 2], bodies: &[Body], walls: Walls<'_>) -> [i32; 2] {
     let body = &bodies[slot];

@@ -1,9 +1,9 @@
-//! Fast movers: bodies that could pass or sink into another one between two frames.
+//! Fast bodies: those that could pass through or sink into another body between two frames.
 //!
-//! Ordinary pairs are found by boxes that reach a little further than the bodies and take their normal from where the frame begins. A body
-//! that moves further in a frame than two such growths gets a box around its whole way, and its pairs are looked at one by one
-//! ([`crate::collide::passage`]): what meets on the way gets a contact with the normal of that moment, what passes freely is left alone, and a
-//! sensor notices what crosses it. So nothing depends on where between two bodies a frame ends.
+//! Ordinary pairs are found by boxes that are a little larger than the bodies, and use the normal at the start of the frame. A body that
+//! moves further in a frame than two such growths gets a box around its whole path, and its pairs are tested one by one
+//! ([`crate::collide::passage`]). A pair that meets on its paths gets a contact with the normal at that time, a pair that passes freely is
+//! left alone, and sensors report bodies that cross them. So nothing depends on where a frame ends.
 
 use alloc::vec::Vec;
 
@@ -18,20 +18,20 @@ use crate::step::contact_phase::{ContactPhase, Scene};
 use crate::step::stepper::Stepper;
 use crate::tree::block_join::IndexPair;
 
-/// Surfaces this close touch, raw units (1/256 unit): what the solver leaves between bodies that it stops at each other.
+/// Surfaces this close touch, raw units (1/256 unit): the distance that the solver leaves between bodies that it stops at each other.
 pub(crate) const TOUCH_SLOP: i32 = 1 << 8;
 
-/// The fast movers of a step. Nothing here is state.
+/// The fast bodies of a step. Nothing here is state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FastMovers {
     /// Frames per second of this step.
     // not state: the world's, during a step
     fps: u32,
-    /// By working index; empty when there are none.
+    /// By working index; empty if there are none.
     marks: Vec<bool>,
-    /// Pairs that need a closer look, in the order of the broad phase.
+    /// Pairs that need a closer test, in the order of the broad phase.
     pairs: Vec<IndexPair>,
-    /// Pairs with a sensor, to be looked at when the velocities are solved.
+    /// Pairs with a sensor, which are tested when the velocities are solved.
     sensors: Vec<IndexPair>,
 }
 
@@ -49,7 +49,7 @@ impl FastMovers {
         velocity[0].abs().max(velocity[1].abs()) > growth * (2 * self.fps as i32)
     }
 
-    /// Notes a fast mover and returns the box around its whole way.
+    /// Notes a fast body and returns the box around its whole path.
     #[cold]
     pub(crate) fn note(&mut self, index: usize, start: &RawBox, velocity: [i32; 2]) -> RawBox {
         let step = self.displacement(velocity);
@@ -72,12 +72,12 @@ impl FastMovers {
         self.marks.get(index as usize).is_some_and(|&fast| fast)
     }
 
-    /// How far a velocity goes in this frame, raw units, toward zero.
+    /// The distance of a velocity in this frame, raw units, toward zero.
     fn displacement(&self, velocity: [i32; 2]) -> [i32; 2] {
         velocity.map(|v| v / self.fps as i32)
     }
 
-    /// How far `b` goes in this frame as seen from `a`.
+    /// The distance of `b` in this frame, relative to `a`.
     fn motion(&self, a: [i32; 2], b: [i32; 2]) -> [i32; 2] {
         self.displacement([b[0].wrapping_sub(a[0]), b[1].wrapping_sub(a[1])])
     }
@@ -99,7 +99,7 @@ impl Stepper {
         pair.map(|index| self.shells[index as usize].growth(most)).iter().sum()
     }
 
-    /// Takes the pairs of a window that need a closer look out of its hits and notes them.
+    /// Moves the pairs of a window that need a closer test from its hits to the list.
     pub(crate) fn set_aside_fast(&mut self, pairs: &[IndexPair], hits: &mut Hits, most: i32) {
         if self.fast.is_empty() {
             return;
@@ -110,7 +110,7 @@ impl Stepper {
         hits.retain(|_, pair| !self.is_swept(pair, most));
     }
 
-    /// Contacts of the pairs that were noted. Those of one mover with bodies at rest stand next to each other.
+    /// Contacts of the noted pairs. Those of one moving body with bodies at rest are adjacent.
     pub(crate) fn add_fast(&mut self, resting_pairs: &[(u32, u32)], phase: &mut ContactPhase<'_>) {
         let pairs = core::mem::take(&mut self.fast.pairs);
         let movers = self.tree.slot_of_lane().len() as u32;
@@ -139,7 +139,7 @@ impl Stepper {
         self.fast.pairs = pairs;
     }
 
-    /// Whether a pair has a contact when it meets; notes those with a sensor.
+    /// Whether a pair can have a contact at all; notes those with a sensor.
     fn meet_at_all(&mut self, pair: IndexPair, scene: Scene<'_>) -> bool {
         let [a, b] = pair.map(|index| self.shells[index as usize].slot);
         if !scene.interact(a, b) {
@@ -152,7 +152,7 @@ impl Stepper {
         !sensor
     }
 
-    /// The way of a mover, turned around so that what is at rest comes towards it: to the first wall, and from there along the wall.
+    /// The path of a moving body, reversed so that bodies at rest come towards it: to the first wall, and from there along the wall.
     fn slide(&self, lane: u32, motion: [i32; 2], near: &[(u32, u32)], scene: Scene<'_>) -> [[i32; 2]; 2] {
         let mover = self.shells[lane as usize];
         let mut first: Option<(u64, [i32; 2], Manifold)> = None;
@@ -220,7 +220,7 @@ impl Stepper {
         }
     }
 
-    /// Overlaps that fast movers had with sensors at any time of this frame.
+    /// Overlaps of fast bodies with sensors at any time of this frame.
     pub(crate) fn cross_sensors(&self, sensors: &mut SensorOverlaps, terrain: &Terrain) {
         for &[a, b] in &self.fast.sensors {
             let motion = self.solved_motion(a, b);
@@ -235,7 +235,7 @@ impl Stepper {
         self.fast.motion(self.moving[a as usize].get(), self.moving[b as usize].get())
     }
 
-    /// Whether two bodies that the solver pushed apart touch in this frame: at its end, or on the way that they would have gone.
+    /// Whether two bodies that the solver separated touch in this frame: at its end, or along their unhindered paths.
     pub(crate) fn touch(&self, a: u32, b: u32, scene: Scene<'_>) -> bool {
         let (shell_a, shell_b) = (&self.shells[a as usize], &self.shells[b as usize]);
         let motion = self.solved_motion(a, b);

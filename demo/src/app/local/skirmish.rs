@@ -57,11 +57,11 @@ pub(crate) struct Skirmish {
     replay: Option<PathBuf>,
 }
 
-/// A match may be left at any time; what was recorded is whole.
+/// A match may be left at any time; its recording is complete up to then.
 impl Drop for Skirmish {
     fn drop(&mut self) {
         for driver in self.virtual_match.drivers_mut() {
-            // A full disk cost the rest of the replay when it was full; nobody is here any more to be told.
+            // A full disk has already been noticed, and nobody is left to be told.
             let _ = driver.simulation_mut().finish_recording();
         }
     }
@@ -108,7 +108,7 @@ impl Skirmish {
         })
     }
 
-    /// Lets virtual time pass. Stops early when this has taken `budget` of real time; the rest of `span` does not happen.
+    /// Advances virtual time. Stops early when this has taken `budget` of real time; then the rest of `span` is dropped.
     ///
     /// # Errors
     /// A session that has failed.
@@ -125,7 +125,7 @@ impl Skirmish {
         Ok(())
     }
 
-    /// Goes on until the first client has simulated one frame more, or waits for half a second of virtual time.
+    /// Advances until the first client has simulated one more frame, or has waited for half a second of virtual time.
     ///
     /// # Errors
     /// A session that has failed.
@@ -178,7 +178,7 @@ impl Skirmish {
         }
     }
 
-    /// Gives a person's order: it is on its way at once and runs two turns later, everywhere.
+    /// Submits a person's order. It is sent at once and runs two turns later on every client.
     ///
     /// # Errors
     /// The order does not run: the queue is full, or the match is over.
@@ -188,12 +188,12 @@ impl Skirmish {
         Ok(())
     }
 
-    /// Why no replay is written though one is wanted.
+    /// Why no replay is written although one is wanted.
     pub(crate) fn unrecorded(&self) -> Option<&MatchError> {
         self.unrecorded.as_ref()
     }
 
-    /// Where the replay is written, if one is.
+    /// The file of the replay, if one is written.
     pub(crate) fn replay(&self) -> Option<&std::path::Path> {
         self.replay.as_deref()
     }
@@ -214,26 +214,26 @@ impl Skirmish {
         self.virtual_match.net().held_back()
     }
 
-    /// Hands a player to a person or to a bot.
+    /// Gives a player to a person or to a bot.
     pub(crate) fn set_pilot(&mut self, player: u8, pilot: Pilot) {
         if let Some(place) = self.spec.pilots.get_mut(usize::from(player)) {
             *place = pilot;
         }
     }
 
-    /// How the battle has ended, as the first client has it: the winner, none of a draw.
+    /// The result of the battle according to the first client: the winner; none for a draw.
     pub(crate) fn result(&self) -> Option<Option<u8>> {
         let code = self.client(0).game().result()?;
         Some(u8::try_from(code).ok())
     }
 
-    /// Who plays.
+    /// The player's pilot.
     pub(crate) fn pilot(&self, player: u8) -> Pilot {
         self.spec.pilots.get(usize::from(player)).copied().unwrap_or(Pilot::Person)
     }
 
-    /// Flips one bit of a unit's place in the last player's copy, at the end of the turn that it plays. Does nothing if the
-    /// copies differ already.
+    /// Flips one bit of a unit's position in the last player's copy, at the end of the present turn. Does nothing if the copies differ
+    /// already.
     pub(crate) fn corrupt_one_bit(&mut self) {
         if self.sabotage.is_none() && self.comparison.desync().is_none() {
             self.sabotage = Some(Dice::new(u64::from(self.frame(0)) + 1));
@@ -241,7 +241,7 @@ impl Skirmish {
         }
     }
 
-    /// Asks the last player's client for the flip. The unit may fall before the turn ends; then another one is chosen.
+    /// Asks the last player's client for the flip. If the unit falls before the turn ends, another one is chosen.
     fn sabotage(&mut self) {
         let player = self.spec.terms.setup.players - 1;
         let client = self.virtual_match.drivers_mut()[usize::from(player)].simulation_mut();
@@ -267,7 +267,7 @@ impl Skirmish {
         self.virtual_match.drivers()[usize::from(player)].session()
     }
 
-    /// How far the picture is between the client's last two frames: 0..=65,536.
+    /// Position of the picture between the client's last two frames: 0..=65,536.
     pub(crate) fn alpha(&self, player: u8) -> u32 {
         let driver = &self.virtual_match.drivers()[usize::from(player)];
         driver.alpha_at(self.time)
@@ -278,17 +278,17 @@ impl Skirmish {
         self.virtual_match.drivers()[usize::from(player)].frame().0
     }
 
-    /// The turn that a client cannot begin, and whose orders are missing.
+    /// The turn that a client cannot begin, and the players whose orders are missing.
     pub(crate) fn waiting(&self, player: u8) -> Option<&(Turn, Vec<PlayerId>)> {
         self.waiting.get(usize::from(player))?.as_ref()
     }
 
-    /// Measurements of the last while, oldest first.
+    /// Recent measurements, oldest first.
     pub(crate) fn samples(&self) -> impl DoubleEndedIterator<Item = &Sample> {
         self.telemetry.samples()
     }
 
-    /// All turns have been played, by all.
+    /// Whether all clients have played all turns.
     pub(crate) fn is_over(&self) -> bool {
         self.comparison.turns() >= self.spec.terms.turns
             || self
@@ -298,7 +298,7 @@ impl Skirmish {
                 .all(|driver| driver.session().phase() == SessionPhase::Finished)
     }
 
-    /// Turns in which the copies of all clients have been compared, and each client's checksum up to there.
+    /// Number of turns in which all clients' copies have been compared, and each client's checksum up to there.
     pub(crate) fn compared(&self) -> (u32, &[u64]) {
         (self.comparison.turns(), self.comparison.checksums())
     }

@@ -1,7 +1,6 @@
-//! Before a session can start, who joins asks the host's address what is played and which place is free.
+//! Before its session can start, a guest asks the host's address for the settings of the match and for a free place.
 //!
-//! Both packets have the same length, so nobody can use a host to multiply traffic; nothing is sealed yet. All numbers are
-//! little-endian.
+//! Both packets have the same length, so nobody can use a host to amplify traffic. Nothing is sealed yet. All numbers are little-endian.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::ErrorKind;
@@ -24,13 +23,13 @@ const ANSWER: [u8; 8] = *b"testudo!";
 /// Time between two questions.
 const ASK_AGAIN: Duration = Duration::from_millis(200);
 
-/// Most packets that are read in one step.
+/// Greatest number of packets that are read in one step.
 const RECEIVE_MAX: u32 = 64;
 
-/// Time that a place is kept for somebody who asked and has not connected.
+/// Time for which a place is reserved for a guest that asked and has not connected.
 const KEPT: Duration = Duration::from_secs(5);
 
-/// What is played, and where the newcomer sits.
+/// The match, and the newcomer's player number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Invitation {
     pub(crate) player: u8,
@@ -61,12 +60,12 @@ enum Answer {
     UnknownMap,
 }
 
-/// A number that nobody else is likely to have chosen.
+/// A number that nobody else is likely to choose.
 pub(crate) fn random_number() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Bytes that nobody can guess, for the numbers that set a member apart from strangers.
+/// Bytes that nobody can guess; the numbers that distinguish members from strangers are derived from them.
 pub(crate) fn random_bytes() -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&random_number().to_le_bytes());
@@ -74,7 +73,7 @@ pub(crate) fn random_bytes() -> [u8; 16] {
     bytes
 }
 
-/// A question to a host, asked again and again until it is answered. Nothing here waits.
+/// A question to a host, repeated until it is answered. Nothing here waits.
 pub(crate) struct Asking {
     host: SocketAddr,
     socket: UdpSocket,
@@ -87,7 +86,7 @@ pub(crate) struct Asking {
 
 impl Asking {
     /// # Errors
-    /// No socket can be had.
+    /// No socket is available.
     pub(crate) fn begin(host: SocketAddr, units_max: u32) -> Result<Self, InvitationError> {
         let local: SocketAddr =
             if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
@@ -96,12 +95,12 @@ impl Asking {
         Ok(Self { host, socket, nonce: random_number(), clock: Clock::start(), asked: None, units_max })
     }
 
-    /// Who is asked.
+    /// The host that is asked.
     pub(crate) fn host(&self) -> SocketAddr {
         self.host
     }
 
-    /// Reads what has come, and asks again if it is time to. None: there is no answer yet.
+    /// Reads what has arrived, and asks again if it is time. None: there is no answer yet.
     ///
     /// # Errors
     /// The host has refused, or has not answered for long enough.
@@ -120,13 +119,13 @@ impl Asking {
         }
         if self.asked.is_none_or(|asked| now.since(asked) >= ASK_AGAIN) {
             self.asked = Some(now);
-            // "Nobody listens there" comes at once and may change.
+            // The error "nobody listens there" comes at once and may be temporary.
             let _ = self.socket.send_to(&question(self.nonce), host);
         }
         Ok(None)
     }
 
-    /// The host's answer, if it is among what has come.
+    /// The host's answer, if it has arrived.
     fn answer(&self) -> Option<Answer> {
         let mut buffer = [0; BYTES + 1];
         for _ in 0..RECEIVE_MAX {
@@ -145,7 +144,7 @@ impl Asking {
     }
 }
 
-/// Who sits where, as far as the host has given places away.
+/// The places that the host has assigned.
 #[derive(Debug)]
 pub(crate) struct Places {
     terms: Terms,
@@ -157,7 +156,7 @@ pub(crate) struct Places {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    /// Who asked for it last, and when.
+    /// The guest that was offered it last, and when.
     offered: Option<(u64, Instant)>,
     connected: bool,
 }
@@ -168,14 +167,14 @@ impl Places {
         Self { terms, pace, session_id, places }
     }
 
-    /// Notes that a player's session is connected.
+    /// Notes that a player's session has connected.
     pub(crate) fn connected(&mut self, player: PlayerId) {
         if let Some(place) = player.index().checked_sub(1).and_then(|index| self.places.get_mut(index)) {
             place.connected = true;
         }
     }
 
-    /// Answers a question; nothing if the bytes are none.
+    /// Answers a question; none if the bytes are not a question.
     pub(crate) fn answer(&mut self, bytes: &[u8], now: Instant) -> Option<[u8; BYTES]> {
         let (nonce, version) = read_question(bytes)?;
         let answer = match self.offer(nonce, now) {
@@ -189,8 +188,8 @@ impl Places {
         Some(answer_bytes(nonce, &answer))
     }
 
-    /// Who asks twice keeps the place. Free places go first; a place that was given away long ago and whose player may have
-    /// gone is offered again: if the player is still there, the session refuses the newcomer.
+    /// A guest that asks twice keeps its place. Free places come first. A place that was given away long ago, and whose player may have
+    /// gone, is offered again: if the player is still there, the session refuses the newcomer.
     fn offer(&mut self, nonce: u64, now: Instant) -> Option<u8> {
         let since = |place: &Place| place.offered.map(|(_, at)| at);
         let same = self.places.iter().position(|place| place.offered.is_some_and(|(who, _)| who == nonce));
@@ -246,7 +245,7 @@ fn answer_bytes(nonce: u64, answer: &Answer) -> [u8; BYTES] {
     bytes
 }
 
-/// The answer to the question with this number; everything in it is in range.
+/// The answer to the question with this number, with everything in range.
 fn read_answer(bytes: &[u8], nonce: u64) -> Option<Answer> {
     let bytes: &[u8; BYTES] = bytes.try_into().ok()?;
     (bytes[..8] == ANSWER && u64::from_le_bytes(part(bytes, 8)) == nonce).then_some(())?;

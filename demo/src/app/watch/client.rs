@@ -229,7 +229,7 @@ impl Simulation for Client {
         }
     }
 
-    /// The army goes on: its orders come from a bot now.
+    /// The army goes on: a bot gives its orders now.
     fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
         let watched = &mut self.watched;
         watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::TakenOver));

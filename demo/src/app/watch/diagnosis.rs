@@ -1,4 +1,4 @@
-//! Comparing all clients' copies turn by turn: when, where and in whom they differ first.
+//! Compares all clients' copies turn by turn: the turn, the number and the client of the first difference.
 
 use testudo_lockstep::inquiry::Finding;
 use testudo_lockstep::state::{self, Leaf};
@@ -12,28 +12,27 @@ pub(crate) struct Desync {
     pub(crate) turn: u32,
     /// Number of the frame over the whole match.
     pub(crate) frame: u32,
-    /// What differs; none if the numbers of all copies are equal, and the checksum alone is not.
+    /// The number that differs; none if the numbers of all copies are equal and only the checksum is not.
     pub(crate) number: Option<NumberDifference>,
-    /// The client whose copy differs from what all others, and the witness if there is one, agree on; none when there is no
-    /// such majority.
+    /// The client whose copy differs from what all others, and the witness if there is one, agree on; none if there is no such majority.
     pub(crate) outlier: Option<u8>,
 }
 
-/// The first number, in the order of the walk over the state, that is not the same in all copies.
+/// The first number, in the order of the walk over the state, that is not equal in all copies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NumberDifference {
-    /// What it belongs to: "body", "unit", "army".
+    /// The kind of object that it belongs to: "body", "unit", "army".
     pub(crate) kind: &'static str,
-    /// Which of them.
+    /// The index of the object.
     pub(crate) index: u32,
     /// Its name.
     pub(crate) field: &'static str,
-    /// Raw value in each client's copy; none where there is another number in its place.
+    /// Raw value in each client's copy; none if another number is in its place.
     pub(crate) values: Vec<Option<i128>>,
 }
 
 impl Desync {
-    /// As a guest knows it that has asked the host: the first value is the host's, the second this copy's.
+    /// From the answers that a guest got from the host: the first value is the host's, the second this copy's.
     pub(crate) fn of_finding(turn: u32, outlier: Option<u8>, finding: &Finding) -> Option<Self> {
         let (frame, here) = (finding.frame?, finding.here?);
         let values = vec![finding.there, Some(here.value)];
@@ -69,7 +68,7 @@ pub(crate) fn compare(records: &[TurnRecord], turn: u32, first_frame: u32, any: 
     })
 }
 
-/// The first number that is not the same in all of these states.
+/// The first number that is not equal in all of these states.
 fn number_difference(copies: &[&FrameRecord], any: &Game) -> Option<NumberDifference> {
     let walks: Vec<Vec<Leaf>> = copies.iter().map(|copy| leaves(copy, any)).collect();
     let longest = walks.iter().map(Vec::len).max()?;
@@ -95,7 +94,7 @@ fn leaves(copy: &FrameRecord, any: &Game) -> Vec<Leaf> {
     leaves
 }
 
-/// The only one that differs from all others; between two voices nobody can tell.
+/// The only client that differs from all others; with two clients nobody can tell.
 fn outlier(checksums: &[u64], witness: Option<u64>) -> Option<u8> {
     let alone = |(player, checksum): (usize, &u64)| {
         let others = checksums.iter().enumerate().filter(|(other, _)| *other != player).map(|(_, sum)| sum);

@@ -1,4 +1,4 @@
-//! Who gives a player's orders.
+//! Bots and persons: who gives a player's orders.
 
 use testudo_lockstep::{PlayerId, Session, SubmitError, Turn};
 
@@ -6,10 +6,10 @@ use crate::app::watch::client::Client;
 use crate::bots::{self, Level};
 use crate::game::Order;
 
-/// Orders that one click of a person may need: a scattered selection goes out in several.
+/// Greatest number of orders for one click of a person: a scattered selection needs several.
 pub(crate) const ORDERS_PER_TURN: u32 = 16;
 
-/// Whose orders a player's army obeys.
+/// The source of a player's orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pilot {
     Person,
@@ -26,7 +26,7 @@ impl Pilot {
     }
 }
 
-/// Gives the bot's order, if it has one. An order that finds the queue full is not given: the bot has seen the refusal.
+/// Submits the bot's order, if it has one. If the queue is full, the order is dropped, and the bot knows it.
 pub(crate) fn play_bot(
     level: Level,
     client: &Client,
@@ -37,7 +37,7 @@ pub(crate) fn play_bot(
     let order = bots::order_at(level, client.seen(), player, turn);
     if let Some(order) = order {
         let submitted = session.submit(&order);
-        // What could only run after the last turn is refused too.
+        // An order that could only run after the last turn is refused, too.
         let expected = matches!(submitted, Ok(()) | Err(SubmitError::TooLate { .. }));
         debug_assert!(expected, "player {player} in turn {turn}: {submitted:?}");
     }

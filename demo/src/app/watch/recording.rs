@@ -14,17 +14,17 @@ use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms};
 use crate::game::{Game, Order, Setup};
 
-/// Largest file that is written: hours of a large battle.
+/// Largest file: hours of a large battle.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// Turns from one keyframe to the next: half a minute with turns of 200 ms.
+/// Number of turns between two keyframes: half a minute with turns of 200 ms.
 const KEYFRAME_EVERY: u32 = 150;
 
-/// States that are kept until all peers have compared their checksums, which takes a few turns.
+/// Number of states that are kept until all peers have compared their checksums, which takes a few turns.
 const RECENT_TURNS: usize = 64;
 const RECENT_BYTES: usize = 64 << 20;
 
-/// Matches that may begin in one second and folder.
+/// Greatest number of matches that begin in one second in one folder.
 const FILES_PER_SECOND_MAX: u32 = 1_000;
 
 /// Bytes of the settings in a header: players, units, seed, turns.
@@ -40,15 +40,15 @@ pub(crate) struct Recording {
     file: BufWriter<File>,
     path: PathBuf,
     state: Vec<u8>,
-    /// The states after the last turns; none any more once the peers have disagreed.
+    /// The states after the last turns; none any more after the peers have disagreed.
     recent: Option<Recent>,
     is_over: bool,
-    /// What the disk said. The match goes on.
+    /// The first error of the disk. The match goes on.
     error: Option<io::Error>,
 }
 
 impl Recording {
-    /// Begins a file; what was in it before is gone.
+    /// Creates a file; an existing one is overwritten.
     ///
     /// # Errors
     /// It cannot be written.
@@ -60,7 +60,7 @@ impl Recording {
         Ok(Self::begin(path, File::create(path).map_err(unwritable)?, terms))
     }
 
-    /// Begins a file of its own in a folder, named after the time.
+    /// Creates a new file in a folder, named after the time.
     ///
     /// # Errors
     /// It cannot be written.
@@ -116,7 +116,7 @@ impl Recording {
         self.recorder.frame(frames_per_second);
     }
 
-    /// The turn is over, and this is the state now.
+    /// The turn is over, with this state.
     pub(crate) fn end_turn(&mut self, game: &mut Game, checksum: u64) {
         if self.is_over {
             return;
@@ -135,7 +135,7 @@ impl Recording {
         self.store();
     }
 
-    /// The peers have disagreed since this turn. The state right after it is kept as evidence, a keyframe shows what it has come to.
+    /// The peers disagree from this turn on. The state right after it is kept as evidence, and a keyframe stores the present state.
     pub(crate) fn diverged(&mut self, game: &mut Game, turn: u32) {
         if !self.is_over {
             self.recorder.desync(turn);
@@ -153,7 +153,7 @@ impl Recording {
     /// The match is over.
     ///
     /// # Errors
-    /// The disk refused something on the way: the file is not whole.
+    /// The disk refused a write, so the file is incomplete.
     pub(crate) fn finish(&mut self) -> Result<(), MatchError> {
         self.end(Ending::Over);
         let failed = |error| MatchError::Replay { path: self.path.clone(), what: format!("{error}") };
@@ -171,7 +171,7 @@ impl Recording {
         }
     }
 
-    /// Hands over what has been recorded to the system turn by turn, so that a crash of the program loses one turn at most.
+    /// Writes what has been recorded turn by turn, so that a crash of the program costs at most one turn.
     fn store(&mut self) {
         let bytes = self.recorder.take_bytes();
         if self.error.is_none() {
@@ -206,10 +206,10 @@ pub(crate) fn header(terms: &Terms) -> ReplayHeader {
     }
 }
 
-/// Reads a replay file, as far as it goes, and what the match started from.
+/// Reads a replay file as far as possible, with the setup of its match.
 ///
 /// # Errors
-/// There is no such file, or nothing in it that could be played.
+/// There is no such file, or nothing in it can be played.
 pub(crate) fn open(path: &Path) -> Result<(Replay, Terms), MatchError> {
     let bytes = fs::read(path)
         .map_err(|error| MatchError::Replay { path: path.to_owned(), what: error.to_string() })?;

@@ -15,7 +15,7 @@ pub(crate) fn view(map: Rect, half: Vec2) -> View {
     View { rect: map, camera: Camera::new(Vec2::ZERO, map.w / (2.0 * half.max_element())) }
 }
 
-/// Draws everybody as a dot, and what the large view shows as a frame.
+/// Draws every unit as a dot, and the large view's area as a frame.
 pub(crate) fn draw(batch: &mut Batch, game: &Game, map: Rect, seen: Rect) {
     let half = place(game.field_half());
     let small = view(map, half);

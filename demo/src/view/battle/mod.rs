@@ -1,4 +1,4 @@
-//! A client's state as a picture.
+//! Draws a client's state.
 
 pub(crate) mod debug;
 pub(crate) mod effects;

@@ -1,4 +1,4 @@
-//! The battle as one client has it.
+//! Draws the battle of one client.
 
 use macroquad::color::{Color, WHITE};
 use macroquad::math::{Rect, Vec2, vec2};
@@ -26,10 +26,10 @@ const DETAIL_FROM: f32 = 4.5;
 /// Up to this radius on the screen a unit is a dot, pixels.
 const DOT_TO: f32 = 2.2;
 
-/// So many chosen units show their health even if they are whole.
+/// Up to this many selected units show their health even if they are unhurt.
 const BARS_MAX: usize = 40;
 
-/// The camera at the start: it sees where all armies form up, and their keeps.
+/// The initial camera: it shows the starting positions of all armies, and their keeps.
 pub(crate) fn opening(game: &Game, view: Rect) -> Camera {
     const AIR: f32 = 3.0;
     let bases = (0..game.setup().players).filter_map(|player| game.base(player));
@@ -40,19 +40,19 @@ pub(crate) fn opening(game: &Game, view: Rect) -> Camera {
     Camera::fitting(far + Vec2::splat(AIR), view)
 }
 
-/// What is drawn beside the state itself.
+/// What is drawn besides the state itself.
 pub(crate) struct Extras<'a> {
-    /// How far the picture is between the last two frames: 0..=65,536.
+    /// Position of the picture between the last two frames: 0..=65,536.
     pub(crate) alpha: u32,
-    /// Whose choice is shown, and the choice.
+    /// The player whose selection is shown, and the selection.
     pub(crate) player: u8,
     pub(crate) chosen: &'a Chosen,
     pub(crate) effects: &'a Effects,
-    /// Slot of the body that differs from another client's, and how its ring pulses, 0..1.
+    /// Slot of the body that differs from another client's, and the phase of its ring, 0..1.
     pub(crate) accused: Option<(u32, f32)>,
 }
 
-/// Draws everything of a game that is in the view.
+/// Draws every part of a game that is visible in the view.
 pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
     ground(batch, game, view, extras);
     extras.effects.draw_ground(batch, view);
@@ -126,7 +126,7 @@ fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
     }
 }
 
-/// Patches of moss and straw, in the same places in every picture: the ground is no sheet of paper, and one sees how fast the camera moves.
+/// Patches of moss and straw, in the same places in every picture, so that camera motion is visible.
 fn patches(batch: &mut Batch, view: &View, half: Vec2) {
     /// Distance between patches and the widest radius, units of length, and most of them across.
     const APART: f32 = 5.0;
@@ -234,7 +234,7 @@ fn boulders(batch: &mut Batch, game: &Game, view: &View, alpha: u32) {
         if view.sees(at, radius) {
             let pixels = radius * view.camera.scale;
             batch.sprite(Sprite::Shadow, view.at(at) + Vec2::splat(pixels * 0.25), pixels * 1.4, WHITE);
-            // Each lies in its own way.
+            // Each has its own rotation.
             let turn = Vec2::from_angle(body.id().index() as f32);
             batch.turned(Sprite::Boulder, view.at(at), pixels, turn, BOULDER);
         }
@@ -273,7 +273,7 @@ fn shots(batch: &mut Batch, game: &Game, view: &View, looks: &[(UnitLook, Vec2)]
         };
         let way = to - *at;
         let Some(direction) = way.try_normalize() else { continue };
-        // Every archer has a rhythm of its own; between two arrows the bow is drawn.
+        // Every archer has its own rhythm; between two arrows the bow is drawn.
         let rhythm = extras.effects.seconds() * SPEED + look.index as f32 * 7.3;
         let flown = rhythm % (way.length() + SPEED * 0.8);
         if flown < way.length() {
@@ -285,7 +285,7 @@ fn shots(batch: &mut Batch, game: &Game, view: &View, looks: &[(UnitLook, Vec2)]
     }
 }
 
-/// A bar above whoever is wounded or chosen.
+/// A bar above wounded or selected units.
 fn health(batch: &mut Batch, part: f32, at: Vec2, radius: f32, is_chosen: bool) {
     if part >= 1.0 && !is_chosen {
         return;
@@ -300,7 +300,7 @@ fn health(batch: &mut Batch, part: f32, at: Vec2, radius: f32, is_chosen: bool) 
     batch.block(Rect { w: bar.w * part.clamp(0.0, 1.0), ..bar }, color);
 }
 
-/// Rings and cross hairs about the body that differs.
+/// Rings and cross hairs around the body that differs.
 fn accused(batch: &mut Batch, game: &Game, view: &View, slot: u32, pulse: f32, alpha: u32) {
     let Some(at) = game.world().body_in_slot(slot).and_then(|body| position(game, body, alpha)) else {
         return;

@@ -1,4 +1,4 @@
-//! Whom a person has chosen, and how an order names them in few bits.
+//! The units that a person has selected, and how an order names them in few bits.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ type Members = BTreeMap<u32, BodyId>;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Chosen {
     units: Members,
-    /// As they were given their keys; the match knows of it two turns later.
+    /// By their number keys; the match knows of them two turns later.
     groups: [Members; KEYS],
 }
 
-/// One of the player's own living units, as the choice sees it.
+/// One of the player's own living units, as the selection sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Own {
     pub(crate) index: u32,
@@ -66,18 +66,18 @@ impl Chosen {
         }
     }
 
-    /// Forgets who has fallen.
+    /// Removes fallen units.
     pub(crate) fn keep(&mut self, living: &[Own]) {
         let living: Members = living.iter().map(Own::member).collect();
         self.units.retain(|index, body| living.get(index) == Some(body));
     }
 
-    /// Gives the chosen a number key.
+    /// Assigns the selection to a number key.
     pub(crate) fn assign(&mut self, key: usize) {
         self.groups[key] = self.units.clone();
     }
 
-    /// Chooses whom a number key stands for.
+    /// Selects the units of a number key.
     pub(crate) fn recall(&mut self, key: usize, own: &[Own], add: bool) {
         self.choose(self.members(key, own).map(Own::member).collect::<Vec<_>>(), add);
     }
@@ -109,12 +109,12 @@ impl Chosen {
         own.iter().filter(|own| self.contains(own.member())).all(|own| own.holds)
     }
 
-    /// The orders that tell the chosen a command: one where it can be said in one, a few where the choice is scattered.
+    /// The orders that give the selected units a command: a single one if possible, a few if the selection is scattered.
     pub(crate) fn orders(&self, own: &[Own], command: Command, is_queued: bool) -> Vec<Order> {
         let chosen: Vec<&Own> = own.iter().filter(|own| self.contains(own.member())).collect();
         let order = |units: Selection| Order { units, command, is_queued };
         if matches!(command, Command::Rally(_)) {
-            // It is about those who are still to come.
+            // It is about future recruits.
             return vec![order(Selection::All)];
         }
         if chosen.is_empty() {
@@ -140,7 +140,7 @@ impl Chosen {
         lots.map(|lot| order(Selection::Units(lot))).collect()
     }
 
-    /// First number and count of each stretch of chosen units. Numbers without a living unit do not interrupt a stretch.
+    /// First number and count of each run of selected units. Numbers without a living unit do not interrupt a run.
     fn ranges(&self, own: &[Own]) -> Vec<(u32, u32)> {
         let mut sorted: Vec<Member> = own.iter().map(Own::member).collect();
         sorted.sort_unstable();
@@ -159,7 +159,7 @@ impl Chosen {
     }
 }
 
-/// The rectangle around the chosen, if nobody else stands in it.
+/// The rectangle around the selected units, if no other unit is in it.
 fn area_of(chosen: &[&Own], own: &[Own]) -> Option<Area> {
     let xs = chosen.iter().map(|own| own.place.x);
     let ys = chosen.iter().map(|own| own.place.y);
@@ -200,7 +200,7 @@ mod tests {
         chosen
     }
 
-    /// Whom the orders reach, if nobody moves.
+    /// The units that the orders reach if none moves.
     fn reached(orders: &[Order], own: &[Own]) -> BTreeSet<u32> {
         let is_meant = |order: &Order, own: &Own| match &order.units {
             Selection::All => true,

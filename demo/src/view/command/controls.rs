@@ -1,4 +1,4 @@
-//! Mouse and keys become choices and commands.
+//! Turns mouse and keys into selections and commands.
 
 use macroquad::input::{
     KeyCode, MouseButton, is_key_down, is_key_pressed, is_mouse_button_down, is_mouse_button_pressed,
@@ -15,7 +15,7 @@ use crate::view::command::sight::Sight;
 use crate::view::command::touch::Finger;
 use crate::view::paint::camera::{self, Camera};
 
-/// The digit keys, by what stands on them.
+/// The digit keys, by their digits.
 pub(crate) const DIGITS: [KeyCode; 10] = [
     KeyCode::Key0,
     KeyCode::Key1,
@@ -29,11 +29,11 @@ pub(crate) const DIGITS: [KeyCode; 10] = [
     KeyCode::Key9,
 ];
 
-/// The mouse in one picture, as far as it is for the field.
+/// The mouse in one picture, as far as it applies to the field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mouse {
     pub(crate) at: Vec2,
-    /// Nothing lies over the field there.
+    /// Nothing covers the field there.
     pub(crate) is_free: bool,
     pub(crate) finger: Finger,
 }
@@ -54,7 +54,7 @@ fn shift() -> bool {
 /// Two presses within so many seconds are a double one.
 const TWICE: f64 = 0.4;
 
-/// Reads the keys of a side that a person plays.
+/// Reads the keys for a side that a person plays.
 pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log: &mut OrderLog) -> Vec<Told> {
     let mut told = Vec::new();
     let own = sight.own();
@@ -106,7 +106,7 @@ pub(crate) fn recall(side: &mut Side, key: usize, own: &[Own], camera: &mut Came
     }
 }
 
-/// Reads the mouse over a side; `is_person`: a person plays it. A click on the small map moves the camera.
+/// Reads the mouse over a side; `is_person`: a person plays it. A click on the minimap moves the camera.
 pub(crate) fn mouse(
     side: &mut Side,
     sight: &Sight<'_>,
@@ -175,7 +175,7 @@ fn choose(side: &mut Side, sight: &Sight<'_>, from: Vec2, mouse: Vec2) {
     }
 }
 
-/// Sends the chosen units somewhere; onto an enemy means to attack it. With nobody chosen, recruits gather there.
+/// Sends the selected units somewhere; a click on an enemy means an attack. Without a selection it sets the rally point.
 fn send(side: &Side, sight: &Sight<'_>, at: Vec2, aim: Option<Aim>) -> Told {
     let target = Place::near(camera::raw(at));
     let command = match (aim, sight.enemy_at(at)) {

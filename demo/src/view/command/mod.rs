@@ -1,4 +1,4 @@
-//! What mouse and keys mean: orders, a choice of units, another place for the camera.
+//! The effect of mouse and keys: orders, selections, camera motion.
 
 pub(crate) mod controls;
 pub(crate) mod order_log;

@@ -1,5 +1,4 @@
-//! Notes for scripts that play with mouse and keys: what was ordered, where things are on the screen, what happened. One JSON
-//! object per line.
+//! Notes for scripts that play with mouse and keys: orders, positions on the screen, events. One JSON object per line.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ pub(crate) enum Sink {
     Nowhere,
     #[cfg(not(target_arch = "wasm32"))]
     File(std::fs::File),
-    /// The console of the browser page, which has an eye on it.
+    /// The console of the browser, which the script reads.
     #[cfg(target_arch = "wasm32")]
     Page,
 }
@@ -33,7 +32,7 @@ impl OrderLog {
         Self { sink, places: BTreeMap::new() }
     }
 
-    /// Somebody reads the notes.
+    /// Whether notes are written.
     pub(crate) fn is_on(&self) -> bool {
         !matches!(self.sink, Sink::Nowhere)
     }
@@ -45,7 +44,7 @@ impl OrderLog {
             #[cfg(not(target_arch = "wasm32"))]
             Sink::File(file) => {
                 use std::io::Write as _;
-                // A full disk is no reason to end the match.
+                // A full disk must not end the match.
                 if writeln!(file, "{line}").is_err() {
                     self.sink = Sink::Nowhere;
                 }
@@ -79,18 +78,18 @@ impl OrderLog {
         }));
     }
 
-    /// After so many turns all copies had this checksum.
+    /// After this many turns all copies had this checksum.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn checksum(&mut self, turns: u32, checksum: u64) {
         self.write(&json!({ "event": "checksum", "turns": turns, "value": format!("{checksum:016x}") }));
     }
 
-    /// So many units are chosen now.
+    /// This many units are selected now.
     pub(crate) fn selection(&mut self, player: u8, units: usize) {
         self.write(&json!({ "event": "selection", "player": player, "units": units }));
     }
 
-    /// A side of the cubes holds other keys since this frame; where its cube is, raw units with 16 fraction bits.
+    /// A side of the cubes has held other keys since this frame; with the position of its cube, raw units with 16 fraction bits.
     pub(crate) fn keys(&mut self, side: u8, frame: u32, held: Input, place: [i64; 2]) {
         let names = ["left", "right", "up", "down", "space", "z"];
         let keys = [held.left, held.right, held.up, held.down, held.space, held.z];
@@ -128,25 +127,25 @@ impl OrderLog {
         self.write(&json!({ "event": "end", "turns": turns, "checksums": checksums, "agree": agree }));
     }
 
-    /// A replay stands at a frame, after somebody wanted it there.
+    /// A replay has reached a requested frame.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     pub(crate) fn stands(&mut self, frame: u64, turn: u32, checksum: u64) {
         let checksum = format!("{checksum:016x}");
         self.write(&json!({ "event": "stands", "frame": frame, "turn": turn, "checksum": checksum }));
     }
 
-    /// A replay has been compared with what it recorded.
+    /// A replay has been compared with its recording.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
     pub(crate) fn checked(&mut self, turns: u32, divergent_turn: Option<u32>) {
         self.write(&json!({ "event": "checked", "turns": turns, "divergent_turn": divergent_turn }));
     }
 
-    /// Something happened that has no more to say than its name and a number.
+    /// An event with a name and a value.
     pub(crate) fn note(&mut self, event: &str, value: impl Into<Value>) {
         self.write(&json!({ "event": event, "value": value.into() }));
     }
 
-    /// Where things are; written when it has changed.
+    /// Positions of widgets; written if they have changed.
     pub(crate) fn places<'a>(&mut self, places: impl Iterator<Item = (&'a str, Rect)>) {
         if matches!(self.sink, Sink::Nowhere) {
             return;

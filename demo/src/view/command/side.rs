@@ -1,4 +1,4 @@
-//! One player's place in a window: whom the person has chosen, what the next click means, and how a command becomes orders.
+//! One player's side in a window: the selection, the meaning of the next click, and how a command becomes orders.
 
 use macroquad::math::Vec2;
 
@@ -7,7 +7,7 @@ use crate::view::battle::effects::Effects;
 use crate::view::battle::selection::{Chosen, KEYS, Own};
 use crate::view::command::order_log::OrderLog;
 
-/// What the next left click means.
+/// The meaning of the next left click.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Aim {
     Attack,
@@ -24,7 +24,7 @@ impl Aim {
     }
 }
 
-/// A command for the chosen units, and the place of the field where it leads, if it leads somewhere.
+/// A command for the selected units, and its destination on the field, if it has one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Told {
     pub(crate) command: Command,
@@ -46,7 +46,7 @@ pub(crate) struct Side {
     pub(crate) chosen: Chosen,
     pub(crate) effects: Effects,
     pub(crate) aim: Option<Aim>,
-    /// The place of the field where a box began.
+    /// The position on the field where a box began.
     pub(crate) drag: Option<Vec2>,
     /// Where the right button went down: a line is drawn from there.
     pub(crate) line: Option<Vec2>,
@@ -57,7 +57,7 @@ pub(crate) struct Side {
     sizes: Option<([usize; KEYS], f32)>,
     /// The next digit makes a group.
     pub(crate) names_group: bool,
-    /// Units were told to attack: that hint has done its work.
+    /// Units were ordered to attack, so that hint is done.
     pub(crate) has_attacked: bool,
 }
 
@@ -75,13 +75,13 @@ impl Side {
         }
     }
 
-    /// What was begun is not meant any more.
+    /// Cancels what was begun.
     pub(crate) fn let_go(&mut self) {
         (self.aim, self.drag, self.line, self.names_group) = (None, None, None, false);
     }
 
-    /// Tells the chosen of a player's own units a command; shows at once where it leads. `submit` gives an order and says, if it was
-    /// accepted, in which turn that was.
+    /// Gives the selected units of a player a command and shows its destination at once. `submit` submits an order and returns the turn in
+    /// which it was accepted, if it was.
     pub(crate) fn tell(
         &mut self,
         player: u8,

@@ -1,4 +1,4 @@
-//! What a window shows of one client in one picture: the battle, the small map, and who stands where in them.
+//! What a window shows of one client in one picture: the battle, the minimap, and the positions of units in them.
 
 use macroquad::math::{Rect, Vec2};
 
@@ -15,20 +15,20 @@ use crate::view::paint::camera::{place, units};
 use crate::view::paint::palette::{DYING, SELECTION, faded};
 use crate::view::paint::viewport;
 
-/// A box smaller than this is a click, pixels.
+/// A box smaller than this counts as a click, pixels.
 const CLICK: f32 = 5.0;
 
-/// How far from its middle a unit is still hit by a click, units of length.
+/// Greatest distance of a click from a unit's centre, units of length.
 const REACH: f32 = 0.75;
 
-/// A client's state and where it is drawn.
+/// A client's state and its position on the screen.
 pub(crate) struct Sight<'a> {
     pub(crate) player: u8,
     pub(crate) game: &'a Game,
     /// How far the picture is between the last two frames: 0..=65,536.
     pub(crate) alpha: u32,
     pub(crate) view: View,
-    /// The small map, inside the view.
+    /// The minimap, inside the view.
     pub(crate) map: Rect,
 }
 
@@ -49,18 +49,18 @@ impl Sight<'_> {
         own.collect()
     }
 
-    /// The place of the field under a point of the small map.
+    /// The position on the field under a point of the minimap.
     pub(crate) fn on_map(&self, at: Vec2) -> Vec2 {
         let small = minimap::view(self.map, place(self.game.field_half()));
         small.camera.to_field(small.rect, at)
     }
 
-    /// The place of the field under a point of the view.
+    /// The position on the field under a point of the view.
     pub(crate) fn in_view(&self, at: Vec2) -> Vec2 {
         self.view.camera.to_field(self.view.rect, at)
     }
 
-    /// The enemy that stands there, as the player sees it.
+    /// The enemy at a point, as the player sees it.
     pub(crate) fn enemy_at(&self, at: Vec2) -> Option<Foe> {
         let game = self.game;
         let mut enemies = game.unit_looks().filter(|look| look.army != self.player);
@@ -78,7 +78,7 @@ impl Sight<'_> {
         buildings.find(covers).map(|look| Foe::Building(look.number))
     }
 
-    /// The player's units in a box from a place of the field to the mouse; if that is no more than a click, the one that it hits.
+    /// The player's units in a box from a position on the field to the mouse; if it is only a click, the unit that it hits.
     pub(crate) fn units_in(&self, from: Vec2, mouse: Vec2) -> Vec<Member> {
         let to = self.in_view(mouse);
         let own = self.game.unit_looks().filter(|look| look.army == self.player);
@@ -135,7 +135,7 @@ impl Sight<'_> {
         }
     }
 
-    /// Draws it all. `accused`: slot of a body that differs from another client's, and how its ring pulses, 0..1.
+    /// Draws everything. `accused`: slot of a body that differs from another client's, and the phase of its ring, 0..1.
     pub(crate) fn draw(
         &self,
         batch: &mut Batch,

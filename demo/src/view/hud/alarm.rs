@@ -1,4 +1,4 @@
-//! The card that tells what broke.
+//! The card that reports a desync.
 
 use macroquad::math::Rect;
 
@@ -8,7 +8,7 @@ use crate::view::paint::pen::Pen;
 use crate::view::widgets::card::{self, Card};
 use crate::view::widgets::ui::Ui;
 
-/// What the person wants to do about it.
+/// The person's choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     GoOn,
@@ -29,7 +29,7 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, desync: &Desync) -> Opt
     card.draw(pen, ui, around).map(|name| if name == "restart" { Answer::Restart } else { Answer::GoOn })
 }
 
-/// Names and values of the report. `copies`: whose the first two values are.
+/// Names and values of the report. `copies`: the owners of the first two values.
 pub(crate) fn report(desync: &Desync, copies: [&'static str; 2]) -> Vec<(&'static str, String)> {
     let mut lines = vec![("first frame", format!("{} of the match", desync.frame))];
     if let Some(number) = &desync.number {
@@ -57,7 +57,7 @@ pub(crate) fn report(desync: &Desync, copies: [&'static str; 2]) -> Vec<(&'stati
     lines
 }
 
-/// A raw number; places and speeds have 16 fraction bits, exactly and in units.
+/// A raw number; positions and speeds have 16 fraction bits, shown exactly and in units.
 fn in_words(field: &str, raw: i128) -> String {
     if field.starts_with("position") || field.starts_with("velocity") {
         format!("{raw} = {:.5} units", raw as f64 / 65_536.0)

@@ -1,4 +1,4 @@
-//! Buttons for what the chosen units can be told, and for what the physics sees. Each names its key when the mouse is over it.
+//! Buttons for commands to the selected units, and for debug drawing. Each shows its key when the mouse is over it.
 
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::draw_rectangle;
@@ -17,7 +17,7 @@ const WIDE: f32 = 62.0;
 pub(crate) const HIGH: f32 = 46.0;
 const GAP: f32 = 4.0;
 
-/// What a button says.
+/// The effect of a button.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Said {
     All,
@@ -27,7 +27,7 @@ pub(crate) enum Said {
     Hold,
 }
 
-/// Name for scripts, word on the button, what it does.
+/// Script name, label, tooltip, effect.
 const BUTTONS: [(&str, &str, &str, Said); 5] = [
     ("choose all", "All", "Select the whole army: Ctrl A", Said::All),
     ("attack", "Attack", "Go there and attack on the way: A, then click", Said::Aim(Aim::Attack)),
@@ -36,7 +36,7 @@ const BUTTONS: [(&str, &str, &str, Said); 5] = [
     ("hold", "Hold", "Hold ground, or attack who comes near again: H", Said::Hold),
 ];
 
-/// Draws the bar to the right of a point at its lower left corner; `aim` is what the next click means.
+/// Draws the bar to the right of a point at its lower left corner; `aim` is the meaning of the next click.
 pub(crate) fn draw(
     batch: &mut Batch,
     pen: &Pen,
@@ -108,7 +108,7 @@ pub(crate) fn groups(pen: &Pen, ui: &mut Ui, corner: Vec2, sizes: &[usize; KEYS]
     pressed
 }
 
-/// Draws a switch for each layer of what the physics sees, below each other at the right edge of a view, from `top` on.
+/// Draws a switch for each layer of debug drawing, one below the other at the right edge of a view, from `top` on.
 pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, top: f32, layers: &mut Layers) {
     for (n, (name, word, is_on)) in layers.switches().into_iter().enumerate() {
         let button = Rect::new(view.x + view.w - 100.0, top + n as f32 * 25.0, 90.0, 23.0);

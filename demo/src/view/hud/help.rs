@@ -1,4 +1,4 @@
-//! What mouse and keys do.
+//! The help: what mouse and keys do.
 
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
@@ -6,11 +6,11 @@ use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 use crate::view::paint::palette::{BACKDROP, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
 use crate::view::paint::pen::{LARGE, Pen, SMALL};
 
-/// What a window says about itself.
+/// The help of a window.
 pub(crate) struct Help {
     title: &'static str,
     lead: [&'static str; 2],
-    /// Key or gesture, and what it does: two columns, of nine lines each at most.
+    /// Key or gesture, and its effect: two columns of at most nine lines each.
     lines: [&'static [(&'static str, &'static str)]; 2],
 }
 
@@ -20,7 +20,7 @@ const PICTURE: (&str, &str) = ("F12, Ctrl Q", "save a picture, quit");
 #[cfg(target_arch = "wasm32")]
 const PICTURE: (&str, &str) = ("touch: hold, pinch", "right click, zoom");
 
-/// Of the match side by side.
+/// Help for the match side by side.
 pub(crate) const SKIRMISH: Help = Help {
     title: "Two computers, one battle",
     lead: [
@@ -53,7 +53,7 @@ pub(crate) const SKIRMISH: Help = Help {
     ],
 };
 
-/// Of the cubes.
+/// Help for the cubes.
 pub(crate) const CUBES: Help = Help {
     title: "One scene twice, six keys in between",
     lead: [
@@ -78,7 +78,7 @@ pub(crate) const CUBES: Help = Help {
     ],
 };
 
-/// Of a match over a real network.
+/// Help for a network match.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) const NETWORK: Help = Help {
     title: "One of several computers, one battle",
@@ -101,7 +101,7 @@ pub(crate) const NETWORK: Help = Help {
     ],
 };
 
-/// Of a replay.
+/// Help for a replay.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) const REPLAY: Help = Help {
     title: "A match played again",
@@ -133,7 +133,7 @@ pub(crate) const REPLAY: Help = Help {
     ],
 };
 
-/// Covers the views with the list.
+/// Covers the views with the help.
 pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
     draw_rectangle(screen.x, screen.y, screen.w, screen.h, faded(BACKDROP, 0.6));
     let (width, height) = (860.0_f32.min(screen.w - 20.0), 392.0);
@@ -145,7 +145,7 @@ pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
     pen.strong(help.title, card.x + 24.0, card.y + 36.0, LARGE, TEXT);
     let lead = help.lead.join(" ");
     pen.wrapped(&lead, Rect::new(card.x + 24.0, card.y + 62.0, width - 48.0, 18.0), SMALL, TEXT_DIM);
-    // Keys and what they do are as wide as they are; where that is too much, letters are smaller.
+    // The columns have fixed widths; on narrow screens the letters are smaller.
     let size = if width < 700.0 { 11.0 } else { SMALL };
     let keys = if width < 700.0 { 112.0 } else { 132.0 };
     for (column, lines) in help.lines.into_iter().enumerate() {

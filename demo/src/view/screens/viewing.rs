@@ -33,23 +33,23 @@ use crate::view::widgets::ui::Ui;
 use layout::Layout;
 use timeline::Timeline;
 
-/// Parts of the time between two pictures that simulating may take: to get where it should be, to compare meanwhile, and to compare while
-/// it stands. So the comparison takes its share on slow screens, too, and no picture becomes slow by it.
+/// Shares of the time between two pictures that may be spent on simulation: to reach the requested frame, to compare during that, and to
+/// compare while standing still. So the comparison progresses on slow screens, too, and makes no picture slow.
 const WORK: f32 = 0.5;
 const CHECK: f32 = 0.2;
 const CHECK_STANDING: f32 = 0.5;
 
-/// Least and most time that a share is, seconds, and most frames, whatever their time.
+/// Least and greatest length of a share, seconds, and greatest number of frames, whatever their time.
 const SHARE: (f32, f32) = (0.004, 0.03);
 const FRAMES_MAX: u32 = 2_000;
 
-/// More frames than this between two pictures are a jump: nothing is remembered of the picture before.
+/// A jump of more frames than this between two pictures clears the memory of the picture before.
 const JUMP: u64 = 40;
 
 /// Place of real time in [`SPEEDS`].
 const REAL_TIME: usize = 2;
 
-/// How fast the camera comes to whom it follows: the part of the way that is left after a second.
+/// Speed at which the camera approaches the followed army: the part of the distance that is left after a second.
 const FOLLOW_LEFT: f32 = 0.05;
 
 /// Everything that the window shows.
@@ -74,22 +74,22 @@ struct Viewing {
     shows_help: bool,
     /// The frame in the picture before.
     shown: u64,
-    /// Somebody wants to be elsewhere, and the log does not know yet that it was reached.
+    /// A frame was requested, and the log does not know yet that it was reached.
     is_going: bool,
     /// Pictures since then.
     seeking_pictures: u32,
-    /// It was playing when somebody took hold of the timeline.
+    /// The replay was playing when the person took hold of the timeline.
     played_before_drag: Option<bool>,
-    /// What each player has ordered last, in words.
+    /// Each player's last order as text.
     last_orders: Vec<String>,
-    /// The number that was recorded differently first, once that place has been seen.
+    /// The first number that was recorded differently, once that position has been reached.
     difference: Option<Shown>,
     has_told_divergence: bool,
     has_told_end: bool,
     seconds: f32,
 }
 
-/// A difference in words, and the body that it is in.
+/// A difference as text, and the body that it is in.
 struct Shown {
     text: String,
     body: Option<u32>,
@@ -158,12 +158,12 @@ impl Viewing {
         }
     }
 
-    /// Nothing was found that is not as it was recorded, and the recording is whole.
+    /// Whether nothing differs from the recording so far, and the recording is complete.
     fn is_good(&self) -> bool {
         self.course.divergence().is_none() && self.course.replay().is_complete()
     }
 
-    /// Plays for the time of one picture, or goes where somebody wants to be, and compares a little.
+    /// Plays for the time of one picture, or seeks, and compares a little.
     fn advance(&mut self, real: f32) {
         self.seconds += real;
         if self.is_playing && !self.is_going && !self.course.is_seeking() {
@@ -171,13 +171,13 @@ impl Viewing {
         }
         self.course.work(&mut share(real, WORK));
         if self.is_playing && !self.is_going && self.course.is_seeking() {
-            // It is slower than it should be: then time passes more slowly.
+            // It is slower than it should be, so time passes more slowly.
             self.course.seek(self.course.frame());
             self.carry = 0.0;
         }
         let stands = !self.is_playing && !self.course.is_seeking();
         self.course.check(&mut share(real, if stands { CHECK_STANDING } else { CHECK }));
-        // The comparison may have taken away what was shown.
+        // The comparison may have moved the shown state.
         self.is_going |= self.course.is_seeking();
         self.seeking_pictures = if self.course.is_seeking() { self.seeking_pictures + 1 } else { 0 };
         self.remember(real);
@@ -189,7 +189,7 @@ impl Viewing {
         self.follow_army(real);
     }
 
-    /// Wants the frame that is due after so many seconds.
+    /// Requests the frame that is due after this many seconds.
     fn play(&mut self, real: f32) {
         let (table, mut frame) = (self.course.timetable(), self.course.frame());
         self.carry += f64::from(real) * 1e6 * f64::from(SPEEDS[self.speed]) / 100.0;
@@ -223,7 +223,7 @@ impl Viewing {
         }
     }
 
-    /// Marks where the orders of a turn lead: those of the player who is followed, or of all.
+    /// Marks the destinations of a turn's orders: those of the followed player, or of all.
     fn show_orders(&mut self, turn: u32) {
         let course = &self.course;
         for (player, order) in course.orders(turn) {
@@ -238,7 +238,7 @@ impl Viewing {
         }
     }
 
-    /// To the log, and the number that differs first as soon as that place is reached.
+    /// Reports to the log; shows the first number that differs as soon as that position is reached.
     fn tell_what_was_found(&mut self) {
         if let (Some(found), false) = (self.course.divergence(), self.has_told_divergence) {
             self.has_told_divergence = true;
@@ -263,7 +263,7 @@ impl Viewing {
         }
     }
 
-    /// The body that is wrong, from near.
+    /// Shows the wrong body from near.
     fn look_at(&mut self, body: Option<u32>) {
         let game = self.course.game();
         let body = body.and_then(|slot| game.world().body_in_slot(slot));
@@ -274,7 +274,7 @@ impl Viewing {
         }
     }
 
-    /// Comes nearer to the army that is followed.
+    /// Moves the camera towards the followed army.
     fn follow_army(&mut self, real: f32) {
         let middle = self.followed.and_then(|player| self.course.game().middle(player));
         if let Some((_, middle)) = middle {
@@ -308,20 +308,20 @@ impl Viewing {
         self.camera = scene::opening(self.course.game(), self.layout.view);
     }
 
-    /// Wants to be at a frame; beyond the end it is the last one.
+    /// Requests a frame; beyond the end it is the last one.
     fn go(&mut self, frame: u64) {
         self.course.seek(frame);
         (self.is_going, self.carry) = (true, 0.0);
         self.log.note("seek", self.course.target());
     }
 
-    /// So many frames on or back, and stops there.
+    /// Moves this many frames forwards or backwards, and stops there.
     fn step(&mut self, frames: i64) {
         self.pause(true);
         self.go(self.course.target().saturating_add_signed(frames));
     }
 
-    /// So much time on or back.
+    /// Moves this much time forwards or backwards.
     fn leap(&mut self, millis: i64) {
         let table = self.course.timetable();
         let now = table.time_of(self.course.target()).as_millis();
@@ -335,7 +335,7 @@ impl Viewing {
         }
     }
 
-    /// The frame that is held on the timeline, or none any more.
+    /// The frame that is held on the timeline; none after its release.
     fn drag(&mut self, wanted: Option<u64>) {
         match (wanted, self.played_before_drag) {
             (Some(frame), before) => {
@@ -392,13 +392,13 @@ impl Viewing {
     }
 }
 
-/// What may be simulated in a part of the time between two pictures.
+/// The simulation budget for a part of the time between two pictures.
 fn share(real: f32, part: f32) -> Budget {
     let seconds = (real * part).clamp(SHARE.0, SHARE.1);
     Budget::within(FRAMES_MAX, Duration::from_micros((seconds * 1e6) as u64))
 }
 
-/// The place of the field where a command leads.
+/// A command's destination on the field.
 fn goal(game: &Game, command: Command) -> Option<Vec2> {
     match command {
         Command::Strike(Foe::Building(number)) => {
