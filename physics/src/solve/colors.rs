@@ -97,6 +97,7 @@ impl Colors {
     }
 
     /// Starts all colours anew. `pairs` are those of the contacts since the last window.
+    #[inline(always)]
     pub(crate) fn end_window(&mut self, pairs: &[IndexPair], places: &mut Places) {
         for body in pairs.as_flattened() {
             self.used[*body as usize] = 0;
