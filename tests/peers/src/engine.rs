@@ -11,6 +11,8 @@ pub struct Settings {
     /// Solver iterations of rapier2d and substeps of Box2D. Four is the default of rapier2d and what Box2D's
     /// manual recommends.
     pub peer_iterations: u32,
+    /// Threads that an engine may use.
+    pub threads: usize,
 }
 
 /// A participant of the comparison.
@@ -118,13 +120,19 @@ pub trait Engine {
     fn restore(&mut self, bytes: &[u8]);
 }
 
+/// A pool for engines that ask for one; none for a single thread.
+pub fn pool(settings: Settings) -> Option<rayon::ThreadPool> {
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(settings.threads);
+    (settings.threads > 1).then(|| builder.build().expect("threads can be started"))
+}
+
 /// A world of `contender` with the bodies of `scene`.
 pub fn create(contender: Contender, scene: &Scene, settings: Settings) -> Box<dyn Engine> {
     let mut engine: Box<dyn Engine> = match contender {
-        Contender::Testudo => Box::new(Testudo::new(scene, Simd::Widest)),
-        Contender::TestudoAvx2 => Box::new(Testudo::new(scene, Simd::Bits256)),
-        Contender::TestudoSse42 => Box::new(Testudo::new(scene, Simd::Bits128)),
-        Contender::TestudoPlain => Box::new(Testudo::new(scene, Simd::Plain)),
+        Contender::Testudo => Box::new(Testudo::new(scene, Simd::Widest, settings)),
+        Contender::TestudoAvx2 => Box::new(Testudo::new(scene, Simd::Bits256, settings)),
+        Contender::TestudoSse42 => Box::new(Testudo::new(scene, Simd::Bits128, settings)),
+        Contender::TestudoPlain => Box::new(Testudo::new(scene, Simd::Plain, settings)),
         Contender::Rapier => Box::new(Rapier::new(scene, settings)),
         Contender::Box2d => Box::new(Box2d::new(scene, settings)),
     };
@@ -140,7 +148,7 @@ mod tests {
     use clap::ValueEnum;
     use testudo_tests::scenes;
 
-    const SETTINGS: Settings = Settings { peer_iterations: 4 };
+    const SETTINGS: Settings = Settings { peer_iterations: 4, threads: 1 };
 
     /// Nobody starts elsewhere, faster, or with fewer bodies than the others.
     #[test]

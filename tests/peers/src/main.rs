@@ -45,6 +45,9 @@ struct Arguments {
     /// Write all results as JSON to this file; `-` for the standard output, instead of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write the tables into this document, between its marks; for a run of everything.
+    #[arg(long, value_name = "FILE")]
+    fill: Option<PathBuf>,
     /// Draw `bars.svg` and `growth.svg` into this folder.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
@@ -56,10 +59,12 @@ enum SceneName {
     Gather,
     Bounce,
     Idle,
+    IdleWritten,
     Churn,
     Queries,
     State,
     Memory,
+    Threads,
 }
 
 /// The sizes whose times per body are compared.
@@ -71,8 +76,8 @@ impl SceneName {
         match self {
             SceneName::Crowd if growth => &[1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000],
             SceneName::Crowd => &[1_000, 10_000, 50_000, 100_000],
-            SceneName::Idle => &[50_000],
-            SceneName::Memory => &[10_000, 50_000],
+            SceneName::Idle | SceneName::IdleWritten => &[50_000],
+            SceneName::Memory | SceneName::Threads => &[10_000, 50_000],
             _ => &[10_000],
         }
     }
@@ -98,7 +103,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Report {
-    let settings = Settings { peer_iterations: arguments.peer_iterations };
+    let settings = Settings { peer_iterations: arguments.peer_iterations, threads: 1 };
     let all = Contender::value_variants();
     let contenders = if arguments.only.is_empty() { all } else { &arguments.only };
     let scenes = SceneName::value_variants().iter();
@@ -108,6 +113,7 @@ fn run(arguments: &Arguments) -> Report {
         queries: Vec::new(),
         state: Vec::new(),
         memory: Vec::new(),
+        threads: Vec::new(),
         growth: None,
         targets: Vec::new(),
     };
@@ -120,6 +126,9 @@ fn run(arguments: &Arguments) -> Report {
             match scene {
                 SceneName::Queries => report.queries.extend(queries::query(count, contenders, settings)),
                 SceneName::State => report.state.extend(state::state(count, contenders, settings)),
+                SceneName::Threads => {
+                    report.threads.extend(simulate::on_threads(count, settings, arguments.steps));
+                }
                 SceneName::Memory => report.memory.extend(memory::memory(count, contenders, settings)),
                 _ => {
                     // Nobody asks for a hundred thousand of the peers unless told to.
@@ -147,6 +156,9 @@ fn finish(arguments: &Arguments, report: &Report) -> Result<(), Box<dyn std::err
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(report)?;
         if to_stdout { println!("{text}") } else { std::fs::write(path, text)? }
+    }
+    if let Some(path) = &arguments.fill {
+        std::fs::write(path, report.fill(&std::fs::read_to_string(path)?)?)?;
     }
     if let Some(folder) = &arguments.plot {
         plot::plot(report, folder)?;

@@ -10,6 +10,13 @@ pub fn time_us(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64() * 1e6
 }
 
+/// Runs `work` and returns how long that took by the clock on the wall, in microseconds: for work on several threads.
+pub fn wall_us(work: impl FnOnce()) -> f64 {
+    let start = std::time::Instant::now();
+    work();
+    start.elapsed().as_secs_f64() * 1e6
+}
+
 /// Times of many repetitions.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Summary {

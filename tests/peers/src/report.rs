@@ -1,14 +1,12 @@
 //! Everything that one run of the program found, as tables and as JSON.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
 use crate::engine::Settings;
 use crate::engines::box2d;
 use crate::memory::MemoryRow;
 use crate::queries::QueryRow;
-use crate::simulate::StepRow;
+use crate::simulate::{StepRow, ThreadRow};
 use crate::state::StateRow;
 use crate::targets::{Outcome, Verdict};
 
@@ -25,6 +23,8 @@ pub struct Report {
     pub state: Vec<StateRow>,
     /// Peak memory, each engine in a process of its own.
     pub memory: Vec<MemoryRow>,
+    /// The crowd on one and two threads.
+    pub threads: Vec<ThreadRow>,
     /// Frames in milliseconds of Testudo in crowds of 1,000 and 50,000 that took turns.
     pub growth: Option<[f64; 2]>,
     /// Targets and whether they were reached.
@@ -51,11 +51,12 @@ impl Conditions {
     pub fn of(settings: Settings) -> Self {
         let determinism =
             if cfg!(feature = "determinism") { "enhanced-determinism" } else { "default features" };
+        let parallel = if cfg!(feature = "parallel") { " and parallel" } else { "" };
         let avx2 = if cfg!(feature = "box2d-avx2") { "AVX2" } else { "SSE2, as by default" };
         Self {
             processor: processor().unwrap_or_else(|| "unknown".to_owned()),
             build: format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
-            rapier: format!("0.36.1, {determinism}"),
+            rapier: format!("0.36.1, {determinism}{parallel}"),
             box2d: format!("{}, {}, {avx2}", box2d::version(), env!("PEERS_CFLAGS")),
             peer_iterations: settings.peer_iterations,
         }
@@ -71,73 +72,102 @@ fn processor() -> Option<String> {
 impl Report {
     /// All tables in Markdown.
     pub fn tables(&self) -> String {
-        let mut text = String::new();
-        let c = &self.conditions;
-        let _ = writeln!(text, "{} ({}); thread CPU time, one thread", c.processor, c.build);
-        let _ = writeln!(
-            text,
-            "rapier2d {}; Box2D {}; peers at {} iterations\n",
-            c.rapier, c.box2d, c.peer_iterations
-        );
-        let mut add = |title: &str, head: &[&str], rows: Vec<Vec<String>>| {
-            if !rows.is_empty() {
-                let _ = writeln!(text, "## {title}\n\n{}", markdown(head, &rows));
-            }
-        };
-        add(
-            "Steps",
-            &[
-                "scene", "bodies", "engine", "frame ms", "p99", "step ms", "write ms", "overlaps", "mean",
-                "p99", "max", "in boxes", "energy", "progress",
-            ],
-            self.simulated.iter().map(step_cells).collect(),
-        );
-        add(
-            "Queries, microseconds each; with a body created before each",
-            &[
-                "bodies",
-                "engine",
-                "area",
-                "ray",
-                "nearest",
-                "+area",
-                "+ray",
-                "+nearest",
-                "found",
-                "truth",
-                "missed",
-                "hits",
-                "ray error",
-                "nearest error",
-            ],
-            self.queries.iter().map(query_cells).collect(),
-        );
-        add(
-            "State",
-            &[
-                "bodies",
-                "engine",
-                "checksum us",
-                "covers",
-                "snapshot us",
-                "restore us",
-                "bytes/body",
-                "resumes exactly",
-            ],
-            self.state.iter().map(state_cells).collect(),
-        );
-        add(
-            "Peak memory, crowd",
-            &["bodies", "engine", "process MB", "engine MB"],
-            self.memory.iter().map(memory_cells).collect(),
-        );
-        add(
-            "Targets",
-            &["what", "measured", "must", "aim", "verdict", "note"],
-            self.targets.iter().map(target_cells).collect(),
-        );
-        text
+        format!("{}\n\n{}\n{}", self.head(), self.measurements(), self.target_table())
     }
+
+    /// Where and how the program ran.
+    fn head(&self) -> String {
+        let c = &self.conditions;
+        format!(
+            "{} ({}); thread CPU time, one thread\nrapier2d {}; Box2D {}; peers at {} iterations",
+            c.processor, c.build, c.rapier, c.box2d, c.peer_iterations
+        )
+    }
+
+    /// The targets and whether they were reached.
+    fn target_table(&self) -> String {
+        let head = ["what", "measured", "must", "aim", "verdict", "note"];
+        let rows: Vec<_> = self.targets.iter().map(target_cells).collect();
+        if rows.is_empty() { String::new() } else { titled("Targets", &head, &rows) }
+    }
+
+    /// Everything that was measured.
+    fn measurements(&self) -> String {
+        let steps = [
+            "scene", "bodies", "engine", "frame ms", "p99", "step ms", "write ms", "overlaps", "mean", "p99",
+            "max", "in boxes", "energy", "progress",
+        ];
+        let queries = [
+            "bodies",
+            "engine",
+            "area",
+            "ray",
+            "nearest",
+            "+area",
+            "+ray",
+            "+nearest",
+            "found",
+            "truth",
+            "missed",
+            "hits",
+            "ray error",
+            "nearest error",
+        ];
+        let state = [
+            "bodies",
+            "engine",
+            "checksum us",
+            "covers",
+            "snapshot us",
+            "restore us",
+            "bytes/body",
+            "resumes exactly",
+        ];
+        let memory = ["bodies", "engine", "process MB", "engine MB"];
+        let threads = ["bodies", "engine", "threads", "step ms", "p99"];
+        let tables: [(&str, &[&str], Vec<Vec<String>>); 5] = [
+            ("Steps", &steps, self.simulated.iter().map(step_cells).collect()),
+            (
+                "Queries, microseconds each; with a body created before each",
+                &queries,
+                self.queries.iter().map(query_cells).collect(),
+            ),
+            ("State", &state, self.state.iter().map(state_cells).collect()),
+            ("Peak memory, crowd", &memory, self.memory.iter().map(memory_cells).collect()),
+            (
+                "Threads, the crowd's step by the clock on the wall",
+                &threads,
+                self.threads.iter().map(thread_cells).collect(),
+            ),
+        ];
+        let filled = tables.iter().filter(|(_, _, rows)| !rows.is_empty());
+        filled.map(|(title, head, rows)| titled(title, head, rows)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// A document with the tables of this run between its marks: `<!-- targets -->` to `<!-- end of targets -->`, and the same for
+    /// `measurements`.
+    ///
+    /// # Errors
+    /// A mark that is missing.
+    pub fn fill(&self, document: &str) -> Result<String, String> {
+        let targets = self.target_table().replacen("### Targets\n\n", "", 1);
+        let measurements = format!("{}\n\n{}", self.head(), self.measurements());
+        let document = between(document, "targets", &targets)?;
+        between(&document, "measurements", &measurements)
+    }
+}
+
+fn titled(title: &str, head: &[&str], rows: &[Vec<String>]) -> String {
+    format!("### {title}\n\n{}", markdown(head, rows))
+}
+
+/// `document` with other text between the marks of a name.
+fn between(document: &str, name: &str, text: &str) -> Result<String, String> {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
+    let missing = |mark: &str| format!("the document has no line `{}`", mark.trim());
+    let (before, rest) = document.split_once(&begin).ok_or_else(|| missing(&begin))?;
+    let (_, after) = rest.split_once(&end).ok_or_else(|| missing(&end))?;
+    Ok(format!("{before}{begin}\n{}\n\n{end}{after}", text.trim()))
 }
 
 fn step_cells(row: &StepRow) -> Vec<String> {
@@ -198,6 +228,12 @@ fn memory_cells(row: &MemoryRow) -> Vec<String> {
     vec![row.count.to_string(), row.engine.clone(), megabytes(row.peak_bytes), megabytes(own)]
 }
 
+fn thread_cells(row: &ThreadRow) -> Vec<String> {
+    let (count, threads) = (row.count.to_string(), row.threads.to_string());
+    let times = [row.wall_ms.median, row.wall_ms.p99].map(|ms| format!("{ms:.3}"));
+    [count, row.engine.clone(), threads].into_iter().chain(times).collect()
+}
+
 fn target_cells(outcome: &Outcome) -> Vec<String> {
     let value = |value: f64| format!("{value:.2} {}", outcome.unit);
     vec![
@@ -242,6 +278,15 @@ fn markdown(head: &[&str], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_between_marks_is_replaced() {
+        let document = "a\n<!-- x -->\nold\n<!-- end of x -->\nb\n";
+        let filled = "a\n<!-- x -->\n\nnew\n\n<!-- end of x -->\nb\n";
+        assert_eq!(between(document, "x", "new\n").as_deref(), Ok(filled));
+        assert_eq!(between(filled, "x", "new").as_deref(), Ok(filled));
+        assert!(between(document, "y", "new").is_err());
+    }
 
     #[test]
     fn tables_are_aligned() {

@@ -1,10 +1,11 @@
-//! Scenes that are stepped: crowd, gather, bounce, idle, churn.
+//! Scenes that are stepped: crowd, gather, bounce, idle (left alone, and written to in every frame), churn.
 
+use clap::ValueEnum;
 use serde::Serialize;
 use testudo_tests::scenes::{self, BodySpec, Churn, Drive, ONE, Scene};
 
 use crate::engine::{Contender, Engine, Settings, Velocities, create};
-use crate::measure::{Summary, peak_memory_bytes, time_us};
+use crate::measure::{Summary, peak_memory_bytes, time_us, wall_us};
 use crate::quality::{Outline, Overlap, overlap};
 
 /// Steps that one engine runs before the next engine has its turn: short against the drift of the machine's
@@ -59,6 +60,56 @@ struct Run {
     energy_at_start: f64,
     steps: Vec<f64>,
     writes: Vec<f64>,
+    /// By the clock on the wall.
+    walls: Vec<f64>,
+}
+
+/// One engine on some threads.
+#[derive(Clone, Debug, Serialize)]
+pub struct ThreadRow {
+    /// Bodies of the crowd.
+    pub count: u32,
+    /// Engine.
+    pub engine: String,
+    /// Threads it may use.
+    pub threads: usize,
+    /// The step by the clock on the wall, milliseconds.
+    pub wall_ms: Summary,
+}
+
+/// The crowd on one and on two threads, by the clock on the wall. rapier2d takes part when it was built with `parallel`.
+pub fn on_threads(count: u32, settings: Settings, steps: Option<u32>) -> Vec<ThreadRow> {
+    let scene = scenes::crowd(count);
+    let mut engines = vec![Contender::Testudo, Contender::Box2d];
+    if cfg!(feature = "parallel") {
+        engines.push(Contender::Rapier);
+    }
+    let mut runs = Vec::new();
+    for contender in engines {
+        for threads in [1, 2] {
+            let engine = create(contender, &scene, Settings { threads, ..settings });
+            runs.push((threads, Run::new(contender, engine, Inputs::new("crowd", &scene))));
+        }
+    }
+    for _ in 0..steps.unwrap_or(scene.steps).div_ceil(TURN_STEPS) {
+        for (_, run) in &mut runs {
+            (0..TURN_STEPS).for_each(|_| run.frame(scene.drive));
+        }
+        runs.rotate_left(1);
+    }
+    let position = |run: &Run| engine_order(run.contender);
+    runs.sort_by_key(|(threads, run)| (position(run), *threads));
+    let row = |(threads, run): (usize, Run)| ThreadRow {
+        count,
+        engine: run.contender.name().to_owned(),
+        threads,
+        wall_ms: Summary::of(&run.walls.iter().map(|us| us / 1e3).collect::<Vec<_>>()),
+    };
+    runs.into_iter().map(row).collect()
+}
+
+fn engine_order(contender: Contender) -> Option<usize> {
+    Contender::value_variants().iter().position(|&other| other == contender)
 }
 
 /// Runs `scene` with each engine in turn. `steps` replaces the scene's number of steps.
@@ -125,6 +176,7 @@ pub fn scene_named(name: &str, count: u32) -> Scene {
         "gather" => scenes::gather(count),
         "bounce" => scenes::bounce(count),
         "idle" => scenes::idle(count),
+        "idle-written" => Scene { drive: Drive::March, ..scenes::idle(count) },
         "churn" => scenes::churn(count),
         _ => panic!("no scene called {name}"),
     }
@@ -162,7 +214,13 @@ impl Inputs {
         for &body in &self.live {
             match drive {
                 Drive::Free => {}
-                Drive::March => self.wanted.push(body, self.specs[body as usize].velocity),
+                Drive::March => {
+                    let velocity = self.specs[body as usize].velocity;
+                    // Who wants to go nowhere is told nothing.
+                    if velocity != [0, 0] {
+                        self.wanted.push(body, velocity);
+                    }
+                }
                 Drive::Gather => {
                     let position =
                         engine.position(body).map(|coordinate| (coordinate * f64::from(ONE)) as i32);
@@ -175,8 +233,8 @@ impl Inputs {
 
 impl Run {
     fn new(contender: Contender, engine: Box<dyn Engine>, inputs: Inputs) -> Self {
-        let mut run =
-            Self { contender, engine, inputs, energy_at_start: 0.0, steps: Vec::new(), writes: Vec::new() };
+        let (steps, writes, walls) = (Vec::new(), Vec::new(), Vec::new());
+        let mut run = Self { contender, engine, inputs, energy_at_start: 0.0, steps, writes, walls };
         run.energy_at_start = run.energy();
         run
     }
@@ -195,7 +253,7 @@ impl Run {
         self.inputs.steer(drive, &*self.engine);
         let write_us = time_us(|| self.engine.write_velocities(&self.inputs.wanted));
         self.writes.push(turnover_us + write_us);
-        self.steps.push(time_us(|| self.engine.step()));
+        self.walls.push(wall_us(|| self.steps.push(time_us(|| self.engine.step()))));
     }
 
     /// Kinetic energy; every movable body has mass 1.
@@ -211,7 +269,7 @@ impl Run {
     }
 
     /// Mean way of the units that were there from the start, along what they wanted.
-    fn progress(&self, drive: Drive) -> Option<f64> {
+    fn progress(&self, scene: &str, drive: Drive) -> Option<f64> {
         let way = |&body: &u32| {
             let (spec, now) = (self.inputs.specs[body as usize], self.engine.position(body));
             let start = spec.position.map(|raw| f64::from(raw) / f64::from(ONE));
@@ -221,7 +279,7 @@ impl Run {
                 Drive::Gather => start[0].hypot(start[1]) - now[0].hypot(now[1]),
             }
         };
-        if drive == Drive::Free || self.inputs.churn.is_some() {
+        if drive == Drive::Free || self.inputs.churn.is_some() || scene.starts_with("idle") {
             return None;
         }
         Some(self.inputs.live.iter().map(way).sum::<f64>() / self.inputs.live.len() as f64)
@@ -248,7 +306,7 @@ impl Run {
             harness_peak_bytes,
             overlap: overlap(&self.outlines()),
             energy_kept: (drive == Drive::Free).then(|| self.energy() / self.energy_at_start),
-            progress: self.progress(drive),
+            progress: self.progress(scene, drive),
         }
     }
 }

@@ -32,6 +32,8 @@ impl Box2d {
         let world = unsafe {
             let mut def = b2DefaultWorldDef();
             def.gravity = vector([0, 0]);
+            // With more than one it starts threads of its own.
+            def.workerCount = settings.threads as c_int;
             if scene.restitution > 0 {
                 def.restitutionThreshold = 0.0;
             }

@@ -13,6 +13,8 @@ use crate::engine::{Engine, Settings, Velocities, float};
 /// A rapier2d world and the handles of its bodies.
 pub struct Rapier {
     world: PhysicsWorld,
+    #[cfg(feature = "parallel")]
+    pool: Option<rayon::ThreadPool>,
     handles: Vec<(RigidBodyHandle, ColliderHandle)>,
     restitution: f32,
     unpublished: Vec<ColliderHandle>,
@@ -28,6 +30,8 @@ impl Rapier {
         world.integration_parameters.num_solver_iterations = settings.peer_iterations as usize;
         Self {
             world,
+            #[cfg(feature = "parallel")]
+            pool: crate::engine::pool(settings),
             handles: Vec::with_capacity(scene.bodies.len()),
             restitution: scene.restitution as f32,
             unpublished: Vec::new(),
@@ -77,6 +81,11 @@ impl Engine for Rapier {
 
     fn step(&mut self) {
         self.unpublished.clear();
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = &self.pool {
+            let world = &mut self.world;
+            return pool.install(|| world.step());
+        }
         self.world.step();
     }
 

@@ -6,7 +6,7 @@
 use testudo_physics::{Aabb, BodyDef, BodyId, Fx, QueryFilter, Shape, Simd, Vec2, World, WorldDef};
 use testudo_tests::scenes::{BodySpec, Form, Scene};
 
-use crate::engine::{Engine, Velocities};
+use crate::engine::{Engine, Settings, Velocities, pool};
 
 /// A world and the handles of its bodies.
 pub struct Testudo {
@@ -14,18 +14,20 @@ pub struct Testudo {
     bodies: Vec<BodyId>,
     restitution: Fx,
     frames_per_second: u32,
+    pool: Option<rayon::ThreadPool>,
     found: Vec<BodyId>,
     nearest: Vec<(BodyId, Fx)>,
 }
 
 impl Testudo {
     /// An empty world; `simd` says which instructions beyond the ordinary build's it may use.
-    pub fn new(scene: &Scene, simd: Simd) -> Self {
+    pub fn new(scene: &Scene, simd: Simd, settings: Settings) -> Self {
         Self {
             world: World::new(WorldDef::new().simd(simd)).expect("defaults are valid"),
             bodies: Vec::with_capacity(scene.bodies.len()),
             restitution: Fx::from_num(scene.restitution),
             frames_per_second: scene.frames_per_second,
+            pool: pool(settings),
             found: Vec::new(),
             nearest: Vec::new(),
         }
@@ -50,7 +52,8 @@ impl Engine for Testudo {
             Form::Disc { radius } => Shape::Circle { radius: fx(radius) },
             Form::Box { half_extents } => Shape::Rect { half_extents: vector(half_extents) },
         };
-        let def = if body.movable { BodyDef::dynamic(shape).mass(Fx::ONE) } else { BodyDef::static_body(shape) };
+        let def =
+            if body.movable { BodyDef::dynamic(shape).mass(Fx::ONE) } else { BodyDef::static_body(shape) };
         let def = def.position(vector(body.position)).velocity(vector(body.velocity));
         let def = def.restitution(self.restitution).friction(Fx::ZERO);
         self.bodies.push(self.world.create_body(&def).expect("scenes keep the limits"));
@@ -69,7 +72,11 @@ impl Engine for Testudo {
     }
 
     fn step(&mut self) {
-        self.world.step(self.frames_per_second).expect("scenes keep the limits");
+        match &self.pool {
+            None => self.world.step(self.frames_per_second),
+            Some(pool) => self.world.step_on(self.frames_per_second, pool),
+        }
+        .expect("scenes keep the limits");
     }
 
     fn position(&self, body: u32) -> [f64; 2] {
