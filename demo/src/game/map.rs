@@ -159,6 +159,7 @@ impl Map {
 }
 
 /// The characters of a map, all rows of the same length.
+// not state: what is read of a file before a match
 struct Sheet {
     columns: usize,
     /// Line in the file, characters.
