@@ -1,4 +1,4 @@
-//! What the lockstep costs beside the simulation: a turn among sixteen players, a packet, and how fast a soak runs.
+//! The cost of lockstep besides the simulation: a turn among sixteen players, a packet, and the speed of a soak.
 
 use serde::Serialize;
 use testudo_lockstep::packet::{Packet, PayloadFormat, Segment, TurnsPacket};
@@ -18,11 +18,11 @@ use crate::soak::{Plan, play};
 pub(crate) struct LockstepResult {
     pub(crate) players: u8,
     pub(crate) turns: u32,
-    /// One turn of 200 ms in the middle of the star, which forwards for all: packets in and out, gate, order; median, microseconds.
+    /// One turn of 200 ms at the middle of the star, which forwards for everybody: packets in and out, gate, order; median, microseconds.
     pub(crate) turn_host_us: f64,
-    /// The same at the other players, the mean of them.
+    /// The same at the other players; their mean.
     pub(crate) turn_client_us: f64,
-    /// The same of a peer of a full mesh.
+    /// The same at a peer of a full mesh.
     pub(crate) turn_mesh_us: f64,
     /// A packet of three turns of sixteen players, orders and checksums included.
     pub(crate) packet_bytes: usize,
@@ -49,7 +49,7 @@ const SOAK_GAMES: u32 = 20;
 const PACKETS: u32 = 2_000;
 const REPEATS: usize = 15;
 
-/// A simulation that costs nothing: what is left is the lockstep.
+/// A simulation that costs nothing, so that only the cost of lockstep remains.
 #[derive(Default)]
 struct Nothing {
     orders: u64,
@@ -69,7 +69,7 @@ impl Simulation for Nothing {
     }
 }
 
-/// Measures all of it.
+/// Runs all measurements.
 pub(crate) fn run() -> LockstepResult {
     let star = turn_costs(Topology::Host);
     let mesh = turn_costs(Topology::Mesh);
@@ -143,7 +143,7 @@ fn turn_costs(topology: Topology) -> Vec<f64> {
     rounds.iter().map(per_turn).collect()
 }
 
-/// Bytes, and nanoseconds to encode and to decode.
+/// Bytes, and nanoseconds for encoding and for decoding.
 fn packet_costs() -> (usize, f64, f64) {
     let format = PayloadFormat::Variable(2_048);
     let mut turns = TurnsPacket { base: 102, ..TurnsPacket::default() };

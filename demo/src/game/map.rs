@@ -161,8 +161,9 @@ impl Map {
 /// The characters of a map, all rows of the same length.
 // not state: what is read of a file before a match
 struct Sheet {
-    columns: usize,
+    columns: usize, // not state: read before the match begins
     /// Line in the file, characters.
+    // not state: read before the match begins
     rows: Vec<(usize, Vec<char>)>,
 }
 

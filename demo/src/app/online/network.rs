@@ -13,20 +13,20 @@ use crate::app::online::news::News;
 use crate::app::online::seat::{Seat, SeatOptions};
 use crate::app::watch::outcome::Outcome;
 
-/// Pause between two looks for the host's answer.
+/// Pause between two checks for the host's answer.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 
 /// Time for telling the others that this process leaves.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// This process's way into a match, and through it. Nothing but [`NetworkMatch::play`] waits.
+/// This process's path into a match, and through it. Only [`NetworkMatch::play`] waits.
 pub(crate) struct NetworkMatch {
     options: SeatOptions,
     stage: Stage,
 }
 
 enum Stage {
-    /// The host has not said yet which place is free.
+    /// The host has not yet named a free place.
     Asking(Asking),
     Seated(Box<Seat>),
 }
@@ -49,7 +49,7 @@ impl NetworkMatch {
     /// Joins the match at an address, unless it has more units than this, all players together.
     ///
     /// # Errors
-    /// No socket can be had.
+    /// No socket is available.
     pub(crate) fn join(host: SocketAddr, units_max: u32, options: SeatOptions) -> Result<Self, MatchError> {
         let asking = Asking::begin(host, units_max).map_err(MatchError::Invitation)?;
         Ok(Self { options, stage: Stage::Asking(asking) })
@@ -58,7 +58,7 @@ impl NetworkMatch {
     /// Does everything that is due.
     ///
     /// # Errors
-    /// Nobody let us in, the socket broke, or a replay could not be written.
+    /// No host let us in, the socket broke, or a replay could not be written.
     pub(crate) fn step(&mut self) -> Result<(), MatchError> {
         match &mut self.stage {
             Stage::Asking(asking) => {
@@ -72,7 +72,7 @@ impl NetworkMatch {
         }
     }
 
-    /// Who is asked for a place, as long as there is no seat.
+    /// The host that is being asked for a place, until there is a seat.
     pub(crate) fn asked(&self) -> Option<SocketAddr> {
         match &self.stage {
             Stage::Asking(asking) => Some(asking.host()),
@@ -88,7 +88,7 @@ impl NetworkMatch {
         }
     }
 
-    /// This process's seat, to play.
+    /// This process's seat, mutable.
     pub(crate) fn seat_mut(&mut self) -> Option<&mut Seat> {
         match &mut self.stage {
             Stage::Asking(_) => None,
@@ -128,10 +128,10 @@ impl NetworkMatch {
         }
     }
 
-    /// What came of it, up to where it was left; none if it had not begun.
+    /// The outcome up to the end or the time of leaving; none if the match had not begun.
     ///
     /// # Errors
-    /// The match has ended before its time.
+    /// The match ended early.
     pub(crate) fn end(self) -> Result<Option<Outcome>, MatchError> {
         match self.stage {
             Stage::Asking(_) => Ok(None),
@@ -148,7 +148,7 @@ mod tests {
     use crate::app::{Pilot, ReplayFile};
     use crate::game::{Command, Order, Selection, Setup};
 
-    /// So much real time is a failure, not a slow machine.
+    /// This much real time is a failure, not a slow machine.
     const PATIENCE: Duration = Duration::from_secs(120);
 
     fn options() -> SeatOptions {

@@ -1,4 +1,4 @@
-//! One process's part of a match over UDP, step by step. Nothing here waits: whoever calls decides what to do between two steps.
+//! One process's part of a match over UDP, step by step. Nothing here waits; the caller decides what to do between two steps.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -30,31 +30,31 @@ use crate::game::{Game, Order};
 /// Time that a host waits for its guests.
 const LOBBY: Duration = Duration::from_secs(300);
 
-/// Turns whose checksums are remembered until the others' are here.
+/// Number of turns whose checksums are kept until the others' arrive.
 const CHECKSUMS_MAX: usize = 256;
 
-/// Silence of a player after which a bot takes over, if nothing is heard of it.
+/// Silence of a player after which a bot takes over.
 const DROP_AFTER: Duration = Duration::from_secs(8);
 
-/// Longest pause between two looks at the socket.
+/// Longest pause between two reads of the socket.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 
 /// Where a replay is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReplayFile {
     None,
-    /// In this file; a match that cannot be recorded there is not played.
+    /// In this file; if that is impossible, the match is not played.
     At(PathBuf),
-    /// In a file of its own in this folder, if that is possible.
+    /// In a new file in this folder, if that is possible.
     In(PathBuf),
 }
 
-/// What a seat is to have beside a client.
+/// The options of a seat.
 #[derive(Clone, Debug)]
 pub(crate) struct SeatOptions {
     pub(crate) pilot: Pilot,
     pub(crate) replay: ReplayFile,
-    /// A bit to flip in its copy; whose copy that is goes without saying.
+    /// A bit to flip in its own copy.
     pub(crate) fault: Option<Fault>,
 }
 
