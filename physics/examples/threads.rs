@@ -1,6 +1,11 @@
 //! Lends a pool of threads to the steps of a large crowd: the bits are those of one thread.
 //!
 //! `cargo run --release -p testudo-physics --features rayon --example threads`
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "a program may ask how long its frames take"
+)]
 
 use std::error::Error;
 use std::time::Instant;

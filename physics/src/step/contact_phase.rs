@@ -1,5 +1,7 @@
 //! From pairs of overlapping boxes to contacts in batches, window by window: narrow phase and contact set-up.
 
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::body::record::{Body, Extra, Shell, flag};
