@@ -6,11 +6,11 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::game::{MAP_NAMES, MAP_TEXTS, Map, MapError};
 
-/// The program's own, in the order of [`MAP_NAMES`].
+/// The built-in maps, in the order of [`MAP_NAMES`].
 static OWN: LazyLock<[Map; MAP_NAMES.len()]> = LazyLock::new(|| {
     MAP_TEXTS.map(|text| match Map::parse(text) {
         Ok(map) => map,
-        Err(error) => unreachable!("a map of the program: {error}"),
+        Err(error) => unreachable!("a built-in map: {error}"),
     })
 });
 
@@ -22,26 +22,26 @@ pub(crate) fn named(name: &str) -> Option<&'static Map> {
     MAP_NAMES.iter().position(|known| *known == name).and_then(numbered)
 }
 
-/// Number `number` of the maps that come with the program.
+/// Number `number` of the built-in maps.
 pub(crate) fn numbered(number: usize) -> Option<&'static Map> {
     OWN.get(number)
 }
 
-/// The place of a map in [`MAP_NAMES`], if it comes with the program.
+/// The index of a map in [`MAP_NAMES`], if it is built in.
 pub(crate) fn number_of(map: &Map) -> Option<usize> {
     OWN.iter().position(|own| own.hash == map.hash)
 }
 
-/// The map with this hash, if it comes with the program or was read before.
+/// The map with this hash, if it is built in or was read before.
 pub(crate) fn with_hash(hash: u64) -> Option<&'static Map> {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     OWN.iter().chain(kept.iter().copied()).find(|map| map.hash == hash)
 }
 
-/// Reads a map and keeps it; one that was read before is not kept twice.
+/// Reads a map and stores it, unless the same map was read before.
 ///
 /// # Errors
-/// The text is no map.
+/// The text is not a map.
 pub(crate) fn keep(text: &str) -> Result<&'static Map, MapError> {
     let map = Map::parse(text)?;
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

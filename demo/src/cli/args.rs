@@ -105,7 +105,7 @@ pub(crate) struct Match {
     /// Seed of the battlefield, the bots and the simulated network
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The ground: open (random rocks), ford, pass, lakes, or a file; maps are for two players
+    /// The map: open (random rocks), ford, pass, lakes, or a file; only open takes more than two players
     #[arg(long, value_name = "NAME|FILE", value_parser = ground, default_value = "open")]
     pub(crate) map: Ground,
 }
@@ -118,10 +118,10 @@ pub(crate) struct Skirmish {
     /// Seed of the battlefield, the bots and the simulated network (default 1)
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// The ground: ford, pass, lakes, open (random rocks), or a file (ford)
+    /// The map: ford, pass, lakes, open (random rocks), or a file (default ford)
     #[arg(long, value_name = "NAME|FILE", value_parser = ground)]
     pub(crate) map: Option<Ground>,
-    /// How well the other side plays: easy, normal, hard; idle does nothing (normal)
+    /// Level of the opponent's bot: easy, normal, hard; idle does nothing (default normal)
     #[arg(long, value_name = "LEVEL", value_parser = bot)]
     pub(crate) bot: Option<Pilot>,
     /// Two bots play; a button lets you take over
@@ -144,7 +144,7 @@ pub(crate) struct Headless {
     /// Length of turns: constant, or as long as the network needs
     #[arg(long, value_enum, default_value_t = PaceArg::Adaptive)]
     pub(crate) pace: PaceArg,
-    /// How well the players play, the last one's level for all after it: easy, normal, hard; idle does nothing
+    /// Level of each player's bot: easy, normal, hard; idle does nothing; the last one applies to all further players
     #[arg(long, value_name = "LEVEL,...", value_delimiter = ',', value_parser = bot, default_value = "normal")]
     pub(crate) bot: Vec<Pilot>,
     /// Links: everybody to player 0, or everybody to everybody
@@ -291,7 +291,7 @@ pub(crate) struct Join {
     /// Address of the host, as it printed it: an IP address or a name, and a port
     #[arg(value_name = "HOST:PORT", value_parser = host_and_port)]
     pub(crate) host: String,
-    /// The host's map, if it is none of the program's own
+    /// The host's map, if it is not a built-in one
     #[arg(long, value_name = "NAME|FILE", value_parser = ground)]
     pub(crate) map: Option<Ground>,
     /// Rehearse a desync: after turn T, flip a bit of the position of the body with slot index B in this copy
@@ -329,7 +329,7 @@ pub(crate) struct Seat {
     /// Write no replay
     #[arg(long, conflicts_with = "replay")]
     pub(crate) no_replay: bool,
-    /// A bot plays instead of a person, as well as =easy, =normal or =hard says (normal); in a window a button lets you take over
+    /// A bot plays instead of a person: =easy, =normal or =hard (default normal); in a window a button lets you take over
     #[arg(long, value_name = "LEVEL", value_parser = bot, num_args = 0..=1, require_equals = true, default_missing_value = "normal")]
     pub(crate) bot: Option<Pilot>,
     /// Open no window; needs --bot
@@ -370,7 +370,7 @@ impl ValueEnum for FieldArg {
     }
 }
 
-/// The ground of a match; none: an open field.
+/// The map of a match; none: an open field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ground(pub(crate) Option<&'static Map>);
 
@@ -382,12 +382,12 @@ fn ground(text: &str) -> Result<Ground, String> {
         return Ok(Ground(Some(map)));
     }
     let names = MAP_NAMES.join(", ");
-    let content = read_map(text)
-        .map_err(|error| format!("neither open, {names} nor a file that can be read ({error})"))?;
-    maps::keep(&content).map(|map| Ground(Some(map))).map_err(|error| format!("no map: {error}"))
+    let content =
+        read_map(text).map_err(|error| format!("neither open, {names}, nor a readable file ({error})"))?;
+    maps::keep(&content).map(|map| Ground(Some(map))).map_err(|error| format!("not a map: {error}"))
 }
 
-/// A map file, as far as one may be long.
+/// Reads a map file, up to one byte more than the maximum.
 fn read_map(path: &str) -> std::io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MAP_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;

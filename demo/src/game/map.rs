@@ -1,4 +1,4 @@
-//! Hand-made ground: a text file of characters, and the three maps that come with the program. `docs/maps.md` describes the format.
+//! Hand-made maps: a text file of characters, and the three maps that come with the program. `docs/maps.md` describes the format.
 
 use core::fmt;
 
@@ -14,27 +14,27 @@ const SIDE_MAX: usize = 96;
 /// Largest map file, bytes.
 pub(crate) const MAP_BYTES_MAX: usize = 16 * 1024;
 
-/// How much free ground is needed about the middle of a formation, a keep and a barracks, in characters to each side.
+/// Free ground needed around the centre of a formation, a keep and a barracks, in characters to each side.
 pub(crate) const START_FREE: usize = 5;
 const KEEP_FREE: usize = 3;
 const BARRACKS_FREE: usize = 2;
 
-/// What one character of a map is.
+/// The ground that one character of a map stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ground {
     Grass,
-    /// Units are slow in it.
+    /// Slows units.
     Wood,
-    /// Nobody walks there.
+    /// Impassable.
     Water,
-    /// As water.
+    /// Impassable, too.
     Rock,
 }
 
 /// A place on a map, in characters from the upper left corner: column, row.
 pub(crate) type Spot = (usize, usize);
 
-/// A stretch of one kind of ground: its first spot, and how many columns and rows.
+/// A rectangle of one kind of ground: its first spot, and its size in columns and rows.
 // not state: read from the map's text before the match begins
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Block {
@@ -53,11 +53,11 @@ pub(crate) struct Start {
     pub(crate) barracks: [Spot; 2],
 }
 
-/// The ground of a match of two players. Turned by half a circle it is the same, so no side has an advantage.
+/// The map of a match of two players. It is symmetric under rotation by 180 degrees, so no side has an advantage.
 // not state: read from a text before the match begins
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Map {
-    /// Its name in menus; a file's is its first comment.
+    /// Its name in menus: the first comment of its file.
     pub(crate) name: String,
     pub(crate) columns: usize,
     pub(crate) rows: usize,
@@ -65,42 +65,42 @@ pub(crate) struct Map {
     pub(crate) blocks: Vec<Block>,
     pub(crate) boulders: Vec<Spot>,
     pub(crate) starts: [Start; 2],
-    /// As it was read.
+    /// The text as it was read.
     pub(crate) text: String,
-    /// Of everything that decides a match.
+    /// Hash of everything that affects a match.
     pub(crate) hash: u64,
 }
 
-/// Why a text is no map. Lines count from 1.
+/// Why a text is not a map. Lines count from 1.
 // not state: a message about a file
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MapError {
-    /// The first line is another one.
+    /// The first line is wrong.
     Header,
     /// The file is longer than [`MAP_BYTES_MAX`].
     TooLong { bytes: usize },
     /// Rows or columns are odd, too few or too many.
     Size { columns: usize, rows: usize },
-    /// A row has another length than the first.
+    /// A row is longer or shorter than the first one.
     Ragged { line: usize, columns: usize, wanted: usize },
-    /// A character that means nothing.
+    /// An unknown character.
     Character { line: usize, column: usize, found: char },
-    /// A character of the first player is not where the second has his, turned by half a circle.
+    /// The character opposite this one, after rotation by 180 degrees, does not match it.
     Unfair { line: usize, column: usize, found: char, opposite: char },
-    /// So many of a sign, where another number is needed.
+    /// A wrong number of one character.
     Count { sign: char, found: usize, wanted: usize },
-    /// Around this sign, something stands within so many characters.
+    /// Something stands within this many characters of this one.
     Crowded { sign: char, line: usize, column: usize, free: usize },
-    /// Formations or buildings stand in each other.
+    /// Formations or buildings overlap.
     Overlap { a: char, b: char },
-    /// No way that is two characters wide leads from the first army to this sign.
+    /// No path two characters wide leads from the first army to this character.
     CutOff { sign: char, line: usize, column: usize },
 }
 
-/// The maps that come with the program, by the names that `--map` knows.
+/// The built-in maps, by the names that `--map` takes.
 pub(crate) const MAP_NAMES: [&str; 3] = ["ford", "pass", "lakes"];
 
-/// What stands in their files.
+/// The contents of their files.
 pub(crate) const MAP_TEXTS: [&str; MAP_NAMES.len()] = [
     include_str!("../../maps/ford.txt"),
     include_str!("../../maps/pass.txt"),
@@ -114,14 +114,14 @@ impl Map {
         Self::numbered(MAP_NAMES.iter().position(|known| *known == name)?)
     }
 
-    /// Number `number` of the maps that come with the program, for tests.
+    /// Number `number` of the built-in maps, for tests.
     #[cfg(test)]
     pub(crate) fn numbered(number: usize) -> Option<&'static Self> {
         MAP_TEXTS.get(number).map(|text| &*Box::leak(Box::new(Self::parse(text).unwrap())))
     }
 
     /// # Errors
-    /// The text is no map.
+    /// The text is not a map.
     pub(crate) fn parse(text: &str) -> Result<Self, MapError> {
         if text.len() > MAP_BYTES_MAX {
             return Err(MapError::TooLong { bytes: text.len() });
@@ -159,11 +159,10 @@ impl Map {
 }
 
 /// The characters of a map, all rows of the same length.
-// not state: what is read of a file before a match
+// not state: read from a file before the match begins
 struct Sheet {
-    columns: usize, // not state: read before the match begins
+    columns: usize,
     /// Line in the file, characters.
-    // not state: read before the match begins
     rows: Vec<(usize, Vec<char>)>,
 }
 
@@ -240,7 +239,7 @@ impl Sheet {
         Ok(Start { army: exactly(army, 1)?[0], keep: exactly(keep, 1)?[0], barracks: [houses[0], houses[1]] })
     }
 
-    /// Formation and buildings stand on free ground, apart. The second army's do if the first one's do.
+    /// Checks that formation and buildings stand on free ground, apart from each other. By symmetry this holds for the second army, too.
     fn check_room(&self, start: &Start) -> Result<(), MapError> {
         let places = [
             ('1', start.army, START_FREE),
@@ -267,14 +266,14 @@ impl Sheet {
         Ok(())
     }
 
-    /// The square about a spot; none if it leaves the map.
+    /// The square around a spot; none if it leaves the map.
     fn around(&self, (column, row): Spot, reach: usize) -> Option<impl Iterator<Item = Spot> + use<>> {
         let (left, top) = (column.checked_sub(reach)?, row.checked_sub(reach)?);
         (column + reach < self.columns && row + reach < self.rows.len())
             .then(|| (top..=row + reach).flat_map(move |y| (left..=column + reach).map(move |x| (x, y))))
     }
 
-    /// From the first army's start, one comes to everything that matters on ways two characters wide.
+    /// Checks that paths two characters wide lead from the first army's start to the second one's and to every building.
     fn check_ways(&self, starts: &[Start; 2]) -> Result<(), MapError> {
         let fits = |(x, y): Spot| {
             let corners = [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)];
@@ -301,7 +300,8 @@ impl Sheet {
         Ok(())
     }
 
-    /// Rectangles of equal ground that cover everything but grass. Those of the lower half are those of the upper half, turned.
+    /// Rectangles of equal ground that cover everything but grass. Those of the lower half are those of the upper half, rotated by 180
+    /// degrees.
     fn blocks(&self) -> Vec<Block> {
         let ground = |spot: Spot| match self.at(spot) {
             '^' => Ground::Wood,
@@ -334,7 +334,7 @@ impl Sheet {
         blocks
     }
 
-    /// Comments do not count.
+    /// Leaves out comments.
     fn hash(&self) -> u64 {
         let mut bytes = Vec::with_capacity((self.columns + 1) * self.rows.len());
         for (_, row) in &self.rows {
@@ -349,7 +349,7 @@ impl fmt::Display for MapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header => write!(f, "the first line must be '{HEADER}'"),
-            Self::TooLong { bytes } => write!(f, "{bytes} bytes are too many, allowed are {MAP_BYTES_MAX}"),
+            Self::TooLong { bytes } => write!(f, "the file has {bytes} bytes, {MAP_BYTES_MAX} are allowed"),
             Self::Size { columns, rows } => write!(
                 f,
                 "{columns} columns and {rows} rows; both must be even and from {SIDE_MIN} to {SIDE_MAX}"
@@ -357,26 +357,25 @@ impl fmt::Display for MapError {
             Self::Ragged { line, columns, wanted } => {
                 write!(f, "line {line} has {columns} characters, the first row has {wanted}")
             }
-            Self::Character { line, column, found } => write!(
-                f,
-                "line {line}, column {column}: '{found}' means nothing; known are . ^ ~ # o 1 2 K B k b"
-            ),
+            Self::Character { line, column, found } => {
+                write!(f, "line {line}, column {column}: '{found}' is unknown; use . ^ ~ # o 1 2 K B k b")
+            }
             Self::Unfair { line, column, found, opposite } => write!(
                 f,
-                "line {line}, column {column}: '{found}' here and '{opposite}' at the opposite place; the map must be the same when \
-                 it is turned by half a circle"
+                "line {line}, column {column}: '{found}' here and '{opposite}' at the opposite place; the map must be \
+                 symmetric under rotation by 180 degrees"
             ),
             Self::Count { sign, found, wanted } => {
-                write!(f, "'{sign}' stands {found} times on the map, needed is {wanted}")
+                write!(f, "the map has {found} of '{sign}', it needs {wanted}")
             }
             Self::Crowded { sign, line, column, free } => write!(
                 f,
-                "line {line}, column {column}: '{sign}' needs {free} characters of free ground to all sides"
+                "line {line}, column {column}: '{sign}' needs {free} characters of free ground on all sides"
             ),
-            Self::Overlap { a, b } => write!(f, "'{a}' and '{b}' stand too near to each other"),
+            Self::Overlap { a, b } => write!(f, "'{a}' and '{b}' are too close together"),
             Self::CutOff { sign, line, column } => write!(
                 f,
-                "line {line}, column {column}: no way from '1' to '{sign}' is two characters wide everywhere"
+                "line {line}, column {column}: no path from '1' to '{sign}' is two characters wide throughout"
             ),
         }
     }
@@ -414,7 +413,7 @@ mod tests {
         assert_eq!(Map::named("moon"), None);
     }
 
-    /// The blocks are the map again, and turned by half a circle they are the same.
+    /// Together the blocks are the map, and they are symmetric under rotation by 180 degrees.
     #[test]
     fn blocks_cover_all_but_grass_once() {
         for name in MAP_NAMES {

@@ -180,10 +180,10 @@ impl BodyDef {
         Self { can_sleep, ..self }
     }
 
-    /// Rank in contacts, -128..=127: of two dynamic bodies that meet, the one of the higher rank moves as if the other one had no mass, and
-    /// the other one as if it met a wall. So units that hold their position are not pushed away by a crowd, at the price that such a contact does
-    /// not keep momentum. Between equal ranks masses decide. Static and kinematic bodies push whatever rank there is; so does a body that is locked
-    /// along the contact's normal. Default 0.
+    /// Rank in contacts, -128..=127. Of two dynamic bodies in contact, the one of higher rank moves as if the other one had no mass, and
+    /// the other one as if it met a wall. So a crowd of lower rank cannot push away units that hold their position, but such a contact does
+    /// not conserve momentum. Between equal ranks the masses decide. Static and kinematic bodies push bodies of any rank; so does a body
+    /// that is locked along the contact's normal. Default 0.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};

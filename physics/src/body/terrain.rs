@@ -1,11 +1,11 @@
 //! Static terrain as the world stores it: segments of chains and convex polygons.
 //!
-//! Each segment and each polygon is a *piece*, and each piece is the shape of a static body of its own: so it has a handle, a filter, a material and a
-//! user value, stands in the trees of the bodies at rest, is named in events and found by queries like any other. The body holds
-//! the box around its piece, which is all that the broad phase asks for, and a mark. Who wants to know more (narrow phase, continuous collision,
-//! queries) sees the mark and looks the piece up here. A world without terrain pays for none of this.
+//! Each segment and each polygon is a *piece*, and each piece is the shape of its own static body. So it has a handle, a filter, a material
+//! and a user value, lies in the trees of bodies at rest, is named in events, and is found by queries. The body stores the box around its
+//! piece, which is all that the broad phase needs, and a mark. Narrow phase, continuous collision and queries see the mark and look the
+//! piece up here. A world without terrain pays for none of this.
 //!
-//! The segments of a chain know their neighbours, so that seams are no obstacle; [`crate::collide::terrain`] tells how.
+//! The segments of a chain know their neighbours, so that seams are no obstacle; see [`crate::collide::terrain`].
 
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ use crate::math::vec2::Vec2;
 /// Most corners of a piece.
 pub(crate) const CORNERS_MAX: usize = 8;
 
-/// The mark of a body that is terrain: its box counts as grown by this, raw units, which no rectangle is.
+/// The mark of a body that is terrain: its shape is a box with this radius, raw units. No rectangle has a radius.
 pub(crate) const MARK: i32 = 1;
 
 /// Smallest half extent of the box around a piece, raw units: that of bodies.
@@ -27,16 +27,16 @@ const HALF_MIN: i32 = EXTENT_MIN.to_bits() as i32;
 /// A segment of a chain or a polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Of its body.
+    /// Slot of its body.
     pub(crate) slot: u32,
     corners: [[i32; 2]; CORNERS_MAX],
-    /// Corners that count.
+    /// Number of corners in use.
     count: u8,
-    /// How far it is grown, raw units; 0 for segments.
+    /// Its radius, raw units; 0 for segments.
     pub(crate) radius: i32,
-    /// Of segments: whether only the right side is solid.
+    /// For segments: whether only the right side is solid.
     pub(crate) one_sided: bool,
-    /// Of segments: the slots of the one before and the one behind, or `NO_SLOT`.
+    /// For segments: the slots of the previous and the next one, or `NO_SLOT`.
     pub(crate) links: [u32; 2],
     /// Whether its body takes part. Follows from the body's flags.
     // not state: derived
@@ -44,7 +44,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// A piece with at most [`CORNERS_MAX`] corners, raw units, without neighbours and without a body so far.
+    /// A piece with at most [`CORNERS_MAX`] corners, raw units, without neighbours and without a body yet.
     pub(crate) fn new(corners: &[[i32; 2]], radius: i32, one_sided: bool) -> Self {
         let mut all = [[0; 2]; CORNERS_MAX];
         all[..corners.len()].copy_from_slice(corners);
@@ -59,7 +59,7 @@ impl Piece {
         }
     }
 
-    /// Corners, raw units: begin and end of a segment, or those of a polygon, counter-clockwise.
+    /// Corners, raw units: start and end of a segment, or the corners of a polygon, counter-clockwise.
     pub(crate) fn corners(&self) -> &[[i32; 2]] {
         &self.corners[..usize::from(self.count)]
     }
@@ -68,7 +68,7 @@ impl Piece {
         self.count == 2
     }
 
-    /// The way from begin to end of a segment; the first edge of a polygon.
+    /// The vector from start to end of a segment; the first edge of a polygon.
     pub(crate) fn edge(&self) -> [i64; 2] {
         [0, 1].map(|axis| i64::from(self.corners[1][axis]) - i64::from(self.corners[0][axis]))
     }
@@ -115,7 +115,7 @@ impl Piece {
         body.radius = MARK;
     }
 
-    /// Whether a body is what [`Self::mark`] makes of a static body in its place.
+    /// Whether a body is exactly what [`Self::mark`] makes of a static body for this piece.
     pub(crate) fn is_shape_of(&self, body: &Body) -> bool {
         let mut marked = *body;
         self.mark(&mut marked);
@@ -133,9 +133,9 @@ impl Piece {
 /// The pieces of a world.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terrain {
-    /// In no order that means anything.
+    /// In arbitrary order.
     pieces: Vec<Piece>,
-    /// By slot: where its piece is, or `NO_SLOT`. Ends with the last one.
+    /// By slot: index of its piece, or `NO_SLOT`. Ends with the last piece.
     places: Vec<u32>,
 }
 
@@ -159,7 +159,7 @@ impl Terrain {
         self.places.iter().filter_map(|&place| self.pieces.get(place as usize))
     }
 
-    /// Adds a piece; its slot has none so far.
+    /// Adds a piece. Its slot must have none yet.
     pub(crate) fn insert(&mut self, piece: Piece) {
         let slot = piece.slot as usize;
         self.places.resize(self.places.len().max(slot + 1), NO_SLOT);
@@ -167,7 +167,7 @@ impl Terrain {
         self.pieces.push(piece);
     }
 
-    /// Removes the piece of a body, if it has one. Its neighbours end there from now on.
+    /// Removes the piece of a body, if it has one. The chain then ends at its neighbours.
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(&Piece { links, .. }) = self.get(slot) else { return };
         for (side, link) in links.into_iter().enumerate() {
@@ -189,7 +189,7 @@ impl Terrain {
         }
     }
 
-    /// The far end of a segment's neighbour before (0) or behind (1) it, if that takes part.
+    /// The far end of the previous (0) or next (1) segment, if that takes part.
     pub(crate) fn ghost(&self, piece: &Piece, side: usize) -> Option<[i32; 2]> {
         self.get(piece.links[side]).filter(|n| n.enabled).map(|n| n.corners[side])
     }
@@ -204,13 +204,13 @@ impl Terrain {
 pub struct TerrainRef<'a>(pub(crate) &'a Piece);
 
 impl<'a> TerrainRef<'a> {
-    /// Its points in the world, units: begin and end of a chain's segment, or the corners of a polygon, counter-clockwise.
+    /// Its points in the world, units: start and end of a segment, or the corners of a polygon, counter-clockwise.
     #[must_use]
     pub fn points(self) -> impl ExactSizeIterator<Item = Vec2> + 'a {
         self.0.corners().iter().map(|&corner| vec2(corner))
     }
 
-    /// How far a polygon is grown on all sides, units; 0 for segments.
+    /// Radius of a polygon's rounded corners, units: its surface lies this far outside of the points. 0 for segments.
     #[must_use]
     pub fn radius(&self) -> Fx {
         Fx::from_bits(self.0.radius.into())

@@ -1,4 +1,4 @@
-//! What terrain is made from, and why it may be refused.
+//! Definitions of terrain, and the reasons for which they may be refused.
 
 use alloc::vec::Vec;
 
@@ -31,26 +31,26 @@ pub const POLYGON_POINTS_MAX: u32 = CORNERS_MAX as u32;
 pub enum TerrainError {
     /// Too few or too many points.
     PointCount {
-        /// How many there are.
+        /// Number of points given.
         given: u32,
         /// Fewest allowed.
         min: u32,
         /// Most allowed.
         max: u32,
     },
-    /// A point lies less than 1/1,024 unit from the one before it, or from the first one where the outline closes.
+    /// A point lies less than 1/1,024 unit from the previous one. In a closed outline the last point comes before the first.
     ShortEdge {
         /// Which point, counted from 0.
         point: u32,
     },
-    /// The corner at this point leads inward, or the points do not go around once.
+    /// The outline turns inward at this point, or goes around more than once.
     NotConvex {
         /// Which point, counted from 0.
         point: u32,
     },
     /// A segment or polygon is wider or higher than 8,192 units.
     TooLarge {
-        /// Where it begins: a point, counted from 0.
+        /// Index of its first point, from 0.
         point: u32,
     },
     /// A number is out of its range.
@@ -63,7 +63,9 @@ impl core::fmt::Display for TerrainError {
             Self::PointCount { given, min, max } => write!(f, "{min}..={max} points are needed, not {given}"),
             Self::ShortEdge { point } => write!(f, "point {point} lies on the one before it"),
             Self::NotConvex { point } => write!(f, "the outline is not convex at point {point}"),
-            Self::TooLarge { point } => write!(f, "what begins at point {point} is larger than 8192 units"),
+            Self::TooLarge { point } => {
+                write!(f, "the segment or polygon that begins at point {point} is larger than 8192 units")
+            }
             Self::Body(error) => error.fmt(f),
         }
     }
@@ -77,7 +79,7 @@ impl From<BodyError> for TerrainError {
     }
 }
 
-/// What chains and polygons have in common.
+/// The fields that chains and polygons have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Surface {
     points: Vec<Vec2>,
@@ -175,9 +177,9 @@ macro_rules! surface_methods {
 
 /// The definition of a chain of segments: ground, cliffs, river banks, the outline of a map.
 ///
-/// Segments that follow each other are one surface: what slides or rolls over their ends is neither stopped nor turned there, and where the
-/// chain bends outward it meets the corner. A segment has no thickness. What moves fast is stopped by it all the same; only what is pressed so
-/// hard that its centre crosses the line is on the other side.
+/// The segments form one surface: a body that slides or rolls over their common points is neither stopped nor turned. Where the chain bends
+/// outward, the body meets a corner. A segment has no thickness, but stops fast bodies too. Only a body that is pressed so hard that its
+/// centre crosses the line ends up on the other side.
 ///
 /// See [`World::create_chain`](crate::World::create_chain).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,22 +190,22 @@ pub struct ChainDef {
 }
 
 impl ChainDef {
-    /// A chain through these points, in units, each axis within +-16,384: 2 to [`CHAIN_POINTS_MAX`] of them, neighbours at least 1/1,024 and
-    /// on each axis at most 8,192 units apart.
+    /// A chain through these points, in units, each axis within +-16,384. It takes 2 to [`CHAIN_POINTS_MAX`] points; neighbours are at
+    /// least 1/1,024 unit, and on each axis at most 8,192 units, apart.
     #[must_use]
     pub fn new(points: &[Vec2]) -> Self {
         Self { surface: Surface::new(points), closed: false, one_sided: false }
     }
 
-    /// Whether a last segment leads back to the first point; this takes three points or more. Default false.
+    /// Whether a last segment leads back to the first point; this needs at least three points. Default false.
     #[must_use]
     pub fn closed(self, closed: bool) -> Self {
         Self { closed, ..self }
     }
 
-    /// Whether only the right side of the way from point to point is solid, so that an outline that goes around counter-clockwise keeps bodies
-    /// out and a clockwise one keeps them in. What comes from the left passes; when its centre has crossed the
-    /// line and it turns back, it is held. Rays and sweeps from the left pass as well. Default false.
+    /// Whether only the right side, seen along the chain, is solid: a counter-clockwise outline keeps bodies out, and a clockwise one keeps
+    /// them in. A body from the left passes. Once its centre has crossed the line, it cannot go back. Rays and sweeps from the left pass,
+    /// too. Default false.
     #[must_use]
     pub fn one_sided(self, one_sided: bool) -> Self {
         Self { one_sided, ..self }
@@ -229,7 +231,7 @@ impl ChainDef {
         })
     }
 
-    /// The bodies to create with their pieces, in order. Links count these bodies from 0.
+    /// The bodies to create, with their pieces, in order. Links count these bodies from 0.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = (BodyDef, Piece)> + '_ {
         let count = (self.surface.points.len() - usize::from(!self.closed)) as u32;
         self.pieces().zip(0..).map(move |((_, mut piece), at)| {
@@ -241,9 +243,9 @@ impl ChainDef {
     }
 }
 
-/// The definition of a solid convex polygon: rocks, ramps, buildings that are not along the axes.
+/// The definition of a solid convex polygon: rocks, ramps, buildings that are not axis-aligned.
 ///
-/// Polygons that stand next to each other have seams; for ground that bodies slide over, take a [`ChainDef`].
+/// Adjacent polygons have seams. For ground that bodies slide over, use a [`ChainDef`].
 ///
 /// See [`World::create_polygon`](crate::World::create_polygon).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -253,14 +255,14 @@ pub struct PolygonDef {
 }
 
 impl PolygonDef {
-    /// A polygon with these corners, in units, each axis within +-16,384: 3 to [`POLYGON_POINTS_MAX`] of them, in either direction, convex, neighbours at
-    /// least 1/1,024 unit apart, at most 8,192 units wide and high.
+    /// A convex polygon with these corners, in units, each axis within +-16,384. It takes 3 to [`POLYGON_POINTS_MAX`] corners in either
+    /// direction; neighbours are at least 1/1,024 unit apart, and the polygon is at most 8,192 units wide and high.
     #[must_use]
     pub fn new(points: &[Vec2]) -> Self {
         Self { surface: Surface::new(points), radius: Fx::ZERO }
     }
 
-    /// How far the polygon is grown on all sides, which makes its corners round; units, 0..=4,096. Default 0.
+    /// How far the surface lies outside of the corners and edges, which rounds the corners; units, 0..=4,096. Default 0.
     #[must_use]
     pub fn radius(self, radius: Fx) -> Self {
         Self { radius, ..self }
@@ -301,7 +303,7 @@ impl PolygonDef {
         Piece::new(&self.corners(), raw(self.radius), false)
     }
 
-    /// The body to create with its piece.
+    /// The body to create, with its piece.
     pub(crate) fn body(&self) -> (BodyDef, Piece) {
         let piece = self.piece();
         (self.surface.body(piece.box_shape(), piece.centre()), piece)
@@ -312,7 +314,7 @@ fn check_size(piece: &Piece, from: usize) -> Result<(), TerrainError> {
     if piece.is_too_large() { Err(TerrainError::TooLarge { point: from as u32 }) } else { Ok(()) }
 }
 
-/// Twice the signed area is negative.
+/// Whether twice the signed area is negative.
 fn is_clockwise(corners: &[[i32; 2]]) -> bool {
     let area: i128 = edges(corners.len(), true)
         .map(|(to, from)| {
@@ -323,7 +325,8 @@ fn is_clockwise(corners: &[[i32; 2]]) -> bool {
     area < 0
 }
 
-/// Whether every corner lies to the left of every edge or on it, and not all of them on one; else where it does not.
+/// Checks that every corner lies to the left of every edge or on it, and not all of them on one edge. The error is the corner where this
+/// fails.
 pub(crate) fn check_convex(corners: &[[i32; 2]]) -> Result<(), usize> {
     let mut wide = false;
     for (to, from) in edges(corners.len(), true) {

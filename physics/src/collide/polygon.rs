@@ -1,12 +1,12 @@
-//! Rounded polygons: the outline of terrain grown by a shape, and what points and segments have to do with it.
+//! Rounded polygons: the outline of terrain grown by a shape, and the tests of points and segments against it.
 //!
 //! A circle touches a convex polygon where its centre meets the polygon grown by its radius; a rectangle, where its centre meets the sum of
 //! both, which is a convex polygon with up to four corners more. So one formula covers points, circles and rectangles against segments
 //! (polygons of two corners) and polygons.
 //!
-//! Sides of a line are decided exactly, in 128 bits. Distances from edges use unit normals with 30 fraction bits, measured from the nearer end: they
-//! are within two raw units where the edge is 8,192 units long, and within one below 2,048. Places along a way are never
-//! more than a raw unit off.
+//! The side of a line is decided exactly, in 128 bits. Distances from edges use unit normals with 30 fraction bits, measured from the
+//! nearer end. They are exact to two raw units for edges of 8,192 units, and to one for edges below 2,048. Positions along a segment are
+//! exact to one raw unit.
 
 use crate::body::terrain::CORNERS_MAX;
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS, unit_and_length};
@@ -19,15 +19,15 @@ const SUM_MAX: usize = CORNERS_MAX + 4;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundedPolygon {
     corners: [[i32; 2]; SUM_MAX],
-    /// Which corner of the terrain each one comes from.
+    /// The corner of the terrain from which each one comes.
     sources: [u8; SUM_MAX],
     // not state: how many of the corners count
     count: usize,
     pub(crate) radius: i32,
 }
 
-/// What a point is nearest to, or a way meets first. `from` is the corner of the terrain that it belongs to, or `None` for an edge of the terrain
-/// (of a segment, its right side first).
+/// The feature that is nearest to a point, or that a moving point meets first. `from` is the corner of the terrain that it belongs to, or
+/// `None` for an edge of the terrain (for a segment, the right side comes first).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Feature {
     pub(crate) from: Option<u8>,
@@ -44,10 +44,10 @@ pub(crate) struct Nearest {
     pub(crate) gap: i32,
 }
 
-/// Where a way meets an outline.
+/// How a moving point meets an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Met {
-    /// It begins inside.
+    /// It starts inside.
     Inside,
     /// This edge, begin to end.
     Edge([i32; 2]),
@@ -203,8 +203,9 @@ impl RoundedPolygon {
         (normal, (dot(from, wide(normal)) + (1 << (UNIT_BITS - 1))) >> UNIT_BITS)
     }
 
-    /// The nearest feature of those that `bears` accepts by their direction (of any length). Outside there is only one: when that does not bear, there is
-    /// none. Inside it is the edge with the shortest way out. Within 2^29 raw units of the outline.
+    /// The nearest of the features that `bears` accepts by their direction (of any length). Outside there is only one candidate: if it is
+    /// not accepted, there is none. Inside it is the edge with the shortest way out. The point must lie within 2^29 raw units of the
+    /// outline.
     pub(crate) fn nearest(
         &self,
         point: [i32; 2],
@@ -257,7 +258,7 @@ impl RoundedPolygon {
         self.core_distance(point) <= u64::from(self.radius.unsigned_abs())
     }
 
-    /// Where a way first meets the outline, of the features that `bears` accepts: part of the way, 32 fraction bits.
+    /// Where a moving point first meets the features of the outline that `bears` accepts: part of its path, 32 fraction bits.
     pub(crate) fn cast(
         &self,
         way: &Segment,
@@ -285,7 +286,7 @@ impl RoundedPolygon {
             {
                 let out = minus(way.point(place), corner);
                 let before = self.edge(if at == 0 { self.count - 1 } else { at - 1 });
-                // A raw unit more on both sides, so that no way slips through between corner and edge.
+                // One raw unit more on both sides, so that nothing slips through between a corner and an edge.
                 let within =
                     dot(out, edge) <= length(edge) >> 16 && -dot(out, before) <= length(before) >> 16;
                 if within && bears(self.corner_feature(at), out) {
@@ -296,7 +297,7 @@ impl RoundedPolygon {
         first
     }
 
-    /// Where a way that begins outside enters through a straight side.
+    /// Where a path that starts outside crosses a straight side.
     fn cast_on_edge(&self, at: usize, way: &Segment) -> Option<u64> {
         let (edge, delta) = (self.edge(at), way.delta.map(i128::from));
         let speed = -rightward(delta, edge);
@@ -312,7 +313,7 @@ impl RoundedPolygon {
         }
         let place = (far << 16) / speed;
         let along = (dot(from, edge) << FRACTION_BITS) + place * dot(delta, edge);
-        // A raw unit more at both ends.
+        // One raw unit more at both ends.
         let slack = length << (FRACTION_BITS - 16);
         (-slack <= along && along <= (dot(edge, edge) << FRACTION_BITS) + slack).then_some(place as u64)
     }

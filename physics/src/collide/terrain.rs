@@ -1,13 +1,13 @@
-//! Shapes against terrain: where they touch, how they pass, and why the seams of chains are none.
+//! Shapes against terrain: where they touch, how they pass, and why the seams of chains are no obstacle.
 //!
-//! What touches a segment at one of its ends touches its neighbour as well, or better. So each segment asks the far ends of its neighbours (the
-//! *ghost points* of Box2D's chain shapes) which of the two is to bear:
+//! A body that touches the end of a segment also touches its neighbour, or is nearer to it. The far ends of the neighbours (the *ghost
+//! points* of Box2D's chain shapes) decide which of the two segments has the contact:
 //!
-//! * A contact at the end of a segment counts only when its direction lies in the cone between the normals of both segments. Otherwise the
+//! * A contact at the end of a segment counts only if its direction lies in the cone between the normals of both segments. Otherwise the
 //!   neighbour is nearer. Where the chain bends towards the body or goes straight on, the cone is empty.
-//! * A contact at the begin of a segment that has a neighbour never counts: it is the same as that one's at its end.
+//! * A contact at the start of a segment that has a previous segment never counts: it is the same as the contact at the end of that one.
 //!
-//! A one-sided segment takes on only what comes from its right side; see [`Terrain::is_entered`].
+//! A one-sided segment only collides with bodies on its right side; see [`Terrain::is_entered`].
 
 use crate::body::record::Shell;
 use crate::body::terrain::{Piece, Terrain};
@@ -35,7 +35,7 @@ fn manifold(found: Nearest) -> Manifold {
 }
 
 impl Terrain {
-    /// Whether a segment bears a contact at this feature, with this direction away from it.
+    /// Whether a segment has the contact at this feature, with this direction away from it.
     fn bears(&self, piece: &Piece, sum: &RoundedPolygon, feature: Feature, outward: [i128; 2]) -> bool {
         if !piece.is_segment() {
             return true;
@@ -57,7 +57,7 @@ impl Terrain {
         }
     }
 
-    /// Normal and gap of a body and a piece; `None` where a neighbour bears instead, and on the open side.
+    /// Normal and gap of a body and a piece; `None` where a neighbour has the contact instead, and on the open side.
     pub(crate) fn separation(&self, slot: u32, mover: &Shell) -> Option<Manifold> {
         let piece = self.get(slot)?;
         if piece.one_sided && !piece.is_in_front(mover.position) {
@@ -72,7 +72,7 @@ impl Terrain {
         sum_for(self.get(slot)?, mover).nearest(mover.position, all).map(manifold)
     }
 
-    /// Where the way of a body meets a piece. What is behind a one-sided segment meets it nowhere.
+    /// Where the path of a body meets a piece. A body behind a one-sided segment meets it nowhere.
     fn cast(&self, piece: &Piece, sum: &RoundedPolygon, way: &Segment) -> Option<(u64, Met)> {
         if piece.one_sided && !piece.is_in_front(way.from) {
             return None;
@@ -125,7 +125,7 @@ impl Terrain {
         (gap <= margin).then(|| Passage::from_begin(normal, gap, moved))
     }
 
-    /// Whether a body touches a piece on its way by `motion`, from any side.
+    /// Whether a body touches a piece while it moves by `motion`, from any side.
     pub(crate) fn meets(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> bool {
         let way = Segment { from: mover.position, delta: motion.map(i64::from) };
         self.get(slot).is_some_and(|piece| sum_for(piece, mover).cast(&way, all).is_some())
@@ -146,8 +146,8 @@ impl Terrain {
         None
     }
 
-    /// Whether a body may have a contact with a one-sided segment: it is apart from it, comes back, or touches the segment or one of its
-    /// neighbours already. What still overlaps it on its way out does not.
+    /// Whether a body may have a contact with a one-sided segment: it is clear of it, comes back, or already touches the segment or one of
+    /// its neighbours. A body that still overlaps it on its way out may not.
     pub(crate) fn is_entered(
         &self,
         slot: u32,
@@ -161,7 +161,7 @@ impl Terrain {
     }
 }
 
-/// Where a way that passes an outline is nearest to it, as in [`crate::collide::passage`].
+/// The point of the path at which it is nearest to an outline, as in [`crate::collide::passage`].
 fn nearest_place(sum: &RoundedPolygon, way: &Segment) -> u64 {
     let distance = |place: u64| sum.core_distance(way.point(place));
     let (mut low, mut high) = (0u64, 1 << FRACTION_BITS);

@@ -12,7 +12,7 @@ pub const IGNORED_PAIRS_MAX: u32 = 65_536;
 pub(crate) struct IgnoredPairs(Vec<SlotPair>);
 
 impl IgnoredPairs {
-    /// Pairs that a snapshot holds; [`Self::is_sorted`] tells whether they can be these.
+    /// Pairs read from a snapshot; [`Self::is_sorted`] tells whether they are valid.
     pub(crate) fn from_pairs(pairs: Vec<SlotPair>) -> Self {
         Self(pairs)
     }

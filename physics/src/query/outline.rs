@@ -1,4 +1,4 @@
-//! The outline of any body, as queries ask for it.
+//! The outline of any body, as queries use it.
 
 use crate::body::record::Body;
 use crate::body::terrain::{Piece, Terrain};
@@ -47,7 +47,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Whether it meets a shape about this centre.
+    /// Whether it meets a shape with this centre.
     pub(crate) fn overlaps(&self, shape: &RoundedBox, centre: [i32; 2]) -> bool {
         match self {
             Self::Round(outline) => outline.grown(shape).contains(centre),
@@ -75,7 +75,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// What the centre of a shape must not enter.
+/// The outline that the centre of a shape must not enter.
 fn sum(piece: &Piece, shape: &RoundedBox) -> RoundedPolygon {
     RoundedPolygon::sum(piece.corners(), shape.half.map(|h| -h), shape.half, shape.radius + piece.radius)
 }

@@ -1,4 +1,4 @@
-//! Contacts with terrain: pairs of a mover and a piece of it, one by one.
+//! Contacts with terrain: pairs of a moving body and a piece, one by one.
 
 use crate::collide::narrow_phase::{Hit, Manifold};
 use crate::math::lanes::PLAIN;
@@ -7,7 +7,7 @@ use crate::step::contact_phase::ContactPhase;
 use crate::step::stepper::Stepper;
 
 impl Stepper {
-    /// Contacts of the pairs with terrain, but for those that need a closer look: these are noted for [`Stepper::add_fast`].
+    /// Adds contacts of the pairs with terrain. Pairs that need a closer look are noted for [`Stepper::add_fast`].
     pub(crate) fn add_terrain(&mut self, phase: &mut ContactPhase<'_>) {
         if self.terrain_pairs.is_empty() {
             return;
@@ -31,7 +31,7 @@ impl Stepper {
         self.terrain_pairs = pairs;
     }
 
-    /// Whether a mover may have a contact with a piece, which a one-sided one decides.
+    /// Whether a moving body may have a contact with a piece; this depends on the side of one-sided segments.
     pub(crate) fn enters(&self, lane: u32, slot: u32, found: &Manifold, phase: &ContactPhase<'_>) -> bool {
         let own = self.shells[lane as usize].slot;
         let new = self.fresh.get(lane as usize).is_some_and(|&fresh| fresh);

@@ -6,14 +6,14 @@ use crate::contact::ignored::IGNORED_PAIRS_MAX;
 use crate::world::World;
 
 impl World {
-    /// Whether two bodies pass through each other from the next step on, whatever their filters say: a rider and the horse, a shot and who fired
-    /// it. Neither contacts nor sensors notice the pair; a contact that the two have ends with an event. Queries are not concerned. Both bodies and
-    /// what touches them wake up. The exception ends when one of the bodies is removed.
+    /// Sets whether two bodies pass through each other from the next step on, whatever their filters say: a rider and the horse, a shot and
+    /// the unit that fired it. Neither contacts nor sensors notice the pair; an existing contact ends with an event. Queries are not
+    /// affected. Both bodies and the bodies that touch them wake up. The exception ends when one of the two bodies is removed.
     ///
-    /// For whole groups, [`Filter`](crate::Filter)s are cheaper: while there are exceptions, every contact looks them up.
+    /// For whole groups, [`Filter`](crate::Filter)s are cheaper: as long as there are exceptions, every contact looks them up.
     ///
     /// # Errors
-    /// Stale handle, a body with itself, or one pair more than [`IGNORED_PAIRS_MAX`].
+    /// Stale handle, the same body twice, or more than [`IGNORED_PAIRS_MAX`] pairs.
     ///
     /// ```
     /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};

@@ -178,7 +178,8 @@ impl World {
         Ok(())
     }
 
-    /// Sets the rank in contacts, see [`BodyDef::dominance`](crate::BodyDef::dominance). Bodies that are not dynamic keep it for when they become so.
+    /// Sets the rank in contacts, see [`BodyDef::dominance`](crate::BodyDef::dominance). Bodies that are not dynamic store it, and it applies
+    /// once they become dynamic.
     ///
     /// # Errors
     /// Stale handle.

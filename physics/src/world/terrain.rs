@@ -1,4 +1,4 @@
-//! Terrain: walls that are not along the axes.
+//! Terrain: walls that are not axis-aligned.
 
 use alloc::vec::Vec;
 
@@ -10,10 +10,10 @@ use crate::body::terrain_def::{ChainDef, PolygonDef, TerrainError};
 use crate::world::World;
 
 impl World {
-    /// Adds a chain of segments. Each segment is a static body of its own, and these are returned in the order of the chain: they carry the chain's user
-    /// value, appear in events, queries and [`World::bodies`], and can be switched off, filtered or removed one by one. A chain of which
-    /// segments are removed ends there. Terrain never moves: [`World::set_position`], [`World::set_shape`], [`World::set_kind`] and
-    /// [`World::set_sensor`] refuse it.
+    /// Adds a chain of segments. Each segment is its own static body; the handles are returned in the order of the chain. The segments
+    /// carry the chain's user value, appear in events, queries and [`World::bodies`], and can be disabled, filtered or removed one by one.
+    /// Next to a removed segment the chain ends. Terrain never moves: [`World::set_position`], [`World::set_shape`], [`World::set_kind`]
+    /// and [`World::set_sensor`] refuse it.
     ///
     /// # Errors
     /// [`TerrainError`] names the first point or number that is wrong; the world is unchanged.
@@ -40,7 +40,7 @@ impl World {
         }
         let ids: Vec<BodyId> = pieces.iter().map(|&(id, _)| id).collect();
         for (id, mut piece) in pieces {
-            // A link beyond the last body is none.
+            // A link beyond the last body means that there is no neighbour.
             piece.links = piece.links.map(|link| ids.get(link as usize).map_or(link, |id| id.index()));
             self.make_terrain(id, piece);
         }
@@ -72,7 +72,7 @@ impl World {
         Ok(id)
     }
 
-    /// Gives a body that has the box around a piece that piece.
+    /// Turns the body with the box around a piece into that piece.
     fn make_terrain(&mut self, id: BodyId, mut piece: Piece) {
         let body = &mut self.bodies[id.index() as usize];
         piece.mark(body);
@@ -80,7 +80,7 @@ impl World {
         self.terrain.insert(piece);
     }
 
-    /// Refuses what terrain cannot do.
+    /// Refuses changes that terrain does not allow.
     pub(super) fn refuse_terrain(&self, id: BodyId) -> Result<(), BodyError> {
         self.slot(id)?;
         if self.terrain.get(id.index()).is_some() { Err(BodyError::Terrain(id)) } else { Ok(()) }

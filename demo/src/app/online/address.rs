@@ -1,8 +1,8 @@
-//! Where others find this machine.
+//! The address at which others reach this machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// An address that others can use: of a socket that listens on all addresses of the machine, the one that leads outside.
+/// An address that others can use. If the socket listens on all addresses of the machine, this is the one that leads outside.
 pub(super) fn reachable(bound: SocketAddr) -> SocketAddr {
     if !bound.ip().is_unspecified() {
         return bound;
