@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::body::record::{Body, Extra, Shell, flag};
