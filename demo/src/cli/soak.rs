@@ -47,7 +47,10 @@ struct FaultCounts {
     corruption: u64,
     drop: u64,
     rejoin: u64,
+    rejoins: u64,
     pause: u64,
+    late_joins: u64,
+    watchers: u64,
 }
 
 /// Games of one kind, and their speed relative to real time.
@@ -97,7 +100,8 @@ fn explain(game: &GameReport) {
     let plan = Plan::of(game.seed);
     eprintln!("  {plan:?}");
     let header = replay_header(&Terms { setup: plan.setup, turns: plan.turns });
-    for (node, trace) in game.traces.iter().enumerate() {
+    // What somebody ran who came later cannot be played again without the state with which it came.
+    for (node, trace) in game.traces.iter().enumerate().filter(|(_, trace)| trace.first == 0) {
         let path = format!("replays/soak-{}-{node}.replay", game.seed);
         let written = fs::create_dir_all("replays").and_then(|()| fs::write(&path, trace.replay(&header)));
         match written {
@@ -172,6 +176,13 @@ impl SoakReport {
             ),
         );
         line(
+            "came later",
+            format!(
+                "{} players back, {} new players, {} spectators",
+                faults.rejoin, faults.late_joins, faults.watchers
+            ),
+        );
+        line(
             "time",
             format!(
                 "{:.0} s simulated in {:.1} s: {:.0} times real time",
@@ -212,7 +223,10 @@ impl FaultCounts {
         self.corruption += faults.corruption;
         self.drop += faults.drop;
         self.rejoin += faults.rejoin;
+        self.rejoins += faults.rejoin;
         self.pause += faults.pause;
+        self.late_joins += faults.late_joins;
+        self.watchers += faults.watchers;
     }
 }
 

@@ -32,6 +32,7 @@ mod errands;
 #[cfg(test)]
 mod tests;
 
+use testudo_lockstep::state;
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 use testudo_physics::{Aabb, Rate, World, WorldDef};
 
@@ -218,6 +219,23 @@ impl Simulation for Game {
 
     /// The army goes on: what is ordered for it now comes as its orders.
     fn player_taken_over(&mut self, _: PlayerId, _: Turn) {}
+
+    /// The army has its orders from its player again.
+    fn player_returned(&mut self, player: PlayerId, _: Turn) {
+        if let Some(army) = self.armies.get_mut(player.index()) {
+            army.is_gone = false;
+        }
+    }
+
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        state::save(self, out);
+        true
+    }
+
+    /// The setup has to be that of the match: peers compare it before they play.
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        state::load(self, bytes).is_ok()
+    }
 
     /// The army stays and holds its ground.
     fn player_gone(&mut self, player: PlayerId, _: Turn) {

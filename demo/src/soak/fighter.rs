@@ -1,10 +1,9 @@
 //! One client's battle, which remembers what it ran.
 
-use std::cell::RefCell;
-
 use testudo_lockstep::replay::{Ending, Notice, Recorder, ReplayHeader};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
+use crate::bots;
 use crate::game::{Game, Order};
 
 /// An order as a client ran it.
@@ -18,11 +17,15 @@ pub(crate) struct Ran {
 /// What a client ran.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Trace {
-    /// Checksum after each turn, from turn 0.
+    /// The first turn that it ran: not 0 for a client that has come into the running match.
+    pub(crate) first: u32,
+    /// Checksum after each turn, from the first on.
     pub(crate) checksums: Vec<u64>,
     pub(crate) orders: Vec<Ran>,
     /// Players who are gone, and the first turn without them.
     pub(crate) gone: Vec<(u8, u32)>,
+    /// Players who are back, and the first turn with them.
+    pub(crate) back: Vec<(u8, u32)>,
     /// Contacts that began, over all frames.
     pub(crate) contacts: u64,
     /// Frames of each turn, and their rate.
@@ -30,7 +33,12 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// The replay of what this client ran.
+    /// Turns that have ended, those before its first one too.
+    pub(crate) fn turns(&self) -> u32 {
+        self.first + self.checksums.len() as u32
+    }
+
+    /// The replay of what this client ran, which began with turn 0.
     pub(crate) fn replay(&self, header: &ReplayHeader) -> Vec<u8> {
         let mut recorder = Recorder::new(header);
         for (turn, checksum) in (0..).zip(&self.checksums) {
@@ -52,13 +60,12 @@ impl Trace {
 /// A [`Game`] with a [`Trace`].
 pub(crate) struct Fighter {
     game: Game,
-    /// A turn ends with the call of [`Simulation::checksum`], which gets a shared reference.
-    trace: RefCell<Trace>,
+    trace: Trace,
 }
 
 impl Fighter {
     pub(crate) fn new(game: Game) -> Self {
-        Self { game, trace: RefCell::default() }
+        Self { game, trace: Trace::default() }
     }
 
     pub(crate) fn game(&self) -> &Game {
@@ -67,12 +74,12 @@ impl Fighter {
 
     /// Turns that have ended.
     pub(crate) fn turns(&self) -> u32 {
-        self.trace.borrow().checksums.len() as u32
+        self.trace.turns()
     }
 
     /// Takes the trace; the match is over.
     pub(crate) fn take_trace(&mut self) -> Trace {
-        core::mem::take(self.trace.get_mut())
+        core::mem::take(&mut self.trace)
     }
 }
 
@@ -80,15 +87,14 @@ impl Simulation for Fighter {
     type Action = Order;
 
     fn apply(&mut self, player: PlayerId, order: &Order) {
-        let trace = self.trace.get_mut();
-        let turn = trace.checksums.len() as u32;
-        trace.orders.push(Ran { turn, player: player.0, order: order.clone() });
+        let turn = self.trace.turns();
+        self.trace.orders.push(Ran { turn, player: player.0, order: order.clone() });
         self.game.apply(player, order);
     }
 
     fn step(&mut self, frames_per_second: u32) {
         self.game.step(frames_per_second);
-        let trace = self.trace.get_mut();
+        let trace = &mut self.trace;
         trace.contacts += self.game.world().contacts_began().len() as u64;
         trace.frames.resize(trace.checksums.len() + 1, (0, 0));
         if let Some(frames) = trace.frames.last_mut() {
@@ -97,13 +103,44 @@ impl Simulation for Fighter {
     }
 
     fn checksum(&mut self) -> u64 {
-        let checksum = self.game.checksum();
-        self.trace.borrow_mut().checksums.push(checksum);
-        checksum
+        self.game.checksum()
+    }
+
+    fn turn_ended(&mut self, _: Turn, checksum: u64) {
+        self.trace.checksums.push(checksum);
+    }
+
+    /// Bots play on: their orders follow from the state and are nobody's.
+    fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
+        self.trace.gone.push((player.0, turn.0));
+        self.game.player_taken_over(player, turn);
+    }
+
+    fn play_for(&mut self, player: PlayerId, turn: Turn) {
+        if let Some(order) = bots::order(&self.game, player, turn) {
+            self.game.apply(player, &order);
+        }
+    }
+
+    fn player_returned(&mut self, player: PlayerId, turn: Turn) {
+        self.trace.back.push((player.0, turn.0));
+        self.game.player_returned(player, turn);
+    }
+
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        let saved = self.game.save_state(out);
+        out.extend_from_slice(&self.turns().to_le_bytes());
+        saved
+    }
+
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        let Some((game, turns)) = bytes.split_last_chunk::<4>() else { return false };
+        self.trace = Trace { first: u32::from_le_bytes(*turns), ..Trace::default() };
+        self.game.load_state(game)
     }
 
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
-        self.trace.get_mut().gone.push((player.0, turn.0));
+        self.trace.gone.push((player.0, turn.0));
         self.game.player_gone(player, turn);
     }
 }
@@ -113,7 +150,6 @@ mod tests {
     use testudo_lockstep::replay::{Replay, ReplayPlayer};
 
     use super::*;
-    use crate::bots;
     use crate::game::Setup;
 
     #[test]
@@ -132,7 +168,8 @@ mod tests {
             // A paused turn has no frames.
             let frames = if turn == 30 { 0 } else { 3 };
             (0..frames).for_each(|_| fighter.step(20));
-            fighter.checksum();
+            let checksum = fighter.checksum();
+            fighter.turn_ended(Turn(turn), checksum);
         }
         let header = ReplayHeader { sim_version: 1, content_hash: 2, players: 2, settings: Vec::new() };
         let replay = Replay::read(fighter.take_trace().replay(&header), 1).unwrap();

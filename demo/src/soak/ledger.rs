@@ -57,13 +57,22 @@ impl Ledger {
         count
     }
 
-    /// Every order that has to run, in order, when these players are gone from these turns on.
-    pub(crate) fn expected(&self, gone: &[(u8, u32)]) -> Vec<Ran> {
+    /// The player's program starts anew: what waits is lost with the old one.
+    pub(crate) fn restart(&mut self, player: u8) {
+        let account = &mut self.accounts[usize::from(player)];
+        account.waiting.clear();
+        account.closed = 0;
+    }
+
+    /// Every order that has to run, in order, when these players are gone from these turns on, and back from those.
+    pub(crate) fn expected(&self, gone: &[(u8, u32)], back: &[(u8, u32)]) -> Vec<Ran> {
         let mut expected = Vec::new();
         for (player, account) in (0_u8..).zip(&self.accounts) {
-            let gone = gone.iter().find(|(who, _)| *who == player);
-            let end = gone.map_or(self.turns, |(_, turn)| *turn).min(self.turns);
-            let due = account.due.iter().filter(|(turn, _)| *turn < end);
+            let away = |turn: u32| {
+                let left = gone.iter().filter(|(who, at)| *who == player && *at <= turn).count();
+                left > back.iter().filter(|(who, at)| *who == player && *at <= turn).count()
+            };
+            let due = account.due.iter().filter(|(turn, _)| *turn < self.turns && !away(*turn));
             expected.extend(due.map(|(turn, order)| Ran { turn: *turn, player, order: order.clone() }));
         }
         // Stable: a player's orders of one turn stay in the order in which they were given.
@@ -91,7 +100,7 @@ mod tests {
             ledger.close(1, turn);
         }
         let found: Vec<(u32, u8, Order)> =
-            ledger.expected(&[]).into_iter().map(|ran| (ran.turn, ran.player, ran.order)).collect();
+            ledger.expected(&[], &[]).into_iter().map(|ran| (ran.turn, ran.player, ran.order)).collect();
         let expected = [(2, 0, 9), (2, 1, 0), (2, 1, 1), (3, 1, 2), (3, 1, 3), (4, 1, 4)];
         assert_eq!(found, expected.map(|(turn, player, group)| (turn, player, order(group))));
         assert!(ledger.has_closed(0, 2) && !ledger.has_closed(0, 3));
@@ -108,10 +117,13 @@ mod tests {
         }
         ledger.accept(0, order(7));
         let turns = |gone: &[(u8, u32)]| -> Vec<(u8, u32)> {
-            ledger.expected(gone).iter().map(|ran| (ran.player, ran.turn)).collect()
+            ledger.expected(gone, &[]).iter().map(|ran| (ran.player, ran.turn)).collect()
         };
         assert_eq!(turns(&[]), [(0, 2), (1, 2), (0, 3), (1, 3)]);
         assert_eq!(turns(&[(1, 3)]), [(0, 2), (1, 2), (0, 3)]);
+        let back = ledger.expected(&[(1, 2)], &[(1, 3)]);
+        let back: Vec<(u8, u32)> = back.iter().map(|ran| (ran.player, ran.turn)).collect();
+        assert_eq!(back, [(0, 2), (0, 3), (1, 3)]);
         assert_eq!((ledger.cancel(0), ledger.cancel(0), ledger.cancel(1)), (1, 0, 0));
     }
 }

@@ -36,6 +36,21 @@ pub(crate) enum What {
     Pause(u8, bool),
     Leave(u8),
     Resign(u8),
+    /// A player's program is started anew and wants its place back.
+    Return(u8),
+    /// Somebody else wants the place of a player who has left.
+    LateJoin(u8),
+    /// A spectator comes, at this node.
+    Watch(u32),
+}
+
+/// Silence in the first or the last turns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Edge {
+    /// When somebody begins this turn.
+    pub(crate) turn: u32,
+    pub(crate) what: What,
+    pub(crate) lasts: Duration,
 }
 
 /// One game.
@@ -65,6 +80,11 @@ pub(crate) struct Plan {
     pub(crate) doomed: Vec<u8>,
     /// Players who leave or resign by themselves.
     pub(crate) leavers: Vec<u8>,
+    /// Bots play for those who are away.
+    pub(crate) bots: bool,
+    /// Spectators who come into the running match.
+    pub(crate) late_watchers: u32,
+    pub(crate) edges: Vec<Edge>,
 }
 
 impl Plan {
@@ -82,7 +102,7 @@ impl Plan {
         let watched = topology != Topology::Mesh && dice.between(0, 7) == 0;
         // Small games are cheap: many of them find more than a few large ones. With four players and more the frames are coarse, too.
         let units = dice.between(20, if players <= 3 { 30 } else { 20 }) as u32;
-        let pace = [Pace::Fixed, Pace::Fixed, Pace::Adaptive, Pace::Article][dice.between(0, 3) as usize];
+        let pace = [Pace::Fixed, Pace::Adaptive, Pace::Article, Pace::Article][dice.between(0, 3) as usize];
         let frames_per_second =
             [10, 10, 10, 20, if players <= 3 { 30 } else { 10 }][dice.between(0, 4) as usize];
         let mut plan = Self {
@@ -104,19 +124,35 @@ impl Plan {
             deeds: Vec::new(),
             doomed: Vec::new(),
             leavers: Vec::new(),
+            bots: dice.between(0, 1) == 0,
+            late_watchers: 0,
+            edges: Vec::new(),
         };
+        if topology != Topology::Mesh && dice.between(0, 3) == 0 {
+            plan.late_watchers = dice.between(1, 2) as u32;
+        }
         plan.clocks = (0..plan.nodes()).map(|_| clock(&mut dice)).collect();
         for _ in 0..dice.between(0, 2) {
             let (from, to) = (plan.node(&mut dice), plan.node(&mut dice));
             plan.odd_links.push((from, to, weather(&mut dice)));
         }
-        let episodes = dice.between(0, 3);
-        for number in 0..episodes {
-            plan.add_episode(number, &mut dice);
+        // Silence in the first and last turns needs no other trouble, which could make it last too long.
+        if dice.between(0, 3) == 0 {
+            plan.add_edges(&mut dice);
+        } else {
+            let episodes = dice.between(0, 3);
+            for number in 0..episodes {
+                plan.add_episode(number, &mut dice);
+                if dice.between(0, 2) == 0 {
+                    plan.add_episode(number, &mut dice);
+                }
+            }
+            if dice.between(0, 2) > 0 {
+                plan.add_doom(episodes, &mut dice);
+            }
         }
-        if dice.between(0, 2) == 0 {
-            plan.add_doom(episodes, &mut dice);
-        }
+        plan.add_watchers(&mut dice);
+        plan.deeds.sort_by_key(|deed| deed.at);
         plan
     }
 
@@ -133,12 +169,20 @@ impl Plan {
             .spectators_min(self.spectators)
             .drop_after(self.drop_after)
             .connect_timeout(Duration::from_secs(30))
+            .bots_take_over(self.bots)
+            .late_joins(Duration::from_secs(1))
+            .late_watchers(self.late_watchers > 0)
             .content_hash(self.setup.content_hash())
             .session_id(self.seed)
     }
 
-    /// Players, then the relay, then spectators.
+    /// Players, then the relay, then spectators, first those who are there from the start.
     pub(crate) fn nodes(&self) -> u32 {
+        self.early_nodes() + self.late_watchers
+    }
+
+    /// Those who are there from the start.
+    pub(crate) fn early_nodes(&self) -> u32 {
         u32::from(self.setup.players) + u32::from(self.topology == Topology::Relay) + self.spectators
     }
 
@@ -153,7 +197,12 @@ impl Plan {
     }
 
     fn node(&self, dice: &mut Dice) -> u32 {
-        dice.between(0, self.nodes() as i32 - 1) as u32
+        dice.between(0, self.early_nodes() as i32 - 1) as u32
+    }
+
+    /// Some of those who are there from the start.
+    fn some_nodes(&self, dice: &mut Dice) -> Vec<u32> {
+        (0..self.early_nodes()).filter(|_| dice.between(0, 2) == 0).collect()
     }
 
     fn player(&self, dice: &mut Dice) -> u8 {
@@ -167,15 +216,28 @@ impl Plan {
     fn add_episode(&mut self, number: i32, dice: &mut Dice) {
         let start = number * EPISODE + dice.between(500, 1_500);
         let spell = dice.between(SPELL_MS.0, SPELL_MS.1);
-        match dice.between(0, 6) {
+        match dice.between(0, 10) {
             0 => {
-                let island = (0..self.nodes()).filter(|_| dice.between(0, 2) == 0).collect();
+                let island = self.some_nodes(dice);
                 self.add(start, What::Cut(island));
                 self.add(start + spell, What::Heal);
             }
-            1 => {
+            1 | 7 => {
                 let node = self.node(dice);
                 self.add(start, What::Sleep(node, millis(spell)));
+            }
+            // Several processes are stopped at once.
+            8 => {
+                for node in self.some_nodes(dice) {
+                    self.add(start, What::Sleep(node, millis(spell)));
+                }
+            }
+            // A program crashes and is started anew.
+            9..=10 => {
+                let player = self.player(dice);
+                if self.may_come_back(player) {
+                    self.add(start, What::Return(player));
+                }
             }
             2..=3 => {
                 let (first, second) = (self.player(dice), self.player(dice));
@@ -203,6 +265,39 @@ impl Plan {
         }
         self.leavers.push(player);
         self.add(start, if resigns { What::Resign(player) } else { What::Leave(player) });
+        if !resigns && self.may_come_back(player) && dice.between(0, 1) == 0 {
+            self.add(start + dice.between(1_500, 6_000), What::LateJoin(player));
+        }
+    }
+
+    /// Only in a star, whose middle stays.
+    fn may_come_back(&self, player: u8) -> bool {
+        match self.topology {
+            Topology::Mesh => false,
+            Topology::Host => player != 0,
+            Topology::Relay => true,
+        }
+    }
+
+    fn add_edges(&mut self, dice: &mut Dice) {
+        for turn in [dice.between(0, 10), self.turns as i32 - 1 - dice.between(0, 8)] {
+            if dice.between(0, 3) == 0 {
+                continue;
+            }
+            let lasts = millis(dice.between(SPELL_MS.0, SPELL_MS.1));
+            let what = match dice.between(0, 2) {
+                0 => What::Cut(self.some_nodes(dice)),
+                1 => What::Sleep(self.node(dice), lasts),
+                _ => What::Weather(self.weather.loss_ppm(1_000_000)),
+            };
+            self.edges.push(Edge { turn: turn as u32, what, lasts });
+        }
+    }
+
+    fn add_watchers(&mut self, dice: &mut Dice) {
+        for node in self.early_nodes()..self.nodes() {
+            self.add(dice.between(500, 9_000), What::Watch(node));
+        }
     }
 
     /// Some players are lost for good. Whoever has to go on is with the middle of the star, or in the majority of a mesh.
@@ -235,6 +330,15 @@ impl Plan {
             let island = self.doomed.iter().map(|&player| player.into()).collect();
             self.add(start, What::Cut(island));
         }
+        // Before the others give them up, or after it.
+        let latest = self.drop_after.as_millis() as i32 + 4_000;
+        for player in self.doomed.clone() {
+            if self.may_come_back(player) && dice.between(0, 2) > 0 {
+                self.add(start + dice.between(1_000, latest), What::Return(player));
+            }
+        }
+        // There has to be something to come back to.
+        self.turns += 40;
     }
 }
 
@@ -306,13 +410,17 @@ mod tests {
             }
         }
         let deeds = || plans.iter().flat_map(|plan| &plan.deeds).map(|deed| &deed.what);
-        let kinds: [fn(&What) -> bool; 6] = [
+        assert!(plans.iter().any(|plan| !plan.edges.is_empty()));
+        let kinds: [fn(&What) -> bool; 9] = [
             |what| matches!(what, What::Weather(_)),
             |what| matches!(what, What::Cut(_)),
             |what| matches!(what, What::Sleep(..)),
             |what| matches!(what, What::Pause(..)),
             |what| matches!(what, What::Leave(_)),
             |what| matches!(what, What::Resign(_)),
+            |what| matches!(what, What::Return(_)),
+            |what| matches!(what, What::LateJoin(_)),
+            |what| matches!(what, What::Watch(_)),
         ];
         assert!(kinds.iter().all(|is_kind| deeds().any(is_kind)));
     }

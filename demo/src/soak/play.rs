@@ -2,8 +2,8 @@
 
 use testudo_lockstep::simnet::SimNet;
 use testudo_lockstep::{
-    ConfigError, Driver, Duration, EndReason, Event, Identity, Instant, PeerId, PlayerId, Session, Topology,
-    Turn, VirtualMatch,
+    ConfigError, Driver, Duration, EndReason, Event, Identity, Instant, PeerId, PlayerId, Session,
+    SessionPhase, Topology, Turn, VirtualMatch,
 };
 
 use crate::bots;
@@ -19,6 +19,28 @@ const PATIENCE: Duration = Duration::from_secs(150);
 /// Orders that a player sometimes submits at once.
 const BURST: u32 = 5;
 
+/// Secrets of those who take somebody else's place are so much larger.
+const STRANGER: u8 = 100;
+
+/// Time after which somebody who did not get in tries again.
+const TRY_AGAIN: Duration = Duration::from_millis(700);
+
+/// Whoever comes so long before the end has to come through.
+const TIME_TO_JOIN: Duration = Duration::from_secs(25);
+
+/// After any match.
+const NEVER: Instant = Instant::from_millis(u64::MAX / 4_000);
+
+/// Somebody who comes into the running match.
+#[derive(Clone, Copy, Debug)]
+struct Comer {
+    node: u32,
+    secret: u8,
+    /// When it came, and when it tried last.
+    since: Instant,
+    tried: Instant,
+}
+
 /// Injected faults: packets; for partitions, drops and pauses the number of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Faults {
@@ -30,6 +52,8 @@ pub(crate) struct Faults {
     pub(crate) drop: u64,
     pub(crate) rejoin: u64,
     pub(crate) pause: u64,
+    pub(crate) late_joins: u64,
+    pub(crate) watchers: u64,
 }
 
 /// The result of a game.
@@ -87,10 +111,22 @@ pub(crate) fn play(plan: &Plan) -> Result<GameReport, PlanError> {
 
 struct Running<'a> {
     plan: &'a Plan,
+    game: Game,
     virtual_match: VirtualMatch<Fighter>,
     ledger: Ledger,
     /// By node.
     news: Vec<News>,
+    /// By node: whether its orders are its own. Not while a player who was gone is not back yet.
+    plays: Vec<bool>,
+    /// Those who came into the running match, the latest of each node last.
+    comers: Vec<Comer>,
+    /// What programs did that were started anew since.
+    former: Vec<Client>,
+    /// Nodes that are cut off for good.
+    island: Vec<u32>,
+    edges_done: Vec<bool>,
+    /// What ends after an edge, and when.
+    reliefs: Vec<(Instant, What)>,
     faults: Faults,
     findings: Vec<Finding>,
     /// When the first client began turn 0.
@@ -105,7 +141,8 @@ impl<'a> Running<'a> {
         let game = Game::new(plan.setup)?;
         let mut drivers = Vec::new();
         for node in 0..plan.nodes() {
-            drivers.push(Driver::new(Fighter::new(game.clone()), session(plan, node)?));
+            let start = plan.clocks.get(node as usize).map_or(Instant::ZERO, |clock| Instant::ZERO + clock.offset);
+            drivers.push(Driver::new(Fighter::new(game.clone()), session(plan, node, start, secret_of(node))?));
         }
         let mut net = SimNet::new(plan.seed);
         net.set_default(plan.weather);
@@ -116,11 +153,21 @@ impl<'a> Running<'a> {
         for (node, clock) in plan.clocks.iter().enumerate() {
             virtual_match.set_clock(node, *clock);
         }
+        for node in plan.early_nodes()..plan.nodes() {
+            virtual_match.put_to_sleep(node as usize, NEVER);
+        }
         Ok(Self {
             plan,
+            game,
             virtual_match,
             ledger: Ledger::new(plan.setup.players, plan.turns, TURNS_AHEAD, plan.orders_per_turn),
             news: vec![News::default(); plan.nodes() as usize],
+            plays: vec![true; plan.nodes() as usize],
+            comers: Vec::new(),
+            former: Vec::new(),
+            island: Vec::new(),
+            edges_done: vec![false; plan.edges.len()],
+            reliefs: Vec::new(),
             faults: Faults::default(),
             findings: Vec::new(),
             began: None,
@@ -131,16 +178,17 @@ impl<'a> Running<'a> {
 
     fn run(&mut self) {
         let (mut progress, mut since) = (0, Instant::ZERO);
-        while !self.virtual_match.is_over() {
+        while !self.is_over() {
             let now = self.virtual_match.now();
             self.do_deeds(now);
-            let (plan, ledger) = (self.plan, &mut self.ledger);
+            let (plan, ledger, plays) = (self.plan, &mut self.ledger, &self.plays);
             self.virtual_match.step(&mut |node, turn, fighter: &Fighter, session: &mut Session<Order>| {
-                if node < usize::from(plan.setup.players) {
+                if node < usize::from(plan.setup.players) && plays[node] {
                     give_orders(plan, ledger, node as u8, turn, fighter, session);
                 }
             });
             self.take_news();
+            self.try_again(now);
             let turns: u32 = self.virtual_match.drivers().iter().map(|d| d.simulation().turns()).sum();
             let over = self.virtual_match.drivers().iter().filter(|d| d.session().is_over()).count();
             let reached = u64::from(turns) + over as u64;
@@ -172,8 +220,9 @@ impl<'a> Running<'a> {
     fn plays_to_the_end(&self, node: usize) -> bool {
         let plan = self.plan;
         match identity(plan, node as u32) {
+            _ if self.comers.iter().any(|comer| comer.node == node as u32) => false,
             Identity::Player(player) => !plan.doomed.contains(&player.0) && !plan.leaves(player.0),
-            Identity::Spectator => true,
+            Identity::Spectator => node < plan.early_nodes() as usize,
             Identity::Relay => false,
         }
     }
@@ -185,6 +234,90 @@ impl<'a> Running<'a> {
             self.deeds_done += 1;
             self.do_deed(now, &deed.what);
         }
+        let reached = self.virtual_match.drivers().iter().map(|driver| driver.session().next_turn().0).max();
+        for (index, edge) in plan.edges.iter().enumerate() {
+            if !self.edges_done[index] && reached.is_some_and(|turn| turn >= edge.turn) {
+                self.edges_done[index] = true;
+                self.do_deed(now, &edge.what);
+                let relief = match edge.what {
+                    What::Weather(_) => What::Weather(plan.weather),
+                    _ => What::Heal,
+                };
+                self.reliefs.push((now + edge.lasts, relief));
+            }
+        }
+        while let Some(index) = self.reliefs.iter().position(|(at, _)| *at <= now) {
+            let (_, relief) = self.reliefs.remove(index);
+            self.do_deed(now, &relief);
+        }
+    }
+
+    /// Everybody is over who has been there.
+    fn is_over(&self) -> bool {
+        let came = |node: usize| {
+            node < self.plan.early_nodes() as usize || self.comers.iter().any(|comer| comer.node == node as u32)
+        };
+        let drivers = self.virtual_match.drivers();
+        (0..drivers.len()).filter(|node| came(*node)).all(|node| drivers[node].session().is_over())
+            && !self.comers.iter().any(|comer| self.tries_again(comer))
+    }
+
+    /// Somebody comes into the running match, with a program that has just started.
+    fn come(&mut self, now: Instant, node: u32, secret: u8) {
+        self.island.retain(|other| *other != node);
+        self.virtual_match.net_mut().set_partition(&self.island);
+        self.virtual_match.put_to_sleep(node as usize, Instant::ZERO);
+        match self.comers.iter_mut().find(|comer| comer.node == node) {
+            // Another attempt.
+            Some(comer) if comer.secret == secret => comer.tried = now,
+            _ => {
+                self.comers.retain(|comer| comer.node != node);
+                self.comers.push(Comer { node, secret, since: now, tried: now });
+            }
+        }
+        let start = self.virtual_match.local_time(node as usize);
+        let Ok(session) = session(self.plan, node, start, secret) else { return };
+        let fresh = Driver::new(Fighter::new(self.game.clone()), session);
+        let former = core::mem::replace(&mut self.virtual_match.drivers_mut()[node as usize], fresh);
+        self.keep_former(node, former);
+        self.plays[node as usize] = identity(self.plan, node) == Identity::Spectator;
+        if node < u32::from(self.plan.setup.players) {
+            self.ledger.restart(node as u8);
+        }
+    }
+
+    /// What a program did before it was started anew is judged, too.
+    fn keep_former(&mut self, node: u32, former: Driver<Fighter>) {
+        let news = core::mem::take(&mut self.news[node as usize]);
+        let (mut fighter, session) = former.into_parts();
+        let name = format!("{}, before it came again", name_of(self.plan, node));
+        let client = Client { name, state: session.phase(), has_to_finish: false, news, trace: fighter.take_trace() };
+        // It is no witness of the whole match, even if it was there to its end.
+        if client.state != SessionPhase::Finished {
+            self.former.push(client);
+        }
+    }
+
+    /// Who did not get in tries again as long as the match runs.
+    fn try_again(&mut self, now: Instant) {
+        let again = |comer: &&Comer| self.tries_again(comer) && now.since(comer.tried) >= TRY_AGAIN;
+        let again: Vec<(u32, u8)> =
+            self.comers.iter().filter(again).map(|comer| (comer.node, comer.secret)).collect();
+        for (node, secret) in again {
+            self.come(now, node, secret);
+        }
+    }
+
+    fn tries_again(&self, comer: &Comer) -> bool {
+        let drivers = self.virtual_match.drivers();
+        let failed = matches!(drivers[comer.node as usize].session().phase(), SessionPhase::Failed(_));
+        failed && drivers[self.plan.centre() as usize].session().phase() == SessionPhase::Running
+    }
+
+    /// Whether somebody who came had the time to come through.
+    fn had_time(&self, comer: &Comer) -> bool {
+        let end = self.ended.unwrap_or(self.virtual_match.now());
+        end.since(comer.since) >= TIME_TO_JOIN
     }
 
     fn do_deed(&mut self, now: Instant, what: &What) {
@@ -192,9 +325,16 @@ impl<'a> Running<'a> {
             What::Weather(weather) => self.virtual_match.net_mut().set_default(weather),
             What::Cut(ref island) => {
                 self.faults.partition += 1;
+                self.island.clone_from(island);
                 self.virtual_match.net_mut().set_partition(island);
             }
-            What::Heal => self.virtual_match.net_mut().set_partition(&[]),
+            What::Heal => {
+                self.island.clear();
+                self.virtual_match.net_mut().set_partition(&[]);
+            }
+            What::Return(player) => self.come(now, player.into(), secret_of(player.into())),
+            What::LateJoin(player) => self.come(now, player.into(), secret_of(player.into()) + STRANGER),
+            What::Watch(node) => self.come(now, node, secret_of(node)),
             What::Sleep(node, span) => self.virtual_match.put_to_sleep(node as usize, now + span),
             What::Pause(player, paused) => self.session(player).pause(paused),
             What::Leave(player) => {
@@ -233,6 +373,11 @@ impl<'a> Running<'a> {
                         EndReason::Dropped => news.dropped.push((player.0, turn.0)),
                     },
                     Event::Paused { paused: true, .. } => news.pauses += 1,
+                    Event::Joined { .. } => news.joined = true,
+                    Event::PlayerReturned { player, turn } => {
+                        news.back.push((player.0, turn.0));
+                        self.plays[node] |= usize::from(player.0) == node;
+                    }
                     _ => {}
                 }
             }
@@ -246,14 +391,14 @@ impl<'a> Running<'a> {
         let mut stalled_frames = 0;
         let mut clients = Vec::new();
         for node in 0..plan.nodes() {
-            let has_to_finish = self.plays_to_the_end(node as usize);
+            let comer = self.comers.iter().find(|comer| comer.node == node);
+            let has_to_finish = comer.map_or(self.plays_to_the_end(node as usize), |comer| self.had_time(comer));
             let driver = &mut self.virtual_match.drivers_mut()[node as usize];
             stalled_frames += driver.session().stats().stalled_frames;
-            let name = match identity(plan, node) {
-                Identity::Player(player) => format!("player {player}"),
-                Identity::Spectator => "the spectator".into(),
-                Identity::Relay => continue,
-            };
+            if identity(plan, node) == Identity::Relay {
+                continue;
+            }
+            let name = name_of(plan, node);
             clients.push(Client {
                 name,
                 state: driver.session().phase(),
@@ -262,6 +407,7 @@ impl<'a> Running<'a> {
                 trace: driver.simulation_mut().take_trace(),
             });
         }
+        clients.append(&mut self.former);
         let verdict = judge(&clients, &self.ledger, plan.turns);
         let reference = verdict.reference.map(|index| &clients[index]);
         let news = reference.map(|client| &client.news);
@@ -271,9 +417,19 @@ impl<'a> Running<'a> {
         self.faults.corruption = stats.corrupted;
         self.faults.drop = news.map_or(0, |news| news.dropped.len() as u64);
         self.faults.pause = news.map_or(0, |news| news.pauses);
+        let back = |stranger: bool| {
+            let came = |player: u8| {
+                let is_stranger = |comer: &Comer| comer.node == u32::from(player) && comer.secret >= STRANGER;
+                self.comers.iter().any(is_stranger) == stranger
+            };
+            news.map_or(0, |news| news.back.iter().filter(|(player, _)| came(*player)).count() as u64)
+        };
+        (self.faults.rejoin, self.faults.late_joins) = (back(false), back(true));
+        let watch = |client: &&Client| client.news.joined && client.name.starts_with("spectator");
+        self.faults.watchers = clients.iter().filter(watch).count() as u64;
         self.findings.extend(verdict.findings);
         let (turns, contacts) =
-            reference.map_or((0, 0), |client| (client.trace.checksums.len() as u32, client.trace.contacts));
+            reference.map_or((0, 0), |client| (client.trace.turns(), client.trace.contacts));
         let has_failed = !self.findings.is_empty();
         let traces = clients.into_iter().filter(|_| has_failed).map(|client| client.trace).collect();
         GameReport {
@@ -302,9 +458,22 @@ fn identity(plan: &Plan, node: u32) -> Identity {
     }
 }
 
-fn session(plan: &Plan, node: u32) -> Result<Session<Order>, ConfigError> {
-    let start = plan.clocks.get(node as usize).map_or(Instant::ZERO, |clock| Instant::ZERO + clock.offset);
-    let mut session = Session::new(plan.config(), identity(plan, node), start)?;
+fn name_of(plan: &Plan, node: u32) -> String {
+    match identity(plan, node) {
+        Identity::Player(player) => format!("player {player}"),
+        Identity::Spectator => format!("spectator {node}"),
+        Identity::Relay => "relay".into(),
+    }
+}
+
+/// By which the middle of the star knows who is at a node.
+fn secret_of(node: u32) -> u8 {
+    node as u8 + 1
+}
+
+fn session(plan: &Plan, node: u32, start: Instant, secret: u8) -> Result<Session<Order>, ConfigError> {
+    let config = plan.config().seat_secret([secret; 16]);
+    let mut session = Session::new(config, identity(plan, node), start)?;
     match plan.topology {
         Topology::Mesh => (0..node).for_each(|other| session.connect(PeerId(other))),
         Topology::Host | Topology::Relay if node != plan.centre() => session.connect(PeerId(plan.centre())),

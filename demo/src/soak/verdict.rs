@@ -1,6 +1,7 @@
 //! Whether everybody ran the same: a comparison from outside of what the clients remember.
 
 use core::fmt;
+use core::ops::Range;
 
 use testudo_lockstep::SessionPhase;
 
@@ -15,6 +16,10 @@ pub(crate) struct News {
     pub(crate) dropped: Vec<(u8, u32)>,
     /// Players who left or resigned, and the first turn without them.
     pub(crate) left: Vec<(u8, u32)>,
+    /// Players who are back, and the first turn with them.
+    pub(crate) back: Vec<(u8, u32)>,
+    /// It came into the running match.
+    pub(crate) joined: bool,
     /// Pauses that began.
     pub(crate) pauses: u64,
 }
@@ -66,14 +71,16 @@ impl fmt::Display for Finding {
 pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict {
     let mut findings = Vec::new();
     for client in clients.iter().filter(|client| client.has_to_finish) {
-        let ran = client.trace.checksums.len();
-        if client.state != SessionPhase::Finished || ran != turns as usize {
+        let ran = client.trace.turns();
+        if client.state != SessionPhase::Finished || ran != turns {
             let text = format!("{} ran {ran} of {turns} turns and is {:?}", client.name, client.state);
             findings.push(Finding::Unrecovered(text));
         }
     }
     let finished = |client: &Client| client.state == SessionPhase::Finished;
-    let Some(reference) = clients.iter().position(finished) else {
+    // Who came later has not seen everything.
+    let is_whole = |client: &Client| finished(client) && client.trace.first == 0;
+    let Some(reference) = clients.iter().position(is_whole) else {
         findings.push(Finding::Unrecovered("nobody finished".into()));
         return Verdict { reference: None, findings, compared: 0, orders: 0 };
     };
@@ -81,16 +88,19 @@ pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict 
     if whole.contacts == 0 {
         findings.push(Finding::Void);
     }
-    let expected = ledger.expected(&whole.gone);
+    let expected = ledger.expected(&whole.gone, &whole.back);
     let mut compared = 0;
     for client in clients {
         let limit = comparable(client, whole, &mut findings);
-        compared += limit as u64;
-        let here = client.trace.checksums.iter().zip(&whole.checksums).take(limit);
-        if let Some(turn) = here.into_iter().position(|(a, b)| a != b) {
+        let first = client.trace.first;
+        compared += u64::from(limit.saturating_sub(first));
+        let whole = whole.checksums.iter().skip(first as usize);
+        let mut here = client.trace.checksums.iter().zip(whole).take(limit.saturating_sub(first) as usize);
+        if let Some(turn) = here.position(|(a, b)| a != b) {
+            let turn = first as usize + turn;
             findings.push(Finding::Mismatch(format!("{} differs from turn {turn} on", client.name)));
         }
-        compare_orders(client, &expected, limit as u32, &mut findings);
+        compare_orders(client, &expected, first..limit, &mut findings);
         if client.news.desync && finished(client) {
             findings.push(Finding::Mismatch(format!("{} was told of a desync", client.name)));
         }
@@ -100,15 +110,24 @@ pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict 
 
 /// The turns of a client that have to be as the reference's: all, but that whoever has been dropped may have run turns in which the
 /// survivors go on without it or its companions.
-fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> usize {
-    let gone = &client.trace.gone;
-    let ran = client.trace.checksums.len().min(whole.checksums.len());
+fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> u32 {
+    let trace = &client.trace;
+    let gone = &trace.gone;
+    let ran = trace.turns().min(whole.turns());
     let unknown = |here: &[(u8, u32)], there: &[(u8, u32)]| {
         here.iter().copied().filter(|gone| !there.contains(gone)).collect::<Vec<_>>()
     };
-    let (more, fewer) = (unknown(gone, &whole.gone), unknown(&whole.gone, gone));
+    // Who was away or came back before it came, it cannot tell.
+    let seen = |all: &[(u8, u32)]| all.iter().copied().filter(|at| at.1 >= trace.first).collect::<Vec<_>>();
+    let (more, fewer) = (unknown(gone, &whole.gone), unknown(&seen(&whole.gone), gone));
+    let returns = (unknown(&trace.back, &whole.back), unknown(&seen(&whole.back), &trace.back));
     let news: Vec<(u8, u32)> = client.news.dropped.iter().chain(&client.news.left).copied().collect();
     let is_survivor = client.state == SessionPhase::Finished;
+    if !returns.0.is_empty() || (is_survivor && !returns.1.is_empty()) || trace.back != client.news.back {
+        let (here, news) = (&trace.back, &client.news.back);
+        let text = format!("{} knows {here:?} to be back and was told {news:?}, others {:?}", client.name, whole.back);
+        findings.push(Finding::Mismatch(text));
+    }
     if !more.is_empty() || (is_survivor && !fewer.is_empty()) {
         let text = format!("{} knows {gone:?} to be gone, others {:?}", client.name, whole.gone);
         findings.push(Finding::Mismatch(text));
@@ -120,13 +139,13 @@ fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> us
     if is_survivor {
         return ran;
     }
-    fewer.iter().map(|(_, turn)| *turn as usize).min().unwrap_or(ran).min(ran)
+    fewer.iter().chain(&returns.1).map(|(_, turn)| *turn).min().unwrap_or(ran).min(ran)
 }
 
 /// Nothing lost, nothing twice, nothing in another turn or order.
-fn compare_orders(client: &Client, expected: &[Ran], limit: u32, findings: &mut Vec<Finding>) {
-    let mut ran = client.trace.orders.iter().filter(|ran| ran.turn < limit);
-    let mut due = expected.iter().filter(|ran| ran.turn < limit);
+fn compare_orders(client: &Client, expected: &[Ran], turns: Range<u32>, findings: &mut Vec<Finding>) {
+    let mut ran = client.trace.orders.iter().filter(|ran| turns.contains(&ran.turn));
+    let mut due = expected.iter().filter(|ran| turns.contains(&ran.turn));
     loop {
         let text = match (ran.next(), due.next()) {
             (None, None) => return,

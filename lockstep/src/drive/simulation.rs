@@ -62,7 +62,7 @@ pub trait Simulation {
         let _ = (player, turn);
     }
 
-    /// Appends the whole state, for somebody who joins the running match; usually `state::save`. Returns whether the game can do so.
+    /// Writes the whole state into `out`, which is empty, for somebody who joins the running match; usually `state::save`. Returns whether the game can do so.
     /// Default: it cannot, and nobody joins a running match with this peer's help.
     fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
         let _ = out;

@@ -150,6 +150,11 @@ impl<S: Simulation> VirtualMatch<S> {
         self.drivers.iter().all(|driver| driver.session().is_over())
     }
 
+    /// What a peer's own clock shows now.
+    pub fn local_time(&self, peer: usize) -> Instant {
+        self.clocks[peer].local(self.now)
+    }
+
     /// Virtual time.
     #[must_use]
     pub fn now(&self) -> Instant {
