@@ -115,7 +115,7 @@ start=$SECONDS
 run soak 0 "$RELEASE" soak --games 60 --seed 1 --json
 for key in mismatches stalls_unrecovered; do equal "soak $key" "$(value $key "$WORK/soak.out")" 0; done
 equal "soak failing_seeds" "$(list failing_seeds "$WORK/soak.out")" ""
-for key in loss duplicate reorder partition corruption drop pause; do
+for key in loss duplicate reorder partition corruption drop pause rejoins watchers; do
   (($(value $key "$WORK/soak.out") > 0)) || fail "60 games without any $key"
 done
 (($(value turns_total "$WORK/soak.out") >= 6000)) || fail "games are shorter than 100 turns"

@@ -147,6 +147,10 @@ impl Plan {
                     plan.add_episode(number, &mut dice);
                 }
             }
+            if dice.between(0, 3) == 0 {
+                let start = dice.between(500, 4_000);
+                plan.add_leaver(start, &mut dice);
+            }
             if dice.between(0, 2) > 0 {
                 plan.add_doom(episodes, &mut dice);
             }
@@ -258,25 +262,21 @@ impl Plan {
     /// The host of a star forwards for all: if it leaves, the match ends.
     fn add_leaver(&mut self, start: i32, dice: &mut Dice) {
         let player = self.player(dice);
-        let resigns = dice.between(0, 1) == 0;
-        let is_host = self.topology == Topology::Host && player == 0;
+        let resigns = dice.between(0, 2) == 0;
+        let is_host = self.topology != Topology::Mesh && player == 0;
         if !self.leavers.is_empty() || (is_host && !resigns) {
             return;
         }
         self.leavers.push(player);
         self.add(start, if resigns { What::Resign(player) } else { What::Leave(player) });
-        if !resigns && self.may_come_back(player) && dice.between(0, 1) == 0 {
+        if !resigns && self.may_come_back(player) && dice.between(0, 3) > 0 {
             self.add(start + dice.between(1_500, 6_000), What::LateJoin(player));
         }
     }
 
-    /// Only in a star, whose middle stays.
+    /// Only in a star. Player 0 stays: somebody has to have seen the whole match.
     fn may_come_back(&self, player: u8) -> bool {
-        match self.topology {
-            Topology::Mesh => false,
-            Topology::Host => player != 0,
-            Topology::Relay => true,
-        }
+        self.topology != Topology::Mesh && player != 0
     }
 
     fn add_edges(&mut self, dice: &mut Dice) {
@@ -310,7 +310,7 @@ impl Plan {
             Topology::Relay => (players / 2).min(players - 1 - self.leavers.len() as u8),
         };
         let can_go =
-            |player: &u8| !self.leavers.contains(player) && (self.topology != Topology::Host || *player != 0);
+            |player: &u8| !self.leavers.contains(player) && (self.topology == Topology::Mesh || *player != 0);
         let mut choice: Vec<u8> = (0..players).filter(can_go).collect();
         let count = dice.between(1, i32::from(most.max(1))).min(i32::from(most)).min(choice.len() as i32);
         for _ in 0..count {

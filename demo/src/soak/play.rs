@@ -141,8 +141,10 @@ impl<'a> Running<'a> {
         let game = Game::new(plan.setup)?;
         let mut drivers = Vec::new();
         for node in 0..plan.nodes() {
-            let start = plan.clocks.get(node as usize).map_or(Instant::ZERO, |clock| Instant::ZERO + clock.offset);
-            drivers.push(Driver::new(Fighter::new(game.clone()), session(plan, node, start, secret_of(node))?));
+            let start =
+                plan.clocks.get(node as usize).map_or(Instant::ZERO, |clock| Instant::ZERO + clock.offset);
+            drivers
+                .push(Driver::new(Fighter::new(game.clone()), session(plan, node, start, secret_of(node))?));
         }
         let mut net = SimNet::new(plan.seed);
         net.set_default(plan.weather);
@@ -255,7 +257,8 @@ impl<'a> Running<'a> {
     /// Everybody is over who has been there.
     fn is_over(&self) -> bool {
         let came = |node: usize| {
-            node < self.plan.early_nodes() as usize || self.comers.iter().any(|comer| comer.node == node as u32)
+            node < self.plan.early_nodes() as usize
+                || self.comers.iter().any(|comer| comer.node == node as u32)
         };
         let drivers = self.virtual_match.drivers();
         (0..drivers.len()).filter(|node| came(*node)).all(|node| drivers[node].session().is_over())
@@ -291,7 +294,8 @@ impl<'a> Running<'a> {
         let news = core::mem::take(&mut self.news[node as usize]);
         let (mut fighter, session) = former.into_parts();
         let name = format!("{}, before it came again", name_of(self.plan, node));
-        let client = Client { name, state: session.phase(), has_to_finish: false, news, trace: fighter.take_trace() };
+        let client =
+            Client { name, state: session.phase(), has_to_finish: false, news, trace: fighter.take_trace() };
         // It is no witness of the whole match, even if it was there to its end.
         if client.state != SessionPhase::Finished {
             self.former.push(client);
@@ -317,7 +321,8 @@ impl<'a> Running<'a> {
     /// Whether somebody who came had the time to come through.
     fn had_time(&self, comer: &Comer) -> bool {
         let end = self.ended.unwrap_or(self.virtual_match.now());
-        end.since(comer.since) >= TIME_TO_JOIN
+        // Whoever was cut off for good afterwards has no part in this any more.
+        end.since(comer.since) >= TIME_TO_JOIN && !self.island.contains(&comer.node)
     }
 
     fn do_deed(&mut self, now: Instant, what: &What) {
@@ -335,7 +340,13 @@ impl<'a> Running<'a> {
             What::Return(player) => self.come(now, player.into(), secret_of(player.into())),
             What::LateJoin(player) => self.come(now, player.into(), secret_of(player.into()) + STRANGER),
             What::Watch(node) => self.come(now, node, secret_of(node)),
-            What::Sleep(node, span) => self.virtual_match.put_to_sleep(node as usize, now + span),
+            What::Sleep(node, span) => {
+                if span > self.plan.drop_after.times(2) {
+                    // It came for nothing.
+                    self.comers.retain(|comer| comer.node != node);
+                }
+                self.virtual_match.put_to_sleep(node as usize, now + span);
+            }
             What::Pause(player, paused) => self.session(player).pause(paused),
             What::Leave(player) => {
                 let cancelled = self.session(player).leave();
@@ -392,7 +403,8 @@ impl<'a> Running<'a> {
         let mut clients = Vec::new();
         for node in 0..plan.nodes() {
             let comer = self.comers.iter().find(|comer| comer.node == node);
-            let has_to_finish = comer.map_or(self.plays_to_the_end(node as usize), |comer| self.had_time(comer));
+            let has_to_finish =
+                comer.map_or(self.plays_to_the_end(node as usize), |comer| self.had_time(comer));
             let driver = &mut self.virtual_match.drivers_mut()[node as usize];
             stalled_frames += driver.session().stats().stalled_frames;
             if identity(plan, node) == Identity::Relay {

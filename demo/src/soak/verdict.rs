@@ -125,7 +125,10 @@ fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> u3
     let is_survivor = client.state == SessionPhase::Finished;
     if !returns.0.is_empty() || (is_survivor && !returns.1.is_empty()) || trace.back != client.news.back {
         let (here, news) = (&trace.back, &client.news.back);
-        let text = format!("{} knows {here:?} to be back and was told {news:?}, others {:?}", client.name, whole.back);
+        let text = format!(
+            "{} knows {here:?} to be back and was told {news:?}, others {:?}",
+            client.name, whole.back
+        );
         findings.push(Finding::Mismatch(text));
     }
     if !more.is_empty() || (is_survivor && !fewer.is_empty()) {
@@ -188,7 +191,7 @@ mod tests {
     fn clients() -> Vec<Client> {
         let trace = Trace {
             checksums: (0..u64::from(TURNS)).map(|turn| turn * 77).collect(),
-            orders: ledger().expected(&[]),
+            orders: ledger().expected(&[], &[]),
             gone: Vec::new(),
             contacts: 3,
             ..Trace::default()
@@ -280,6 +283,31 @@ mod tests {
         };
         assert_eq!(dropped_at(4, 4), Vec::<String>::new());
         assert_eq!(dropped_at(4, 3).len(), 1);
+    }
+
+    #[test]
+    fn who_comes_later_is_compared_from_its_first_turn_on() {
+        let late = |client: &mut Client, first: u32| {
+            client.trace.first = first;
+            client.trace.checksums.drain(..first as usize);
+            client.trace.orders.retain(|ran| ran.turn >= first);
+        };
+        assert_eq!(findings(|clients| late(&mut clients[1], 3)), Vec::<String>::new());
+        is_found(
+            |clients| {
+                late(&mut clients[1], 3);
+                clients[1].trace.checksums[1] ^= 1;
+            },
+            "differs from turn 4 on",
+        );
+        is_found(
+            |clients| {
+                late(&mut clients[1], 3);
+                drop(clients[1].trace.orders.remove(0));
+            },
+            "was due",
+        );
+        is_found(|clients| clients[1].trace.back.push((2, 4)), "to be back");
     }
 
     #[test]

@@ -37,7 +37,19 @@ fn a_few_games_pass_and_are_the_same_twice() {
     assert!(report["simulated_seconds"].as_f64() > Some(60.0), "{report}");
     let games = |class: &Value| number(class, "/games");
     assert_eq!(report["speed"].as_array().unwrap().iter().map(games).sum::<u64>(), 6);
-    for kind in ["loss", "duplicate", "reorder", "partition", "corruption", "drop", "rejoin", "pause"] {
+    for kind in [
+        "loss",
+        "duplicate",
+        "reorder",
+        "partition",
+        "corruption",
+        "drop",
+        "rejoin",
+        "rejoins",
+        "pause",
+        "late_joins",
+        "watchers",
+    ] {
         number(&report, &format!("/faults/{kind}"));
     }
     assert_eq!(number(&report, "/drops_agreed"), number(&report, "/faults/drop"));
