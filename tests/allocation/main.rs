@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, ChainDef, Fx, PolygonDef, Shape, Vec2, World, WorldDef};
 
 /// The system's allocator, with counters.
 struct Counting;
@@ -91,6 +91,38 @@ fn a_steady_step_does_not_allocate() {
     }
     let allocations = COUNTS.get().allocations - before;
     assert!(contacts > 10_000, "the crowd touches: {contacts}");
+    assert_eq!(allocations, 0, "allocations in 120 steady steps");
+}
+
+#[test]
+fn a_steady_step_on_terrain_does_not_allocate() {
+    let mut world = World::new(WorldDef::new()).expect("defaults");
+    // A pen for half of them, too narrow for their march.
+    let pen = [(-36, -15), (-20, -14), (-19, 0), (-20, 15), (-36, 14)].map(|(x, y)| Vec2::from_ints(x, y));
+    world.create_chain(&ChainDef::new(&pen).closed(true)).expect("a good chain");
+    let rock = [(-6, 0), (0, -3), (7, 0), (0, 4)].map(|(x, y)| Vec2::from_ints(x, y));
+    world.create_polygon(&PolygonDef::new(&rock)).expect("a good polygon");
+    let units: Vec<BodyId> = (0..300)
+        .map(|i| {
+            let (block, i) = (i / 150, i % 150);
+            let place = Vec2::from_ints(block * 40 - 35 + i % 15, i / 15 * 2 - 8);
+            let unit = Shape::circle(Fx::lit("0.5"));
+            world.create_body(&BodyDef::dynamic(unit).position(place)).expect("in range")
+        })
+        .collect();
+    world.set_pair_ignored(units[0], units[1], true).expect("alive");
+    for step in 0..480 {
+        frame(&mut world, &units, step);
+    }
+    let before = COUNTS.get().allocations;
+    let mut on_terrain = 0;
+    for step in 0..120 {
+        frame(&mut world, &units, step);
+        let terrain = |id| world.body(id).is_some_and(|body| body.terrain().is_some());
+        on_terrain += world.contacts().filter(|contact| terrain(contact.a)).count();
+    }
+    let allocations = COUNTS.get().allocations - before;
+    assert!(on_terrain > 30, "the crowd touches the terrain: {on_terrain}");
     assert_eq!(allocations, 0, "allocations in 120 steady steps");
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use testudo_physics::{BodyDef, BodyId, EdgePolicy, Fx, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, ChainDef, EdgePolicy, Fx, PolygonDef, Vec2, World, WorldDef};
 
 use crate::build::{
     Chance, add, at, circle, deepest_overlap, energy, milli, momentum, position, rect, run, velocity, world,
@@ -230,6 +230,36 @@ fn worlds_edge() {
         watched.push(portrait(&w, &[id]));
     }
     insta::assert_snapshot!(watched.join("\n"));
+}
+
+/// Hills, a cave that is solid inwards, a ledge and polygons, and what falls on them.
+#[test]
+fn discs_and_boxes_on_terrain() {
+    let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
+    let hills: Vec<_> = (-12..=12).map(|i: i64| at(i * 1_700, (i * i * 97) % 1_900 + i * i * 40)).collect();
+    let hills = w.create_chain(&ChainDef::new(&hills).friction(milli(300))).expect("a good chain");
+    let ledge = [at(3_000, 6_000), at(-1_000, 7_000), at(-4_000, 6_500)];
+    w.create_chain(&ChainDef::new(&ledge).one_sided(true).friction(milli(500))).expect("a good chain");
+    let rock =
+        [at(-9_000, 3_000), at(-6_500, 3_500), at(-6_000, 5_000), at(-8_000, 6_500), at(-9_500, 5_000)];
+    w.create_polygon(&PolygonDef::new(&rock).radius(milli(200)).restitution(milli(400)))
+        .expect("a good polygon");
+    let units: Vec<BodyId> = (0..60)
+        .map(|i| {
+            let size = 250 + i * 13 % 400;
+            let shape = if i % 3 == 0 { rect(size, 400) } else { circle(size) };
+            let body = BodyDef::dynamic(shape).position(at(i % 10 * 2_000 - 9_000, 10_000 + i / 10 * 2_000));
+            add(&mut w, body.friction(milli(i % 4 * 150)).dominance((i % 2) as i8))
+        })
+        .collect();
+    w.set_pair_ignored(units[4], units[14], true).expect("alive");
+    w.set_velocity(units[59], at(20_000, -70_000)).expect("in range");
+    run_both(&mut w, 200, 30, |_| {});
+    w.remove_body(hills[12]).expect("alive");
+    run_both(&mut w, 100, 30, |_| {});
+    let touching = w.contacts().filter(|c| hills.contains(&c.a)).count();
+    assert!(touching >= 10, "only {touching} lie on the hills");
+    insta::assert_snapshot!(portrait(&w, &[units[0], units[14], units[59]]));
 }
 
 #[test]

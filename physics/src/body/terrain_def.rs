@@ -102,12 +102,9 @@ impl Surface {
             return Err(TerrainError::PointCount { given, min, max });
         }
         self.points.iter().try_for_each(|&point| check_axes("point", point, POSITION_MAX))?;
-        for (to, from) in edges(self.points.len(), closes) {
-            let way = self.points[to] - self.points[from];
-            let [x, y] = [way.x, way.y].map(|c| i128::from(c.to_bits()));
-            if x * x + y * y < i128::from(EXTENT_MIN.to_bits()).pow(2) {
-                return Err(TerrainError::ShortEdge { point: to as u32 });
-            }
+        let corners: Vec<_> = self.points.iter().map(|&point| raw2(point)).collect();
+        if let Some(point) = short_edge(&corners, closes) {
+            return Err(TerrainError::ShortEdge { point: point as u32 });
         }
         self.body(Shape::circle(Fx::ONE), Vec2::ZERO).validate().map_err(TerrainError::Body)
     }
@@ -126,6 +123,15 @@ impl Surface {
 fn edges(points: usize, closes: bool) -> impl Iterator<Item = (usize, usize)> {
     let last = points.saturating_sub(1);
     (1..points).map(|to| (to, to - 1)).chain(closes.then_some((0, last)))
+}
+
+/// The first point that lies too close to the one before it.
+pub(crate) fn short_edge(corners: &[[i32; 2]], closes: bool) -> Option<usize> {
+    let short = |&(to, from): &(usize, usize)| {
+        let [x, y] = [0, 1].map(|axis| i128::from(corners[to][axis]) - i128::from(corners[from][axis]));
+        x * x + y * y < i128::from(EXTENT_MIN.to_bits()).pow(2)
+    };
+    edges(corners.len(), closes).find(short).map(|(to, _)| to)
 }
 
 /// Methods that both definitions have.

@@ -2,7 +2,7 @@
 
 use crate::body::filter::Filter;
 use crate::body::record::{Body, Extra, choice, flag, raw};
-use crate::body::terrain_def::check_convex;
+use crate::body::terrain_def::{check_convex, short_edge};
 use crate::contact::ignored::IGNORED_PAIRS_MAX;
 use crate::math::boxes::NO_SLOT;
 use crate::math::num::{
@@ -92,8 +92,9 @@ impl World {
             let corners = piece.corners();
             check_points(corners, piece.radius).map_err(|_| InvalidState { what: "a corner of terrain" })?;
             ensure(!piece.is_too_large(), "terrain out of range")?;
+            ensure(short_edge(corners, true).is_none(), "an edge of terrain")?;
             let shape = if piece.is_segment() {
-                corners[0] != corners[1] && piece.radius == 0
+                piece.radius == 0
             } else {
                 check_convex(corners).is_ok() && !piece.one_sided && piece.links == [NO_SLOT; 2]
             };

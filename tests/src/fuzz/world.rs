@@ -1,8 +1,8 @@
 //! Worlds from snapshots of unknown origin.
 
 use testudo_physics::{
-    Aabb, BodyDef, EdgePolicy, Filter, Fx, QueryFilter, SIM_VERSION, SNAPSHOT_VERSION, Shape, Simd, Vec2,
-    World, WorldDef,
+    Aabb, BodyDef, ChainDef, EdgePolicy, Filter, Fx, PolygonDef, QueryFilter, SIM_VERSION, SNAPSHOT_VERSION,
+    Shape, Simd, Vec2, World, WorldDef,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -80,6 +80,13 @@ pub(super) fn world_seeds() -> Vec<Vec<u8>> {
             if place == 3 {
                 world.remove_body(id).expect("it is there");
             }
+        }
+        if number == 2 {
+            let ground = [(-9, -3), (0, -6), (9, -3)].map(|(x, y)| Vec2::from_ints(x, y));
+            let ground = world.create_chain(&ChainDef::new(&ground).one_sided(true)).expect("a good chain");
+            let rock = [(4, 0), (7, 0), (6, 3)].map(|(x, y)| Vec2::from_ints(x, y));
+            let rock = world.create_polygon(&PolygonDef::new(&rock)).expect("a good polygon");
+            world.set_pair_ignored(ground[0], rock, true).expect("both are there");
         }
         for _ in 0..number * 4 {
             world.step(20).expect("a rate in range");
