@@ -2,7 +2,7 @@
 
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{
-    Duration, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Topology,
+    Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session, SessionConfig, SessionPhase, Topology,
     VirtualMatch,
 };
 
@@ -42,10 +42,10 @@ enum Attack {
 const ATTACKS: [Attack; 6] =
     [Attack::Stranger, Attack::Player, Attack::Host, Attack::MeshPlayer, Attack::Lobby, Attack::MeshLobby];
 
-fn config(attack: Attack) -> SessionConfig {
+fn config(attack: Attack, has_keys: bool) -> SessionConfig {
     let is_mesh = matches!(attack, Attack::MeshPlayer | Attack::MeshLobby);
     let topology = if is_mesh { Topology::Mesh } else { Topology::Host };
-    SessionConfig::new(PLAYERS)
+    let config = SessionConfig::new(PLAYERS)
         .topology(topology)
         .turns(TURNS)
         .frames_per_second(20)
@@ -53,13 +53,17 @@ fn config(attack: Attack) -> SessionConfig {
         .session_id(SESSION_ID)
         .drop_after(Duration::from_secs(1))
         .silence_timeout(Duration::from_secs(3))
-        .connect_timeout(Duration::from_secs(5))
+        .connect_timeout(Duration::from_secs(5));
+    if has_keys { config.signed() } else { config }
 }
 
-fn a_match(attack: Attack) -> VirtualMatch<Game> {
+fn a_match(attack: Attack, has_keys: bool) -> VirtualMatch<Game> {
     let session = |player: u8| {
         let identity = Identity::Player(PlayerId(player));
-        let mut session = Session::new(config(attack), identity, Instant::ZERO).expect("settings in range");
+        let config = config(attack, has_keys);
+        let key = PlayerKey::from_secret([player + 1; 32]);
+        let config = if has_keys { config.player_key(key) } else { config };
+        let mut session = Session::new(config, identity, Instant::ZERO).expect("settings in range");
         let is_mesh = matches!(attack, Attack::MeshPlayer | Attack::MeshLobby);
         let dials = if is_mesh { player } else { player.min(1) };
         (0..dials).for_each(|other| session.connect(PeerId(u32::from(other))));
@@ -88,7 +92,8 @@ pub fn session(bytes: &[u8]) {
         return;
     }
     let attack = ATTACKS[usize::from(choice) % ATTACKS.len()];
-    let mut game = a_match(attack);
+    let has_keys = usize::from(choice) / ATTACKS.len() % 2 == 1;
+    let mut game = a_match(attack, has_keys);
     let in_lobby = matches!(attack, Attack::Lobby | Attack::MeshLobby);
     while !in_lobby && game.drivers()[0].session().next_turn().0 < WARM_TURNS {
         step(&mut game);
@@ -181,14 +186,15 @@ fn check(game: &mut VirtualMatch<Game>, attack: Attack, hostile: Option<usize>, 
     }
 }
 
-/// Packets as they cross the network, one after the other, for each attack.
+/// Packets as they cross the network, one after the other, for each attack without keys and with them.
 pub(super) fn session_seeds() -> Vec<Vec<u8>> {
-    (0..ATTACKS.len() as u8).map(|choice| [&[choice][..], &recorded()].concat()).collect()
+    let attacks = ATTACKS.len() as u8;
+    (0..2 * attacks).map(|choice| [&[choice][..], &recorded(choice >= attacks)].concat()).collect()
 }
 
 /// What player 2 sends in a match, without the tags, with some time in between.
-fn recorded() -> Vec<u8> {
-    let mut game = a_match(Attack::Player);
+fn recorded(has_keys: bool) -> Vec<u8> {
+    let mut game = a_match(Attack::Player, has_keys);
     let mut records = Vec::new();
     let mut packet = Vec::new();
     while records.len() < 400 && !game.is_over() {
