@@ -102,7 +102,7 @@ impl<A: Action> Session<A> {
     }
 
     /// Next entry of the slowest stream that has not ended.
-    fn slowest_next(&self) -> u32 {
+    pub(super) fn slowest_next(&self) -> u32 {
         let live = self.streams.iter().filter(|stream| stream.end().is_none());
         live.map(crate::session::stream::Stream::next).min().unwrap_or(u32::MAX)
     }

@@ -151,13 +151,14 @@ impl<A: Action> Session<A> {
         // What the sender had of the others before it sent the new entries of this packet.
         let had_before = self.had_of_others(index);
         self.take_acks(index, turns);
-        self.take_signed(index, turns);
         if !self.is_over() {
             for segment in &turns.segments {
                 self.take_segment(index, turns, segment, had_before);
             }
             self.settle_checksums();
         }
+        // After the entries about which it speaks.
+        self.take_signed(index, turns);
         self.forget_old();
         self.check_finished();
         true

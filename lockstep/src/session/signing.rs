@@ -101,6 +101,8 @@ pub(crate) struct Signing {
     pub(super) authors: SmallVec<[Author; 4]>,
     /// Signatures of players who ended their streams themselves.
     pub(super) ends: SmallVec<[Option<SignedEnd>; 4]>,
+    /// Views in a row that were noted while this peer kept up with the others.
+    level_views: u32,
     /// Mesh: everybody's statements about this turn are sent to everybody, because some of them contradict each other.
     pub(super) alarm: Option<u32>,
 }
@@ -116,6 +118,7 @@ impl Signing {
             views: VecDeque::with_capacity(KEPT),
             authors: (0..players).map(|_| Author::default()).collect(),
             ends: (0..players).map(|_| None).collect(),
+            level_views: 0,
             alarm: None,
         }
     }
@@ -232,24 +235,35 @@ impl<A: Action> Session<A> {
             signing.views.pop_front();
         }
         signing.views.push_back(view);
+        // Nobody else is further than this while this peer keeps up.
+        let ahead = self.setup.config.turns_ahead.saturating_mul(2).saturating_add(1);
+        let is_level = !self.is_catching_up() && self.slowest_next() <= turn.saturating_add(ahead);
+        signing.level_views = if is_level { signing.level_views.saturating_add(1) } else { 0 };
         self.report_missing(signing, live);
         self.judge_statements(signing, turn);
     }
 
     /// Reports players without a statement about the second-last due turn or a later one.
     fn report_missing(&mut self, signing: &mut Signing, live: u16) {
-        let Some(oldest) = signing.views.len().checked_sub(3).filter(|_| signing.roster.is_some()) else {
+        let Some(oldest) =
+            signing.views.len().checked_sub(3).filter(|_| signing.roster.is_some() && !self.is_catching_up())
+        else {
             return;
         };
-        let turns = [0, 1, 2].map(|next| signing.views[oldest + next].turn);
-        let (turn, live) = (turns[0], live & signing.views[oldest].live);
+        let views =
+            [0, 1, 2].map(|next| (signing.views[oldest + next].turn, signing.views[oldest + next].live));
+        let (turn, live) = (views[0].0, live & views[0].1);
         let own = self.setup.player().map_or(0, |own| 1 << own.0);
-        // A statement about another turn, or about a match without this player, proves nothing here.
-        let says =
-            |author: &Author, turn: u32| author.at(turn).is_some_and(|said| own == 0 || said.live & own != 0);
+        let is_level = signing.level_views > 2;
+        // A statement about another turn, or about a match without this player, proves nothing here. A peer that catches up gets only the newest
+        // ones.
+        let says = |author: &Author, (turn, live): (u32, u16)| {
+            author.at(turn).is_some_and(|said| live & own == 0 || said.live & own != 0)
+                || (!is_level && author.newest().is_some_and(|newest| newest.turn.0 >= turn))
+        };
         for player in crate::session::players_in(live & !own) {
             let author = &mut signing.authors[player.index()];
-            let is_missing = !turns.iter().any(|turn| says(author, *turn));
+            let is_missing = !views.iter().any(|view| says(author, *view));
             if is_missing && !author.told_missing {
                 tracing::warn!(player = player.0, turn, "no statement");
                 self.emit(Event::StatementMissing { player, turn: Turn(turn) });
