@@ -2,8 +2,6 @@
 
 use alloc::vec::Vec;
 
-use alloc::vec::Vec;
-
 use smallvec::SmallVec;
 
 use crate::body::record::{Body, Extra, Shell, flag};
