@@ -47,7 +47,7 @@ fn scenes(first: u64, count: u64) -> ExitCode {
         }
     }
     println!(
-        "{count} scenes from seed {first}: {failed} broke a law, {limited} met the known limit of mixed masses; {:.0} s",
+        "{count} scenes from seed {first}: {failed} broke a law, {limited} met a known limit; {:.0} s",
         start.elapsed().as_secs_f64()
     );
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -63,7 +63,8 @@ pub(crate) struct Scene {
 pub(crate) struct Outcome {
     /// What did not hold.
     pub(crate) failures: Vec<String>,
-    /// What no engine here promises: heaps of very different masses that shake, or press light bodies into walls.
+    /// What is not promised: heaps of very different masses that shake or press light bodies into walls, and who was crushed between a kinematic
+    /// body and a wall.
     pub(crate) limits: Vec<String>,
 }
 
@@ -211,9 +212,9 @@ impl Scene {
         self.outcome.failures.push(failure);
     }
 
-    /// A failure, unless masses are mixed.
-    fn fail_unless_mixed(&mut self, seen: impl std::fmt::Display) {
-        if self.is_mixed() {
+    /// A failure, unless masses are mixed or a kinematic body may have crushed somebody into a gap that is too small for it.
+    fn fail_beyond_limits(&mut self, seen: impl std::fmt::Display) {
+        if self.is_mixed() || !self.drivers.is_empty() {
             let limit = format!("{}: {seen}", self.case());
             self.outcome.limits.push(limit);
         } else {
@@ -300,7 +301,7 @@ impl Scene {
             }
         }
         if let Some(seen) = seen {
-            self.fail_unless_mixed(seen);
+            self.fail_beyond_limits(seen);
         }
     }
 
@@ -414,7 +415,7 @@ impl Scene {
         let awake = self.world.bodies().filter(|body| body.is_awake());
         let speeds = awake.map(|body| raw(body.velocity())).map(|[x, y]| (x * x + y * y).isqrt());
         let (count, fastest) = speeds.fold((0, 0), |(count, fastest), speed| (count + 1, speed.max(fastest)));
-        self.fail_unless_mixed(format_args!(
+        self.fail_beyond_limits(format_args!(
             "{count} bodies restless after {REST} s, up to {}/1000 units/s",
             fastest * 1_000 / ONE
         ));

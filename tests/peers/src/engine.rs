@@ -15,6 +15,26 @@ pub struct Settings {
     pub threads: usize,
 }
 
+/// What bodies are made of where a scene asks for more than discs on a plane.
+#[derive(Clone, Debug, Default)]
+pub struct Matter {
+    /// Downwards, units/s^2.
+    pub gravity: f32,
+    /// Contact friction of all bodies.
+    pub friction: f32,
+    /// Restitution of all bodies; the scene's if there is none.
+    pub restitution: Option<f32>,
+    /// Masses by number of creation; 1 behind the end.
+    pub masses: Vec<f32>,
+}
+
+impl Matter {
+    /// Mass of the body that is created as number `number`.
+    pub fn mass(&self, number: usize) -> f32 {
+        self.masses.get(number).copied().unwrap_or(1.0)
+    }
+}
+
 /// A participant of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum Contender {
@@ -128,13 +148,23 @@ pub fn pool(settings: Settings) -> Option<rayon::ThreadPool> {
 
 /// A world of `contender` with the bodies of `scene`.
 pub fn create(contender: Contender, scene: &Scene, settings: Settings) -> Box<dyn Engine> {
+    create_of(&Matter::default(), contender, scene, settings)
+}
+
+/// The same with bodies of `matter`.
+pub fn create_of(
+    matter: &Matter,
+    contender: Contender,
+    scene: &Scene,
+    settings: Settings,
+) -> Box<dyn Engine> {
     let mut engine: Box<dyn Engine> = match contender {
-        Contender::Testudo => Box::new(Testudo::new(scene, Simd::Widest, settings)),
-        Contender::TestudoAvx2 => Box::new(Testudo::new(scene, Simd::Bits256, settings)),
-        Contender::TestudoSse42 => Box::new(Testudo::new(scene, Simd::Bits128, settings)),
-        Contender::TestudoPlain => Box::new(Testudo::new(scene, Simd::Plain, settings)),
-        Contender::Rapier => Box::new(Rapier::new(scene, settings)),
-        Contender::Box2d => Box::new(Box2d::new(scene, settings)),
+        Contender::Testudo => Box::new(Testudo::new(scene, Simd::Widest, settings, matter)),
+        Contender::TestudoAvx2 => Box::new(Testudo::new(scene, Simd::Bits256, settings, matter)),
+        Contender::TestudoSse42 => Box::new(Testudo::new(scene, Simd::Bits128, settings, matter)),
+        Contender::TestudoPlain => Box::new(Testudo::new(scene, Simd::Plain, settings, matter)),
+        Contender::Rapier => Box::new(Rapier::new(scene, settings, matter)),
+        Contender::Box2d => Box::new(Box2d::new(scene, settings, matter)),
     };
     for body in &scene.bodies {
         engine.add(body);

@@ -2,6 +2,7 @@
 
 mod engine;
 mod engines;
+mod field;
 mod measure;
 mod memory;
 mod oracle;
@@ -12,6 +13,7 @@ mod report;
 mod simulate;
 mod state;
 mod targets;
+mod truths;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,6 +41,15 @@ struct Arguments {
     /// Solver iterations of rapier2d and substeps of Box2D.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     peer_iterations: u32,
+    /// Instead of all that: what is true, and what each engine computes.
+    #[arg(long)]
+    truths: bool,
+    /// Instead of all that: how units flow through doors.
+    #[arg(long)]
+    doors: bool,
+    /// Instead of all that: what it costs to poke a crowd at rest.
+    #[arg(long)]
+    poke: bool,
     /// More sizes of the crowd, for the growth curves.
     #[arg(long)]
     growth: bool,
@@ -88,6 +99,19 @@ fn main() -> ExitCode {
     if engines::box2d::has_assertions() {
         eprintln!("Box2D was compiled with its assertions; a comparison would be unfair. See README.md.");
         return ExitCode::FAILURE;
+    }
+    let settings = Settings { peer_iterations: arguments.peer_iterations, threads: 1 };
+    if arguments.truths || arguments.doors || arguments.poke {
+        if arguments.truths {
+            println!("{}", truths::table(settings));
+        }
+        if arguments.doors {
+            println!("{}", field::doors(settings));
+        }
+        if arguments.poke {
+            println!("{}", field::poke(settings));
+        }
+        return ExitCode::SUCCESS;
     }
     let mut report = run(&arguments);
     if arguments.only.is_empty() {

@@ -11,7 +11,7 @@ use boxdd_sys::ffi::*;
 use testudo_tests::scenes::{BodySpec, Form, Scene};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::engine::{Engine, Settings, Velocities, float};
+use crate::engine::{Engine, Matter, Settings, Velocities, float};
 
 /// A Box2D world and the ids of its bodies.
 pub struct Box2d {
@@ -19,6 +19,7 @@ pub struct Box2d {
     bodies: Vec<b2BodyId>,
     live: Vec<bool>,
     restitution: f32,
+    matter: Matter,
     time_step: f32,
     substeps: c_int,
     packed: Vec<u8>,
@@ -27,11 +28,11 @@ pub struct Box2d {
 
 impl Box2d {
     /// An empty world.
-    pub fn new(scene: &Scene, settings: Settings) -> Self {
+    pub fn new(scene: &Scene, settings: Settings, matter: &Matter) -> Self {
         // SAFETY: plain values in and out.
         let world = unsafe {
             let mut def = b2DefaultWorldDef();
-            def.gravity = vector([0, 0]);
+            def.gravity = b2Vec2 { x: 0.0, y: -matter.gravity };
             // With more than one it starts threads of its own.
             def.workerCount = settings.threads as c_int;
             if scene.restitution > 0 {
@@ -43,7 +44,8 @@ impl Box2d {
             world,
             bodies: Vec::with_capacity(scene.bodies.len()),
             live: Vec::with_capacity(scene.bodies.len()),
-            restitution: scene.restitution as f32,
+            restitution: matter.restitution.unwrap_or(scene.restitution as f32),
+            matter: matter.clone(),
             time_step: 1.0 / scene.frames_per_second as f32,
             substeps: settings.peer_iterations as c_int,
             packed: Vec::new(),
@@ -130,17 +132,18 @@ impl Engine for Box2d {
             def.motionLocks.angularZ = true;
             let id = b2CreateBody(self.world, &def);
             let mut shape = b2DefaultShapeDef();
-            shape.material.friction = 0.0;
+            shape.material.friction = self.matter.friction;
+            let mass = self.matter.mass(self.bodies.len());
             shape.material.restitution = self.restitution;
             match body.form {
                 Form::Disc { radius } => {
                     let radius = float(radius);
-                    shape.density = 1.0 / (std::f32::consts::PI * radius * radius);
+                    shape.density = mass / (std::f32::consts::PI * radius * radius);
                     b2CreateCircleShape(id, &shape, &b2Circle { center: vector([0, 0]), radius });
                 }
                 Form::Box { half_extents } => {
                     let [x, y] = half_extents.map(float);
-                    shape.density = 1.0 / (4.0 * x * y);
+                    shape.density = mass / (4.0 * x * y);
                     b2CreatePolygonShape(id, &shape, &b2MakeBox(x, y));
                 }
             }

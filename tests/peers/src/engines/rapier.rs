@@ -8,7 +8,7 @@ use rapier2d::prelude::*;
 use testudo_tests::scenes::{BodySpec, Form, Scene};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::engine::{Engine, Settings, Velocities, float};
+use crate::engine::{Engine, Matter, Settings, Velocities, float};
 
 /// A rapier2d world and the handles of its bodies.
 pub struct Rapier {
@@ -17,6 +17,7 @@ pub struct Rapier {
     pool: Option<rayon::ThreadPool>,
     handles: Vec<(RigidBodyHandle, ColliderHandle)>,
     restitution: f32,
+    matter: Matter,
     unpublished: Vec<ColliderHandle>,
     packed: Vec<u8>,
     found: Vec<ColliderHandle>,
@@ -24,8 +25,9 @@ pub struct Rapier {
 
 impl Rapier {
     /// An empty world.
-    pub fn new(scene: &Scene, settings: Settings) -> Self {
-        let mut world = PhysicsWorld { gravity: Vector::ZERO, ..PhysicsWorld::default() };
+    pub fn new(scene: &Scene, settings: Settings, matter: &Matter) -> Self {
+        let mut world =
+            PhysicsWorld { gravity: Vector::new(0.0, -matter.gravity), ..PhysicsWorld::default() };
         world.integration_parameters.dt = 1.0 / scene.frames_per_second as f32;
         world.integration_parameters.num_solver_iterations = settings.peer_iterations as usize;
         Self {
@@ -33,7 +35,8 @@ impl Rapier {
             #[cfg(feature = "parallel")]
             pool: crate::engine::pool(settings),
             handles: Vec::with_capacity(scene.bodies.len()),
-            restitution: scene.restitution as f32,
+            restitution: matter.restitution.unwrap_or(scene.restitution as f32),
+            matter: matter.clone(),
             unpublished: Vec::new(),
             packed: Vec::new(),
             found: Vec::new(),
@@ -63,7 +66,10 @@ impl Engine for Rapier {
         };
         let handles = self.world.insert(
             builder.translation(vector(body.position)).linvel(vector(body.velocity)).lock_rotations(),
-            collider.mass(1.0).friction(0.0).restitution(self.restitution),
+            collider
+                .mass(self.matter.mass(self.handles.len()))
+                .friction(self.matter.friction)
+                .restitution(self.restitution),
         );
         self.handles.push(handles);
         self.unpublished.push(handles.1);

@@ -6,13 +6,14 @@
 use testudo_physics::{Aabb, BodyDef, BodyId, Fx, QueryFilter, Shape, Simd, Vec2, World, WorldDef};
 use testudo_tests::scenes::{BodySpec, Form, Scene};
 
-use crate::engine::{Engine, Settings, Velocities, pool};
+use crate::engine::{Engine, Matter, Settings, Velocities, pool};
 
 /// A world and the handles of its bodies.
 pub struct Testudo {
     world: World,
     bodies: Vec<BodyId>,
     restitution: Fx,
+    matter: Matter,
     frames_per_second: u32,
     pool: Option<rayon::ThreadPool>,
     found: Vec<BodyId>,
@@ -21,11 +22,15 @@ pub struct Testudo {
 
 impl Testudo {
     /// An empty world; `simd` says which instructions beyond the ordinary build's it may use.
-    pub fn new(scene: &Scene, simd: Simd, settings: Settings) -> Self {
+    pub fn new(scene: &Scene, simd: Simd, settings: Settings, matter: &Matter) -> Self {
         Self {
-            world: World::new(WorldDef::new().simd(simd)).expect("defaults are valid"),
+            world: World::new(
+                WorldDef::new().simd(simd).gravity(Vec2::new(Fx::ZERO, Fx::from_num(-matter.gravity))),
+            )
+            .expect("defaults are valid"),
             bodies: Vec::with_capacity(scene.bodies.len()),
-            restitution: Fx::from_num(scene.restitution),
+            restitution: matter.restitution.map_or(Fx::from_num(scene.restitution), Fx::from_num),
+            matter: matter.clone(),
             frames_per_second: scene.frames_per_second,
             pool: pool(settings),
             found: Vec::new(),
@@ -52,10 +57,13 @@ impl Engine for Testudo {
             Form::Disc { radius } => Shape::Circle { radius: fx(radius) },
             Form::Box { half_extents } => Shape::Rect { half_extents: vector(half_extents) },
         };
-        let def =
-            if body.movable { BodyDef::dynamic(shape).mass(Fx::ONE) } else { BodyDef::static_body(shape) };
+        let def = if body.movable {
+            BodyDef::dynamic(shape).mass(Fx::from_num(self.matter.mass(self.bodies.len())))
+        } else {
+            BodyDef::static_body(shape)
+        };
         let def = def.position(vector(body.position)).velocity(vector(body.velocity));
-        let def = def.restitution(self.restitution).friction(Fx::ZERO);
+        let def = def.restitution(self.restitution).friction(Fx::from_num(self.matter.friction));
         self.bodies.push(self.world.create_body(&def).expect("scenes keep the limits"));
     }
 
