@@ -102,7 +102,6 @@ pub(crate) const NETWORK: Help = Help {
 };
 
 /// Help for a replay.
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) const REPLAY: Help = Help {
     title: "A match played again",
     lead: [
@@ -128,7 +127,7 @@ pub(crate) const REPLAY: Help = Help {
             ("C", "show all armies"),
             ("F2 F3 F4", "cells, boxes, contacts"),
             ("F5 F6 F7", "speeds, sleepers, routes"),
-            ("F12, Ctrl Q", "save a picture, quit"),
+            PICTURE,
         ],
     ],
 };
