@@ -134,7 +134,7 @@ pub(crate) fn mouse(
         }
         if right {
             side.aim = None;
-            side.line = Some(sight.in_view(at));
+            side.line = Some((sight.in_view(at), shift()));
         }
     }
     if finger.has_held || finger.is_pinching {
@@ -142,14 +142,14 @@ pub(crate) fn mouse(
         side.drag = None;
     }
     if !is_mouse_button_down(MouseButton::Right)
-        && let Some(from) = side.line.take()
+        && let Some((from, is_queued)) = side.line.take()
     {
         let to = if finger.has_held { from } else { sight.in_view(at) };
         told = Some(if sight.is_click(from, at) || finger.has_held || side.chosen.is_empty() {
-            send(side, sight, from, None)
+            Told { is_queued, ..send(side, sight, from, None) }
         } else {
             let [from, to] = [from, to].map(|place| Place::near(camera::raw(place)));
-            Told { command: Command::Line { from, to }, at: Some(sight.in_view(at)), is_queued: shift() }
+            Told { command: Command::Line { from, to }, at: Some(sight.in_view(at)), is_queued }
         });
     }
     if is_mouse_button_released(MouseButton::Left)

@@ -48,8 +48,8 @@ pub(crate) struct Side {
     pub(crate) aim: Option<Aim>,
     /// The position on the field where a box began.
     pub(crate) drag: Option<Vec2>,
-    /// Where the right button went down: a line is drawn from there.
-    pub(crate) line: Option<Vec2>,
+    /// Where the right button went down, and whether Shift was held then: a line is drawn from there.
+    pub(crate) line: Option<(Vec2, bool)>,
     /// The unit that was clicked last, the digit that was pressed last, and when, seconds: twice means more.
     pub(crate) last_click: Option<(u32, f64)>,
     pub(crate) last_digit: Option<(usize, f64)>,

@@ -115,7 +115,7 @@ impl Sight<'_> {
 
     /// What the mouse means: sights over an enemy that the chosen would attack, the line that is being drawn.
     fn draw_mouse(&self, batch: &mut Batch, side: &Side, mouse: Vec2) {
-        if let Some(from) = side.line.filter(|from| !self.is_click(*from, mouse)) {
+        if let Some((from, _)) = side.line.filter(|(from, _)| !self.is_click(*from, mouse)) {
             let (from, to) = (self.view.at(from), mouse);
             let front = (to - from).normalize_or_zero();
             let front = Vec2::new(front.y, -front.x);
