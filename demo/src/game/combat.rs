@@ -57,8 +57,8 @@ impl Game {
         }
     }
 
-    /// Whether an enemy is within reach, or can be walked at in a straight line: nobody runs at a wall or a river because of whom he
-    /// sees behind it.
+    /// Whether an enemy is within reach, or a straight walk leads to it, so that no unit runs at a wall or a river because of an enemy
+    /// behind it.
     fn can_come_at(&self, number: u32, foe: Foe) -> bool {
         let place = self.scratch.places[number as usize];
         let aim = self.aim(place, foe);

@@ -12,9 +12,9 @@ use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Task, Way};
 /// How units line up.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
-    /// About this middle, its front towards the middle of the field.
+    /// Around this centre, facing the middle of the field.
     Square(Point),
-    /// The first rank from one place to the other.
+    /// The first rank reaches from one position to the other.
     Line(Point, Point),
 }
 
@@ -22,7 +22,7 @@ impl Shape {
     fn middle(self) -> Point {
         match self {
             Self::Square(middle) => middle,
-            // Both are within 2^30.
+            // Both are at most 2^30.
             Self::Line(from, to) => Point { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 },
         }
     }
@@ -35,8 +35,8 @@ impl Shape {
     }
 }
 
-/// Place number `number` of `count` units in ranks whose first goes from one place to another: as many files as have room, spread over its
-/// whole length. The other ranks stand to the right of who looks along it.
+/// Position of unit `number` of `count` in ranks. The first rank reaches from one position to the other, with as many files as fit, spread
+/// over its whole length. The other ranks stand on its right side.
 fn line_place(from: Point, to: Point, number: u32, count: u32) -> Point {
     let length = isqrt_u64(from.distance_squared(to)) as i32;
     let files = (length / SPACING + 1).clamp(1, count.max(1) as i32);
@@ -108,7 +108,7 @@ impl Game {
         }
     }
 
-    /// Sends units to their places in a formation. Those who cannot walk there straight share a route to its middle.
+    /// Sends units to their places in a formation. Those that cannot walk there in a straight line share a route to its centre.
     fn send(&mut self, army: u8, chosen: &[u32], shape: Shape, deed: Deed, is_queued: bool) {
         let shape = shape.within(self.field.half);
         let goal = self.terrain.nearest_free(shape.middle());
@@ -118,7 +118,7 @@ impl Game {
                 Shape::Square(middle) => self.field.place(army, middle, number, files_for(count)),
                 Shape::Line(from, to) => line_place(from, to, number, count).clamped(self.field.half),
             };
-            // Nobody's place is on the other side of a wall or a river.
+            // No unit gets a place on the other side of a wall or a river.
             let place = self.terrain.towards(goal, self.terrain.nearest_free(place));
             let errand = Errand { deed, place, goal };
             let state = &mut self.units[unit as usize];
@@ -133,7 +133,7 @@ impl Game {
         }
     }
 
-    /// A unit goes on its way.
+    /// Sends a unit on its way.
     fn begin(&mut self, unit: u32, Errand { deed, place, goal }: Errand) {
         let route = self.route_for(unit, place, goal);
         let unit = &mut self.units[unit as usize];
@@ -145,7 +145,7 @@ impl Game {
         }
     }
 
-    /// A unit has done what it was told: it does the next thing, or stays where it is meant to.
+    /// A unit has finished its errand: it starts the next one, or stays at its post.
     pub(super) fn done(&mut self, unit: u32, post: Point) {
         while let Some(errand) = self.units[unit as usize].errands.pop_front() {
             if let Deed::Strike(foe) = errand.deed

@@ -1,4 +1,4 @@
-//! Random errands on random ground: whoever is sent to a place that can be reached comes there, falls, or fights.
+//! Random errands on random maps: a unit that is sent to a reachable place arrives, falls, or fights.
 
 use testudo_lockstep::PlayerId;
 
@@ -8,20 +8,20 @@ use crate::game::unit::Task;
 const MATCHES: u64 = 200;
 const FPS: u32 = 20;
 
-/// Long enough to cross every field of these sizes twice, in woods.
+/// Long enough to cross any field of these sizes twice, through woods.
 const FRAMES_MAX: u32 = 3_000;
 
-/// Who arrives stands within the formation, or near it because others were there first.
+/// A unit that arrives stands within the formation, or near it if others were there first.
 fn is_near(game: &Game, place: Point, goal: Point, sent: u32) -> bool {
     let formation = field::files_for(sent) as i32 * field::SPACING;
     place.distance_squared(goal) <= squared(formation + 10 * UNIT) || {
-        // The wanted place may lie in a rock: then next to it.
+        // The destination may lie in a rock; then the place next to it counts.
         let free = game.terrain.nearest_free(goal);
         place.distance_squared(free) <= squared(formation + 10 * UNIT)
     }
 }
 
-/// Whether one can walk from a place to another over free cells: a plain flood, nothing of the routes.
+/// Whether free cells connect two places: a plain flood fill, independent of the routes.
 fn is_reachable(game: &Game, from: Point, to: Point) -> bool {
     let terrain = &game.terrain;
     let start = terrain.cell(terrain.nearest_free(from));
@@ -36,7 +36,7 @@ fn is_reachable(game: &Game, from: Point, to: Point) -> bool {
     seen[usize::from(end)]
 }
 
-/// Units that were sent and have neither come, nor fallen, nor fight.
+/// Units that were sent and have neither arrived nor fallen, and do not fight.
 fn lost(game: &Game, goals: &[Option<(Point, u32)>]) -> Vec<String> {
     let mut lost = Vec::new();
     for (number, goal) in (0..).zip(goals) {
@@ -78,7 +78,7 @@ fn errand(seed: u64) -> Result<(), String> {
     }
     for frame in 0..FRAMES_MAX {
         game.step(FPS);
-        // Recruits have been sent nowhere.
+        // Recruits were not sent.
         for unit in 0..goals.len() {
             if game.units[unit].body != sent[unit] {
                 goals[unit] = None;

@@ -18,7 +18,7 @@ const GAP: i32 = 16;
 /// From the centre to the front of each of two armies, units: five seconds of march.
 const APPROACH: i32 = 20;
 
-/// Free ground beside the formations of two armies, units.
+/// Free ground on both sides of the formations of two armies, units.
 const BESIDE: i32 = 14;
 
 /// Smallest side of one character of a map, raw.
@@ -42,7 +42,7 @@ const BOULDERS: u32 = 16;
 /// The starting position of an army.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Base {
-    /// Middle of the formation.
+    /// Centre of the formation.
     pub(crate) centre: Point,
     /// The axis that leads to the middle of the field, one of (+-1, 0), (0, +-1).
     pub(crate) forward: (i32, i32),
@@ -59,9 +59,9 @@ pub(crate) struct Field {
     pub(crate) files: u32,
     pub(crate) bases: Vec<Base>,
     pub(crate) rocks: Vec<Rock>,
-    /// Nobody walks here, either.
+    /// Impassable, too.
     pub(crate) waters: Vec<Rock>,
-    /// Units are slow here.
+    /// Slows units.
     pub(crate) woods: Vec<Rock>,
     pub(crate) boulders: Vec<Point>,
 }
@@ -103,9 +103,9 @@ impl Field {
         }
     }
 
-    /// A map's characters are as large as its armies need.
+    /// The size of a map's characters follows from the armies.
     fn of_map(map: &Map, files: u32) -> Self {
-        // Even, so that the middle of the map lies between two raw values of nobody.
+        // Even, so that the middle of the map is exact.
         let side = (files as i32 * SPACING / (2 * START_FREE as i32)).max(CHARACTER_MIN) & !1;
         let half = Point { x: map.columns as i32 * side / 2, y: map.rows as i32 * side / 2 };
         let middle = |(column, row): Spot| Point {
@@ -290,7 +290,7 @@ mod tests {
         assert_ne!(field(1).rocks, field(2).rocks);
     }
 
-    /// Of every size, armies and buildings stand on free ground, and the second army sees what the first one sees.
+    /// At every size, armies and buildings stand on free ground, and both armies have the same view.
     #[test]
     fn maps_fit_armies_of_every_size_and_are_fair() {
         for name in MAP_NAMES {

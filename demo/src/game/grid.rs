@@ -14,17 +14,17 @@ struct Resident {
     army: u8,
 }
 
-/// Where cells are.
+/// The layout of the cells.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
-    /// Half of the field's sides, raw.
+    /// Half extents of the field, raw.
     half: Point,
     columns: i32,
     rows: i32,
 }
 
 impl Extent {
-    /// Column and row of a place's cell.
+    /// Column and row of the cell at a position.
     fn coordinates(&self, place: Point) -> (i32, i32) {
         let part = |part: i32, half: i32, cells: i32| {
             let cell = (i64::from(part) + i64::from(half)) >> CELL_SHIFT;

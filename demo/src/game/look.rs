@@ -25,7 +25,7 @@ pub(crate) struct UnitLook {
     pub(crate) hit_points_usual: i32,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
-    /// It keeps its ground.
+    /// It holds its position.
     pub(crate) holds: bool,
     target: Option<Foe>,
 }
@@ -35,9 +35,9 @@ pub(crate) struct UnitLook {
 pub(crate) enum Scenery {
     /// Centre and half extents, raw.
     Rock { centre: Point, half: Point },
-    /// As above; units are slow in it.
+    /// As above; slows units.
     Wood { centre: Point, half: Point },
-    /// As above; nobody walks there.
+    /// As above; impassable.
     Water { centre: Point, half: Point },
     /// A standing building.
     Building(BuildingLook),
@@ -88,12 +88,12 @@ impl Game {
         self.units.iter().filter_map(|unit| Some(unit.body?.index()))
     }
 
-    /// Half of the sides of the field, raw.
+    /// Half extents of the field, raw.
     pub(crate) fn field_half(&self) -> Point {
         self.field.half
     }
 
-    /// Waters and woods, then rocks, then buildings.
+    /// Water and woods, then rocks, then buildings.
     pub(crate) fn scenery(&self) -> impl Iterator<Item = Scenery> + '_ {
         let Field { waters, woods, rocks, .. } = &self.field;
         let waters =

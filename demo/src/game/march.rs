@@ -27,14 +27,13 @@ const JAM_PART: i32 = 4;
 /// After this long in a jam a unit tries one side, then the other, ms each.
 const SIDESTEP_MS: u16 = 600;
 
-/// After so long without getting on, a unit that is near its place takes the place that it has, ms; after twice the time, from twice the
-/// distance.
+/// After this long without progress, ms, a unit near its destination stops there; after twice the time, from twice the distance.
 const CONTENT_MS: u16 = 1_500;
 
-/// A unit that does not get on looks for another way once in so many frames; the units take turns.
+/// A unit that makes no progress looks for another path once in this many frames; the units take turns.
 const ASK_EVERY: u64 = 16;
 
-/// In a wood, units are so many times slower.
+/// Units are this many times slower in a wood.
 const WOOD: i32 = 2;
 
 /// How far from its post a unit may stand, raw.
@@ -161,7 +160,7 @@ impl Game {
         Point::ZERO
     }
 
-    /// A unit that was pushed off its straight way stands before a rock, or its route leads over ground that has changed.
+    /// A unit that was pushed off its straight path may stand before a rock, or its route may lead over ground that has changed.
     fn ask_the_way(&mut self, number: u32, mut task: Task) {
         if let Task::March(way) | Task::Attack(way) | Task::Patrol { to: way, .. } = &mut task {
             let route = self.route_for(number, way.place, way.place);
@@ -170,8 +169,8 @@ impl Game {
         self.units[number as usize].task = task;
     }
 
-    /// The end of the straight leg that a unit is on: a bend of its route, or its own place once that is in sight, or as long as the
-    /// way is not known.
+    /// The end of a unit's present straight leg: a bend of its route, or its own destination if that is in sight or the route is not yet
+    /// known.
     fn next_place(&mut self, place: Point, way: &Way) -> Point {
         let Some(id) = way.route else { return way.place };
         let Some(route) = self.routes.get(id) else { return way.place };
@@ -188,12 +187,12 @@ impl Game {
         }
     }
 
-    /// Who does not get on at all may hang at an edge beside his way, or push a boulder against a wall. First he goes to the middle of his
-    /// cell, from where the way is clear as far as routes know; if that does not help, to one side and to the other.
+    /// A unit that makes no progress at all may hang at an edge beside its path, or push a boulder against a wall. First it goes to the
+    /// middle of its cell, from where the path is free as far as routes know; if that does not help, to one side and to the other.
     fn off_the_wall(&self, number: u32, wanted: Point) -> Point {
         let Unit { stalled_ms, kind, task, .. } = self.units[number as usize];
         let place = self.scratch.places[number as usize];
-        // Near his own place, he will be content with the one that he has.
+        // Near its own destination, it will settle for the place that it has.
         let is_near = |way: &Way| way.place.distance_squared(place) <= squared(CONTENT_WITHIN);
         if wanted == Point::ZERO || task.way().is_some_and(is_near) {
             return wanted;

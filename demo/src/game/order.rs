@@ -38,7 +38,7 @@ const NUMBER_ORDER: u32 = 5;
 pub(crate) struct Order {
     pub(crate) units: Selection,
     pub(crate) command: Command,
-    /// After what the units have to do already. It counts for the commands that have an end: to go somewhere, and to strike.
+    /// Whether it waits until the units have done their present errands. Applies to commands with an end: go somewhere, strike.
     pub(crate) is_queued: bool,
 }
 
@@ -72,15 +72,14 @@ pub(crate) enum Command {
     Strike(Foe),
     /// Recruits of the army gather there from now on; the selection is ignored.
     Rally(Place),
-    /// Go there without looking around, and line up in ranks: the first one from here to there, who looks along it sees the front on his
-    /// left.
+    /// Go there without looking around, and line up in ranks. The first rank reaches from here to there; its front is on the left.
     Line { from: Place, to: Place },
-    /// Whether they keep their places from now on, and strike only who comes within reach.
+    /// Whether they hold their positions from now on, and strike only enemies within reach.
     Stand(bool),
 }
 
 impl Order {
-    /// One that runs at once.
+    /// One that is not queued.
     pub(crate) fn new(units: Selection, command: Command) -> Self {
         Self { units, command, is_queued: false }
     }
@@ -294,8 +293,8 @@ fn decode_group(input: &mut BitReader<'_>) -> Result<u8, DecodeError> {
 }
 
 impl Action for Order {
-    /// Four bits of command, one that says whether it is queued, two of selection, three of count, eight ranges of two numbers of at most 28
-    /// bits, two places (an enemy's number is shorter).
+    /// Four bits of command, one for `is_queued`, two of selection, three of count, eight ranges of two numbers of at most 28 bits, two
+    /// positions (an enemy's number is shorter).
     const MAX_BITS: u32 = COMMAND_BITS + 1 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 4 * PLACE_BITS;
 
     fn encode(&self, out: &mut BitWriter) {

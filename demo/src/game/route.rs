@@ -9,7 +9,7 @@ use crate::game::terrain::{Cell, Terrain};
 const STRAIGHT: u32 = 5;
 const DIAGONAL: u32 = 7;
 
-/// A step out of a wooded cell costs so many times as much, as units are so many times slower there.
+/// A step out of a wooded cell costs this many times as much, because units are slower there by the same factor.
 const WOOD: u32 = 2;
 
 /// Number of buckets for waiting cells, by distance modulo this; more than the longest step.

@@ -50,7 +50,8 @@ impl Routes {
         let leads_there =
             |route: &Option<Route>| route.as_ref().is_some_and(|route| route.leads_to(goal, standing));
         if let Some(known) = self.routes.iter().position(leads_there) {
-            // Whoever asks in the middle of a frame has been counted before: it must not be dropped at the frame's end.
+            // A route requested in the middle of a frame comes after the count of its users, so it must not be dropped at the end of the
+            // frame.
             self.count(RouteId(known as u8));
             return Some(RouteId(known as u8));
         }

@@ -24,7 +24,7 @@ pub(crate) struct Setup {
     pub(crate) units: u32,
     /// Decides the positions of obstacles, the strength of each unit, and the bots' choices.
     pub(crate) seed: u64,
-    /// The ground; none: an open field that follows from the seed. Maps are for two players.
+    /// The map; none: an open field that follows from the seed. Maps are for two players.
     pub(crate) map: Option<&'static Map>,
 }
 

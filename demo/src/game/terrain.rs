@@ -8,7 +8,7 @@ use crate::game::rock::Rock;
 /// Side of the smallest cells: 2 units, 2^17 raw.
 const CELL_SHIFT_MIN: u32 = 17;
 
-/// Most cells along the longer side. Larger fields have larger cells; numbers of cells then fit 16 bits, with one to spare.
+/// Most cells along the longer side. Larger fields have larger cells. So the numbers of cells fit 16 bits, with one to spare.
 const COLUMNS_MAX: i32 = 255;
 
 /// Greatest number of rings around a cell that are searched for a free one.
@@ -33,7 +33,7 @@ pub(crate) struct Terrain {
 }
 
 impl Terrain {
-    /// The ground with all that blocks on a field, and these buildings. A cell is blocked if a unit cannot stand in its middle.
+    /// The ground of a field with all obstacles and these buildings. A cell is blocked if a unit cannot stand in its middle.
     pub(crate) fn new(field: &Field, buildings: impl Iterator<Item = Rock>) -> Self {
         let side = 2 * i64::from(field.half.x.max(field.half.y));
         let mut shift = CELL_SHIFT_MIN;
@@ -45,7 +45,7 @@ impl Terrain {
         let free = vec![false; (columns * rows) as usize];
         let mut terrain =
             Self { half: field.half, shift, columns, rows, blocked: free.clone(), wooded: free };
-        // In large cells, a wall between two middles must not be forgotten.
+        // In large cells, a wall may lie between two middles.
         let margin = UNIT_RADIUS + ((1 << (shift - 1)) - (1 << (CELL_SHIFT_MIN - 1)));
         for rock in field.rocks.iter().chain(&field.waters).copied().chain(buildings) {
             terrain.each_middle(&rock, margin, |terrain, cell| terrain.blocked[cell] = true);
@@ -147,13 +147,13 @@ impl Terrain {
         self.is_straight(from, to, |_| true)
     }
 
-    /// As [`Self::sees`], and either all cells of the line are wooded or none: a straight way is the quickest one then.
+    /// Like [`Self::sees`], and either all cells of the line are wooded or none, so that the straight path is the quickest.
     pub(crate) fn sees_evenly(&self, from: Cell, to: Cell) -> bool {
         let is_wooded = self.is_wooded(from);
         self.is_straight(from, to, |cell| self.wooded[cell] == is_wooded)
     }
 
-    /// The last place of the straight line from a free place to another that one can walk to; `to` itself if one can walk there.
+    /// The last position on the straight line from a free position towards `to` that a unit can walk to; `to` itself if possible.
     pub(crate) fn towards(&self, from: Point, to: Point) -> Point {
         let here = self.cell(from);
         if self.sees(here, self.cell(to)) {

@@ -162,7 +162,7 @@ fn a_line_is_as_broad_as_it_was_drawn_and_its_guards_stand_in_front() {
     assert!((14 * UNIT..19 * UNIT).contains(&breadth), "{breadth}");
 }
 
-/// An enemy is in sight of both; who holds his ground stays.
+/// Both see an enemy; the unit that holds its position stays.
 #[test]
 fn who_holds_strikes_only_who_comes_within_reach() {
     for holds in [false, true] {

@@ -11,7 +11,7 @@ use crate::game::routes::RouteId;
 /// Greatest momentum that a unit accumulates, ms.
 const MOMENTUM_MAX_MS: u16 = 2_000;
 
-/// Who has come no farther than this (raw) does not get on.
+/// A unit that has moved no farther than this (raw) makes no progress.
 const PROGRESS: i32 = UNIT;
 
 /// The enemy that a unit fights. Numbers of the match.
@@ -30,7 +30,7 @@ pub(crate) struct Way {
     pub(crate) route: Option<RouteId>,
 }
 
-/// What is to be done there.
+/// What to do there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Deed {
     /// See [`Task::March`].
@@ -41,21 +41,21 @@ pub(crate) enum Deed {
     Strike(Foe),
 }
 
-/// Something that a unit is to do after what it does now.
+/// Something for a unit to do after its present errand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Errand {
     pub(crate) deed: Deed,
-    /// The unit's own place.
+    /// The unit's own destination.
     pub(crate) place: Point,
-    /// The place that the units of one order share.
+    /// The destination that the units of one order share.
     pub(crate) goal: Point,
 }
 
-/// Most errands of a unit; an order that is queued behind these is lost.
+/// Most errands of a unit; an order queued behind these is dropped.
 pub(crate) const ERRANDS_MAX: usize = 8;
 
 impl Deed {
-    /// The task of going there.
+    /// The task of walking there.
     pub(crate) fn task(self, way: Way) -> Task {
         match self {
             Self::March => Task::March(way),
@@ -120,15 +120,15 @@ pub(crate) struct Unit {
     pub(crate) reload_ms: u16,
     /// For how long it has wanted to move and hardly did, ms; stops counting at its largest value.
     pub(crate) jammed_ms: u16,
-    /// Where it was when it last got on, and for how long it has wanted to go on from there, ms.
+    /// Its position at its last progress, and for how long it has wanted to go on since then, ms.
     pub(crate) anchor: Point,
     pub(crate) stalled_ms: u16,
     /// For how long it has run, ms: momentum for a charge. Falls twice as fast as it grows.
     pub(crate) running_ms: u16,
     pub(crate) task: Task,
-    /// What it does then, the next one first; at most [`ERRANDS_MAX`].
+    /// Its later errands, the next one first; at most [`ERRANDS_MAX`].
     pub(crate) errands: VecDeque<Errand>,
-    /// It keeps its post, and strikes only who comes within reach of it.
+    /// It holds its position, and strikes only enemies within reach.
     pub(crate) holds: bool,
     /// Where it stands when it has nothing to do; it goes back there when it was pushed or drawn away.
     pub(crate) post: Point,
@@ -149,7 +149,7 @@ impl Unit {
         };
     }
 
-    /// Notes whether it gets on: `wants` to, and is at a place.
+    /// Notes whether it makes progress: whether it wants to, and its position.
     pub(crate) fn note_progress(&mut self, wants: bool, place: Point, elapsed_ms: u16) {
         if wants && place.distance_squared(self.anchor) <= squared(PROGRESS) {
             self.stalled_ms = self.stalled_ms.saturating_add(elapsed_ms);

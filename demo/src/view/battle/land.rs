@@ -1,4 +1,4 @@
-//! What a map has beside rocks: water with its shores, and trees.
+//! Draws the ground of a map: water with its shores, and trees.
 
 use macroquad::color::WHITE;
 use macroquad::math::{Rect, Vec2, vec2};
@@ -13,10 +13,10 @@ use crate::view::paint::palette::{CANOPY, MOSS, SHORE, WATER, faded, mixed};
 /// Width of the shore, units of length.
 const SHORE_WIDTH: f32 = 0.5;
 
-/// Trees across the longer side of the field, if it were all wood: larger fields have larger trees.
+/// Number of trees across the longer side of a wooded field; larger fields have larger trees.
 const TREES_ACROSS: f32 = 58.0;
 
-/// Ripples across the longer side, likewise.
+/// Number of ripples across the longer side.
 const RIPPLES_ACROSS: f32 = 26.0;
 
 /// Draws water and woods, which lie below everything else.
@@ -50,7 +50,7 @@ fn area(centre: Vec2, half: Vec2) -> Rect {
     Rect::new(centre.x - half.x, centre.y - half.y, half.x * 2.0, half.y * 2.0)
 }
 
-/// Points of a grid in a rectangle, each a little off its place, and a number of its own.
+/// Points of a grid in a rectangle, each moved a little at random, and a random number for each.
 fn scatter(area: Rect, apart: f32) -> impl Iterator<Item = (Vec2, u32)> {
     let cells = move |from: f32, to: f32| (from / apart).ceil() as i32..(to / apart).ceil() as i32;
     cells(area.y, area.bottom()).flat_map(move |y| {
@@ -62,7 +62,7 @@ fn scatter(area: Rect, apart: f32) -> impl Iterator<Item = (Vec2, u32)> {
     })
 }
 
-/// A number that looks random and belongs to a place: the same in every picture.
+/// A pseudo-random number that depends only on a position: the same in every picture.
 pub(crate) fn scattered(x: i32, y: i32) -> u32 {
     let hash = (x as u32).wrapping_mul(0x9e37_79b1) ^ (y as u32).wrapping_mul(0x85eb_ca77);
     (hash ^ (hash >> 15)).wrapping_mul(0x2c1b_3c6d)

@@ -156,7 +156,7 @@ fn patches(batch: &mut Batch, view: &View, half: Vec2) {
     }
 }
 
-/// A small flag where the player's recruits gather, if that is not where the army stood at first.
+/// A small flag where the player's recruits gather, unless that is the army's starting position.
 fn rally(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
     if let Some(at) = game.rally(extras.player)
         && game.base(extras.player) != Some(at)

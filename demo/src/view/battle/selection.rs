@@ -12,10 +12,10 @@ pub(crate) const KEYS: usize = 10;
 /// A unit's number in its army, and its body: recruits get the numbers of the fallen, but never their bodies.
 pub(crate) type Member = (u32, BodyId);
 
-/// By number in the army.
+/// By number of the unit.
 type Members = BTreeMap<u32, BodyId>;
 
-/// Who is chosen, and who belongs to the number keys.
+/// The selected units, and the control groups.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Chosen {
     units: Members,
@@ -31,7 +31,7 @@ pub(crate) struct Own {
     pub(crate) place: Point,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
-    /// It keeps its ground.
+    /// It holds its position.
     pub(crate) holds: bool,
 }
 
@@ -54,7 +54,7 @@ impl Chosen {
         self.units.len()
     }
 
-    /// Chooses these, beside those chosen before if `add`. If all of them are chosen already, `add` lets them go.
+    /// Selects these units; with `add`, in addition to the present selection. If all of them are selected already, `add` deselects them.
     pub(crate) fn choose(&mut self, units: impl IntoIterator<Item = Member>, add: bool) {
         let new: Members = units.into_iter().collect();
         if !add {
@@ -82,7 +82,7 @@ impl Chosen {
         self.choose(self.members(key, own).map(Own::member).collect::<Vec<_>>(), add);
     }
 
-    /// The living units that a number key stands for.
+    /// The living units of a number key.
     pub(crate) fn members<'a>(&'a self, key: usize, own: &'a [Own]) -> impl Iterator<Item = &'a Own> {
         let group = &self.groups[key];
         own.iter().filter(move |own| {
@@ -94,7 +94,7 @@ impl Chosen {
         })
     }
 
-    /// The middle of the chosen; none if nobody is.
+    /// The middle of the selected units; none without a selection.
     pub(crate) fn middle(&self, own: &[Own]) -> Option<Point> {
         let places = own.iter().filter(|own| self.contains(own.member())).map(|own| own.place);
         let (mut count, mut x, mut y) = (0_i64, 0_i64, 0_i64);
@@ -104,7 +104,7 @@ impl Chosen {
         (count > 0).then(|| Point { x: (x / count) as i32, y: (y / count) as i32 })
     }
 
-    /// Whether all of the chosen hold their ground.
+    /// Whether all selected units hold their positions.
     pub(crate) fn all_hold(&self, own: &[Own]) -> bool {
         own.iter().filter(|own| self.contains(own.member())).all(|own| own.holds)
     }
@@ -175,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    /// The body of a unit that was there from the start.
+    /// The body of a unit that exists from the start.
     fn body(index: u32) -> BodyId {
         BodyId::from_bits(u64::from(index))
     }
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(choice.len(), 20, "the army's own groups have keys, too");
     }
 
-    /// (Group 1 recalled recruits who had got the numbers of the fallen, and they appeared already chosen.)
+    /// (Group 1 selected recruits that had the numbers of fallen units, and they appeared already selected.)
     #[test]
     fn a_recruit_is_not_the_one_whose_number_it_has() {
         let mut own = army(5);

@@ -51,7 +51,7 @@ fn shift() -> bool {
     is_key_down(KeyCode::LeftShift) || is_key_down(KeyCode::RightShift)
 }
 
-/// Two presses within so many seconds are a double one.
+/// Two presses within this time count as a double press, seconds.
 const TWICE: f64 = 0.4;
 
 /// Reads the keys for a side that a person plays.
@@ -95,7 +95,7 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log:
     told
 }
 
-/// Chooses a group; twice in a row, the camera goes there.
+/// Selects a group; pressed twice, the camera goes there.
 pub(crate) fn recall(side: &mut Side, key: usize, own: &[Own], camera: &mut Camera) {
     let now = get_time();
     side.chosen.recall(key, own, shift());
@@ -138,7 +138,7 @@ pub(crate) fn mouse(
         }
     }
     if finger.has_held || finger.is_pinching {
-        // What began as a box was none.
+        // It was not a box.
         side.drag = None;
     }
     if !is_mouse_button_down(MouseButton::Right)
@@ -161,7 +161,7 @@ pub(crate) fn mouse(
     told
 }
 
-/// Chooses who stands in a box, or was clicked at; twice in a row, all in the view who are of the same kind.
+/// Selects the units in a box, or the clicked unit; a double click selects all units of its kind in the view.
 fn choose(side: &mut Side, sight: &Sight<'_>, from: Vec2, mouse: Vec2) {
     let units = sight.units_in(from, mouse);
     let clicked = units.first().map(|unit| unit.0).filter(|_| sight.is_click(from, mouse));

@@ -95,7 +95,7 @@ impl Sight<'_> {
         }
     }
 
-    /// Whether the mouse has hardly moved since it was at a place of the field.
+    /// Whether the mouse has hardly moved since it was at this position on the field.
     pub(crate) fn is_click(&self, from: Vec2, mouse: Vec2) -> bool {
         self.view.at(from).distance(mouse) < CLICK
     }
@@ -113,7 +113,7 @@ impl Sight<'_> {
         alike.map(|look| (look.index, look.body)).collect()
     }
 
-    /// What the mouse means: sights over an enemy that the chosen would attack, the line that is being drawn.
+    /// Draws the effect of the mouse: cross hairs on an enemy that the selected units would attack, or the line being drawn.
     fn draw_mouse(&self, batch: &mut Batch, side: &Side, mouse: Vec2) {
         if let Some((from, _)) = side.line.filter(|(from, _)| !self.is_click(*from, mouse)) {
             let (from, to) = (self.view.at(from), mouse);

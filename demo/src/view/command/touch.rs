@@ -1,30 +1,30 @@
-//! Fingers. One finger is the left mouse button, as the library has it; held still for a moment it is the right one. Two fingers move and
-//! zoom the picture.
+//! Touch input. The window library reports one finger as the left mouse button; held still for a moment, it counts as the right one. Two
+//! fingers move and zoom the picture.
 
 use macroquad::input::{Touch, TouchPhase, touches};
 use macroquad::math::{Rect, Vec2};
 
 use crate::view::paint::camera::Camera;
 
-/// A finger that stays within so many pixels for so long, seconds, is held.
+/// A finger counts as held if it stays within this many pixels for this many seconds.
 const STILL: f32 = 12.0;
 const HELD: f32 = 0.5;
 
-/// What fingers mean in one picture.
+/// Touch input of one picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Finger {
-    /// One has just been held for long enough.
+    /// A finger has just been held for long enough.
     pub(crate) has_held: bool,
-    /// There are two, or there were and one is left.
+    /// There are two fingers, or one of two is left.
     pub(crate) is_pinching: bool,
 }
 
-/// The fingers from picture to picture.
+/// The state of the fingers between pictures.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Touches {
-    /// Where a single finger came down, and since when; none once it has moved or has been held.
+    /// Position and time at which a single finger touched; none once it has moved or has been held.
     single: Option<(Vec2, f32)>,
-    /// Middle and distance of two fingers.
+    /// Midpoint and distance of two fingers.
     pair: Option<(Vec2, f32)>,
     is_pinching: bool,
 }

@@ -21,7 +21,7 @@ const GAP: f32 = 4.0;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Said {
     All,
-    /// The next click is to mean this.
+    /// Gives the next click this meaning.
     Aim(Aim),
     Stop,
     Hold,
@@ -87,13 +87,13 @@ fn icon(batch: &mut Batch, what: Said, at: Vec2) {
     }
 }
 
-/// Names of the badges, for scripts.
+/// Script names of the badges.
 const GROUPS: [&str; KEYS] = [
     "group 0", "group 1", "group 2", "group 3", "group 4", "group 5", "group 6", "group 7", "group 8",
     "group 9",
 ];
 
-/// Draws a badge for each group that has members, to the right of a point at their lower left corner; the one that was pressed.
+/// Draws a badge for each group with members, to the right of a point at their lower left corner. Returns the pressed one.
 pub(crate) fn groups(pen: &Pen, ui: &mut Ui, corner: Vec2, sizes: &[usize; KEYS]) -> Option<usize> {
     const BADGE: Vec2 = vec2(50.0, 22.0);
     let (mut pressed, mut x) = (None, corner.x);

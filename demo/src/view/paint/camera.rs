@@ -75,7 +75,8 @@ impl Camera {
     }
 }
 
-/// A vector of the simulation, through `glam` as physics has it. The window's library has an older `glam`, so the two numbers change types.
+/// A vector of the simulation, by way of the `glam` that physics uses. The window library uses an older `glam`, so both numbers are
+/// converted.
 pub(crate) fn vector(v: testudo_physics::Vec2) -> Vec2 {
     Vec2::from_array(testudo_physics::glam::Vec2::from(v).to_array())
 }

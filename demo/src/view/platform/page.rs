@@ -1,4 +1,4 @@
-//! The window in a browser page. What is played stands in a file beside the page; what happens goes to its console.
+//! The window in a browser page. A file beside the page has the settings; the log goes to the console.
 
 use std::cell::Cell;
 
@@ -19,20 +19,19 @@ use crate::view::screens::{self, desk};
 /// The file beside the page.
 const MATCH_FILE: &str = "match.json";
 
-/// What is played, and over what network. Turns have a constant length, so that the final checksum follows from
-/// the match alone.
+/// The settings of the match and of the network. Turns have a constant length, so that the final checksum follows from the match alone.
 #[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Match {
-    /// So many cubes instead of a battle.
+    /// Number of cubes, instead of a battle.
     cubes: Option<u32>,
     units: u32,
     seed: u64,
-    /// One of the program's maps; any other name is an open field.
+    /// A built-in map; any other name means an open field.
     map: String,
-    /// How well bots play: easy, normal, hard.
+    /// Level of the bots: easy, normal, hard.
     bot: String,
-    /// No end if there is none.
+    /// Length of the match; none: unlimited.
     turns: Option<u32>,
     /// Two bots play.
     bots: bool,

@@ -1,4 +1,4 @@
-//! A card that lies over the picture: what has happened, and what one can do about it.
+//! A card over the picture: a message and choices.
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
@@ -14,7 +14,7 @@ const LINE: f32 = 22.0;
 /// Width of the names before the lines, pixels.
 const NAMES: f32 = 104.0;
 
-/// One thing to do about it: the button's name for scripts, what is written on it, its width in pixels.
+/// A choice: the button's script name, its label, its width in pixels.
 pub(crate) type Choice = (&'static str, &'static str, f32);
 
 /// What the card says.
@@ -26,7 +26,7 @@ pub(crate) struct Card<'a> {
     pub(crate) choices: &'a [Choice],
 }
 
-/// Height of a card with so many lines, pixels.
+/// Height of a card with this many lines, pixels.
 pub(crate) const fn height(lines: usize) -> f32 {
     108.0 + lines as f32 * LINE
 }

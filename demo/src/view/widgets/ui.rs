@@ -85,7 +85,7 @@ impl Ui {
         &self.places
     }
 
-    /// Something that scripts want to find.
+    /// Registers a rectangle for scripts.
     pub(crate) fn note(&mut self, name: &'static str, rect: Rect) {
         self.places.insert(name, rect);
     }

@@ -1,4 +1,4 @@
-//! What stands around the views, and what lies over them.
+//! Draws everything around and over the views.
 
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
@@ -26,7 +26,7 @@ use crate::view::screens::picture::SPEEDS;
 const GOALS: [&str; 2] = ["Bring down the enemy's keep. Protect your own.", "Bring down their keep."];
 
 impl Desk {
-    /// Draws one picture and asks its widgets.
+    /// Draws one picture and handles its widgets.
     pub(super) fn draw(&mut self) {
         let slot = self.skirmish.desync().and_then(|desync| desync.body());
         let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
@@ -80,7 +80,7 @@ impl Desk {
         }
     }
 
-    /// Above the inset: whose computer it is. A click enlarges it.
+    /// The title above the inset. A click enlarges the inset.
     fn draw_caption(&mut self, rect: Rect) {
         let inset = self.layout.views[1];
         draw_rectangle_lines(inset.x, inset.y, inset.w, inset.h, 2.0, LINE);
@@ -130,7 +130,7 @@ impl Desk {
         }
     }
 
-    /// Hints, and what the chosen units can be told.
+    /// Hints, and the commands for the selected units.
     fn draw_over_view(&mut self) {
         let (view, map) = (self.layout.views[0], self.layout.maps[0]);
         let free = if self.is_split { view.w } else { self.layout.views[1].x - view.x };
@@ -154,7 +154,7 @@ impl Desk {
         }
     }
 
-    /// A badge for each group that has members: a click chooses it, two clicks go there.
+    /// A badge for each group with members: a click selects it, a double click moves the camera there.
     fn draw_groups(&mut self, corner: Vec2) {
         let own = self.sight(0, self.skirmish.client(0).game()).own();
         let counts = self.sides[0].group_sizes(&own, self.seconds);
@@ -164,7 +164,7 @@ impl Desk {
         }
     }
 
-    /// What a button of the command bar means for the first player's units.
+    /// Applies a button of the command bar to the first player's units.
     fn say(&mut self, said: Said) {
         let is_nobody = self.sides[0].chosen.is_empty();
         match said {
@@ -214,7 +214,7 @@ impl Desk {
             Some(Wish::Network(link)) => {
                 self.skirmish.set_link(link);
                 self.log.network(&link);
-                // Who breaks something wants to see both ends of it.
+                // After damage to the network, both ends are worth seeing.
                 self.is_split |= !self.progress.has_broken_network;
             }
             Some(Wish::Corrupt) => {
@@ -228,7 +228,7 @@ impl Desk {
         }
     }
 
-    /// What happened, and what one can do about it.
+    /// The card: what happened, and the choices.
     fn draw_cards(&mut self) {
         let around = self.layout.around();
         if let (Some(desync), false) = (self.skirmish.desync(), self.is_answered) {
@@ -242,7 +242,7 @@ impl Desk {
         if self.decided.is_some_and(|seconds| seconds > LAST_LOOK) {
             self.draw_result(around);
         }
-        /// For so long the window says why a file was refused, seconds.
+        /// Time for which the window shows why a file was refused, seconds.
         const SAID: f32 = 8.0;
         self.refused.take_if(|(_, since)| self.seconds - *since > SAID);
         let refused = self.refused.as_ref().map(|(text, _)| text);

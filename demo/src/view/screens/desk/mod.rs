@@ -1,4 +1,4 @@
-//! The person's place: one large view of the own army with the other computer beside it, what is chosen, what the time does.
+//! The main screen: a large view of the own army, the other computer as an inset, the selection, and the speed.
 
 mod frame;
 mod layout;
@@ -44,10 +44,10 @@ const BUDGET: Duration = Duration::from_millis(40);
 /// Frames of the match per second.
 const FRAMES_PER_SECOND: f32 = 20.0;
 
-/// For how long a decided battle goes on, so that the last blow is seen, seconds.
+/// Time for which a decided battle goes on, so that the last blow is visible, seconds.
 const LAST_LOOK: f32 = 1.5;
 
-/// From here on a network is broken enough to be looked at.
+/// From here on a network counts as broken.
 const BAD_LOSS_PPM: u32 = 100_000;
 const BAD_LATENCY: Duration = Duration::from_millis(140);
 
@@ -102,12 +102,12 @@ pub(crate) struct Desk {
     progress: Progress,
     /// The hint that the log knows to wait.
     hint: Option<usize>,
-    /// Kills over time, and when they were noted last.
+    /// Kills over time, and the time of the last sample.
     score: Score,
     scored: f32,
-    /// For how long the battle has been decided, seconds; none while it is not.
+    /// Time since the battle was decided, seconds; none before.
     decided: Option<f32>,
-    /// The person wants to see it again.
+    /// The person asked for the replay.
     #[cfg(not(target_arch = "wasm32"))]
     wants_replay: bool,
     pub(crate) ui: Ui,
@@ -117,10 +117,10 @@ pub(crate) struct Desk {
     pub(crate) log: OrderLog,
     is_paused: bool,
     wants_step: bool,
-    /// Place in [`SPEEDS`].
+    /// Index in [`SPEEDS`].
     speed: usize,
     shows_help: bool,
-    /// Whose side the keys are for.
+    /// The side that the keys control.
     active: u8,
     /// All turns have been played, and the log knows.
     is_over: bool,
@@ -131,7 +131,7 @@ pub(crate) struct Desk {
     is_decided_noted: bool,
     /// What went wrong, if the match has ended early.
     error: Option<String>,
-    /// Why a dropped file was not shown, and since when that is said, seconds.
+    /// Why a dropped file was refused, and since when the message is shown, seconds.
     refused: Option<(String, f32)>,
     seconds: f32,
 }
@@ -182,7 +182,7 @@ impl Desk {
         })
     }
 
-    /// Whether the copies have been equal all the time.
+    /// Whether the copies have been equal throughout.
     pub(crate) fn agrees(&self) -> bool {
         self.skirmish.desync().is_none() && self.error.is_none()
     }
@@ -257,8 +257,8 @@ impl Desk {
         }
     }
 
-    /// Moves the camera so that a place of the field lies below the card that tells of a difference. If there is no room for both, the
-    /// panel below goes.
+    /// Moves the camera so that a position on the field lies below the desync card. If there is no room for both, the panel below is
+    /// closed.
     fn show_below_card(&mut self, at: Vec2) {
         /// Room for rings and cross hairs, pixels.
         const ROOM: f32 = 110.0;
@@ -295,7 +295,7 @@ impl Desk {
         [0, 1].map(|army| game.score(army).0)
     }
 
-    /// Which hints have done their work.
+    /// Notes which hints have served their purpose.
     fn note_progress(&mut self) {
         let link = self.skirmish.link();
         self.progress.has_chosen |= self.sides.iter().any(|side| !side.chosen.is_empty());
@@ -307,7 +307,7 @@ impl Desk {
         }
     }
 
-    /// The replay that was dropped onto the window. A file that is none is refused with a sentence, and the match goes on.
+    /// The replay that was dropped onto the window. Any other file is refused with a message, and the match goes on.
     fn dropped_replay(&mut self) -> Option<Course> {
         let file = get_dropped_files().pop()?;
         let name = file.path.as_ref().and_then(|path| path.file_name());
@@ -334,7 +334,7 @@ impl Desk {
             return None;
         }
         let path = self.skirmish.replay()?.to_owned();
-        // The file is whole when the match is gone.
+        // The file is complete once the match has been dropped.
         self.note_end();
         self.skirmish = Skirmish::new(SkirmishSpec { replays: None, ..self.spec.clone() }).ok()?;
         match open_replay(&path).and_then(|(replay, terms)| Course::new(replay, terms)) {
@@ -412,7 +412,7 @@ impl Desk {
         }
     }
 
-    /// What the person tells the units of one side.
+    /// Reads the person's commands for the units of one side.
     fn read_side(&mut self, player: u8, finger: Finger) {
         let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
         let mouse = Mouse { at: self.ui.mouse, is_free, finger };
@@ -475,7 +475,7 @@ impl Desk {
         self.camera.hold(half);
     }
 
-    /// In whose view a point of the screen is.
+    /// The side whose view contains a point of the screen.
     fn side_under(&self, at: Vec2) -> Option<u8> {
         let views = if self.is_split { 2 } else { 1 };
         (0..views).find(|side| self.layout.views[usize::from(*side)].contains(at))
