@@ -151,6 +151,7 @@ impl<S: Simulation> VirtualMatch<S> {
     }
 
     /// What a peer's own clock shows now.
+    #[must_use]
     pub fn local_time(&self, peer: usize) -> Instant {
         self.clocks[peer].local(self.now)
     }
