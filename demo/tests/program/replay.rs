@@ -145,9 +145,9 @@ fn a_damaged_replay_is_sound_up_to_the_damage_and_never_good() {
     let none = check("none", b"something else", 2);
     assert!(none["error"].as_str().is_some_and(|error| error.contains("not a replay")), "{none}");
     let empty = check("empty", &bytes[..20], 2);
-    assert!(empty["error"].as_str().is_some_and(|error| error.contains("first record")), "{empty}");
+    assert!(empty["error"].as_str().is_some_and(|error| error.contains("header is damaged")), "{empty}");
     // The viewer says so in one line before it looks for a display.
-    for (name, what) in [("none", "not a replay"), ("empty", "first record")] {
+    for (name, what) in [("none", "not a replay"), ("empty", "header is damaged")] {
         let ended = run(&format!("replay {}", folder.join(name).display()));
         assert!(ended.code == 2 && ended.stderr.contains(what), "{ended:?}");
         assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
