@@ -1,4 +1,4 @@
-//! Somebody comes into a running match: who was gone comes back, strangers take places that are free, others watch.
+//! Peers join a running match: players come back, strangers take free places, spectators watch.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match_from};
 use testudo_lockstep::simnet::LinkSettings;
@@ -43,7 +43,7 @@ pub(crate) fn middle_of(config: &SessionConfig) -> u32 {
     if config.topology == Topology::Relay { u32::from(config.players) } else { 0 }
 }
 
-/// The program of a node is started (anew).
+/// Starts or restarts the program of a node.
 pub(crate) fn restart(
     game: &mut VirtualMatch<Toy>,
     config: &SessionConfig,
@@ -61,7 +61,7 @@ pub(crate) fn restart(
 
 fn give_orders(turn: u32, session: &mut Session<Order>) {
     if let Some(order) = session.player().and_then(|player| bot(SEED, turn, player.0)) {
-        // Those who are away give none, and nothing runs after the last turn.
+        // Absent players give none, and nothing runs after the last turn.
         let _ = session.submit(&order);
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn events(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
     std::iter::from_fn(|| game.poll_event(node)).collect()
 }
 
-/// Everybody that simulates has finished with the same state, and nobody has heard of a desync.
+/// All simulating peers have finished with the same state, and no peer was told of a desync.
 pub(crate) fn assert_agreed(game: &mut VirtualMatch<Toy>, what: &str) {
     let simulate = |d: &&Driver<Toy>| d.session().identity() != Identity::Relay;
     let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
@@ -111,7 +111,7 @@ fn a_dropped_player_comes_back_and_plays_on() {
                 let link = if seed % 2 == 0 { terrible() } else { LinkSettings::default() };
                 let mut game = start(&config, u32::from(seed == 1), seed, link);
                 play(&mut game, 6_000);
-                // The machine is off for longer than the others wait.
+                // The machine is off for longer than the drop time.
                 game.net_mut().set_partition(&[2]);
                 play(&mut game, 12_000);
                 game.net_mut().set_partition(&[]);
@@ -129,7 +129,7 @@ fn a_dropped_player_comes_back_and_plays_on() {
                     "{what}"
                 );
                 assert_eq!(toys[2].loaded.len(), 1, "{what}");
-                // It gave orders before, the bot in between, and it again afterwards.
+                // Its own orders ran before, the bot's in between, and its own again afterwards.
                 let last_bot = toys[0].played.last().unwrap().0;
                 assert_eq!(last_bot + 1, toys[0].returned[0].1, "{what}");
                 let back = toys[2]
@@ -144,7 +144,7 @@ fn a_dropped_player_comes_back_and_plays_on() {
     }
 }
 
-/// A match without the player that is to come, after some seconds.
+/// A match some seconds after its start, without the player that will join.
 pub(crate) fn without(
     config: &SessionConfig,
     player: u8,
@@ -218,7 +218,7 @@ fn watchers_come_into_a_running_match() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(2, topology).late_watchers(true).spectators_max(2);
         let mut game = start(&config, 2, 3, terrible());
-        // They begin later than the others.
+        // They start later than the others.
         let watchers = game.drivers().len() as u32 - 2;
         for node in watchers..watchers + 2 {
             game.put_to_sleep(node as usize, Instant::from_millis(5_000));
@@ -257,7 +257,7 @@ fn a_two_hour_match_is_rejoined_within_ten_seconds_and_nobody_else_waits() {
     let config = config(4, Topology::Host).turns(36_200);
     let mut game = start(&config, 0, 3, ten_megabits());
     for driver in game.drivers_mut() {
-        // What the demo's battle takes with 2,000 units: `testudo bench` of the lockstep scenes tells.
+        // The size of the demo's battle with 2,000 units; `testudo bench` measures it.
         driver.simulation_mut().ballast = 2_000_000;
     }
     play(&mut game, 7_170_000);
@@ -323,7 +323,7 @@ fn in_a_signed_match_who_comes_back_signs_again_and_nobody_contradicts_it() {
                 .player_key(PlayerKey::from_secret([player + 1; 32]))
         };
         let watching = config(3, topology).turns(260).late_watchers(true).signed();
-        // Where much is lost, statements are late now and then, whoever comes or goes.
+        // With heavy loss, statements are late from time to time, whether or not anybody joins or leaves.
         let mut game = start(&signed(0), 1, 3, LinkSettings::new().latency(Duration::from_millis(60)));
         let watcher = game.drivers().len() as u32 - 1;
         restart(&mut game, &watching, watcher, Identity::Spectator, secret(9));

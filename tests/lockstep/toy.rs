@@ -56,13 +56,13 @@ pub(crate) struct Toy {
     pub(crate) decided: Option<(u32, u32)>,
     /// Frame after which one bit of the state flips: a fault injected by a test.
     pub(crate) corrupt_at: Option<u32>,
-    /// Players who are back, and from which turn on.
+    /// Players who are back, with the first turn of each.
     pub(crate) returned: Vec<(u8, u32)>,
-    /// Frames of the states that were taken over.
+    /// Frames of the states that were loaded.
     pub(crate) loaded: Vec<u32>,
-    /// Bytes beside those that matter, when the state is given to somebody.
+    /// Number of padding bytes when the state is sent to a peer.
     pub(crate) ballast: usize,
-    /// Whether the state can be given to somebody, and which bits of it are wrong then.
+    /// Whether the state can be sent to a peer, and which of its bits are then wrong.
     pub(crate) gives_state: bool,
     pub(crate) lie: Option<u8>,
     /// The latest save point: its turn and the state then.

@@ -36,7 +36,7 @@ fn random_body(chance: &mut Chance) -> BodyDef {
         .user(u64::from(chance.below(3)))
 }
 
-/// A chain, open or closed, or a polygon; those that cannot be are left out.
+/// A chain, open or closed, or a polygon; invalid ones are left out.
 fn random_terrain(w: &mut World, chance: &mut Chance) -> Vec<BodyId> {
     let place = |chance: &mut Chance| at(chance.between(-10_000, 10_000), chance.between(-10_000, 10_000));
     let points: Vec<_> = (0..2 + chance.below(5)).map(|_| place(chance)).collect();
@@ -51,7 +51,7 @@ fn random_terrain(w: &mut World, chance: &mut Chance) -> Vec<BodyId> {
     w.create_chain(&def).unwrap_or_default()
 }
 
-/// Terrain refuses what would move it, and goes piece by piece. Returns whether this one is gone.
+/// Terrain refuses changes that would move it, and is removed piece by piece. Returns whether this piece was removed.
 fn operate_terrain(w: &mut World, id: BodyId, chance: &mut Chance) -> bool {
     let refused = Err(BodyError::Terrain(id));
     assert_eq!(w.set_position(id, Vec2::ZERO), refused);

@@ -1,4 +1,4 @@
-//! What takes too long for a test run, or is measured:
+//! Measurements, and tests that take too long for a test run:
 //! `cargo run --release -p testudo-tests --example truths -- scenes 1 10000` and `... -- pile-up`.
 
 #[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Plays random scenes and prints what did not hold.
+/// Plays random scenes and prints the violated laws.
 fn scenes(first: u64, count: u64) -> ExitCode {
     let start = Instant::now();
     let (mut failed, mut limited) = (0, 0);

@@ -1,5 +1,5 @@
-//! Random scenes in which everything is mixed: shapes, sizes, masses, materials, kinds, rates, removals, gravity on and off; and the laws that
-//! hold in them whatever happens. One seed is one scene.
+//! Random scenes that mix shapes, sizes, masses, materials, kinds, rates, removals, and gravity on and off, with the laws that hold in all
+//! of them. One seed is one scene.
 
 use testudo_physics::{BodyDef, BodyId, BodyKind, Fx, Vec2, World, WorldDef};
 
@@ -8,22 +8,22 @@ use crate::build::{Chance, ONE, add, at, circle, milli, momentum, overlap, raw, 
 /// Frames per second that a scene may have.
 const RATES: [u32; 7] = [10, 15, 20, 30, 50, 60, 144];
 
-/// Seconds in which something may happen to the bodies.
+/// Seconds during which the test acts on the bodies.
 const EVENTFUL: i64 = 4;
 
-/// Seconds after which everything rests, where gravity or ground friction takes the energy.
+/// Seconds after which everything rests, if gravity or ground friction removes the energy.
 pub(crate) const REST: i64 = 30;
 
-/// Deepest that a body may be in a wall, thousandths: while things fly, and in heaps that settle.
+/// Greatest depth of a body in a wall, thousandths: in flight, and in heaps that settle.
 const IN_WALL: [i64; 2] = [500, 100];
 
-/// Seconds after which heaps have settled so far.
+/// Seconds after which heaps have settled to that depth.
 const SETTLING: i64 = 3;
 
-/// Where a scene plays.
+/// The place of a scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// No walls, no gravity, no friction: momentum is kept.
+    /// No walls, no gravity, no friction: momentum is conserved.
     Open,
     /// Seen from above: walls and ground friction.
     Level,
@@ -31,7 +31,7 @@ pub(crate) enum Place {
     Upright,
 }
 
-/// A scene on its way, and what was seen in it.
+/// A running scene and its findings.
 pub(crate) struct Scene {
     pub(crate) seed: u64,
     pub(crate) place: Place,
@@ -40,28 +40,28 @@ pub(crate) struct Scene {
     /// The same world, restored from bytes in the middle of the scene.
     twin: Option<World>,
     fps: u32,
-    /// Heaviest mass by the lightest, hundredths.
+    /// Ratio of the heaviest to the lightest mass, hundredths.
     masses: i64,
     /// Half width and half height of the box, thousandths.
     half: [i64; 2],
-    /// Side of the cells in which bodies begin, thousandths.
+    /// Side of the cells in which bodies are created, thousandths.
     cell: i64,
     drivers: Vec<BodyId>,
-    /// Energy that the bodies may have at most: what they had, and what was put in.
+    /// Greatest energy that the bodies may have: their initial energy plus all that was added.
     most_energy: i128,
-    /// Momentum that the bodies have been given.
+    /// Momentum given to the bodies.
     momentum: [i128; 2],
-    /// Frame since which no kinematic body moves.
+    /// The frame from which on no kinematic body moves.
     undriven_since: u64,
-    /// Whether it is [`SETTLING`] seconds that nobody does anything to the bodies.
+    /// Whether the test has left the bodies alone for [`SETTLING`] seconds.
     settled: bool,
     outcome: Outcome,
 }
 
-/// What was seen in a scene.
+/// The findings of a scene.
 #[derive(Default)]
 pub(crate) struct Outcome {
-    /// What did not hold.
+    /// Violated laws.
     pub(crate) failures: Vec<String>,
     /// What is not promised: heaps of very different masses that shake or press light bodies into walls, and who was crushed between a kinematic
     /// body and a wall.
@@ -80,7 +80,7 @@ fn energy(w: &World) -> i128 {
     w.bodies().filter(|body| body.kind() == BodyKind::Dynamic).map(of).sum()
 }
 
-/// The lowest that potential energy can get in a box of this half size, likewise.
+/// The lowest possible potential energy in a box of this half size, in the same unit.
 fn least_energy(w: &World, half: [i64; 2]) -> i128 {
     let g = raw(w.gravity());
     let mass: i128 =
@@ -156,7 +156,7 @@ impl Scene {
         }
     }
 
-    /// Plays the scene to its end and returns what did not hold.
+    /// Plays the scene to its end and returns its findings.
     pub(crate) fn play(mut self) -> Outcome {
         let (mut elapsed, mut turns) = (0, 0);
         let (restored_at, mut restored) = (self.chance.between(200, EVENTFUL * 1_000), false);
@@ -222,7 +222,7 @@ impl Scene {
         }
     }
 
-    /// One frame, and the laws that are asked in every one.
+    /// One frame, and the laws that are checked in each frame.
     fn frame(&mut self) {
         let before = energy(&self.world) - least_energy(&self.world, self.half);
         self.world.step(self.fps).expect("in range");
@@ -240,23 +240,23 @@ impl Scene {
         }
     }
 
-    /// Contacts give no energy, and nobody has more than all had together.
+    /// Contacts add no energy, and no body has more than all bodies had together.
     fn judge_energy(&mut self, before: i128) {
         let now = energy(&self.world) - least_energy(&self.world, self.half);
-        // While kinematic bodies push, and for a second after, nobody knows what they put in.
+        // While kinematic bodies push, and for a second after that, the energy that they add is unknown.
         if self.undriven_since == u64::MAX
             || (!self.drivers.is_empty() && self.world.frame() < self.undriven_since + 144)
         {
             self.most_energy = self.most_energy.max(now);
             return;
         }
-        // What parting overlaps, which are springs, may give back in a frame.
+        // The energy that separating overlaps, which are springs, may return in a frame.
         let springs = self.most_energy / if self.is_mixed() { 10 } else { 50 };
         if now > before + before / 500 + springs {
             let permille = (now - before) * 1_000 / self.most_energy;
             self.fail(format_args!("energy grows within a frame by {permille}/1000 of all that was put in"));
         }
-        // Together they have no more than was put in, so nobody has.
+        // Together they have no more than was added, so no single body has.
         if now > self.most_energy + self.most_energy / 50 {
             let percent = now * 100 / self.most_energy;
             self.fail(format_args!("{percent} % of the energy that was put in"));
@@ -276,7 +276,7 @@ impl Scene {
         }
     }
 
-    /// Nobody is inside of a wall or outside of the box.
+    /// No body is inside a wall or outside the box.
     fn judge_places(&mut self) {
         if self.place == Place::Open || !self.drivers.is_empty() && !self.settled {
             return;
@@ -305,7 +305,7 @@ impl Scene {
         }
     }
 
-    /// Saves the world and lets a copy of it go on beside.
+    /// Saves the world and restores a copy, which runs along.
     fn restore(&mut self) {
         let mut bytes = Vec::new();
         self.world.snapshot(&mut bytes);
@@ -315,7 +315,7 @@ impl Scene {
         }
     }
 
-    /// Does something to the world, and to its twin; what it puts in is allowed.
+    /// Acts on the world and on its twin, and allows for the energy and momentum that this adds.
     fn happen(&mut self) {
         let before = energy(&self.world) - least_energy(&self.world, self.half);
         let chance = self.chance.clone();
@@ -355,7 +355,7 @@ impl Scene {
             }
             7 => w.wake_body(id).expect("alive"),
             _ => {
-                // Somebody new, where there is room.
+                // A new body, where there is room.
                 let place = at(chance.between(-half[0], half[0]), chance.between(-half[1], half[1]));
                 let size = chance.between(150, cell / 2);
                 let def = BodyDef::dynamic(circle(size)).position(place).velocity(speed).friction(milli(500));
@@ -372,7 +372,7 @@ impl Scene {
         }
     }
 
-    /// The kinematic bodies go to and fro, so that they crush nobody for good.
+    /// The kinematic bodies move back and forth, so that they crush no body for good.
     fn turn_drivers(&mut self) {
         for w in [Some(&mut self.world), self.twin.as_mut()].into_iter().flatten() {
             for &id in &self.drivers {
@@ -382,7 +382,7 @@ impl Scene {
         }
     }
 
-    /// The kinematic bodies go, and gravity is what it shall be from now on.
+    /// Removes the kinematic bodies, and sets the final gravity.
     fn calm_down(&mut self) {
         let fall = -self.chance.between(3_000, 20_000);
         let before = energy(&self.world) - least_energy(&self.world, self.half);
@@ -399,7 +399,7 @@ impl Scene {
         self.undriven_since = self.undriven_since.min(self.world.frame());
     }
 
-    /// Everything rests in the end, where something takes the energy.
+    /// Everything rests in the end, if gravity or friction removes the energy.
     fn come_to_rest(&mut self) {
         if self.place == Place::Open {
             return;
@@ -422,10 +422,10 @@ impl Scene {
     }
 }
 
-/// What the bodies of a scene are made of.
+/// Properties of the bodies of a scene.
 struct Materials {
     place: Place,
-    /// Heaviest body, in hundredths of the lightest.
+    /// Mass of the heaviest body, in hundredths of the lightest.
     masses: i64,
     elasticity: i64,
     speed: i64,
@@ -443,7 +443,7 @@ impl Materials {
     }
 
     fn put_on(&self, def: BodyDef, chance: &mut Chance) -> BodyDef {
-        // Light ones are as frequent as heavy ones.
+        // Light bodies are as frequent as heavy ones.
         let (mut mass, steps) = (100, chance.between(0, 16));
         for _ in 0..steps {
             mass = (mass * 133 / 100).min(self.masses);

@@ -1,4 +1,4 @@
-//! Truths about chains and polygons: what slides over them, rests on them, and meets them fast.
+//! Truths about chains and polygons: bodies that slide over them, rest on them, and hit them fast.
 
 use testudo_physics::{BodyDef, BodyId, ChainDef, Fx, PolygonDef, Shape, Vec2, World, WorldDef};
 
@@ -10,7 +10,7 @@ use crate::terrain_tools::{Outline, ROUNDING, apart, polygon};
 /// Directions whose sine and cosine are ratios of integers: `[x, y, length]`.
 const DIRECTIONS: [[i64; 3]; 6] = [[1, 0, 1], [4, 3, 5], [12, 5, 13], [24, 7, 25], [3, 4, 5], [40, 9, 41]];
 
-/// Points on a line through the origin from `from` to `to`, thousandths, in steps that are drawn.
+/// Points on a line through the origin from `from` to `to`, thousandths, in random steps.
 fn line(chance: &mut Chance, [x, y, length]: [i64; 3], from: i64, to: i64, steps: [i64; 2]) -> Vec<Vec2> {
     let mut points = Vec::new();
     let mut along = from * ONE / 1000;
@@ -28,12 +28,12 @@ fn turned([x, y, length]: [i64; 3], along: i64, left: i64) -> Vec2 {
     Vec2::new(Fx::from_bits((along * x - left * y) / length), Fx::from_bits((along * y + left * x) / length))
 }
 
-/// How far a vector leads along and to the left of a direction.
+/// Components of a vector along and to the left of a direction.
 fn parts([x, y, length]: [i64; 3], v: [i64; 2]) -> [Fx; 2] {
     [(v[0] * x + v[1] * y) / length, (v[1] * x - v[0] * y) / length].map(Fx::from_bits)
 }
 
-/// Chains in both directions, so that both sides are asked.
+/// Chains in both directions, so that both sides are tested.
 fn chain(
     w: &mut World,
     chance: &mut Chance,
@@ -91,7 +91,7 @@ fn a_slope_pulls_by_its_angle_and_friction() {
             let points = line(chance, direction, -90_000, 5_000, [200, 3_000]);
             chain(&mut w, chance, points, |def| def.friction(milli(friction)));
             let half = chance.between(200, 900);
-            // A box stands on its lower corner's side of the slope.
+            // A box stands on the lower corner's side of the slope.
             let disc = chance.below(2) == 0;
             let (shape, height) =
                 if disc { (circle(half), half) } else { (rect(half, half), half * (x + y) / length) };
@@ -112,7 +112,7 @@ fn a_slope_pulls_by_its_angle_and_friction() {
     });
 }
 
-/// A cave: a closed chain around the origin, some thirty points at radii that are drawn.
+/// A cave: a closed chain around the origin of some thirty points at random radii.
 fn cave(chance: &mut Chance, radius: i64) -> Vec<Vec2> {
     (0..32)
         .map(|i| {
@@ -155,7 +155,7 @@ fn nobody_leaves_a_cave() {
                 let mut points = outline.clone();
                 let one_sided = chance.below(2) == 0;
                 if one_sided || chance.below(2) == 0 {
-                    // Clockwise keeps inside.
+                    // Clockwise outlines keep bodies in.
                     points.reverse();
                 }
                 w.create_chain(&ChainDef::new(&points).closed(true).one_sided(one_sided))
@@ -246,7 +246,7 @@ fn one_sided_chains_let_pass_from_behind() {
         for fps in RATES {
             let direction = DIRECTIONS[chance.below(6) as usize];
             let mut w = world(WorldDef::new().sleep_ms(0));
-            // Solid to the right of its way: below, as seen along the direction.
+            // Solid on the right side: below, as seen along the direction.
             let points = line(chance, direction, -30_000, 30_000, [300, 3_000]);
             w.create_chain(&ChainDef::new(&points).one_sided(true)).expect("a good chain");
             let half = chance.between(200, 1_000);
@@ -287,7 +287,7 @@ fn who_leaves_a_one_sided_ledge_upwards_lands_on_it() {
     Truth::hear("a ledge that is jumped through", "free fall", 1..=10, |truth, chance, seed| {
         for fps in RATES {
             let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)));
-            // To the right of the way from right to left is above.
+            // The right side of a chain from right to left is above.
             let ledge = [at(9_000, 0), at(500, 0), at(-1_000, 0), at(-9_000, 0)];
             w.create_chain(&ChainDef::new(&ledge).one_sided(true)).expect("a good chain");
             let half = chance.between(200, 900);
@@ -331,7 +331,7 @@ fn hills_carry_and_give_nothing() {
             for _ in 0..10 * fps {
                 step(&mut w, fps);
                 let now = height_and_speed(&w, &ids);
-                // A frame's own fall: velocities change before positions.
+                // The fall of one frame: velocities change before positions.
                 truth.expect(&case, Fx::MIN..=milli(200) + Fx::from_num(40) / i64::from(fps), now - least);
                 least = least.min(now);
                 for &id in &ids {
@@ -357,7 +357,7 @@ fn height_and_speed(w: &World, ids: &[BodyId]) -> Fx {
     Fx::from_bits((sum / ids.len() as i128) as i64)
 }
 
-/// A random piece of terrain about a place.
+/// A random piece of terrain near a position.
 fn piece(w: &mut World, chance: &mut Chance, place: [i64; 2], size: i64) -> Vec<BodyId> {
     if chance.below(2) == 0 {
         let def = PolygonDef::new(&polygon(chance, place, size));
@@ -410,7 +410,7 @@ fn queries_find_what_brute_force_finds_of_terrain() {
                 let expected = Fx::from_bits((outline.distance(&point).max(0) >> 8) as i64);
                 truth.expect(&case, about(expected, Fx::from_bits(ROUNDING)), far);
             }
-            // The first on the way.
+            // The first one on the path.
             let hit = w.sweep(shape, from, to, &everything).expect("in range");
             let way = march(&outlines, shape, from, to);
             match (hit, way) {
@@ -430,7 +430,7 @@ fn queries_find_what_brute_force_finds_of_terrain() {
                     }
                 }
                 (None, None) => misses += 1,
-                // They touch or they do not by a hair.
+                // They touch or miss each other narrowly.
                 (found, seen) => {
                     let near =
                         seen.map_or_else(|| march_nearest(&outlines, shape, from, to), |(_, near)| near);
@@ -446,7 +446,7 @@ fn queries_find_what_brute_force_finds_of_terrain() {
     assert!(hits > 300 && misses > 100, "{hits} hits, {misses} misses");
 }
 
-/// Goes along the way by the distance to the nearest outline until it is next to nothing: how far that is, and how near.
+/// Advances along the path by the distance to the nearest outline until that is tiny. Returns the distance travelled and the remaining one.
 fn march(outlines: &[(BodyId, Outline)], shape: Shape, from: Vec2, to: Vec2) -> Option<(i64, i64)> {
     let whole = (to - from).length().to_bits();
     let mut gone = 0;
@@ -464,13 +464,13 @@ fn march(outlines: &[(BodyId, Outline)], shape: Shape, from: Vec2, to: Vec2) -> 
     }
 }
 
-/// The point after `gone` of `whole` parts of a way.
+/// The point at the fraction `gone / whole` of a path.
 fn on_the_way(from: Vec2, to: Vec2, gone: i64, whole: i64) -> Vec2 {
     let ([x, y], [dx, dy]) = (raw(from), raw(to - from));
     Vec2::new(Fx::from_bits(x + dx * gone / whole), Fx::from_bits(y + dy * gone / whole))
 }
 
-/// The least distance on a way that meets nothing, raw units.
+/// The least distance on a path that meets nothing, raw units.
 fn march_nearest(outlines: &[(BodyId, Outline)], shape: Shape, from: Vec2, to: Vec2) -> i64 {
     let places = (0..=4096).map(|i| {
         let here = on_the_way(from, to, i, 4096);

@@ -1,10 +1,10 @@
-//! Geometry of terrain by brute force, in integers of its own: the distance of two outlines point by point and side by side.
+//! Geometry of terrain by brute force, in its own integers: the distance of two outlines, point by point and side by side.
 
 use testudo_physics::{BodyRef, Shape, Vec2};
 
 use crate::build::{ONE, raw};
 
-/// An outline: corners in raw units, and how far it is grown. One corner is a disc, two are a segment.
+/// An outline: corners in raw units, and a radius. One corner is a disc, two are a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Outline {
     pub(crate) corners: Vec<[i128; 2]>,
@@ -42,7 +42,7 @@ impl Outline {
         (0..count).map(move |i| [self.corners[i], self.corners[(i + 1) % count]])
     }
 
-    /// Whether a point lies inside of the corners, or on a side.
+    /// Whether a point lies inside the polygon or on a side.
     pub(crate) fn holds(&self, p: [i128; 2]) -> bool {
         self.corners.len() > 2 && self.sides().all(|[a, b]| cross(minus(b, a), minus(p, a)) >= 0)
     }
@@ -100,7 +100,7 @@ pub(crate) fn apart(a: &BodyRef<'_>, b: &BodyRef<'_>) -> i64 {
     (Outline::of(a).distance(&Outline::of(b)) >> 8) as i64
 }
 
-/// A convex polygon: every second corner of a circle's, moved a little.
+/// A convex polygon: every second corner of a circle's polygon, moved a little.
 pub(crate) fn polygon(chance: &mut crate::build::Chance, centre: [i64; 2], size: i64) -> Vec<Vec2> {
     // Directions around the circle; any subset in order is convex.
     const AROUND: [[i64; 2]; 16] = [
@@ -132,5 +132,5 @@ pub(crate) fn polygon(chance: &mut crate::build::Chance, centre: [i64; 2], size:
     }
 }
 
-/// One raw unit in thousandths is nothing: the tolerance of what is rounded.
+/// Tolerance of rounded values, raw units.
 pub(crate) const ROUNDING: i64 = ONE / 16_384;

@@ -100,7 +100,7 @@ fn explain(game: &GameReport) {
     let plan = Plan::of(game.seed);
     eprintln!("  {plan:?}");
     let header = replay_header(&Terms { setup: plan.setup, turns: plan.turns });
-    // What somebody ran who came later cannot be played again without the state with which it came.
+    // A client that joined later cannot be played again without the state with which it joined.
     for (node, trace) in game.traces.iter().enumerate().filter(|(_, trace)| trace.first == 0) {
         let path = format!("replays/soak-{}-{node}.replay", game.seed);
         let written = fs::create_dir_all("replays").and_then(|()| fs::write(&path, trace.replay(&header)));

@@ -1,8 +1,8 @@
-//! The battle: a deterministic simulation in integers. It draws nothing, reads no clock and knows no network.
+//! The battle: a deterministic simulation in integers. It does not draw, reads no clock and does not know the network.
 //!
-//! Armies of discs march, push and fight on a field with rocks, walls and boulders. Who falls is replaced by a recruit from the
-//! army's keep and barracks, as long as these stand and its reserve lasts. An army whose last keep falls is beaten; the last
-//! one with a keep has won. Everything that happens follows from the [`Setup`] and the players' [`Order`]s.
+//! Armies of discs march, push and fight on a field with rocks, walls and boulders. Recruits from the army's keep and barracks replace
+//! fallen units, as long as these buildings stand and the reserve lasts. An army whose last keep falls is defeated; the last army with a
+//! keep wins. Everything follows from the [`Setup`] and the players' [`Order`]s.
 
 mod army;
 mod building;
@@ -64,7 +64,7 @@ pub(crate) const ARCHERS: u8 = 3;
 /// Recruits that an army can train during a match, per unit that it starts with.
 const RESERVE_PER_UNIT: u32 = 4;
 
-/// User value of bodies that are no units.
+/// User value of bodies that are not units.
 const NO_UNIT: u64 = u64::MAX;
 
 /// A match in progress.
@@ -79,23 +79,23 @@ pub(crate) struct Game {
     /// Turns frames into milliseconds.
     clock: Rate,
     armies: Vec<Army>,
-    /// Of all armies, in ascending order; three each. Fallen ones keep their numbers.
+    /// Buildings of all armies in ascending order, three each. Fallen ones keep their numbers.
     buildings: Vec<Building>,
     routes: Routes,
     /// Unit `index` of army `n` is number `n * setup.units + index`, alive or not.
     units: Vec<Unit>,
-    /// Hash of the state after the last frame, the checksum of the frame before included: it covers every frame so far.
+    /// Hash of the state after the last frame, including the checksum of the frame before, so it covers every frame so far.
     checksum: u64,
-    // not state: a function of the field and of the buildings that stand
+    // not state: a function of the field and of the standing buildings
     terrain: Terrain,
     scratch: Scratch,
 }
 
 /// Buffers of one frame.
-// not state: written anew before they are read in every frame
+// not state: overwritten in every frame before they are read
 #[derive(Clone)]
 struct Scratch {
-    /// By unit number; only those of living units mean something.
+    /// By unit number; only those of living units are valid.
     places: Vec<Point>,
     grid: Grid,
     fallen: Vec<Foe>,
@@ -103,7 +103,7 @@ struct Scratch {
 }
 
 impl Game {
-    /// [`Simulation::checksum`] of a battle that is only looked at.
+    /// [`Simulation::checksum`] without a mutable reference.
     pub(crate) fn checksum(&self) -> u64 {
         self.checksum
     }
@@ -154,7 +154,7 @@ impl Game {
         Ok(game)
     }
 
-    /// What the match started from.
+    /// The setup that the match started from.
     pub(crate) fn setup(&self) -> &Setup {
         &self.setup
     }
@@ -164,24 +164,24 @@ impl Game {
         &self.world
     }
 
-    /// Bit `n`: building `n` stands. There are three times [`ARMIES_MAX`] at most.
+    /// Bit `n`: building `n` stands. At most three times [`ARMIES_MAX`] bits.
     fn standing(&self) -> u64 {
         (0..).zip(&self.buildings).map(|(number, building)| u64::from(building.stands()) << number).sum()
     }
 
-    /// Takes down where one can walk, after a building has come or gone.
+    /// Updates the walkable ground after a building was added or has fallen.
     fn survey_ground(&mut self) {
         self.terrain = ground(&self.field, &self.buildings, self.standing());
     }
 
-    /// Where a living unit is now.
+    /// Position of a living unit.
     fn place_of(&self, unit: u32) -> Option<Point> {
         let body = self.world.body(self.units.get(unit as usize)?.body?)?;
         Some(Point::from_vec2(body.position()))
     }
 }
 
-/// Where one can walk while certain buildings stand: bit `n` of `standing` for building `n`.
+/// The walkable ground while certain buildings stand: bit `n` of `standing` for building `n`.
 fn ground(field: &Field, buildings: &[Building], standing: u64) -> Terrain {
     let stand = (0..).zip(buildings).filter(|(number, _)| standing >> number & 1 == 1);
     Terrain::new(field, stand.map(|(_, building)| building.ground))
@@ -208,7 +208,7 @@ impl Simulation for Game {
         self.checksum = self.hash_state();
     }
 
-    /// Covers every frame so far, so a turn's checksum covers all its frames, and a difference never heals.
+    /// Covers every frame so far, so a turn's checksum covers all of its frames, and a difference never heals.
     fn checksum(&mut self) -> u64 {
         self.checksum
     }
@@ -217,7 +217,7 @@ impl Simulation for Game {
         MatchResult::of(&self.armies).map(MatchResult::code)
     }
 
-    /// The army goes on: what is ordered for it now comes as its orders.
+    /// The army goes on: a bot's orders arrive as its orders from now on.
     fn player_taken_over(&mut self, _: PlayerId, _: Turn) {}
 
     /// The army has its orders from its player again.
@@ -237,7 +237,7 @@ impl Simulation for Game {
         state::load(self, bytes).is_ok()
     }
 
-    /// The army stays and holds its ground.
+    /// The army stays and holds its position.
     fn player_gone(&mut self, player: PlayerId, _: Turn) {
         if let Some(army) = self.armies.get_mut(player.index()) {
             army.is_gone = true;

@@ -17,12 +17,12 @@ pub(crate) struct Ran {
 /// What a client ran.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Trace {
-    /// The first turn that it ran: not 0 for a client that has come into the running match.
+    /// The first turn that it ran: not 0 for a client that joined the running match.
     pub(crate) first: u32,
     /// Checksum after each turn, from the first on.
     pub(crate) checksums: Vec<u64>,
     pub(crate) orders: Vec<Ran>,
-    /// Players who are gone, and the first turn without them.
+    /// Players who are gone, and the first turn without each.
     pub(crate) gone: Vec<(u8, u32)>,
     /// Players who are back, and the first turn with them.
     pub(crate) back: Vec<(u8, u32)>,
@@ -33,7 +33,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// Turns that have ended, those before its first one too.
+    /// Number of turns that have ended, including those before its first one.
     pub(crate) fn turns(&self) -> u32 {
         self.first + self.checksums.len() as u32
     }
@@ -72,12 +72,12 @@ impl Fighter {
         &self.game
     }
 
-    /// Turns that have ended.
+    /// Number of turns that have ended.
     pub(crate) fn turns(&self) -> u32 {
         self.trace.turns()
     }
 
-    /// Takes the trace; the match is over.
+    /// Takes the trace after the match.
     pub(crate) fn take_trace(&mut self) -> Trace {
         core::mem::take(&mut self.trace)
     }
@@ -110,7 +110,7 @@ impl Simulation for Fighter {
         self.trace.checksums.push(checksum);
     }
 
-    /// Bots play on: their orders follow from the state and are nobody's.
+    /// Bots play on: their orders follow from the state and are not accounted for.
     fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
         self.trace.gone.push((player.0, turn.0));
         self.game.player_taken_over(player, turn);

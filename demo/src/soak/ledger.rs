@@ -1,4 +1,4 @@
-//! The harness's own account of every order that a session accepted: in which turn it has to run.
+//! The harness's own account of every order that a session accepted, with the turn in which it must run.
 
 use std::collections::VecDeque;
 
@@ -8,15 +8,15 @@ use crate::soak::fighter::Ran;
 /// One player's account.
 #[derive(Clone, Debug, Default)]
 struct Account {
-    /// Accepted and in no entry yet.
+    /// Accepted orders that are in no entry yet.
     waiting: VecDeque<Order>,
-    /// In an entry: the turn in which it has to run.
+    /// Orders in entries, with the turns in which they must run.
     due: Vec<(u32, Order)>,
-    /// Turns at whose start an entry was closed.
+    /// Number of turns at whose start an entry was closed.
     closed: u32,
 }
 
-/// What each player had accepted.
+/// The accepted orders of each player.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     accounts: Vec<Account>,
@@ -49,7 +49,7 @@ impl Ledger {
         account.due.extend(account.waiting.drain(..count).map(|order| (due, order)));
     }
 
-    /// The player resigns: what waits is cancelled. Returns how many that are.
+    /// The player resigns, and waiting orders are cancelled. Returns their number.
     pub(crate) fn cancel(&mut self, player: u8) -> u32 {
         let waiting = &mut self.accounts[usize::from(player)].waiting;
         let count = waiting.len() as u32;
@@ -57,14 +57,14 @@ impl Ledger {
         count
     }
 
-    /// The player's program starts anew: what waits is lost with the old one.
+    /// The player's program restarts: waiting orders are lost with the old one.
     pub(crate) fn restart(&mut self, player: u8) {
         let account = &mut self.accounts[usize::from(player)];
         account.waiting.clear();
         account.closed = 0;
     }
 
-    /// Every order that has to run, in order, when these players are gone from these turns on, and back from those.
+    /// Every order that must run, in order, if these players are gone from these turns on and back from those turns on.
     pub(crate) fn expected(&self, gone: &[(u8, u32)], back: &[(u8, u32)]) -> Vec<Ran> {
         let mut expected = Vec::new();
         for (player, account) in (0_u8..).zip(&self.accounts) {
@@ -75,7 +75,7 @@ impl Ledger {
             let due = account.due.iter().filter(|(turn, _)| *turn < self.turns && !away(*turn));
             expected.extend(due.map(|(turn, order)| Ran { turn: *turn, player, order: order.clone() }));
         }
-        // Stable: a player's orders of one turn stay in the order in which they were given.
+        // Stable: a player's orders of one turn stay in the order in which they were submitted.
         expected.sort_by_key(|ran| (ran.turn, ran.player));
         expected
     }

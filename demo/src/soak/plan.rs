@@ -1,23 +1,23 @@
-//! What a game is like: everything is drawn from the seed before the first packet is sent.
+//! The plan of a game: everything is drawn from the seed before the first packet is sent.
 
 use testudo_lockstep::simnet::LinkSettings;
 use testudo_lockstep::{Duration, Instant, Pace, PeerClock, SessionConfig, Topology};
 
 use crate::game::{Dice, Setup};
 
-/// Sets the plan's random numbers apart from the game's.
+/// Separates the plan's random numbers from the game's.
 const PLAN: u64 = 0x736f_616b_2070_6c61;
 
-/// Turns until an order runs.
+/// Number of turns until an order runs.
 pub(crate) const TURNS_AHEAD: u32 = 2;
 
-/// Time between the beginnings of two episodes, with room for the longest one to end.
+/// Time between the starts of two episodes, with room for the longest one.
 const EPISODE: i32 = 5_000;
 
-/// A part of the match in which something goes wrong, and whatever it is, is over before the drop time: everybody recovers.
+/// Duration of a fault: it is over before the drop time, so everybody recovers.
 const SPELL_MS: (i32, i32) = (200, 3_000);
 
-/// Something that happens at a time counted from the first turn.
+/// An event at a time counted from the first turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Deed {
     pub(crate) at: Duration,
@@ -26,7 +26,7 @@ pub(crate) struct Deed {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum What {
-    /// All links that have no settings of their own, from now on.
+    /// Settings of all links without their own, from now on.
     Weather(LinkSettings),
     /// These nodes are cut off from all others.
     Cut(Vec<u32>),
@@ -36,18 +36,18 @@ pub(crate) enum What {
     Pause(u8, bool),
     Leave(u8),
     Resign(u8),
-    /// A player's program is started anew and wants its place back.
+    /// A player's program restarts and asks for its place back.
     Return(u8),
-    /// Somebody else wants the place of a player who has left.
+    /// A new player asks for the place of a player who left.
     LateJoin(u8),
-    /// A spectator comes, at this node.
+    /// A spectator joins, at this node.
     Watch(u32),
 }
 
 /// Silence in the first or the last turns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Edge {
-    /// When somebody begins this turn.
+    /// When any client begins this turn.
     pub(crate) turn: u32,
     pub(crate) what: What,
     pub(crate) lasts: Duration,
@@ -64,13 +64,13 @@ pub(crate) struct Plan {
     pub(crate) pace: Pace,
     pub(crate) frames_per_second: u32,
     pub(crate) frames_per_turn: u32,
-    /// Most orders of a player in one turn.
+    /// Greatest number of orders of a player in one turn.
     pub(crate) orders_per_turn: u32,
-    /// Every so many turns a player gives several orders at once, so that they have to wait.
+    /// Once in this many turns a player submits several orders at once, so that some have to wait.
     pub(crate) burst_every: u32,
     pub(crate) drop_after: Duration,
     pub(crate) weather: LinkSettings,
-    /// Links that are unlike the others: from, to.
+    /// Links with their own settings: from, to.
     pub(crate) odd_links: Vec<(u32, u32, LinkSettings)>,
     /// By node.
     pub(crate) clocks: Vec<PeerClock>,
@@ -78,11 +78,11 @@ pub(crate) struct Plan {
     pub(crate) deeds: Vec<Deed>,
     /// Players who are cut off or suspended for longer than the others wait.
     pub(crate) doomed: Vec<u8>,
-    /// Players who leave or resign by themselves.
+    /// Players who leave or resign.
     pub(crate) leavers: Vec<u8>,
-    /// Bots play for those who are away.
+    /// Bots play for absent players.
     pub(crate) bots: bool,
-    /// Spectators who come into the running match.
+    /// Spectators who join the running match.
     pub(crate) late_watchers: u32,
     pub(crate) edges: Vec<Edge>,
 }
@@ -100,7 +100,7 @@ impl Plan {
         } as u8;
         let topology = [Topology::Host, Topology::Relay, Topology::Mesh][dice.between(0, 2) as usize];
         let watched = topology != Topology::Mesh && dice.between(0, 7) == 0;
-        // Small games are cheap: many of them find more than a few large ones. With four players and more the frames are coarse, too.
+        // Small games are cheap, and many of them find more than a few large ones. With four players and more the frames are coarse, too.
         let units = dice.between(20, if players <= 3 { 30 } else { 20 }) as u32;
         let pace = [Pace::Fixed, Pace::Adaptive, Pace::Article, Pace::Article][dice.between(0, 3) as usize];
         let frames_per_second =
@@ -180,12 +180,12 @@ impl Plan {
             .session_id(self.seed)
     }
 
-    /// Players, then the relay, then spectators, first those who are there from the start.
+    /// Players, then the relay, then spectators, first those who take part from the start.
     pub(crate) fn nodes(&self) -> u32 {
         self.early_nodes() + self.late_watchers
     }
 
-    /// Those who are there from the start.
+    /// Nodes that take part from the start.
     pub(crate) fn early_nodes(&self) -> u32 {
         u32::from(self.setup.players) + u32::from(self.topology == Topology::Relay) + self.spectators
     }
@@ -195,7 +195,7 @@ impl Plan {
         if self.topology == Topology::Relay { u32::from(self.setup.players) } else { 0 }
     }
 
-    /// Whether a player goes away by its own will.
+    /// Whether a player leaves by its own will.
     pub(crate) fn leaves(&self, player: u8) -> bool {
         self.deeds.iter().any(|deed| deed.what == What::Leave(player))
     }
@@ -204,7 +204,7 @@ impl Plan {
         dice.between(0, self.early_nodes() as i32 - 1) as u32
     }
 
-    /// Some of those who are there from the start.
+    /// Some of the nodes that take part from the start.
     fn some_nodes(&self, dice: &mut Dice) -> Vec<u32> {
         (0..self.early_nodes()).filter(|_| dice.between(0, 2) == 0).collect()
     }
@@ -236,7 +236,7 @@ impl Plan {
                     self.add(start, What::Sleep(node, millis(spell)));
                 }
             }
-            // A program crashes and is started anew.
+            // A program crashes and restarts.
             9..=10 => {
                 let player = self.player(dice);
                 if self.may_come_back(player) {
@@ -274,7 +274,7 @@ impl Plan {
         }
     }
 
-    /// Only in a star. Player 0 stays: somebody has to have seen the whole match.
+    /// Only in a star. Player 0 stays, as a witness of the whole match.
     fn may_come_back(&self, player: u8) -> bool {
         self.topology != Topology::Mesh && player != 0
     }
@@ -300,13 +300,13 @@ impl Plan {
         }
     }
 
-    /// Some players are lost for good. Whoever has to go on is with the middle of the star, or in the majority of a mesh.
+    /// Some players are lost for good. The others are with the middle of the star, or in the majority of a mesh.
     fn add_doom(&mut self, number: i32, dice: &mut Dice) {
         let players = self.setup.players;
         let most = match self.topology {
             Topology::Mesh => (players - 1 - self.leavers.len() as u8) / 2,
             Topology::Host => (players / 2).max(1),
-            // Somebody has to play on.
+            // Some player must play on.
             Topology::Relay => (players / 2).min(players - 1 - self.leavers.len() as u8),
         };
         let can_go =
@@ -330,19 +330,19 @@ impl Plan {
             let island = self.doomed.iter().map(|&player| player.into()).collect();
             self.add(start, What::Cut(island));
         }
-        // Before the others give them up, or after it.
+        // Before or after the others give them up.
         let latest = self.drop_after.as_millis() as i32 + 4_000;
         for player in self.doomed.clone() {
             if self.may_come_back(player) && dice.between(0, 2) > 0 {
                 self.add(start + dice.between(1_000, latest), What::Return(player));
             }
         }
-        // There has to be something to come back to.
+        // The match must still be running.
         self.turns += 40;
     }
 }
 
-/// A machine's clock: quartz, and now and then a bad one.
+/// A machine's clock: a quartz, and sometimes a bad one.
 fn clock(dice: &mut Dice) -> PeerClock {
     let worst = if dice.between(0, 9) == 0 { 20_000 } else { 200 };
     PeerClock {
@@ -352,7 +352,7 @@ fn clock(dice: &mut Dice) -> PeerClock {
     }
 }
 
-/// From a local network to a bad night in a train.
+/// From a local network to a very bad mobile connection.
 fn weather(dice: &mut Dice) -> LinkSettings {
     // Largest: latency and jitter in ms, loss, duplicates and reordering in percent, corruption and bursts in per mille.
     let [latency, jitter, loss, repeats, flips, bursts] = match dice.between(0, 3) {

@@ -19,24 +19,24 @@ const PATIENCE: Duration = Duration::from_secs(150);
 /// Orders that a player sometimes submits at once.
 const BURST: u32 = 5;
 
-/// Secrets of those who take somebody else's place are so much larger.
+/// Secrets of players who take another player's place are larger by this.
 const STRANGER: u8 = 100;
 
-/// Time after which somebody who did not get in tries again.
+/// Time after which a refused newcomer tries again.
 const TRY_AGAIN: Duration = Duration::from_millis(700);
 
-/// Whoever comes so long before the end has to come through.
+/// A newcomer that joins this long before the end must reach the end.
 const TIME_TO_JOIN: Duration = Duration::from_secs(25);
 
-/// After any match.
+/// Later than any match.
 const NEVER: Instant = Instant::from_millis(u64::MAX / 4_000);
 
-/// Somebody who comes into the running match.
+/// A peer that joins the running match.
 #[derive(Clone, Copy, Debug)]
 struct Comer {
     node: u32,
     secret: u8,
-    /// When it came, and when it tried last.
+    /// When it came, and the time of its last attempt.
     since: Instant,
     tried: Instant,
 }
@@ -116,16 +116,16 @@ struct Running<'a> {
     ledger: Ledger,
     /// By node.
     news: Vec<News>,
-    /// By node: whether its orders are its own. Not while a player who was gone is not back yet.
+    /// By node: whether its orders count as its own. Not for a player who was gone and is not back yet.
     plays: Vec<bool>,
-    /// Those who came into the running match, the latest of each node last.
+    /// Peers that joined the running match, the latest of each node last.
     comers: Vec<Comer>,
-    /// What programs did that were started anew since.
+    /// Traces of programs that have been restarted since.
     former: Vec<Client>,
     /// Nodes that are cut off for good.
     island: Vec<u32>,
     edges_done: Vec<bool>,
-    /// What ends after an edge, and when.
+    /// What ends after an edge case, and when.
     reliefs: Vec<(Instant, What)>,
     faults: Faults,
     findings: Vec<Finding>,
@@ -254,7 +254,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Everybody is over who has been there.
+    /// Whether every client that took part has ended.
     fn is_over(&self) -> bool {
         let came = |node: usize| {
             node < self.plan.early_nodes() as usize
@@ -265,7 +265,7 @@ impl<'a> Running<'a> {
             && !self.comers.iter().any(|comer| self.tries_again(comer))
     }
 
-    /// Somebody comes into the running match, with a program that has just started.
+    /// A peer joins the running match, with a program that has just started.
     fn come(&mut self, now: Instant, node: u32, secret: u8) {
         self.island.retain(|other| *other != node);
         self.virtual_match.net_mut().set_partition(&self.island);
@@ -289,20 +289,20 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// What a program did before it was started anew is judged, too.
+    /// The trace of a program before its restart is checked, too.
     fn keep_former(&mut self, node: u32, former: Driver<Fighter>) {
         let news = core::mem::take(&mut self.news[node as usize]);
         let (mut fighter, session) = former.into_parts();
         let name = format!("{}, before it came again", name_of(self.plan, node));
         let client =
             Client { name, state: session.phase(), has_to_finish: false, news, trace: fighter.take_trace() };
-        // It is no witness of the whole match, even if it was there to its end.
+        // It did not see the whole match, even if it took part until the end.
         if client.state != SessionPhase::Finished {
             self.former.push(client);
         }
     }
 
-    /// Who did not get in tries again as long as the match runs.
+    /// A refused newcomer tries again as long as the match runs.
     fn try_again(&mut self, now: Instant) {
         let again = |comer: &&Comer| self.tries_again(comer) && now.since(comer.tried) >= TRY_AGAIN;
         let again: Vec<(u32, u8)> =
@@ -318,10 +318,10 @@ impl<'a> Running<'a> {
         failed && drivers[self.plan.centre() as usize].session().phase() == SessionPhase::Running
     }
 
-    /// Whether somebody who came had the time to come through.
+    /// Whether a newcomer had enough time to reach the end.
     fn had_time(&self, comer: &Comer) -> bool {
         let end = self.ended.unwrap_or(self.virtual_match.now());
-        // Whoever was cut off for good afterwards has no part in this any more.
+        // A newcomer that was later cut off for good does not count.
         end.since(comer.since) >= TIME_TO_JOIN && !self.island.contains(&comer.node)
     }
 
@@ -342,7 +342,7 @@ impl<'a> Running<'a> {
             What::Watch(node) => self.come(now, node, secret_of(node)),
             What::Sleep(node, span) => {
                 if span > self.plan.drop_after.times(2) {
-                    // It came for nothing.
+                    // It sleeps for too long to get in.
                     self.comers.retain(|comer| comer.node != node);
                 }
                 self.virtual_match.put_to_sleep(node as usize, now + span);
@@ -478,7 +478,7 @@ fn name_of(plan: &Plan, node: u32) -> String {
     }
 }
 
-/// By which the middle of the star knows who is at a node.
+/// The secret by which the middle of the star recognises a node's player.
 fn secret_of(node: u32) -> u8 {
     node as u8 + 1
 }

@@ -1,4 +1,4 @@
-//! Whether everybody ran the same: a comparison from outside of what the clients remember.
+//! Checks from outside that everybody ran the same, by comparing what the clients remember.
 
 use core::fmt;
 use core::ops::Range;
@@ -12,13 +12,13 @@ use crate::soak::ledger::Ledger;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct News {
     pub(crate) desync: bool,
-    /// Players who were dropped, and the first turn without them.
+    /// Players who were dropped, and the first turn without each.
     pub(crate) dropped: Vec<(u8, u32)>,
-    /// Players who left or resigned, and the first turn without them.
+    /// Players who left or resigned, and the first turn without each.
     pub(crate) left: Vec<(u8, u32)>,
     /// Players who are back, and the first turn with them.
     pub(crate) back: Vec<(u8, u32)>,
-    /// It came into the running match.
+    /// It joined the running match.
     pub(crate) joined: bool,
     /// Pauses that began.
     pub(crate) pauses: u64,
@@ -35,20 +35,20 @@ pub(crate) struct Client {
     pub(crate) trace: Trace,
 }
 
-/// What a game did wrong.
+/// A fault of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Finding {
     /// Clients differ, an order was lost or ran twice, or a drop was not agreed.
     Mismatch(String),
-    /// A client that should have come through did not.
+    /// A client that should have finished did not.
     Unrecovered(String),
-    /// The game proved nothing: its armies never touched.
+    /// The game proved nothing: its armies never touched each other.
     Void,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Verdict {
-    /// The client with which the others were compared: the first that has finished.
+    /// The client with which the others were compared: the first one that finished.
     pub(crate) reference: Option<usize>,
     pub(crate) findings: Vec<Finding>,
     /// Checksums that were compared.
@@ -67,7 +67,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Judges a match of so many turns.
+/// Checks a match with this many turns.
 pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict {
     let mut findings = Vec::new();
     for client in clients.iter().filter(|client| client.has_to_finish) {
@@ -78,7 +78,7 @@ pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict 
         }
     }
     let finished = |client: &Client| client.state == SessionPhase::Finished;
-    // Who came later has not seen everything.
+    // A client that joined later has not seen everything.
     let is_whole = |client: &Client| finished(client) && client.trace.first == 0;
     let Some(reference) = clients.iter().position(is_whole) else {
         findings.push(Finding::Unrecovered("nobody finished".into()));
@@ -108,8 +108,8 @@ pub(crate) fn judge(clients: &[Client], ledger: &Ledger, turns: u32) -> Verdict 
     Verdict { reference: Some(reference), findings, compared, orders: expected.len() as u64 }
 }
 
-/// The turns of a client that have to be as the reference's: all, but that whoever has been dropped may have run turns in which the
-/// survivors go on without it or its companions.
+/// The turns of a client that must equal the reference's. All of them, except that a dropped client may have run turns in which the
+/// survivors went on without it or its companions.
 fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> u32 {
     let trace = &client.trace;
     let gone = &trace.gone;
@@ -117,7 +117,7 @@ fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> u3
     let unknown = |here: &[(u8, u32)], there: &[(u8, u32)]| {
         here.iter().copied().filter(|gone| !there.contains(gone)).collect::<Vec<_>>()
     };
-    // Who was away or came back before it came, it cannot tell.
+    // It cannot know who left or returned before it joined.
     let seen = |all: &[(u8, u32)]| all.iter().copied().filter(|at| at.1 >= trace.first).collect::<Vec<_>>();
     let (more, fewer) = (unknown(gone, &whole.gone), unknown(&seen(&whole.gone), gone));
     let returns = (unknown(&trace.back, &whole.back), unknown(&seen(&whole.back), &trace.back));
@@ -145,7 +145,7 @@ fn comparable(client: &Client, whole: &Trace, findings: &mut Vec<Finding>) -> u3
     fewer.iter().chain(&returns.1).map(|(_, turn)| *turn).min().unwrap_or(ran).min(ran)
 }
 
-/// Nothing lost, nothing twice, nothing in another turn or order.
+/// Checks that no order is lost, runs twice, or runs in another turn or order.
 fn compare_orders(client: &Client, expected: &[Ran], turns: Range<u32>, findings: &mut Vec<Finding>) {
     let mut ran = client.trace.orders.iter().filter(|ran| turns.contains(&ran.turn));
     let mut due = expected.iter().filter(|ran| turns.contains(&ran.turn));
@@ -187,7 +187,7 @@ mod tests {
         ledger
     }
 
-    /// Three clients that ran everything as they should.
+    /// Three clients that ran everything correctly.
     fn clients() -> Vec<Client> {
         let trace = Trace {
             checksums: (0..u64::from(TURNS)).map(|turn| turn * 77).collect(),
@@ -244,7 +244,7 @@ mod tests {
         );
         is_found(|clients| clients[0].trace.orders[0].turn += 1, "was due");
         is_found(|clients| clients[0].trace.orders.swap(0, 1), "was due");
-        // Lost everywhere alike: only the ledger knows.
+        // Lost in the same way everywhere: only the ledger notices.
         is_found(|clients| clients.iter_mut().for_each(|c| drop(c.trace.orders.remove(3))), "was due");
     }
 

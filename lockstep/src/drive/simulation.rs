@@ -57,21 +57,21 @@ pub trait Simulation {
     }
 
     /// From `turn` on a player who was gone is back and gives actions again. Called at the start of the turn, before its actions. What
-    /// [`Simulation::player_gone`] or a bot did in the meantime stays done. Default: nothing.
+    /// [`Simulation::player_gone`] or a bot did in the meantime stays. Default: does nothing.
     fn player_returned(&mut self, player: PlayerId, turn: Turn) {
         let _ = (player, turn);
     }
 
-    /// Writes the whole state into `out`, which is empty, for somebody who joins the running match; usually `state::save`. Returns whether the game can do so.
-    /// Default: it cannot, and nobody joins a running match with this peer's help.
+    /// Writes the whole state into `out`, which is empty, for a peer that joins the running match; usually `state::save`. Returns whether
+    /// the game supports this. Default: it does not, so no peer can join a running match with this peer's help.
     fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
         let _ = out;
         false
     }
 
-    /// Takes over what [`Simulation::save_state`] of another peer wrote; usually `state::load`. The bytes are not trusted: they are checked
-    /// against the other players' checksums after this call. Returns whether they are a state of this game. If they are not, another
-    /// state follows, or the session ends. Default: never.
+    /// Loads what [`Simulation::save_state`] of another peer wrote; usually `state::load`. The bytes are not trusted: after this call the
+    /// state is compared with the other players' checksums. Returns whether the bytes are a state of this game. If not, another state
+    /// follows, or the session ends. Default: false.
     fn load_state(&mut self, bytes: &[u8]) -> bool {
         let _ = bytes;
         false

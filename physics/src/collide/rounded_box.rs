@@ -55,7 +55,7 @@ pub(crate) enum Side {
     Face(usize),
     /// The round part around this corner of the core.
     Corner([i32; 2]),
-    /// An edge of terrain, begin to end; outside is to the right of it.
+    /// An edge of terrain, start to end; its right side is outside.
     Slope([i32; 2]),
 }
 

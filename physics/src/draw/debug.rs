@@ -37,7 +37,7 @@ pub trait DebugDraw {
         let _ = (body, shape, centre);
     }
 
-    /// The outline of a body that is terrain, which comes instead of its shape.
+    /// The outline of a body that is terrain; called instead of [`Self::shape`].
     fn terrain(&mut self, body: BodyRef<'_>, outline: TerrainRef<'_>) {
         let _ = (body, outline);
     }
@@ -178,7 +178,7 @@ fn touching_point(a: &Shell, b: &Shell, terrain: &Terrain) -> Option<(Vec2, Vec2
     let (from, way) = if a.radius != 0 {
         (a.position, a.radius + gap / 2)
     } else if b.is_terrain() {
-        // The corner that leads, or the middle of the side that does.
+        // The leading corner, or the middle of the leading side.
         ([0, 1].map(|axis| a.position[axis] + a.half[axis] * normal[axis].signum()), gap / 2)
     } else if b.radius != 0 {
         (b.position, -(b.radius + gap / 2))

@@ -24,7 +24,7 @@ pub(crate) struct MoverBlock<'a> {
     pub(crate) calm: &'a [u16; LANES],
 }
 
-/// What stops those that move further than their own size.
+/// Obstacles of bodies that move further than their own size.
 #[derive(Clone, Copy)]
 pub(crate) struct Walls<'a> {
     pub(crate) resting: &'a RestingTrees,

@@ -177,7 +177,7 @@ impl World {
     }
 }
 
-/// Refuses corners and radii of terrain that no definition can have.
+/// Refuses corners and radii that no definition of terrain can have.
 pub(crate) fn check_points(corners: &[[i32; 2]], radius: i32) -> Result<(), SnapshotError> {
     let position = raw(POSITION_MAX);
     let near = corners.as_flattened().iter().all(|c| (-position..=position).contains(c));
@@ -219,7 +219,7 @@ fn validate_ranges(body: &Body, extra: &Extra) -> Result<(), InvalidState> {
     let shape = if body.has(flag::CIRCLE) {
         extents.contains(&body.radius) && body.half == [0; 2]
     } else {
-        // Terrain is looked at by itself.
+        // Terrain is validated separately.
         body.is_terrain() || body.half.iter().all(|h| extents.contains(h))
     };
     ensure(shape, "a shape out of range")?;

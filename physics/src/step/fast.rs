@@ -240,7 +240,7 @@ impl Stepper {
         let (shell_a, shell_b) = (&self.shells[a as usize], &self.shells[b as usize]);
         let motion = self.solved_motion(a, b);
         let touches = if shell_b.is_terrain() {
-            // The body goes where the terrain would come from.
+            // The body moves in the direction from which the terrain would come.
             let position = [shell_a.position[0] - motion[0], shell_a.position[1] - motion[1]];
             let there = Shell { position, ..*shell_a };
             scene.terrain.plain_separation(shell_b.slot, &there).is_some_and(|found| found.gap <= TOUCH_SLOP)

@@ -96,7 +96,7 @@ pub(crate) struct Stepper {
     /// Which hits with walls are on an inner seam of a wall. Scratch.
     pub(crate) seams: Vec<bool>,
     pub(crate) pairs: Vec<IndexPair>,
-    /// Movers and the terrain near them.
+    /// Moving bodies and the terrain near them.
     pub(crate) terrain_pairs: Vec<IndexPair>,
     /// (Lane of the moving body, slot of the body at rest).
     pub(crate) resting_pairs: Vec<(u32, u32)>,

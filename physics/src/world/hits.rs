@@ -41,7 +41,7 @@ pub struct ContactHit {
 }
 
 impl ContactHit {
-    /// Seen from the other body.
+    /// The same hit as seen from the other body.
     fn turned(self) -> Self {
         Self { a: self.b, b: self.a, normal: -self.normal, ..self }
     }
@@ -87,7 +87,7 @@ impl ContactHit {
     }
 }
 
-/// The point of a shape that lies furthest along a normal; of a side, its middle.
+/// The point of a shape that lies furthest along a normal; for a side, its middle.
 fn surface_point(shell: &Shell, normal: [i32; 2]) -> [i32; 2] {
     [0, 1].map(|axis| {
         let round = (i64::from(shell.radius) * i64::from(normal[axis]) + (1 << (UNIT_BITS - 1))) >> UNIT_BITS;

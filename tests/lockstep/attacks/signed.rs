@@ -154,12 +154,12 @@ fn who_signs_two_accounts_of_one_match_is_proven_to_lie() {
     }
 }
 
-/// A host that keeps a guest's place out of the statement for that guest has said nothing to it.
+/// A host that leaves a guest out of the statement for that guest has made no statement to it.
 #[test]
 fn a_word_on_a_match_without_the_receiver_is_none() {
     let mut game = toy_match(&signed(3, Topology::Host), 0, 1, slow());
     run(&mut game, 3_000);
-    // The host says nothing more, but what the test says in its name.
+    // From now on only the test speaks in the host's name.
     game.put_to_sleep(0, Instant::from_millis(2_000_000));
     let roster = game.drivers()[1].session().roster().unwrap().clone();
     for until in (3_000..9_000).step_by(10) {
@@ -196,7 +196,7 @@ fn a_word_on_a_match_without_the_receiver_is_none() {
     assert!(game.drivers()[1].session().next_turn() > Turn(30));
 }
 
-/// Checking a signature costs more than making up one.
+/// Verifying a signature costs more than inventing one.
 #[test]
 fn made_up_signatures_cost_little() {
     for topology in TOPOLOGIES {
@@ -226,7 +226,7 @@ fn made_up_signatures_cost_little() {
     }
 }
 
-/// Who watches signs nothing, and knows when it was shown something that nobody has signed.
+/// A spectator signs nothing, and notices when it was shown a match that no player signed.
 #[test]
 fn who_watches_is_told_what_it_was_shown() {
     for (topology, middle) in [(Topology::Host, 0), (Topology::Relay, 3)] {

@@ -31,7 +31,7 @@ fn a_stranger_takes_a_place_only_if_the_settings_allow_it_and_only_an_empty_one(
         } else {
             leaver.leave()
         };
-        // Nobody takes the place of one who has just left.
+        // Nobody takes the place of a player who has just left.
         play(&mut game, 4_000);
         restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), [78; 16]);
         play(&mut game, 5_000);
@@ -63,7 +63,7 @@ fn a_source_that_lies_is_found_by_the_others_checksums_and_another_one_is_asked(
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(4, topology);
         let mut game = without(&config, 3, 0, 3, terrible());
-        // The first one that is asked.
+        // The peer that is asked first.
         game.drivers_mut()[0].simulation_mut().lie = Some(1);
         come_back(&mut game, &config, 3);
         play(&mut game, 30_000);
@@ -180,7 +180,7 @@ fn who_never_acknowledges_gets_a_limited_state_for_a_limited_time() {
     let mut game = without(&config, 2, 0, 3, LinkSettings::default());
     come_back(&mut game, &config, 2);
     play(&mut game, 10_300);
-    // From now on nothing that it says arrives; it never hears that it is given up.
+    // From now on none of its packets arrive, and it never hears that it was dropped.
     let deaf = LinkSettings::new().loss_ppm(1_000_000);
     game.net_mut().set_link(2, 0, deaf);
     let before = game.drivers()[0].session().stats().bytes_sent;
