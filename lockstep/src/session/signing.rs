@@ -32,8 +32,8 @@ pub struct Contradiction {
     pub proof: Proof,
     /// What they prove to anybody.
     pub verdict: Verdict,
-    /// The possible liars, as far as this peer knows: it knows that it is none itself, and over which links it got what. A single suspect
-    /// is the liar. None: this peer cannot tell.
+    /// The possible liars. This peer excludes itself, and uses the links over which the statements arrived. A single suspect is the liar.
+    /// Empty: this peer cannot tell.
     pub suspects: Vec<Identity>,
 }
 

@@ -119,7 +119,7 @@ impl Surface {
     }
 }
 
-/// Ends and begins of the edges between so many points, by index.
+/// Ends and starts of the edges between this many points, by index.
 fn edges(points: usize, closes: bool) -> impl Iterator<Item = (usize, usize)> {
     let last = points.saturating_sub(1);
     (1..points).map(|to| (to, to - 1)).chain(closes.then_some((0, last)))

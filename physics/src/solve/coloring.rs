@@ -101,7 +101,7 @@ impl<'a> WindowBatches<'a> {
         (WindowBatches { first, batches, origins, dummy }, later)
     }
 
-    /// Empties the lanes that nobody fills.
+    /// Empties the unused lanes.
     pub(crate) fn empty(&mut self, ends: &[u32]) {
         for &place in ends {
             let (batch, lane) = (place as usize / LANES, place as usize % LANES);

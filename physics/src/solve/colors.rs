@@ -1,7 +1,7 @@
 //! Colours: which contacts of a window may share a batch.
 //!
 //! A contact takes the lowest colour that neither of its movable bodies has used yet, so contacts of one colour touch
-//! different bodies and fill the lanes of one batch after another. Colours start anew with every *window* of the broad
+//! different bodies and fill the lanes of one batch after another. Colours start again with every *window* of the broad
 //! phase: one window's bodies stay in the cache, and the batches never depend on how many threads made them.
 
 use alloc::vec::Vec;
@@ -96,7 +96,7 @@ impl Colors {
         self.end_window(pairs, places);
     }
 
-    /// Starts all colours anew. `pairs` are those of the contacts since the last window.
+    /// Starts all colours again. `pairs` are those of the contacts since the last window.
     #[inline(always)]
     pub(crate) fn end_window(&mut self, pairs: &[IndexPair], places: &mut Places) {
         for body in pairs.as_flattened() {

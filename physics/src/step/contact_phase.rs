@@ -22,7 +22,7 @@ use crate::step::workers::{Geometry, Job, WindowHits, Workers};
 use crate::tree::block_join::IndexPair;
 use crate::world_def::Settings;
 
-/// Parts per thread that the windows are divided into: who is held up leaves the later ones to others.
+/// Number of parts per thread into which the windows are divided, so that a slow thread leaves later parts to others.
 const PARTS_PER_THREAD: usize = 2;
 
 /// The jobs of 32 threads need no allocation.

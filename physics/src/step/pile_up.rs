@@ -36,7 +36,7 @@ pub(crate) struct PileUp {
 }
 
 impl PileUp {
-    /// Whether so many pairs of blocks overlap that there may be a pile-up among the `movers`.
+    /// Whether there may be a pile-up among the `movers`, judged by the number of overlapping pairs of blocks.
     pub(crate) fn begin(&mut self, block_pairs: usize, movers: &[Shell]) -> bool {
         self.deep.clear();
         if block_pairs <= BLOCK_PAIRS * movers.len() / LANES {

@@ -40,8 +40,8 @@ impl World {
         out.extend(self.bodies().map(|body| (body.id(), body.position())));
     }
 
-    /// The settings as they are now, with what [`World::set_gravity`] and the like have changed: a new world of this definition behaves like
-    /// this one. The width of the registers is the greatest that leads to [`World::instruction_set`] on this machine.
+    /// The present settings, including changes by [`World::set_gravity`] and similar calls. A new empty world with this definition behaves
+    /// like this one. The register width is the largest one that gives [`World::instruction_set`] on this machine.
     ///
     /// ```
     /// use testudo_physics::{Vec2, World, WorldDef};
