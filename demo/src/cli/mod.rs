@@ -138,7 +138,7 @@ fn print_json(report: &impl serde::Serialize) {
     }
 }
 
-/// The parser explains at length; the first paragraph says what is wrong.
+/// The parser's message is long; its first paragraph names the error.
 fn one_line(message: &str) -> String {
     let paragraph = message.lines().map(str::trim).take_while(|line| !line.is_empty());
     let line = paragraph.collect::<Vec<_>>().join(" ");

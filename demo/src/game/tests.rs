@@ -202,7 +202,7 @@ fn an_area_means_the_own_units_in_it() {
     assert!((0..40).all(|unit| (game.units[unit].groups & 1 << 7 != 0) == (unit < 20)));
 }
 
-/// Whoever is not there is not there for all peers alike.
+/// Missing units and groups are missing for all peers, so orders to them change nothing.
 #[test]
 fn orders_to_nobody_change_nothing() {
     let mut game = game(2, 10);
@@ -357,7 +357,7 @@ fn a_patrol_goes_there_and_back() {
     assert!(visits.len() >= 6, "{visits:?}");
 }
 
-/// A wall across the straight way: whoever walks straight stays behind it.
+/// A wall across the straight path: a unit that walks straight stays behind it.
 #[test]
 fn units_walk_around_walls() {
     let mut game = game(1, 12);

@@ -13,7 +13,7 @@ use crate::game::Order;
 pub(crate) enum News {
     /// The host listens here.
     Listening(SocketAddr),
-    /// What will be played, and as whom.
+    /// The match, and the player's number.
     Seated { terms: Terms, player: u8 },
     /// A player has come.
     Joined(PlayerId),

@@ -69,7 +69,7 @@ pub(crate) struct Seat {
     /// A host's places.
     places: Option<Places>,
     session_id: u64,
-    /// Whom a guest asks after a desync.
+    /// The peer that a guest asks after a desync.
     host: Option<PeerId>,
     inquiry: Option<Inquiry<Game>>,
     search: Option<Search>,
@@ -78,7 +78,7 @@ pub(crate) struct Seat {
     news: VecDeque<News>,
     /// Up to this frame it is known what ran.
     told_frame: u32,
-    /// The turn that cannot begin, and who is missing.
+    /// The turn that cannot begin, and the missing players.
     waiting: Option<(Turn, Vec<PlayerId>)>,
     /// Turns played, and this copy's checksum then.
     checksums: VecDeque<(u32, u64)>,
@@ -90,7 +90,7 @@ pub(crate) struct Seat {
     ended: Option<(Instant, u64)>,
 }
 
-/// A match may be left at any time; what was recorded is whole.
+/// A match may be left at any time; its recording is complete up to then.
 impl Drop for Seat {
     fn drop(&mut self) {
         // A full disk cost the rest of the replay when it was full; nobody is here any more to be told.
@@ -263,12 +263,12 @@ impl Seat {
         self.pilot
     }
 
-    /// What is played.
+    /// The setup of the match.
     pub(crate) fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// Whom this seat stands for.
+    /// The player of this seat.
     pub(crate) fn player(&self) -> PlayerId {
         self.player
     }
@@ -325,7 +325,7 @@ impl Seat {
         self.divergence.map(|(turn, _)| turn)
     }
 
-    /// What is known of the difference; none if there is none.
+    /// The known facts about the difference; none without a difference.
     pub(crate) fn diagnosis(&self) -> Option<Diagnosis> {
         let (turn, outlier) = self.divergence?;
         if self.host.is_none() {
@@ -351,7 +351,7 @@ impl Seat {
         self.driver.session().is_over()
     }
 
-    /// What has happened since the last call.
+    /// Events since the last call.
     pub(crate) fn poll_news(&mut self) -> Option<News> {
         self.news.pop_front()
     }
@@ -363,7 +363,7 @@ impl Seat {
         due.map_or(PAUSE, |at| std::time::Duration::from_micros(at.since(now).as_micros())).min(PAUSE)
     }
 
-    /// What came of it, up to where it was left; none if it had not begun.
+    /// The outcome up to the end or the time of leaving; none if the match had not begun.
     ///
     /// # Errors
     /// The match has ended before its time.
@@ -463,7 +463,7 @@ impl Seat {
     }
 }
 
-/// A person's click may need several orders: a scattered selection goes out in parts. A bot stands in for whoever is lost.
+/// A click may need several orders: a scattered selection is split into parts. A bot stands in for a lost player.
 fn config(terms: &Terms, pace: Pace, session_id: u64) -> SessionConfig {
     session_config(terms, session_id).pace(pace).actions_per_turn_max(ORDERS_PER_TURN).drop_after(DROP_AFTER)
 }

@@ -1,26 +1,26 @@
-//! How much may be simulated before the next picture.
+//! Limits of the simulation before the next picture.
 
 use testudo_lockstep::Duration;
 
 use crate::app::clock::Clock;
 
-/// Frames and time that are left. One frame always is, so that whatever is done gets done in the end.
+/// Remaining frames and time. At least one frame is always left, so that the work ends at some time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     frames: u32,
-    /// The clock that was started with it, and when it is over.
+    /// The clock that was started with it, and its end.
     time: Option<(Clock, Duration)>,
     is_fresh: bool,
 }
 
 impl Budget {
-    /// So many frames, however long they take.
+    /// This many frames, however long they take.
     #[cfg(test)]
     pub(crate) fn frames(frames: u32) -> Self {
         Self { frames, time: None, is_fresh: true }
     }
 
-    /// At most so many frames, begun within a time from now.
+    /// At most this many frames, started within a time from now.
     pub(crate) fn within(frames: u32, time: Duration) -> Self {
         Self { frames, time: Some((Clock::start(), time)), is_fresh: true }
     }

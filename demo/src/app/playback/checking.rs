@@ -1,4 +1,4 @@
-//! Comparing a replay with what it recorded, from its first turn to its last, a little at a time.
+//! Compares a replay with its recorded checksums in small steps, from the first turn to the last.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ impl Checking {
         Self { player: ReplayPlayer::new(replay, game), decided: None, is_over: false }
     }
 
-    /// Goes on. The states that it passes are those that the orders lead to, so they are kept to jump to.
+    /// Continues. Its states follow from the orders, so they are kept as targets of jumps.
     pub(crate) fn work(&mut self, keyframes: &mut Keyframes, budget: &mut Budget) {
         while !self.is_over && budget.take() {
             if self.player.frame() == 0 {
@@ -57,27 +57,27 @@ impl Checking {
         self.is_over
     }
 
-    /// The first turn that is not as it was recorded, of those compared.
+    /// The first of the compared turns that differs from the recording.
     pub(crate) fn divergence(&self) -> Option<Divergence> {
         self.player.divergence()
     }
 
-    /// The turn after which the match was decided, and what [`Game::result`] said, as far as it has been compared.
+    /// The turn after which the match was decided, and [`Game::result`], within the compared turns.
     pub(crate) fn decided(&self) -> Option<(u32, u32)> {
         self.decided
     }
 
-    /// Nothing is known against the file's keyframe of a turn.
+    /// Whether no difference in the file's keyframe of a turn is known.
     pub(crate) fn trusts(&self, turn: u32) -> bool {
         match self.divergence() {
             None => true,
             Some(Divergence::Keyframe { turn: first }) => turn < first,
-            // The state after that turn is another one already.
+            // The state after that turn already differs.
             Some(found) => turn <= found.turn(),
         }
     }
 
-    /// The file's keyframe of a turn is what the orders lead to.
+    /// Whether the file's keyframe of a turn is the state that follows from the orders.
     pub(crate) fn has_proven(&self, turn: u32) -> bool {
         let is_passed = turn < self.turns() || (turn == self.turns() && self.is_over);
         is_passed && self.trusts(turn)

@@ -1,4 +1,4 @@
-//! A match played again: at any frame, reached from any other in bounded steps.
+//! A replayed match, which can go from any frame to any other in bounded steps.
 
 use std::rc::Rc;
 
@@ -13,13 +13,13 @@ use crate::app::playback::story::{self, Story};
 use crate::app::playback::timetable::Timetable;
 use crate::game::{Game, Order};
 
-/// A saved state that is so many turns ahead is worth loading.
+/// A saved state this many turns ahead is worth loading.
 const NEAR_TURNS: u32 = 8;
 
 /// A replay, the match at one of its frames, and the comparison in the background.
 ///
-/// What is shown is what the orders lead to. The file's own keyframes are used to jump far ahead of the comparison; when that finds that one
-/// of them is another state, whatever came from it is simulated again from before.
+/// It shows the states that follow from the orders. The file's keyframes are used to jump far ahead of the comparison. If the comparison
+/// finds that a keyframe differs, everything derived from it is simulated again from an earlier state.
 pub(crate) struct Course {
     replay: Rc<Replay>,
     terms: Terms,
@@ -31,11 +31,11 @@ pub(crate) struct Course {
     checking: Checking,
     /// The frame to go to.
     target: u64,
-    /// The frame from which the way there began.
+    /// The frame at which the seek started.
     origin: u64,
-    /// Turn of the file's keyframe that the state and the trail come from, if nobody has compared it yet.
+    /// Turn of the file's keyframe from which the state and the trail come, if it has not been compared yet.
     rests_on: Option<u32>,
-    /// The game has taken all of the file's keyframes so far.
+    /// Whether the game has accepted all keyframes of the file so far.
     uses_file: bool,
 }
 
@@ -69,7 +69,7 @@ impl Course {
         &self.replay
     }
 
-    /// What was played.
+    /// The setup of the match.
     pub(crate) fn terms(&self) -> &Terms {
         &self.terms
     }
@@ -82,17 +82,17 @@ impl Course {
         &self.story
     }
 
-    /// What was ordered in a turn, by whom.
+    /// The orders of a turn, with their players.
     pub(crate) fn orders(&self, turn: u32) -> impl Iterator<Item = (u8, Order)> + '_ {
         story::orders(&self.replay, turn)
     }
 
-    /// The match as it stands.
+    /// The match at the present frame.
     pub(crate) fn game(&self) -> &Game {
         self.player.simulation()
     }
 
-    /// Checksum of the match as it stands.
+    /// Checksum of the match at the present frame.
     pub(crate) fn checksum(&self) -> u64 {
         self.game().checksum()
     }
@@ -112,18 +112,18 @@ impl Course {
         self.target
     }
 
-    /// It does not stand at the frame to go to yet.
+    /// Whether it has not yet reached the target frame.
     pub(crate) fn is_seeking(&self) -> bool {
-        // A frame between two turns stands after the turns without frames that follow.
+        // A frame between two turns counts as after the following turns without frames.
         self.frame() != self.target || self.player.turn() != self.timetable.turn_at(self.target)
     }
 
-    /// Frames of the way to the target that have been simulated, and all of them.
+    /// Simulated frames and all frames of the seek.
     pub(crate) fn progress(&self) -> (u64, u64) {
         (self.frame().saturating_sub(self.origin), self.target.saturating_sub(self.origin))
     }
 
-    /// The first turn that is not as it was recorded, of those compared.
+    /// The first of the compared turns that differs from the recording.
     pub(crate) fn divergence(&self) -> Option<Divergence> {
         self.checking.divergence()
     }
@@ -133,7 +133,7 @@ impl Course {
         &self.checking
     }
 
-    /// Wants to be at a frame; the last one if it has fewer. Loads a saved state if that is nearer, and simulates nothing yet.
+    /// Sets the target frame, at most the last one. Loads a saved state if that is nearer, but simulates nothing yet.
     pub(crate) fn seek(&mut self, frame: u64) {
         self.target = frame.min(self.timetable.frames());
         if self.is_seeking() {
@@ -141,7 +141,7 @@ impl Course {
         }
     }
 
-    /// Simulates towards the frame to go to.
+    /// Simulates towards the target frame.
     pub(crate) fn work(&mut self, budget: &mut Budget) {
         while self.is_seeking() && budget.take() {
             if self.player.frame() == 0 {
@@ -151,21 +151,21 @@ impl Course {
         }
     }
 
-    /// Goes on with the comparison.
+    /// Continues the comparison.
     pub(crate) fn check(&mut self, budget: &mut Budget) {
         self.checking.work(&mut self.keyframes, budget);
         let Some(turn) = self.rests_on else { return };
         if self.checking.has_proven(turn) {
             self.rests_on = None;
         } else if !self.checking.trusts(turn) {
-            // Back to what the orders lead to.
+            // Back to a state that follows from the orders.
             self.trail.clear();
             self.rests_on = None;
             self.load_best(self.timetable.turn_at(self.target));
         }
     }
 
-    /// Keeps the state before the turn if it is worth it.
+    /// Stores the state before the turn if it is useful.
     fn remember(&mut self) {
         let turn = self.player.turn();
         let keeps = self.rests_on.is_none() && self.keyframes.wants(turn);
@@ -183,7 +183,7 @@ impl Course {
         }
     }
 
-    /// Loads the saved state from which the way to the target is shortest, if it is shorter than from here.
+    /// Loads the saved state with the shortest distance to the target, if that is shorter than from here.
     fn jump(&mut self) {
         let turn = self.timetable.turn_at(self.target);
         let is_behind = self.target < self.frame();
@@ -233,7 +233,7 @@ impl Course {
     }
 }
 
-/// Where a saved state comes from.
+/// The source of a saved state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     File,

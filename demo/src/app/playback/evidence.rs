@@ -1,4 +1,4 @@
-//! What was different: the recorded copy's state against the one that the orders lead to.
+//! The difference between the recorded copy's state and the state that follows from the orders.
 
 use testudo_lockstep::replay::Divergence;
 use testudo_lockstep::state::{self, Difference};
@@ -6,8 +6,8 @@ use testudo_lockstep::state::{self, Difference};
 use crate::app::playback::course::Course;
 
 impl Course {
-    /// Right after the first turn that is not as it was recorded, if the file has the state of that moment: the turn, and the first number
-    /// that differs, the recorded one first. None elsewhere.
+    /// At the end of the first turn that differs from the recording, if the file has that state: the turn, and the first number that
+    /// differs, with the recorded value first. None at other frames.
     pub(crate) fn difference(&self) -> Option<(u32, Difference)> {
         let Divergence::Checksum { turn, .. } = self.divergence()? else { return None };
         let after = turn + 1;

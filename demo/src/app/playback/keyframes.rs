@@ -1,4 +1,4 @@
-//! Saved states of a match that is looked at: places to jump to, within limits of number and bytes.
+//! Saved states of a replayed match, as targets of jumps, with limits of number and bytes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,13 +9,13 @@ const KEYFRAME_BYTES_MAX: usize = 192 << 20;
 /// Turns between two states before there are too many.
 const EVERY: u32 = 8;
 
-/// Most states right behind the present one, a turn apart, for single steps back.
+/// Most states just before the present one, one turn apart, for single steps back.
 pub(crate) const TRAIL_MAX: usize = 24;
 const TRAIL_BYTES_MAX: usize = 64 << 20;
 
-/// States at the starts of turns, evenly over the match. When there are too many, every second one goes.
+/// States at the starts of turns, evenly spread over the match. When there are too many, every second one is removed.
 pub(crate) struct Keyframes {
-    /// By turn; that of turn 0 stays.
+    /// By turn. The state of turn 0 is never removed.
     states: BTreeMap<u32, Vec<u8>>,
     bytes: usize,
     every: u32,
@@ -68,7 +68,7 @@ pub(crate) struct Trail {
 }
 
 impl Trail {
-    /// Keeps the state before a turn. What is kept of this turn or later ones, and of a way that does not lead here, is forgotten.
+    /// Stores the state before a turn. Removes stored states of this and later turns, and of another history.
     pub(crate) fn keep(&mut self, turn: u32, state: Vec<u8>) {
         while self.states.back().is_some_and(|(last, _)| *last >= turn) {
             self.bytes -= self.states.pop_back().map_or(0, |(_, state)| state.len());

@@ -1,4 +1,4 @@
-//! A replay to look at: to any frame and back in bounded steps, compared with what was recorded in the background.
+//! Watching a replay: seeking to any frame in bounded steps, and comparing with the recording in the background.
 
 mod budget;
 mod checking;

@@ -1,4 +1,4 @@
-//! What happened in a match, as far as its replay says so: who ordered how much when, who left.
+//! The events of a match according to its replay: the number of orders of each turn, and departures.
 
 use testudo_lockstep::PlayerId;
 use testudo_lockstep::replay::{Notice, Replay, TurnEvent};
@@ -16,7 +16,7 @@ pub(crate) struct Story {
     departures: Vec<Departure>,
 }
 
-/// A player gave no orders from a turn on.
+/// A player gives no orders from a turn on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Departure {
     pub(crate) turn: u32,
@@ -45,7 +45,7 @@ impl Story {
         &self.orders
     }
 
-    /// Who left, in order.
+    /// Players who left, in order.
     pub(crate) fn departures(&self) -> &[Departure] {
         &self.departures
     }
@@ -59,7 +59,7 @@ impl Story {
     }
 }
 
-/// What was ordered in a turn, by whom.
+/// The orders of a turn, with their players.
 pub(crate) fn orders(replay: &Replay, turn: u32) -> impl Iterator<Item = (u8, Order)> + '_ {
     events(replay, turn).filter_map(|event| match event {
         TurnEvent::Action(player, order) => Some((player.0, order)),
@@ -67,7 +67,7 @@ pub(crate) fn orders(replay: &Replay, turn: u32) -> impl Iterator<Item = (u8, Or
     })
 }
 
-/// The events of a turn, up to the first one that is none in this game.
+/// The events of a turn, up to the first one that is invalid in this game.
 fn events(replay: &Replay, turn: u32) -> impl Iterator<Item = TurnEvent<Order>> + '_ {
     let mut events = replay.turn(turn).map(|(events, _)| events);
     core::iter::from_fn(move || events.as_mut()?.next_event().ok().flatten())

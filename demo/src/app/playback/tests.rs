@@ -1,4 +1,4 @@
-//! Any way to a frame leads to the same state, and what was recorded wrongly is found.
+//! Every seek to a frame gives the same state, and wrong recordings are found.
 
 use core::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::app::{Terms, replay_header};
 use crate::bots;
 use crate::game::{BodyField, Dice, Game, Setup};
 
-/// What is recorded for a test: two bots.
+/// A recording for a test: two bots.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) turns: u32,
@@ -37,7 +37,7 @@ pub(super) fn record(plan: &Plan) -> Replay {
     Replay::read(recorded(plan), Setup::sim_version()).unwrap()
 }
 
-/// The bots look at the copy that is whole, as they do in a match.
+/// The bots look at the intact copy, as in a match.
 fn recorded(plan: &Plan) -> Vec<u8> {
     let terms = terms(plan);
     let mut recorder = Recorder::new(&replay_header(&terms));
@@ -96,7 +96,7 @@ fn straight(plan: &Plan) -> Vec<u64> {
     }
 }
 
-/// Goes to a frame, so many frames at a time.
+/// Seeks a frame, this many frames at a time.
 fn go(course: &mut Course, frame: u64, at_a_time: u32) {
     course.seek(frame);
     let mut rounds = 0;
@@ -114,7 +114,7 @@ fn check_all(course: &mut Course) {
     }
 }
 
-/// Many ways through a replay that is sound: forwards, back, to and fro at random, with the comparison begun, done, or not.
+/// Many seeks through an intact replay: forwards, backwards, at random, with the comparison not started, started, or finished.
 fn any_way_is_straight(plan: &Plan) {
     let sums = straight(plan);
     let end = sums.len() as u64 - 1;
@@ -137,7 +137,7 @@ fn any_way_is_straight(plan: &Plan) {
         let mut random = |max: u64| dice.between(0, max as i32) as u64;
         for _ in 0..60 {
             let frame = random(end);
-            // On half of the ways it is called elsewhere before it arrives.
+            // Half of the seeks are interrupted by another target.
             if random(1) == 0 {
                 course.seek(random(end));
                 course.work(&mut Budget::frames(random(30) as u32));
@@ -202,7 +202,7 @@ fn a_divergence_is_found_at_its_turn_and_what_is_shown_is_what_the_orders_lead_t
     let plan = Plan { broken: Some(25), keyframe_every: Some(10), ..Plan::default() };
     let sound = Plan { broken: None, ..plan.clone() };
     let (sums, mut course) = (straight(&sound), course(&plan));
-    // The file's keyframe of turn 50 is all there is so far: the recorded copy.
+    // So far there is only the file's keyframe of turn 50: the recorded copy.
     go(&mut course, 210, 20);
     assert_ne!(course.checksum(), sums[210], "the test needs a wrong keyframe");
     let mut rounds = 0;

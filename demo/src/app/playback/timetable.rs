@@ -1,4 +1,4 @@
-//! When each turn of a replay began: turns have different lengths, and none while the match was paused.
+//! The start of each turn of a replay. Turns have different lengths, and no frames while the match was paused.
 
 use core::ops::Range;
 
@@ -16,7 +16,7 @@ pub(crate) struct Timetable {
 struct Start {
     frame: u64,
     micros: u64,
-    /// Of the turn's frames; 1 at least.
+    /// Frames per second of the turn; at least 1.
     frames_per_second: u32,
 }
 
@@ -46,7 +46,7 @@ impl Timetable {
         self.end().frame
     }
 
-    /// How long it is.
+    /// Its duration.
     pub(crate) fn length(&self) -> Duration {
         Duration::from_micros(self.end().micros)
     }
@@ -56,25 +56,25 @@ impl Timetable {
         self.starts.get(turn as usize).unwrap_or(&self.end()).frame
     }
 
-    /// The turn of which a frame is: the last one that starts with it or before. The number of turns if it is the end.
+    /// The turn that contains a frame: the last one that starts at or before it. The number of turns for the end.
     pub(crate) fn turn_at(&self, frame: u64) -> u32 {
         self.starts.partition_point(|start| start.frame <= frame).saturating_sub(1) as u32
     }
 
-    /// Turns that have begun on the way from one frame to a later one.
+    /// Turns that start between one frame and a later one.
     pub(crate) fn begun(&self, frames: Range<u64>) -> Range<u32> {
         let before = |frame| self.starts.partition_point(|start| start.frame < frame) as u32;
         before(frames.start)..before(frames.end).min(self.turns())
     }
 
-    /// Time at which a frame stands.
+    /// Time of a frame.
     pub(crate) fn time_of(&self, frame: u64) -> Duration {
         let start = &self.starts[self.turn_at(frame) as usize];
         let frames = frame.min(self.frames()) - start.frame;
         Duration::from_micros(start.micros + frames * 1_000_000 / u64::from(start.frames_per_second))
     }
 
-    /// The frame that stands at a time.
+    /// The frame at a time.
     pub(crate) fn frame_at(&self, time: Duration) -> u64 {
         let micros = time.as_micros();
         let place = self.starts.partition_point(|start| start.micros <= micros).saturating_sub(1);
@@ -83,7 +83,7 @@ impl Timetable {
         (start.frame + frames).min(self.frames())
     }
 
-    /// How long the frame after this one is seen.
+    /// How long the frame after this one is visible.
     pub(crate) fn frame_length(&self, frame: u64) -> Duration {
         let rate = self.starts[self.turn_at(frame) as usize].frames_per_second;
         Duration::from_micros(1_000_000 / u64::from(rate))

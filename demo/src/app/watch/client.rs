@@ -52,7 +52,7 @@ struct Watched {
     /// The last frames' states, for a peer in another process to ask about.
     moments: Option<Moments>,
     frame: u32,
-    /// What was done before the frames of the moments.
+    /// The actions before the frames of the moments.
     deeds: VecDeque<Deed>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Deed {
 }
 
 impl Client {
-    /// `keeps_records`: somebody will take the turns' records and compare them.
+    /// `keeps_records`: the caller takes the records of turns and compares them.
     pub(crate) fn new(game: Game, fault: Option<Fault>, keeps_records: bool) -> Self {
         let watched = Watched {
             game,
@@ -102,12 +102,12 @@ impl Client {
         Some(Inquiry::new(watched.moments.clone()?, watched.game.clone()))
     }
 
-    /// What was done before the frames of the moments.
+    /// The actions before the frames of the moments.
     pub(crate) fn deeds(&self) -> Vec<Deed> {
         self.deeds_in(0..u32::MAX)
     }
 
-    /// What was done before these frames, as far as it is remembered.
+    /// The actions before these frames, if still remembered.
     pub(crate) fn deeds_in(&self, frames: Range<u32>) -> Vec<Deed> {
         let watched = &self.watched;
         let later = watched.deeds.partition_point(|deed| deed.frame < frames.start);
@@ -239,7 +239,7 @@ impl Simulation for Client {
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
         let watched = &mut self.watched;
         if let Some(order) = bots::order(&watched.game, player, turn) {
-            // Not the notice that a bot plays this turn: whoever plays the replay has no bot.
+            // Not the notice that a bot plays this turn: a replay is played without a bot.
             watched.recording.iter_mut().for_each(|recording| recording.order(player, &order));
             watched.note_deed(player, Some(&order));
             watched.game.apply(player, &order);

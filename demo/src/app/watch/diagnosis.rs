@@ -113,7 +113,7 @@ mod tests {
     use crate::bots;
     use crate::game::{Dice, Setup};
 
-    /// A battle in its course, and what it has come to frame by frame in the turns before.
+    /// A running battle, with its states frame by frame in the previous turns.
     fn battle(turns: u32) -> Game {
         let mut game = Game::new(Setup { players: 2, units: 20, seed: 5, map: None }).unwrap();
         for turn in 0..turns {

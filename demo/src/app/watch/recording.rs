@@ -30,7 +30,7 @@ const FILES_PER_SECOND_MAX: u32 = 1_000;
 /// Bytes of the settings in a header: players, units, seed, turns.
 const SETTINGS_BYTES: usize = 17;
 
-/// The map of a replay stands in it, because it is none of the program's.
+/// The replay contains its map, because it is not a built-in one.
 const OTHER_MAP: u8 = 255;
 
 /// A replay that is being written. It is no [`testudo_lockstep::replay::Recorded`], because it has what only this program wants: a file with a

@@ -24,7 +24,7 @@ pub(crate) struct Sample {
     pub(crate) behind_frames: u32,
     /// UDP payload that all clients sent, bytes per second.
     pub(crate) bytes_per_second: u32,
-    /// The same of what they received.
+    /// The same for received packets.
     pub(crate) received_per_second: u32,
     /// Packets given to the network, and those that it lost.
     pub(crate) packets: u32,

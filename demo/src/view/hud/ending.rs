@@ -1,4 +1,4 @@
-//! How a network match ends early or goes wrong: what has happened, and what to do.
+//! Cards for network matches that end early or fail: what happened, and what to do.
 
 use testudo_lockstep::{Failure, Refusal};
 

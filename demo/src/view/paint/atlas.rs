@@ -33,7 +33,7 @@ pub(crate) enum Sprite {
     Guard,
     /// An archer from above, who looks to +x: slim, behind a bow.
     Archer,
-    /// Rays about a point, where somebody was hit.
+    /// Rays around a point, where a unit was hit.
     Spark,
     /// A soft stain without an edge.
     Stain,
@@ -106,7 +106,7 @@ impl Atlas {
         self.texture.as_ref()
     }
 
-    /// The part of the texture with a shape, for a radius on the screen of so many pixels; in 0..=1.
+    /// The part of the texture with a shape, for this radius on the screen, pixels; in 0..=1.
     pub(crate) fn part(&self, sprite: Sprite, radius: f32) -> Rect {
         let line = f32::from(sprite as u8);
         let wanted = radius * 2.0 * MARGIN * self.dpi;

@@ -24,13 +24,13 @@ pub(crate) enum Align {
 pub(crate) struct Pen {
     regular: Option<Font>,
     medium: Option<Font>,
-    /// What was written in this picture, and where: texts may not overlap.
+    /// The texts of this picture and their positions, because texts may not overlap.
     written: RefCell<Vec<(Rect, String)>>,
 }
 
 impl Pen {
     pub(crate) fn new() -> Self {
-        // The built-in font of the window library stands in for one that does not load.
+        // If a font does not load, the window library's built-in font replaces it.
         let regular = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Regular.ttf")).ok();
         let medium = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Medium.ttf")).ok();
         Self { regular, medium, written: RefCell::default() }
@@ -76,7 +76,7 @@ impl Pen {
         measure_text(text, self.regular.as_ref(), size as u16, 1.0).width
     }
 
-    /// What was written below is hidden by something opaque.
+    /// Something opaque hides the texts below it.
     pub(crate) fn cover(&self, rect: Rect) {
         self.written.borrow_mut().retain(|(text, _)| !text.overlaps(&rect));
     }

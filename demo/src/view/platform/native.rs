@@ -47,7 +47,7 @@ pub(crate) fn open_cubes(spec: CubesSpec, log: Option<File>) -> Result<bool, Win
 }
 
 /// Opens a window with this process's client of a match over the network, and runs until it is closed. `tell` hears what happens.
-/// Gives what came of it, if it had begun.
+/// Returns the outcome, if the match had begun.
 ///
 /// # Errors
 /// No display, a match that cannot begin, or one that has ended before its time.
@@ -86,7 +86,7 @@ fn log_to(file: Option<File>) -> OrderLog {
     OrderLog::new(file.map_or(Sink::Nowhere, Sink::File))
 }
 
-/// Opens a window and shows pictures until it is closed; then they end where they stand. What was told last is the result.
+/// Opens a window and shows pictures until it is closed. The last report is the result.
 fn show<E: 'static>(
     pictures: impl AsyncFnOnce(Told<E>) -> Result<bool, E> + 'static,
 ) -> Result<bool, WindowError<E>> {

@@ -64,7 +64,7 @@ struct CubesDesk {
     error: Option<String>,
 }
 
-/// Picture after picture. The verdict so far stands in `told`, because a window may be closed at any time.
+/// Runs picture by picture. `told` has the verdict so far, because a window may be closed at any time.
 pub(crate) async fn run(
     spec: CubesSpec,
     log: OrderLog,

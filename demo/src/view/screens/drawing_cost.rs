@@ -15,7 +15,7 @@ use crate::view::battle::selection::Chosen;
 use crate::view::battle::view::View;
 use crate::view::paint::batch::Batch;
 
-/// Two armies; so many still live on average over the pictures that are measured.
+/// Two armies; about 5,000 of the units are alive on average over the measured pictures.
 const SETUP: Setup = Setup { players: 2, units: 2_700, seed: 1, map: None };
 
 /// Turns of four frames, in which the armies meet.
@@ -42,7 +42,7 @@ pub(crate) struct DrawingResult {
     /// The scene and the small map of one picture.
     pub(crate) picture_us_median: u64,
     pub(crate) picture_us_p99: u64,
-    /// What is remembered between pictures (who was hurt, who has fallen); most of it once per frame.
+    /// Update of the data kept between pictures (wounded and fallen units); most of it once per frame.
     pub(crate) memory_us_median: u64,
     pub(crate) memory_us_p99: u64,
 }

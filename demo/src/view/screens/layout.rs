@@ -8,7 +8,7 @@ const BOTTOM: f32 = 214.0;
 const GAP: f32 = 6.0;
 const MAP: f32 = 132.0;
 
-/// Rectangles of one picture with so many views side by side.
+/// Rectangles of one picture with this many views side by side.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Layout<const VIEWS: usize> {
     pub(crate) top: Rect,

@@ -59,11 +59,11 @@ struct NetworkDesk {
     log: OrderLog,
     shows_help: bool,
     seconds: f32,
-    /// What has happened lately, and when.
+    /// Recent events with their times.
     notices: VecDeque<(String, f32)>,
     /// Turns whose checksum is in the log.
     logged_turns: u32,
-    /// What broke, beside the session itself.
+    /// An error outside the session.
     error: Option<MatchError>,
     /// The card about a difference has been answered.
     is_answered: bool,
@@ -71,7 +71,7 @@ struct NetworkDesk {
     logged: Option<Diagnosis>,
     /// When the person began to leave.
     leaving: Option<f32>,
-    /// The end stands in the log.
+    /// Whether the end is in the log.
     is_noted: bool,
 }
 
@@ -130,7 +130,7 @@ impl NetworkDesk {
 
     // ---- time
 
-    /// Does what is due in the match; stands if something broke.
+    /// Does the due work of the match; stops after an error.
     fn advance(&mut self, seconds: f32, tell: &impl Fn(&News)) {
         self.seconds += seconds;
         if self.error.is_none()
@@ -197,7 +197,7 @@ impl NetworkDesk {
         self.notices.push_back((notice, self.seconds));
     }
 
-    /// Checksums that all players agree on, now and then, and what is found out about a difference.
+    /// Logs agreed checksums from time to time, and findings about a difference.
     fn log_progress(&mut self) {
         let Some(seat) = self.game.seat() else { return };
         let (turns, checksum) = seat.compared();

@@ -1,4 +1,4 @@
-//! What all screens do with every picture: time passes, F12 saves it, somebody counts.
+//! Common work for every picture: time, saving with F12, counting.
 
 #[cfg(not(target_arch = "wasm32"))]
 use macroquad::input::{KeyCode, is_key_pressed};
@@ -90,7 +90,7 @@ impl Pictures {
             self.saved += 1;
             let name = format!("testudo-{}.png", self.saved);
             let mut picture = get_screen_data();
-            // What is left of transparency means nothing on a screen.
+            // Remaining transparency has no meaning on a screen.
             picture.get_image_data_mut().iter_mut().for_each(|pixel| pixel[3] = u8::MAX);
             picture.export_png(&name);
             let path = std::path::absolute(&name).map_or(name.clone(), |path| path.display().to_string());

@@ -95,7 +95,7 @@ struct Shown {
     body: Option<u32>,
 }
 
-/// Picture after picture. The verdict so far stands in `told`, because a window may be closed at any time.
+/// Runs picture by picture. `told` has the verdict so far, because a window may be closed at any time.
 pub(crate) async fn run(
     course: Course,
     turn: Option<u32>,
@@ -204,7 +204,7 @@ impl Viewing {
         self.course.seek(frame);
     }
 
-    /// What pictures remember from one to the next: blows, who has fallen, where orders lead.
+    /// Data kept between pictures: blows, fallen units, destinations of orders.
     fn remember(&mut self, real: f32) {
         let frame = self.course.frame();
         let moved = self.shown..frame;

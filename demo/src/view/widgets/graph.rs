@@ -18,7 +18,7 @@ pub(crate) struct Curve {
     pub(crate) values: Vec<u32>,
 }
 
-/// Draws the curves, and red bars where somebody waited: `waiting` has the frames of each measurement.
+/// Draws the curves, and red bars where a player waited: `waiting` has the waiting frames of each measurement.
 pub(crate) fn draw(batch: &mut Batch, pen: &Pen, rect: Rect, curves: &[Curve], waiting: &[u32]) {
     let plot = Rect::new(rect.x + 34.0, rect.y + 20.0, rect.w - 40.0, rect.h - 28.0);
     batch.block(plot, BACKDROP);

@@ -11,7 +11,7 @@ use macroquad::shapes::{draw_circle, draw_rectangle, draw_rectangle_lines};
 use crate::view::paint::palette::{LINE, PANEL, PANEL_BRIGHT, PANEL_RAISED, TEXT, TEXT_DIM, faded, mixed};
 use crate::view::paint::pen::{Align, Pen, SMALL};
 
-/// What the mouse does, and what it holds.
+/// The state of the mouse.
 pub(crate) struct Ui {
     pub(crate) mouse: Vec2,
     pressed: bool,
@@ -75,7 +75,7 @@ impl Ui {
         self.taken || self.held.is_some() || self.covers_before.iter().any(|cover| cover.contains(self.mouse))
     }
 
-    /// What is done on a panel is not for what lies below it.
+    /// Clicks on a panel do not reach anything below it.
     pub(crate) fn cover(&mut self, rect: Rect) {
         self.covers.push(rect);
     }

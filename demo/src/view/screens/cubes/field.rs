@@ -132,7 +132,7 @@ fn marked(batch: &mut Batch, eye: &Eye, place: Vec2, half: Vec2, lift: f32) {
     batch.sprite(Sprite::Ball, at, pixels.x * 0.34, army(6));
 }
 
-/// What is up appears a little higher on the screen.
+/// Raised cubes appear a little higher on the screen.
 fn place_lifted(place: Vec2, lift: f32) -> Vec2 {
     place + vec2(0.0, 0.4 * lift)
 }

@@ -18,7 +18,7 @@ const WIDTH: f32 = KEY * 3.0 + GAP * 3.0 + SPACE;
 const HEIGHT: f32 = KEY * 2.0 + GAP;
 const SPACE: f32 = 112.0;
 
-/// A key's place from the upper left corner, and what it shows.
+/// Position of a key from the upper left corner, and its label.
 struct Key {
     rect: Rect,
     is_held: bool,

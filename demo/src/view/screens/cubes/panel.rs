@@ -35,7 +35,7 @@ pub(super) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, live: 
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
 }
 
-/// Frame numbers, the way between them, traffic.
+/// Frame numbers, the latency between them, traffic.
 fn frames(pen: &Pen, rect: Rect, live: &LiveCubes) {
     pen.strong("Frames", rect.x, rect.y + 14.0, SIZE, TEXT);
     let recent: Vec<&Sample> = live.samples().rev().take(50).collect();

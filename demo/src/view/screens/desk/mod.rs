@@ -51,7 +51,7 @@ const LAST_LOOK: f32 = 1.5;
 const BAD_LOSS_PPM: u32 = 100_000;
 const BAD_LATENCY: Duration = Duration::from_millis(140);
 
-/// Picture after picture. The verdict so far stands in `told`, because a window may be closed at any time.
+/// Runs picture by picture. `told` has the verdict so far, because a window may be closed at any time.
 pub(crate) async fn run(
     spec: SkirmishSpec,
     speed_percent: u32,
@@ -273,7 +273,7 @@ impl Desk {
         self.camera.centre = at - Vec2::new(0.0, (wanted - view.center().y) / self.camera.scale);
     }
 
-    /// Kills, now and then; who has won, once.
+    /// Records kills from time to time, and the winner once.
     fn note_score(&mut self) {
         let now = self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND;
         if self.decided.is_none() && now - self.scored >= SAMPLE_EVERY {

@@ -71,7 +71,7 @@ impl Viewing {
         }
     }
 
-    /// Whoever moves the picture does not follow any more.
+    /// Moving the picture by hand ends following.
     fn move_camera(&mut self, seconds: f32) {
         let mouse = self.ui.mouse;
         let is_free = !self.ui.has_taken_mouse() && !self.shows_help;

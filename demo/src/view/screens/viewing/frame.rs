@@ -1,4 +1,4 @@
-//! What stands around the picture of a replay: what is played, by whom, where in it, and how true it is.
+//! Draws the surroundings of a replay's picture: the match, its players, the position, and the state of the comparison.
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
@@ -127,7 +127,7 @@ impl Viewing {
         }
     }
 
-    /// What is wrong with the file, and what the peers said.
+    /// Faults of the file, and the peers' reports.
     fn draw_notes(&mut self) {
         let replay = self.course.replay();
         let mut notes: Vec<(String, Color)> = Vec::new();

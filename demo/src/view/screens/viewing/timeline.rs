@@ -1,4 +1,4 @@
-//! The whole match as a strip: what has been compared, when much was ordered, who left, who won, and where it is wrong.
+//! The whole match as a strip: compared turns, number of orders, departures, the winner, and the first difference.
 
 use macroquad::color::Color;
 use macroquad::math::{Rect, vec2};
@@ -13,7 +13,7 @@ use crate::view::paint::palette::{
 use crate::view::paint::pen::{Pen, SMALL};
 use crate::view::widgets::ui::Ui;
 
-/// Height of the strip that shows what has been compared, and of the times below it, pixels.
+/// Height of the strip of compared turns, and of the times below it, pixels.
 const TRACK: f32 = 12.0;
 const TIMES: f32 = 18.0;
 
@@ -38,7 +38,7 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// Draws the strip with the frame that is shown. While somebody drags on it: the frame under the mouse.
+    /// Draws the strip with the present frame. Returns the frame under the mouse during a drag.
     pub(crate) fn draw(
         &mut self,
         batch: &mut Batch,
@@ -59,7 +59,7 @@ impl Timeline {
         let wanted = ui.scrub("timeline", Rect { h: graph.h + track.h, ..rect });
         let x = x_of(rect, course.timetable(), course.frame());
         if course.is_seeking() {
-            // Where it wants to be, and the way there.
+            // The target, and the distance to it.
             let to = x_of(rect, course.timetable(), course.target());
             let way = Rect::new(x.min(to), track.y + 2.0, (to - x).abs(), track.h - 4.0);
             batch.block(way, faded(TEXT, 0.35));
@@ -101,7 +101,8 @@ impl Timeline {
     }
 }
 
-/// Orders in each part of the match, as heights: 0 none, 1 where most were given. Roots, so that single ones are seen beside many.
+/// Number of orders in each part of the match as heights: 0 for none, 1 for the most. Square roots, so that single orders are visible next
+/// to many.
 fn bars(count: usize, timetable: &Timetable, orders: &[u16]) -> Vec<f32> {
     let mut sums = vec![0_u32; count];
     let frames = timetable.frames().max(1);
@@ -126,7 +127,7 @@ fn draw_track(batch: &mut Batch, rect: Rect, course: &Course) {
     batch.frame(rect, 1.0, LINE);
 }
 
-/// What is worth finding again.
+/// Marks of notable turns.
 fn marks(course: &Course) -> Vec<Mark> {
     let mut marks = Vec::new();
     for left in course.story().departures() {
