@@ -119,7 +119,9 @@ impl<A: Action> Session<A> {
             // that far ahead.
             (SessionPhase::Running, true) => {
                 let slowest = self.slowest_next();
-                let fastest = live().map(|(_, stream)| stream.next()).max().unwrap_or(0);
+                // The first entries of a player who comes back lie ahead, and nobody has got there.
+                let fastest = live().filter(|(_, stream)| !stream.is_pending());
+                let fastest = fastest.map(|(_, stream)| stream.next()).max().unwrap_or(0);
                 // After the last turn no player gets further ahead.
                 let ends = self.final_next().is_some_and(|next| fastest >= next && slowest < next);
                 let stands = ends || fastest.saturating_sub(slowest) >= self.setup.config.turns_ahead.max(1);

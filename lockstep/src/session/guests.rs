@@ -4,6 +4,7 @@ use crate::packet::{Bye, Hello, Refusal};
 use crate::session::event::Event;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::sender::Sender;
+use crate::session::stream::Stream;
 use crate::session::transfer::Source;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
@@ -28,6 +29,8 @@ const NOTICE: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(crate) struct Guest {
     since: Instant,
+    /// The newest entry of all when it came.
+    front: u32,
     pub(super) stage: GuestStage,
     /// Sources whose state it has refused, bit n for player n.
     refused: u16,
@@ -48,8 +51,8 @@ pub(super) enum GuestStage {
 }
 
 impl Guest {
-    fn new(now: Instant) -> Self {
-        Self { since: now, stage: GuestStage::Waiting, refused: 0, refusals: 0, given: None }
+    fn new(front: u32, now: Instant) -> Self {
+        Self { since: now, front, stage: GuestStage::Waiting, refused: 0, refusals: 0, given: None }
     }
 }
 
@@ -118,7 +121,7 @@ impl<A: Action> Session<A> {
     /// A peer is let in: it gets a state first, and the entries that follow are kept for it.
     pub(super) fn guest_comes(&mut self, index: usize) {
         if self.phase == SessionPhase::Running && self.links[index].guest.is_none() {
-            self.links[index].guest = Some(Box::new(Guest::new(self.now)));
+            self.links[index].guest = Some(Box::new(Guest::new(self.front(), self.now)));
             self.guest_waits(index);
         }
     }
@@ -319,8 +322,7 @@ impl<A: Action> Session<A> {
         let knows = |link: &&Link| link.lacks_state() || link.acked[player.index()] > last;
         let everybody_knows = self.links.values().filter(|link| link.is_connected()).all(|link| knows(&link));
         let ahead = self.setup.config.turns_ahead;
-        let first = self.streams.iter().map(|stream| stream.next()).max().unwrap_or(0).max(self.gate.turn);
-        let first = first.saturating_add(self.notice());
+        let first = self.front().saturating_add(self.notice(index));
         let in_time = self.gate.last_turn.is_none_or(|end| first.saturating_add(2 * ahead + 2) <= end);
         if !everybody_knows || !in_time {
             return;
@@ -336,12 +338,29 @@ impl<A: Action> Session<A> {
         }
     }
 
+    /// Nobody who plays has got further. (The first entries of players who come back do not count: they were made here.)
+    fn front(&self) -> u32 {
+        let made = self.streams.iter().filter(|stream| !stream.is_pending());
+        made.map(Stream::next).max().unwrap_or(0).max(self.gate.turn)
+    }
+
     /// Number of turns between the decision and the return.
-    fn notice(&self) -> u32 {
+    fn notice(&self, index: usize) -> u32 {
         let config = &self.setup.config;
-        let plan = if self.setup.is_relay() { config.first_plan() } else { self.pace.planner.plan() };
-        let turn = u64::from(plan.frames_per_turn) * 1_000_000_000 / u64::from(plan.pace_millihertz.max(1));
-        let turns = NOTICE.as_micros().div_ceil(turn.max(1)) as u32;
+        // How long turns are, a relay can only tell from how many there were since the guest came.
+        let turns = match self.links[index].guest.as_deref().filter(|_| self.setup.is_relay()) {
+            Some(guest) => {
+                let turns = u64::from(self.front().saturating_sub(guest.front));
+                turns * NOTICE.as_micros() / self.now.since(guest.since).as_micros().max(1)
+            }
+            None => {
+                let plan = self.pace.planner.plan();
+                let turn =
+                    u64::from(plan.frames_per_turn) * 1_000_000_000 / u64::from(plan.pace_millihertz.max(1));
+                NOTICE.as_micros().div_ceil(turn.max(1))
+            }
+        };
+        let turns = u32::try_from(turns).unwrap_or(u32::MAX);
         turns.clamp(config.turns_ahead + 2, (config.window / 4).max(config.turns_ahead + 2))
     }
 

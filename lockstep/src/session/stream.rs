@@ -117,6 +117,11 @@ impl Stream {
         self.absences.last().map(|away| (away.first, away.own))
     }
 
+    /// Whether the stream continues after an absence, and the player has made none of its entries since.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.end.is_none() && self.absences.last().is_some_and(|away| away.own == self.next())
+    }
+
     /// The consecutive entries from `first` on without an absence between them, as a range of numbers.
     pub(crate) fn run_from(&self, first: u32) -> Range<u32> {
         let mut first = first;
