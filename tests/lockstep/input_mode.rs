@@ -44,7 +44,7 @@ fn pair(config: &SessionConfig) -> (Instant, Session<Keys>, Session<Keys>) {
     (now, player, watcher)
 }
 
-/// Passes on what one has to send; returns the length of the longest packet.
+/// Passes on the packets of one peer; returns the length of the longest one.
 fn pass(now: Instant, from: &mut Session<Keys>, name: PeerId, to: &mut Session<Keys>) -> usize {
     let (mut packet, mut longest) = (Vec::new(), 0);
     while from.poll_transmit(now, &mut packet).is_some() {

@@ -16,7 +16,7 @@ fn config(players: u8, topology: Topology) -> SessionConfig {
 fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
     game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
         if let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) {
-            // A player who has left gives no more.
+            // A player who has left gives no more orders.
             let _ = session.submit(&order);
         }
     })
@@ -195,7 +195,7 @@ fn leaving_in_good_order() {
     }
 }
 
-/// The article's gate waits for everybody's confirmation, but not for that of a player who has left and whose bye was lost.
+/// The article's gate waits for all confirmations, but not for that of a player who has left and whose bye was lost.
 #[test]
 fn nobody_waits_for_the_confirmation_of_who_has_left() {
     let slow = LinkSettings::new().latency(Duration::from_millis(100));
@@ -244,7 +244,7 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
             let mut game = toy_match(&config(2, topology), 0, 1, LinkSettings::new());
             run(&mut game, 4_000);
             if cut_at == 28_200 {
-                // Who has resigned is not needed by the others to reach the end.
+                // The others can reach the end without a player who resigned.
                 game.drivers_mut()[1].session_mut().resign();
             }
             run(&mut game, cut_at);

@@ -16,7 +16,7 @@ fn config(players: u8, topology: Topology) -> SessionConfig {
 fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
     game.run(Instant::from_millis(until_ms), |_, turn, _, session| {
         if let Some(order) = session.player().and_then(|player| bot(SEED, turn.0, player.0)) {
-            // Who is gone gives no more.
+            // A player who is gone gives no more orders.
             let _ = session.submit(&order);
         }
     })

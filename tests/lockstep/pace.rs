@@ -299,7 +299,7 @@ fn the_articles_gate_runs_nothing_that_others_lack() {
             });
         };
         shout(&mut game, 5_000);
-        // What player 1 sends is lost; what it receives is not.
+        // Packets from player 1 are lost; packets to it are not.
         game.net_mut().set_link(1, 0, LinkSettings::new().loss_ppm(1_000_000));
         shout(&mut game, 8_000);
         let of_player_1 = |peer: usize| {

@@ -17,9 +17,9 @@ enum Operation {
     Submit(u8, u8),
     /// Settings of all links from now on: latency, jitter, loss in percent, and some of everything else.
     Network(u8, u8, u8),
-    /// A peer is cut off for so many milliseconds.
+    /// A peer is cut off for this many milliseconds.
     Cut(u8, u16),
-    /// A peer sleeps for so many milliseconds.
+    /// A peer sleeps for this many milliseconds.
     Sleep(u8, u16),
     Pause(u8, bool),
     Leave(u8),

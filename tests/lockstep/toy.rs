@@ -48,9 +48,9 @@ pub(crate) struct Toy {
     pub(crate) log: Vec<(u32, u8, Order)>,
     pub(crate) gone: Vec<(u8, u32)>,
     pub(crate) surrendered: Vec<(u8, u32)>,
-    /// Players whom a bot follows, and from which turn on.
+    /// Players who were taken over by a bot, with the first turn of each.
     pub(crate) bots: Vec<(u8, u32)>,
-    /// Turns in which the bots played, and for whom.
+    /// Turns in which bots played, with their players.
     pub(crate) played: Vec<(u32, u8)>,
     /// The frame after which the match is decided, and how.
     pub(crate) decided: Option<(u32, u32)>,

@@ -219,7 +219,7 @@ fn towers_stand_and_sleep() {
 /// A change of one body.
 type Change = fn(&mut World, BodyId);
 
-/// What is done to the support of a sleeping box, by name.
+/// Actions on the support of a sleeping box, by name.
 const SUPPORT_GOES: [(&str, Change); 6] = [
     ("removed", |w, id| w.remove_body(id).unwrap()),
     ("moved", |w, id| w.set_position(id, at(5_000, 500)).unwrap()),

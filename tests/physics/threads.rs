@@ -8,7 +8,7 @@ use crate::build::Chance;
 use crate::operations::{operate, same};
 use crate::workers::{assert_same_bits, crowd};
 
-/// Jobs in even parts on so many threads.
+/// Jobs in even parts on this many threads.
 struct Threads(usize);
 
 impl Workers for Threads {

@@ -124,7 +124,7 @@ pub enum Drive {
 pub struct Scene {
     /// All bodies in the order of creation: immovable ones first.
     pub bodies: Vec<BodySpec>,
-    /// What is written to movable bodies before each step.
+    /// Changes to movable bodies before each step.
     pub drive: Drive,
     /// Steps per second.
     pub frames_per_second: u32,
@@ -152,7 +152,7 @@ pub fn crowd(count: u32) -> Scene {
     // The left block marches to the right and the other way round.
     for (block, units) in [(-1, count / 2), (1, count - count / 2)] {
         let mut missing = units;
-        // From the front line backwards, so that what is left free is at the back.
+        // From the front line backwards, so that free places are at the back.
         'block: for column in 0..2 * side {
             for row in 0..side {
                 if missing == 0 {
@@ -322,7 +322,7 @@ pub fn steer_to_origin(position: [i32; 2]) -> [i32; 2] {
     [-x, -y].map(|component| (component * i64::from(UNIT_SPEED) / distance) as i32)
 }
 
-/// What is asked in the crowd's field.
+/// Queries in the crowd's field.
 #[derive(Clone, Debug)]
 pub struct Queries {
     /// Boxes of 10 x 10 units, as corners.

@@ -1,4 +1,4 @@
-//! What may not stand in simulation code, because it differs between two machines or two runs, and clippy cannot tell.
+//! Items that are forbidden in simulation code because they differ between two machines or two runs, and that clippy cannot find.
 
 use crate::lexer::{Kind, Token, closing, tokens};
 use crate::tree::{Finding, Tree};

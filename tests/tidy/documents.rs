@@ -9,7 +9,7 @@ const TEST_COMMAND: &str = "cargo test --workspace";
 /// Endings that make a word in backticks the name of a file.
 const FILE_ENDINGS: [&str; 7] = [".rs", ".md", ".toml", ".sh", ".mjs", ".snap", ".lock"];
 
-/// Versions of behaviour: where the constant is and what it is called.
+/// Versions of behaviour: file and name of the constant.
 const VERSIONS: [(&str, &str); 2] = [("physics/src/", "SIM_VERSION"), ("lockstep/src/", "PROTOCOL_VERSION")];
 
 /// Every link, folder and file that a document names exists.

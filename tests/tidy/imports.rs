@@ -27,7 +27,7 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
 /// The demo's simulations, modules each.
 const GAMES: [&str; 2] = ["game", "cubes"];
 
-/// What they must not know: it would draw, read the clock or parse the command line.
+/// Modules that they must not use: these draw, read the clock or parse the command line.
 const NOT_IN_GAME: [&str; 4] = ["macroquad", "clap", "indicatif", "rand"];
 
 /// One import between two modules of a crate.

@@ -204,7 +204,7 @@ const DENIED: [(&str, &str, &[&str]); 5] = [
     ("demo/src/main.rs", "mod game;", &["float_arithmetic", "print_stdout", "print_stderr"]),
 ];
 
-/// The crates keep their bans, and `unsafe` stands in one audited module.
+/// The crates keep their bans, and `unsafe` is in one audited module only.
 pub(crate) fn bans_hold(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for src in ["physics/src/", "lockstep/src/", "demo/src/"] {

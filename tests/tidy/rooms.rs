@@ -52,7 +52,7 @@ pub(crate) fn no_cycles_at(tree: &Tree, src: &str, depth: usize) -> Vec<Finding>
             }
             let longest = (1..=target.len()).rev().find(|length| known.contains(&target[..*length]));
             let Some(module) = longest.map(|length| &target[..length]) else { continue };
-            // Tests share what they set up; that is no part of the program.
+            // Tests share their setup; that is not part of the program.
             if module.contains(&"tests") {
                 continue;
             }

@@ -12,7 +12,7 @@ pub(crate) struct Tree {
     paths: BTreeSet<String>,
 }
 
-/// One broken rule: where it is, what is there, what to do instead.
+/// One broken rule: its place, the problem, and what to do instead.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     pub(crate) path: String,

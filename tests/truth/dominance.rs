@@ -1,4 +1,4 @@
-//! Truths about ranks: who holds its position, and who is pushed.
+//! Truths about ranks: which bodies hold their positions, and which are pushed.
 
 use testudo_physics::{BodyDef, BodyId, Fx, Vec2, World, WorldDef};
 

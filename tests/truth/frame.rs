@@ -47,7 +47,7 @@ impl Truth {
         }
     }
 
-    /// Expects something that holds or not; `seen` tells what was there instead.
+    /// Expects a condition; `seen` describes the actual state.
     pub(crate) fn claim(&mut self, case: impl Display, holds: bool, seen: impl Display) {
         self.cases += 1;
         if !holds {

@@ -1,11 +1,11 @@
-//! Truths about who touches whom: events and turns against brute force over the path.
+//! Truths about touching bodies: events and deflections against brute force over the path.
 
 use testudo_physics::{BodyDef, Fx, Shape, Vec2, WorldDef};
 
 use crate::build::{Chance, add, at, circle, rect, velocity, world};
 use crate::frame::{RATES, Truth};
 
-/// Points of a path that are looked at.
+/// Number of points of a path that are sampled.
 const SAMPLES: i64 = 4_000;
 
 /// A circle or a rectangle with extents of 0.2 to 1.5 units.
@@ -26,7 +26,7 @@ fn rounded(shape: Shape) -> ([i64; 2], i64) {
     }
 }
 
-/// How near two shapes come to each other while `b`, `offset` away from `a`, moves by `way` as seen from there; raw, negative inside.
+/// The least distance of two shapes while `b`, at `offset` from `a`, moves by `way` relative to `a`; raw, negative inside.
 pub(crate) fn nearest(a: Shape, b: Shape, offset: [i64; 2], way: [i64; 2]) -> i64 {
     let ((half_a, radius_a), (half_b, radius_b)) = (rounded(a), rounded(b));
     let distance = |i: i64| {
@@ -44,7 +44,7 @@ fn raw(v: Vec2) -> [i64; 2] {
     [v.x.to_bits(), v.y.to_bits()]
 }
 
-/// Two bodies that pass each other freely: no event, and nobody is turned. Paths that come nearer than 0.03 units are another truth's.
+/// Two bodies that pass each other freely: no event and no deflection. Another truth covers paths that come nearer than 0.03 units.
 #[test]
 fn who_passes_freely_is_left_alone() {
     Truth::hear("free passage", "distance by sampling the path", 1..=150, |truth, chance, seed| {
@@ -74,7 +74,7 @@ fn who_passes_freely_is_left_alone() {
     });
 }
 
-/// A contact begins when and only when the shapes touch on their ways.
+/// A contact begins if and only if the shapes touch along their paths.
 #[test]
 fn a_contact_begins_when_surfaces_touch() {
     Truth::hear("begin of a contact", "distance by sampling the path", 1..=150, |truth, chance, seed| {

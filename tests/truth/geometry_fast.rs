@@ -86,7 +86,7 @@ fn nobody_passes_through_a_moving_wall() {
     });
 }
 
-/// A sensor notices everybody who crosses it, once, and nobody who is stopped before it.
+/// A sensor notices each body that crosses it once, and no body that is stopped before it.
 #[test]
 fn sensors_notice_who_crosses_them() {
     Truth::hear("crossing a sensor", "geometry", 1..=50, |truth, chance, seed| {

@@ -95,7 +95,7 @@ fn contact_hits_tell_where_and_how_fast_discs_meet() {
     });
 }
 
-/// A kinematic body arrives exactly where it is sent, frame by frame, and pushes what is in its way.
+/// A kinematic body arrives exactly at its target, frame by frame, and pushes bodies in its path.
 #[test]
 fn kinematic_bodies_arrive_where_they_are_sent() {
     Truth::hear("kinematic move-to", "the target", 1..=20, |truth, chance, seed| {

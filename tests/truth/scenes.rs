@@ -212,7 +212,7 @@ impl Scene {
         self.outcome.failures.push(failure);
     }
 
-    /// A failure, unless masses are mixed or a kinematic body may have crushed somebody into a gap that is too small for it.
+    /// A failure, unless masses are mixed or a kinematic body may have crushed a body into a gap that is too small for it.
     fn fail_beyond_limits(&mut self, seen: impl std::fmt::Display) {
         if self.is_mixed() || !self.drivers.is_empty() {
             let limit = format!("{}: {seen}", self.case());

@@ -5,7 +5,7 @@ use testudo_physics::{BodyDef, BodyId, BodyKind, Filter, Fx, Shape, Vec2, World,
 use crate::build::{Chance, ONE, add, at, circle, momentum, position, raw, rect, run, velocity, world};
 use crate::frame::{RATES, Truth, about};
 
-/// Steps until everybody sleeps; `None` when somebody is awake after `seconds`.
+/// Steps until all bodies sleep; `None` if a body is awake after `seconds`.
 fn frames_until_asleep(world: &mut World, fps: u32, seconds: u32) -> Option<u32> {
     (0..=seconds * fps).find(|_| {
         let asleep = world.bodies().all(|b| !b.is_awake());
@@ -54,7 +54,7 @@ fn a_heavy_disc_into_sleepers_keeps_momentum() {
                         run(&mut w, 1, fps);
                         let now = w.bodies().filter(|b| b.is_awake()).count();
                         if now < awake {
-                            // Who falls asleep again gives up what was left of its speed.
+                            // A body that falls asleep again loses its remaining speed.
                             break;
                         }
                         awake = now;
@@ -145,10 +145,10 @@ fn a_steered_unit_moves_a_sleeping_block() {
     );
 }
 
-/// A change of one body beside a sleeper.
+/// A change of one body next to a sleeper.
 type Change = fn(&mut World, BodyId);
 
-/// What is done to the ground under a sleeping stack.
+/// Actions on the ground under a sleeping stack.
 const GROUND_GOES: [(&str, Change); 7] = [
     ("made to fall itself", |w, id| w.set_kind(id, BodyKind::Dynamic).unwrap()),
     ("removed", |w, id| w.remove_body(id).unwrap()),
@@ -188,7 +188,7 @@ fn a_sleeping_stack_falls_at_once_when_its_ground_goes() {
                     run(&mut w, fps / 2, fps);
                     let seconds = Fx::from_num(fps / 2) / Fx::from_num(fps);
                     let fallen = Fx::from_num(5) * seconds * seconds;
-                    // What was made smaller is still there, .4 units lower.
+                    // The smaller body is still there, .4 units lower.
                     let fallen = if what == "made smaller" { Fx::lit("0.4") } else { fallen };
                     // Within the way of one frame: velocities change before positions do.
                     let tolerance = Fx::from_num(10) * seconds / Fx::from_num(fps) + Fx::lit("0.02");
@@ -202,7 +202,7 @@ fn a_sleeping_stack_falls_at_once_when_its_ground_goes() {
     );
 }
 
-/// What wakes a body that sleeps for itself: done to it, or beside it with a newcomer.
+/// Changes that wake a sleeping body that touches nothing: to the body itself, or a new body next to it.
 const STIRS: [(&str, Change); 13] = [
     ("woken", |w, id| w.wake_body(id).unwrap()),
     ("velocity", |w, id| w.set_velocity(id, at(10, 0)).unwrap()),
@@ -418,7 +418,7 @@ fn an_island_sleeps_and_wakes_as_one() {
                         w.apply_impulse(id, at(chance.between(-4_000, 4_000), 3_000)).expect("in range");
                     }
                     run(&mut w, 1, fps);
-                    // Whoever touches a dynamic sleeper sleeps, too.
+                    // A body that touches a dynamic sleeper sleeps, too.
                     let split = w.contacts().find(|contact| {
                         let [a, b] = [contact.a, contact.b].map(|id| w.body(id).expect("alive"));
                         let both = a.mass() > Fx::ZERO && b.mass() > Fx::ZERO;

@@ -129,7 +129,7 @@ fn sleepers_are_the_same_bits_after_a_restore() {
                             _ => {}
                         }
                     }
-                    // Between what is done and the step, or after it.
+                    // Between the change and the step, or after the step.
                     second.snapshot(&mut bytes);
                     let restored = if round % 2 == 0 {
                         second.restore(&bytes)

@@ -84,7 +84,7 @@ fn an_elastic_gas_keeps_its_energy() {
     });
 }
 
-/// Clusters in which everybody touches somebody, flying in all directions: whoever meets whom in which order, no energy appears.
+/// Clusters of touching bodies that fly in all directions: no energy appears, whatever the order of contacts.
 #[test]
 fn contacts_add_no_energy_and_keep_momentum() {
     let source = "conservation of momentum, work of contacts with e <= 1";

@@ -1,4 +1,4 @@
-//! Truths about loads and heaps: what is piled up comes to rest, what is in one point comes apart.
+//! Truths about loads and heaps: heaps come to rest, and bodies in one point separate.
 
 use testudo_physics::{BodyDef, BodyKind, Fx, Vec2, World, WorldDef};
 

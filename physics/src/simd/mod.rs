@@ -54,7 +54,7 @@ pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
 pub(crate) enum Path {
     /// One number at a time, on every machine.
     Plain(Fallback),
-    /// 128 bits: SSE4.2 and what came with it.
+    /// 128 bits: SSE4.2 and the extensions before it.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     Sse42(Sse4_2),
     /// 256 bits: AVX2, BMI1, BMI2, LZCNT and what else is x86-64-v3.

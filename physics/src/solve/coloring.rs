@@ -41,7 +41,7 @@ pub(crate) fn batch_and_lane(place: u32) -> (u32, u32) {
     (place / LANES as u32, place % LANES as u32)
 }
 
-/// What is noted of contacts on the way, in the order of the pairs. Scratch.
+/// Intermediate values of contacts, in the order of the pairs. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     /// Batch and lane of the contacts that overlap deeply.

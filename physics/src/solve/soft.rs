@@ -38,7 +38,7 @@ pub(crate) fn parts(fps: u32) -> u32 {
     RATE_MIN.div_ceil(fps).min(PARTS_MAX)
 }
 
-/// What the sub-steps keep beside the batches. Scratch.
+/// Data of the sub-steps in addition to the batches. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SoftContacts {
     /// Distance between the surfaces along the normal, by batch and lane.

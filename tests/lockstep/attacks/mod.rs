@@ -92,7 +92,7 @@ fn votes_for_drops_count_in_a_mesh_only_and_not_against_those_who_talk() {
         let mut game = toy_match(&config(4, topology), 0, 1, slow());
         run(&mut game, 3_000);
         if topology == Topology::Host {
-            // The lowest player has to be somebody else than the middle.
+            // The lowest player must not be the middle.
             game.drivers_mut()[0].session_mut().resign();
         }
         run(&mut game, 4_000);

@@ -1,4 +1,4 @@
-//! Somebody who is not in the match, at an address of its own or with a false one: it costs nothing, and nobody can be hit with it.
+//! A stranger, with its own address or a forged one: it costs nothing, and cannot be used against anybody.
 
 use super::{FORMAT, assert_unharmed, config, introduce, run, slow};
 use crate::toy::{Order, toy_match};
@@ -112,7 +112,7 @@ fn a_refusal_says_what_was_different() {
         assert_eq!(guest.phase(), SessionPhase::Failed(Failure::Refused(expected)));
         assert_eq!(host.link_count(), 0);
     }
-    // A refusal that somebody else makes up does not know the number in the hello.
+    // A forged refusal does not contain the number of the hello.
     let now = Instant::from_millis(1_000);
     let mut guest = Session::<Order>::join(base.clone(), PlayerId(1), PeerId(0), now).unwrap();
     for key in [0, SESSION, 1] {
@@ -120,7 +120,7 @@ fn a_refusal_says_what_was_different() {
         guest.handle_packet(now, PeerId(0), &sealed(&refuse, key));
     }
     assert_eq!(guest.phase(), SessionPhase::Lobby);
-    // And somebody who begins anew at the same address gets its place back.
+    // A guest that starts again at the same address gets its place back.
     let mut host = Session::<Order>::host(base.clone(), now).unwrap();
     introduce(&mut host, &mut guest, PeerId(5), now);
     let later = Instant::from_millis(1_500);

@@ -40,9 +40,9 @@ impl Matter {
 pub enum Contender {
     /// Testudo, with the vector instructions that it finds at run time.
     Testudo,
-    /// Testudo with 256-bit instructions at most (AVX2): what it does on a machine without AVX-512.
+    /// Testudo with at most 256-bit instructions (AVX2), as on a machine without AVX-512.
     TestudoAvx2,
-    /// Testudo with 128-bit instructions at most (SSE4.2): what it does on a machine without AVX2.
+    /// Testudo with at most 128-bit instructions (SSE4.2), as on a machine without AVX2.
     TestudoSse42,
     /// Testudo without them: what an ordinary x86-64 build does on the oldest machine.
     TestudoPlain,

@@ -1,4 +1,4 @@
-//! What units do in a game, beside the peers: flow through doors, and what it costs to poke a crowd at rest.
+//! Units in a game, in all engines: the flow through doors, and the cost of pushing one unit of a crowd at rest.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use testudo_tests::scenes::{BodySpec, Drive, Form, Generator, ONE, Scene, UNIT_R
 use crate::engine::{Contender, Engine, Settings, Velocities, create};
 use crate::measure::{Summary, time_us};
 
-/// Who is compared.
+/// The engines compared.
 const ENGINES: [Contender; 3] = [Contender::Testudo, Contender::Rapier, Contender::Box2d];
 
 /// Units before a door, and how long they have.
@@ -22,7 +22,7 @@ enum Steering {
     Middle,
     /// To the nearest point of the door, a radius from its posts, then on.
     Nearest,
-    /// As [`Steering::Nearest`]; who has somebody ahead within 1.15 units goes at that one's pace.
+    /// Like [`Steering::Nearest`], but no faster than a unit ahead within 1.15 units.
     Queue,
     /// As [`Steering::Nearest`]; each unit stands aside for a half second of every two, at a time of its own.
     Breathe,

@@ -41,13 +41,13 @@ struct Arguments {
     /// Solver iterations of rapier2d and substeps of Box2D.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     peer_iterations: u32,
-    /// Instead of all that: what is true, and what each engine computes.
+    /// Instead of all that: the true result beside the result of each engine.
     #[arg(long)]
     truths: bool,
     /// Instead of all that: how units flow through doors.
     #[arg(long)]
     doors: bool,
-    /// Instead of all that: what it costs to poke a crowd at rest.
+    /// Instead of all that: the cost of pushing one unit of a crowd at rest.
     #[arg(long)]
     poke: bool,
     /// More sizes of the crowd, for the growth curves.

@@ -1,4 +1,4 @@
-//! Thread CPU time and what is made of it.
+//! Thread CPU time and its statistics.
 
 use cpu_time::ThreadTime;
 use serde::Serialize;

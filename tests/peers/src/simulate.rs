@@ -144,7 +144,7 @@ pub fn simulate(
             }
         }
         done += turn;
-        // Nobody is always the first after somebody else.
+        // The engines take turns as the first one.
         runs.rotate_left(1);
     }
     // Before the overlaps are measured, which needs memory too.
@@ -194,7 +194,7 @@ impl Inputs {
         }
     }
 
-    /// Who dies and who is born before this step.
+    /// Units removed and created before this step.
     fn turnover(&mut self) -> (Vec<u32>, Vec<BodySpec>) {
         let Some(churn) = &mut self.churn else { return (Vec::new(), Vec::new()) };
         let dead: Vec<u32> = (0..CHURN_PER_STEP)

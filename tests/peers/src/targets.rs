@@ -26,7 +26,7 @@ pub enum Verdict {
 /// One row of the table of targets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// What is compared.
+    /// The quantity compared.
     pub what: String,
     /// The value found.
     pub measured: Option<f64>,

@@ -8,7 +8,7 @@ use testudo_tests::scenes::{BodySpec, Drive, Form, Generator, ONE, Scene};
 
 use crate::engine::{Contender, Engine, Matter, Settings, Velocities, create_of};
 
-/// Who is compared.
+/// The engines compared.
 const ENGINES: [Contender; 3] = [Contender::Testudo, Contender::Rapier, Contender::Box2d];
 
 /// Frames per second at which each truth is asked.

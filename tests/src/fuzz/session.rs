@@ -1,4 +1,4 @@
-//! A whole match into which somebody sends arbitrary bytes.
+//! A whole match in which a stranger or member sends arbitrary bytes.
 
 use testudo_lockstep::simnet::{LinkSettings, SimNet};
 use testudo_lockstep::{

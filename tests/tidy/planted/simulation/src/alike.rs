@@ -1,4 +1,4 @@
-//! What looks like a ban and is none.
+//! Code that resembles banned code but is allowed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
