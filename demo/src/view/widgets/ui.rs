@@ -59,6 +59,9 @@ impl Ui {
         self.covers.clear();
         if self.pressed {
             self.taken = self.covers_before.iter().any(|cover| cover.contains(self.mouse));
+        } else if !self.down && !self.released {
+            // (After a press on a button of the command bar, right clicks in the field did nothing.)
+            self.taken = false;
         }
         self.places.clear();
     }
