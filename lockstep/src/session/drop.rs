@@ -119,7 +119,7 @@ impl<A: Action> Session<A> {
             // that far ahead.
             (SessionPhase::Running, true) => {
                 let slowest = self.slowest_next();
-                // The first entries of a player who comes back lie ahead, and nobody has got there.
+                // The first entries of a returning player lie ahead, and no peer has reached them.
                 let fastest = live().filter(|(_, stream)| !stream.is_pending());
                 let fastest = fastest.map(|(_, stream)| stream.next()).max().unwrap_or(0);
                 // After the last turn no player gets further ahead.

@@ -29,7 +29,7 @@ const NOTICE: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(crate) struct Guest {
     since: Instant,
-    /// The newest entry of all when it came.
+    /// The newest entry of all players at its arrival.
     front: u32,
     pub(super) stage: GuestStage,
     /// Sources whose state it has refused, bit n for player n.
@@ -338,7 +338,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Nobody who plays has got further. (The first entries of players who come back do not count: they were made here.)
+    /// No player has got further. (The first entries of returning players do not count: this peer made them.)
     fn front(&self) -> u32 {
         let made = self.streams.iter().filter(|stream| !stream.is_pending());
         made.map(Stream::next).max().unwrap_or(0).max(self.gate.turn)
@@ -347,7 +347,7 @@ impl<A: Action> Session<A> {
     /// Number of turns between the decision and the return.
     fn notice(&self, index: usize) -> u32 {
         let config = &self.setup.config;
-        // How long turns are, a relay can only tell from how many there were since the guest came.
+        // A relay knows the length of turns only from their number since the guest came.
         let turns = match self.links[index].guest.as_deref().filter(|_| self.setup.is_relay()) {
             Some(guest) => {
                 let turns = u64::from(self.front().saturating_sub(guest.front));

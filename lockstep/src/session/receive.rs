@@ -157,7 +157,7 @@ impl<A: Action> Session<A> {
             }
             self.settle_checksums();
         }
-        // After the entries about which it speaks.
+        // After the entries that it covers.
         self.take_signed(index, turns);
         self.forget_old();
         self.check_finished();

@@ -235,7 +235,7 @@ impl<A: Action> Session<A> {
             signing.views.pop_front();
         }
         signing.views.push_back(view);
-        // Nobody else is further than this while this peer keeps up.
+        // No other peer is further than this while this peer keeps up.
         let ahead = self.setup.config.turns_ahead.saturating_mul(2).saturating_add(1);
         let is_level = !self.is_catching_up() && self.slowest_next() <= turn.saturating_add(ahead);
         signing.level_views = if is_level { signing.level_views.saturating_add(1) } else { 0 };

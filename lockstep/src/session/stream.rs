@@ -117,7 +117,7 @@ impl Stream {
         self.absences.last().map(|away| (away.first, away.own))
     }
 
-    /// Whether the stream continues after an absence, and the player has made none of its entries since.
+    /// Whether the stream continues after an absence, and none of its entries since are the player's own.
     pub(crate) fn is_pending(&self) -> bool {
         self.end.is_none() && self.absences.last().is_some_and(|away| away.own == self.next())
     }

@@ -150,7 +150,7 @@ impl<S: Simulation> VirtualMatch<S> {
         self.drivers.iter().all(|driver| driver.session().is_over())
     }
 
-    /// What a peer's own clock shows now.
+    /// The time on a peer's own clock.
     #[must_use]
     pub fn local_time(&self, peer: usize) -> Instant {
         self.clocks[peer].local(self.now)
