@@ -379,3 +379,28 @@ fn in_a_signed_match_another_key_does_not_take_a_place() {
     assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::OtherRoster));
     assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
 }
+
+/// Seed 1128 of `soak`: the relay took the first entries of those who came back, far ahead, for those of somebody who waits.
+#[test]
+fn a_return_that_lies_ahead_makes_nobody_late() {
+    let config =
+        config(4, Topology::Relay).pace(Pace::Article).turns(120).drop_after(Duration::from_millis(4_300));
+    let mut game = start(&config, 0, 3, LinkSettings::new().latency(Duration::from_millis(62)));
+    play(&mut game, 1_500);
+    game.put_to_sleep(3, Instant::from_millis(4_200));
+    play(&mut game, 6_500);
+    for node in [1, 3] {
+        game.put_to_sleep(node, Instant::from_millis(60_000));
+    }
+    play(&mut game, 8_500);
+    for player in [1, 3] {
+        game.put_to_sleep(player.into(), Instant::ZERO);
+        come_back(&mut game, &config, player);
+    }
+    assert!(play(&mut game, 900_000));
+    let toy = game.drivers()[0].simulation();
+    let gone: Vec<u8> = toy.bots.iter().map(|(player, _)| *player).collect();
+    assert!(gone.iter().all(|player| [1, 3].contains(player)), "{gone:?}");
+    assert_eq!(toy.returned.len(), 2);
+    assert_agreed(&mut game, "slow turns");
+}
