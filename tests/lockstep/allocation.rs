@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use crate::toy::{Order, bot, toy_match};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Instant, PeerId, Session, SessionConfig, TurnStatus};
 
 thread_local! {
@@ -105,7 +105,7 @@ fn a_running_session_does_not_allocate() {
 #[test]
 fn memory_is_bounded_while_a_peer_is_away() {
     let config = SessionConfig::new(2).without_drops();
-    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    let mut game = toy_match(&config, 0, 1, LinkConfig::default());
     game.run(Instant::from_millis(5_000), |_, _, _, _| {});
     game.net_mut().set_partition(&[1]);
     // Ten seconds of stall, frame by frame. The virtual match itself allocates for packets, which are lost at once here.

@@ -1,7 +1,7 @@
 //! Faults: divergence, hostile and damaged packets, full queues.
 
 use crate::toy::{Order, bot, terrible, toy_match};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
     SubmitError, Turn,
@@ -13,7 +13,7 @@ fn events_of<S: testudo_lockstep::Simulation>(driver: &mut Driver<S>) -> Vec<Eve
 
 #[test]
 fn a_divergence_names_turn_and_player_on_every_peer() {
-    for (link, frame) in [(LinkSettings::new(), 41), (terrible(), 44)] {
+    for (link, frame) in [(LinkConfig::new(), 41), (terrible(), 44)] {
         let config = SessionConfig::new(3).turns(40);
         let mut game = toy_match(&config, 1, 5, link);
         game.drivers_mut()[1].simulation_mut().corrupt_at = Some(frame);
@@ -48,8 +48,8 @@ fn an_undisturbed_match_reports_no_divergence() {
 
 #[test]
 fn damaged_packets_are_counted_and_change_nothing() {
-    let clean = toy_match(&SessionConfig::new(2).turns(200), 0, 3, LinkSettings::new());
-    let dirty = LinkSettings::new().corrupt_ppm(300_000);
+    let clean = toy_match(&SessionConfig::new(2).turns(200), 0, 3, LinkConfig::new());
+    let dirty = LinkConfig::new().corrupt_ppm(300_000);
     let dirty = toy_match(&SessionConfig::new(2).turns(200), 0, 3, dirty);
     let mut finals = Vec::new();
     for mut game in [clean, dirty] {
@@ -88,7 +88,7 @@ fn packets_of_another_match_are_dropped() {
 
 #[test]
 fn a_player_cannot_act_as_another() {
-    let mut game = toy_match(&SessionConfig::new(3).turns(1_000), 0, 1, LinkSettings::new());
+    let mut game = toy_match(&SessionConfig::new(3).turns(1_000), 0, 1, LinkConfig::new());
     game.run(Instant::from_millis(3_000), |_, _, _, _| {});
     // Player 1's own packets, as if player 2 had sent them.
     let now = game.now();
@@ -129,9 +129,9 @@ fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
 #[test]
 fn a_peer_that_falls_silent_is_waited_for_and_then_lost() {
     let config = SessionConfig::new(2).turns(1_000).without_drops();
-    let mut game = toy_match(&config, 0, 1, LinkSettings::new());
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
     game.run(Instant::from_millis(5_000), |_, _, _, _| {});
-    let dead = LinkSettings::new().loss_ppm(1_000_000);
+    let dead = LinkConfig::new().loss_ppm(1_000_000);
     game.net_mut().set_default(dead);
     assert!(game.run(Instant::from_millis(60_000), |_, _, _, _| {}));
     for (index, driver) in game.drivers_mut().iter_mut().enumerate() {

@@ -1,13 +1,13 @@
 //! The handshake, and the common start.
 
 use crate::toy::{Order, Toy, toy_match};
-use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal, Session, SessionConfig,
     SessionPhase, VirtualMatch,
 };
 
-fn pair(host: SessionConfig, client: SessionConfig, link: LinkSettings) -> VirtualMatch<Toy> {
+fn pair(host: SessionConfig, client: SessionConfig, link: LinkConfig) -> VirtualMatch<Toy> {
     let now = Instant::ZERO;
     let sessions = [
         Session::<Order>::host(host, now).unwrap(),
@@ -21,7 +21,7 @@ fn pair(host: SessionConfig, client: SessionConfig, link: LinkSettings) -> Virtu
 #[test]
 fn nobody_there_ends_in_the_connect_timeout() {
     let config = SessionConfig::new(2).turns(10);
-    let dead = LinkSettings::new().loss_ppm(1_000_000);
+    let dead = LinkConfig::new().loss_ppm(1_000_000);
     let mut game = pair(config.clone(), config, dead);
     assert!(game.run(Instant::from_millis(11_000), |_, _, _, _| {}));
     let missing = Failure::PlayersMissing { players: 0b10, spectators: 0 };
@@ -34,7 +34,7 @@ fn nobody_there_ends_in_the_connect_timeout() {
 #[test]
 fn other_content_is_refused_before_the_first_turn() {
     let config = SessionConfig::new(2).turns(10);
-    let mut game = pair(config.clone(), config.content_hash(5), LinkSettings::new());
+    let mut game = pair(config.clone(), config.content_hash(5), LinkConfig::new());
     game.run(Instant::from_millis(11_000), |_, _, _, _| {});
     let client = game.drivers()[1].session().phase();
     assert!(matches!(client, SessionPhase::Failed(Failure::Refused(Refusal::Content { .. }))), "{client:?}");
@@ -62,7 +62,7 @@ fn a_place_is_taken_once() {
 fn peers_start_together_within_the_sync_window() {
     // Five frames of 20 ms in the article: at most 100 ms apart.
     for seed in 0..20 {
-        let link = LinkSettings::new()
+        let link = LinkConfig::new()
             .latency(Duration::from_millis(80))
             .jitter(Duration::from_millis(30))
             .loss_ppm(50_000);
@@ -85,7 +85,7 @@ fn peers_start_together_within_the_sync_window() {
 
 #[test]
 fn spectators_watch_and_give_nothing() {
-    let mut game = toy_match(&SessionConfig::new(2).turns(30), 2, 4, LinkSettings::new());
+    let mut game = toy_match(&SessionConfig::new(2).turns(30), 2, 4, LinkConfig::new());
     let over = game.run(Instant::from_millis(60_000), |_, _, _, session| {
         let result = session.submit(&Order::Push(3));
         let playing = matches!(session.identity(), Identity::Player(_));

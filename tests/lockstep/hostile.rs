@@ -2,7 +2,7 @@
 
 use crate::toy::{Order, bot, toy_match};
 use testudo_lockstep::packet::{Bye, Packet, PayloadFormat, Segment, TurnsPacket};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Action, BitWriter, Duration, EndReason, Entry, Extra, Instant, Payload, PeerId, PlayerId, Session,
     SessionConfig, SessionPhase, Stats,
@@ -73,7 +73,7 @@ fn broken_rules_are_counted_and_change_nothing() {
         ("a last entry with an action", 1, None, vec![end]),
         ("an old entry again, with other content", 1, Some(3), vec![entry(order(7))]),
     ];
-    let mut game = toy_match(&SessionConfig::new(3).turns(100), 0, 1, LinkSettings::default());
+    let mut game = toy_match(&SessionConfig::new(3).turns(100), 0, 1, LinkConfig::default());
     let play = |game: &mut testudo_lockstep::VirtualMatch<crate::toy::Toy>, until: Instant| {
         game.run(until, |_, turn, _, session| {
             if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {

@@ -1,7 +1,7 @@
 //! Peers join a running match: players come back, strangers take free places, spectators watch.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match_from};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, PlayerKey, Session,
     SessionConfig, SessionPhase, Topology, VirtualMatch,
@@ -30,7 +30,7 @@ pub(crate) fn start(
     config: &SessionConfig,
     spectators: u32,
     seed: u64,
-    link: LinkSettings,
+    link: LinkConfig,
 ) -> VirtualMatch<Toy> {
     let mut game = toy_match_from(config, &toy(), spectators, seed, link);
     for player in 0..config.players {
@@ -108,7 +108,7 @@ fn a_dropped_player_comes_back_and_plays_on() {
                 // Adaptive turns on a perfect link are short.
                 let config =
                     config(3, topology).pace(pace).turns(if pace == Pace::Fixed { 200 } else { 600 });
-                let link = if seed % 2 == 0 { terrible() } else { LinkSettings::default() };
+                let link = if seed % 2 == 0 { terrible() } else { LinkConfig::default() };
                 let mut game = start(&config, u32::from(seed == 1), seed, link);
                 play(&mut game, 6_000);
                 // The machine is off for longer than the drop time.
@@ -150,7 +150,7 @@ pub(crate) fn without(
     player: u8,
     spectators: u32,
     seed: u64,
-    link: LinkSettings,
+    link: LinkConfig,
 ) -> VirtualMatch<Toy> {
     let mut game = start(config, spectators, seed, link);
     play(&mut game, 4_000);
@@ -168,7 +168,7 @@ pub(crate) fn come_back(game: &mut VirtualMatch<Toy>, config: &SessionConfig, pl
 fn who_crashes_and_comes_back_at_once_is_not_waited_for() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology);
-        let mut game = start(&config, 0, 3, LinkSettings::default());
+        let mut game = start(&config, 0, 3, LinkConfig::default());
         play(&mut game, 5_000);
         come_back(&mut game, &config, 1);
         assert!(play(&mut game, 200_000));
@@ -247,9 +247,9 @@ fn watchers_come_into_a_running_match() {
 }
 
 /// 10 Mbit/s.
-fn ten_megabits() -> LinkSettings {
+fn ten_megabits() -> LinkConfig {
     let latency = Duration::from_millis(30);
-    LinkSettings::new().latency(latency).bytes_per_second(1_250_000)
+    LinkConfig::new().latency(latency).bytes_per_second(1_250_000)
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn a_two_hour_match_is_rejoined_within_ten_seconds_and_nobody_else_waits() {
 #[test]
 fn a_decided_match_is_not_decided_again_by_who_comes_late() {
     let config = config(3, Topology::Host).late_watchers(true);
-    let mut game = start(&config, 1, 3, LinkSettings::default());
+    let mut game = start(&config, 1, 3, LinkConfig::default());
     game.put_to_sleep(3, Instant::from_millis(10_000));
     for driver in game.drivers_mut() {
         driver.simulation_mut().decided = Some((60, 7));
@@ -324,7 +324,7 @@ fn in_a_signed_match_who_comes_back_signs_again_and_nobody_contradicts_it() {
         };
         let watching = config(3, topology).turns(260).late_watchers(true).signed();
         // With heavy loss, statements are late from time to time, whether or not anybody joins or leaves.
-        let mut game = start(&signed(0), 1, 3, LinkSettings::new().latency(Duration::from_millis(60)));
+        let mut game = start(&signed(0), 1, 3, LinkConfig::new().latency(Duration::from_millis(60)));
         let watcher = game.drivers().len() as u32 - 1;
         restart(&mut game, &watching, watcher, Identity::Spectator, secret(9));
         for player in 0..3 {
@@ -371,7 +371,7 @@ fn in_a_signed_match_who_comes_back_signs_again_and_nobody_contradicts_it() {
 #[test]
 fn in_a_signed_match_another_key_does_not_take_a_place() {
     let signed = |key: u8| config(2, Topology::Host).player_key(PlayerKey::from_secret([key; 32]));
-    let mut game = start(&signed(1), 0, 3, LinkSettings::default());
+    let mut game = start(&signed(1), 0, 3, LinkConfig::default());
     restart(&mut game, &signed(2), 1, Identity::Player(PlayerId(1)), secret(1));
     play(&mut game, 5_000);
     restart(&mut game, &signed(3), 1, Identity::Player(PlayerId(1)), secret(1));
@@ -385,7 +385,7 @@ fn in_a_signed_match_another_key_does_not_take_a_place() {
 fn a_return_that_lies_ahead_makes_nobody_late() {
     let config =
         config(4, Topology::Relay).pace(Pace::Article).turns(120).drop_after(Duration::from_millis(4_300));
-    let mut game = start(&config, 0, 3, LinkSettings::new().latency(Duration::from_millis(62)));
+    let mut game = start(&config, 0, 3, LinkConfig::new().latency(Duration::from_millis(62)));
     play(&mut game, 1_500);
     game.put_to_sleep(3, Instant::from_millis(4_200));
     play(&mut game, 6_500);

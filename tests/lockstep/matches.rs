@@ -1,14 +1,14 @@
 //! Whole matches: whatever the network does, all peers end in the same state.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
-use testudo_lockstep::simnet::{LinkSettings, Transport};
+use testudo_lockstep::simnet::{LinkConfig, Transport};
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, SessionConfig, SessionPhase, Topology, Turn, VirtualMatch,
 };
 
 const SEED: u64 = 7;
 
-fn play(config: &SessionConfig, spectators: u32, seed: u64, link: LinkSettings) -> VirtualMatch<Toy> {
+fn play(config: &SessionConfig, spectators: u32, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
     let mut game = toy_match(config, spectators, seed, link);
     let over = game.run(Instant::from_millis(3_600_000), |_, turn, _, session| {
         if let Some(player) = session.player()
@@ -38,11 +38,11 @@ fn perfect_and_terrible_networks_end_in_the_same_state() {
     let config = SessionConfig::new(4).turns(300).session_id(9);
     let latency = Duration::from_millis(150);
     let links = [
-        ("perfect", LinkSettings::new()),
-        ("latency", LinkSettings::new().latency(latency)),
+        ("perfect", LinkConfig::new()),
+        ("latency", LinkConfig::new().latency(latency)),
         ("terrible", terrible()),
         // With more losses TCP is silent for longer than the silence timeout.
-        ("lossy, by TCP", LinkSettings::new().transport(Transport::Tcp).loss_ppm(30_000).latency(latency)),
+        ("lossy, by TCP", LinkConfig::new().transport(Transport::Tcp).loss_ppm(30_000).latency(latency)),
     ];
     let mut finals = Vec::new();
     for (name, link) in links {

@@ -1,7 +1,7 @@
 //! Players who leave, fall silent, pause or sleep: the others agree on the turn, and no order is lost or runs twice.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PlayerId, SessionConfig,
     SessionPhase, Topology, VirtualMatch,
@@ -61,7 +61,7 @@ fn assert_survivors_agree(game: &mut VirtualMatch<Toy>, gone: u8, reason: EndRea
 #[test]
 fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
-        for (name, link) in [("perfect", LinkSettings::new()), ("terrible", terrible())] {
+        for (name, link) in [("perfect", LinkConfig::new()), ("terrible", terrible())] {
             for seed in 0..6 {
                 let what = format!("{topology:?} {name} {seed}");
                 let spectators = u32::from(topology != Topology::Mesh);
@@ -108,7 +108,7 @@ fn a_partition_that_heals_in_time_costs_only_time() {
 
 #[test]
 fn after_a_split_the_hosts_side_goes_on() {
-    let mut game = toy_match(&config(4, Topology::Host), 0, 1, LinkSettings::new());
+    let mut game = toy_match(&config(4, Topology::Host), 0, 1, LinkConfig::new());
     run(&mut game, 8_000);
     game.net_mut().set_partition(&[2, 3]);
     assert!(run(&mut game, 600_000));
@@ -124,7 +124,7 @@ fn after_a_split_the_hosts_side_goes_on() {
 /// A player who needs nobody's entries reaches the end alone, and must not take that for the end of the match.
 #[test]
 fn who_ends_alone_is_told_that_the_others_went_on() {
-    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::new());
+    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
     run(&mut game, 4_000);
     for player in [0, 2] {
         game.drivers_mut()[player].session_mut().resign();
@@ -165,8 +165,8 @@ fn after_a_split_of_a_mesh_the_majority_goes_on_else_the_lowest() {
 
 #[test]
 fn a_broken_link_of_a_mesh_is_bridged_by_the_others() {
-    let dead = LinkSettings::new().loss_ppm(1_000_000);
-    let mut game = toy_match(&config(3, Topology::Mesh), 0, 1, LinkSettings::new());
+    let dead = LinkConfig::new().loss_ppm(1_000_000);
+    let mut game = toy_match(&config(3, Topology::Mesh), 0, 1, LinkConfig::new());
     run(&mut game, 5_000);
     game.net_mut().set_link(1, 2, dead);
     game.net_mut().set_link(2, 1, dead);
@@ -198,7 +198,7 @@ fn leaving_in_good_order() {
 /// The article's gate waits for all confirmations, but not for that of a player who has left and whose bye was lost.
 #[test]
 fn nobody_waits_for_the_confirmation_of_who_has_left() {
-    let slow = LinkSettings::new().latency(Duration::from_millis(100));
+    let slow = LinkConfig::new().latency(Duration::from_millis(100));
     let dead = slow.loss_ppm(1_000_000);
     // In a star the middle must get the last entry; otherwise the player has not left. Its link breaks while the bye is in flight.
     for (topology, leaver, deaf, breaks_after) in
@@ -222,13 +222,13 @@ fn nobody_waits_for_the_confirmation_of_who_has_left() {
 
 #[test]
 fn a_relay_stays_until_those_who_watch_have_the_end() {
-    let dead = LinkSettings::new().loss_ppm(1_000_000);
-    let mut game = toy_match(&config(3, Topology::Relay), 1, 1, LinkSettings::new());
+    let dead = LinkConfig::new().loss_ppm(1_000_000);
+    let mut game = toy_match(&config(3, Topology::Relay), 1, 1, LinkConfig::new());
     run(&mut game, 29_500);
     game.net_mut().set_link(3, 4, dead);
     run(&mut game, 31_000);
     assert!(game.drivers()[..3].iter().all(|driver| driver.session().phase() == SessionPhase::Finished));
-    game.net_mut().set_link(3, 4, LinkSettings::new());
+    game.net_mut().set_link(3, 4, LinkConfig::new());
     assert!(run(&mut game, 600_000));
     let states: Vec<SessionPhase> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
     assert_eq!(states, [SessionPhase::Finished; 5]);
@@ -237,11 +237,11 @@ fn a_relay_stays_until_those_who_watch_have_the_end() {
 /// A peer that lacks turns when the others are done is not gone: its link may come back.
 #[test]
 fn the_end_waits_for_who_is_cut_off_and_comes_back() {
-    let dead = LinkSettings::new().loss_ppm(1_000_000);
+    let dead = LinkConfig::new().loss_ppm(1_000_000);
     for topology in [Topology::Host, Topology::Mesh] {
         let mut alone_at_the_end = 0;
         for cut_at in (29_000..29_800).step_by(50).chain([28_200]) {
-            let mut game = toy_match(&config(2, topology), 0, 1, LinkSettings::new());
+            let mut game = toy_match(&config(2, topology), 0, 1, LinkConfig::new());
             run(&mut game, 4_000);
             if cut_at == 28_200 {
                 // The others can reach the end without a player who resigned.
@@ -258,7 +258,7 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
                 game.drivers().iter().map(|driver| driver.session().next_turn().0).collect();
             alone_at_the_end += u32::from(turns[0] == 150 && turns[1] < 150);
             game.net_mut().set_partition(&[]);
-            game.net_mut().set_link(0, 1, LinkSettings::new());
+            game.net_mut().set_link(0, 1, LinkConfig::new());
             let what = format!("{topology:?}, cut at {cut_at}, turns {turns:?}");
             assert!(run(&mut game, 600_000), "{what}");
             for driver in game.drivers() {
@@ -274,7 +274,7 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
 /// others must not drop it together with that one.
 #[test]
 fn who_stands_for_the_silent_one_is_not_dropped_with_it() {
-    let link = LinkSettings::new().latency(Duration::from_millis(120));
+    let link = LinkConfig::new().latency(Duration::from_millis(120));
     let dead = link.loss_ppm(1_000_000);
     for before in (0..2_000).step_by(100) {
         let mut game = toy_match(&config(4, Topology::Mesh).pace(Pace::Article), 0, 1, link);
@@ -346,7 +346,7 @@ fn a_pause_stands_at_the_same_turn_everywhere() {
 fn a_suspended_machine_does_no_harm() {
     // Two seconds asleep: the others wait, and nobody is dropped, whichever machine sleeps.
     for sleeper in 0..3 {
-        let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::new());
+        let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
         run(&mut game, 8_000);
         game.put_to_sleep(sleeper, Instant::from_millis(11_500));
         assert!(run(&mut game, 600_000));
@@ -356,7 +356,7 @@ fn a_suspended_machine_does_no_harm() {
         }
     }
     // A minute asleep: dropped, and told so after waking up.
-    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::new());
+    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
     run(&mut game, 8_000);
     game.put_to_sleep(1, Instant::from_millis(30_000));
     assert!(run(&mut game, 600_000));

@@ -1,7 +1,7 @@
 //! Bots that take over, teams, surrender, and the result on which all peers agree.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Duration, EndReason, Event, Identity, Instant, MatchResult, PlayerId, SessionConfig, SessionPhase,
     Topology, Turn, VirtualMatch,
@@ -107,7 +107,7 @@ fn a_bot_takes_over_at_the_same_turn_everywhere() {
 
 #[test]
 fn a_bot_does_not_play_while_the_game_stands() {
-    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkSettings::default());
+    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::default());
     run(&mut game, 4_000);
     game.drivers_mut()[1].session_mut().hand_over();
     run(&mut game, 6_000);
@@ -131,7 +131,7 @@ fn a_bot_does_not_play_while_the_game_stands() {
 #[test]
 fn in_a_resumed_match_the_bot_plays_on() {
     let config = config(3, Topology::Host);
-    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    let mut game = toy_match(&config, 0, 1, LinkConfig::default());
     run(&mut game, 4_000);
     game.drivers_mut()[1].session_mut().hand_over();
     run(&mut game, 6_000);
@@ -180,7 +180,7 @@ fn a_team_is_out_with_its_last_player() {
 #[test]
 fn two_who_surrender_at_one_turn_take_their_team_out_once() {
     let config = config(3, Topology::Host).teams(&[1, 0, 0]);
-    let mut game = toy_match(&config, 0, 3, LinkSettings::default());
+    let mut game = toy_match(&config, 0, 3, LinkConfig::default());
     run(&mut game, 5_000);
     game.drivers_mut()[1].session_mut().surrender();
     game.drivers_mut()[2].session_mut().surrender();

@@ -1,7 +1,7 @@
 //! Input mode, and turns that follow the network.
 
 use crate::toy::{Toy, bot, terrible, toy_match};
-use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Action, BitReader, BitWriter, Blame, DecodeError, Driver, Duration, Event, Instant, Pace, PeerClock,
     PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, VirtualMatch,
@@ -43,7 +43,7 @@ impl Simulation for Pad {
     }
 }
 
-fn pad_match(link: LinkSettings, frames: u32, turns_ahead: u32) -> VirtualMatch<Pad> {
+fn pad_match(link: LinkConfig, frames: u32, turns_ahead: u32) -> VirtualMatch<Pad> {
     let config = SessionConfig::input(2, 60).turns(frames).turns_ahead(turns_ahead);
     let now = Instant::ZERO;
     let sessions = [
@@ -65,7 +65,7 @@ fn pad_match(link: LinkSettings, frames: u32, turns_ahead: u32) -> VirtualMatch<
 
 #[test]
 fn input_mode_is_a_turn_of_one_frame() {
-    for link in [LinkSettings::new(), terrible()] {
+    for link in [LinkConfig::new(), terrible()] {
         let game = pad_match(link, 620, 2);
         for driver in game.drivers() {
             assert_eq!(driver.session().phase(), SessionPhase::Finished);
@@ -83,7 +83,7 @@ fn input_mode_is_a_turn_of_one_frame() {
 fn input_mode_costs_few_bytes() {
     // 60 Hz, 50 ms one way, 8-bit input. The limit of 1,700 bytes per second includes 16 bytes of authentication per packet instead of the
     // tag of 4, and a packet counter of 2.
-    let link = LinkSettings::new().latency(Duration::from_millis(50));
+    let link = LinkConfig::new().latency(Duration::from_millis(50));
     let game = pad_match(link, 3_600, 5);
     // The host's bytes: they do not include a guest's hellos before the first turn.
     let stats = game.drivers()[0].session().stats();
@@ -93,7 +93,7 @@ fn input_mode_costs_few_bytes() {
     assert!(plain <= 900 && sealed <= 1_700, "{plain} {sealed} {stats:?}");
 }
 
-fn play(config: &SessionConfig, seed: u64, link: LinkSettings) -> VirtualMatch<Toy> {
+fn play(config: &SessionConfig, seed: u64, link: LinkConfig) -> VirtualMatch<Toy> {
     let mut game = toy_match(config, 1, seed, link);
     let over = game.run(Instant::from_millis(3_600_000), |_, turn, _, session| {
         if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
@@ -132,7 +132,7 @@ fn turns_follow_the_network_at_the_same_turn_everywhere() {
 
 #[test]
 fn a_fast_network_has_short_turns_and_a_slow_one_does_not_stall() {
-    let link = |ms| LinkSettings::new().latency(Duration::from_millis(ms));
+    let link = |ms| LinkConfig::new().latency(Duration::from_millis(ms));
     let config = SessionConfig::new(3).turns(200).pace(Pace::Adaptive);
     let mut fast = play(&config, 1, link(5));
     let plans = plans_of(&mut fast.drivers_mut()[0]);
@@ -150,7 +150,7 @@ fn a_fast_network_has_short_turns_and_a_slow_one_does_not_stall() {
 #[test]
 fn the_slowest_machine_sets_the_pace_and_is_named() {
     let config = SessionConfig::new(2).turns(100).pace(Pace::Adaptive);
-    let mut game = toy_match(&config, 0, 1, LinkSettings::new());
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
     let over = game.run(Instant::from_millis(600_000), |peer, _, _, session| {
         session.note_frame_time(Duration::from_millis(if peer == 1 { 80 } else { 10 }));
     });
@@ -168,10 +168,10 @@ fn the_slowest_machine_sets_the_pace_and_is_named() {
 fn who_delays_the_game_is_named_with_the_reason() {
     let config = SessionConfig::new(3).turns(100);
     let blames = |slow_machine: bool| {
-        let mut game = toy_match(&config, 0, 1, LinkSettings::new());
+        let mut game = toy_match(&config, 0, 1, LinkConfig::new());
         if !slow_machine {
             // A round trip of player 2 takes longer than the two turns of both sides.
-            let far = LinkSettings::new().latency(Duration::from_millis(1_200));
+            let far = LinkConfig::new().latency(Duration::from_millis(1_200));
             game.net_mut().set_link(2, 0, far);
         }
         assert!(game.run(Instant::from_millis(600_000), |peer, _, _, session| {
@@ -187,7 +187,7 @@ fn who_delays_the_game_is_named_with_the_reason() {
 fn lead_after(turns: u32, aligns: bool) -> i64 {
     let config = SessionConfig::new(2).turns(turns);
     let config = if aligns { config } else { config.without_alignment() };
-    let link = LinkSettings::new().latency(Duration::from_millis(50));
+    let link = LinkConfig::new().latency(Duration::from_millis(50));
     let mut game = toy_match(&config, 0, 1, link);
     // For the first seconds of the match it is the faster one.
     game.set_clock(1, PeerClock { drift_ppm: 20_000, ..PeerClock::default() });
@@ -220,7 +220,7 @@ fn who_runs_ahead_gives_up_the_lead() {
 #[test]
 fn clocks_that_drift_stay_together() {
     let config = SessionConfig::new(3).turns(600).drop_after(Duration::from_secs(4));
-    let mut game = toy_match(&config, 0, 1, LinkSettings::new().latency(Duration::from_millis(60)));
+    let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(60)));
     for (peer, drift_ppm) in [(0, 0), (1, 20_000), (2, -20_000)] {
         let offset = Duration::from_secs(1_000 * peer as u64);
         game.set_clock(peer, PeerClock { offset, drift_ppm, ..PeerClock::default() });
@@ -292,7 +292,7 @@ fn players_take_turns_in_being_first() {
 fn the_articles_gate_runs_nothing_that_others_lack() {
     for (pace, runs_on) in [(Pace::Article, false), (Pace::Fixed, true)] {
         let config = SessionConfig::new(2).turns(100).pace(pace).without_drops();
-        let mut game = toy_match(&config, 0, 1, LinkSettings::new());
+        let mut game = toy_match(&config, 0, 1, LinkConfig::new());
         let shout = |game: &mut VirtualMatch<Toy>, until| {
             game.run(Instant::from_millis(until), |_, turn, _, session| {
                 let _ = session.submit(&crate::toy::Order::Shout(turn.0));
@@ -300,7 +300,7 @@ fn the_articles_gate_runs_nothing_that_others_lack() {
         };
         shout(&mut game, 5_000);
         // Packets from player 1 are lost; packets to it are not.
-        game.net_mut().set_link(1, 0, LinkSettings::new().loss_ppm(1_000_000));
+        game.net_mut().set_link(1, 0, LinkConfig::new().loss_ppm(1_000_000));
         shout(&mut game, 8_000);
         let of_player_1 = |peer: usize| {
             game.drivers()[peer].simulation().log.iter().filter(|(_, player, _)| *player == 1).count()

@@ -1,14 +1,14 @@
 //! One-way streams: the playout delay buffer against the optimum, and a spectator two seconds away.
 
 use crate::toy::{Toy, bot};
-use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, FrameRate, Identity, Instant, PeerId, Playout, PlayoutMode, Session, SessionConfig,
     SessionPhase, VirtualMatch,
 };
 
 /// A player and one spectator with a playout buffer, 60 turns of one frame per second.
-fn watched(link: LinkSettings, turns: u32, mode: PlayoutMode) -> VirtualMatch<Toy> {
+fn watched(link: LinkConfig, turns: u32, mode: PlayoutMode) -> VirtualMatch<Toy> {
     let config = SessionConfig::new(1)
         .frames_per_second(60)
         .frames_per_turn(1)
@@ -31,7 +31,7 @@ fn watched(link: LinkSettings, turns: u32, mode: PlayoutMode) -> VirtualMatch<To
 
 #[test]
 fn a_simulation_two_seconds_later_never_diverges() {
-    let link = LinkSettings::new().latency(Duration::from_secs(2)).loss_ppm(250_000);
+    let link = LinkConfig::new().latency(Duration::from_secs(2)).loss_ppm(250_000);
     let mut game = watched(link, 3_000, PlayoutMode::Fixed(Duration::from_millis(100)));
     let over = game.run(Instant::from_millis(200_000), |_, turn, _, session| {
         if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {
@@ -53,7 +53,7 @@ fn a_simulation_two_seconds_later_never_diverges() {
 
 #[test]
 fn who_watches_follows_the_speed_of_the_match() {
-    let link = LinkSettings::new().latency(Duration::from_millis(50));
+    let link = LinkConfig::new().latency(Duration::from_millis(50));
     let mut game = watched(link, 3_000, PlayoutMode::Fixed(Duration::from_millis(100)));
     let mut looked_at = 0;
     while !game.is_over() {
@@ -85,7 +85,7 @@ fn who_watches_follows_the_speed_of_the_match() {
 
 #[test]
 fn pictures_between_two_frames_follow_the_buffer() {
-    let link = LinkSettings::new().latency(Duration::from_millis(500));
+    let link = LinkConfig::new().latency(Duration::from_millis(500));
     let mut game = watched(link, 600, PlayoutMode::Fixed(Duration::from_millis(100)));
     let shown = |game: &VirtualMatch<Toy>, at: Instant| {
         let spectator = &game.drivers()[1];
@@ -117,7 +117,7 @@ fn late_fraction(loss_ppm: u32, slack_intervals: u32, frames: u32, seed: u64) ->
     let mut playout = Playout::new(PlayoutMode::Fixed(slack), FrameRate::per_second(100));
     let mut net = SimNet::new(seed);
     let latency = Duration::from_millis(50);
-    net.set_default(LinkSettings::new().latency(latency).loss_ppm(loss_ppm));
+    net.set_default(LinkConfig::new().latency(latency).loss_ppm(loss_ppm));
     playout.set_anchor(Instant::ZERO + latency);
     let mut next = 0;
     // The last frames get more packets after them, so that none is cut off.
@@ -159,7 +159,7 @@ fn the_late_fraction_meets_the_optimum() {
 #[test]
 fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
     // Offsets of 0 to 60 ms, uniform: 0.1 % are above 59.94 ms.
-    let link = LinkSettings::new().latency(Duration::from_millis(40)).jitter(Duration::from_millis(60));
+    let link = LinkConfig::new().latency(Duration::from_millis(40)).jitter(Duration::from_millis(60));
     let mode = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(150) };
     let mut playout = Playout::new(mode, FrameRate::per_second(60));
     let mut net = SimNet::new(2);
@@ -188,7 +188,7 @@ fn the_adaptive_delay_is_within_a_frame_of_the_smallest() {
 
 #[test]
 fn an_adaptive_spectator_follows_a_drifting_clock() {
-    let link = LinkSettings::new()
+    let link = LinkConfig::new()
         .latency(Duration::from_millis(40))
         .jitter(Duration::from_millis(20))
         .loss_ppm(20_000);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::toy::{Order, Toy, toy_match};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Event, Identity, Pace, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
     SubmitError, Topology, VirtualMatch,
@@ -74,7 +74,7 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
         .actions_per_turn_max(3)
         .queue_max(10)
         .drop_after(Duration::from_secs(3));
-    let mut game = toy_match(&config, u32::from(topology != Topology::Mesh), seed, LinkSettings::new());
+    let mut game = toy_match(&config, u32::from(topology != Topology::Mesh), seed, LinkConfig::new());
     let mut given = Given { accepted: vec![Vec::new(); usize::from(players)], next: 0 };
     let mut heal_at = None;
     for operation in operations {
@@ -91,7 +91,7 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
                 }
             }
             Operation::Network(latency, jitter, loss) => game.net_mut().set_default(
-                LinkSettings::new()
+                LinkConfig::new()
                     .latency(Duration::from_millis(u64::from(latency)))
                     .jitter(Duration::from_millis(u64::from(jitter)))
                     .loss_ppm(u32::from(loss) * 10_000)
@@ -123,7 +123,7 @@ fn run_operations(topology: Topology, pace: Pace, players: u8, seed: u64, operat
         }
     }
     game.net_mut().set_partition(&[]);
-    game.net_mut().set_default(LinkSettings::new());
+    game.net_mut().set_default(LinkConfig::new());
     assert!(game.run(game.now() + Duration::from_secs(300), |_, _, _, _| {}), "no end: {:?}", states(&game));
     check(&mut game, &given);
 }

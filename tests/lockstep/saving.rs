@@ -1,7 +1,7 @@
 //! A match is saved at a turn on which all peers agree, and resumes from there as if it had never stopped.
 
 use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Action, BitReader, BitWriter, ConfigError, DecodeError, Duration, Event, Failure, Identity, Instant,
     PeerId, PlayerId, Refusal, SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Topology,
@@ -126,7 +126,7 @@ fn who_was_gone_stays_gone_and_who_leaves_meanwhile_is_in_the_save() {
 #[test]
 fn pause_and_speed_are_saved() {
     let config = config(2, Topology::Host);
-    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    let mut game = toy_match(&config, 0, 1, LinkConfig::default());
     play(&mut game, |turn, identity, session| match (turn, identity) {
         (10, Identity::Player(PlayerId(0))) => session.set_speed(200),
         (20, Identity::Player(PlayerId(0))) => session.pause(true),
@@ -136,7 +136,7 @@ fn pause_and_speed_are_saved() {
         _ => {}
     });
     let (saved, state) = the_save(&mut game);
-    let mut second = toy_match_from(&config.resume(saved), &state, 0, 1, LinkSettings::default());
+    let mut second = toy_match_from(&config.resume(saved), &state, 0, 1, LinkConfig::default());
     assert!(second.drivers()[0].session().is_paused());
     assert_eq!(second.drivers()[0].session().plan().pace_millihertz, 40_000);
     play(&mut second, |_, _, _| {});
@@ -220,7 +220,7 @@ fn a_held_input_is_held_after_the_save() {
 #[test]
 fn peers_with_different_saves_refuse_each_other() {
     let config = config(2, Topology::Host);
-    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    let mut game = toy_match(&config, 0, 1, LinkConfig::default());
     let mut saves = Vec::new();
     play(&mut game, |turn, _, session| {
         if turn == 20 || turn == 40 {
@@ -252,7 +252,7 @@ fn peers_with_different_saves_refuse_each_other() {
 #[test]
 fn a_damaged_save_is_an_error() {
     let config = config(2, Topology::Host);
-    let mut game = toy_match(&config, 0, 1, LinkSettings::default());
+    let mut game = toy_match(&config, 0, 1, LinkConfig::default());
     play(&mut game, |turn, _, session| {
         if turn == 20 {
             session.save();

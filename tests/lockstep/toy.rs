@@ -1,7 +1,7 @@
 //! A toy game whose state remembers every action in the order in which it ran: two peers agree on the checksum only if every action
 //! ran exactly once, in the same turn, in the same order.
 
-use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, PeerId, PlayerId,
     PlayerKey, Session, SessionConfig, Simulation, SubmitError, Topology, VirtualMatch,
@@ -176,8 +176,8 @@ impl Simulation for Toy {
 }
 
 /// A network as bad as `headless` is asked to survive, and worse.
-pub(crate) fn terrible() -> LinkSettings {
-    LinkSettings::new()
+pub(crate) fn terrible() -> LinkConfig {
+    LinkConfig::new()
         .latency(Duration::from_millis(150))
         .jitter(Duration::from_millis(60))
         .loss_ppm(200_000)
@@ -192,7 +192,7 @@ pub(crate) fn toy_match(
     config: &SessionConfig,
     spectators: u32,
     seed: u64,
-    link: LinkSettings,
+    link: LinkConfig,
 ) -> VirtualMatch<Toy> {
     toy_match_from(config, &Toy::default(), spectators, seed, link)
 }
@@ -203,7 +203,7 @@ pub(crate) fn toy_match_from(
     toy: &Toy,
     spectators: u32,
     seed: u64,
-    link: LinkSettings,
+    link: LinkConfig,
 ) -> VirtualMatch<Toy> {
     let players = config.players;
     let topology = topology_of(config);

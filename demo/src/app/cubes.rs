@@ -11,7 +11,7 @@ pub(crate) use live::LiveCubes;
 use core::fmt;
 use std::collections::VecDeque;
 
-use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     ConfigError, Driver, Duration, Event, Failure, FrameRate, Identity, Instant, PeerId, PlayerId, Playout,
     PlayoutMode, Session, SessionConfig, SessionPhase, Simulation, Turn, VirtualMatch,
@@ -40,7 +40,7 @@ pub(crate) struct CubesSpec {
     /// 1..=[`FRAMES_MAX`].
     pub(crate) frames: u32,
     /// The link between the two, in both directions.
-    pub(crate) link: LinkSettings,
+    pub(crate) link: LinkConfig,
     /// When the right side plays what has arrived.
     pub(crate) playout: PlayoutMode,
     /// Flip one bit of the right side's fixed-point scene after this frame.

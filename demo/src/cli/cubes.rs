@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, PlayoutMode};
 
 use crate::app::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
@@ -84,7 +84,7 @@ fn spec(options: &Cubes, seconds: u32, playout: PlayoutMode) -> Result<CubesSpec
     Ok(CubesSpec {
         setup: Setup { cubes: options.cubes, seed: options.seed },
         frames,
-        link: LinkSettings::new()
+        link: LinkConfig::new()
             .latency(Duration::from_millis(options.latency_ms))
             .jitter(Duration::from_millis(options.jitter_ms))
             .loss_ppm(options.loss),

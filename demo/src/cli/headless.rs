@@ -1,7 +1,7 @@
 //! `headless`, and the default command without a display.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Pace, Topology};
 
 use crate::app::{Fault, Pilot, Recording, SimulatedMatch, Terms, play};
@@ -82,8 +82,8 @@ pub(crate) fn terms(game: &Match) -> Terms {
     Terms { setup, turns: turns.unwrap_or(TURNS) }
 }
 
-pub(crate) fn link_settings(link: &Link) -> LinkSettings {
-    LinkSettings::new()
+pub(crate) fn link_settings(link: &Link) -> LinkConfig {
+    LinkConfig::new()
         .latency(Duration::from_millis(link.latency_ms))
         .jitter(Duration::from_millis(link.jitter_ms))
         .loss_ppm(link.loss)

@@ -1,6 +1,6 @@
 //! Carries inputs over a simulated link, by TCP and by a session over UDP.
 
-use testudo_lockstep::simnet::{LinkSettings, SimNet, Transport};
+use testudo_lockstep::simnet::{LinkConfig, SimNet, Transport};
 use testudo_lockstep::{
     Driver, Duration, FrameRate, Identity, Instant, PeerId, PlayerId, Playout, PlayoutMode, Session,
     SessionConfig, Simulation, VirtualMatch,
@@ -17,7 +17,7 @@ const WINDOW: u32 = 512;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// One message per input: its number and six keys. The connection is there before the first one.
-pub(super) fn tcp(link: LinkSettings, inputs: u32, seed: u64) -> Vec<Trip> {
+pub(super) fn tcp(link: LinkConfig, inputs: u32, seed: u64) -> Vec<Trip> {
     let mut net = SimNet::new(seed);
     net.set_default(link.transport(Transport::Tcp));
     let mut now = Instant::ZERO;
@@ -56,7 +56,7 @@ pub(super) fn tcp(link: LinkSettings, inputs: u32, seed: u64) -> Vec<Trip> {
 }
 
 /// A session of one player in input mode, and a spectator. Also returns the bytes that the player sent.
-pub(super) fn udp(link: LinkSettings, inputs: u32, seed: u64) -> (Vec<Trip>, u64) {
+pub(super) fn udp(link: LinkConfig, inputs: u32, seed: u64) -> (Vec<Trip>, u64) {
     let config = SessionConfig::input(1, RATE)
         .turns(inputs)
         .turns_ahead(0)

@@ -4,7 +4,7 @@ mod carry;
 mod measure;
 
 use testudo_lockstep::Duration;
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 
 pub(crate) use measure::Measured;
 
@@ -57,12 +57,12 @@ const fn condition(
 
 impl Condition {
     /// The link; both directions are alike.
-    pub(crate) fn link(&self) -> LinkSettings {
+    pub(crate) fn link(&self) -> LinkConfig {
         let one_way = match self.kind {
             Kind::OneWay => self.latency_ms,
             Kind::RoundTrip => self.latency_ms / 2,
         };
-        LinkSettings::new().latency(Duration::from_millis(one_way)).loss_ppm(self.loss_ppm)
+        LinkConfig::new().latency(Duration::from_millis(one_way)).loss_ppm(self.loss_ppm)
     }
 
     /// The share of late inputs of the best possible protocol that sends one packet per input: an input is late if all packets that could

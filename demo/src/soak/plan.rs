@@ -1,6 +1,6 @@
 //! The plan of a game: everything is drawn from the seed before the first packet is sent.
 
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Instant, Pace, PeerClock, SessionConfig, Topology};
 
 use crate::game::{Dice, Setup};
@@ -27,7 +27,7 @@ pub(crate) struct Deed {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum What {
     /// Settings of all links without their own, from now on.
-    Weather(LinkSettings),
+    Weather(LinkConfig),
     /// These nodes are cut off from all others.
     Cut(Vec<u32>),
     Heal,
@@ -69,9 +69,9 @@ pub(crate) struct Plan {
     /// Once in this many turns a player submits several orders at once, so that some have to wait.
     pub(crate) burst_every: u32,
     pub(crate) drop_after: Duration,
-    pub(crate) weather: LinkSettings,
+    pub(crate) weather: LinkConfig,
     /// Links with their own settings: from, to.
-    pub(crate) odd_links: Vec<(u32, u32, LinkSettings)>,
+    pub(crate) odd_links: Vec<(u32, u32, LinkConfig)>,
     /// By node.
     pub(crate) clocks: Vec<PeerClock>,
     /// In order of time.
@@ -353,7 +353,7 @@ fn clock(dice: &mut Dice) -> PeerClock {
 }
 
 /// From a local network to a very bad mobile connection.
-fn weather(dice: &mut Dice) -> LinkSettings {
+fn weather(dice: &mut Dice) -> LinkConfig {
     // Largest: latency and jitter in ms, loss, duplicates and reordering in percent, corruption and bursts in per mille.
     let [latency, jitter, loss, repeats, flips, bursts] = match dice.between(0, 3) {
         0 => [2, 1, 0, 0, 0, 0],
@@ -362,7 +362,7 @@ fn weather(dice: &mut Dice) -> LinkSettings {
         _ => [250, 150, 25, 10, 20, 10],
     };
     let narrow = dice.between(0, 4) == 0;
-    LinkSettings::new()
+    LinkConfig::new()
         .latency(Duration::from_micros(dice.between(0, latency * 1_000) as u64))
         .jitter(Duration::from_micros(dice.between(0, jitter * 1_000) as u64))
         .loss_ppm(dice.between(0, loss * 10_000) as u32)

@@ -111,7 +111,8 @@ picture viewer 1
 quit 1
 
 say "a file without an end, and files of no use"
-head -c $(($(stat -c %s match.replay) * 6 / 10)) match.replay >cut.replay
+# Between the keyframe in the middle and the one at the end, each of which takes two fifths of the file.
+head -c $(($(stat -c %s match.replay) * 55 / 100)) match.replay >cut.replay
 enter replay cut.replay --turn 50
 patiently said "$stands"
 between 200 200

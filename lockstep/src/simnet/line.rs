@@ -3,7 +3,7 @@
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 
-use crate::simnet::link::{LinkSettings, PPM};
+use crate::simnet::link::{LinkConfig, PPM};
 use crate::value::time::{Duration, Instant};
 
 /// Longest time that a packet waits for a link with limited bandwidth.
@@ -47,7 +47,7 @@ impl Line {
 
     /// Puts a packet of this many bytes on the line. Every packet takes the same number of random draws whatever the settings are, so that
     /// one setting does not affect the outcome of the others.
-    pub(super) fn carry(&mut self, now: Instant, bytes: u64, settings: &LinkSettings) -> Fate {
+    pub(super) fn carry(&mut self, now: Instant, bytes: u64, settings: &LinkConfig) -> Fate {
         let draws: [u32; 5] = core::array::from_fn(|_| below(&mut self.rng, PPM));
         let jitters = [
             below64(&mut self.rng, settings.jitter.as_micros()),

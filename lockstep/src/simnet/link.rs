@@ -27,39 +27,39 @@ pub enum Transport {
 ///
 /// ```
 /// use testudo_lockstep::Duration;
-/// use testudo_lockstep::simnet::LinkSettings;
-/// let bad = LinkSettings::new().latency(Duration::from_millis(80)).jitter(Duration::from_millis(20)).loss_ppm(50_000);
+/// use testudo_lockstep::simnet::LinkConfig;
+/// let bad = LinkConfig::new().latency(Duration::from_millis(80)).jitter(Duration::from_millis(20)).loss_ppm(50_000);
 /// assert_eq!(bad.loss_ppm, 50_000);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-pub struct LinkSettings {
-    /// See [`LinkSettings::latency()`].
+pub struct LinkConfig {
+    /// See [`LinkConfig::latency()`].
     pub latency: Duration,
-    /// See [`LinkSettings::jitter()`].
+    /// See [`LinkConfig::jitter()`].
     pub jitter: Duration,
-    /// See [`LinkSettings::loss_ppm()`].
+    /// See [`LinkConfig::loss_ppm()`].
     pub loss_ppm: u32,
-    /// See [`LinkSettings::duplicate_ppm()`].
+    /// See [`LinkConfig::duplicate_ppm()`].
     pub duplicate_ppm: u32,
-    /// See [`LinkSettings::reorder_ppm()`].
+    /// See [`LinkConfig::reorder_ppm()`].
     pub reorder_ppm: u32,
-    /// See [`LinkSettings::reorder_hold()`].
+    /// See [`LinkConfig::reorder_hold()`].
     pub reorder_hold: Duration,
-    /// See [`LinkSettings::corrupt_ppm()`].
+    /// See [`LinkConfig::corrupt_ppm()`].
     pub corrupt_ppm: u32,
-    /// See [`LinkSettings::burst_ppm()`].
+    /// See [`LinkConfig::burst_ppm()`].
     pub burst_ppm: u32,
-    /// See [`LinkSettings::burst_length()`].
+    /// See [`LinkConfig::burst_length()`].
     pub burst_length: Duration,
-    /// See [`LinkSettings::bytes_per_second()`].
+    /// See [`LinkConfig::bytes_per_second()`].
     pub bytes_per_second: u32,
-    /// See [`LinkSettings::transport()`].
+    /// See [`LinkConfig::transport()`].
     pub transport: Transport,
 }
 
-impl LinkSettings {
+impl LinkConfig {
     /// A perfect link: every packet arrives at once.
     #[must_use]
     pub const fn new() -> Self {
@@ -104,7 +104,7 @@ impl LinkSettings {
         Self { duplicate_ppm, ..self }
     }
 
-    /// Packets that are delayed by [`LinkSettings::reorder_hold()`], so that later ones overtake them, parts per million. Default 0.
+    /// Packets that are delayed by [`LinkConfig::reorder_hold()`], so that later ones overtake them, parts per million. Default 0.
     #[must_use]
     pub const fn reorder_ppm(self, reorder_ppm: u32) -> Self {
         Self { reorder_ppm, ..self }
@@ -122,7 +122,7 @@ impl LinkSettings {
         Self { corrupt_ppm, ..self }
     }
 
-    /// Packets that start a burst of loss, parts per million: everything is lost for [`LinkSettings::burst_length()`]. Default 0.
+    /// Packets that start a burst of loss, parts per million: everything is lost for [`LinkConfig::burst_length()`]. Default 0.
     #[must_use]
     pub const fn burst_ppm(self, burst_ppm: u32) -> Self {
         Self { burst_ppm, ..self }

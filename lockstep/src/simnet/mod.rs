@@ -13,7 +13,7 @@ use rand_pcg::Pcg32;
 
 use crate::value::time::Instant;
 use line::{Fate, Line, Loss};
-pub use link::{LinkSettings, PPM, Transport};
+pub use link::{LinkConfig, PPM, Transport};
 use stream::{Connection, Side};
 
 /// A packet that has arrived.
@@ -57,10 +57,10 @@ pub struct SimNetStats {
 /// The network between numbered nodes.
 ///
 /// ```
-/// use testudo_lockstep::simnet::{LinkSettings, SimNet};
+/// use testudo_lockstep::simnet::{LinkConfig, SimNet};
 /// use testudo_lockstep::{Duration, Instant};
 /// let mut net = SimNet::new(7);
-/// net.set_default(LinkSettings::new().latency(Duration::from_millis(30)));
+/// net.set_default(LinkConfig::new().latency(Duration::from_millis(30)));
 /// net.send(Instant::ZERO, 0, 1, b"hello");
 /// let at = net.next_delivery().unwrap();
 /// assert_eq!(at, Instant::from_millis(30));
@@ -69,8 +69,8 @@ pub struct SimNetStats {
 #[derive(Debug)]
 pub struct SimNet {
     seed: u64,
-    default: LinkSettings,
-    settings: BTreeMap<Direction, LinkSettings>,
+    default: LinkConfig,
+    settings: BTreeMap<Direction, LinkConfig>,
     lines: BTreeMap<Direction, Line>,
     /// By the two nodes, the lower one first.
     connections: BTreeMap<Direction, Connection>,
@@ -104,7 +104,7 @@ impl SimNet {
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
-            default: LinkSettings::new(),
+            default: LinkConfig::new(),
             settings: BTreeMap::new(),
             lines: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -117,12 +117,12 @@ impl SimNet {
     }
 
     /// Settings of all links that have none of their own.
-    pub fn set_default(&mut self, settings: LinkSettings) {
+    pub fn set_default(&mut self, settings: LinkConfig) {
         self.default = settings;
     }
 
     /// Settings of one direction, from now on.
-    pub fn set_link(&mut self, from: u32, to: u32, settings: LinkSettings) {
+    pub fn set_link(&mut self, from: u32, to: u32, settings: LinkConfig) {
         self.settings.insert((from, to), settings);
     }
 
@@ -140,7 +140,7 @@ impl SimNet {
         }
     }
 
-    fn send_datagram(&mut self, now: Instant, direction: Direction, bytes: &[u8], settings: &LinkSettings) {
+    fn send_datagram(&mut self, now: Instant, direction: Direction, bytes: &[u8], settings: &LinkConfig) {
         self.stats.sent += 1;
         let seed = self.seed;
         let line =
@@ -239,7 +239,7 @@ impl SimNet {
         self.island.contains(&from) != self.island.contains(&to)
     }
 
-    fn settings(&self, direction: Direction) -> LinkSettings {
+    fn settings(&self, direction: Direction) -> LinkConfig {
         self.settings.get(&direction).copied().unwrap_or(self.default)
     }
 
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use crate::value::time::Duration;
 
-    fn run(seed: u64, settings: LinkSettings) -> (Vec<(Instant, Vec<u8>)>, SimNetStats) {
+    fn run(seed: u64, settings: LinkConfig) -> (Vec<(Instant, Vec<u8>)>, SimNetStats) {
         let mut net = SimNet::new(seed);
         net.set_default(settings);
         let mut arrivals = Vec::new();
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_seed_is_a_fate() {
-        let settings = LinkSettings::new()
+        let settings = LinkConfig::new()
             .latency(Duration::from_millis(40))
             .jitter(Duration::from_millis(25))
             .loss_ppm(200_000)
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn loss_of_one_setting_does_not_shift_the_jitter_of_the_rest() {
-        let jitter = LinkSettings::new().jitter(Duration::from_millis(5));
+        let jitter = LinkConfig::new().jitter(Duration::from_millis(5));
         let lossy = jitter.loss_ppm(300_000);
         let all = run(3, jitter).0;
         assert!(run(3, lossy).0.iter().all(|arrival| all.contains(arrival)));
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn bursts_take_out_neighbours() {
-        let settings = LinkSettings::new().burst_ppm(10_000).burst_length(Duration::from_millis(100));
+        let settings = LinkConfig::new().burst_ppm(10_000).burst_length(Duration::from_millis(100));
         let stats = run(5, settings).1;
         // One packet per 10 ms: about 1 burst in 109 packets, 10 packets each.
         assert!((700..1_150).contains(&stats.lost_in_bursts), "{stats:?}");
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn a_narrow_link_delays_and_then_loses() {
         // 400 bytes per second offered, 200 carried.
-        let settings = LinkSettings::new().bytes_per_second(200);
+        let settings = LinkConfig::new().bytes_per_second(200);
         let (arrivals, stats) = run(5, settings);
         assert!((4_950..5_050).contains(&stats.delivered), "{stats:?}");
         assert!(arrivals.windows(2).all(|pair| pair[1].0.since(pair[0].0) == Duration::from_millis(20)));
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn total_loss_delivers_nothing() {
-        let settings = LinkSettings::new().loss_ppm(PPM);
+        let settings = LinkConfig::new().loss_ppm(PPM);
         assert_eq!(run(1, settings).0.len(), 0);
     }
 }

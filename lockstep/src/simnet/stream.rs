@@ -323,15 +323,15 @@ impl TxToken for Sending<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LinkSettings, PPM, SimNet, SimNetStats, Transport};
+    use super::super::{LinkConfig, PPM, SimNet, SimNetStats, Transport};
     use super::*;
     use crate::value::time::Duration;
 
-    const TCP: LinkSettings = PERFECT.latency(Duration::from_millis(50)).transport(Transport::Tcp);
+    const TCP: LinkConfig = PERFECT.latency(Duration::from_millis(50)).transport(Transport::Tcp);
 
-    const PERFECT: LinkSettings = LinkSettings::new();
+    const PERFECT: LinkConfig = LinkConfig::new();
 
-    const DEAD: LinkSettings = TCP.loss_ppm(PPM);
+    const DEAD: LinkConfig = TCP.loss_ppm(PPM);
 
     fn ms(at: u64) -> Instant {
         Instant::from_millis(at)

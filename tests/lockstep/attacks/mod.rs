@@ -12,7 +12,7 @@ use crate::toy::{Order, Toy, bot, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
 };
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     BitWriter, Duration, Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId,
     Session, SessionConfig, SessionPhase, Topology, VirtualMatch,
@@ -24,8 +24,8 @@ fn config(players: u8, topology: Topology) -> SessionConfig {
     SessionConfig::new(players).turns(60).topology(topology).drop_after(Duration::from_secs(2))
 }
 
-fn slow() -> LinkSettings {
-    LinkSettings::new().latency(Duration::from_millis(60))
+fn slow() -> LinkConfig {
+    LinkConfig::new().latency(Duration::from_millis(60))
 }
 
 fn run(game: &mut VirtualMatch<Toy>, until_ms: u64) -> bool {
@@ -138,7 +138,7 @@ fn who_confirms_nothing_is_dropped() {
     for (topology, drops) in [(Topology::Host, true), (Topology::Relay, true), (Topology::Host, false)] {
         let config = SessionConfig::new(3).turns(200).topology(topology).window(16);
         let config = if drops { config.drop_after(Duration::from_secs(4)) } else { config.without_drops() };
-        let mut game = toy_match(&config, 0, 1, LinkSettings::new());
+        let mut game = toy_match(&config, 0, 1, LinkConfig::new());
         run(&mut game, 3_000);
         let middle = if topology == Topology::Relay { 3 } else { 0 };
         game.put_to_sleep(2, Instant::from_millis(2_000_000));

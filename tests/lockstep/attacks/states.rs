@@ -5,7 +5,7 @@ use crate::joining::{
 };
 use crate::toy::{Toy, terrible};
 use testudo_lockstep::packet::{Chunk, Manifest, Packet, PayloadFormat, Transfer, Want};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     BitWriter, DecodeError, Duration, Event, Failure, Identity, PeerId, PlayerId, Refusal, SessionPhase,
     Topology, VirtualMatch,
@@ -23,7 +23,7 @@ fn a_stranger_takes_a_place_only_if_the_settings_allow_it_and_only_an_empty_one(
         (config(3, Topology::Host), secret(2), false, true),
         (config(3, Topology::Host).state_bytes_max(0), secret(2), false, false),
     ] {
-        let mut game = start(&config, 0, 3, LinkSettings::default());
+        let mut game = start(&config, 0, 3, LinkConfig::default());
         play(&mut game, 2_000);
         let leaver = game.drivers_mut()[2].session_mut();
         if surrenders {
@@ -82,7 +82,7 @@ fn a_source_that_lies_is_found_by_the_others_checksums_and_another_one_is_asked(
 fn when_all_sources_lie_or_have_nothing_the_joiner_is_told_and_the_match_goes_on() {
     for lies in [true, false] {
         let config = config(3, Topology::Relay);
-        let mut game = without(&config, 2, 0, 3, LinkSettings::default());
+        let mut game = without(&config, 2, 0, 3, LinkConfig::default());
         for node in 0..2 {
             let toy = game.drivers_mut()[node].simulation_mut();
             (toy.lie, toy.gives_state) = (lies.then_some(1), lies);
@@ -97,7 +97,7 @@ fn when_all_sources_lie_or_have_nothing_the_joiner_is_told_and_the_match_goes_on
 #[test]
 fn a_source_that_leaves_is_replaced() {
     let config = config(4, Topology::Relay).state_rate(20_000);
-    let mut game = without(&config, 3, 0, 3, LinkSettings::default());
+    let mut game = without(&config, 3, 0, 3, LinkConfig::default());
     come_back(&mut game, &config, 3);
     play(&mut game, 14_500);
     let told = events(&mut game, 3);
@@ -125,7 +125,7 @@ fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, transfer: Transfe
 #[test]
 fn forged_chunks_cost_a_block_and_never_the_match() {
     let config = config(3, Topology::Host).state_rate(100_000);
-    let mut game = without(&config, 2, 0, 3, LinkSettings::default());
+    let mut game = without(&config, 2, 0, 3, LinkConfig::default());
     come_back(&mut game, &config, 2);
     for round in 0..200 {
         let until = game.now() + Duration::from_millis(20);
@@ -146,7 +146,7 @@ fn forged_chunks_cost_a_block_and_never_the_match() {
 fn members_who_ask_for_a_state_or_promise_one_get_nothing() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology);
-        let mut game = start(&config, 0, 3, LinkSettings::default());
+        let mut game = start(&config, 0, 3, LinkConfig::default());
         play(&mut game, 3_000);
         let middle = middle_of(&config) as usize;
         let before = game.drivers()[middle].session().stats().bytes_sent;
@@ -177,11 +177,11 @@ fn members_who_ask_for_a_state_or_promise_one_get_nothing() {
 #[test]
 fn who_never_acknowledges_gets_a_limited_state_for_a_limited_time() {
     let config = config(3, Topology::Host).join_timeout(Duration::from_secs(8));
-    let mut game = without(&config, 2, 0, 3, LinkSettings::default());
+    let mut game = without(&config, 2, 0, 3, LinkConfig::default());
     come_back(&mut game, &config, 2);
     play(&mut game, 10_300);
     // From now on none of its packets arrive, and it never hears that it was dropped.
-    let deaf = LinkSettings::new().loss_ppm(1_000_000);
+    let deaf = LinkConfig::new().loss_ppm(1_000_000);
     game.net_mut().set_link(2, 0, deaf);
     let before = game.drivers()[0].session().stats().bytes_sent;
     play(&mut game, 25_000);
@@ -203,7 +203,7 @@ fn a_state_that_is_too_large_is_neither_given_nor_taken() {
     assert!(matches!(refused, Err(DecodeError::OutOfRange { .. })), "{refused:?}");
     for (here, there) in [(50_000, 1 << 20), (1 << 20, 50_000)] {
         let config = config(2, Topology::Host).state_bytes_max(here);
-        let mut game = without(&config, 1, 0, 3, LinkSettings::default());
+        let mut game = without(&config, 1, 0, 3, LinkConfig::default());
         come_back(&mut game, &config.clone().state_bytes_max(there), 1);
         assert!(play(&mut game, 200_000));
         let expected = match there {

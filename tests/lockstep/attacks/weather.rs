@@ -2,11 +2,11 @@
 
 use super::run;
 use crate::toy::{Toy, toy_match};
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Instant, Pace, SessionConfig, Topology, VirtualMatch};
 
-fn link(latency_ms: u64, loss_ppm: u32) -> LinkSettings {
-    LinkSettings::new().latency(Duration::from_millis(latency_ms)).loss_ppm(loss_ppm)
+fn link(latency_ms: u64, loss_ppm: u32) -> LinkConfig {
+    LinkConfig::new().latency(Duration::from_millis(latency_ms)).loss_ppm(loss_ppm)
 }
 
 /// Length of a turn at the first player, in ms.
@@ -75,7 +75,7 @@ fn a_last_word_that_was_lost_is_said_again() {
 }
 
 /// Bytes that each node sends per second while a match runs.
-fn bytes_per_second(players: u8, topology: Topology, link: LinkSettings, has_keys: bool) -> Vec<u64> {
+fn bytes_per_second(players: u8, topology: Topology, link: LinkConfig, has_keys: bool) -> Vec<u64> {
     let config = SessionConfig::new(players).turns(2_000).topology(topology).pace(Pace::Adaptive);
     let config = if has_keys { config.signed() } else { config };
     let mut game = toy_match(&config, 0, 1, link);

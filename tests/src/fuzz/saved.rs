@@ -1,6 +1,6 @@
 //! Saved matches from a file of unknown origin, and matches that are resumed from them.
 
-use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Duration, Instant, Pace, PeerId, PlayerId, SavedMatch, Session, SessionConfig, VirtualMatch,
 };
@@ -35,7 +35,7 @@ fn play(config: &SessionConfig, save: bool) -> VirtualMatch<super::toy::Game> {
     let host = Session::<Act>::host(config.clone(), now).expect("checked before");
     let guest = Session::join(config.clone(), PlayerId(1), PeerId(0), now).expect("checked before");
     let mut net = SimNet::new(1);
-    net.set_default(LinkSettings::new().latency(Duration::from_millis(20)));
+    net.set_default(LinkConfig::new().latency(Duration::from_millis(20)));
     let mut game = VirtualMatch::new(vec![peer(host), peer(guest)], net);
     while !game.is_over() && game.now() < TIME_MAX && game.drivers()[0].simulation().turns() < TURNS_MAX {
         game.step(&mut |_, turn, _, session: &mut Session<Act>| {

@@ -1,6 +1,6 @@
 //! A whole match in which a stranger or member sends arbitrary bytes.
 
-use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session, SessionConfig, SessionPhase, Topology,
     VirtualMatch,
@@ -70,7 +70,7 @@ fn a_match(attack: Attack, has_keys: bool) -> VirtualMatch<Game> {
         peer(session)
     };
     let mut net = SimNet::new(1);
-    net.set_default(LinkSettings::new().latency(Duration::from_millis(5)));
+    net.set_default(LinkConfig::new().latency(Duration::from_millis(5)));
     VirtualMatch::new((0..PLAYERS).map(session).collect(), net)
 }
 

@@ -1,7 +1,7 @@
 //! The demonstration in a window: pictures drive its virtual time from outside, and the network may change. A slow picture makes time pass
 //! more slowly and changes nothing else.
 
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Instant};
 use testudo_physics::Fx;
 
@@ -85,13 +85,13 @@ impl LiveCubes {
     }
 
     /// Changes the network, from the next packet on.
-    pub(crate) fn set_link(&mut self, link: LinkSettings) {
+    pub(crate) fn set_link(&mut self, link: LinkConfig) {
         self.inner.spec.link = link;
         self.inner.sides.net_mut().set_default(link);
     }
 
     /// The network's conditions.
-    pub(crate) fn link(&self) -> LinkSettings {
+    pub(crate) fn link(&self) -> LinkConfig {
         self.inner.spec.link
     }
 
@@ -190,7 +190,7 @@ mod tests {
     const AMPLE: Duration = Duration::from_secs(60);
 
     fn live(frames: u32) -> LiveCubes {
-        let link = LinkSettings::new().latency(Duration::from_millis(600)).loss_ppm(250_000);
+        let link = LinkConfig::new().latency(Duration::from_millis(600)).loss_ppm(250_000);
         let playout = PlayoutMode::Adaptive { late_ppm: 1_000, start: Duration::from_millis(100) };
         let setup = Setup { cubes: 60, seed: 4 };
         LiveCubes::new(&CubesSpec { setup, frames, link, playout, corrupt_frame: None }).unwrap()

@@ -1,7 +1,7 @@
 //! A whole match in one process: every client with its own session and its own copy, over a simulated network, in virtual
 //! time, as fast as it goes.
 
-use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, Topology,
     VirtualMatch,
@@ -27,7 +27,7 @@ const PATIENCE_EXTRA: Duration = Duration::from_secs(120);
 pub(crate) struct SimulatedMatch {
     pub(crate) terms: Terms,
     /// Every link, in both directions.
-    pub(crate) link: LinkSettings,
+    pub(crate) link: LinkConfig,
     pub(crate) topology: Topology,
     pub(crate) pace: Pace,
     pub(crate) fault: Option<Fault>,

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use testudo_lockstep::simnet::{LinkSettings, SimNet};
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase, Simulation as _,
     SubmitError, Turn, VirtualMatch,
@@ -29,7 +29,7 @@ const FLIPPED_BIT: u32 = 11;
 pub(crate) struct SkirmishSpec {
     pub(crate) terms: Terms,
     /// Every link, in both directions.
-    pub(crate) link: LinkSettings,
+    pub(crate) link: LinkConfig,
     pub(crate) pace: Pace,
     /// By player.
     pub(crate) pilots: Vec<Pilot>,
@@ -199,13 +199,13 @@ impl Skirmish {
     }
 
     /// Changes the network, from the next packet on.
-    pub(crate) fn set_link(&mut self, link: LinkSettings) {
+    pub(crate) fn set_link(&mut self, link: LinkConfig) {
         self.spec.link = link;
         self.virtual_match.net_mut().set_default(link);
     }
 
     /// The network's conditions.
-    pub(crate) fn link(&self) -> LinkSettings {
+    pub(crate) fn link(&self) -> LinkConfig {
         self.spec.link
     }
 
@@ -316,11 +316,11 @@ mod tests {
     const BOT: Pilot = Pilot::Bot(Level::Normal);
 
     fn skirmish(pilots: [Pilot; 2], turns: u32) -> Skirmish {
-        let link = LinkSettings::new().latency(Duration::from_millis(40)).loss_ppm(50_000);
+        let link = LinkConfig::new().latency(Duration::from_millis(40)).loss_ppm(50_000);
         over(link, Pace::Fixed, pilots, turns)
     }
 
-    fn over(link: LinkSettings, pace: Pace, pilots: [Pilot; 2], turns: u32) -> Skirmish {
+    fn over(link: LinkConfig, pace: Pace, pilots: [Pilot; 2], turns: u32) -> Skirmish {
         let terms = Terms { setup: Setup { players: 2, units: 30, seed: 9, map: None }, turns };
         Skirmish::new(SkirmishSpec { terms, link, pace, pilots: pilots.to_vec(), replays: None }).unwrap()
     }
@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn with_a_twentieth_lost_tcp_makes_turns_longer_than_udp() {
-        let link = LinkSettings::new().latency(Duration::from_millis(60)).loss_ppm(50_000);
+        let link = LinkConfig::new().latency(Duration::from_millis(60)).loss_ppm(50_000);
         let mut skirmish = over(link, Pace::Adaptive, [BOT; 2], 10_000);
         skirmish.advance(Duration::from_secs(60), AMPLE).unwrap();
         let (udp_turn, udp_waits) = turns_and_waits(&skirmish);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use macroquad::math::Rect;
 use serde_json::{Value, json};
-use testudo_lockstep::simnet::{LinkSettings, Transport};
+use testudo_lockstep::simnet::{LinkConfig, Transport};
 
 use crate::app::Desync;
 use crate::cubes::Input;
@@ -100,7 +100,7 @@ impl OrderLog {
         }));
     }
 
-    pub(crate) fn network(&mut self, link: &LinkSettings) {
+    pub(crate) fn network(&mut self, link: &LinkConfig) {
         let transport = match link.transport {
             Transport::Udp => "udp",
             Transport::Tcp => "tcp",

@@ -2,7 +2,7 @@
 
 use macroquad::math::Rect;
 use testudo_lockstep::Duration;
-use testudo_lockstep::simnet::{LinkSettings, Transport};
+use testudo_lockstep::simnet::{LinkConfig, Transport};
 
 use crate::view::paint::pen::Pen;
 use crate::view::widgets::ui::{Scale, Ui};
@@ -50,9 +50,9 @@ pub(crate) fn draw(
     pen: &Pen,
     ui: &mut Ui,
     rect: Rect,
-    link: LinkSettings,
+    link: LinkConfig,
     conditions: &Conditions,
-) -> Option<LinkSettings> {
+) -> Option<LinkConfig> {
     let mut values = values_of(&link);
     let (mut changed, mut transport) = (false, link.transport);
     for (n, (name, text, offered)) in TRANSPORTS.into_iter().enumerate() {
@@ -77,7 +77,7 @@ pub(crate) fn draw(
     changed.then(|| link_of(values, link.transport(transport)))
 }
 
-fn values_of(link: &LinkSettings) -> [f32; 5] {
+fn values_of(link: &LinkConfig) -> [f32; 5] {
     let percent = |ppm: u32| (ppm / 10_000) as f32;
     [
         link.latency.as_millis() as f32,
@@ -88,7 +88,7 @@ fn values_of(link: &LinkSettings) -> [f32; 5] {
     ]
 }
 
-fn link_of(values: [f32; 5], link: LinkSettings) -> LinkSettings {
+fn link_of(values: [f32; 5], link: LinkConfig) -> LinkConfig {
     let [latency, jitter, loss, duplicates, reorder] = values.map(|value| value as u32);
     link.latency(Duration::from_millis(latency.into()))
         .jitter(Duration::from_millis(jitter.into()))
@@ -106,7 +106,7 @@ mod tests {
     fn presets_survive_the_way_to_the_network_and_back() {
         for conditions in [PLAYERS, WATCHER] {
             for (name, _, values) in conditions.presets {
-                assert_eq!(values_of(&link_of(values, LinkSettings::new())), values, "{name}");
+                assert_eq!(values_of(&link_of(values, LinkConfig::new())), values, "{name}");
                 assert!(values.iter().zip(conditions.max).all(|(value, max)| *value <= max), "{name}");
             }
         }

@@ -3,7 +3,7 @@
 use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_line, draw_rectangle};
-use testudo_lockstep::simnet::{LinkSettings, Transport};
+use testudo_lockstep::simnet::{LinkConfig, Transport};
 use testudo_lockstep::{PlayerId, Turn};
 
 use crate::app::{Sample, Skirmish};
@@ -28,7 +28,7 @@ const NARROW: f32 = 780.0;
 /// The person's action in the panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
-    Network(LinkSettings),
+    Network(LinkConfig),
     Corrupt,
 }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use macroquad::file::load_string;
 use macroquad::miniquad::conf::LinuxBackend;
 use serde::Deserialize;
-use testudo_lockstep::simnet::LinkSettings;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Pace, PlayoutMode};
 
 use crate::app::{CubesSpec, FRAMES_MAX, PLAYOUT_DELAY, Pilot, SkirmishSpec, TURNS_MAX, Terms, maps};
@@ -90,7 +90,7 @@ fn cubes_spec(cubes: u32, seed: u64) -> CubesSpec {
     CubesSpec {
         setup: cubes::Setup { cubes, seed },
         frames: FRAMES_MAX,
-        link: LinkSettings::new().latency(Duration::from_millis(1_900)).loss_ppm(250_000),
+        link: LinkConfig::new().latency(Duration::from_millis(1_900)).loss_ppm(250_000),
         playout: PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY },
         corrupt_frame: None,
     }
@@ -112,7 +112,7 @@ fn spec(chosen: &Match) -> SkirmishSpec {
             },
             turns: chosen.turns.unwrap_or(TURNS_MAX),
         },
-        link: LinkSettings::new()
+        link: LinkConfig::new()
             .latency(Duration::from_millis(chosen.latency_ms.min(10_000)))
             .jitter(Duration::from_millis(chosen.jitter_ms.min(10_000)))
             .loss_ppm(chosen.loss.min(100) * 10_000)
