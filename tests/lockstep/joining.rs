@@ -3,7 +3,7 @@
 use crate::toy::{Order, Toy, bot, terrible, toy_match_from};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Driver, Duration, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, PlayerKey, Session,
+    Driver, Duration, Event, Failure, Identity, Instant, Pace, PeerId, PlayerId, PlayerKey, Refusal, Session,
     SessionConfig, SessionPhase, Topology, VirtualMatch,
 };
 
@@ -403,4 +403,19 @@ fn a_return_that_lies_ahead_makes_nobody_late() {
     assert!(gone.iter().all(|player| [1, 3].contains(player)), "{gone:?}");
     assert_eq!(toy.returned.len(), 2);
     assert_agreed(&mut game, "slow turns");
+}
+
+/// Seeds 424250 and 424320 of `soak`: nobody else played any more, so who caught up waited for no entries and passed the turn of its own return.
+#[test]
+fn nobody_returns_to_a_match_in_which_nobody_else_plays() {
+    let config = config(2, Topology::Host).turns(600);
+    let mut game = start(&config, 0, 3, LinkConfig::default());
+    play(&mut game, 3_000);
+    game.drivers_mut()[0].session_mut().surrender();
+    play(&mut game, 6_000);
+    come_back(&mut game, &config, 1);
+    play(&mut game, 400_000);
+    let phase = |player: usize| game.drivers()[player].session().phase();
+    assert_eq!(phase(0), SessionPhase::Finished);
+    assert_eq!(phase(1), SessionPhase::Failed(Failure::Refused(Refusal::Running)));
 }

@@ -88,6 +88,9 @@ impl<A: Action> Session<A> {
                 if hello.identity == self.setup.identity || reason == Some(EndReason::Surrendered) {
                     return Some(Refusal::Taken);
                 }
+                if !self.others_play(player) {
+                    return Some(Refusal::Running);
+                }
                 let is_owner = hello.seat != 0 && hello.seat == seat.secret;
                 let away = seat.empty_since.filter(|_| reason.is_some()).map(|since| self.now.since(since));
                 let is_free = config.late_joins.is_some_and(|after| away.is_some_and(|away| away >= after));
@@ -324,7 +327,7 @@ impl<A: Action> Session<A> {
         let ahead = self.setup.config.turns_ahead;
         let first = self.front().saturating_add(self.notice(index));
         let in_time = self.gate.last_turn.is_none_or(|end| first.saturating_add(2 * ahead + 2) <= end);
-        if !everybody_knows || !in_time {
+        if !everybody_knows || !in_time || !self.others_play(player) {
             return;
         }
         tracing::info!(player = player.0, turn = first, "comes back");
@@ -336,6 +339,13 @@ impl<A: Action> Session<A> {
         for link in self.links.values_mut() {
             link.mark_urgent();
         }
+    }
+
+    /// Whether somebody else plays. If nobody does, no peer waits for entries, so nothing keeps it from passing the turn of a return
+    /// before it knows of the return.
+    fn others_play(&self, player: PlayerId) -> bool {
+        let mut others = (0_u8..).zip(&self.streams).filter(|(other, _)| *other != player.0);
+        others.any(|(_, stream)| stream.end().is_none())
     }
 
     /// No player has got further. (The first entries of returning players do not count: this peer made them.)

@@ -298,8 +298,9 @@ impl<A: Action> Session<A> {
         self.transfers.joining.is_some()
     }
 
-    /// The player is back from a turn on and makes its own entries again.
-    pub(super) fn join_is_over(&mut self) {
-        self.transfers.joining = None;
+    /// The local player's stream goes on. If this peer has reported that it is here, the player is back and makes its own entries again;
+    /// otherwise this is the return of a former connection, which has ended since.
+    pub(super) fn own_stream_goes_on(&mut self) {
+        self.transfers.joining.take_if(|joining| matches!(joining.stage, Stage::Ready));
     }
 }

@@ -304,7 +304,7 @@ impl<A: Action> Session<A> {
         {
             self.go_on_stream(player, segment.first);
             if self.setup.identity == Identity::Player(player) {
-                self.join_is_over();
+                self.own_stream_goes_on();
             }
         }
         let stream = &mut self.streams[player.index()];
