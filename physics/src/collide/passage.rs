@@ -10,7 +10,7 @@ use crate::collide::narrow_phase::{Manifold, UNIT_BITS, separation};
 use crate::collide::rounded_box::{FRACTION_BITS, RoundedBox, Segment};
 
 /// Steps of the search for the nearest point; each leaves five eighths of the path, all of them together less than a thousandth.
-pub(crate) const SEARCH_STEPS: u32 = 15;
+const SEARCH_STEPS: u32 = 15;
 
 /// How two shapes pass each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,10 @@ struct Nearest {
 fn leg(a: &Shell, b: &Shell, motion: [i32; 2]) -> Nearest {
     let (sum, way) = (sum(a, b), way(b, motion));
     let cast = sum.cast(&way);
-    let place = cast.map_or_else(|| nearest_place(&sum, &way), |cast| cast.place);
+    let place = cast.map_or_else(
+        || nearest_place(|place| sum.core_distance_squared(way.point(place))),
+        |cast| cast.place,
+    );
     let position = way.point(place);
     let (normal, gap) = separation(a, &Shell { position, ..*b });
     Nearest { position, manifold: Manifold { normal, gap }, meets: cast.is_some() }
@@ -93,10 +96,9 @@ pub(crate) fn impact(a: &Shell, b: &Shell, motion: [i32; 2]) -> Option<(u64, [i3
     (inward < 0).then_some((place, moved, Manifold { normal, gap }))
 }
 
-/// Where a path that passes a rounded box is nearest to it. The distance from a convex shape along a straight path has one minimum, so a
-/// search that compares two neighbouring points finds it.
-fn nearest_place(shape: &RoundedBox, way: &Segment) -> u64 {
-    let distance = |place: u64| shape.core_distance_squared(way.point(place));
+/// Where a path that passes a convex shape is nearest to it: a fraction of the path in [`FRACTION_BITS`]. `distance` is that of a point of
+/// the path, in any unit that grows with it. Along a straight path it has one minimum, so a search that compares two neighbouring points finds it.
+pub(crate) fn nearest_place(distance: impl Fn(u64) -> u64) -> u64 {
     let (mut low, mut high) = (0u64, 1 << FRACTION_BITS);
     for _ in 0..SEARCH_STEPS {
         let middle = (low + high) / 2;

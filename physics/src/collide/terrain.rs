@@ -12,7 +12,7 @@
 use crate::body::record::Shell;
 use crate::body::terrain::{Piece, Terrain};
 use crate::collide::narrow_phase::{Manifold, UNIT_BITS};
-use crate::collide::passage::{Passage, SEARCH_STEPS};
+use crate::collide::passage::{Passage, nearest_place};
 use crate::collide::polygon::{Feature, Met, Nearest, RoundedPolygon, all};
 use crate::collide::rounded_box::{FRACTION_BITS, Segment};
 use crate::collide::sweep::CORES;
@@ -105,7 +105,10 @@ impl Terrain {
         let leg = |from: [i32; 2], motion: [i32; 2]| {
             let way = Segment { from, delta: motion.map(|m| -i64::from(m)) };
             let met = self.cast(piece, &sum, &way);
-            let place = met.map_or_else(|| nearest_place(&sum, &way), |(place, _)| place);
+            let place = met.map_or_else(
+                || nearest_place(|place| sum.core_distance(way.point(place))),
+                |(place, _)| place,
+            );
             let position = way.point(place);
             let found = self.separation(slot, &Shell { position, ..*mover });
             (met.is_some(), found.map(|found| (position, found)))
@@ -159,20 +162,4 @@ impl Terrain {
         let inward: i64 = (0..2).map(|axis| i64::from(velocity[axis]) * i64::from(found.normal[axis])).sum();
         found.gap >= 0 || inward > 0 || touched(slot) || piece.links.into_iter().any(touched)
     }
-}
-
-/// The point of the path at which it is nearest to an outline, as in [`crate::collide::passage`].
-fn nearest_place(sum: &RoundedPolygon, way: &Segment) -> u64 {
-    let distance = |place: u64| sum.core_distance(way.point(place));
-    let (mut low, mut high) = (0u64, 1 << FRACTION_BITS);
-    for _ in 0..SEARCH_STEPS {
-        let middle = (low + high) / 2;
-        let beside = (high - low) / 8;
-        if distance(middle - beside) <= distance(middle + beside) {
-            high = middle + beside;
-        } else {
-            low = middle - beside;
-        }
-    }
-    [low, (low + high) / 2, high].into_iter().min_by_key(|&place| distance(place)).unwrap_or(low)
 }
