@@ -419,3 +419,42 @@ fn nobody_returns_to_a_match_in_which_nobody_else_plays() {
     assert_eq!(phase(0), SessionPhase::Finished);
     assert_eq!(phase(1), SessionPhase::Failed(Failure::Refused(Refusal::Running)));
 }
+
+/// Seeds 1795334146 and 424423 of `soak`: with slow turns a return lies ahead, and who resigned before it put its newest checksum into an entry that
+/// belongs to a later turn. Everybody was told of a desync.
+#[test]
+fn who_resigns_before_its_return_sends_no_checksum_of_another_turn() {
+    for resigned_at in (1_500..9_000).step_by(250) {
+        let config = config(3, Topology::Host).pace(Pace::Article).turns(60);
+        let mut game = start(&config, 0, 3, LinkConfig::new().latency(Duration::from_millis(41)));
+        play(&mut game, 1_050);
+        come_back(&mut game, &config, 1);
+        play(&mut game, resigned_at);
+        game.drivers_mut()[1].session_mut().resign();
+        assert!(play(&mut game, 900_000), "{resigned_at}");
+        assert_agreed(&mut game, &format!("{resigned_at} ms"));
+    }
+}
+
+/// Seeds 1795334091 and 1795332918 of `soak`: who comes again before the turn of its first return took that return for its own, and went on
+/// without a state.
+#[test]
+fn who_comes_twice_runs_no_turn_without_a_state() {
+    let mut back = 0;
+    for again_at in (1_250..12_000).step_by(250) {
+        let config = config(3, Topology::Host).pace(Pace::Article).turns(60);
+        let mut game = start(&config, 0, 3, LinkConfig::new().latency(Duration::from_millis(41)));
+        play(&mut game, 1_050);
+        come_back(&mut game, &config, 1);
+        play(&mut game, again_at);
+        come_back(&mut game, &config, 1);
+        assert!(play(&mut game, 900_000), "{again_at}");
+        let toy = game.drivers()[1].simulation();
+        assert!(toy.frames == 0 || toy.loaded.len() == 1, "{again_at}");
+        if toy.loaded.len() == 1 {
+            back += 1;
+            assert_agreed(&mut game, &format!("{again_at} ms"));
+        }
+    }
+    assert!(back >= 30, "{back} of 43");
+}

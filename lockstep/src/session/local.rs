@@ -130,7 +130,12 @@ impl<A: Action> Session<A> {
             (true, false) => Payload::none(),
             _ => self.local.outbox.close(),
         };
-        let mut extras: Extras = self.gate.ended_checksum.take().map(Extra::Checksum).into_iter().collect();
+        // The number of an entry tells to which turn its checksum and result belong. Who is about to return and ends its stream at once has
+        // a number that is further ahead.
+        let number = stream.next();
+        let is_in_step = number.checked_sub(self.setup.config.turns_ahead + 1) == self.gate.ended_turn();
+        let checksum = self.gate.ended_checksum.take().filter(|_| is_in_step);
+        let mut extras: Extras = checksum.map(Extra::Checksum).into_iter().collect();
         let slack = self.pace.alignment.take_report(self.now);
         // With fixed turns the averages only show whose machine delays the game.
         if (self.setup.config.pace != Pace::Fixed
@@ -151,11 +156,10 @@ impl<A: Action> Session<A> {
         if core::mem::take(&mut self.local.save) {
             extras.push(Extra::Save);
         }
-        if let Some(value) = self.results.take_request() {
+        if is_in_step && let Some(value) = self.results.take_request() {
             extras.push(Extra::Result(value));
         }
         extras.extend(slack.map(Extra::Slack));
-        let number = stream.next();
         self.pace.meter.entry_closed(number, self.now);
         stream.push(Entry { payload, extras });
         if let Some(reason) = self.local.ending {

@@ -33,6 +33,13 @@ pub(crate) struct Gate {
     pub(super) paused: bool,
 }
 
+impl Gate {
+    /// The turn that ended last.
+    pub(super) fn ended_turn(&self) -> Option<u32> {
+        self.turn.checked_sub(1 + u32::from(self.in_turn))
+    }
+}
+
 /// The comparison of checksums.
 #[derive(Clone, Debug)]
 pub(crate) struct Comparison {
