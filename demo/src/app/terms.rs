@@ -15,13 +15,17 @@ pub(crate) struct Terms {
 /// Longest match: more than two days.
 pub(crate) const TURNS_MAX: u32 = 1_000_000;
 
-/// Settings of a match's sessions. A bot plays on for a player who leaves. Nobody is ever dropped: if some player cannot complete the
-/// match, it ends for all.
+/// Settings of a match's sessions.
 pub(crate) fn session_config(terms: &Terms, session_id: u64) -> SessionConfig {
-    SessionConfig::new(terms.setup.players)
-        .turns(terms.turns)
-        .content_hash(terms.setup.content_hash())
-        .session_id(session_id)
+    base_config(terms.setup.players, terms.turns, terms.setup.content_hash()).session_id(session_id)
+}
+
+/// Settings of the sessions of a match that has this content. A bot plays on for a player who leaves. Nobody is ever dropped: if some player
+/// cannot complete the match, it ends for all.
+pub(crate) fn base_config(players: u8, turns: u32, content_hash: u64) -> SessionConfig {
+    SessionConfig::new(players)
+        .turns(turns)
+        .content_hash(content_hash)
         .topology(Topology::Host)
         .pace(Pace::Fixed)
         .bots_take_over(true)

@@ -1,0 +1,141 @@
+//! What the middle of a star has to know of a match, and what every peer agrees on. A relay reads it without the game.
+
+use testudo_lockstep::{Duration, Pace, SessionConfig, Topology};
+
+use crate::app::maps;
+use crate::app::terms::{TURNS_MAX, Terms, base_config};
+use crate::app::watch::pilot::ORDERS_PER_TURN;
+use crate::game::{ARMIES_MAX, Setup, UNITS_MAX};
+
+/// Silence of a player after which a bot takes over.
+const DROP_AFTER: Duration = Duration::from_secs(8);
+
+/// Bytes of an agreement.
+pub(crate) const AGREEMENT_BYTES: usize = 34;
+
+/// The terms of a match as numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Agreement {
+    /// Players, 1..=16.
+    pub(crate) players: u8,
+    pub(crate) pace: Pace,
+    /// Units of each army, 1..=100,000.
+    pub(crate) units: u32,
+    /// Turns of the match, 1..=1,000,000.
+    pub(crate) turns: u32,
+    pub(crate) seed: u64,
+    /// Hash of the map; 0: an open field.
+    pub(crate) map: u64,
+    /// [`Setup::content_hash`].
+    pub(crate) content: u64,
+}
+
+/// Why a program cannot play what was agreed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AgreementError {
+    /// It does not have the map.
+    UnknownMap,
+    /// It has other rules or another physics, or the numbers are no match.
+    OtherContent,
+}
+
+impl Agreement {
+    pub(crate) fn new(terms: &Terms, pace: Pace) -> Self {
+        let Setup { players, units, seed, map } = terms.setup;
+        let map = map.map_or(0, |map| map.hash);
+        Self { players, pace, units, turns: terms.turns, seed, map, content: terms.setup.content_hash() }
+    }
+
+    /// The terms for a program that has the game.
+    ///
+    /// # Errors
+    /// This program does not have the map, or it has other rules.
+    pub(crate) fn terms(&self) -> Result<Terms, AgreementError> {
+        let map = match self.map {
+            0 => None,
+            hash => Some(maps::with_hash(hash).ok_or(AgreementError::UnknownMap)?),
+        };
+        let setup = Setup { players: self.players, units: self.units, seed: self.seed, map };
+        if setup.check().is_err() || setup.content_hash() != self.content {
+            return Err(AgreementError::OtherContent);
+        }
+        Ok(Terms { setup, turns: self.turns })
+    }
+
+    /// The settings of every peer's session. A click may need several orders, because a scattered selection is split into parts. A bot stands
+    /// in for a lost player until that player is back. Watchers may come late. Players sign what they have seen.
+    pub(crate) fn config(&self, session_id: u64, topology: Topology) -> SessionConfig {
+        base_config(self.players, self.turns, self.content)
+            .session_id(session_id)
+            .topology(topology)
+            .pace(self.pace)
+            .actions_per_turn_max(ORDERS_PER_TURN)
+            .drop_after(DROP_AFTER)
+            .late_watchers(true)
+            .signed()
+    }
+
+    /// Players, pace, units, turns, seed, map, content; little-endian.
+    pub(crate) fn to_bytes(self) -> [u8; AGREEMENT_BYTES] {
+        let mut bytes = [0; AGREEMENT_BYTES];
+        bytes[0] = self.players;
+        bytes[1] = u8::from(self.pace == Pace::Adaptive);
+        bytes[2..6].copy_from_slice(&self.units.to_le_bytes());
+        bytes[6..10].copy_from_slice(&self.turns.to_le_bytes());
+        bytes[10..18].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[18..26].copy_from_slice(&self.map.to_le_bytes());
+        bytes[26..].copy_from_slice(&self.content.to_le_bytes());
+        bytes
+    }
+
+    /// Reads what [`Agreement::to_bytes`] wrote; none if a number is out of range.
+    pub(crate) fn from_bytes(bytes: &[u8; AGREEMENT_BYTES]) -> Option<Self> {
+        let pace = match bytes[1] {
+            0 => Pace::Fixed,
+            1 => Pace::Adaptive,
+            _ => return None,
+        };
+        let agreement = Self {
+            players: bytes[0],
+            pace,
+            units: u32::from_le_bytes(part(bytes, 2)),
+            turns: u32::from_le_bytes(part(bytes, 6)),
+            seed: u64::from_le_bytes(part(bytes, 10)),
+            map: u64::from_le_bytes(part(bytes, 18)),
+            content: u64::from_le_bytes(part(bytes, 26)),
+        };
+        let in_range = (1..=ARMIES_MAX).contains(&agreement.players)
+            && (1..=UNITS_MAX).contains(&agreement.units)
+            && (1..=TURNS_MAX).contains(&agreement.turns);
+        in_range.then_some(agreement)
+    }
+}
+
+fn part<const N: usize>(bytes: &[u8; AGREEMENT_BYTES], at: usize) -> [u8; N] {
+    core::array::from_fn(|index| bytes[at + index])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agreement(map: Option<&str>) -> Agreement {
+        let setup = Setup { players: 2, units: 7, seed: 9, map: map.and_then(maps::named) };
+        Agreement::new(&Terms { setup, turns: 50 }, Pace::Fixed)
+    }
+
+    #[test]
+    fn a_map_is_known_by_its_hash_or_asked_for() {
+        let ford = agreement(Some("ford"));
+        assert_eq!(ford.terms().unwrap().setup.map, maps::named("ford"));
+        assert_eq!(Agreement { map: 1, ..ford }.terms(), Err(AgreementError::UnknownMap));
+        assert_eq!(Agreement { map: 0, ..ford }.terms(), Err(AgreementError::OtherContent));
+    }
+
+    #[test]
+    fn other_rules_are_not_played() {
+        let open = agreement(None);
+        assert_eq!(open.terms().unwrap().turns, 50);
+        assert_eq!(Agreement { content: 1, ..open }.terms(), Err(AgreementError::OtherContent));
+    }
+}
