@@ -52,7 +52,7 @@ pub use signed::statement::Statement;
 #[cfg(feature = "simnet")]
 pub use simnet::virtual_match::{PeerClock, VirtualMatch};
 pub use state::inquiry;
-pub use value::action::{self, Action, NoAction};
+pub use value::action::{self, Action, AnyAction, NoAction};
 pub use value::bits::{self, BitReader, BitWriter, DecodeError};
 pub use value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 pub use value::ids::{Frame, Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};

@@ -13,6 +13,7 @@ mod outcome;
 mod pace;
 mod playout;
 mod random_operations;
+mod relays;
 mod replays;
 mod saving;
 mod toy;

@@ -154,8 +154,11 @@ impl<A: Action> Session<A> {
             if stream.end().is_some() {
                 continue;
             }
-            let payload =
-                if self.setup.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
+            let payload = if self.setup.config.input_mode {
+                codec::zeros(self.setup.action_bits)
+            } else {
+                Payload::none()
+            };
             let extras: Extras = [Extra::End(EndReason::Dropped)].into_iter().collect();
             tracing::warn!(player = player.0, turn = stream.next(), "dropped");
             stream.push(Entry { payload, extras });

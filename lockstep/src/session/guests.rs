@@ -376,7 +376,8 @@ impl<A: Action> Session<A> {
 
     /// Continues a stream that had ended, here and on every link that knew its end.
     pub(super) fn go_on_stream(&mut self, player: PlayerId, first: u32) {
-        let payload = if self.setup.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
+        let payload =
+            if self.setup.config.input_mode { codec::zeros(self.setup.action_bits) } else { Payload::none() };
         let filler = Entry { payload, ..Entry::default() };
         let made = self.setup.config.turns_ahead.max(1);
         let stream = &mut self.streams[player.index()];

@@ -231,15 +231,20 @@ impl<A: Action> Session<A> {
             return self.judge_guest(peer, &hello);
         }
         let fresh = |link: &Link| self.now.since(link.last_heard) < LOBBY_SILENCE;
+        // Who shows the place's secret has crashed and is back.
+        let is_owner = |player: PlayerId| {
+            let seat = self.transfers.seats.get(player.index());
+            hello.seat != 0 && seat.is_some_and(|seat| seat.secret == hello.seat)
+        };
         let place_taken = match hello.identity {
             Identity::Player(player) => {
                 player.0 >= self.setup.config.players
                     || hello.identity == self.setup.identity
                     || self.setup.is_absent(hello.identity)
-                    || self
-                        .links
-                        .values()
-                        .any(|link| link.peer != peer && link.identity == Some(hello.identity) && fresh(link))
+                    || (!is_owner(player)
+                        && self.links.values().any(|link| {
+                            link.peer != peer && link.identity == Some(hello.identity) && fresh(link)
+                        }))
             }
             // The middle of a star serves the spectators.
             Identity::Spectator if self.setup.is_mesh() => true,

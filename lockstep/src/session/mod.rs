@@ -45,11 +45,11 @@ use crate::pace::alignment::Alignment;
 use crate::pace::pacing::{Meter, Planner, TurnPlan};
 use crate::packet::{Bye, PayloadFormat, TurnsPacket, link_key};
 use crate::session::checksum::Checksums;
-use crate::session::config::{ConfigError, SessionConfig};
+use crate::session::config::{ConfigError, SessionConfig, Topology};
 use crate::session::event::{Event, Failure, Stats};
 use crate::session::link::{Link, LinkPhase};
 use crate::session::stream::Stream;
-use crate::value::action::Action;
+use crate::value::action::{Action, AnyAction};
 use crate::value::bits::BitWriter;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
 use crate::value::time::Instant;
@@ -176,13 +176,35 @@ fn players_in(set: u16) -> impl Iterator<Item = PlayerId> {
     (0..PLAYERS_MAX).map(PlayerId).filter(move |player| set & (1 << player.0) != 0)
 }
 
+impl Session<AnyAction> {
+    /// The relay of a match of any game: it forwards actions without reading them. `action_bits` is [`Action::MAX_BITS`] of the game.
+    ///
+    /// What a game's own peers cannot decode runs as "no action" on all of them. (A relay of type `Session<A>`, by [`Session::new`] with
+    /// [`Identity::Relay`], refuses such actions at once.)
+    ///
+    /// # Errors
+    /// A setting out of range.
+    pub fn relay(config: SessionConfig, action_bits: u32, now: Instant) -> Result<Self, ConfigError> {
+        Self::with_action_bits(config.topology(Topology::Relay), Identity::Relay, action_bits, now)
+    }
+}
+
 impl<A: Action> Session<A> {
     /// A session of one peer. Most callers use [`Session::host`], [`Session::join`] or [`Session::single`].
     ///
     /// # Errors
     /// A setting out of range, or a player number that the match does not have.
     pub fn new(config: SessionConfig, identity: Identity, now: Instant) -> Result<Self, ConfigError> {
-        config.check(A::MAX_BITS)?;
+        Self::with_action_bits(config, identity, A::MAX_BITS, now)
+    }
+
+    fn with_action_bits(
+        config: SessionConfig,
+        identity: Identity,
+        action_bits: u32,
+        now: Instant,
+    ) -> Result<Self, ConfigError> {
+        config.check(action_bits)?;
         if let Identity::Player(player) = identity
             && player.0 >= config.players
         {
@@ -193,12 +215,12 @@ impl<A: Action> Session<A> {
             return Err(ConfigError::NoKey);
         }
         let format = if config.input_mode {
-            PayloadFormat::Fixed(A::MAX_BITS)
+            PayloadFormat::Fixed(action_bits)
         } else {
             PayloadFormat::Variable(config.turn_bytes_max * 8)
         };
         if let Some(saved) = &config.resume {
-            save::check::<A>(saved, &config, format)?;
+            save::check::<A>(saved, &config, action_bits, format)?;
         }
         let secret = secret_of(&config, identity, now);
         let last_turn = config.turns.map(|turns| turns - 1);
@@ -212,7 +234,7 @@ impl<A: Action> Session<A> {
             lobby: Lobby::new(now),
             links: Links::default(),
             streams: (0..config.players).map(|_| Stream::new(config.first_entry())).collect(),
-            local: Local::new(&config, A::MAX_BITS),
+            local: Local::new(&config, action_bits),
             gate: Gate { last_turn, ..Gate::default() },
             waiting: Waiting::default(),
             lateness: Lateness::default(),
@@ -232,7 +254,14 @@ impl<A: Action> Session<A> {
             stats: Stats::default(),
             buffers: Buffers::default(),
             action: PhantomData,
-            setup: Setup { format, config_hash: config.hash(A::MAX_BITS), identity, secret, config },
+            setup: Setup {
+                format,
+                action_bits,
+                config_hash: config.hash(action_bits),
+                identity,
+                secret,
+                config,
+            },
         };
         session.take_up();
         Ok(session)

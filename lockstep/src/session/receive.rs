@@ -4,13 +4,14 @@ use crate::packet::{
     self, Bye, Challenge, Hello, Lobby, PROTOCOL_VERSION, Packet, Refusal, Refuse, Transfer, TurnsPacket,
     Welcome,
 };
+use crate::session::config::Topology;
 use crate::session::event::{Event, Failure};
 use crate::session::link::LinkPhase;
 use crate::session::lobby::Reply;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::codec;
-use crate::value::entry::{EndReason, Entry, Extra};
+use crate::value::entry::{EndReason, Entry, Extra, Payload};
 use crate::value::ids::{Identity, PeerId};
 use crate::value::time::Duration;
 
@@ -197,7 +198,11 @@ impl<A: Action> Session<A> {
                 if entry.end().is_some() && !self.setup.config.input_mode {
                     return false;
                 }
-                if codec::validate::<A>(&entry.payload, actions_max, &mut self.buffers.recoded).is_err() {
+                // A relay does not know the game, so it cannot refuse actions that do not decode: see `push_entry`.
+                let is_read = from != Identity::Relay;
+                if is_read
+                    && codec::validate::<A>(&entry.payload, actions_max, &mut self.buffers.recoded).is_err()
+                {
                     return false;
                 }
             }
@@ -227,7 +232,7 @@ impl<A: Action> Session<A> {
                 && from == self.setup.coordinator()
                 && from != Identity::Player(segment.player);
             let is_idle = match self.setup.config.input_mode {
-                true => entry.payload == codec::zeros(A::MAX_BITS),
+                true => entry.payload == codec::zeros(self.setup.action_bits),
                 false => entry.payload.is_none(),
             };
             from_middle
@@ -321,9 +326,9 @@ impl<A: Action> Session<A> {
         let mut taken = false;
         let ended_before = stream.end().is_some();
         for (entry, number) in entries.iter().zip(segment.first..) {
-            if number < stream.next() {
+            if number < self.streams[player.index()].next() {
                 self.stats.entries_repeated += 1;
-            } else if stream.end().is_some() {
+            } else if self.streams[player.index()].end().is_some() {
                 self.stats.entries_late += 1;
             } else if number >= newest_allowed {
                 self.stats.entries_unexpected += 1;
@@ -342,22 +347,40 @@ impl<A: Action> Session<A> {
                     self.links[index].looked_first.note(had_before > number);
                 }
                 self.pace.alignment.note_arrival(number, self.now);
-                stream.push(entry.clone());
-                self.stats.entries_received += 1;
+                self.push_entry(player, entry.clone());
                 taken = true;
             }
         }
         if taken {
+            let stream = &mut self.streams[player.index()];
             stream.source = Some(self.links[index].peer);
             if let Some(signing) = &mut self.signing {
                 signing.note_passed(player, self.links[index].identity);
             }
-            let dropped = matches!(stream.end(), Some((_, EndReason::Dropped))) && !ended_before;
+            let end = self.streams[player.index()].end();
+            let dropped = matches!(end, Some((_, EndReason::Dropped))) && !ended_before;
             self.mark_fresh(player, index);
             if dropped {
                 self.close_link_of(player);
             }
         }
+    }
+
+    /// Appends a new entry. Actions that a relay has passed on and that do not decode are "no action", on every peer alike.
+    fn push_entry(&mut self, player: crate::PlayerId, mut entry: Entry) {
+        let config = &self.setup.config;
+        let actions_max = if config.input_mode { 1 } else { config.actions_per_turn_max };
+        let is_unread = config.topology == Topology::Relay && !self.setup.is_relay();
+        if is_unread
+            && !entry.payload.is_none()
+            && codec::validate::<A>(&entry.payload, actions_max, &mut self.buffers.recoded).is_err()
+        {
+            let is_fixed = config.input_mode;
+            entry.payload = if is_fixed { codec::zeros(self.setup.action_bits) } else { Payload::none() };
+            self.stats.entries_invalid += 1;
+        }
+        self.streams[player.index()].push(entry);
+        self.stats.entries_received += 1;
     }
 
     /// Entries of a player have arrived over a link; other links may lack them.

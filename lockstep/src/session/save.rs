@@ -119,9 +119,10 @@ impl<A: Action> Session<A> {
 pub(super) fn check<A: Action>(
     saved: &SavedMatch,
     config: &SessionConfig,
+    action_bits: u32,
     format: PayloadFormat,
 ) -> Result<(), ConfigError> {
-    if saved.settings_hash != config.settings_hash(A::MAX_BITS) || saved.format != format {
+    if saved.settings_hash != config.settings_hash(action_bits) || saved.format != format {
         return Err(ConfigError::OtherMatch);
     }
     if !plan_is_sound(saved.plan, config) {

@@ -16,6 +16,8 @@ pub(crate) struct Setup {
     pub(super) config: SessionConfig,
     /// Layout of actions in packets.
     pub(super) format: PayloadFormat,
+    /// [`crate::Action::MAX_BITS`] of the game.
+    pub(super) action_bits: u32,
     /// The hash that the handshake compares.
     pub(super) config_hash: u64,
     pub(super) identity: Identity,

@@ -1,6 +1,7 @@
 //! Actions: what players do, as values of the game's own type that are encoded as bits.
 
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
+use crate::value::entry::Payload;
 
 /// An action of a player: an order to units, or the sampled buttons of one frame.
 ///
@@ -38,5 +39,44 @@ impl Action for NoAction {
 
     fn decode(_: &mut BitReader<'_>) -> Result<Self, DecodeError> {
         Err(DecodeError::OutOfRange { value: 1, max: 0 })
+    }
+}
+
+/// The actions of any game, for a relay that knows none: all bits of one entry, unread. See [`crate::Session::relay`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AnyAction(Payload);
+
+impl Action for AnyAction {
+    const MAX_BITS: u32 = ACTION_BITS_MAX;
+
+    fn encode(&self, out: &mut BitWriter) {
+        out.write_slice(self.0.bytes(), self.0.bit_count());
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        let bit_count = input.bits_left();
+        let mut payload = Payload { bit_count, ..Payload::none() };
+        while input.bits_left() > 0 {
+            payload.bytes.push(input.read_bits(input.bits_left().min(8))? as u8);
+        }
+        Ok(Self(payload))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_action_is_passed_on_bit_by_bit() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        for bit_count in [1, 7, 8, 9, 64, 130, 2_048] {
+            let given = Payload::new(&bytes, bit_count);
+            let mut reader = BitReader::with_bit_count(given.bytes(), bit_count);
+            let action = AnyAction::decode(&mut reader).unwrap();
+            let mut writer = BitWriter::new();
+            action.encode(&mut writer);
+            assert_eq!((writer.bytes(), writer.bit_count()), (given.bytes(), bit_count));
+        }
     }
 }

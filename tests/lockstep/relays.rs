@@ -1,0 +1,171 @@
+//! Relays that know nothing of the game, and what such a relay lets through.
+
+use std::collections::VecDeque;
+
+use crate::toy::{Order, Toy, bot};
+use testudo_lockstep::action::AnyAction;
+use testudo_lockstep::{
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, PeerId, PlayerId,
+    Session, SessionConfig, SessionPhase, Simulation, Topology, claimed_identity,
+};
+
+/// An order, or bits that no honest peer can decode as one.
+enum LooseOrder {
+    Sound(Order),
+    Junk,
+}
+
+impl Action for LooseOrder {
+    const MAX_BITS: u32 = Order::MAX_BITS;
+
+    fn encode(&self, out: &mut BitWriter) {
+        match self {
+            Self::Sound(order) => order.encode(out),
+            // The start of a shout that has no number.
+            Self::Junk => out.write_bits(0b11111, 5),
+        }
+    }
+
+    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
+        if input.bits_left() > 5 {
+            return Order::decode(input).map(Self::Sound);
+        }
+        input.read_bits(5).map(|_| Self::Junk)
+    }
+}
+
+/// A cheat's copy of the game: it runs honest orders as everybody does, and its own junk as nothing.
+#[derive(Default)]
+struct Cheat(Toy);
+
+impl Simulation for Cheat {
+    type Action = LooseOrder;
+
+    fn apply(&mut self, player: PlayerId, action: &LooseOrder) {
+        if let LooseOrder::Sound(order) = action {
+            self.0.apply(player, order);
+        }
+    }
+
+    fn step(&mut self, frames_per_second: u32) {
+        self.0.step(frames_per_second);
+    }
+
+    fn checksum(&mut self) -> u64 {
+        self.0.checksum()
+    }
+}
+
+/// Packets in flight: receiver, sender, bytes.
+type Wire = VecDeque<(u32, PeerId, Vec<u8>)>;
+
+/// Sends everything that a session has to send.
+fn flush<A: Action>(session: &mut Session<A>, own: u32, now: Instant, wire: &mut Wire) {
+    let mut packet = Vec::new();
+    while let Some(to) = session.poll_transmit(now, &mut packet) {
+        wire.push_back((to.0, PeerId(own), packet.clone()));
+    }
+}
+
+fn guest<S: Simulation + Default>(config: &SessionConfig, player: u8, relay: u32) -> Driver<S> {
+    let session = Session::join(config.clone(), PlayerId(player), PeerId(relay), Instant::ZERO);
+    Driver::new(S::default(), session.unwrap())
+}
+
+#[test]
+fn what_a_relay_cannot_read_and_nobody_can_decode_runs_as_no_action_everywhere() {
+    let config = SessionConfig::new(3).turns(100).topology(Topology::Relay);
+    const RELAY: u32 = 3;
+    let mut relay = Session::<AnyAction>::relay(config.clone(), Order::MAX_BITS, Instant::ZERO).unwrap();
+    let mut honest = [0, 1].map(|player| guest::<Toy>(&config, player, RELAY));
+    let mut cheat = guest::<Cheat>(&config, 2, RELAY);
+    let mut wire = Wire::new();
+    let mut now = Instant::ZERO;
+    let is_over = |drivers: &[Driver<Toy>; 2]| drivers.iter().all(|driver| driver.session().is_over());
+    while !is_over(&honest) && now < Instant::from_millis(120_000) {
+        now = now + Duration::from_millis(5);
+        for (to, from, packet) in std::mem::take(&mut wire) {
+            match to {
+                RELAY => relay.handle_packet(now, from, &packet),
+                2 => cheat.session_mut().handle_packet(now, from, &packet),
+                player => honest[player as usize].session_mut().handle_packet(now, from, &packet),
+            }
+        }
+        relay.handle_timeout(now);
+        flush(&mut relay, RELAY, now, &mut wire);
+        for (player, driver) in (0_u32..).zip(&mut honest) {
+            driver.advance_with(now, |turn, _, session| {
+                if let Some(order) = bot(1, turn.0, player as u8) {
+                    let _ = session.submit(&order);
+                }
+            });
+            flush(driver.session_mut(), player, now, &mut wire);
+        }
+        cheat.advance_with(now, |turn, _, session| {
+            let order = if turn.0 % 3 == 0 { LooseOrder::Junk } else { LooseOrder::Sound(Order::Push(5)) };
+            let _ = session.submit(&order);
+        });
+        flush(cheat.session_mut(), 2, now, &mut wire);
+    }
+    let [first, second] = &honest;
+    for driver in &honest {
+        assert_eq!(driver.session().phase(), SessionPhase::Finished);
+        let orders_of = |player: u8| driver.simulation().log.iter().filter(move |entry| entry.1 == player);
+        assert!(orders_of(2).count() > 30, "the cheat's honest orders run");
+        assert!(driver.session().stats().entries_invalid > 20, "{:?}", driver.session().stats());
+    }
+    assert_eq!(first.simulation().log, second.simulation().log);
+    assert_eq!(first.simulation().checksum(), second.simulation().checksum());
+    assert_eq!(relay.stats().entries_invalid, 0, "the relay read none of them");
+}
+
+#[test]
+fn a_relay_of_another_game_refuses_the_players() {
+    let config = SessionConfig::new(2).topology(Topology::Relay);
+    let mut relay = Session::<AnyAction>::relay(config.clone(), 32, Instant::ZERO).unwrap();
+    let mut driver = guest::<Toy>(&config, 0, 2);
+    let mut wire = Wire::new();
+    for step in 1..200 {
+        let now = Instant::from_millis(step * 5);
+        flush(driver.session_mut(), 0, now, &mut wire);
+        for (to, from, packet) in std::mem::take(&mut wire) {
+            match to {
+                2 => relay.handle_packet(now, from, &packet),
+                _ => driver.session_mut().handle_packet(now, from, &packet),
+            }
+        }
+        flush(&mut relay, 2, now, &mut wire);
+    }
+    assert!(matches!(driver.session().phase(), SessionPhase::Failed(_)), "{:?}", driver.session().phase());
+}
+
+/// Runs the lobby of one player and a relay; returns whether the player was let in.
+fn knock(relay: &mut Session<AnyAction>, config: SessionConfig, from: u32, start_ms: u64) -> bool {
+    let mut player =
+        Session::<Order>::join(config, PlayerId(0), PeerId(9), Instant::from_millis(start_ms)).unwrap();
+    let mut wire = Wire::new();
+    for step in 0..40 {
+        let now = Instant::from_millis(start_ms + step * 5);
+        flush(&mut player, from, now, &mut wire);
+        flush(relay, 9, now, &mut wire);
+        for (to, from, packet) in std::mem::take(&mut wire) {
+            if to == 9 {
+                relay.handle_packet(now, from, &packet);
+            } else {
+                player.handle_packet(now, from, &packet);
+            }
+        }
+    }
+    player.knows(PeerId(9)) && !player.is_over() && relay.knows(PeerId(from))
+}
+
+#[test]
+fn who_shows_the_secret_of_its_place_is_back_in_the_lobby_at_once() {
+    let config = SessionConfig::new(2).topology(Topology::Relay).turns(100);
+    let mut relay = Session::<AnyAction>::relay(config.clone(), Order::MAX_BITS, Instant::ZERO).unwrap();
+    assert!(knock(&mut relay, config.clone().seat_secret([7; 16]), 1, 0));
+    assert!(!knock(&mut relay, config.clone().seat_secret([8; 16]), 2, 300), "the place is taken");
+    assert!(!knock(&mut relay, config.clone(), 3, 600), "no secret is no secret");
+    assert!(knock(&mut relay, config.seat_secret([7; 16]), 4, 900), "the same player, in a new process");
+    assert!(!relay.knows(PeerId(1)));
+}
