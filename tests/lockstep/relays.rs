@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::action::AnyAction;
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, PeerId, PlayerId,
-    Session, SessionConfig, SessionPhase, Simulation, Topology, claimed_identity,
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Instant, PeerId, PlayerId, Session,
+    SessionConfig, SessionPhase, Simulation, Topology,
 };
 
 /// An order, or bits that no honest peer can decode as one.
