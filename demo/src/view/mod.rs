@@ -1,7 +1,7 @@
 //! The window. It reads clients' states and submits orders; it has no other effect on a simulation. A slow picture only makes time pass
 //! more slowly.
 //!
-//! From the bottom: `paint` draws shapes and letters; `widgets` are buttons, cards and curves; `battle` draws a client's state; `command`
+//! From the bottom: `sound` is heard; `paint` draws shapes and letters; `widgets` are buttons, cards and curves; `battle` draws a client's state; `command`
 //! turns mouse and keys into orders; `hud` surrounds the battle; `screens` combine them; `platform` opens a window or a page for them.
 
 mod battle;
@@ -10,6 +10,7 @@ mod hud;
 mod paint;
 mod platform;
 mod screens;
+mod sound;
 mod widgets;
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -21,9 +21,36 @@ const MARKER: f32 = 0.9;
 const SPARK: f32 = 0.25;
 const CORPSE: f32 = 12.0;
 
-/// Greatest number of marks of one kind, and of corpses, at a time.
+/// Greatest number of marks of one kind, of corpses, and of events that nobody has heard yet, at a time.
 const MARKS_MAX: usize = 400;
 const CORPSES_MAX: usize = 600;
+const EVENTS_MAX: usize = 64;
+
+/// Frames from one arrow of an archer to the next.
+const ARROW_EVERY: u32 = 24;
+
+/// Something that can be heard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Happened {
+    /// A unit was hit.
+    Blow,
+    /// An archer has shot.
+    Shot,
+    /// A unit has fallen.
+    Fall,
+    /// A building was hit.
+    Siege,
+    /// A building has fallen.
+    Crash,
+}
+
+/// An event of the battle: where, and to whom.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct BattleEvent {
+    pub(crate) what: Happened,
+    pub(crate) at: Vec2,
+    pub(crate) army: u8,
+}
 
 /// A unit in the picture before.
 #[derive(Clone, Copy)]
@@ -84,9 +111,22 @@ pub(crate) struct Effects {
     /// The buildings of the picture before, and those that have fallen.
     buildings: Vec<BuildingLook>,
     ruins: Vec<Ruin>,
+    /// What has happened since somebody listened.
+    events: Vec<BattleEvent>,
 }
 
 impl Effects {
+    /// What has happened since the last call.
+    pub(crate) fn take_events(&mut self) -> Vec<BattleEvent> {
+        core::mem::take(&mut self.events)
+    }
+
+    fn note(&mut self, what: Happened, at: Vec2, army: u8) {
+        if self.events.len() < EVENTS_MAX {
+            self.events.push(BattleEvent { what, at, army });
+        }
+    }
+
     /// Reads a client's state. `frame` is its number; `seconds` is the time since the last call in match time, `real` in real time.
     pub(crate) fn observe(&mut self, game: &Game, frame: u32, seconds: f32, real: f32) {
         self.seconds += seconds;
@@ -141,11 +181,9 @@ impl Effects {
                 self.seen.resize(place + 1, None);
             }
             let seen = self.seen[place].get_or_insert(new);
-            if look.hit_points < seen.hit_points {
+            let is_hit = look.hit_points < seen.hit_points;
+            if is_hit {
                 seen.unhurt = 0.0;
-                if self.sparks.len() < MARKS_MAX {
-                    self.sparks.push(Mark { at, age: 0.0, army, attacks: true });
-                }
             }
             seen.whole = seen.whole.max(look.hit_points);
             (seen.hit_points, seen.at, seen.frame) = (look.hit_points, at, frame);
@@ -153,9 +191,19 @@ impl Effects {
                 let turned = seen.facing + aim.normalize_or_zero() * 0.5;
                 seen.facing = turned.try_normalize().unwrap_or(seen.facing);
             }
+            if is_hit {
+                if self.sparks.len() < MARKS_MAX {
+                    self.sparks.push(Mark { at, age: 0.0, army, attacks: true });
+                }
+                self.note(Happened::Blow, at, army);
+            }
+            if is_archer && target.is_some() && frame.wrapping_add(look.index * 7) % ARROW_EVERY == 0 {
+                self.note(Happened::Shot, at, army);
+            }
         }
-        for place in &mut self.seen {
-            let Some(seen) = place.take_if(|seen| seen.frame != frame) else { continue };
+        for place in 0..self.seen.len() {
+            let Some(seen) = self.seen[place].take_if(|seen| seen.frame != frame) else { continue };
+            self.note(Happened::Fall, seen.at, seen.army);
             if self.fallen.len() < MARKS_MAX {
                 self.fallen.push(Mark { at: seen.at, age: 0.0, army: seen.army, attacks: false });
             }
@@ -166,9 +214,17 @@ impl Effects {
             self.corpses.push_back(Corpse { at, facing, is_archer, army, age: 0.0 });
         }
         let standing: Vec<BuildingLook> = game.building_looks().collect();
-        for look in &self.buildings {
-            if !standing.iter().any(|other| other.number == look.number) {
-                self.ruins.push(Ruin { look: *look, age: 0.0 });
+        for look in core::mem::take(&mut self.buildings) {
+            let at = place(look.centre);
+            match standing.iter().find(|other| other.number == look.number) {
+                None => {
+                    self.ruins.push(Ruin { look, age: 0.0 });
+                    self.note(Happened::Crash, at, look.army);
+                }
+                Some(now) if now.hit_points < look.hit_points => {
+                    self.note(Happened::Siege, at, look.army);
+                }
+                Some(_) => {}
             }
         }
         self.buildings = standing;

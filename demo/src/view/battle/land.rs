@@ -1,6 +1,6 @@
-//! Draws the ground of a map: water with its shores, and trees.
+//! Draws the ground of a map: water with its shores, trees, and rocks.
 
-use macroquad::color::WHITE;
+use macroquad::color::{Color, WHITE};
 use macroquad::math::{Rect, Vec2, vec2};
 
 use crate::game::{Game, Scenery};
@@ -8,13 +8,12 @@ use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::place;
-use crate::view::paint::palette::{CANOPY, MOSS, SHORE, WATER, faded, mixed};
+use crate::view::paint::palette::{
+    BACKDROP, CANOPY, CANOPY_DARK, DEEP, EARTH, ROCK, ROCK_DARK, SHORE, WATER, faded, mixed,
+};
 
-/// Width of the shore, units of length.
-const SHORE_WIDTH: f32 = 0.5;
-
-/// Number of trees across the longer side of a wooded field; larger fields have larger trees.
-const TREES_ACROSS: f32 = 58.0;
+/// Characters of a hand-made map across its longer side, about. Shores and trees follow it, so larger fields have larger ones.
+const CHARACTERS_ACROSS: f32 = 58.0;
 
 /// Number of ripples across the longer side.
 const RIPPLES_ACROSS: f32 = 26.0;
@@ -22,26 +21,83 @@ const RIPPLES_ACROSS: f32 = 26.0;
 /// Draws water and woods, which lie below everything else.
 pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, seconds: f32) {
     let long = 2.0 * place(game.field_half()).max_element();
+    let character = long / CHARACTERS_ACROSS;
     let waters = || {
         game.scenery().filter_map(|scenery| match scenery {
             Scenery::Water { centre, half } => Some((place(centre), place(half))),
             _ => None,
         })
     };
-    for (centre, half) in waters() {
-        batch.block(view.rect_at(centre, half + Vec2::splat(SHORE_WIDTH)), SHORE);
+    let woods = || {
+        game.scenery().filter_map(|scenery| match scenery {
+            Scenery::Wood { centre, half } => Some((place(centre), place(half))),
+            _ => None,
+        })
+    };
+    for (centre, half) in woods() {
+        undergrowth(batch, view, area(centre, half), character);
+    }
+    // Each layer as a whole, because the rectangles of a lake touch.
+    for (beyond, color) in [(0.34, faded(EARTH, 0.8)), (0.2, SHORE), (0.0, WATER)] {
+        for (centre, half) in waters() {
+            shape_of_water(batch, view, area(centre, half), character, beyond * character, color);
+        }
     }
     for (centre, half) in waters() {
-        batch.block(view.rect_at(centre, half), WATER);
-    }
-    for (centre, half) in waters() {
+        let deep = (half - Vec2::splat(0.3 * character)).max(Vec2::ZERO) * view.camera.scale;
+        batch.stretched(Sprite::Stain, view.at(centre), deep, faded(DEEP, 0.9));
         ripples(batch, view, area(centre, half), long / RIPPLES_ACROSS, seconds);
     }
-    for scenery in game.scenery() {
-        if let Scenery::Wood { centre, half } = scenery {
-            let (centre, half) = (place(centre), place(half));
-            batch.block(view.rect_at(centre, half), faded(MOSS, 0.8));
-            trees(batch, view, area(centre, half), long / TREES_ACROSS);
+    for (centre, half) in woods() {
+        trees(batch, view, area(centre, half), character);
+    }
+}
+
+/// One layer of a rectangle of water: its inner part, and discs of different sizes along the edge in place of straight lines and corners.
+/// The layer ends about `beyond` units outside of the rectangle.
+fn shape_of_water(batch: &mut Batch, view: &View, water: Rect, character: f32, beyond: f32, color: Color) {
+    let inset = 0.36 * character;
+    let inner = Rect::new(
+        water.x + inset,
+        water.y + inset,
+        (water.w - 2.0 * inset).max(0.0),
+        (water.h - 2.0 * inset).max(0.0),
+    );
+    let grown = (inset + beyond).max(0.0);
+    if !view.camera.seen(view.rect).overlaps(&water) {
+        return;
+    }
+    batch.block(
+        view.rect_at(inner.center(), inner.size() / 2.0 + Vec2::splat((beyond * 0.5).max(0.0))),
+        color,
+    );
+    let apart = 0.5 * character;
+    let mut disc = |at: Vec2| {
+        let hash = scattered((at.x * 8.0) as i32, (at.y * 8.0) as i32);
+        let radius = grown * (0.8 + 0.45 * (hash >> 8 & 0xff) as f32 / 255.0);
+        if radius > 0.0 {
+            batch.sprite(Sprite::Disc, view.at(at), radius * view.camera.scale, color);
+        }
+    };
+    let steps = |length: f32| (length / apart).ceil().max(1.0) as i32;
+    for n in 0..=steps(inner.w) {
+        let x = inner.x + inner.w * n as f32 / steps(inner.w) as f32;
+        disc(vec2(x, inner.y));
+        disc(vec2(x, inner.bottom()));
+    }
+    for n in 1..steps(inner.h) {
+        let y = inner.y + inner.h * n as f32 / steps(inner.h) as f32;
+        disc(vec2(inner.x, y));
+        disc(vec2(inner.right(), y));
+    }
+}
+
+/// The dark ground below trees.
+fn undergrowth(batch: &mut Batch, view: &View, area: Rect, character: f32) {
+    for (at, hash) in scatter(area, character * 1.4) {
+        let radius = character * (1.5 + 0.5 * (hash >> 8 & 0xff) as f32 / 255.0);
+        if view.sees(at, radius) {
+            batch.sprite(Sprite::Stain, view.at(at), radius * view.camera.scale, faded(CANOPY_DARK, 0.75));
         }
     }
 }
@@ -70,12 +126,55 @@ pub(crate) fn scattered(x: i32, y: i32) -> u32 {
 
 fn trees(batch: &mut Batch, view: &View, area: Rect, apart: f32) {
     for (at, hash) in scatter(area, apart) {
-        let radius = apart * (0.42 + 0.22 * (hash >> 16 & 0xff) as f32 / 255.0);
+        let radius = apart * (0.5 + 0.26 * (hash >> 16 & 0xff) as f32 / 255.0);
         if view.sees(at, radius) {
             let (at, radius) = (view.at(at), radius * view.camera.scale);
-            batch.sprite(Sprite::Shadow, at + Vec2::splat(radius * 0.35), radius * 1.3, WHITE);
-            let color = mixed(CANOPY, MOSS, (hash >> 24 & 0xf) as f32 / 24.0);
-            batch.turned(Sprite::Boulder, at, radius, Vec2::from_angle(hash as f32), color);
+            batch.sprite(Sprite::Shadow, at + Vec2::splat(radius * 0.4), radius * 1.3, WHITE);
+            let color = mixed(CANOPY, CANOPY_DARK, (hash >> 24 & 0xf) as f32 / 18.0);
+            batch.turned(Sprite::Tree, at, radius, Vec2::from_angle((hash & 7) as f32 * 0.1 - 0.35), color);
+        }
+    }
+}
+
+/// A rock: stones side by side, the same in every picture.
+pub(crate) fn rock(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2) {
+    /// Distance of the stones, units, and most of them along a side.
+    const APART: f32 = 1.25;
+    const ALONG_MAX: f32 = 12.0;
+    let rect = view.rect_at(centre, half);
+    let scale = view.camera.scale;
+    batch.stretched(
+        Sprite::Tile,
+        rect.center() + Vec2::splat(0.5 * scale),
+        rect.size() / 2.0 + Vec2::splat(0.1 * scale),
+        faded(BACKDROP, 0.4),
+    );
+    batch.stretched(
+        Sprite::Stain,
+        rect.center(),
+        rect.size() * 0.5 + Vec2::splat(1.6 * scale),
+        faded(BACKDROP, 0.4),
+    );
+    batch.stretched(Sprite::Tile, rect.center(), rect.size() / 2.0, ROCK_DARK);
+    let apart = APART.max(2.0 * half.max_element() / ALONG_MAX);
+    let count = |length: f32| (length / apart).round().max(1.0);
+    let (columns, rows) = (count(2.0 * half.x), count(2.0 * half.y));
+    let step = half * 2.0 / vec2(columns, rows);
+    for y in 0..rows as i32 {
+        for x in 0..columns as i32 {
+            let hash = scattered(x + 31 * centre.x as i32, y + 17 * centre.y as i32);
+            let part = |shift: u32| (hash >> shift & 0xff) as f32 / 255.0 - 0.5;
+            let at = centre - half + (vec2(x as f32, y as f32) + Vec2::splat(0.5)) * step;
+            let at = at + vec2(part(0), part(8)) * step * 0.3;
+            let radius = step.max_element() * (0.56 + 0.26 * part(16));
+            let color = mixed(ROCK, ROCK_DARK, 0.1 + 0.45 * (part(20) + 0.5));
+            batch.turned(
+                Sprite::Boulder,
+                view.at(at),
+                radius * scale,
+                Vec2::from_angle(0.9 * part(4)),
+                color,
+            );
         }
     }
 }

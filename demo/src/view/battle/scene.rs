@@ -13,8 +13,8 @@ use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place, units};
 use crate::view::paint::palette::{
-    BACKDROP, BOULDER, DYING, GROUND, HEALTHY, MOSS, OUTSIDE, ROCK, ROCK_DARK, SELECTION, STRAW, TEXT,
-    WOUNDED, army, faded, mixed,
+    BACKDROP, BOULDER, DYING, EARTH, GRASS, GROUND, HEALTHY, MOSS, OUTSIDE, ROCK, ROCK_DARK, SELECTION,
+    STRAW, TEXT, TIMBER, WOUNDED, army, faded, mixed,
 };
 
 /// Radius of a unit, units of length.
@@ -68,11 +68,13 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<
             batch.sprite(Sprite::Shadow, view.at(*at) + Vec2::splat(radius * 0.22), radius * 1.45, WHITE);
         }
     }
+    // Many rings side by side would hide who stands in them.
+    let strength = if extras.chosen.len() <= BARS_MAX { 1.0 } else { 0.6 };
     for (look, at) in &looks {
         if look.army == extras.player && extras.chosen.contains((look.index, look.body)) {
-            let ring = (radius * 1.4).max(3.0);
-            batch.sprite(Sprite::Stain, view.at(*at), ring * 1.1, faded(SELECTION, 0.35));
-            batch.sprite(Sprite::Ring, view.at(*at), ring, SELECTION);
+            let ring = (radius * 1.26).max(3.0);
+            batch.sprite(Sprite::Stain, view.at(*at), ring * 1.25, faded(SELECTION, 0.5 * strength));
+            batch.sprite(Sprite::Ring, view.at(*at), ring, faded(SELECTION, strength));
         }
     }
     for (look, at) in &looks {
@@ -104,12 +106,17 @@ fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
     batch.block(view.rect, OUTSIDE);
     batch.block(view.rect_at(Vec2::ZERO, half), GROUND);
     patches(batch, view, half);
+    for look in game.building_looks() {
+        let trodden = place(look.half) * 2.6 * view.camera.scale;
+        batch.stretched(Sprite::Stain, view.at(place(look.centre)), trodden, faded(EARTH, 0.8));
+    }
+    grass(batch, view, half);
     land::draw(batch, game, view, extras.effects.seconds());
     for scenery in game.scenery() {
         match scenery {
             Scenery::Water { .. } | Scenery::Wood { .. } => {}
             Scenery::Rock { centre, half } => {
-                block(batch, view.rect_at(place(centre), place(half)), ROCK, ROCK_DARK);
+                land::rock(batch, view, place(centre), place(half));
             }
             Scenery::Building(look) if look.is_keep => {
                 keep(batch, view, place(look.centre), place(look.half), army(look.army));
@@ -156,6 +163,32 @@ fn patches(batch: &mut Batch, view: &View, half: Vec2) {
     }
 }
 
+/// Blades of grass, fewer of them from far away.
+fn grass(batch: &mut Batch, view: &View, half: Vec2) {
+    /// Distance between tufts, units of length; most of them across; below this scale they are left out, pixels per unit.
+    const APART: f32 = 2.4;
+    const ACROSS_MAX: f32 = 44.0;
+    const SCALE_MIN: f32 = 5.0;
+    if view.camera.scale < SCALE_MIN {
+        return;
+    }
+    let seen = view.camera.seen(view.rect);
+    let apart = APART.max(seen.w.max(seen.h) / ACROSS_MAX);
+    let cell = |at: f32, half: f32| (at.clamp(-half, half) / apart).floor() as i32;
+    for y in cell(seen.y, half.y)..=cell(seen.bottom(), half.y) {
+        for x in cell(seen.x, half.x)..=cell(seen.right(), half.x) {
+            let hash = land::scattered(x.wrapping_mul(3) + 11, y.wrapping_mul(5) + 7);
+            let part = |shift: u32| (hash >> shift & 0xff) as f32 / 255.0;
+            let at = vec2(x as f32 + part(0), y as f32 + part(8)) * apart;
+            if at.x.abs() < half.x && at.y.abs() < half.y {
+                let size = (0.22 + 0.16 * part(16)) * view.camera.scale;
+                let color = mixed(GRASS, STRAW, part(24) * 0.7);
+                batch.sprite(Sprite::Tuft, view.at(at), size, faded(color, 0.7));
+            }
+        }
+    }
+}
+
 /// A small flag where the player's recruits gather, unless that is the army's starting position.
 fn rally(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
     if let Some(at) = game.rally(extras.player)
@@ -169,15 +202,16 @@ fn rally(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
 
 /// A flag on its pole, in the wind.
 fn flag(batch: &mut Batch, at: Vec2, size: f32, seconds: f32, color: Color) {
+    const PIECES: u8 = 12;
     let top = at - vec2(0.0, size * 1.5);
     batch.line(at, top, (size * 0.1).max(1.0), TEXT);
-    for n in 0..5_u8 {
-        let along = |n: f32| {
-            let wave = (seconds * 5.0 - n * 0.9).sin() * 0.018 * n;
-            top + vec2(n * 0.26, 0.3 + wave) * size
-        };
-        let (from, to) = (along(f32::from(n)), along(f32::from(n) + 1.0));
-        batch.line(from, to, size * 0.6, mixed(color, BACKDROP, if n % 2 == 0 { 0.0 } else { 0.12 }));
+    for n in 0..PIECES {
+        let part = f32::from(n) / f32::from(PIECES);
+        let wave = (seconds * 5.0 - part * 5.0).sin();
+        let from = top + vec2(part * 1.3, 0.3 + wave * 0.09 * part) * size;
+        let piece = Rect::new(from.x, from.y - size * 0.3, size * 1.36 / f32::from(PIECES), size * 0.6);
+        // Folds in light and shade.
+        batch.block(piece, mixed(color, BACKDROP, 0.12 - 0.12 * (seconds * 5.0 - part * 5.0).cos()));
     }
 }
 
@@ -200,23 +234,57 @@ fn block(batch: &mut Batch, rect: Rect, top: Color, side: Color) {
 
 fn keep(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2, color: Color) {
     let rect = view.rect_at(centre, half);
-    block(batch, rect, mixed(ROCK, color, 0.35), mixed(ROCK_DARK, color, 0.2));
-    // Four towers, and the army's sign in the yard.
-    let tower = half.x * 0.34;
+    let stone = mixed(ROCK, color, 0.3);
+    block(batch, rect, stone, mixed(ROCK_DARK, color, 0.2));
+    battlements(batch, rect, mixed(stone, WHITE, 0.12));
+    // The yard, four towers, and the army's sign.
+    let yard = view.rect_at(centre, half * 0.62);
+    batch.block(yard, mixed(ROCK_DARK, color, 0.3));
+    batch.block(Rect { h: yard.h * 0.12, ..yard }, faded(BACKDROP, 0.35));
+    let tower = half.x * 0.32;
     for (x, y) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
-        let at = view.at(centre + vec2(x, y) * (half - Vec2::splat(tower * 0.6)));
-        batch.sprite(Sprite::Ball, at, tower * view.camera.scale, mixed(ROCK, color, 0.55));
+        let at = view.at(centre + vec2(x, y) * (half - Vec2::splat(tower * 0.55)));
+        let radius = tower * view.camera.scale;
+        batch.sprite(Sprite::Shadow, at + Vec2::splat(radius * 0.3), radius * 1.3, WHITE);
+        batch.sprite(Sprite::Ball, at, radius, mixed(ROCK, color, 0.5));
+        batch.sprite(Sprite::Ball, at, radius * 0.55, mixed(ROCK, color, 0.8));
     }
-    batch.sprite(Sprite::Shield, view.at(centre), half.x * 0.5 * view.camera.scale, color);
+    batch.sprite(Sprite::Shield, view.at(centre), half.x * 0.42 * view.camera.scale, color);
 }
 
-/// A long house with a ridge, and the sign of those who are trained in it.
+/// Teeth along the edges of a wall.
+fn battlements(batch: &mut Batch, rect: Rect, color: Color) {
+    const TEETH: u8 = 9;
+    let tooth = rect.size() / (2.0 * f32::from(TEETH));
+    for n in 0..TEETH {
+        let along = vec2(rect.x, rect.y) + rect.size() * ((f32::from(n) + 0.25) / f32::from(TEETH));
+        for y in [rect.y, rect.bottom() - tooth.y * 2.2] {
+            batch.block(Rect::new(along.x, y, tooth.x, tooth.y * 1.2), color);
+        }
+        for x in [rect.x, rect.right() - tooth.x * 1.2] {
+            batch.block(Rect::new(x, along.y, tooth.x * 1.2, tooth.y), color);
+        }
+    }
+}
+
+/// A long house: a roof with two slopes in the army's colour, and the sign of those who are trained in it.
 fn barracks(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2, color: Color) {
+    const PLANKS: u8 = 8;
     let rect = view.rect_at(centre, half);
-    block(batch, rect, mixed(ROCK, color, 0.45), mixed(ROCK_DARK, color, 0.25));
-    let ridge = view.rect_at(centre, half * vec2(0.8, 0.06));
-    batch.block(ridge, mixed(ROCK_DARK, color, 0.4));
-    batch.sprite(Sprite::Arrow, view.at(centre), half.x * 0.45 * view.camera.scale, color);
+    block(batch, rect, TIMBER, mixed(TIMBER, BACKDROP, 0.5));
+    let roof = view.rect_at(centre - vec2(0.0, half.y * 0.06), half * vec2(0.94, 0.9));
+    let (sunny, shady) = (mixed(TIMBER, color, 0.62), mixed(mixed(TIMBER, color, 0.5), BACKDROP, 0.3));
+    batch.block(Rect { h: roof.h / 2.0, ..roof }, sunny);
+    batch.block(Rect { y: roof.y + roof.h / 2.0, h: roof.h / 2.0, ..roof }, shady);
+    for n in 1..PLANKS {
+        let x = roof.x + roof.w * f32::from(n) / f32::from(PLANKS);
+        batch.line(vec2(x, roof.y), vec2(x, roof.bottom()), 1.0, faded(BACKDROP, 0.25));
+    }
+    let ridge = Rect { y: roof.y + roof.h * 0.47, h: roof.h * 0.06, ..roof };
+    batch.block(ridge, mixed(sunny, WHITE, 0.35));
+    let middle = view.at(centre);
+    batch.sprite(Sprite::Disc, middle, half.x * 0.42 * view.camera.scale, faded(BACKDROP, 0.6));
+    batch.sprite(Sprite::Arrow, middle, half.x * 0.36 * view.camera.scale, color);
 }
 
 /// The health of a building that has been hit.

@@ -8,7 +8,8 @@ use testudo_lockstep::simnet::{LinkConfig, Transport};
 
 use crate::app::Desync;
 use crate::cubes::Input;
-use crate::game::{Order, Place, Selection};
+use crate::game::{Order, Place, Selection, Setup};
+use crate::view::paint::camera::Camera;
 
 /// Where the notes go.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
@@ -25,11 +26,13 @@ pub(crate) enum Sink {
 pub(crate) struct OrderLog {
     sink: Sink,
     places: BTreeMap<String, [i32; 4]>,
+    /// The camera in the picture before, and whether that was written.
+    camera: ([f32; 3], bool),
 }
 
 impl OrderLog {
     pub(crate) fn new(sink: Sink) -> Self {
-        Self { sink, places: BTreeMap::new() }
+        Self { sink, places: BTreeMap::new(), camera: ([0.0; 3], true) }
     }
 
     /// Whether notes are written.
@@ -82,6 +85,31 @@ impl OrderLog {
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn checksum(&mut self, turns: u32, checksum: u64) {
         self.write(&json!({ "event": "checksum", "turns": turns, "value": format!("{checksum:016x}") }));
+    }
+
+    /// The match of a window with a simulated network.
+    pub(crate) fn started(&mut self, setup: &Setup, link: &LinkConfig) {
+        let map = setup.map.map_or("open", |map| map.name.as_str());
+        self.note(
+            "match",
+            json!({
+                "seed": setup.seed, "units": setup.units, "map": map,
+                "loss_ppm": link.loss_ppm, "latency_ms": link.latency.as_millis(),
+            }),
+        );
+    }
+
+    /// Writes where the camera is and its scale, once it has come to rest there: units, pixels per unit.
+    pub(crate) fn camera(&mut self, camera: &Camera) {
+        let now = [camera.centre.x, camera.centre.y, camera.scale];
+        let (before, is_written) = self.camera;
+        if now != before {
+            self.camera = (now, false);
+        } else if !is_written {
+            self.camera.1 = true;
+            let tenths = now.map(|value| (value * 10.0).round() / 10.0);
+            self.note("camera", json!(tenths));
+        }
     }
 
     /// This many units are selected now.

@@ -6,6 +6,7 @@ use crate::game::{Command, Order};
 use crate::view::battle::effects::Effects;
 use crate::view::battle::selection::{Chosen, KEYS, Own};
 use crate::view::command::order_log::OrderLog;
+use crate::view::sound::Cue;
 
 /// The meaning of the next left click.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +60,8 @@ pub(crate) struct Side {
     pub(crate) names_group: bool,
     /// Units were ordered to attack, so that hint is done.
     pub(crate) has_attacked: bool,
+    /// What is heard of the last order, until somebody listens.
+    pub(crate) answer: Option<Cue>,
 }
 
 impl Side {
@@ -98,8 +101,11 @@ impl Side {
                 log.order(player, turn, &order, self.chosen.len());
             }
         }
+        let attacks = matches!(told.command, Command::Attack(_) | Command::Strike(_));
+        if is_given && !matches!(told.command, Command::Assign(_)) {
+            self.answer = Some(if attacks { Cue::Attack } else { Cue::Order });
+        }
         if let (Some(at), true) = (told.at, is_given) {
-            let attacks = matches!(told.command, Command::Attack(_) | Command::Strike(_));
             self.effects.mark(at, player, attacks);
             self.has_attacked |= attacks;
         }

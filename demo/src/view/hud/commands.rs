@@ -1,5 +1,6 @@
 //! Buttons for commands to the selected units, and for debug drawing. Each shows its key when the mouse is over it.
 
+use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::draw_rectangle;
 
@@ -36,12 +37,13 @@ const BUTTONS: [(&str, &str, &str, Said); 5] = [
     ("hold", "Hold", "Hold ground, or attack who comes near again: H", Said::Hold),
 ];
 
-/// Draws the bar to the right of a point at its lower left corner; `aim` is the meaning of the next click.
+/// Draws a player's bar to the right of a point at its lower left corner; `aim` is the meaning of the next click.
 pub(crate) fn draw(
     batch: &mut Batch,
     pen: &Pen,
     ui: &mut Ui,
     corner: Vec2,
+    player: u8,
     aim: Option<Aim>,
 ) -> Option<Said> {
     let (mut said, mut tip) = (None, None);
@@ -52,7 +54,7 @@ pub(crate) fn draw(
         if ui.button(pen, name, button, "", is_lit) {
             said = Some(what);
         }
-        icon(batch, what, vec2(button.x + button.w / 2.0, button.y + 16.0));
+        icon(batch, what, army(player), vec2(button.x + button.w / 2.0, button.y + 16.0));
         let below = Rect { y: button.y + 24.0, h: 22.0, ..button };
         pen.label(word, below, Align::Middle, SMALL, TEXT);
         if button.contains(ui.mouse) {
@@ -70,11 +72,11 @@ pub(crate) fn draw(
     said
 }
 
-fn icon(batch: &mut Batch, what: Said, at: Vec2) {
+fn icon(batch: &mut Batch, what: Said, own: Color, at: Vec2) {
     match what {
         Said::All => {
             for x in [-9.0, 0.0, 9.0] {
-                batch.sprite(Sprite::Ball, at + vec2(x, 0.0), 5.0, army(0));
+                batch.sprite(Sprite::Ball, at + vec2(x, 0.0), 5.0, own);
             }
         }
         Said::Aim(Aim::Attack) => batch.turned(Sprite::Arrow, at, 11.0, Vec2::X, DYING),
@@ -83,7 +85,7 @@ fn icon(batch: &mut Batch, what: Said, at: Vec2) {
             batch.turned(Sprite::Arrow, at + vec2(8.0, 0.0), 7.0, Vec2::X, SELECTION);
         }
         Said::Stop => batch.sprite(Sprite::Tile, at, 8.0, TEXT),
-        Said::Hold => batch.sprite(Sprite::Shield, at, 11.0, army(0)),
+        Said::Hold => batch.sprite(Sprite::Shield, at, 11.0, own),
     }
 }
 

@@ -37,10 +37,16 @@ pub(crate) enum Sprite {
     Spark,
     /// A soft stain without an edge.
     Stain,
+    /// A flat disc.
+    Disc,
+    /// The crown of a tree from above.
+    Tree,
+    /// A few blades of grass.
+    Tuft,
 }
 
 /// In the order of their declaration: a line of the texture each.
-const SPRITES: [Sprite; 13] = [
+const SPRITES: [Sprite; 16] = [
     Sprite::Block,
     Sprite::Ball,
     Sprite::Ring,
@@ -54,6 +60,9 @@ const SPRITES: [Sprite; 13] = [
     Sprite::Archer,
     Sprite::Spark,
     Sprite::Stain,
+    Sprite::Disc,
+    Sprite::Tree,
+    Sprite::Tuft,
 ];
 
 /// Sides of the pictures of one shape, texels.
@@ -145,7 +154,7 @@ fn shade(sprite: Sprite, p: Vec2, texel: f32) -> (f32, f32) {
             let rim = edge(0.84 - round).clamp(0.0, 1.0);
             (lit * (1.0 - 0.58 * rim), edge(round - 1.0))
         }
-        Sprite::Ring => (1.0, edge((round - 0.93).abs() - 0.07)),
+        Sprite::Ring => (1.0, edge((round - 0.94).abs() - 0.06)),
         Sprite::Shadow => (0.0, 0.55 * (1.0 - round).clamp(0.0, 1.0).powf(0.8)),
         Sprite::Shield => (1.0, edge(shield(p * 1.35))),
         Sprite::Arrow => (1.0, edge(arrow(p * 1.15))),
@@ -165,22 +174,22 @@ fn shade(sprite: Sprite, p: Vec2, texel: f32) -> (f32, f32) {
             (lit * (1.0 - 0.4 * rim), edge(beyond))
         }
         Sprite::Guard => {
-            // Shoulders, and a shield across the front that is nearly as broad as the place he takes.
-            let body = rounded(p + vec2(0.22, 0.0), vec2(0.52, 0.62), 0.3);
-            let shield = rounded(p - vec2(0.62, 0.0), vec2(0.17, 0.74), 0.17);
-            let head = (p + vec2(0.2, 0.0)).length() - 0.3;
-            let light = if shield < 0.0 { 1.0 } else { 0.72 };
-            let rim = edge((shield + 0.09).max(-shield)).clamp(0.0, 1.0) * 0.25;
-            (light - rim + 0.24 * edge(head).clamp(0.0, 1.0), edge(body.min(shield)))
+            // Shoulders, a head, and a bent shield across the front that is nearly as broad as the place he takes.
+            let body = (vec2((p.x + 0.32) / 0.44, p.y / 0.66).length() - 1.0) * 0.44;
+            let bend = ((p + vec2(0.5, 0.0)).length() - 1.12).abs();
+            let shield = bend.max(p.y.abs() - 0.54).max(0.2 - p.x) - 0.1;
+            let head = (p + vec2(0.26, 0.0)).length() - 0.28;
+            let light = if shield < 0.0 { 1.0 } else { 0.7 };
+            outlined(body.min(shield), light + 0.28 * edge(head).clamp(0.0, 1.0), texel)
         }
         Sprite::Archer => {
             // A slim body, the arc of a bow in front, and the arrow on it.
-            let body = rounded(p + vec2(0.25, 0.0), vec2(0.42, 0.42), 0.34);
-            let bow = ((p + vec2(0.1, 0.0)).length() - 0.86).abs().max(0.2 - p.x) - 0.085;
-            let arrow = rounded(p - vec2(0.42, 0.0), vec2(0.56, 0.07), 0.05);
-            let head = (p + vec2(0.24, 0.0)).length() - 0.24;
-            let light = if body < 0.0 { 0.74 } else { 1.0 };
-            (light + 0.26 * edge(head).clamp(0.0, 1.0), edge(body.min(bow).min(arrow)))
+            let body = rounded(p + vec2(0.3, 0.0), vec2(0.38, 0.42), 0.34);
+            let bow = ((p + vec2(0.16, 0.0)).length() - 0.82).abs().max(0.2 - p.x) - 0.085;
+            let arrow = rounded(p - vec2(0.34, 0.0), vec2(0.52, 0.06), 0.05);
+            let head = (p + vec2(0.28, 0.0)).length() - 0.24;
+            let light = if body < 0.0 { 0.72 } else { 1.0 };
+            outlined(body.min(bow).min(arrow), light + 0.26 * edge(head).clamp(0.0, 1.0), texel)
         }
         Sprite::Spark => {
             let angle = p.y.atan2(p.x);
@@ -191,7 +200,30 @@ fn shade(sprite: Sprite, p: Vec2, texel: f32) -> (f32, f32) {
             let t = (1.0 - round).clamp(0.0, 1.0);
             (1.0, t * t * (3.0 - 2.0 * t))
         }
+        Sprite::Disc => (1.0, edge(round - 1.0)),
+        Sprite::Tree => {
+            let angle = p.y.atan2(p.x);
+            let radius = 0.88 + 0.06 * (5.0 * angle + 0.6).cos() + 0.05 * (9.0 * angle).sin();
+            // Leaves: bright and dark spots of two sizes, brighter towards the light.
+            let leaves = (9.0 * p.x + 2.0).sin() * (8.0 * p.y).sin() + 0.6 * (17.0 * p.x - 9.0 * p.y).sin();
+            let lit = 0.86 - 0.3 * p.dot(Vec2::splat(FRAC_1_SQRT_2)) + 0.08 * leaves;
+            let rim = edge(radius - 0.12 - round).clamp(0.0, 1.0);
+            (lit * (1.0 - 0.35 * rim), edge(round - radius))
+        }
+        Sprite::Tuft => {
+            let blade = |lean: f32, x: f32| (p.x - x - lean * (0.6 - p.y).powi(2)).abs() - 0.1 * (p.y + 0.9);
+            let blades = blade(-0.25, -0.25).min(blade(0.05, 0.0)).min(blade(0.3, 0.3));
+            (0.8 - 0.3 * p.y, edge(blades.max(p.y - 0.6).max(-0.9 - p.y)))
+        }
     }
+}
+
+/// A shape with a dark line around it, so that it stands out from its neighbours and from any ground.
+fn outlined(distance: f32, light: f32, texel: f32) -> (f32, f32) {
+    /// Width of the line.
+    const LINE: f32 = 0.1;
+    let inside = (0.5 - distance / texel).clamp(0.0, 1.0);
+    (light * inside + 0.1 * (1.0 - inside), 0.5 - (distance - LINE) / texel)
 }
 
 /// Below 0 within a rectangle with round corners.
@@ -236,7 +268,7 @@ mod tests {
             assert!(seen(vec2(-0.2, 0.0)), "{sprite:?}");
         }
         let (guard, archer) =
-            (shade(Sprite::Guard, vec2(0.6, 0.6), 0.02).1, shade(Sprite::Archer, vec2(-0.6, 0.6), 0.02).1);
+            (shade(Sprite::Guard, vec2(0.5, 0.5), 0.02).1, shade(Sprite::Archer, vec2(-0.6, 0.6), 0.02).1);
         assert!(guard > 0.5 && archer < 0.5, "silhouettes differ: {guard} {archer}");
     }
 }

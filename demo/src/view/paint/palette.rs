@@ -28,18 +28,24 @@ pub(crate) const LINE: Color = rgb(0x3a_46_54);
 pub(crate) const TEXT: Color = rgb(0xee_f2_f6);
 pub(crate) const TEXT_DIM: Color = rgb(0x9f_ad_bc);
 
-pub(crate) const GROUND: Color = rgb(0x2d_38_33);
-pub(crate) const GROUND_LINE: Color = rgb(0x36_42_3c);
-/// Patches on the ground, darker and lighter.
-pub(crate) const MOSS: Color = rgb(0x22_2e_27);
-pub(crate) const STRAW: Color = rgb(0x4a_52_3c);
-pub(crate) const OUTSIDE: Color = rgb(0x17_1c_1c);
-pub(crate) const ROCK: Color = rgb(0x66_6f_73);
-pub(crate) const ROCK_DARK: Color = rgb(0x43_4a_4e);
-pub(crate) const WATER: Color = rgb(0x24_4a_5c);
-pub(crate) const SHORE: Color = rgb(0x57_59_46);
-pub(crate) const CANOPY: Color = rgb(0x2c_52_36);
+pub(crate) const GROUND: Color = rgb(0x47_55_3a);
+pub(crate) const GROUND_LINE: Color = rgb(0x52_61_44);
+/// Patches on the ground, darker and lighter, and blades of grass.
+pub(crate) const MOSS: Color = rgb(0x37_47_30);
+pub(crate) const STRAW: Color = rgb(0x6d_6b_45);
+pub(crate) const GRASS: Color = rgb(0x63_75_4a);
+pub(crate) const OUTSIDE: Color = rgb(0x1b_20_1d);
+pub(crate) const ROCK: Color = rgb(0x9c_9e_97);
+pub(crate) const ROCK_DARK: Color = rgb(0x55_57_54);
+pub(crate) const WATER: Color = rgb(0x2b_5f_78);
+pub(crate) const DEEP: Color = rgb(0x20_4c_64);
+pub(crate) const SHORE: Color = rgb(0x8a_80_5c);
+pub(crate) const CANOPY: Color = rgb(0x3d_6d_3f);
+pub(crate) const CANOPY_DARK: Color = rgb(0x2a_52_33);
 pub(crate) const BOULDER: Color = rgb(0xa3_98_88);
+/// Timber, and earth that many feet have trodden.
+pub(crate) const TIMBER: Color = rgb(0x6b_50_3a);
+pub(crate) const EARTH: Color = rgb(0x5c_51_3b);
 
 /// Sparks of a blow.
 pub(crate) const SPARKLE: Color = rgb(0xff_ee_b0);

@@ -11,6 +11,7 @@ use crate::app::interrupt;
 use crate::app::playback::Course;
 use crate::app::{CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
 use crate::view::command::order_log::{OrderLog, Sink};
+use crate::view::hud::hearing::Hearing;
 use crate::view::platform::conf::conf;
 use crate::view::platform::display::{self, Display};
 use crate::view::screens::cubes;
@@ -79,7 +80,7 @@ pub(crate) fn open_replay(
     turn: Option<u32>,
     log: Option<File>,
 ) -> Result<bool, WindowError<MatchError>> {
-    show(async move |told| viewing::run(course, turn, log_to(log), &told).await)
+    show(async move |told| viewing::run(course, turn, log_to(log), Hearing::open(), &told).await)
 }
 
 fn log_to(file: Option<File>) -> OrderLog {

@@ -8,7 +8,7 @@ use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
 use macroquad::time::get_frame_time;
 use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
-use testudo_lockstep::SessionPhase;
+use testudo_lockstep::{SessionPhase, Simulation as _};
 
 use crate::app::interrupt;
 use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Pilot, Seat};
@@ -24,7 +24,9 @@ use crate::view::command::sight::Sight;
 use crate::view::command::steering::steer;
 use crate::view::command::touch::Touches;
 use crate::view::hud::header::{self, Header};
-use crate::view::hud::{ending, help, lobby, peers};
+use crate::view::hud::hearing::{self, Hearing};
+use crate::view::hud::orders::OrderBar;
+use crate::view::hud::{commands, ending, help, lobby, peers};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, PANEL, TEXT, TEXT_DIM, WARN, faded};
@@ -41,6 +43,12 @@ const FAREWELL: f32 = 3.0;
 const NOTICE: f32 = 8.0;
 const NOTICES_MAX: usize = 4;
 
+/// Height of a notice with the gap below it, pixels.
+const NOTICE_HEIGHT: f32 = 28.0;
+
+/// From this width on there is room for every button of the top bar, pixels.
+const WIDE: f32 = 720.0;
+
 /// Turns from one checksum in the log to the next.
 const LOGGED_EVERY: u32 = 5;
 
@@ -49,6 +57,9 @@ struct NetworkDesk {
     game: NetworkMatch,
     side: Side,
     touches: Touches,
+    hearing: Hearing,
+    /// The person's match is decided, and they have heard it.
+    is_decided: bool,
     /// None until there is a battle to look at.
     camera: Option<Camera>,
     layout: Layout<1>,
@@ -109,6 +120,8 @@ impl NetworkDesk {
             game,
             side: Side::default(),
             touches: Touches::default(),
+            hearing: Hearing::open(),
+            is_decided: false,
             camera: None,
             layout: Layout::new(screen_width(), screen_height()),
             ui: Ui::new(),
@@ -147,8 +160,14 @@ impl NetworkDesk {
         let game = seat.client().game();
         let passed = if seat.session().is_paused() || seat.is_over() { 0.0 } else { seconds };
         self.side.effects.observe(game, seat.frame(), passed, seconds);
-        let view = self.layout.views[0];
-        self.camera.get_or_insert_with(|| scene::opening(game, view));
+        let rect = self.layout.views[0];
+        let camera = *self.camera.get_or_insert_with(|| scene::opening(game, rect));
+        let (player, view) = (seat.player().0, View { rect, camera });
+        self.hearing.listen(&mut self.side, &view, player, seconds, &mut self.log);
+        if let (Some(result), false) = (game.result(), self.is_decided) {
+            self.is_decided = true;
+            self.hearing.end(u8::try_from(result) == Ok(player), &mut self.log);
+        }
         self.log_progress();
         if self.game.seat().is_some_and(Seat::is_over) {
             self.note_end();
@@ -261,6 +280,7 @@ impl NetworkDesk {
             self.toggle_pause();
         }
         self.layers.read_keys();
+        self.hearing.read_keys(&mut self.log);
         self.move_camera(seconds);
         self.read_orders(seconds);
     }
@@ -353,6 +373,7 @@ impl NetworkDesk {
         }
         self.draw_header();
         self.draw_top();
+        self.draw_orders();
         if let Some(seat) = self.game.seat() {
             peers::draw(&mut self.batch, &self.pen, &mut self.ui, self.layout.bottom, seat);
             let (view, game) = (self.layout.views[0], seat.client().game());
@@ -367,6 +388,40 @@ impl NetworkDesk {
         self.ui.end();
         let fixed = [("view 1", self.layout.views[0]), ("map 1", self.layout.maps[0])];
         self.log.places(self.ui.places().iter().map(|(name, rect)| (*name, *rect)).chain(fixed));
+    }
+
+    /// The buttons for the person's units, and for the layers of debug drawing.
+    fn draw_orders(&mut self) {
+        let view = self.layout.views[0];
+        let (Some(seat), Some(mut camera)) = (self.game.seat(), self.camera) else { return };
+        if !self.is_playing() {
+            return;
+        }
+        let top = view.y + 16.0 + NOTICES_MAX as f32 * NOTICE_HEIGHT;
+        commands::layers(&self.pen, &mut self.ui, view, top, &mut self.layers);
+        if seat.pilot() != Pilot::Person {
+            return;
+        }
+        let sight = Sight {
+            player: seat.player().0,
+            game: seat.client().game(),
+            alpha: seat.alpha(),
+            view: View { rect: view, camera },
+            map: self.layout.maps[0],
+        };
+        let mut bar = OrderBar {
+            batch: &mut self.batch,
+            pen: &self.pen,
+            ui: &mut self.ui,
+            log: &mut self.log,
+            camera: &mut camera,
+            now: self.seconds,
+        };
+        let told = bar.draw(&mut self.side, &sight);
+        self.camera = Some(camera);
+        if let Some(told) = told {
+            self.tell(told);
+        }
     }
 
     fn draw_header(&mut self) {
@@ -386,6 +441,15 @@ impl NetworkDesk {
         let top = self.layout.top;
         draw_rectangle(top.x, top.y, top.w, top.h, PANEL);
         self.ui.cover(top);
+        let mut right = top.x + top.w - 10.0;
+        let mut place = |width: f32| {
+            right -= width + 6.0;
+            Rect::new(right, top.y + 8.0, width, 28.0)
+        };
+        let (leave, help, pause) = (place(84.0), place(74.0), place(84.0));
+        let sound = place(hearing::BUTTON);
+        let volume = (top.w >= WIDE).then(|| place(hearing::SLIDER));
+        self.hearing.draw(&self.pen, &mut self.ui, sound, volume, &mut self.log);
         let x = self.pen.strong("Testudo", top.x + 16.0, top.y + 29.0, LARGE, TEXT) + 14.0;
         let about = match self.game.seat() {
             Some(seat) => format!(
@@ -395,13 +459,9 @@ impl NetworkDesk {
             ),
             None => "a match over the network".into(),
         };
-        self.pen.text(&about, x, top.y + 28.0, SMALL, TEXT_DIM);
-        let mut right = top.x + top.w - 10.0;
-        let mut place = |width: f32| {
-            right -= width + 6.0;
-            Rect::new(right, top.y + 8.0, width, 28.0)
-        };
-        let (leave, help, pause) = (place(84.0), place(74.0), place(84.0));
+        if x + self.pen.width(&about, SMALL) + 16.0 < volume.unwrap_or(sound).x {
+            self.pen.text(&about, x, top.y + 28.0, SMALL, TEXT_DIM);
+        }
         if self.is_playing() {
             let is_paused = self.game.seat().is_some_and(|seat| seat.session().is_paused());
             let word = if is_paused { "Continue" } else { "Pause" };
@@ -429,7 +489,8 @@ impl NetworkDesk {
         self.notices.retain(|(_, at)| now - at < NOTICE);
         let view = self.layout.views[0];
         for (n, (text, _)) in self.notices.iter().enumerate() {
-            let bar = Rect::new(view.x + view.w - 330.0, view.y + 10.0 + n as f32 * 28.0, 320.0, 24.0);
+            let bar =
+                Rect::new(view.x + view.w - 330.0, view.y + 10.0 + n as f32 * NOTICE_HEIGHT, 320.0, 24.0);
             draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.85));
             self.pen.label(text, Rect { w: bar.w - 10.0, ..bar }, Align::Right, SMALL, TEXT);
         }

@@ -24,6 +24,7 @@ use crate::view::command::controls::wants_to_quit;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::Side;
 use crate::view::command::sight::Sight;
+use crate::view::hud::hearing::Hearing;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::palette::BACKDROP;
@@ -62,6 +63,7 @@ struct Viewing {
     batch: Batch,
     layers: Layers,
     log: OrderLog,
+    hearing: Hearing,
     /// What pictures remember; nobody is chosen.
     side: Side,
     timeline: Timeline,
@@ -100,9 +102,10 @@ pub(crate) async fn run(
     course: Course,
     turn: Option<u32>,
     log: OrderLog,
+    hearing: Hearing,
     told: &Cell<Option<Result<bool, MatchError>>>,
 ) -> Result<bool, MatchError> {
-    let mut viewing = Viewing::new(course, log);
+    let mut viewing = Viewing::new(course, log, hearing);
     if let Some(turn) = turn {
         viewing.is_playing = false;
         viewing.go(viewing.course.timetable().start_of(turn));
@@ -126,7 +129,7 @@ pub(crate) async fn run(
 }
 
 impl Viewing {
-    fn new(course: Course, log: OrderLog) -> Self {
+    fn new(course: Course, log: OrderLog, hearing: Hearing) -> Self {
         let layout = Layout::new(screen_width(), screen_height());
         let camera = scene::opening(course.game(), layout.view);
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
@@ -139,6 +142,7 @@ impl Viewing {
             batch: Batch::new(),
             layers: Layers::default(),
             log,
+            hearing,
             side: Side::default(),
             timeline: Timeline::default(),
             is_playing: true,
@@ -215,6 +219,8 @@ impl Viewing {
         }
         let passed = if frame == self.shown { 0.0 } else { real * SPEEDS[self.speed] as f32 / 100.0 };
         self.side.effects.observe(self.course.game(), frame as u32, passed, real);
+        let view = View { rect: self.layout.view, camera: self.camera };
+        self.hearing.listen(&mut self.side, &view, self.followed.unwrap_or(0), real, &mut self.log);
         self.shown = frame;
         if !is_jump {
             for turn in self.course.timetable().begun(moved) {

@@ -131,6 +131,23 @@ impl Ui {
         (self.held == Some(name)).then(|| ((self.mouse.x - rect.x) / rect.w.max(1.0)).clamp(0.0, 1.0))
     }
 
+    /// A slider without words, for a value of 0..=1; true when the value has changed.
+    pub(crate) fn track(&mut self, name: &'static str, track: Rect, value: &mut f32) -> bool {
+        let over = self.hold(name, track);
+        let held = self.held == Some(name);
+        let before = *value;
+        if held {
+            *value = ((self.mouse.x - track.x) / track.w).clamp(0.0, 1.0);
+        }
+        let middle = (track.y + track.h / 2.0).round();
+        let knob = vec2(track.x + *value * track.w, middle);
+        let bright = mixed(TEXT_DIM, TEXT, if held || over { 1.0 } else { 0.3 });
+        draw_rectangle(track.x, middle - 2.0, track.w, 4.0, PANEL_BRIGHT);
+        draw_rectangle(track.x, middle - 2.0, *value * track.w, 4.0, faded(bright, 0.8));
+        draw_circle(knob.x, knob.y, 7.0, bright);
+        *value != before
+    }
+
     /// A slider with its name on the left and its value on the right; true when the value has changed.
     pub(crate) fn slider(
         &mut self,
@@ -143,20 +160,11 @@ impl Ui {
         const NAME: f32 = 82.0;
         const VALUE: f32 = 62.0;
         let track = Rect::new(rect.x + NAME, rect.y, (rect.w - NAME - VALUE).max(20.0), rect.h);
-        let over = self.hold(name, track);
-        let held = self.held == Some(name);
         let before = *value;
-        if held {
-            let part = ((self.mouse.x - track.x) / track.w).clamp(0.0, 1.0);
+        let mut part = (*value / scale.max).clamp(0.0, 1.0);
+        if self.track(name, track, &mut part) {
             *value = (part * scale.max).round();
         }
-        let part = (*value / scale.max).clamp(0.0, 1.0);
-        let middle = (rect.y + rect.h / 2.0).round();
-        let knob = vec2(track.x + part * track.w, middle);
-        let bright = mixed(TEXT_DIM, TEXT, if held || over { 1.0 } else { 0.3 });
-        draw_rectangle(track.x, middle - 2.0, track.w, 4.0, PANEL_BRIGHT);
-        draw_rectangle(track.x, middle - 2.0, part * track.w, 4.0, faded(bright, 0.8));
-        draw_circle(knob.x, knob.y, 7.0, bright);
         pen.label(name, Rect { w: NAME, ..rect }, Align::Left, SMALL, TEXT_DIM);
         let shown = format!("{} {}", value.round(), scale.unit);
         let right = Rect::new(track.x + track.w, rect.y, VALUE, rect.h);

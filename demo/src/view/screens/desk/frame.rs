@@ -1,19 +1,19 @@
 //! Draws everything around and over the views.
 
-use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::math::Rect;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::Pilot;
 use crate::bots::Level;
-use crate::game::Command;
-use crate::view::battle::selection::Own;
-use crate::view::command::controls;
-use crate::view::command::side::Told;
+use crate::view::battle::view::View;
+use crate::view::command::sight::Sight;
 use crate::view::hud::alarm::{self, Answer};
-use crate::view::hud::commands::{self, Said};
+use crate::view::hud::commands;
 use crate::view::hud::header::Header;
+use crate::view::hud::hearing;
 use crate::view::hud::help;
 use crate::view::hud::hints;
+use crate::view::hud::orders::OrderBar;
 use crate::view::hud::panel::{self, Wish};
 use crate::view::hud::result::{Ended, Next};
 use crate::view::hud::status::{self, Status};
@@ -24,6 +24,9 @@ use crate::view::screens::picture::SPEEDS;
 
 /// What the battle is about, and a shorter form for narrow screens.
 const GOALS: [&str; 2] = ["Bring down the enemy's keep. Protect your own.", "Bring down their keep."];
+
+/// From this width on there is room for every button of the top bar, pixels.
+const WIDE: f32 = 720.0;
 
 impl Desk {
     /// Draws one picture and handles its widgets.
@@ -103,7 +106,13 @@ impl Desk {
         };
         let (help, faster) = (place(74.0), place(34.0));
         let (speed, slower) = (place(50.0), place(34.0));
-        let (step, pause) = (place(86.0), place(84.0));
+        // In a narrow window the key N is enough for single frames.
+        let is_wide = top.w >= WIDE;
+        let step = is_wide.then(|| place(86.0));
+        let pause = place(84.0);
+        let sound = place(hearing::BUTTON);
+        let volume = is_wide.then(|| place(hearing::SLIDER));
+        self.hearing.draw(&self.pen, &mut self.ui, sound, volume, &mut self.log);
         if self.ui.button(&self.pen, "help", help, "F1 help", self.shows_help) {
             self.toggle_help();
         }
@@ -114,14 +123,16 @@ impl Desk {
             self.change_speed(-1);
         }
         self.pen.label(&format!("{}x", SPEEDS[self.speed] as f32 / 100.0), speed, Align::Middle, SIZE, TEXT);
-        if self.ui.button(&self.pen, "step", step, "One frame", false) {
+        if let Some(step) = step
+            && self.ui.button(&self.pen, "step", step, "One frame", false)
+        {
             self.wants_step = true;
         }
         let word = if self.is_paused { "Continue" } else { "Pause" };
         if self.ui.button(&self.pen, "pause", pause, word, self.is_paused) {
             self.toggle_pause();
         }
-        let (mut x, room) = (top.x + 16.0, pause.x - 16.0);
+        let (mut x, room) = (top.x + 16.0, volume.unwrap_or(sound).x - 16.0);
         if x + self.pen.width("Testudo", LARGE) + 20.0 + self.pen.width(GOALS[0], SIZE) < room {
             x = self.pen.strong("Testudo", x, top.y + 29.0, LARGE, TEXT) + 20.0;
         }
@@ -132,7 +143,7 @@ impl Desk {
 
     /// Hints, and the commands for the selected units.
     fn draw_over_view(&mut self) {
-        let (view, map) = (self.layout.views[0], self.layout.maps[0]);
+        let view = self.layout.views[0];
         let free = if self.is_split { view.w } else { self.layout.views[1].x - view.x };
         let strip = Rect::new(view.x + 10.0, view.y + 10.0, free - 20.0, 30.0);
         let is_decided = self.skirmish.result().is_some();
@@ -140,12 +151,7 @@ impl Desk {
             hints::draw(&self.pen, strip, self.progress);
         }
         if self.skirmish.pilot(0) == Pilot::Person && !is_decided {
-            let corner = vec2(map.x + map.w + 12.0, view.y + view.h - 8.0);
-            self.draw_groups(vec2(corner.x, corner.y - commands::HIGH - 8.0));
-            let said = commands::draw(&mut self.batch, &self.pen, &mut self.ui, corner, self.sides[0].aim);
-            if let Some(said) = said {
-                self.say(said);
-            }
+            self.draw_orders();
         }
         if self.is_unfolded {
             let inset = self.layout.views[1];
@@ -154,33 +160,26 @@ impl Desk {
         }
     }
 
-    /// A badge for each group with members: a click selects it, a double click moves the camera there.
-    fn draw_groups(&mut self, corner: Vec2) {
-        let own = self.sight(0, self.skirmish.client(0).game()).own();
-        let counts = self.sides[0].group_sizes(&own, self.seconds);
-        if let Some(key) = commands::groups(&self.pen, &mut self.ui, corner, &counts) {
-            controls::recall(&mut self.sides[0], key, &own, &mut self.camera);
-            self.log.selection(0, self.sides[0].chosen.len());
-        }
-    }
-
-    /// Applies a button of the command bar to the first player's units.
-    fn say(&mut self, said: Said) {
-        let is_nobody = self.sides[0].chosen.is_empty();
-        match said {
-            Said::All => {
-                let own = self.sight(0, self.skirmish.client(0).game()).own();
-                self.sides[0].chosen.choose(own.iter().map(Own::member), false);
-                self.log.selection(0, own.len());
-            }
-            Said::Aim(aim) if !is_nobody => self.sides[0].aim = Some(aim),
-            Said::Stop if !is_nobody => self.tell(0, Told::here(Command::Stop)),
-            Said::Hold if !is_nobody => {
-                let own = self.sight(0, self.skirmish.client(0).game()).own();
-                let holds = self.sides[0].chosen.all_hold(&own);
-                self.tell(0, Told::here(Command::Stand(!holds)));
-            }
-            Said::Aim(_) | Said::Stop | Said::Hold => {}
+    /// The buttons for the first player's units.
+    fn draw_orders(&mut self) {
+        let rect = self.layout.views[0];
+        let sight = Sight {
+            player: 0,
+            game: self.skirmish.client(0).game(),
+            alpha: self.skirmish.alpha(0),
+            view: View { rect, camera: self.camera },
+            map: self.layout.maps[0],
+        };
+        let mut bar = OrderBar {
+            batch: &mut self.batch,
+            pen: &self.pen,
+            ui: &mut self.ui,
+            log: &mut self.log,
+            camera: &mut self.camera,
+            now: self.seconds,
+        };
+        if let Some(told) = bar.draw(&mut self.sides[0], &sight) {
+            self.tell(0, told);
         }
     }
 

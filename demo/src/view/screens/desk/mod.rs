@@ -27,6 +27,7 @@ use crate::view::command::sight::Sight;
 use crate::view::command::steering::steer;
 use crate::view::command::touch::{Finger, Touches};
 use crate::view::hud::alarm;
+use crate::view::hud::hearing::Hearing;
 use crate::view::hud::hints::Progress;
 use crate::view::hud::result::{SAMPLE_EVERY, Score};
 use crate::view::paint::batch::Batch;
@@ -70,14 +71,15 @@ pub(crate) async fn run(
         desk.advance(seconds);
         clear_background(BACKDROP);
         desk.draw();
+        desk.log.camera(&desk.camera);
         told.set(Some(Ok(desk.agrees())));
         pictures.save_on_key(&desk.pen, &mut desk.log);
         if let Some(course) = desk.dropped_replay() {
-            return viewing::run(course, None, desk.log, told).await;
+            return viewing::run(course, None, desk.log, desk.hearing, told).await;
         }
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(course) = desk.wanted_replay() {
-            return viewing::run(course, None, desk.log, told).await;
+            return viewing::run(course, None, desk.log, desk.hearing, told).await;
         }
         if controls::wants_to_quit() || interrupt::is_asked() {
             desk.note_end();
@@ -93,6 +95,7 @@ pub(crate) struct Desk {
     skirmish: Skirmish,
     sides: [Side; 2],
     touches: Touches,
+    hearing: Hearing,
     camera: Camera,
     layout: DeskLayout,
     /// Both views are equally large, and the panel is open.
@@ -139,7 +142,8 @@ pub(crate) struct Desk {
 impl Desk {
     /// # Errors
     /// Settings of the match out of range.
-    pub(crate) fn new(spec: SkirmishSpec, speed_percent: u32, log: OrderLog) -> Result<Self, MatchError> {
+    pub(crate) fn new(spec: SkirmishSpec, speed_percent: u32, mut log: OrderLog) -> Result<Self, MatchError> {
+        log.started(&spec.terms.setup, &spec.link);
         let skirmish = Skirmish::new(spec.clone())?;
         if let Some(error) = skirmish.unrecorded() {
             eprintln!("No replay is written: {error}");
@@ -152,6 +156,7 @@ impl Desk {
             skirmish,
             sides: [Side::default(), Side::default()],
             touches: Touches::default(),
+            hearing: Hearing::open(),
             layout,
             is_split: false,
             is_unfolded: false,
@@ -233,6 +238,8 @@ impl Desk {
             let game = self.skirmish.client(player as u8).game();
             side.effects.observe(game, self.skirmish.frame(player as u8), passed, real);
         }
+        let view = View { rect: self.layout.views[0], camera: self.camera };
+        self.hearing.listen(&mut self.sides[0], &view, 0, real, &mut self.log);
         self.look_for_desync();
         self.note_score();
         self.note_progress();
@@ -287,6 +294,8 @@ impl Desk {
             self.is_decided_noted = true;
             self.score.note(self.kills());
             self.log.note("result", winner);
+            let loses = |player| self.skirmish.pilot(player) == Pilot::Person && winner != Some(player);
+            self.hearing.end(!(0..2).any(loses), &mut self.log);
         }
     }
 
@@ -359,6 +368,7 @@ impl Desk {
             Err(error) => self.error = Some(error.to_string()),
         }
         self.sides = [Side::default(), Side::default()];
+        self.hearing.start_again();
         (self.alarmed, self.is_answered, self.is_paused, self.error) = (false, false, false, None);
         (self.is_over, self.is_decided_noted, self.decided) = (false, false, None);
         (self.score, self.scored) = (Score::default(), 0.0);
@@ -399,6 +409,7 @@ impl Desk {
             self.sides.iter_mut().for_each(Side::let_go);
         }
         self.read_time_keys();
+        self.hearing.read_keys(&mut self.log);
         self.layers.read_keys();
         self.move_camera(seconds);
         let (at, is_dragging) = (self.ui.mouse, self.is_dragging());

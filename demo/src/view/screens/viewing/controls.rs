@@ -22,6 +22,7 @@ impl Viewing {
             self.follow(None);
         }
         self.read_transport();
+        self.hearing.read_keys(&mut self.log);
         for (player, key) in (0..).zip(DIGITS.into_iter().skip(1)) {
             if is_key_pressed(key) && player < self.course.terms().setup.players {
                 self.follow(Some(player));

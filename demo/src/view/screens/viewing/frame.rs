@@ -4,7 +4,7 @@ use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
 
-use crate::view::hud::help;
+use crate::view::hud::{hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
 use crate::view::screens::picture::SPEEDS;
@@ -71,8 +71,10 @@ impl Viewing {
         if self.ui.button(&self.pen, "help", button, "F1 help", self.shows_help) {
             self.toggle_help();
         }
+        let sound = Rect { x: button.x - 6.0 - hearing::BUTTON, w: hearing::BUTTON, ..button };
+        self.hearing.draw(&self.pen, &mut self.ui, sound, None, &mut self.log);
         let (text, color) = self.verdict();
-        let room = Rect { w: button.x - 16.0 - top.x, ..top };
+        let room = Rect { w: sound.x - 16.0 - top.x, ..top };
         self.pen.label(&text, room, Align::Right, SIZE, color);
     }
 

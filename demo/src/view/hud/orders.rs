@@ -1,0 +1,58 @@
+//! The command bar and the badges of groups, as buttons of a window: what a click on them does to a side.
+
+use macroquad::math::vec2;
+
+use crate::game::Command;
+use crate::view::battle::selection::Own;
+use crate::view::command::controls;
+use crate::view::command::order_log::OrderLog;
+use crate::view::command::side::{Side, Told};
+use crate::view::command::sight::Sight;
+use crate::view::hud::commands::{self, Said};
+use crate::view::paint::batch::Batch;
+use crate::view::paint::camera::Camera;
+use crate::view::paint::pen::Pen;
+use crate::view::widgets::ui::Ui;
+
+/// What the buttons are drawn with, and what they change.
+pub(crate) struct OrderBar<'a> {
+    pub(crate) batch: &'a mut Batch,
+    pub(crate) pen: &'a Pen,
+    pub(crate) ui: &'a mut Ui,
+    pub(crate) log: &'a mut OrderLog,
+    pub(crate) camera: &'a mut Camera,
+    /// Real time, seconds.
+    pub(crate) now: f32,
+}
+
+impl OrderBar<'_> {
+    /// Draws the bar beside the minimap, and the badges above it: a click selects a group, a double click moves the camera there. Returns
+    /// the command to give, if there is one.
+    pub(crate) fn draw(&mut self, side: &mut Side, sight: &Sight<'_>) -> Option<Told> {
+        let (view, map) = (sight.view.rect, sight.map);
+        let corner = vec2(map.x + map.w + 12.0, view.y + view.h - 8.0);
+        let own = sight.own();
+        let sizes = side.group_sizes(&own, self.now);
+        let badges = vec2(corner.x, corner.y - commands::HIGH - 8.0);
+        if let Some(key) = commands::groups(self.pen, self.ui, badges, &sizes) {
+            controls::recall(side, key, &own, self.camera);
+            self.log.selection(sight.player, side.chosen.len());
+        }
+        let said = commands::draw(self.batch, self.pen, self.ui, corner, sight.player, side.aim)?;
+        let is_nobody = side.chosen.is_empty();
+        match said {
+            Said::All => {
+                side.chosen.choose(own.iter().map(Own::member), false);
+                self.log.selection(sight.player, own.len());
+            }
+            Said::Aim(aim) if !is_nobody => side.aim = Some(aim),
+            Said::Stop if !is_nobody => return Some(Told::here(Command::Stop)),
+            Said::Hold if !is_nobody => {
+                let holds = side.chosen.all_hold(&own);
+                return Some(Told::here(Command::Stand(!holds)));
+            }
+            Said::Aim(_) | Said::Stop | Said::Hold => {}
+        }
+        None
+    }
+}

@@ -1,0 +1,225 @@
+"""A Chromium without a screen, driven through a pipe by its DevTools protocol: fingers, mouse, keys, dropped files, pictures.
+
+The page tells what happens, one JSON object per line of its console: orders, selections, positions of widgets.
+"""
+
+import base64
+import itertools
+import json
+import os
+import subprocess
+import threading
+import time
+
+# WebGL by software; no traffic of the browser's own.
+OPTIONS = [
+    "--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--disable-background-networking", "--no-first-run", "--disable-component-update", "--remote-debugging-pipe",
+    "--autoplay-policy=user-gesture-required",
+]
+
+# A slow picture may miss what is over sooner, seconds.
+PICTURE = 0.3
+
+# Counts the sounds that the page starts.
+COUNT_SOUNDS = """
+  window.soundsStarted = 0;
+  const start = AudioBufferSourceNode.prototype.start;
+  AudioBufferSourceNode.prototype.start = function (...rest) {
+    if (this.buffer && this.buffer.length > 1) window.soundsStarted += 1;
+    return start.apply(this, rest);
+  };
+"""
+
+
+class Failed(Exception):
+    """What was waited for in vain, or did not hold."""
+
+
+class Browser:
+    """One page. `folder` holds the profile."""
+
+    def __init__(self, program, folder, size=(1280, 860), options=()):
+        to_read, to_write = os.pipe(), os.pipe()
+
+        def attach():
+            os.dup2(to_read[0], 3)
+            os.dup2(to_write[1], 4)
+
+        command = [program, *OPTIONS, *options, f"--user-data-dir={folder}", f"--window-size={size[0]},{size[1]}", "about:blank"]
+        log = open(os.path.join(os.path.dirname(folder), "browser"), "ab")
+        self.process = subprocess.Popen(
+            command, close_fds=False, preexec_fn=attach, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        os.close(to_read[0])
+        os.close(to_write[1])
+        self.out, self.answers = os.fdopen(to_read[1], "wb", 0), {}
+        self.notes, self.errors = [], []
+        self.numbers, self.news = itertools.count(1), threading.Condition()
+        threading.Thread(target=self._listen, args=(os.fdopen(to_write[0], "rb"),), daemon=True).start()
+        page = next(t for t in self._send("Target.getTargets")["targetInfos"] if t["type"] == "page")
+        self.session = None
+        self.session = self._send("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+        for domain in ("Runtime", "Page"):
+            self._send(domain + ".enable")
+        self._send("Page.addScriptToEvaluateOnNewDocument", source=COUNT_SOUNDS)
+
+    def _listen(self, pipe):
+        rest = b""
+        while True:
+            part = os.read(pipe.fileno(), 1 << 16)
+            if not part:
+                return
+            *whole, rest = (rest + part).split(b"\0")
+            with self.news:
+                for message in map(json.loads, whole):
+                    self._take(message)
+                self.news.notify_all()
+
+    def _take(self, message):
+        if "id" in message:
+            self.answers[message["id"]] = message
+        elif message["method"] == "Runtime.exceptionThrown":
+            self.errors.append(json.dumps(message["params"]["exceptionDetails"])[:600])
+        elif message["method"] == "Runtime.consoleAPICalled":
+            text = str(message["params"]["args"][0].get("value", "")) if message["params"]["args"] else ""
+            if message["params"]["type"] == "error":
+                self.errors.append(text)
+            try:
+                note = json.loads(text[text.index("{"):])
+            except ValueError:
+                return
+            note["at"] = message["params"]["timestamp"]
+            self.notes.append(note)
+
+    def _send(self, method, **parameters):
+        number = next(self.numbers)
+        message = {"id": number, "method": method, "params": parameters}
+        if getattr(self, "session", None):
+            message["sessionId"] = self.session
+        self.out.write(json.dumps(message).encode() + b"\0")
+        with self.news:
+            if not self.news.wait_for(lambda: number in self.answers, 60):
+                raise Failed(f"no answer to {method}")
+            answer = self.answers.pop(number)
+        if "error" in answer:
+            raise Failed(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def open(self, address):
+        self._send("Page.navigate", url=address)
+
+    def value(self, expression):
+        """What an expression of the page comes to."""
+        result = self._send("Runtime.evaluate", expression=expression, returnByValue=True, userGesture=True)
+        if "exceptionDetails" in result:
+            raise Failed(f"{expression}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def close(self):
+        try:
+            self._send("Browser.close")
+        except (Failed, OSError):
+            pass
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+    # What the page has told.
+
+    def count(self, **wanted):
+        with self.news:
+            return sum(all(note.get(key) == value for key, value in wanted.items()) for note in self.notes)
+
+    def last(self, event):
+        with self.news:
+            return next((note for note in reversed(self.notes) if note.get("event") == event), None)
+
+    def wait(self, what, test, seconds=60):
+        """Until a test of the page's notes holds."""
+        end = time.monotonic() + seconds
+        while True:
+            found = test()
+            if found:
+                return found
+            if time.monotonic() > end:
+                raise Failed(f"waited in vain for {what}; errors: {self.errors[-3:]}")
+            with self.news:
+                self.news.wait(0.2)
+
+    def until(self, what, act, test, seconds=60):
+        """Does it again until a note that was not there before passes the test: a slow picture may miss a touch."""
+        with self.news:
+            before = len(self.notes)
+        end = time.monotonic() + seconds
+
+        def seen():
+            with self.news:
+                return next((note for note in self.notes[before:] if test(note)), None)
+
+        while time.monotonic() < end:
+            act()
+            try:
+                return self.wait(what, seen, 2)
+            except Failed:
+                pass
+        raise Failed(f"'{what}' did not happen; errors: {self.errors[-3:]}; last notes: {[n['event'] for n in self.notes[-8:]]}")
+
+    def place(self, name, across=50, down=50):
+        """A point of a widget, in percent of its width and height."""
+        places = self.last("places")["places"]
+        if name not in places:
+            raise Failed(f"there is no '{name}' on the page: {sorted(places)}")
+        x, y, width, height = places[name]
+        return x + width * across / 100, y + height * down / 100
+
+    # Hands.
+
+    def touch(self, kind, *points):
+        touches = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(points)]
+        self._send("Input.dispatchTouchEvent", type=kind, touchPoints=touches)
+
+    def tap(self, point, seconds=0.15):
+        self.touch("touchStart", point)
+        time.sleep(seconds)
+        self.touch("touchEnd")
+        time.sleep(PICTURE)
+
+    def swipe(self, *ways):
+        """Each finger goes its way, from its first point to its last, in steps."""
+        steps = 6
+        for n in range(steps + 1):
+            at = [(a[0] + (b[0] - a[0]) * n / steps, a[1] + (b[1] - a[1]) * n / steps) for a, b in ways]
+            self.touch("touchMove" if n else "touchStart", *at)
+            time.sleep(PICTURE / 2)
+        self.touch("touchEnd")
+        time.sleep(PICTURE)
+
+    def click(self, point, button="left"):
+        x, y = point
+        self._send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        time.sleep(PICTURE / 2)
+        for kind in ("mousePressed", "mouseReleased"):
+            self._send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=1)
+            time.sleep(PICTURE / 2)
+
+    def key(self, code, key, number, modifiers=0):
+        for kind in ("rawKeyDown", "keyUp"):
+            self._send("Input.dispatchKeyEvent", type=kind, code=code, key=key, windowsVirtualKeyCode=number,
+                       modifiers=modifiers)
+            time.sleep(PICTURE / 2)
+
+    def drop(self, path, point):
+        x, y = point
+        data = {"items": [], "files": [path], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self._send("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+
+    def emulate(self, size, scale, touch):
+        self._send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=scale,
+                   mobile=touch)
+        self._send("Emulation.setTouchEmulationEnabled", enabled=touch, maxTouchPoints=5)
+
+    def picture(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self._send("Page.captureScreenshot", format="png")["data"]))

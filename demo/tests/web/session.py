@@ -1,0 +1,150 @@
+"""Plays on the page with fingers, mouse and keys, and checks what the page tells. Called by session.sh.
+
+    session.py BROWSER ADDRESS WORK REPLAY [PICTURES]
+"""
+
+import os
+import sys
+
+from browser import Browser, Failed
+
+PROGRAM, ADDRESS, WORK, REPLAY = sys.argv[1:5]
+PICTURES = sys.argv[5] if len(sys.argv) > 5 else None
+
+
+def say(text):
+    print(f"web: {text}", flush=True)
+
+
+def check(holds, text):
+    if not holds:
+        raise Failed(text)
+
+
+def started(name, options=()):
+    return Browser(PROGRAM, os.path.join(WORK, name), options=options)
+
+
+def calm(browser, where):
+    clash = browser.last("clash")
+    check(clash is None or clash["value"] is None, f"{where}: {clash}")
+
+
+def keep(browser, name):
+    if PICTURES:
+        browser.picture(os.path.join(PICTURES, f"{name}.png"))
+
+
+def with_mouse():
+    browser = started("mouse")
+    browser.open(ADDRESS + "/?seed=7&units=60&map=lakes&loss=20&latency_ms=80")
+    browser.wait("the first picture", lambda: browser.last("places"), 150)
+    first = browser.last("places")["at"] - browser.value("performance.timeOrigin")
+    say(f"the first picture came after {first / 1e3:.1f} s")
+    told = browser.wait("the match", lambda: browser.last("match"))["value"]
+    check(told == {"seed": 7, "units": 60, "map": "The lakes", "loss_ppm": 200000, "latency_ms": 80}, f"not as the address says: {told}")
+
+    say("the browser keeps its menu to itself; F12 and other keys stop nothing")
+    prevented = "!glcanvas.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }))"
+    check(browser.value(prevented), "a right click opens the browser's menu")
+    browser.key("F12", "F12", 123)
+    browser.until("help", lambda: browser.key("F1", "F1", 112), lambda note: note.get("event") == "help" and note["value"])
+    calm(browser, "help")
+    browser.until("no help", lambda: browser.key("F1", "F1", 112), lambda note: note.get("event") == "help" and not note["value"])
+
+    say("an order is heard, and after M it is not")
+    selected = lambda note: note.get("event") == "selection" and note["units"] > 0
+    browser.until("a selection", lambda: browser.click(browser.place("choose all")), selected)
+    walk = lambda: browser.click(browser.place("view 1", 40, 60), "right")
+    moved = lambda note: note.get("event") == "order" and note["command"] == "move"
+    browser.until("a walk", walk, moved)
+    browser.wait("a sound", lambda: browser.value("window.soundsStarted") > 0)
+    browser.until("muted", lambda: browser.key("KeyM", "m", 77), lambda note: note.get("event") == "muted" and note["value"])
+    before = browser.value("window.soundsStarted")
+    browser.until("a walk", walk, moved)
+    check(browser.value("window.soundsStarted") == before, "something was heard although the sound is off")
+
+    say("G and a digit name a group: Ctrl and a digit belong to the browser")
+    def group():
+        browser.key("KeyG", "g", 71)
+        browser.key("Digit5", "5", 53)
+    browser.until("a group", group, lambda note: note.get("event") == "order" and note["command"] == "assign")
+    keep(browser, "mouse")
+
+    say("a damaged replay is refused, a whole one plays")
+    damaged = os.path.join(WORK, "damaged.replay")
+    with open(REPLAY, "rb") as whole, open(damaged, "wb") as half:
+        half.write(whole.read()[:40])
+    middle = browser.place("view 1")
+    refused = browser.until("refusal", lambda: browser.drop(damaged, middle), lambda note: note.get("event") == "dropped")
+    check(refused["value"] != "replay", f"a damaged file plays: {refused}")
+    browser.until("a replay", lambda: browser.drop(REPLAY, middle), lambda note: note.get("event") == "dropped" and note["value"] == "replay")
+    browser.wait("the replay's window", lambda: "play" in browser.last("places")["places"])
+    browser.wait("its comparison", lambda: browser.last("checked"))
+    check(browser.last("checked")["divergent_turn"] is None, f"{browser.last('checked')}")
+    keep(browser, "replay")
+    check(not browser.errors, f"the page complained: {browser.errors}")
+    browser.close()
+
+
+def with_fingers():
+    browser = started("fingers")
+    browser.emulate((412, 800), 2, True)
+    browser.open(ADDRESS + "/?units=60&seed=3")
+    browser.wait("the first picture", lambda: browser.last("places"), 150)
+    check(browser.value("glcanvas.width") == 2 * browser.value("glcanvas.clientWidth"), "twice the pixels are not used")
+    view = browser.last("places")["places"]["view 1"]
+    check(view[2] <= 412, f"sizes are not those of the page: {view}")
+    calm(browser, "portrait")
+    keep(browser, "portrait")
+    browser.emulate((900, 500), 2, True)
+    browser.wait("the wide view", lambda: browser.last("places")["places"]["view 1"][2] > 800)
+
+    say("one finger draws a box")
+    box = lambda: browser.swipe((browser.place("view 1", 3, 8), browser.place("view 1", 47, 60)))
+    browser.until("a selection", box, lambda note: note.get("event") == "selection" and note["units"] > 10)
+    say("a tap is a click")
+    browser.until("all", lambda: browser.tap(browser.place("choose all")), lambda note: note.get("event") == "selection" and note["units"] == 60)
+
+    say("a finger held still sends them there")
+    held = lambda: browser.tap(browser.place("view 1", 50, 70), 1.2)
+    browser.until("a walk", held, lambda note: note.get("event") == "order" and note["command"] == "move" and note["units"] == 60)
+    browser.until("a selection", lambda: browser.tap(browser.place("choose all")), lambda note: note.get("event") == "selection")
+    def attack():
+        browser.tap(browser.place("attack"))
+        browser.tap(browser.place("view 1", 60, 45))
+    browser.until("an attack", attack, lambda note: note.get("event") == "order" and note["command"] == "attack")
+
+    say("two fingers apart zoom in, side by side they move the picture")
+    camera = lambda note: note.get("event") == "camera"
+    rest = browser.wait("a camera at rest", lambda: browser.last("camera"))
+    spread = lambda: browser.swipe((browser.place("view 1", 45, 50), browser.place("view 1", 30, 50)),
+                                   (browser.place("view 1", 55, 50), browser.place("view 1", 70, 50)))
+    closer = browser.until("closer", spread, camera)
+    check(closer["value"][2] > 1.5 * rest["value"][2], f"{rest} {closer}")
+    together = lambda: browser.swipe((browser.place("view 1", 40, 60), browser.place("view 1", 60, 60)),
+                                     (browser.place("view 1", 50, 60), browser.place("view 1", 70, 60)))
+    moved = browser.until("moved", together, camera)
+    check(abs(moved["value"][2] / closer["value"][2] - 1) < 0.1, f"{closer} {moved}")
+    check(moved["value"][0] < closer["value"][0] - 1, f"the picture does not follow the fingers: {closer} {moved}")
+    keep(browser, "touch")
+    check(not browser.errors, f"the page complained: {browser.errors}")
+    browser.close()
+
+
+def without_webgl():
+    browser = started("flat", ["--disable-3d-apis"])
+    browser.open(ADDRESS + "/")
+    told = lambda: "WebGL" in (browser.value("document.getElementById('step')?.textContent") or "")
+    browser.wait("a sentence about WebGL", told)
+    browser.close()
+
+
+try:
+    with_mouse()
+    with_fingers()
+    say("without WebGL one sentence says so")
+    without_webgl()
+except Failed as failure:
+    say(f"FAILED: {failure}")
+    sys.exit(1)
