@@ -115,7 +115,13 @@ pub(crate) fn programs_live_in_the_demo(tree: &Tree) -> Vec<Finding> {
 
 /// Every member follows the workspace's lints.
 pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
-    let members = ["physics/Cargo.toml", "lockstep/Cargo.toml", "demo/Cargo.toml", "tests/Cargo.toml"];
+    let members = [
+        "physics/Cargo.toml",
+        "lockstep/Cargo.toml",
+        "demo/Cargo.toml",
+        "tests/Cargo.toml",
+        "tests/sealed/Cargo.toml",
+    ];
     let lacking = members.into_iter().filter(|path| {
         tree.text(path).is_some_and(|text| !text.replace(' ', "").contains("[lints]\nworkspace=true"))
     });

@@ -31,8 +31,8 @@ use crate::value::bits::{BitReader, BitWriter, DecodeError};
 /// Version of the wire format. Peers of different versions refuse each other.
 pub const PROTOCOL_VERSION: u16 = 4;
 
-/// Largest packet in bytes, tag included: below the MTU of every common network path.
-pub const PACKET_BYTES_MAX: usize = 1_200;
+/// Largest packet in bytes, tag included: with the headers of the sealed transport, too, it is below the MTU of every common network path.
+pub const PACKET_BYTES_MAX: usize = 1_150;
 
 /// Bytes of the tag at the end of each packet.
 pub const TAG_BYTES: usize = 4;

@@ -203,6 +203,7 @@ impl Input<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::PACKET_BYTES_MAX;
 
     #[test]
     fn every_message_reads_back_and_no_other_length_does() {
@@ -221,7 +222,7 @@ mod tests {
         ];
         for answer in answers {
             let bytes = answer.to_bytes();
-            assert!(bytes.len() <= 1_200, "{} bytes", bytes.len());
+            assert!(bytes.len() <= PACKET_BYTES_MAX, "{} bytes", bytes.len());
             assert_eq!(Answer::read(&[&bytes[..], &[0]].concat()), Err(InquiryError::Unexpected));
             assert_eq!(Answer::read(&bytes[..bytes.len() - 1]), Err(InquiryError::Unexpected));
             assert_eq!(Answer::read(&bytes), Ok(answer));

@@ -1,0 +1,55 @@
+//! The thread of an endpoint: a runtime that nobody outside sees.
+
+use std::future::Future;
+use std::io;
+use std::thread::JoinHandle;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
+
+/// Time for what has just been queued to leave, before a connection is closed.
+pub(crate) const FLUSH: core::time::Duration = core::time::Duration::from_millis(20);
+
+/// Time for the closing of an endpoint to be sent and answered.
+pub(crate) const FAREWELL: core::time::Duration = core::time::Duration::from_millis(200);
+
+/// A running thread. Dropping it asks it to stop and waits until it has, [`FLUSH`] + [`FAREWELL`] and a moment.
+#[derive(Debug)]
+pub(crate) struct Background {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Resolves when the owner is dropped.
+pub(crate) type Stop = oneshot::Receiver<()>;
+
+/// A runtime that is driven by one thread.
+pub(crate) fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_io().enable_time().build()
+}
+
+impl Background {
+    /// Runs `work` on a thread of its own. `work` has to end soon after its [`Stop`] resolves.
+    pub(crate) fn run<F>(runtime: Runtime, work: impl FnOnce(Stop) -> F + Send + 'static) -> io::Result<Self>
+    where
+        F: Future<Output = ()>,
+    {
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("sealed".into()).spawn(move || {
+            runtime.block_on(work(stopped));
+            // Tasks that still wait are dropped, and with them their connections.
+            runtime.shutdown_background();
+        })?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been printed; the connections are gone with it.
+            let _ = thread.join();
+        }
+    }
+}

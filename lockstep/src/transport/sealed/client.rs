@@ -1,0 +1,315 @@
+//! The side that connects.
+
+use core::fmt;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use wtransport::endpoint::endpoint_side::Client;
+use wtransport::error::{ConnectingError, ConnectionError};
+use wtransport::{ClientConfig, Connection, Endpoint, VarInt};
+
+use super::background::{self, Background, FAREWELL, FLUSH, Stop};
+use super::config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig, std_time};
+use super::inbox::{Inbox, Item};
+use super::quic;
+use super::stream::{ACCEPTED, read_all, write_all};
+use crate::packet::PACKET_BYTES_MAX;
+use crate::value::ids::PeerId;
+use crate::value::time::Duration;
+
+/// Time that an address has to answer before the next one is tried as well.
+const NEXT_ADDRESS_AFTER: core::time::Duration = core::time::Duration::from_millis(250);
+
+/// Greatest number of addresses that are tried.
+const ADDRESSES_MAX: usize = 8;
+
+/// What happened on a client's connection. The first event is [`ClientEvent::Accepted`], [`ClientEvent::Refused`] or [`ClientEvent::Lost`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// The server has accepted, with this answer. Packets can be sent from now on.
+    Accepted(Vec<u8>),
+    /// The server has refused, with this answer. Nothing comes after it.
+    Refused(Vec<u8>),
+    /// A packet, at most [`PACKET_BYTES_MAX`] bytes.
+    Packet(Vec<u8>),
+    /// There is no connection, or not any more. Nothing comes after it.
+    Lost(LostReason),
+}
+
+/// Why there is no connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LostReason {
+    /// No answer came.
+    NoAnswer,
+    /// Another server answered: its certificate is not the expected one.
+    OtherServer,
+    /// The certificate is not valid at this time, by this machine's clock.
+    Expired,
+    /// The server takes no more connections.
+    Full,
+    /// None of the addresses can be reached from here, for instance because there is no IPv6.
+    Unreachable,
+    /// The server has closed the connection.
+    Closed,
+    /// Nothing came from the server for the idle timeout.
+    TimedOut,
+    /// The server has forgotten the connection: it was started anew.
+    Forgotten,
+    /// The server does not speak this protocol.
+    Broken,
+}
+
+impl fmt::Display for LostReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoAnswer => "nobody answered: the server is not running, or a firewall or router lets nothing through",
+            Self::OtherServer => "another server answered: the code belongs to a match that is over, or somebody is in between",
+            Self::Expired => "the server's certificate is not valid now: check the clocks of both machines, or ask for a new code",
+            Self::Full => "the server takes no more connections",
+            Self::Unreachable => "no address of the server can be reached from here",
+            Self::Closed => "the server has closed the connection",
+            Self::TimedOut => "nothing comes from the server any more",
+            Self::Forgotten => "the server was started anew",
+            Self::Broken => "the server does not speak this protocol",
+        })
+    }
+}
+
+impl std::error::Error for LostReason {}
+
+/// A sealed connection to a server. See [the module](super).
+///
+/// Dropping it sends what has just been queued, closes the connection and waits for its thread, at most a quarter of a second.
+#[derive(Debug)]
+pub struct SealedClient {
+    shared: Arc<Shared>,
+    send_dropped: u64,
+    _background: Background,
+}
+
+#[derive(Debug)]
+struct Shared {
+    inbox: Inbox<ClientEvent>,
+    /// Set when the server has accepted.
+    connection: OnceLock<Connection>,
+}
+
+/// The one peer of a client.
+const SERVER: PeerId = PeerId(0);
+
+impl SealedClient {
+    /// Begins to connect to the first of these addresses that answers, at most eight, with a greeting. The server has to show the certificate with
+    /// this hash.
+    ///
+    /// # Errors
+    /// No address, a greeting longer than [`GREETING_BYTES_MAX`], or an error of the operating system. What happens on the network is reported
+    /// by [`SealedClient::poll`].
+    pub fn connect(
+        addresses: &[SocketAddr],
+        certificate_hash: [u8; 32],
+        greeting: &[u8],
+        config: &SealedConfig,
+    ) -> io::Result<Self> {
+        if addresses.is_empty() || greeting.len() > GREETING_BYTES_MAX {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "no address, or a greeting that is too long",
+            ));
+        }
+        let shared = Arc::new(Shared { inbox: Inbox::new(), connection: OnceLock::new() });
+        let (task, greeting, config) = (Arc::clone(&shared), greeting.to_vec(), config.clone());
+        let addresses = addresses[..addresses.len().min(ADDRESSES_MAX)].to_vec();
+        let background = Background::run(background::runtime()?, move |stop| {
+            run(addresses, certificate_hash, greeting, config, task, stop)
+        })?;
+        Ok(Self { shared, send_dropped: 0, _background: background })
+    }
+
+    /// The next event, if there is one.
+    pub fn poll(&mut self) -> Option<ClientEvent> {
+        Some(match self.shared.inbox.pop()? {
+            Item::Packet(_, bytes) => ClientEvent::Packet(bytes),
+            Item::Other(event) => event,
+        })
+    }
+
+    /// Waits until there is an event, or the time is up.
+    pub fn wait(&self, time: Duration) {
+        self.shared.inbox.wait(time);
+    }
+
+    /// Sends a packet, in one datagram and at once. It may be lost on the way, as with UDP. What cannot be sent is counted.
+    pub fn send(&mut self, packet: &[u8]) {
+        let connection = self.shared.connection.get();
+        if !connection.is_some_and(|connection| connection.send_datagram(packet).is_ok()) {
+            self.send_dropped += 1;
+        }
+    }
+
+    /// Packets that could not be sent: there is no connection (yet), or the packet is too long.
+    #[must_use]
+    pub fn send_dropped(&self) -> u64 {
+        self.send_dropped
+    }
+
+    /// Packets received and dropped because too many waited for [`SealedClient::poll`].
+    #[must_use]
+    pub fn receive_dropped(&self) -> u64 {
+        self.shared.inbox.dropped()
+    }
+}
+
+async fn run(
+    addresses: Vec<SocketAddr>,
+    hash: [u8; 32],
+    greeting: Vec<u8>,
+    config: SealedConfig,
+    shared: Arc<Shared>,
+    mut stop: Stop,
+) {
+    let connected = tokio::select! {
+        connected = connect_first(&addresses, hash, &config) => connected,
+        _ = &mut stop => return,
+    };
+    let (endpoint, connection) = match connected {
+        Ok(connected) => connected,
+        Err(reason) => return shared.inbox.push(ClientEvent::Lost(reason)),
+    };
+    tokio::select! {
+        last = converse(&connection, &greeting, &config, &shared) => shared.inbox.push(last),
+        _ = stop => sleep(FLUSH).await,
+    }
+    endpoint.close(VarInt::from_u32(0), b"");
+    let _ = timeout(FAREWELL, endpoint.wait_idle()).await;
+}
+
+/// Tries the addresses one after the other, without waiting for those that do not answer. The error is that of the last one to fail.
+async fn connect_first(
+    addresses: &[SocketAddr],
+    hash: [u8; 32],
+    config: &SealedConfig,
+) -> Result<(Endpoint<Client>, Connection), LostReason> {
+    let mut attempts = JoinSet::new();
+    for (place, address) in (0_u32..).zip(addresses) {
+        let (address, config) = (*address, config.clone());
+        attempts.spawn(async move {
+            sleep(NEXT_ADDRESS_AFTER * place).await;
+            connect(address, hash, &config).await
+        });
+    }
+    let mut reason = LostReason::Unreachable;
+    while let Some(attempt) = attempts.join_next().await {
+        match attempt {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(LostReason::Unreachable)) | Err(_) => {}
+            Ok(Err(why)) => reason = why,
+        }
+    }
+    Err(reason)
+}
+
+async fn connect(
+    address: SocketAddr,
+    hash: [u8; 32],
+    config: &SealedConfig,
+) -> Result<(Endpoint<Client>, Connection), LostReason> {
+    let any = match address {
+        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+    };
+    let mut client =
+        ClientConfig::builder().with_bind_address(any).with_server_certificate_hashes([hash.into()]).build();
+    client.quic_config_mut().transport_config(quic::transport(config));
+    let endpoint = Endpoint::client(client).map_err(|_| LostReason::Unreachable)?;
+    match timeout(std_time(config.idle_timeout), endpoint.connect(format!("https://{address}/"))).await {
+        Ok(Ok(connection)) => Ok((endpoint, connection)),
+        Ok(Err(error)) => Err(why_not(&error)),
+        Err(_) => Err(LostReason::NoAnswer),
+    }
+}
+
+/// Greets and receives packets until the connection ends. Returns the last event.
+async fn converse(
+    connection: &Connection,
+    greeting: &[u8],
+    config: &SealedConfig,
+    shared: &Shared,
+) -> ClientEvent {
+    // The server has its own limit; twice that leaves time for the way.
+    let verdict = match timeout(std_time(config.idle_timeout), greet(connection, greeting)).await {
+        Ok(Some(verdict)) => verdict,
+        Ok(None) => return ClientEvent::Lost(why_lost(connection).await),
+        Err(_) => return ClientEvent::Lost(LostReason::NoAnswer),
+    };
+    match verdict.split_first() {
+        Some((&ACCEPTED, answer)) => {
+            let _ = shared.connection.set(connection.clone());
+            shared.inbox.push(ClientEvent::Accepted(answer.to_vec()));
+        }
+        Some((_, answer)) => return ClientEvent::Refused(answer.to_vec()),
+        None => return ClientEvent::Lost(LostReason::Broken),
+    }
+    loop {
+        match connection.receive_datagram().await {
+            Ok(datagram) if datagram.len() <= PACKET_BYTES_MAX => shared.inbox.push_packet(SERVER, &datagram),
+            Ok(_) => {}
+            Err(_) => return ClientEvent::Lost(why_lost(connection).await),
+        }
+    }
+}
+
+async fn greet(connection: &Connection, greeting: &[u8]) -> Option<Vec<u8>> {
+    let (mut send, mut receive) = connection.open_bi().await.ok()?.await.ok()?;
+    write_all(&mut send, &[greeting]).await?;
+    read_all(&mut receive, ANSWER_BYTES_MAX + 1).await
+}
+
+/// Why a connection ended. One that is still there was of no use.
+async fn why_lost(connection: &Connection) -> LostReason {
+    match timeout(core::time::Duration::ZERO, connection.closed()).await {
+        Ok(error) => why(&error),
+        Err(_) => LostReason::Broken,
+    }
+}
+
+fn why_not(error: &ConnectingError) -> LostReason {
+    match error {
+        ConnectingError::ConnectionError(ConnectionError::TimedOut) => LostReason::NoAnswer,
+        // Only a handshake is refused in this way.
+        ConnectingError::ConnectionError(ConnectionError::ConnectionClosed(_)) => LostReason::Full,
+        ConnectingError::ConnectionError(error) => why(error),
+        ConnectingError::SessionRejected => LostReason::Full,
+        _ => LostReason::Unreachable,
+    }
+}
+
+fn why(error: &ConnectionError) -> LostReason {
+    match error {
+        ConnectionError::TimedOut => LostReason::TimedOut,
+        ConnectionError::ConnectionClosed(_)
+        | ConnectionError::ApplicationClosed(_)
+        | ConnectionError::LocallyClosed => LostReason::Closed,
+        ConnectionError::QuicProto(error) => why_protocol(&error.to_string()),
+        _ => LostReason::Broken,
+    }
+}
+
+/// The library tells errors of the protocol apart by their text only; it holds the code of RFC 9000, for TLS 256 plus the number of the alert.
+fn why_protocol(error: &str) -> LostReason {
+    const CERTIFICATE_EXPIRED: &str = "(code: 301)";
+    const UNKNOWN_CA: &str = "(code: 304)";
+    if error.ends_with(CERTIFICATE_EXPIRED) {
+        LostReason::Expired
+    } else if error.ends_with(UNKNOWN_CA) {
+        LostReason::OtherServer
+    } else if error.contains("reset") {
+        LostReason::Forgotten
+    } else {
+        LostReason::Broken
+    }
+}

@@ -1,0 +1,95 @@
+//! Settings of a sealed endpoint, and the limits that are not settings.
+
+use crate::value::time::Duration;
+
+/// Greatest length of a greeting. A longer one ends the connection.
+pub const GREETING_BYTES_MAX: usize = 1_024;
+
+/// Greatest length of the answer to a greeting. A longer one is cut, which a client reports as [`LostReason::Broken`](super::LostReason::Broken).
+pub const ANSWER_BYTES_MAX: usize = 16_384;
+
+/// Greatest number of connections that have not been accepted yet, in all.
+pub(crate) const PENDING_MAX: u32 = 256;
+
+/// Greatest number of connections from one address that have not been accepted yet.
+pub(crate) const PENDING_PER_ADDRESS_MAX: u32 = 8;
+
+/// Settings of a [`SealedServer`](super::SealedServer) or a [`SealedClient`](super::SealedClient), with defaults. Values out of range are moved to its ends.
+///
+/// ```
+/// use testudo_lockstep::Duration;
+/// use testudo_lockstep::transport::sealed::SealedConfig;
+/// let config = SealedConfig::new().connections_max(1_600).idle_timeout(Duration::from_secs(20));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SealedConfig {
+    pub(crate) idle_timeout: Duration,
+    pub(crate) keep_alive: Duration,
+    pub(crate) greeting_timeout: Duration,
+    pub(crate) connections_max: u32,
+    pub(crate) connections_per_address_max: u32,
+}
+
+impl Default for SealedConfig {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SealedConfig {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            idle_timeout: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(5),
+            greeting_timeout: Duration::from_secs(20),
+            connections_max: 256,
+            connections_per_address_max: 64,
+        }
+    }
+
+    /// A connection from which nothing arrives for so long is lost; the shorter value of the two sides counts. It is also how long a client tries
+    /// to get a first answer. 1 s to 10 min, 30 s by default.
+    #[must_use]
+    pub fn idle_timeout(mut self, time: Duration) -> Self {
+        self.idle_timeout = time.clamp(Duration::from_secs(1), Duration::from_secs(600));
+        self
+    }
+
+    /// A connection on which nothing else is sent for so long is kept alive, also in the routers on the way. 100 ms to 60 s, 5 s by default;
+    /// it should be well below the idle timeout.
+    #[must_use]
+    pub fn keep_alive(mut self, time: Duration) -> Self {
+        self.keep_alive = time.clamp(Duration::from_millis(100), Duration::from_secs(60));
+        self
+    }
+
+    /// Time in which a connection must be made and greet, and then again time in which it must be accepted. 100 ms to 60 s, 20 s by default. On a network that loses a quarter of all
+    /// packets with a round trip of 2 s, greeting takes up to a minute.
+    #[must_use]
+    pub fn greeting_timeout(mut self, time: Duration) -> Self {
+        self.greeting_timeout = time.clamp(Duration::from_millis(100), Duration::from_secs(60));
+        self
+    }
+
+    /// Greatest number of connections of a server; further ones are refused. At least 1, 256 by default.
+    #[must_use]
+    pub fn connections_max(mut self, connections: u32) -> Self {
+        self.connections_max = connections.max(1);
+        self
+    }
+
+    /// Greatest number of connections of a server with one address (of version 6: with one /64 network); further ones are refused. At least 1,
+    /// 64 by default: many homes and schools have one address for everybody.
+    #[must_use]
+    pub fn connections_per_address_max(mut self, connections: u32) -> Self {
+        self.connections_per_address_max = connections.max(1);
+        self
+    }
+}
+
+/// As the standard library counts it.
+pub(crate) fn std_time(time: Duration) -> core::time::Duration {
+    core::time::Duration::from_micros(time.as_micros())
+}

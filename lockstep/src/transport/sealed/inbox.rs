@@ -1,0 +1,122 @@
+//! What has arrived and waits for the application: bounded for everybody, and for each peer.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use indexmap::IndexMap;
+
+use crate::value::ids::PeerId;
+
+use super::config::std_time;
+use crate::value::time::Duration;
+
+/// Greatest number of packets of one peer that wait. Further ones are dropped, as by a socket's buffer.
+const PACKETS_PER_PEER_MAX: u32 = 512;
+
+/// Greatest number of packets that wait, in all.
+const PACKETS_MAX: u32 = 16_384;
+
+/// A queue between the thread of an endpoint and the application's. `T` is anything but a packet; the number of those is bounded by that of
+/// the connections.
+#[derive(Debug)]
+pub(crate) struct Inbox<T> {
+    queue: Mutex<Queue<T>>,
+    filled: Condvar,
+}
+
+#[derive(Debug)]
+struct Queue<T> {
+    items: VecDeque<Item<T>>,
+    packets: u32,
+    packets_of: IndexMap<PeerId, u32>,
+    dropped: u64,
+}
+
+#[derive(Debug)]
+pub(crate) enum Item<T> {
+    Packet(PeerId, Vec<u8>),
+    Other(T),
+}
+
+impl<T> Inbox<T> {
+    pub(crate) fn new() -> Self {
+        let queue = Queue { items: VecDeque::new(), packets: 0, packets_of: IndexMap::new(), dropped: 0 };
+        Self { queue: Mutex::new(queue), filled: Condvar::new() }
+    }
+
+    /// A panic of another thread leaves the queue as it was: every change below is complete before anything can panic.
+    fn queue(&self) -> MutexGuard<'_, Queue<T>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn push(&self, item: T) {
+        self.queue().items.push_back(Item::Other(item));
+        self.filled.notify_one();
+    }
+
+    /// Drops the packet if too many wait.
+    pub(crate) fn push_packet(&self, peer: PeerId, bytes: &[u8]) {
+        let mut queue = self.queue();
+        let waiting = queue.packets_of.get(&peer).copied().unwrap_or(0);
+        if waiting >= PACKETS_PER_PEER_MAX || queue.packets >= PACKETS_MAX {
+            queue.dropped += 1;
+            return;
+        }
+        queue.packets_of.insert(peer, waiting + 1);
+        queue.packets += 1;
+        queue.items.push_back(Item::Packet(peer, bytes.to_vec()));
+        drop(queue);
+        self.filled.notify_one();
+    }
+
+    pub(crate) fn pop(&self) -> Option<Item<T>> {
+        let mut queue = self.queue();
+        let item = queue.items.pop_front()?;
+        if let Item::Packet(peer, _) = item {
+            queue.packets -= 1;
+            match queue.packets_of.get_mut(&peer) {
+                Some(waiting) if *waiting > 1 => *waiting -= 1,
+                _ => {
+                    queue.packets_of.swap_remove(&peer);
+                }
+            }
+        }
+        Some(item)
+    }
+
+    /// Waits until something is there, or the time is up.
+    pub(crate) fn wait(&self, time: Duration) {
+        let queue = self.queue();
+        let waited = self.filled.wait_timeout_while(queue, std_time(time), |queue| queue.items.is_empty());
+        drop(waited);
+    }
+
+    /// Packets dropped so far.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.queue().dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_peer_cannot_fill_the_queue() {
+        let inbox = Inbox::<()>::new();
+        for _ in 0..PACKETS_PER_PEER_MAX + 3 {
+            inbox.push_packet(PeerId(1), b"a");
+        }
+        inbox.push_packet(PeerId(2), b"b");
+        inbox.push(());
+        assert_eq!(inbox.dropped(), 3);
+        let mut taken = 0;
+        while let Some(item) = inbox.pop() {
+            taken += 1;
+            assert!(taken <= PACKETS_PER_PEER_MAX || !matches!(item, Item::Packet(PeerId(1), _)));
+        }
+        assert_eq!(taken, PACKETS_PER_PEER_MAX + 2);
+        let queue = inbox.queue();
+        assert!(queue.packets == 0 && queue.packets_of.is_empty());
+    }
+}

@@ -1,0 +1,78 @@
+//! How QUIC is set up for lockstep. The values were found by measurement: `docs/network.md`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use wtransport::config::QuicTransportConfig;
+use wtransport::quinn::congestion::{Controller, ControllerFactory};
+use wtransport::quinn::{AckFrequencyConfig, IdleTimeout, VarInt};
+
+use super::config::{SealedConfig, std_time};
+
+/// Largest UDP payload. Every path of the internet carries it, so nothing has to be found out, and nothing is lost for its size.
+const UDP_PAYLOAD_MAX: u16 = 1_200;
+
+/// Bytes of datagrams that wait in a connection until its task sends them, a moment later. The oldest are dropped beyond it.
+const SENDING_BYTES_MAX: usize = 32_768;
+
+/// Bytes of datagrams that have arrived and wait for their task.
+const RECEIVED_BYTES_MAX: usize = 65_536;
+
+/// Bytes that one side of a connection may have under way on streams, in all and on one. Only the greeting and HTTP/3 use streams.
+const STREAM_BYTES_MAX: u32 = 32_768;
+
+/// Streams that a peer may have open at once: the session and the greeting in both directions, and those of HTTP/3 in one.
+const STREAMS_MAX: u32 = 8;
+
+pub(crate) fn transport(config: &SealedConfig) -> Arc<QuicTransportConfig> {
+    let mut acks = AckFrequencyConfig::default();
+    acks.ack_eliciting_threshold(VarInt::from_u32(10))
+        .max_ack_delay(Some(core::time::Duration::from_millis(150)));
+    let mut transport = QuicTransportConfig::default();
+    transport
+        .max_idle_timeout(IdleTimeout::try_from(std_time(config.idle_timeout)).ok())
+        .keep_alive_interval(Some(std_time(config.keep_alive)))
+        .congestion_controller_factory(Arc::new(FixedWindow))
+        .initial_mtu(UDP_PAYLOAD_MAX)
+        .mtu_discovery_config(None)
+        .datagram_send_buffer_size(SENDING_BYTES_MAX)
+        .datagram_receive_buffer_size(Some(RECEIVED_BYTES_MAX))
+        .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX))
+        .max_concurrent_uni_streams(VarInt::from_u32(STREAMS_MAX))
+        .stream_receive_window(VarInt::from_u32(STREAM_BYTES_MAX))
+        .receive_window(VarInt::from_u32(4 * STREAM_BYTES_MAX))
+        .send_window(u64::from(STREAM_BYTES_MAX))
+        .enable_segmentation_offload(false)
+        .ack_frequency_config(Some(acks));
+    Arc::new(transport)
+}
+
+/// A window that nothing fills: datagrams are never held back. Above `u32::MAX` quinn paces nothing either.
+#[derive(Clone, Debug)]
+struct FixedWindow;
+
+const WINDOW: u64 = 1 << 33;
+
+impl ControllerFactory for FixedWindow {
+    fn build(self: Arc<Self>, _now: Instant, _mtu: u16) -> Box<dyn Controller> {
+        Box::new(Self)
+    }
+}
+
+impl Controller for FixedWindow {
+    fn on_congestion_event(&mut self, _now: Instant, _sent: Instant, _is_persistent: bool, _lost_bytes: u64) {
+    }
+    fn on_mtu_update(&mut self, _mtu: u16) {}
+    fn window(&self) -> u64 {
+        WINDOW
+    }
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+    fn initial_window(&self) -> u64 {
+        WINDOW
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+}

@@ -1,0 +1,467 @@
+//! The side that takes connections.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use indexmap::IndexMap;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+use wtransport::config::Ipv6DualStackConfig;
+use wtransport::endpoint::IncomingSession;
+use wtransport::endpoint::endpoint_side::Server;
+use wtransport::{Connection, Endpoint, Identity, SendStream, ServerConfig, VarInt};
+
+use super::background::{self, Background, FAREWELL, FLUSH};
+use super::config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig, std_time};
+use super::crowd::{Admission, Crowd, Ticket};
+use super::inbox::{Inbox, Item};
+use super::quic;
+use super::stream::{ACCEPTED, REFUSED, read_all, write_all};
+use crate::packet::PACKET_BYTES_MAX;
+use crate::value::ids::PeerId;
+use crate::value::time::Duration;
+
+/// How long a certificate is valid, in days. Browsers take a certificate by its hash only if it is valid for 14 days at most.
+const VALID_DAYS: u32 = 13;
+
+/// How much of it lies in the past, for clients whose clocks are behind: a day.
+const VALID_BEFORE: core::time::Duration = core::time::Duration::from_secs(86_400);
+
+/// Datagrams of connections that have not been accepted yet, and handshakes that wait to be looked at: bytes for each, and in all.
+const INCOMING_BYTES_MAX: u64 = 16_384;
+const INCOMING_ALL_BYTES_MAX: u64 = 1 << 20;
+
+/// Greatest number of handshakes that wait to be looked at.
+const INCOMING_MAX: usize = 256;
+
+/// What happened on a server's connections.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SealedEvent {
+    /// A client has connected and greets. Answer with [`SealedServer::accept`] or [`SealedServer::refuse`] within the greeting's timeout.
+    Greeting {
+        /// The number of the connection. It is not used again, nor by a later connection of the same client.
+        peer: PeerId,
+        /// Where it comes from, at first: connections survive a change of address.
+        address: SocketAddr,
+        /// What the client says, at most [`GREETING_BYTES_MAX`] bytes. Whoever knows the server's address can send it.
+        bytes: Vec<u8>,
+    },
+    /// A packet of an accepted connection, at most [`PACKET_BYTES_MAX`] bytes.
+    Packet {
+        /// The connection.
+        peer: PeerId,
+        /// The packet.
+        bytes: Vec<u8>,
+    },
+    /// A connection is gone: closed by the client, or silent for too long. Connections that the server itself has closed or refused are not reported.
+    Closed {
+        /// The connection.
+        peer: PeerId,
+    },
+}
+
+/// Counters of a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct SealedStats {
+    /// Connections now, those included that have not been accepted yet.
+    pub connections: u32,
+    /// Connections that have not been accepted yet.
+    pub pending: u32,
+    /// Handshakes from addresses that had to prove themselves first.
+    pub retried: u64,
+    /// Handshakes that were left unanswered because too many others were not accepted yet. Clients ask again.
+    pub ignored: u64,
+    /// Handshakes that were refused because a limit of connections is reached.
+    pub refused: u64,
+    /// Connections that ended before a greeting had come, or without an answer to it in time.
+    pub failed: u64,
+    /// Greetings passed on.
+    pub greetings: u64,
+    /// Packets received and passed on, or dropped with the next counter.
+    pub packets_received: u64,
+    /// Packets received and dropped: too many waited, or they were longer than a packet can be.
+    pub receive_dropped: u64,
+    /// Packets sent.
+    pub packets_sent: u64,
+    /// Packets that could not be sent: the peer is unknown or not accepted, the connection is gone, or the packet is too long.
+    pub send_dropped: u64,
+}
+
+/// A UDP port that takes sealed connections. See [the module](super).
+///
+/// Dropping it sends what has just been queued, closes all connections and waits for its thread, at most a quarter of a second.
+#[derive(Debug)]
+pub struct SealedServer {
+    peers: IndexMap<PeerId, Peer>,
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    certificate_hash: [u8; 32],
+    packets_sent: u64,
+    send_dropped: u64,
+    // Last, so that connections still have their thread when they are dropped.
+    _background: Background,
+}
+
+/// A connection that has greeted. Dropping it closes the connection.
+#[derive(Debug)]
+struct Peer {
+    connection: Connection,
+    verdict: mpsc::Sender<Verdict>,
+    is_accepted: bool,
+}
+
+#[derive(Debug)]
+enum Verdict {
+    Accept(Vec<u8>),
+    Refuse(Vec<u8>),
+}
+
+/// What the tasks have in common.
+#[derive(Debug)]
+struct Shared {
+    inbox: Inbox<Other>,
+    crowd: Arc<Crowd>,
+    greeting_timeout: core::time::Duration,
+    next_peer: Mutex<u32>,
+    retried: AtomicU64,
+    ignored: AtomicU64,
+    refused: AtomicU64,
+    failed: AtomicU64,
+    greetings: AtomicU64,
+    packets_received: AtomicU64,
+    too_long: AtomicU64,
+}
+
+/// What arrives besides packets.
+#[derive(Debug)]
+enum Other {
+    Greeting {
+        peer: PeerId,
+        address: SocketAddr,
+        bytes: Vec<u8>,
+        connection: Connection,
+        verdict: mpsc::Sender<Verdict>,
+    },
+    Closed(PeerId),
+}
+
+impl SealedServer {
+    /// Binds to a local address and makes a certificate. Port 0 takes a free one; the address `[::]` takes connections of both versions of IP.
+    ///
+    /// The certificate is valid for 12 days from now. Nobody can connect afterwards; connections that exist go on.
+    ///
+    /// # Errors
+    /// An error of the operating system, such as a taken port.
+    pub fn bind(address: SocketAddr, config: &SealedConfig) -> io::Result<Self> {
+        Self::bind_since(address, config, SystemTime::now() - VALID_BEFORE)
+    }
+
+    /// With a certificate that is valid from this time on.
+    fn bind_since(address: SocketAddr, config: &SealedConfig, start: SystemTime) -> io::Result<Self> {
+        let identity = identity(start)?;
+        let hash =
+            identity.certificate_chain().as_slice().first().map(|certificate| *certificate.hash().as_ref());
+        let certificate_hash = hash.ok_or_else(|| io::Error::other("no certificate"))?;
+        let runtime = background::runtime()?;
+        let endpoint = {
+            let _inside = runtime.enter();
+            Endpoint::server(server_config(address, identity, config))?
+        };
+        let address = endpoint.local_addr()?;
+        let shared = Arc::new(Shared {
+            inbox: Inbox::new(),
+            crowd: Arc::new(Crowd::new(config)),
+            greeting_timeout: std_time(config.greeting_timeout),
+            next_peer: Mutex::new(0),
+            retried: AtomicU64::new(0),
+            ignored: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            greetings: AtomicU64::new(0),
+            packets_received: AtomicU64::new(0),
+            too_long: AtomicU64::new(0),
+        });
+        let tasks = Arc::clone(&shared);
+        let background = Background::run(runtime, |stop| async move {
+            tokio::select! {
+                () = admit_all(&endpoint, &tasks) => {}
+                _ = stop => {}
+            }
+            // Nobody accepts any more: after `close`, `accept` would panic.
+            sleep(FLUSH).await;
+            endpoint.close(VarInt::from_u32(0), b"");
+            let _ = timeout(FAREWELL, endpoint.wait_idle()).await;
+        })?;
+        Ok(Self {
+            peers: IndexMap::new(),
+            shared,
+            address,
+            certificate_hash,
+            packets_sent: 0,
+            send_dropped: 0,
+            _background: background,
+        })
+    }
+
+    /// The local address of the socket.
+    #[must_use]
+    pub fn local_address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// SHA-256 of the certificate. Clients need it from somewhere they trust, such as a [`JoinCode`](super::JoinCode).
+    #[must_use]
+    pub fn certificate_hash(&self) -> [u8; 32] {
+        self.certificate_hash
+    }
+
+    /// The next event, if there is one.
+    pub fn poll(&mut self) -> Option<SealedEvent> {
+        loop {
+            match self.shared.inbox.pop()? {
+                Item::Other(Other::Greeting { peer, address, bytes, connection, verdict }) => {
+                    self.peers.insert(peer, Peer { connection, verdict, is_accepted: false });
+                    return Some(SealedEvent::Greeting { peer, address, bytes });
+                }
+                // What comes from connections that the application has closed is of no use to it.
+                Item::Packet(peer, bytes) if self.peers.contains_key(&peer) => {
+                    return Some(SealedEvent::Packet { peer, bytes });
+                }
+                Item::Other(Other::Closed(peer)) if self.peers.swap_remove(&peer).is_some() => {
+                    return Some(SealedEvent::Closed { peer });
+                }
+                Item::Packet(..) | Item::Other(Other::Closed(_)) => {}
+            }
+        }
+    }
+
+    /// Waits until there is an event, or the time is up.
+    pub fn wait(&self, time: Duration) {
+        self.shared.inbox.wait(time);
+    }
+
+    /// Lets a peer in that has greeted, with an answer of at most [`ANSWER_BYTES_MAX`] bytes. Packets flow from now
+    /// on; the client reports none before the answer. Ignored for other peers.
+    pub fn accept(&mut self, peer: PeerId, answer: &[u8]) {
+        if let Some(peer) = self.peers.get_mut(&peer)
+            && !peer.is_accepted
+        {
+            peer.is_accepted = true;
+            // The channel has room for the one verdict; if it is closed, so is the connection, and that is reported.
+            let _ = peer.verdict.try_send(Verdict::Accept(cut(answer)));
+        }
+    }
+
+    /// Turns a peer away, with an answer of at most [`ANSWER_BYTES_MAX`] bytes. It is forgotten at once. A peer that was accepted is closed.
+    pub fn refuse(&mut self, peer: PeerId, answer: &[u8]) {
+        if let Some(peer) = self.peers.swap_remove(&peer)
+            && !peer.is_accepted
+        {
+            let _ = peer.verdict.try_send(Verdict::Refuse(cut(answer)));
+        }
+    }
+
+    /// Sends a packet to an accepted peer, in one datagram and at once. It may be lost on the way, as with UDP. What cannot be sent is counted.
+    pub fn send(&mut self, peer: PeerId, packet: &[u8]) {
+        let peer = self.peers.get(&peer).filter(|peer| peer.is_accepted);
+        if peer.is_some_and(|peer| peer.connection.send_datagram(packet).is_ok()) {
+            self.packets_sent += 1;
+        } else {
+            self.send_dropped += 1;
+        }
+    }
+
+    /// Closes a connection. What was sent just before still leaves. Nothing more is reported about the peer.
+    pub fn close(&mut self, peer: PeerId) {
+        self.peers.swap_remove(&peer);
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn stats(&self) -> SealedStats {
+        let shared = &self.shared;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (connections, pending) = shared.crowd.size();
+        SealedStats {
+            connections,
+            pending,
+            retried: read(&shared.retried),
+            ignored: read(&shared.ignored),
+            refused: read(&shared.refused),
+            failed: read(&shared.failed),
+            greetings: read(&shared.greetings),
+            packets_received: read(&shared.packets_received),
+            receive_dropped: shared.inbox.dropped() + read(&shared.too_long),
+            packets_sent: self.packets_sent,
+            send_dropped: self.send_dropped,
+        }
+    }
+}
+
+/// A fresh key on the curve P-256 and a certificate signed with it. Its names mean nothing: clients compare the hash.
+fn identity(start: SystemTime) -> io::Result<Identity> {
+    Identity::self_signed_builder()
+        .subject_alt_names(["localhost"])
+        .not_before(start.into())
+        .validity_days(VALID_DAYS)
+        .build()
+        .map_err(io::Error::other)
+}
+
+fn server_config(address: SocketAddr, identity: Identity, config: &SealedConfig) -> ServerConfig {
+    let builder = ServerConfig::builder();
+    let builder = match address {
+        SocketAddr::V6(address) if address.ip().is_unspecified() => {
+            builder.with_bind_address_v6(address, Ipv6DualStackConfig::Allow)
+        }
+        address => builder.with_bind_address(address),
+    };
+    let mut server = builder.with_identity(identity).build();
+    server
+        .quic_config_mut()
+        .transport_config(quic::transport(config))
+        .max_incoming(INCOMING_MAX)
+        .incoming_buffer_size(INCOMING_BYTES_MAX)
+        .incoming_buffer_size_total(INCOMING_ALL_BYTES_MAX);
+    server
+}
+
+/// Looks at every handshake. An address that has not shown that it receives what is sent to it gets a small packet and no memory.
+async fn admit_all(endpoint: &Endpoint<Server>, shared: &Arc<Shared>) {
+    loop {
+        let incoming = endpoint.accept().await;
+        if !incoming.remote_address_validated() {
+            count(&shared.retried);
+            incoming.retry();
+            continue;
+        }
+        match shared.crowd.admit(incoming.remote_address().ip()) {
+            Admission::Granted(ticket) => {
+                tokio::spawn(serve(incoming, Arc::clone(shared), ticket));
+            }
+            Admission::Later => {
+                count(&shared.ignored);
+                incoming.ignore();
+            }
+            Admission::Full => {
+                count(&shared.refused);
+                incoming.refuse();
+            }
+        }
+    }
+}
+
+/// The life of one connection.
+async fn serve(incoming: IncomingSession, shared: Arc<Shared>, mut ticket: Ticket) {
+    let Ok(Some((connection, bytes, mut stream))) =
+        timeout(shared.greeting_timeout, greeting(incoming)).await
+    else {
+        count(&shared.failed);
+        return;
+    };
+    let peer = shared.number();
+    let (verdict, mut verdicts) = mpsc::channel(1);
+    let address = connection.remote_address();
+    let address = SocketAddr::new(address.ip().to_canonical(), address.port());
+    count(&shared.greetings);
+    shared.inbox.push(Other::Greeting { peer, address, bytes, connection: connection.clone(), verdict });
+    let verdict = tokio::select! {
+        verdict = timeout(shared.greeting_timeout, verdicts.recv()) => verdict.ok().flatten(),
+        _ = connection.closed() => None,
+    };
+    match verdict {
+        Some(Verdict::Accept(answer)) => {
+            ticket.prove();
+            tokio::select! {
+                () = converse(&connection, &mut stream, &answer, peer, &shared) => {}
+                // The application sends no second verdict: it has closed the connection.
+                _ = verdicts.recv() => sleep(FLUSH).await,
+            }
+        }
+        Some(Verdict::Refuse(answer)) => {
+            let _ = timeout(shared.greeting_timeout, say(&mut stream, REFUSED, &answer)).await;
+            // The client closes when it has read the answer.
+            let _ = timeout(shared.greeting_timeout, connection.closed()).await;
+        }
+        None => count(&shared.failed),
+    }
+    connection.close(VarInt::from_u32(0), b"");
+    shared.inbox.push(Other::Closed(peer));
+}
+
+/// Makes the connection and reads its greeting.
+async fn greeting(incoming: IncomingSession) -> Option<(Connection, Vec<u8>, SendStream)> {
+    let connection = incoming.await.ok()?.accept().await.ok()?;
+    let (send, mut receive) = connection.accept_bi().await.ok()?;
+    let bytes = read_all(&mut receive, GREETING_BYTES_MAX).await?;
+    Some((connection, bytes, send))
+}
+
+/// Answers the greeting and receives packets until the connection ends.
+async fn converse(
+    connection: &Connection,
+    stream: &mut SendStream,
+    answer: &[u8],
+    peer: PeerId,
+    shared: &Shared,
+) {
+    if say(stream, ACCEPTED, answer).await.is_none() {
+        return;
+    }
+    while let Ok(datagram) = connection.receive_datagram().await {
+        count(&shared.packets_received);
+        if datagram.len() > PACKET_BYTES_MAX {
+            count(&shared.too_long);
+        } else {
+            shared.inbox.push_packet(peer, &datagram);
+        }
+    }
+}
+
+async fn say(stream: &mut SendStream, verdict: u8, answer: &[u8]) -> Option<()> {
+    write_all(stream, &[&[verdict], answer]).await
+}
+
+fn cut(answer: &[u8]) -> Vec<u8> {
+    answer[..answer.len().min(ANSWER_BYTES_MAX + 1)].to_vec()
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Shared {
+    /// A number that no connection has had, for 2^31 connections. The upper half of the numbers belongs to other transports.
+    fn number(&self) -> PeerId {
+        let mut next = self.next_peer.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = *next;
+        *next = (number + 1) & (u32::MAX >> 1);
+        PeerId(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::sealed::{ClientEvent, LostReason, SealedClient};
+
+    /// As when one of the clocks is off by a year.
+    #[test]
+    fn a_certificate_of_another_year_is_named() {
+        const YEAR: core::time::Duration = core::time::Duration::from_secs(365 * 86_400);
+        let config = SealedConfig::new();
+        for start in [SystemTime::now() - YEAR, SystemTime::now() + YEAR] {
+            let address = "127.0.0.1:0".parse().unwrap();
+            let server = SealedServer::bind_since(address, &config, start).unwrap();
+            let hash = server.certificate_hash();
+            let mut client = SealedClient::connect(&[server.local_address()], hash, b"", &config).unwrap();
+            client.wait(Duration::from_secs(30));
+            assert_eq!(client.poll(), Some(ClientEvent::Lost(LostReason::Expired)));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Greeting, packets, the end of connections, limits.
+
+use testudo_lockstep::transport::sealed::{
+    ClientEvent, GREETING_BYTES_MAX, LostReason, SealedClient, SealedConfig, SealedEvent, SealedServer,
+};
+use testudo_lockstep::{Duration, Instant, PACKET_BYTES_MAX, SessionConfig, SessionPhase};
+use testudo_sealed_tests::game::{Guest, Host, secret};
+
+use crate::people::{client, meet, server};
+use crate::{next_event, next_of, until};
+
+#[test]
+fn a_match_of_three_ends_with_equal_checksums() {
+    let config = SessionConfig::new(3).turns(100).session_id(77);
+    let sealed = SealedConfig::new();
+    let mut now = Instant::ZERO;
+    let mut host = Host::new(&config, &sealed, now);
+    let mut guests: Vec<Guest> = (1..3)
+        .map(|player| Guest::new(client(&host.server, &secret(player), &sealed), &config, player, now))
+        .collect();
+    // The clock of the match stands still until everybody is connected, and is not the machine's.
+    until("everybody is accepted", || {
+        host.server.wait(Duration::from_millis(10));
+        host.run(now);
+        guests.iter_mut().for_each(|guest| guest.run(now));
+        guests.iter().all(|guest| guest.answer.is_some())
+    });
+    let is_over = |host: &Host, guests: &[Guest]| {
+        host.driver.session().is_over() && guests.iter().all(|guest| guest.driver.session().is_over())
+    };
+    while !is_over(&host, &guests) {
+        host.server.wait(Duration::from_millis(1));
+        host.run(now);
+        guests.iter_mut().for_each(|guest| guest.run(now));
+        now += Duration::from_millis(5);
+        assert!(now < Instant::from_millis(300_000), "the match does not end");
+    }
+    let checksum = host.driver.simulation().sum();
+    assert_eq!(host.driver.session().phase(), SessionPhase::Finished);
+    for guest in &guests {
+        assert_eq!(guest.driver.session().phase(), SessionPhase::Finished);
+        assert_eq!(guest.driver.simulation().sum(), checksum);
+        assert_eq!(guest.driver.frame().0, 400);
+    }
+    assert_eq!((host.accepted, host.closed), (2, 0));
+    assert_eq!(host.server.stats().receive_dropped, 0);
+}
+
+#[test]
+fn the_largest_packet_passes_in_both_directions() {
+    let config = SealedConfig::new();
+    let mut server = server(&config);
+    let mut client = client(&server, b"hello", &config);
+    let peer = meet(&mut server, &mut client, b"hello");
+    let large: Vec<u8> = (0..PACKET_BYTES_MAX).map(|place| place as u8).collect();
+    client.send(&large);
+    assert_eq!(next_event(&mut server), SealedEvent::Packet { peer, bytes: large.clone() });
+    server.send(peer, &large);
+    assert_eq!(next_of(&mut client), ClientEvent::Packet(large.clone()));
+    // What is longer than any packet is not sent.
+    client.send(&[0; 1_500]);
+    server.send(peer, &[0; 1_500]);
+    assert_eq!((client.send_dropped(), server.stats().send_dropped), (1, 1));
+    assert_eq!((server.stats().packets_received, server.stats().packets_sent), (1, 1));
+}
+
+#[test]
+fn who_is_refused_is_told_why() {
+    let config = SealedConfig::new();
+    let mut server = server(&config);
+    let mut client = client(&server, b"wrong", &config);
+    let SealedEvent::Greeting { peer, address, bytes } = next_event(&mut server) else {
+        panic!("no greeting")
+    };
+    assert_eq!(bytes, b"wrong");
+    assert!(address.ip().is_loopback());
+    server.send(peer, b"too early");
+    assert_eq!(server.stats().send_dropped, 1);
+    server.refuse(peer, b"wrong secret");
+    assert_eq!(next_of(&mut client), ClientEvent::Refused(b"wrong secret".to_vec()));
+    client.send(b"let me in all the same");
+    until("the place is free", || {
+        server.wait(Duration::from_millis(10));
+        assert_eq!(server.poll(), None, "nothing is reported about a peer that was refused");
+        server.stats().connections == 0
+    });
+}
+
+/// What arrives before the application accepts stays in the connection.
+#[test]
+fn nothing_is_passed_on_before_it_is_accepted() {
+    let config = SealedConfig::new().greeting_timeout(Duration::from_millis(300));
+    let mut server = server(&config);
+    let mut client = client(&server, b"hello", &config);
+    let SealedEvent::Greeting { .. } = next_event(&mut server) else { panic!("no greeting") };
+    client.send(b"early");
+    assert_eq!(client.send_dropped(), 1);
+    // The application does not answer at all: in the end the connection is closed.
+    assert_eq!(next_of(&mut client), ClientEvent::Lost(LostReason::Closed));
+    assert!(matches!(next_event(&mut server), SealedEvent::Closed { .. }));
+    assert_eq!(server.stats().failed, 1);
+}
+
+#[test]
+fn each_side_hears_when_the_other_goes() {
+    let config = SealedConfig::new();
+    let mut server = server(&config);
+    let mut client_a = client(&server, b"a", &config);
+    let a = meet(&mut server, &mut client_a, b"a");
+    let mut client_b = client(&server, b"b", &config);
+    let b = meet(&mut server, &mut client_b, b"b");
+    assert_ne!(a, b);
+
+    client_a.send(b"farewell");
+    drop(client_a);
+    assert_eq!(next_event(&mut server), SealedEvent::Packet { peer: a, bytes: b"farewell".to_vec() });
+    assert_eq!(next_event(&mut server), SealedEvent::Closed { peer: a });
+
+    server.send(b, b"farewell");
+    server.close(b);
+    assert_eq!(next_of(&mut client_b), ClientEvent::Packet(b"farewell".to_vec()));
+    assert_eq!(next_of(&mut client_b), ClientEvent::Lost(LostReason::Closed));
+    until("all places are free", || {
+        server.wait(Duration::from_millis(10));
+        assert_eq!(server.poll(), None, "the server has closed it itself");
+        server.stats().connections == 0
+    });
+
+    let mut client_c = client(&server, b"c", &config);
+    let c = meet(&mut server, &mut client_c, b"c");
+    server.send(c, b"the end");
+    drop(server);
+    assert_eq!(next_of(&mut client_c), ClientEvent::Packet(b"the end".to_vec()));
+    assert_eq!(next_of(&mut client_c), ClientEvent::Lost(LostReason::Closed));
+}
+
+#[test]
+fn another_server_is_not_trusted() {
+    let config = SealedConfig::new();
+    let mut server = server(&config);
+    let mut client =
+        SealedClient::connect(&[server.local_address()], [0; 32], b"my secret", &config).unwrap();
+    assert_eq!(next_of(&mut client), ClientEvent::Lost(LostReason::OtherServer));
+    until("the connection is gone", || {
+        server.wait(Duration::from_millis(10));
+        server.stats().connections == 0
+    });
+    assert_eq!(server.poll(), None, "the secret has not been sent");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let config = SealedConfig::new().idle_timeout(Duration::from_secs(1));
+    // It was there a moment ago.
+    let nowhere = server(&config).local_address();
+    let mut client = SealedClient::connect(&[nowhere], [0; 32], b"", &config).unwrap();
+    assert_eq!(next_of(&mut client), ClientEvent::Lost(LostReason::NoAnswer));
+    let odd = "[::1]:0".parse().unwrap();
+    let mut client = SealedClient::connect(&[odd], [0; 32], b"", &config).unwrap();
+    assert_eq!(next_of(&mut client), ClientEvent::Lost(LostReason::Unreachable));
+}
+
+#[test]
+fn the_first_address_that_answers_is_taken() {
+    let config = SealedConfig::new();
+    let mut server = server(&config);
+    let nowhere = self::server(&config).local_address();
+    let addresses = ["[::1]:0".parse().unwrap(), nowhere, server.local_address()];
+    let mut client = SealedClient::connect(&addresses, server.certificate_hash(), b"here", &config).unwrap();
+    meet(&mut server, &mut client, b"here");
+}
+
+#[test]
+fn a_full_server_says_so() {
+    let config = SealedConfig::new().connections_max(1);
+    let mut server = server(&config);
+    let mut first = client(&server, b"first", &config);
+    meet(&mut server, &mut first, b"first");
+    let mut second = client(&server, b"second", &config);
+    assert_eq!(next_of(&mut second), ClientEvent::Lost(LostReason::Full));
+    assert_eq!(server.stats().refused, 1);
+    drop(first);
+    assert!(matches!(next_event(&mut server), SealedEvent::Closed { .. }));
+    until("the place is free", || server.stats().connections == 0);
+    let mut third = client(&server, b"third", &config);
+    meet(&mut server, &mut third, b"third");
+}
+
+#[test]
+fn silence_ends_a_connection() {
+    let config = SealedConfig::new().idle_timeout(Duration::from_secs(1)).keep_alive(Duration::from_secs(60));
+    let mut server = server(&config);
+    let mut client = client(&server, b"hello", &config);
+    let peer = meet(&mut server, &mut client, b"hello");
+    assert_eq!(next_event(&mut server), SealedEvent::Closed { peer });
+    assert_eq!(next_of(&mut client), ClientEvent::Lost(LostReason::TimedOut));
+}
+
+#[test]
+fn mistakes_are_errors() {
+    let config = SealedConfig::new();
+    let server = server(&config);
+    assert!(SealedServer::bind(server.local_address(), &config).is_err(), "a taken port");
+    assert!(SealedClient::connect(&[], [0; 32], b"", &config).is_err(), "no address");
+    let long = [0; GREETING_BYTES_MAX + 1];
+    assert!(SealedClient::connect(&[server.local_address()], [0; 32], &long, &config).is_err());
+}

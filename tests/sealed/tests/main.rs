@@ -1,0 +1,38 @@
+//! The sealed transport over real sockets on loopback. Free ports, no sleeps: tests wait for what is to happen, with a generous limit.
+
+mod loopback;
+mod people;
+
+use testudo_lockstep::Duration;
+use testudo_lockstep::transport::sealed::{ClientEvent, SealedClient, SealedEvent, SealedServer};
+
+/// Rounds of 10 ms that a test waits for something: half a minute and more.
+const ROUNDS_MAX: u32 = 3_000;
+
+/// Waits for the next event of a server.
+#[track_caller]
+fn next_event(server: &mut SealedServer) -> SealedEvent {
+    (0..ROUNDS_MAX)
+        .find_map(|_| {
+            server.wait(Duration::from_millis(10));
+            server.poll()
+        })
+        .expect("an event of the server")
+}
+
+/// Waits for the next event of a client.
+#[track_caller]
+fn next_of(client: &mut SealedClient) -> ClientEvent {
+    (0..ROUNDS_MAX)
+        .find_map(|_| {
+            client.wait(Duration::from_millis(10));
+            client.poll()
+        })
+        .expect("an event of the client")
+}
+
+/// Waits until something is the case.
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    assert!((0..ROUNDS_MAX).any(|_| holds()), "never: {what}");
+}
