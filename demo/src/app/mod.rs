@@ -11,6 +11,8 @@ mod local;
 pub(crate) mod maps;
 mod online;
 pub(crate) mod playback;
+#[cfg(test)]
+mod relay;
 mod terms;
 pub(crate) mod watch;
 

@@ -1,0 +1,81 @@
+//! What a relay allows.
+
+use testudo_lockstep::{Duration, Instant};
+
+/// Limits of a relay. Whatever clients do, it uses no more than this.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Limits {
+    /// Rooms at once.
+    pub(crate) rooms_max: usize,
+    /// Rooms at once that were opened from one address.
+    pub(crate) rooms_per_address_max: usize,
+    /// Watchers of one room at once.
+    pub(crate) watchers_max: u32,
+    /// Bytes of one match's state on its way to somebody who joins.
+    pub(crate) state_bytes_max: u32,
+    /// Time in which everybody must come to a new room.
+    pub(crate) lobby: Duration,
+    /// A room without any connection ends after this time.
+    pub(crate) idle: Duration,
+    /// A room ends after this time whatever happens in it.
+    pub(crate) age_max: Duration,
+    /// Time that running matches have after the relay was told to stop.
+    pub(crate) drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            rooms_max: 200,
+            rooms_per_address_max: 16,
+            watchers_max: 16,
+            state_bytes_max: 16 << 20,
+            lobby: Duration::from_secs(600),
+            idle: Duration::from_secs(60),
+            age_max: Duration::from_secs(12 * 3_600),
+            drain: Duration::from_secs(600),
+        }
+    }
+}
+
+/// Packets per second that one connection may send. A player sends 20 to 70; a player who sends its state, some 500 more.
+const RATE: u64 = 1_000;
+
+/// Packets that it may send at once.
+const BURST: u64 = 1_000;
+
+/// The limit of one connection's packets. It starts full.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bucket {
+    /// When it is full again.
+    full_at: Instant,
+}
+
+impl Bucket {
+    /// Takes one packet out; false if it is empty.
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
+        const GAP: Duration = Duration::from_micros(1_000_000 / RATE);
+        let full_at = self.full_at.max(now) + GAP;
+        if full_at.since(now) > GAP.times(BURST) {
+            return false;
+        }
+        self.full_at = full_at;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_cut_to_the_rate() {
+        let mut bucket = Bucket::default();
+        let mut taken = 0;
+        for packet in 0..100_000_u64 {
+            // 20,000 packets per second for 5 s.
+            taken += u64::from(bucket.take(Instant::from_micros(packet * 50)));
+        }
+        assert!((BURST + 5 * RATE - 2..=BURST + 5 * RATE).contains(&taken), "{taken}");
+    }
+}

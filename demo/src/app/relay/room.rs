@@ -1,0 +1,218 @@
+//! One match at a relay: the middle of its star, and who sits where.
+
+use std::net::IpAddr;
+
+use testudo_lockstep::action::AnyAction;
+use testudo_lockstep::{Action, ConfigError, Duration, Identity, Instant, PeerId, Session, Topology};
+
+use crate::app::online::agreement::Agreement;
+use crate::app::online::greeting::{Secret, Welcome};
+use crate::app::online::name::Name;
+use crate::app::online::places::{NoPlace, Places, Seated, is_forged};
+use crate::app::relay::counters::Counters;
+use crate::app::relay::limits::Limits;
+use crate::game::Order;
+
+/// All that a relay has to know of the orders that it forwards.
+const ACTION_BITS: u32 = Order::MAX_BITS;
+
+/// Time in which everybody is told that the match is over.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// The secrets of a room.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Secrets {
+    /// Of the players, in order.
+    pub(crate) players: Vec<Secret>,
+    /// Of everybody who watches.
+    pub(crate) watch: Secret,
+}
+
+/// One match.
+#[derive(Debug)]
+pub(crate) struct Room {
+    session: Session<AnyAction>,
+    places: Places,
+    secrets: Secrets,
+    agreement: Agreement,
+    session_id: u64,
+    /// The address from which it was opened.
+    pub(super) opener: IpAddr,
+    opened: Instant,
+    /// Players who have come at least once, bit n for player n.
+    seen: u16,
+    /// Since when nobody is connected.
+    empty_since: Option<Instant>,
+    /// Since when the match is over.
+    over_since: Option<Instant>,
+    /// Arrival of the first entry that has not been forwarded yet.
+    fresh_since: Option<Instant>,
+    /// What the session's counters were when they were last looked at.
+    noted: Noted,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Noted {
+    entries: u64,
+    refused: u64,
+    drops: u64,
+}
+
+impl Room {
+    /// A new room. `entropy` is random.
+    ///
+    /// # Errors
+    /// The agreement is not one that a session can have.
+    pub(super) fn new(
+        agreement: Agreement,
+        session_id: u64,
+        secrets: Secrets,
+        entropy: [u8; 16],
+        opener: IpAddr,
+        limits: &Limits,
+        now: Instant,
+    ) -> Result<Self, ConfigError> {
+        let config = agreement
+            .config(session_id, Topology::Relay)
+            .entropy(entropy)
+            .lobby_timeout(limits.lobby)
+            .spectators_max(limits.watchers_max)
+            .state_bytes_max(limits.state_bytes_max);
+        let session = Session::relay(config, ACTION_BITS, now)?;
+        let players: Vec<Option<Secret>> = secrets.players.iter().copied().map(Some).collect();
+        let places = Places::new(&players, secrets.watch, limits.watchers_max as usize);
+        Ok(Self {
+            session,
+            places,
+            secrets,
+            agreement,
+            session_id,
+            opener,
+            opened: now,
+            seen: 0,
+            empty_since: Some(now),
+            over_since: None,
+            fresh_since: None,
+            noted: Noted::default(),
+        })
+    }
+
+    /// Seats whoever has a secret of this room.
+    ///
+    /// # Errors
+    /// Nobody else may watch, or the secret is of another room.
+    pub(super) fn come(
+        &mut self,
+        connection: PeerId,
+        secret: &Secret,
+        name: Name,
+        counters: &mut Counters,
+    ) -> Result<(Seated, Welcome), NoPlace> {
+        let seated = self.places.come(connection, secret, name)?;
+        self.empty_since = None;
+        match seated.place {
+            Identity::Player(player) => {
+                let bit = 1 << player.0;
+                let (seen, back) = if self.seen & bit == 0 { (1, 0) } else { (0, 1) };
+                counters.players_seen += seen;
+                counters.players_back += back;
+                self.seen |= bit;
+            }
+            _ => counters.watchers_seen += 1,
+        }
+        let Self { session_id, agreement, .. } = *self;
+        Ok((seated, Welcome { place: seated.place, is_relayed: true, session_id, agreement }))
+    }
+
+    /// A connection is closed.
+    pub(super) fn gone(&mut self, connection: PeerId, now: Instant) {
+        self.places.gone(connection);
+        if self.places.connections().next().is_none() {
+            self.empty_since = Some(now);
+        }
+    }
+
+    /// Takes a packet that came by the connection of this place. Returns false if it claims to come from another place.
+    pub(super) fn hear(&mut self, link: PeerId, place: Identity, packet: &[u8], now: Instant) -> bool {
+        if is_forged(place, packet) {
+            return false;
+        }
+        self.session.handle_packet(now, link, packet);
+        let entries = self.session.stats().entries_received;
+        if entries != core::mem::replace(&mut self.noted.entries, entries) {
+            self.fresh_since.get_or_insert(now);
+        }
+        true
+    }
+
+    /// Does what is due, and hands every packet that is to be sent to `send`, with its connection.
+    pub(super) fn run(
+        &mut self,
+        now: Instant,
+        packet: &mut Vec<u8>,
+        counters: &mut Counters,
+        send: &mut impl FnMut(PeerId, &[u8]),
+    ) {
+        self.session.handle_timeout(now);
+        let mut has_sent = false;
+        while let Some(link) = self.session.poll_transmit(now, packet) {
+            // The session does not know who is connected just now; nothing is kept for who is not.
+            if let Some(connection) = self.places.connection(link) {
+                counters.packets_out += 1;
+                counters.bytes_out += packet.len() as u64;
+                send(connection, packet);
+                has_sent = true;
+            }
+        }
+        if has_sent && let Some(since) = self.fresh_since.take() {
+            counters.note_forwarded(now.since(since));
+        }
+        while self.session.poll_event().is_some() {}
+        let stats = self.session.stats();
+        let refused = stats.packets_malformed + stats.packets_unexpected;
+        counters.packets_refused += refused - core::mem::replace(&mut self.noted.refused, refused);
+        counters.players_lost += stats.drops - core::mem::replace(&mut self.noted.drops, stats.drops);
+        if self.session.is_over() {
+            self.over_since.get_or_insert(now);
+        }
+    }
+
+    /// When there is something to do, unless a packet arrives before.
+    pub(super) fn due(&self, limits: &Limits) -> Instant {
+        let ends = [
+            self.over_since.map(|since| since + LINGER),
+            self.empty_since.map(|since| since + limits.idle),
+            Some(self.opened + limits.age_max),
+            self.session.poll_timeout(),
+        ];
+        ends.into_iter().flatten().min().unwrap_or(self.opened + limits.age_max)
+    }
+
+    /// Whether nobody has any use for the room any more.
+    pub(super) fn is_done(&self, limits: &Limits, now: Instant) -> bool {
+        let is_past =
+            |since: Option<Instant>, time: Duration| since.is_some_and(|since| now.since(since) >= time);
+        is_past(self.over_since, LINGER)
+            || (self.over_since.is_some() && self.empty_since.is_some())
+            || is_past(self.empty_since, limits.idle)
+            || is_past(Some(self.opened), limits.age_max)
+    }
+
+    /// Whether the first turn has begun.
+    pub(super) fn has_begun(&self) -> bool {
+        self.session.phase() != testudo_lockstep::SessionPhase::Lobby
+    }
+
+    /// Ends the match for all, and tells them.
+    pub(super) fn end(&mut self) {
+        self.session.leave();
+    }
+
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    pub(super) fn connections(&self) -> impl Iterator<Item = PeerId> {
+        self.places.connections()
+    }
+}

@@ -1,0 +1,315 @@
+//! All rooms of a relay: who may open one, which secret leads to which room, and which room is next.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::IpAddr;
+
+use testudo_lockstep::{Identity, Instant, PROTOCOL_VERSION, PeerId};
+
+use crate::app::online::agreement::Agreement;
+use crate::app::online::greeting::{Answer, Greeting, GreetingError, Opened, Secret};
+use crate::app::online::name::Name;
+use crate::app::online::places::NoPlace;
+use crate::app::relay::counters::Counters;
+use crate::app::relay::limits::{Bucket, Limits};
+use crate::app::relay::room::{Room, Secrets};
+
+/// Secrets of matches that are over, so that who comes too late is told so.
+const PAST_SECRETS_MAX: usize = 4_096;
+
+/// The number of a room. Never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct RoomId(pub(crate) u64);
+
+/// The answer to a greeting.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Reply {
+    pub(crate) answer: Answer,
+    /// The connection that led to the same place before; it is to be closed.
+    pub(crate) former: Option<PeerId>,
+}
+
+impl Reply {
+    fn only(answer: Answer) -> Self {
+        Self { answer, former: None }
+    }
+
+    /// Whether packets may flow now.
+    pub(crate) fn is_welcome(&self) -> bool {
+        matches!(self.answer, Answer::Come(_) | Answer::Opened(_))
+    }
+}
+
+/// Who is at the other end of a connection.
+#[derive(Clone, Copy, Debug)]
+struct Guest {
+    room: RoomId,
+    link: PeerId,
+    place: Identity,
+    bucket: Bucket,
+}
+
+/// All rooms.
+#[derive(Debug)]
+pub(crate) struct Rooms {
+    limits: Limits,
+    /// Whoever knows it may open a room.
+    secret: u128,
+    rooms: BTreeMap<RoomId, Room>,
+    next_id: u64,
+    /// What opens places, and in which room.
+    secrets: BTreeMap<u128, RoomId>,
+    past: VecDeque<u128>,
+    guests: BTreeMap<PeerId, Guest>,
+    /// When each room has something to do.
+    due: BTreeSet<(Instant, RoomId)>,
+    due_of: BTreeMap<RoomId, Instant>,
+    /// Since when no new rooms are opened.
+    stopping: Option<Instant>,
+    /// The matches that still ran then have had their time.
+    is_drained: bool,
+    closing: VecDeque<PeerId>,
+    counters: Counters,
+    packet: Vec<u8>,
+}
+
+impl Rooms {
+    /// No rooms yet. Whoever knows `secret` may open one.
+    pub(crate) fn new(secret: Secret, limits: Limits) -> Self {
+        Self {
+            limits,
+            secret: u128::from_le_bytes(secret),
+            rooms: BTreeMap::new(),
+            next_id: 0,
+            secrets: BTreeMap::new(),
+            past: VecDeque::new(),
+            guests: BTreeMap::new(),
+            due: BTreeSet::new(),
+            due_of: BTreeMap::new(),
+            stopping: None,
+            is_drained: false,
+            closing: VecDeque::new(),
+            counters: Counters::default(),
+            packet: Vec::new(),
+        }
+    }
+
+    /// Answers the greeting of a new connection. `draw` gives random bytes.
+    pub(crate) fn greet(
+        &mut self,
+        connection: PeerId,
+        address: IpAddr,
+        bytes: &[u8],
+        now: Instant,
+        draw: &mut impl FnMut() -> [u8; 16],
+    ) -> Reply {
+        let reply = match Greeting::read(bytes) {
+            Ok(Greeting::Come { secret, name }) => self.come(connection, &secret, name, now),
+            Ok(Greeting::Open { secret, agreement, name }) if u128::from_le_bytes(secret) == self.secret => {
+                self.open(connection, address, agreement, name, now, draw)
+            }
+            Ok(Greeting::Open { .. }) => Reply::only(Answer::WrongSecret),
+            Err(GreetingError::Version(_)) => Reply::only(Answer::Version(PROTOCOL_VERSION)),
+            Err(GreetingError::Malformed) => Reply::only(Answer::Malformed),
+        };
+        self.counters.greetings_refused += u64::from(!reply.is_welcome());
+        reply
+    }
+
+    fn open(
+        &mut self,
+        connection: PeerId,
+        address: IpAddr,
+        agreement: Agreement,
+        name: Name,
+        now: Instant,
+        draw: &mut impl FnMut() -> [u8; 16],
+    ) -> Reply {
+        if self.stopping.is_some() {
+            return Reply::only(Answer::GoingAway);
+        }
+        let from_here = self.rooms.values().filter(|room| room.opener == address).count();
+        if self.rooms.len() >= self.limits.rooms_max || from_here >= self.limits.rooms_per_address_max {
+            return Reply::only(Answer::TooManyRooms);
+        }
+        let secrets = Secrets { players: (0..agreement.players).map(|_| draw()).collect(), watch: draw() };
+        let session_id = draw().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let room = Room::new(agreement, session_id, secrets.clone(), draw(), address, &self.limits, now);
+        let Ok(room) = room else { return Reply::only(Answer::Malformed) };
+        let id = RoomId(self.next_id);
+        self.next_id += 1;
+        for secret in secrets.players.iter().chain([&secrets.watch]) {
+            self.secrets.insert(u128::from_le_bytes(*secret), id);
+        }
+        self.rooms.insert(id, room);
+        self.counters.rooms += 1;
+        self.touch(id, now);
+        let reply = self.come(connection, &secrets.players[0], name, now);
+        match reply.answer {
+            Answer::Come(welcome) => Reply {
+                answer: Answer::Opened(Opened { welcome, players: secrets.players, watchers: secrets.watch }),
+                ..reply
+            },
+            _ => reply,
+        }
+    }
+
+    fn come(&mut self, connection: PeerId, secret: &Secret, name: Name, now: Instant) -> Reply {
+        let secret_number = u128::from_le_bytes(*secret);
+        let Some(&id) = self.secrets.get(&secret_number) else {
+            let is_past = self.past.contains(&secret_number);
+            return Reply::only(if is_past { Answer::Over } else { Answer::WrongSecret });
+        };
+        let Some(room) = self.rooms.get_mut(&id) else { return Reply::only(Answer::Over) };
+        match room.come(connection, secret, name, &mut self.counters) {
+            Ok((seated, welcome)) => {
+                if let Some(former) = seated.former {
+                    self.guests.remove(&former);
+                }
+                let guest =
+                    Guest { room: id, link: seated.link, place: seated.place, bucket: Bucket::default() };
+                self.guests.insert(connection, guest);
+                self.touch(id, now);
+                Reply { answer: Answer::Come(welcome), former: seated.former }
+            }
+            Err(NoPlace::Full) => Reply::only(Answer::Full),
+            Err(NoPlace::WrongSecret) => Reply::only(Answer::WrongSecret),
+        }
+    }
+
+    /// Takes a packet. It reaches the room of its connection, and no other.
+    pub(crate) fn packet(&mut self, connection: PeerId, packet: &[u8], now: Instant) {
+        self.counters.packets_in += 1;
+        self.counters.bytes_in += packet.len() as u64;
+        let Some(guest) = self.guests.get_mut(&connection) else {
+            self.counters.packets_refused += 1;
+            return;
+        };
+        if !guest.bucket.take(now) {
+            self.counters.packets_refused += 1;
+            return;
+        }
+        let Guest { room: id, link, place, .. } = *guest;
+        let Some(room) = self.rooms.get_mut(&id) else { return };
+        if room.hear(link, place, packet, now) {
+            self.touch(id, now);
+        } else {
+            self.counters.packets_refused += 1;
+            self.closed(connection, now);
+            self.closing.push_back(connection);
+        }
+    }
+
+    /// A connection is gone.
+    pub(crate) fn closed(&mut self, connection: PeerId, now: Instant) {
+        if let Some(guest) = self.guests.remove(&connection)
+            && let Some(room) = self.rooms.get_mut(&guest.room)
+        {
+            room.gone(connection, now);
+            self.touch(guest.room, now);
+        }
+    }
+
+    /// Does what is due in all rooms, and hands every packet that is to be sent to `send`.
+    pub(crate) fn step(&mut self, now: Instant, mut send: impl FnMut(PeerId, &[u8])) {
+        self.drain(now);
+        while let Some(&(at, id)) = self.due.first().filter(|(at, _)| *at <= now) {
+            let Some(room) = self.rooms.get_mut(&id) else {
+                self.due.remove(&(at, id));
+                continue;
+            };
+            room.run(now, &mut self.packet, &mut self.counters, &mut send);
+            if room.is_done(&self.limits, now) {
+                self.remove(id);
+                continue;
+            }
+            // Time goes on whatever a session asks for.
+            let next = room.due(&self.limits).max(Instant::from_micros(now.as_micros() + 100));
+            self.touch(id, next);
+        }
+    }
+
+    /// When [`Rooms::step`] has something to do, unless something arrives before.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let due = self.due.first().map(|(at, _)| *at);
+        [due, self.drained_at()].into_iter().flatten().min()
+    }
+
+    /// The next connection that is to be closed.
+    pub(crate) fn poll_close(&mut self) -> Option<PeerId> {
+        self.closing.pop_front()
+    }
+
+    /// Opens no more rooms. Matches that run may go on for [`Limits::drain`]; those that have not begun end now.
+    pub(crate) fn stop(&mut self, now: Instant) {
+        if self.stopping.is_none() {
+            self.stopping = Some(now);
+            self.end_rooms(now, |room| !room.has_begun());
+        }
+    }
+
+    /// Matches that still run after their time end.
+    fn drain(&mut self, now: Instant) {
+        if self.drained_at().is_some_and(|at| now >= at) {
+            self.is_drained = true;
+            self.end_rooms(now, |_| true);
+        }
+    }
+
+    /// When the matches that still run have had their time.
+    fn drained_at(&self) -> Option<Instant> {
+        self.stopping.filter(|_| !self.is_drained).map(|since| since + self.limits.drain)
+    }
+
+    fn end_rooms(&mut self, now: Instant, which: impl Fn(&Room) -> bool) {
+        let ids: Vec<RoomId> = self.rooms.iter().filter(|(_, room)| which(room)).map(|(id, _)| *id).collect();
+        for id in ids {
+            self.rooms.get_mut(&id).into_iter().for_each(Room::end);
+            self.touch(id, now);
+        }
+    }
+
+    fn remove(&mut self, id: RoomId) {
+        let Some(room) = self.rooms.remove(&id) else { return };
+        if let Some(at) = self.due_of.remove(&id) {
+            self.due.remove(&(at, id));
+        }
+        for connection in room.connections() {
+            self.guests.remove(&connection);
+            self.closing.push_back(connection);
+        }
+        for secret in room.secrets().players.iter().chain([&room.secrets().watch]) {
+            let secret = u128::from_le_bytes(*secret);
+            self.secrets.remove(&secret);
+            if self.past.len() == PAST_SECRETS_MAX {
+                self.past.pop_front();
+            }
+            self.past.push_back(secret);
+        }
+    }
+
+    /// The room has something to do at this time.
+    fn touch(&mut self, id: RoomId, at: Instant) {
+        if let Some(before) = self.due_of.insert(id, at) {
+            self.due.remove(&(before, id));
+        }
+        self.due.insert((at, id));
+    }
+
+    /// Number of rooms now.
+    pub(crate) fn len(&self) -> usize {
+        self.rooms.len()
+    }
+
+    /// Number of connections with a place.
+    pub(crate) fn guests(&self) -> usize {
+        self.guests.len()
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(crate) fn counters_mut(&mut self) -> &mut Counters {
+        &mut self.counters
+    }
+}

@@ -1,0 +1,221 @@
+//! Rooms with real sessions, in virtual time.
+
+mod world;
+
+use testudo_lockstep::{Duration, Failure, PeerId, SessionPhase};
+
+use crate::app::online::greeting::{Answer, Secret};
+use crate::app::relay::limits::Limits;
+use world::{World, agreement, come, open};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A room with all its clients.
+struct Match {
+    players: Vec<usize>,
+    watchers: Vec<usize>,
+    secrets: Vec<Secret>,
+    watch: Secret,
+}
+
+/// Somebody opens a room and the others come.
+fn gather(world: &mut World, address: u8, players: u8, turns: u32) -> Match {
+    let (first, opened) = world.open(address, agreement(players, turns));
+    let others: Vec<usize> = opened.players[1..].iter().map(|secret| world.come(*secret)).collect();
+    let players = [first].into_iter().chain(others).collect();
+    Match { players, watchers: Vec::new(), secrets: opened.players, watch: opened.watchers }
+}
+
+/// Everybody who was there at the end has finished, with the same copy.
+fn assert_agreed(world: &World, game: &Match, what: &str) {
+    let all: Vec<usize> = game.players.iter().chain(&game.watchers).copied().collect();
+    let here: Vec<usize> = all.into_iter().filter(|client| world.clients[*client].is_alive).collect();
+    for &client in &here {
+        assert_eq!(world.session(client).phase(), SessionPhase::Finished, "{what}, client {client}");
+        let (copy, first) = (world.copy(client), world.copy(here[0]));
+        assert_eq!((copy.history, copy.frames), (first.history, first.frames), "{what}, client {client}");
+    }
+    assert!(world.copy(here[0]).orders > 20, "{what}: {:?}", world.copy(here[0]));
+}
+
+#[test]
+fn twenty_rooms_with_everything_at_once() {
+    for seed in [1, 2] {
+        let mut world = World::new(Limits::default(), seed);
+        let mut games: Vec<Match> = (0..20_u8)
+            .map(|room| {
+                let game = gather(&mut world, room, 2 + room % 3, 150);
+                for _ in 0..room {
+                    world.step();
+                }
+                game
+            })
+            .collect();
+        for game in &mut games[..10] {
+            game.watchers.push(world.come(game.watch));
+        }
+        assert!(world.until(20, |world| world.copy(games[19].players[0]).frames > 0), "seed {seed}");
+
+        // One player of every other room is killed; half of them come back with the same secret, at different times.
+        let mut returns: Vec<(usize, usize, u64)> = Vec::new();
+        for (room, game) in games.iter_mut().enumerate().filter(|(room, _)| room % 2 == 0) {
+            let player = world.dice.between(0, game.players.len() as i32 - 1) as usize;
+            world.kill(game.players[player]);
+            if room % 4 == 0 && game.players.len() > 2 {
+                returns.push((room, player, world.dice.between(0, 11_000) as u64));
+            }
+        }
+        // Every third room gets another watcher in the middle of the match.
+        for game in games.iter_mut().skip(1).step_by(3) {
+            let _ = world.until(1, |_| false);
+            game.watchers.push(world.come(game.watch));
+        }
+        let start = world.now;
+        while !returns.is_empty() {
+            world.step();
+            let passed = world.now.since(start);
+            returns.retain(|&(room, player, at)| {
+                let is_due = passed >= Duration::from_millis(at);
+                if is_due {
+                    let game: &mut Match = &mut games[room];
+                    game.players[player] = world.come(game.secrets[player]);
+                }
+                !is_due
+            });
+            // Strangers guess, and members repeat by their own connection what they have seen elsewhere.
+            let guess: Secret = core::array::from_fn(|_| world.dice.between(0, 255) as u8);
+            let (_, reply) = world.greet_from(99, &come(guess));
+            assert_eq!(reply.answer, Answer::WrongSecret);
+            if let Some((from, packet)) = world.captured.last().cloned() {
+                let others =
+                    (0..world.clients.len()).filter(|client| world.clients[*client].connection != from);
+                if let Some(client) = others.filter(|client| world.clients[*client].is_alive).nth(3)
+                    && packet.first().is_some_and(|first| first & 15 != 0)
+                {
+                    let connection = world.clients[client].connection;
+                    world.inject(connection, &packet);
+                    world.inject(PeerId(5), &packet);
+                }
+            }
+        }
+        assert!(world.until(120, |world| world.rooms.len() == 0), "seed {seed}: {} rooms", world.rooms.len());
+        for (room, game) in games.iter().enumerate() {
+            assert_agreed(&world, game, &format!("seed {seed}, room {room}"));
+        }
+        let counters = world.rooms.counters();
+        assert_eq!(
+            (counters.rooms, counters.players_seen),
+            (20, games.iter().map(|game| game.players.len() as u64).sum())
+        );
+        assert_eq!(counters.watchers_seen, games.iter().map(|game| game.watchers.len() as u64).sum::<u64>());
+        assert!(counters.players_back > 0 && counters.players_lost > 0, "{counters:?}");
+        assert!(counters.packets_refused > 100 && counters.greetings_refused > 100, "{counters:?}");
+        assert_eq!(world.rooms.guests(), 0);
+    }
+}
+
+#[test]
+fn a_broken_connection_is_replaced_without_a_word_to_the_others() {
+    let mut world = World::new(Limits::default(), 7);
+    let game = gather(&mut world, 1, 2, 100);
+    assert!(world.until(10, |world| world.copy(game.players[0]).frames > 20));
+    // The same session goes on by a new connection, as after a change of the network.
+    let former = world.clients[game.players[1]].connection;
+    world.lose(game.players[1]);
+    let (connection, reply) = world.greet_from(1, &come(game.secrets[1]));
+    assert!(reply.is_welcome() && reply.former.is_none(), "{reply:?}");
+    world.rename(former, connection);
+    assert!(world.until(60, |world| world.rooms.len() == 0));
+    assert_agreed(&world, &game, "both");
+    assert_eq!(world.rooms.counters().players_lost, 0);
+}
+
+#[test]
+fn who_claims_another_place_is_disconnected() {
+    let mut world = World::new(Limits::default(), 8);
+    let (first, opened) = world.open(1, agreement(3, 100));
+    let second = world.come(opened.players[1]);
+    world.step();
+    let hello = world.captured.iter().find(|(from, _)| *from == world.clients[second].connection).cloned();
+    let (_, hello) = hello.expect("a hello");
+    world.inject(world.clients[first].connection, &hello);
+    world.step();
+    assert!(world.clients[first].is_closed, "player 0 claimed to be player 1");
+    assert!(!world.clients[second].is_closed);
+}
+
+#[test]
+fn limits_are_kept_and_told() {
+    let limits = Limits { rooms_max: 3, rooms_per_address_max: 2, watchers_max: 1, ..Limits::default() };
+    let mut world = World::new(limits, 9);
+    let (_, opened) = world.open(1, agreement(2, 100));
+    world.open(1, agreement(2, 100));
+    let greeting = open(agreement(2, 100));
+    assert_eq!(world.greet_from(1, &greeting).1.answer, Answer::TooManyRooms, "two from one address");
+    world.open(2, agreement(2, 100));
+    assert_eq!(world.greet_from(3, &greeting).1.answer, Answer::TooManyRooms, "three in all");
+    world.come(opened.watchers);
+    assert_eq!(world.greet_from(1, &come(opened.watchers)).1.answer, Answer::Full);
+    let mut other = greeting.clone();
+    other[0] ^= 1;
+    assert!(matches!(world.greet_from(3, &other).1.answer, Answer::Version(_)));
+    assert_eq!(world.greet_from(3, &greeting[..9]).1.answer, Answer::Malformed);
+    let mut guess = greeting;
+    guess[3] ^= 1;
+    assert_eq!(
+        world.greet_from(3, &guess).1.answer,
+        Answer::WrongSecret,
+        "only who knows the relay's secret opens rooms"
+    );
+}
+
+#[test]
+fn rooms_in_which_nobody_is_end() {
+    let limits = Limits::default();
+    let mut world = World::new(limits, 10);
+    let (client, opened) = world.open(1, agreement(2, 100));
+    world.kill(client);
+    world.lose(client);
+    assert!(!world.until(limits.idle.as_millis() / 1_000 - 2, |world| world.rooms.len() == 0), "too soon");
+    assert!(world.until(5, |world| world.rooms.len() == 0));
+    assert_eq!(
+        world.greet_from(1, &come(opened.players[1])).1.answer,
+        Answer::Over,
+        "who comes too late is told"
+    );
+
+    let (client, _) = world.open(1, agreement(2, 100));
+    assert!(
+        world.until(limits.lobby.as_millis() / 1_000 + 10, |world| world.rooms.len() == 0),
+        "nobody else came"
+    );
+    assert!(matches!(world.session(client).phase(), SessionPhase::Failed(Failure::NeverBegan(_))));
+}
+
+#[test]
+fn a_relay_that_is_told_to_stop_lets_matches_finish() {
+    let mut world = World::new(Limits::default(), 11);
+    let game = gather(&mut world, 1, 3, 100);
+    let (waiting, _) = world.open(2, agreement(2, 100));
+    assert!(world.until(10, |world| world.copy(game.players[0]).frames > 40));
+    world.rooms.stop(world.now);
+    assert_eq!(world.greet_from(3, &open(agreement(2, 9))).1.answer, Answer::GoingAway);
+    assert!(world.until(5, |world| world.rooms.len() == 1), "the lobby ends at once");
+    assert!(matches!(world.session(waiting).phase(), SessionPhase::Failed(Failure::NeverBegan(_))));
+    assert!(world.until(60, |world| world.rooms.len() == 0));
+    assert_agreed(&world, &game, "the match that ran");
+}
+
+#[test]
+fn a_relay_does_not_wait_for_ever() {
+    let limits = Limits { drain: SECOND.times(5), ..Limits::default() };
+    let mut world = World::new(limits, 12);
+    let game = gather(&mut world, 1, 2, 10_000);
+    assert!(world.until(10, |world| world.copy(game.players[0]).frames > 40));
+    world.rooms.stop(world.now);
+    assert!(!world.until(4, |world| world.rooms.len() == 0), "the match goes on");
+    assert!(world.until(6, |world| world.rooms.len() == 0));
+    for client in game.players {
+        assert!(matches!(world.session(client).phase(), SessionPhase::Failed(Failure::PeerLeft(_))));
+    }
+}
