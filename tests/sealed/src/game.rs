@@ -1,27 +1,32 @@
-//! A match over sealed connections: a host who plays, and guests. Its state remembers every action in the order in which it ran.
+//! A match of a host who plays, guests and watchers, over sealed connections or plain UDP. Its state remembers every action in the order
+//! in which it ran.
+#![expect(clippy::disallowed_types, reason = "sockets are what is tested here")]
+
+use std::net::SocketAddr;
 
 use testudo_lockstep::transport::sealed::{
     ClientEvent, LostReason, SealedClient, SealedConfig, SealedEvent, SealedServer,
 };
+use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Driver, Instant, PeerId, PlayerId, Session, SessionConfig,
-    Simulation,
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Event, Identity, Instant, PeerId, PlayerId,
+    Session, SessionConfig, Simulation,
 };
 
 /// A number that goes into the state.
-pub struct Add(pub u32);
+pub struct Add(pub u8);
 
 impl Action for Add {
-    const MAX_BITS: u32 = 32;
+    const MAX_BITS: u32 = 8;
     fn encode(&self, out: &mut BitWriter) {
-        out.write_bits(u64::from(self.0), 32);
+        out.write_bits(u64::from(self.0), 8);
     }
     fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self(input.read_bits(32)? as u32))
+        Ok(Self(input.read_bits(8)? as u8))
     }
 }
 
-/// A hash of everything that has happened, and ballast that makes the state large.
+/// A hash of everything that has happened.
 #[derive(Clone, Default)]
 pub struct History {
     frames: u32,
@@ -46,7 +51,7 @@ impl Simulation for History {
     type Action = Add;
 
     fn apply(&mut self, player: PlayerId, action: &Add) {
-        self.hash = mix(self.hash, u64::from(action.0) ^ u64::from(player.0) << 40);
+        self.hash = mix(self.hash, u64::from(action.0) ^ (u64::from(player.0) << 40));
     }
 
     fn step(&mut self, _frames_per_second: u32) {
@@ -80,95 +85,231 @@ impl Simulation for History {
 
 /// What a player does in a turn: a pure function of both.
 pub fn bot(turn: u32, player: u8) -> Add {
-    Add(mix(u64::from(turn) + 1, u64::from(player)) as u32)
+    Add(mix(u64::from(turn) + 1, u64::from(player)) as u8)
 }
 
-/// The secret of a player's place.
-pub fn secret(player: u8) -> [u8; 16] {
-    [player ^ 0xa5; 16]
+/// The secret of a place: of a player, or of those who watch.
+pub fn secret(identity: Identity) -> [u8; 16] {
+    match identity {
+        Identity::Player(player) => [player.0 ^ 0xa5; 16],
+        _ => [0x5a; 16],
+    }
 }
 
 /// Player 0, who is the server for the others.
 pub struct Host {
     /// The edge.
-    pub server: SealedServer,
+    pub edge: HostEdge,
     /// The match.
     pub driver: Driver<History>,
     /// Connections that have been let in.
     pub accepted: u32,
+    /// Greetings with a wrong secret.
+    pub refused: u32,
     /// Connections that were lost.
     pub closed: u32,
+}
+
+/// What the host listens with.
+pub enum HostEdge {
+    /// Sealed.
+    Sealed(Box<SealedServer>),
+    /// Plain UDP.
+    Plain(UdpTransport),
 }
 
 /// Another player, or one who watches.
 pub struct Guest {
     /// The edge.
-    pub client: SealedClient,
+    pub edge: GuestEdge,
     /// The match.
     pub driver: Driver<History>,
-    /// The host's answer, once it has accepted.
-    pub answer: Option<Vec<u8>>,
+    /// The host has let this guest in.
+    pub accepted: bool,
     /// Why the connection is lost.
     pub lost: Option<LostReason>,
 }
 
+/// What a guest connects with.
+pub enum GuestEdge {
+    /// Sealed.
+    Sealed(SealedClient),
+    /// Plain UDP.
+    Plain(UdpTransport),
+}
+
+fn loopback() -> SocketAddr {
+    "127.0.0.1:0".parse().expect("an address")
+}
+
 impl Host {
-    /// A host on a free port.
-    pub fn new(config: &SessionConfig, sealed: &SealedConfig, now: Instant) -> Self {
-        let address = "127.0.0.1:0".parse().expect("an address");
-        let server = SealedServer::bind(address, sealed).expect("a free port");
+    /// A host on a free port, sealed.
+    ///
+    /// # Panics
+    /// If there is no port, or the config is not valid.
+    pub fn sealed(config: &SessionConfig, sealed: &SealedConfig, now: Instant) -> Self {
+        let server = SealedServer::bind(loopback(), sealed).expect("a free port");
+        Self::new(HostEdge::Sealed(Box::new(server)), config, now)
+    }
+
+    /// A host on a free port, plain.
+    ///
+    /// # Panics
+    /// If there is no port, or the config is not valid.
+    pub fn plain(config: &SessionConfig, now: Instant) -> Self {
+        Self::new(HostEdge::Plain(UdpTransport::bind(loopback()).expect("a free port")), config, now)
+    }
+
+    fn new(edge: HostEdge, config: &SessionConfig, now: Instant) -> Self {
         let session = Session::host(config.clone(), now).expect("a valid config");
-        Self { server, driver: Driver::new(History::default(), session), accepted: 0, closed: 0 }
+        Self { edge, driver: Driver::new(History::default(), session), accepted: 0, refused: 0, closed: 0 }
+    }
+
+    /// Where the host listens.
+    ///
+    /// # Panics
+    /// If the socket is broken.
+    pub fn address(&self) -> SocketAddr {
+        match &self.edge {
+            HostEdge::Sealed(server) => server.local_address(),
+            HostEdge::Plain(udp) => udp.local_address().expect("a bound socket"),
+        }
+    }
+
+    /// The sealed server.
+    ///
+    /// # Panics
+    /// If the host is plain.
+    pub fn server(&mut self) -> &mut SealedServer {
+        match &mut self.edge {
+            HostEdge::Sealed(server) => server,
+            HostEdge::Plain(_) => panic!("the host is plain"),
+        }
+    }
+
+    /// Waits for a packet, at most so long. A plain socket does not tell when one comes.
+    pub fn wait(&self, time: Duration) {
+        match &self.edge {
+            HostEdge::Sealed(server) => server.wait(time),
+            HostEdge::Plain(_) => {
+                std::thread::park_timeout(std::time::Duration::from_micros(time.as_micros()))
+            }
+        }
     }
 
     /// Moves packets and runs what is due.
+    ///
+    /// # Panics
+    /// On a desync, or if a socket breaks.
     pub fn run(&mut self, now: Instant) {
-        while let Some(event) = self.server.poll() {
-            match event {
-                SealedEvent::Greeting { peer, bytes, .. } => {
-                    if (0..16).any(|player| bytes == secret(player)) {
-                        self.accepted += 1;
-                        self.server.accept(peer, b"welcome");
-                    } else {
-                        self.server.refuse(peer, b"wrong secret");
+        let (accepted, refused, closed) = (&mut self.accepted, &mut self.refused, &mut self.closed);
+        match &mut self.edge {
+            HostEdge::Sealed(server) => {
+                while let Some(event) = server.poll() {
+                    match event {
+                        SealedEvent::Greeting { peer, bytes, .. } if opens_a_place(&bytes) => {
+                            *accepted += 1;
+                            server.accept(peer, b"welcome");
+                        }
+                        SealedEvent::Greeting { peer, .. } => {
+                            *refused += 1;
+                            server.refuse(peer, b"wrong secret");
+                        }
+                        SealedEvent::Packet { peer, bytes } => {
+                            self.driver.session_mut().handle_packet(now, peer, &bytes);
+                        }
+                        SealedEvent::Closed { .. } => *closed += 1,
+                        _ => {}
                     }
                 }
-                SealedEvent::Packet { peer, bytes } => {
-                    self.driver.session_mut().handle_packet(now, peer, &bytes)
+                advance(&mut self.driver, now);
+                let mut packet = Vec::new();
+                while let Some(peer) = self.driver.session_mut().poll_transmit(now, &mut packet) {
+                    server.send(peer, &packet);
                 }
-                SealedEvent::Closed { .. } => self.closed += 1,
-                _ => {}
+            }
+            HostEdge::Plain(udp) => {
+                udp.pump(self.driver.session_mut(), now).expect("a working socket");
+                advance(&mut self.driver, now);
+                udp.pump(self.driver.session_mut(), now).expect("a working socket");
             }
         }
-        advance(&mut self.driver, now, |peer, packet| self.server.send(peer, packet));
     }
+
+    /// A guest of this host, by way of an address that may be a proxy's.
+    ///
+    /// # Panics
+    /// If there is no port, or the config is not valid.
+    pub fn guest(
+        &self,
+        way: SocketAddr,
+        identity: Identity,
+        config: &SessionConfig,
+        sealed: &SealedConfig,
+        now: Instant,
+    ) -> Guest {
+        let (edge, host) = match &self.edge {
+            HostEdge::Sealed(server) => {
+                let hash = server.certificate_hash();
+                let client = SealedClient::connect(&[way], hash, &secret(identity), sealed);
+                (GuestEdge::Sealed(client.expect("a thread")), PeerId(0))
+            }
+            HostEdge::Plain(_) => {
+                let mut udp = UdpTransport::bind(loopback()).expect("a free port");
+                let host = udp.add_peer(way);
+                (GuestEdge::Plain(udp), host)
+            }
+        };
+        let accepted = matches!(edge, GuestEdge::Plain(_));
+        let mut session = Session::new(config.clone(), identity, now).expect("a valid config");
+        session.connect(host);
+        Guest { edge, driver: Driver::new(History::default(), session), accepted, lost: None }
+    }
+}
+
+fn opens_a_place(greeting: &[u8]) -> bool {
+    let players = (0..16).map(|player| Identity::Player(PlayerId(player)));
+    players.chain([Identity::Spectator]).any(|identity| greeting == secret(identity))
 }
 
 impl Guest {
-    /// A guest with the secret of a player.
-    pub fn new(client: SealedClient, config: &SessionConfig, player: u8, now: Instant) -> Self {
-        let session =
-            Session::join(config.clone(), PlayerId(player), PeerId(0), now).expect("a valid config");
-        Self { client, driver: Driver::new(History::default(), session), answer: None, lost: None }
-    }
-
     /// Moves packets and runs what is due.
+    ///
+    /// # Panics
+    /// If the host refuses, on a desync, or if a socket breaks.
     pub fn run(&mut self, now: Instant) {
-        while let Some(event) = self.client.poll() {
-            match event {
-                ClientEvent::Accepted(answer) => self.answer = Some(answer),
-                ClientEvent::Packet(bytes) => self.driver.session_mut().handle_packet(now, PeerId(0), &bytes),
-                ClientEvent::Refused(answer) => panic!("refused: {}", String::from_utf8_lossy(&answer)),
-                ClientEvent::Lost(reason) => self.lost = Some(reason),
-                _ => {}
+        match &mut self.edge {
+            GuestEdge::Sealed(client) => {
+                while let Some(event) = client.poll() {
+                    match event {
+                        ClientEvent::Accepted(_) => self.accepted = true,
+                        ClientEvent::Packet(bytes) => {
+                            self.driver.session_mut().handle_packet(now, PeerId(0), &bytes)
+                        }
+                        ClientEvent::Refused(answer) => {
+                            panic!("refused: {}", String::from_utf8_lossy(&answer))
+                        }
+                        ClientEvent::Lost(reason) => self.lost = Some(reason),
+                        _ => {}
+                    }
+                }
+                advance(&mut self.driver, now);
+                let mut packet = Vec::new();
+                while self.driver.session_mut().poll_transmit(now, &mut packet).is_some() {
+                    client.send(&packet);
+                }
+            }
+            GuestEdge::Plain(udp) => {
+                udp.pump(self.driver.session_mut(), now).expect("a working socket");
+                advance(&mut self.driver, now);
+                udp.pump(self.driver.session_mut(), now).expect("a working socket");
             }
         }
-        advance(&mut self.driver, now, |_, packet| self.client.send(packet));
     }
 }
 
-/// Runs the turns that are due, and sends.
-pub fn advance(driver: &mut Driver<History>, now: Instant, mut send: impl FnMut(PeerId, &[u8])) {
+/// Runs the turns that are due.
+fn advance(driver: &mut Driver<History>, now: Instant) {
     driver.session_mut().handle_timeout(now);
     driver.advance_with(now, |turn, _, session| {
         if let Some(player) = session.player() {
@@ -176,8 +317,7 @@ pub fn advance(driver: &mut Driver<History>, now: Instant, mut send: impl FnMut(
             let _ = session.submit(&bot(turn.0, player.0));
         }
     });
-    let mut packet = Vec::new();
-    while let Some(peer) = driver.session_mut().poll_transmit(now, &mut packet) {
-        send(peer, &packet);
+    while let Some(event) = driver.session_mut().poll_event() {
+        assert!(!matches!(event, Event::Desync(_)), "{event:?}");
     }
 }

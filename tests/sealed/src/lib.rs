@@ -1,5 +1,6 @@
-//! What the tests and measurements of the sealed transport share: a network that can be made as bad as any, and a small match.
+//! What the tests and measurements of the sealed transport share: a network that can be made as bad as any, strangers, and a small match.
 #![deny(unsafe_code)]
 
 pub mod game;
 pub mod proxy;
+pub mod stranger;

@@ -1,13 +1,15 @@
 //! The sealed transport over real sockets on loopback. Free ports, no sleeps: tests wait for what is to happen, with a generous limit.
 
 mod loopback;
+mod network;
 mod people;
+mod strangers;
 
 use testudo_lockstep::Duration;
 use testudo_lockstep::transport::sealed::{ClientEvent, SealedClient, SealedEvent, SealedServer};
 
-/// Rounds of 10 ms that a test waits for something: half a minute and more.
-const ROUNDS_MAX: u32 = 3_000;
+/// Rounds of 10 ms that a test waits for something: two minutes.
+const ROUNDS_MAX: u32 = 12_000;
 
 /// Waits for the next event of a server.
 #[track_caller]

@@ -23,6 +23,11 @@ use crate::value::time::Duration;
 /// Time that an address has to answer before the next one is tried as well.
 const NEXT_ADDRESS_AFTER: core::time::Duration = core::time::Duration::from_millis(250);
 
+/// When an address is tried, after the first attempt began. QUIC repeats a lost handshake packet after a time that doubles, so that a few losses in a row
+/// take half a minute; another attempt has its own luck.
+const ATTEMPTS_AT: [core::time::Duration; 3] =
+    [core::time::Duration::ZERO, core::time::Duration::from_secs(3), core::time::Duration::from_secs(9)];
+
 /// Greatest number of addresses that are tried.
 const ADDRESSES_MAX: usize = 8;
 
@@ -199,18 +204,47 @@ async fn connect_first(
         let (address, config) = (*address, config.clone());
         attempts.spawn(async move {
             sleep(NEXT_ADDRESS_AFTER * place).await;
+            reach(address, hash, &config).await
+        });
+    }
+    let limit = sleep(std_time(config.connect_timeout));
+    tokio::pin!(limit);
+    let mut reason = LostReason::Unreachable;
+    loop {
+        let attempt = tokio::select! {
+            attempt = attempts.join_next() => attempt,
+            () = &mut limit => return Err(LostReason::NoAnswer),
+        };
+        match attempt {
+            Some(Ok(Ok(connected))) => return Ok(connected),
+            Some(Ok(Err(LostReason::Unreachable)) | Err(_)) => {}
+            Some(Ok(Err(why))) => reason = why,
+            None => return Err(reason),
+        }
+    }
+}
+
+/// Tries one address several times, until there is an answer, good or bad.
+async fn reach(
+    address: SocketAddr,
+    hash: [u8; 32],
+    config: &SealedConfig,
+) -> Result<(Endpoint<Client>, Connection), LostReason> {
+    let mut attempts = JoinSet::new();
+    for at in ATTEMPTS_AT {
+        let config = config.clone();
+        attempts.spawn(async move {
+            sleep(at).await;
             connect(address, hash, &config).await
         });
     }
-    let mut reason = LostReason::Unreachable;
     while let Some(attempt) = attempts.join_next().await {
         match attempt {
-            Ok(Ok(connected)) => return Ok(connected),
-            Ok(Err(LostReason::Unreachable)) | Err(_) => {}
-            Ok(Err(why)) => reason = why,
+            Ok(Err(LostReason::NoAnswer)) | Err(_) => {}
+            Ok(answer) => return answer,
         }
     }
-    Err(reason)
+    Err(LostReason::NoAnswer)
 }
 
 async fn connect(
@@ -226,10 +260,9 @@ async fn connect(
         ClientConfig::builder().with_bind_address(any).with_server_certificate_hashes([hash.into()]).build();
     client.quic_config_mut().transport_config(quic::transport(config));
     let endpoint = Endpoint::client(client).map_err(|_| LostReason::Unreachable)?;
-    match timeout(std_time(config.idle_timeout), endpoint.connect(format!("https://{address}/"))).await {
-        Ok(Ok(connection)) => Ok((endpoint, connection)),
-        Ok(Err(error)) => Err(why_not(&error)),
-        Err(_) => Err(LostReason::NoAnswer),
+    match endpoint.connect(format!("https://{address}/")).await {
+        Ok(connection) => Ok((endpoint, connection)),
+        Err(error) => Err(why_not(&error)),
     }
 }
 
@@ -240,8 +273,7 @@ async fn converse(
     config: &SealedConfig,
     shared: &Shared,
 ) -> ClientEvent {
-    // The server has its own limit; twice that leaves time for the way.
-    let verdict = match timeout(std_time(config.idle_timeout), greet(connection, greeting)).await {
+    let verdict = match timeout(std_time(config.connect_timeout), greet(connection, greeting)).await {
         Ok(Some(verdict)) => verdict,
         Ok(None) => return ClientEvent::Lost(why_lost(connection).await),
         Err(_) => return ClientEvent::Lost(LostReason::NoAnswer),
@@ -280,8 +312,15 @@ async fn why_lost(connection: &Connection) -> LostReason {
 fn why_not(error: &ConnectingError) -> LostReason {
     match error {
         ConnectingError::ConnectionError(ConnectionError::TimedOut) => LostReason::NoAnswer,
-        // Only a handshake is refused in this way.
-        ConnectingError::ConnectionError(ConnectionError::ConnectionClosed(_)) => LostReason::Full,
+        ConnectingError::ConnectionError(ConnectionError::ConnectionClosed(error))
+            if error.to_string().contains("refused") =>
+        {
+            LostReason::Full
+        }
+        // The server has given up waiting for a part of the handshake.
+        ConnectingError::ConnectionError(
+            ConnectionError::ConnectionClosed(_) | ConnectionError::ApplicationClosed(_),
+        ) => LostReason::NoAnswer,
         ConnectingError::ConnectionError(error) => why(error),
         ConnectingError::SessionRejected => LostReason::Full,
         _ => LostReason::Unreachable,
@@ -299,7 +338,7 @@ fn why(error: &ConnectionError) -> LostReason {
     }
 }
 
-/// The library tells errors of the protocol apart by their text only; it holds the code of RFC 9000, for TLS 256 plus the number of the alert.
+/// The library tells these errors apart by their text only, as the one of a refusal; it holds the code of RFC 9000, for TLS 256 plus the number of the alert.
 fn why_protocol(error: &str) -> LostReason {
     const CERTIFICATE_EXPIRED: &str = "(code: 301)";
     const UNKNOWN_CA: &str = "(code: 304)";

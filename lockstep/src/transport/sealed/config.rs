@@ -12,7 +12,7 @@ pub const ANSWER_BYTES_MAX: usize = 16_384;
 pub(crate) const PENDING_MAX: u32 = 256;
 
 /// Greatest number of connections from one address that have not been accepted yet.
-pub(crate) const PENDING_PER_ADDRESS_MAX: u32 = 8;
+pub(crate) const PENDING_PER_ADDRESS_MAX: u32 = 16;
 
 /// Settings of a [`SealedServer`](super::SealedServer) or a [`SealedClient`](super::SealedClient), with defaults. Values out of range are moved to its ends.
 ///
@@ -25,6 +25,7 @@ pub(crate) const PENDING_PER_ADDRESS_MAX: u32 = 8;
 pub struct SealedConfig {
     pub(crate) idle_timeout: Duration,
     pub(crate) keep_alive: Duration,
+    pub(crate) connect_timeout: Duration,
     pub(crate) greeting_timeout: Duration,
     pub(crate) connections_max: u32,
     pub(crate) connections_per_address_max: u32,
@@ -43,17 +44,25 @@ impl SealedConfig {
         Self {
             idle_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(5),
-            greeting_timeout: Duration::from_secs(20),
+            connect_timeout: Duration::from_secs(30),
+            greeting_timeout: Duration::from_secs(30),
             connections_max: 256,
             connections_per_address_max: 64,
         }
     }
 
-    /// A connection from which nothing arrives for so long is lost; the shorter value of the two sides counts. It is also how long a client tries
-    /// to get a first answer. 1 s to 10 min, 30 s by default.
+    /// A connection from which nothing arrives for so long is lost; the shorter value of the two sides counts. 1 s to 10 min, 30 s by default.
     #[must_use]
     pub fn idle_timeout(mut self, time: Duration) -> Self {
         self.idle_timeout = time.clamp(Duration::from_secs(1), Duration::from_secs(600));
+        self
+    }
+
+    /// How long a client tries to connect, and then again how long it waits for the answer to its greeting. 1 s to 10 min, 30 s by default. On a network
+    /// that loses a quarter of all packets, with a round trip of 2 s, some need a minute.
+    #[must_use]
+    pub fn connect_timeout(mut self, time: Duration) -> Self {
+        self.connect_timeout = time.clamp(Duration::from_secs(1), Duration::from_secs(600));
         self
     }
 
@@ -65,11 +74,11 @@ impl SealedConfig {
         self
     }
 
-    /// Time in which a connection must be made and greet, and then again time in which it must be accepted. 100 ms to 60 s, 20 s by default. On a network that loses a quarter of all
-    /// packets with a round trip of 2 s, greeting takes up to a minute.
+    /// How long a server waits for a connection and its greeting, and then again how long the application may take to accept it. 100 ms to
+    /// 2 min, 30 s by default.
     #[must_use]
     pub fn greeting_timeout(mut self, time: Duration) -> Self {
-        self.greeting_timeout = time.clamp(Duration::from_millis(100), Duration::from_secs(60));
+        self.greeting_timeout = time.clamp(Duration::from_millis(100), Duration::from_secs(120));
         self
     }
 

@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_crowd_has_limits() {
         let crowd =
-            Arc::new(Crowd::new(&SealedConfig::new().connections_max(20).connections_per_address_max(10)));
+            Arc::new(Crowd::new(&SealedConfig::new().connections_max(28).connections_per_address_max(18)));
         let mut tickets = Vec::new();
         for _ in 0..PENDING_PER_ADDRESS_MAX {
             let Admission::Granted(ticket) = crowd.admit(address("10.0.0.1")) else { panic!() };
@@ -154,8 +154,8 @@ mod tests {
             ticket.prove();
             tickets.push(ticket);
         }
-        assert!(matches!(crowd.admit(address("10.0.0.2")), Admission::Full), "20 in all");
-        assert_eq!(crowd.size(), (20, 2));
+        assert!(matches!(crowd.admit(address("10.0.0.2")), Admission::Full), "28 in all");
+        assert_eq!(crowd.size(), (28, 2));
         tickets.clear();
         assert_eq!(crowd.size(), (0, 0));
         assert!(crowd.counts().by_address.is_empty());

@@ -12,6 +12,9 @@ use super::config::{SealedConfig, std_time};
 /// Largest UDP payload. Every path of the internet carries it, so nothing has to be found out, and nothing is lost for its size.
 const UDP_PAYLOAD_MAX: u16 = 1_200;
 
+/// Assumed round trip until it is measured: a third of the time after which a lost handshake packet is repeated for the first time.
+const FIRST_ROUND_TRIP: core::time::Duration = core::time::Duration::from_millis(100);
+
 /// Bytes of datagrams that wait in a connection until its task sends them, a moment later. The oldest are dropped beyond it.
 const SENDING_BYTES_MAX: usize = 32_768;
 
@@ -33,6 +36,7 @@ pub(crate) fn transport(config: &SealedConfig) -> Arc<QuicTransportConfig> {
         .max_idle_timeout(IdleTimeout::try_from(std_time(config.idle_timeout)).ok())
         .keep_alive_interval(Some(std_time(config.keep_alive)))
         .congestion_controller_factory(Arc::new(FixedWindow))
+        .initial_rtt(FIRST_ROUND_TRIP)
         .initial_mtu(UDP_PAYLOAD_MAX)
         .mtu_discovery_config(None)
         .datagram_send_buffer_size(SENDING_BYTES_MAX)
