@@ -20,12 +20,23 @@ if [[ ! -d $(rustc --print sysroot)/lib/rustlib/$target/lib ]]; then
 fi
 toolchain "$target"
 
-# Names of functions and lines would make the page ten times as large.
-env CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=true \
-  "${CARGO[@]}" build --quiet --locked --release -p testudo-demo --target "$target"
 built=$TARGET_DIR/$target/release/testudo.wasm
 if [[ ${CARGO[0]} == env ]]; then built=$OUT/$target/release/testudo.wasm; fi
-cp "$built" demo/web/index.html "$PAGE/"
+
+# program NAME FLAGS...: the program as the page's file NAME, built with more flags. Names of functions and lines would make it ten times
+# as large.
+program() {
+  local name=$1
+  shift
+  env CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=true \
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-} $*" \
+    "${CARGO[@]}" build --quiet --locked --release -p testudo-demo --target "$target"
+  cp "$built" "$PAGE/$name"
+}
+# WebAssembly cannot ask for instructions at run time, so there are two programs, and the page chooses.
+program testudo-simd128.wasm -C target-feature=+simd128
+program testudo.wasm
+cp demo/web/index.html "$PAGE/"
 cp docs/pictures/battle.png "$PAGE/preview.png"
 cp demo/web/play/match.json "$PAGE/play/"
 cp demo/web/proof/match.json "$PAGE/proof/"
@@ -42,7 +53,8 @@ cp "$library/LICENSE-APACHE" "$PAGE/loader.LICENSE-APACHE"
 number() { grep -oE "\"$1\": *[0-9]+" demo/web/proof/match.json | grep -oE '[0-9]+$'; }
 cargo run --quiet --locked --release -p testudo-demo -- headless --players 2 --units "$(number units)" \
   --turns "$(number turns)" --seed "$(number seed)" --map ford --pace fixed --json >"$PAGE/proof/native.json"
-echo "web: built $PAGE ($(stat -c %s "$PAGE/testudo.wasm") bytes of program)"
+size() { stat -c %s "$PAGE/$1"; }
+echo "web: built $PAGE (bytes of program: $(size testudo-simd128.wasm) with simd128, $(size testudo.wasm) without)"
 
 if [[ ${1:-} == --serve ]]; then
   echo "web: http://127.0.0.1:${PORT:-8000}/ to play, ?match=cubes for the cubes, ?match=proof for the proof"

@@ -377,8 +377,8 @@ impl World {
 
     /// Tells the trees that the game moved a body.
     pub(crate) fn moved_by_hand(&mut self, slot: u32) {
-        let bounds = self.bodies[slot as usize].grown_bounds(self.settings.box_margin());
-        self.resting.moved(slot, &bounds);
-        self.stepper.moved(slot, &bounds);
+        let (body, margin) = (&self.bodies[slot as usize], self.settings.box_margin());
+        self.resting.moved(slot, &body.grown_bounds(margin));
+        self.stepper.moved(slot, &body.bounds().grown(margin));
     }
 }

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 
 # A target with "+simd128" is built with these instructions; one with ":levels" runs the golden scenes and the kernels only, which force
 # every instruction set that the target has.
-DEFAULT_TARGETS=(s390x-unknown-linux-gnu wasm32-wasip1 aarch64-unknown-linux-gnu:levels)
+DEFAULT_TARGETS=(s390x-unknown-linux-gnu wasm32-wasip1 wasm32-wasip1+simd128:levels aarch64-unknown-linux-gnu:levels)
 # Foreign processors are emulated: few cases are enough to find a difference between machines, which golden values do.
 export PROPTEST_CASES="${PROPTEST_CASES:-8}" INSTA_UPDATE=no
 # insta would ask cargo where the workspace is; a foreign program cannot start cargo.

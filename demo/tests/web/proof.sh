@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The browser plays a match and comes to the checksum of the native program.
+# The browser plays a match and comes to the checksum of the native program: with the program that uses simd128, and with the other one.
 #
 #   demo/tests/web/proof.sh
 #
@@ -13,10 +13,19 @@ stage
 options=(--headless=new --no-sandbox --user-data-dir="$WORK/profile" --window-size=1280,860 --use-gl=angle
   --use-angle=swiftshader --enable-unsafe-swiftshader --disable-background-networking --no-first-run
   --disable-component-update)
-"$browser" "${options[@]}" --remote-debugging-port=0 "$address/?match=proof" >"$WORK/browser" 2>&1 &
-children+=("$!")
-patiently 150 grep -q 'GET /end?' "$WORK/requests"
-answer=$(grep -oE 'GET /end\?[^ ]*' "$WORK/requests" | head -1)
-say "${answer#GET /end?}"
-[[ $answer == *equal=true* ]] || { say "FAILED: the page's checksum is not the program's" >&2; exit 1; }
+# proof ADDRESS PROGRAM: the match that the address names, with this program and no other.
+proof() {
+  : >"$WORK/requests"
+  "$browser" "${options[@]}" --remote-debugging-port=0 "$address/$1" >"$WORK/browser" 2>&1 &
+  local playing=$! answer
+  children+=("$playing")
+  patiently 150 grep -q 'GET /end?' "$WORK/requests"
+  answer=$(grep -oE 'GET /end\?[^ ]*' "$WORK/requests" | head -1)
+  say "$2: ${answer#GET /end?}"
+  [[ $answer == *equal=true* ]] || { say "FAILED: the page's checksum is not the program's" >&2; exit 1; }
+  [[ $(grep -oE 'GET /[^ ]*\.wasm' "$WORK/requests") == "GET /$2" ]] || { say "FAILED: the page did not load $2" >&2; exit 1; }
+  kill "$playing" && wait "$playing" 2>/dev/null || true
+}
+proof "?match=proof" testudo-simd128.wasm
+proof "?match=proof&simd=0" testudo.wasm
 say "all passed"

@@ -43,7 +43,7 @@ stage() {
     if ((code == 3)); then say "skipped: no target wasm32-unknown-unknown"; exit 0; fi
     ((code == 0)) || { say "FAILED: the page does not build" >&2; exit 1; }
   fi
-  python3 -u -m http.server --bind 127.0.0.1 --directory "$PAGE" 0 >"$WORK/server" 2>"$WORK/requests" &
+  python3 -u -m http.server --bind 127.0.0.1 --directory "$PAGE" 0 >"$WORK/server" 2>>"$WORK/requests" &
   children+=("$!")
   patiently 30 grep -q 'port [0-9]' "$WORK/server"
   address=http://127.0.0.1:$(grep -oE 'port [0-9]+' "$WORK/server" | grep -oE '[0-9]+')

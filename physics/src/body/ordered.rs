@@ -125,7 +125,7 @@ impl Ordered {
 
     /// Rebuilds the table from the generations by slot, the vacant slots, and the living ones in insertion order. `None` unless `free` and
     /// `order` together name every slot exactly once.
-    pub(crate) fn from_parts(generations: &[u32], free: Vec<u32>, order: Vec<u32>) -> Option<Self> {
+    pub(crate) fn from_parts(generations: Vec<u32>, free: Vec<u32>, order: Vec<u32>) -> Option<Self> {
         if free.len() + order.len() != generations.len() {
             return None;
         }
@@ -147,7 +147,7 @@ impl Ordered {
         }
         let len = order.len() as u32;
         let used_again = generations.iter().filter(|&&generation| generation != 0).count() as u32;
-        Some(Self { generations: generations.to_vec(), places, free, order, len, used_again })
+        Some(Self { generations, places, free, order, len, used_again })
     }
 
     /// Whether slots, order and free list agree. For tests and debug builds.
@@ -201,10 +201,10 @@ mod tests {
         t.remove(ids[0].0, 0);
         let generations: Vec<u32> = (0..6).map(|i| t.slot_generation(i)).collect();
         let (free, order) = (t.vacant().to_vec(), t.iter().collect::<Vec<_>>());
-        let mut u = Ordered::from_parts(&generations, free.clone(), order.clone()).unwrap();
+        let mut u = Ordered::from_parts(generations.clone(), free.clone(), order.clone()).unwrap();
         assert_eq!(u.insert(), t.insert());
-        assert!(Ordered::from_parts(&generations, free.clone(), [1, 1, 4, 5].to_vec()).is_none());
-        assert!(Ordered::from_parts(&generations, [2, 2].to_vec(), order.clone()).is_none());
-        assert!(Ordered::from_parts(&generations, [2, 9].to_vec(), order).is_none());
+        assert!(Ordered::from_parts(generations.clone(), free.clone(), [1, 1, 4, 5].to_vec()).is_none());
+        assert!(Ordered::from_parts(generations.clone(), [2, 2].to_vec(), order.clone()).is_none());
+        assert!(Ordered::from_parts(generations.clone(), [2, 9].to_vec(), order).is_none());
     }
 }

@@ -12,12 +12,12 @@ use core::hint::select_unpredictable;
 use core::ops::Range;
 
 use fearless_simd::prelude::*;
-use fearless_simd::u32x8;
+use fearless_simd::{i32x8, u32x8};
 
 use crate::body::record::{Body, Shell, flag};
 use crate::math::boxes::LANES;
 use crate::math::lanes::PLAIN;
-use crate::solve::coloring::{Batches, Origin};
+use crate::solve::coloring::{Batches, Origin, Origins, PARTING_GAP};
 use crate::solve::friction::FrictionContact;
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
@@ -97,6 +97,8 @@ pub(crate) struct ContactCache {
     pub(crate) roles_changed: bool,
     /// Contacts per owner by working index, then the index of the owner's next contact.
     cursors: Vec<u32>,
+    /// The lanes of each batch whose contacts are kept, one bit each.
+    kept_lanes: Vec<u8>,
     pub(crate) began: Vec<SlotPair>,
     /// Contacts that persisted; only listed if `lists_stayed`.
     pub(crate) stayed: Vec<SlotPair>,
@@ -152,6 +154,11 @@ impl ContactCache {
         }
         self.resting.copy_within(seen.., kept);
         self.resting.truncate(kept + self.resting.len() - seen);
+    }
+
+    /// [`Self::range`] of all slots.
+    pub(crate) fn ranges(&self) -> &[[u32; 2]] {
+        &self.ranges
     }
 
     /// Where an owner's contacts of the last frame are.
@@ -246,22 +253,11 @@ impl ContactCache {
         }
     }
 
-    /// Keeps the solved contacts that touch and derives the events.
-    ///
-    /// `touch` says whether two working bodies that were apart and have pushed each other touch.
-    pub(crate) fn end_step(
-        &mut self,
-        batches: &mut Batches,
-        shells: &[Shell],
-        frictions: &[FrictionContact],
-        touch: impl Fn(u32, u32) -> bool,
-    ) {
+    /// Keeps the solved contacts that touch and derives the events; [`Self::count_contacts`] comes before.
+    pub(crate) fn end_step(&mut self, batches: &Batches, shells: &[Shell], frictions: &[FrictionContact]) {
         for owner in &self.old_owners {
             self.ranges[owner.slot as usize] = [0; 2];
         }
-        self.began.clear();
-        self.stayed.clear();
-        self.count_contacts(batches, shells, touch);
         self.lay_out_owners(shells);
         self.write_contacts(batches);
         self.keep_slides(frictions, batches, shells);
@@ -271,29 +267,63 @@ impl ContactCache {
         self.roles_changed = false;
     }
 
-    /// Counts each owner's contacts and notes the new ones.
-    #[inline(never)]
-    fn count_contacts(&mut self, batches: &mut Batches, shells: &[Shell], touch: impl Fn(u32, u32) -> bool) {
-        self.cursors.clear();
-        self.cursors.resize(shells.len(), 0);
-        let Self { cursors, began, stayed, lists_stayed, matched, .. } = self;
-        // Behind the last one, for contacts that are new: which they are is hard to predict for a branch.
+    /// Counts each owner's contacts and notes the new ones. Which contacts are kept is hard to predict for a branch, so they are found eight
+    /// at a time. `touch` says whether two working bodies that were apart and have pushed each other touch.
+    #[inline(always)]
+    pub(crate) fn count_contacts<S: Simd>(
+        &mut self,
+        simd: S,
+        batches: &mut Batches,
+        shells: &[Shell],
+        touch: &dyn Fn(u32, u32) -> bool,
+    ) {
+        let Self { cursors, kept_lanes, began, stayed, lists_stayed, matched, .. } = self;
+        cursors.clear();
+        cursors.resize(shells.len(), 0);
+        kept_lanes.clear();
+        began.clear();
+        stayed.clear();
+        // Behind the last one, for contacts that are new.
         let last = matched.len();
         matched.push(false);
-        batches.for_each_mut(|batch, lane, origin| {
-            let (known, touching) = (origin.cached != Origin::NEW, origin.is_touching());
+        for (batch, origins) in batches.with_origins_mut() {
+            let known = !u32x8::load_array(simd, origins.cached).simd_eq(Origin::NEW);
+            let parted = known.select(i32x8::splat(simd, PARTING_GAP), i32x8::splat(simd, 0));
+            let touching = i32x8::load_array(simd, origins.gap).simd_le(parted).to_bitmask() as u32;
+            let pushed = !i32x8::load_array(simd, batch.impulse).simd_eq(0).to_bitmask() as u32;
+            let known = known.to_bitmask() as u32;
             // A contact persists until nothing holds the bodies together any more.
-            let held = !touching & (batch.impulse[lane] != 0);
-            let held = if held & !known { touch(batch.a[lane], batch.b[lane]) } else { held };
-            origin.gap = select_unpredictable(held, 0, origin.gap);
-            let kept = touching | held;
-            cursors[origin.owner as usize] += u32::from(kept);
-            matched[select_unpredictable(known, origin.cached as usize, last)] = kept;
-            if kept & (*lists_stayed | !known) {
-                let list = if known { &mut *stayed } else { &mut *began };
-                list.push(sorted_pair(shells[origin.owner as usize].slot, origin.other));
+            let mut held = pushed & !touching & ALL_LANES;
+            each_lane(
+                held & !known,
+                #[inline(always)]
+                |lane| {
+                    if !touch(batch.a[lane], batch.b[lane]) {
+                        held &= !(1 << lane);
+                    }
+                },
+            );
+            each_lane(
+                held,
+                #[inline(always)]
+                |lane| origins.gap[lane] = 0,
+            );
+            let kept = (touching | held) & ALL_LANES;
+            kept_lanes.push(kept as u8);
+            each_lane(
+                kept,
+                #[inline(always)]
+                |lane| {
+                    cursors[origins.owner[lane] as usize] += 1;
+                    let at = origins.cached[lane] as usize;
+                    matched[select_unpredictable(known >> lane & 1 != 0, at, last)] = true;
+                },
+            );
+            list_pairs(began, kept & !known, origins, shells);
+            if *lists_stayed {
+                list_pairs(stayed, kept & known, origins, shells);
             }
-        });
+        }
         matched.truncate(last);
     }
 
@@ -316,20 +346,15 @@ impl ContactCache {
     /// Writes the contacts into their owners' ranges, in the order of solving.
     #[inline(never)]
     fn write_contacts(&mut self, batches: &Batches) {
-        let last = self.contacts.len();
-        self.contacts.resize(last + 1);
-        let Self { cursors, contacts, .. } = self;
-        batches.for_each(|batch, lane, origin| {
-            let impulse = batch.impulse[lane];
-            // Whether a contact is kept is hard to predict for a branch: the others are written behind the last contact.
-            let kept = origin.is_touching();
-            let cursor = &mut cursors[origin.owner as usize];
-            let at = select_unpredictable(kept, *cursor as usize, last);
-            contacts.others[at] = origin.other;
-            contacts.impulses[at] = impulse;
-            *cursor += u32::from(kept);
-        });
-        self.contacts.truncate(last);
+        let Self { cursors, kept_lanes, contacts, .. } = self;
+        for ((batch, origins), &kept) in batches.with_origins().zip(&*kept_lanes) {
+            each_lane(kept.into(), |lane| {
+                let cursor = &mut cursors[origins.owner[lane] as usize];
+                contacts.others[*cursor as usize] = origins.other[lane];
+                contacts.impulses[*cursor as usize] = batch.impulse[lane];
+                *cursor += 1;
+            });
+        }
     }
 
     /// Contacts of the last frame that were not matched have ended.
@@ -439,6 +464,31 @@ fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<RestingConta
             newcomers.pop();
         }
     }
+}
+
+/// One bit for each lane of a batch.
+const ALL_LANES: u32 = (1 << LANES) - 1;
+
+/// Calls `with` for each lane whose bit is set.
+#[inline(always)]
+fn each_lane(mut lanes: u32, mut with: impl FnMut(usize)) {
+    while lanes != 0 {
+        with(lanes.trailing_zeros() as usize);
+        lanes &= lanes - 1;
+    }
+}
+
+/// Appends the slots of the contacts in some lanes.
+#[inline(always)]
+fn list_pairs(list: &mut Vec<SlotPair>, lanes: u32, origins: &Origins, shells: &[Shell]) {
+    each_lane(
+        lanes,
+        #[inline(always)]
+        |lane| {
+            let owner = shells[origins.owner[lane] as usize].slot;
+            list.push(sorted_pair(owner, origins.other[lane]));
+        },
+    );
 }
 
 /// As numbers, which sort in less time than pairs.

@@ -3,17 +3,19 @@
 
 use core::hint::select_unpredictable;
 
-use fearless_simd::Simd;
+use fearless_simd::prelude::*;
+use fearless_simd::{i32x8, u32x8, u64x4};
 
 use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
-use crate::math::lanes::PLAIN;
+use crate::math::boxes::LANES;
+use crate::math::lanes::{PLAIN, low_and_high};
 use crate::solve::bounce::Bounce;
 use crate::solve::coloring::{Notes, Origin, WindowBatches, batch_and_lane};
 use crate::solve::colors::{NOWHERE, Places};
 use crate::solve::deep::OVERLAP_DEEP;
-use crate::solve::solver::{Contact, NO_LIMIT};
+use crate::solve::solver::{Contact, EVEN_SHARE, NO_LIMIT};
 use crate::solve::stiff::StiffContacts;
 use crate::world_def::Settings;
 
@@ -43,6 +45,13 @@ pub(crate) struct ContactSetup<'a> {
     pub(crate) stiff: &'a StiffContacts,
 }
 
+/// Who of a pair owns its contact in the cache: the body with the lower slot among those that contacts can move. Working indices and slots.
+#[derive(Clone, Copy, Debug)]
+struct Roles {
+    owner: [u32; 2],
+    other: [u32; 2],
+}
+
 impl ContactSetup<'_> {
     /// Contacts of bodies of which only geometry, mass and restitution matter, in the places of their window.
     #[inline(always)]
@@ -54,13 +63,79 @@ impl ContactSetup<'_> {
         to: &mut WindowBatches<'_>,
         notes: &mut Notes,
     ) {
-        for (hit, &place) in hits.iter().zip(&places.of_contacts) {
+        let limits = Limits::new(self.fps, self.settings.push_factor);
+        let (eights, rest) = places.of_contacts.as_chunks::<LANES>();
+        for (at, places) in eights.iter().enumerate() {
+            self.fill_eight(simd, limits, hits, at * LANES, places, to, notes);
+        }
+        for (at, &place) in (hits.len - rest.len()..).zip(rest) {
             if place != NOWHERE {
+                let hit = hits.get(at);
                 let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
-                self.fill(simd, &hit, Solving::Shared(share_a), place, to, notes);
+                self.fill(&hit, Solving::Shared(share_a), place, to, notes);
             }
         }
         to.empty(&places.ends);
+    }
+
+    /// The contacts of eight hits from `first` on: what [`Self::fill`] does for one.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn fill_eight<S: Simd>(
+        &self,
+        simd: S,
+        limits: Limits,
+        hits: &Hits,
+        first: usize,
+        places: &[u32; LANES],
+        to: &mut WindowBatches<'_>,
+        notes: &mut Notes,
+    ) {
+        let (Some(pairs), Some(normals), Some(gaps)) = (
+            hits.pairs[first..].first_chunk::<LANES>(),
+            hits.normals[first..].first_chunk::<LANES>(),
+            hits.gaps[first..].first_chunk::<LANES>(),
+        ) else {
+            return;
+        };
+        let (index_a, index_b) = (pairs.map(|pair| pair[0]), pairs.map(|pair| pair[1]));
+        let a = index_a.map(|body| &self.shells[body as usize]);
+        let b = index_b.map(|body| &self.shells[body as usize]);
+        let masses = [a.map(|shell| shell.mass), b.map(|shell| shell.mass)];
+        let [mass_a, mass_b] = [u32x8::load_array(simd, masses[0]), u32x8::load_array(simd, masses[1])];
+        let mut shares = [EVEN_SHARE; LANES];
+        if !mass_a.simd_eq(mass_b).all_true() {
+            for lane in 0..LANES {
+                shares[lane] = share(masses[0][lane], masses[1][lane]);
+                notes.leans |= self.stiff.leans(masses[0][lane], masses[1][lane]);
+            }
+        }
+        let [index_a, index_b] = [u32x8::load_array(simd, index_a), u32x8::load_array(simd, index_b)];
+        let slot_a = u32x8::load_array(simd, a.map(|shell| shell.slot));
+        let slot_b = u32x8::load_array(simd, b.map(|shell| shell.slot));
+        let a_owns = !mass_a.simd_eq(0) & (mass_b.simd_eq(0) | slot_a.simd_lt(slot_b));
+        let owners = a_owns.select(index_a, index_b).to_array();
+        let others = a_owns.select(index_b, index_a).to_array();
+        let owner_slots = a_owns.select(slot_a, slot_b).to_array();
+        let other_slots = a_owns.select(slot_b, slot_a).to_array();
+        let restitution_a = i32x8::load_array(simd, a.map(|shell| shell.restitution));
+        let restitutions = restitution_a.max(i32x8::load_array(simd, b.map(|shell| shell.restitution)));
+        let restitutions = restitutions.to_array();
+        let biased = limits.of(simd, i32x8::load_array(simd, *gaps)).to_array();
+        for lane in 0..LANES {
+            if places[lane] == NOWHERE {
+                continue;
+            }
+            let [a, b] = pairs[lane];
+            let roles =
+                Roles { owner: [owners[lane], owner_slots[lane]], other: [others[lane], other_slots[lane]] };
+            let (normal, biased, share_a) = (normals[lane], biased[lane], shares[lane]);
+            let mut contact = Contact { a, b, normal, biased, impulse: 0, share_a };
+            let mut origin = Origin::new(roles.owner[0], roles.other[1], gaps[lane]);
+            (origin.cached, contact.impulse) = self.find(simd, roles);
+            let place = to.fill(places[lane], &contact, origin, notes);
+            self.note_bounce(place, restitutions[lane], notes);
+        }
     }
 
     /// Writes the contact of a pair into a place of its window, and returns that among those of the step.
@@ -72,14 +147,13 @@ impl ContactSetup<'_> {
         to: &mut WindowBatches<'_>,
         notes: &mut Notes,
     ) -> (u32, u32) {
-        batch_and_lane(self.fill(PLAIN, hit, solving, place, to, notes))
+        batch_and_lane(self.fill(hit, solving, place, to, notes))
     }
 
     /// Writes the contact of a pair of which a body can be moved.
     #[inline(always)]
-    fn fill<S: Simd>(
+    fn fill(
         &self,
-        simd: S,
         hit: &Hit,
         solving: Solving,
         place: u32,
@@ -94,32 +168,45 @@ impl ContactSetup<'_> {
             Solving::No => (NO_LIMIT, if movable[0] { UNIT } else { 0 }),
         };
         let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse: 0, share_a };
-        // The owner is the body with the lower slot among those that contacts can move.
-        let a_owns = movable[0] && (!movable[1] || a.slot < b.slot);
-        let either = |of_a: u32, of_b: u32| select_unpredictable(a_owns, of_a, of_b);
-        let (owner, own_slot) = (either(hit.a, hit.b), either(a.slot, b.slot));
-        let (other, other_slot) = (either(hit.b, hit.a), either(b.slot, a.slot));
-        let mut origin = Origin { owner, other: other_slot, cached: Origin::NEW, gap: hit.gap };
-        let restitution = a.restitution.max(b.restitution);
-        let fresh = |body: u32| self.fresh.get(body as usize).is_some_and(|&fresh| fresh);
-        // The slot's last body may have had contacts.
-        let reborn = !self.fresh.is_empty() && (fresh(owner) || fresh(other));
-        if !reborn {
-            let ranges = [self.cached[owner as usize], self.cached[other as usize]];
-            (origin.cached, contact.impulse) = self.contacts.find(simd, own_slot, other_slot, ranges);
+        let mut pair = [[hit.a, a.slot], [hit.b, b.slot]];
+        if !(movable[0] && (!movable[1] || a.slot < b.slot)) {
+            pair.reverse();
         }
+        let roles = Roles { owner: pair[0], other: pair[1] };
+        let mut origin = Origin::new(roles.owner[0], roles.other[1], hit.gap);
+        (origin.cached, contact.impulse) = self.find(PLAIN, roles);
         if solving == Solving::No {
             contact.impulse = 0;
         }
         let place = to.fill(place, &contact, origin, notes);
-        if solving != Solving::No && restitution > 0 {
-            // A pair that bounces without loss never comes to rest.
+        if solving != Solving::No {
+            self.note_bounce(place, a.restitution.max(b.restitution), notes);
+        }
+        place
+    }
+
+    /// Index and impulse of the same contact in the last frame, see [`ContactCache::find`].
+    #[inline(always)]
+    fn find<S: Simd>(&self, simd: S, roles: Roles) -> (u32, i32) {
+        let ([owner, own_slot], [other, other_slot]) = (roles.owner, roles.other);
+        let fresh = |body: u32| self.fresh.get(body as usize).is_some_and(|&fresh| fresh);
+        // The slot's last body may have had contacts.
+        if !self.fresh.is_empty() && (fresh(owner) || fresh(other)) {
+            return (Origin::NEW, 0);
+        }
+        let ranges = [self.cached[owner as usize], self.cached[other as usize]];
+        self.contacts.find(simd, own_slot, other_slot, ranges)
+    }
+
+    /// Notes a contact with restitution. A pair that bounces without loss never comes to rest.
+    #[inline(always)]
+    fn note_bounce(&self, place: u32, restitution: i32, notes: &mut Notes) {
+        if restitution > 0 {
             let elastic = restitution >= ELASTIC;
             let threshold = if elastic { 0 } else { self.settings.restitution_threshold };
             let (at, restitution) = (batch_and_lane(place), restitution.min(ELASTIC));
             notes.bounces.list.push(Bounce { place: at, restitution, threshold });
         }
-        place
     }
 }
 
@@ -141,6 +228,36 @@ pub(crate) fn limit(gap: i32, fps: u32, push_factor: i32) -> i32 {
     (push - gap.max(0) * fps) as i32
 }
 
+/// [`limit`] of eight contacts.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    fps: i32,
+    /// Speed that separates a unit of overlap, times 2^16.
+    push: i32,
+    /// Overlap from which on the speed is the greatest one.
+    most: i32,
+}
+
+impl Limits {
+    fn new(fps: u32, push_factor: i32) -> Self {
+        let fps = fps as i32; // at most 1,000, and the factor is at most 1
+        let push = fps * push_factor;
+        let most = (PUSH_MAX << 16).checked_div(push.into()).map_or(i64::from(OVERLAP_DEEP), |most| most + 1);
+        Self { fps, push, most: most.min(OVERLAP_DEEP.into()) as i32 }
+    }
+
+    #[inline(always)]
+    fn of<S: Simd>(self, simd: S, gaps: i32x8<S>) -> i32x8<S> {
+        let overlap = (-gaps - OVERLAP_ALLOWED as i32).max(0).min(self.most);
+        let (low, high) = overlap.widening_mul(self.push);
+        let (even, odd) = low.deinterleave(high);
+        let (even, odd): (u64x4<S>, u64x4<S>) = (even.bitcast(), odd.bitcast());
+        let push = low_and_high(even >> 16, odd << 16).min(PUSH_MAX as i32);
+        let deep = gaps.simd_lt(-OVERLAP_DEEP);
+        deep.select(i32x8::splat(simd, 0), push) - gaps.max(0) * self.fps
+    }
+}
+
 /// Part of a speed change that the first body takes: the heavier the other body, the more. 0 = immovable.
 #[inline]
 fn share(mass_a: u32, mass_b: u32) -> i32 {
@@ -152,5 +269,28 @@ fn share(mass_a: u32, mass_b: u32) -> i32 {
         UNIT
     } else {
         ((u64::from(mass_b) << UNIT_BITS) / (u64::from(mass_a) + u64::from(mass_b))) as i32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rng::Pcg32;
+
+    #[test]
+    fn limits_of_eight_contacts_are_those_of_one() {
+        let mut rng = Pcg32::new(7, 7);
+        for round in 0..20_000 {
+            let fps = 1 + rng.next_u32() % 1_000;
+            let push_factor = [0, 1, 1 << 16, (rng.next_u32() % 65_536) as i32][round % 4];
+            let shift = rng.next_u32() % 20;
+            let gaps = [(); LANES].map(|()| {
+                let near = [-OVERLAP_DEEP, -OVERLAP_ALLOWED as i32, 0][rng.next_u32() as usize % 3];
+                let any = (rng.next_u32() as i32 >> 12) >> shift;
+                if round % 2 == 0 { near + any % 4 } else { any }
+            });
+            let found = Limits::new(fps, push_factor).of(PLAIN, i32x8::load_array(PLAIN, gaps)).to_array();
+            assert_eq!(found, gaps.map(|gap| limit(gap, fps, push_factor)), "{gaps:?}, {fps} {push_factor}");
+        }
     }
 }

@@ -17,7 +17,6 @@ use crate::math::vec2::Vec2;
 use crate::query::filter::QueryFilter;
 use crate::query::outline::Outline;
 use crate::query::search::Candidates;
-use crate::simd::prefetch;
 use crate::world::World;
 
 /// Greatest absolute value of a component of a point in a query, units. No body reaches further, since positions end at +-16,384 and
@@ -119,13 +118,13 @@ impl World {
     /// assert_eq!(selected, [a]);
     /// ```
     pub fn query_area(&self, area: Aabb, filter: &QueryFilter, out: &mut Vec<BodyId>) {
-        self.query_box(area, filter, out, |outline, area| outline.bounds().overlaps(area));
+        self.query_box(area, filter, out, None::<fn(&Outline<'_>, &RawBox) -> bool>);
     }
 
     /// The bodies whose shapes overlap an area; otherwise like [`Self::query_area`]. Exact, without rounding; terrain is met
     /// within a raw unit (1/65,536).
     pub fn query_area_exact(&self, area: Aabb, filter: &QueryFilter, out: &mut Vec<BodyId>) {
-        self.query_box(area, filter, out, |outline, area| outline.meets(area));
+        self.query_box(area, filter, out, Some(|outline: &Outline<'_>, area: &RawBox| outline.meets(area)));
     }
 
     /// The bodies whose shapes contain a point, surfaces included, in ascending order of their slots. Exact.
@@ -133,7 +132,7 @@ impl World {
     /// `out` is cleared first. Every point is valid; there is nothing beyond +-[`QUERY_MAX`].
     pub fn query_point(&self, point: Vec2, filter: &QueryFilter, out: &mut Vec<BodyId>) {
         let area = Aabb { min: point, max: point };
-        self.query_box(area, filter, out, |outline, area| outline.meets(area));
+        self.query_box(area, filter, out, Some(|outline: &Outline<'_>, area: &RawBox| outline.meets(area)));
     }
 
     /// The bodies whose shapes overlap or touch a circle or rectangle at a position, in ascending order of their slots. Exact.
@@ -163,41 +162,53 @@ impl World {
         let (centre, shape) = (raw_point("position", position)?, raw_shape(shape)?);
         let half = [0, 1].map(|axis| shape.half[axis] + shape.radius);
         let area = Aabb::from_center_half(position, vec2(half));
-        self.query_box(area, filter, out, |outline, _| outline.overlaps(&shape, centre));
+        self.query_box(
+            area,
+            filter,
+            out,
+            Some(|outline: &Outline<'_>, _: &RawBox| outline.overlaps(&shape, centre)),
+        );
         Ok(())
     }
 
-    fn query_box(
+    /// The bodies that meet an area; without `meets`, those whose bounding boxes do.
+    #[inline(always)]
+    fn query_box<M: Fn(&Outline<'_>, &RawBox) -> bool>(
         &self,
         area: Aabb,
         filter: &QueryFilter,
         out: &mut Vec<BodyId>,
-        meets: impl Fn(&Outline<'_>, &RawBox) -> bool,
+        meets: Option<M>,
     ) {
         out.clear();
         let Some(area) = raw_area(area) else { return };
-        // First all bodies whose boxes overlap (boxes in the trees are inflated), then an exact test of them in ascending order.
+        // First all bodies whose boxes overlap, then an exact test of them, then their order. The boxes of moving bodies are those of their
+        // shapes, grown by the same margin, so a smaller area finds exactly those; other boxes are grown by different amounts.
         let path = self.stepper.path;
-        path.collect(&self.stepper.tree, &area, out);
+        path.collect(&self.stepper.tree, &area.grown(-self.settings.box_margin()), out);
+        let moving = out.len();
         for tree in self.resting.each_tree() {
             path.collect(tree, &area, out);
         }
         let waiting =
             self.resting.waiting().filter(|&slot| self.bodies[slot as usize].bounds().overlaps(&area));
         out.extend(waiting.map(|index| BodyId { index, generation: 0 }));
-        out.iter().for_each(|id| prefetch(&self.bodies, id.index));
-        path.sort_by_slot(out);
         let candidates = Candidates::new(self, filter);
         let mut kept = 0;
         for at in 0..out.len() {
-            let slot = out[at].index;
-            if let Some(body) = candidates.get(slot)
-                && meets(&Outline::of(slot, body, &self.terrain), &area)
-            {
-                out[kept] = self.body_id(slot);
-                kept += 1;
-            }
+            let id = out[at];
+            let passes = candidates.get(id.index).is_some_and(|body| {
+                let outline = || Outline::of(id.index, body, &self.terrain);
+                match &meets {
+                    None => at < moving || outline().bounds().overlaps(&area),
+                    Some(meets) => meets(&outline(), &area),
+                }
+            });
+            out[kept] = id;
+            kept += usize::from(passes);
         }
         out.truncate(kept);
+        path.sort_by_slot(out);
+        out.iter_mut().for_each(|id| id.generation = self.order.slot_generation(id.index));
     }
 }

@@ -127,6 +127,6 @@ impl Prepared {
     #[inline]
     pub(crate) fn accepts(&self, slot: u32, body: &Body) -> bool {
         let kind = self.kinds >> (body.flags & KIND_BITS) & 1 != 0;
-        kind && slot != self.excluded && self.filter.is_none_or(|filter| filter.accepts(&body.filter()))
+        kind & (slot != self.excluded) && self.filter.is_none_or(|filter| filter.accepts(&body.filter()))
     }
 }

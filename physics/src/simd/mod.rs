@@ -22,11 +22,12 @@ use crate::body::id::BodyId;
 use crate::body::record::Shell;
 use crate::body::slot_sort;
 use crate::collide::narrow_phase::{Hits, find_hits};
+use crate::contact::cache::ContactCache;
 use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, RawBox};
 use crate::math::lanes;
 use crate::motion::movers::{Movement, MoverBlock};
-use crate::solve::coloring::{Notes, WindowBatches};
+use crate::solve::coloring::{Batches, Notes, WindowBatches};
 use crate::solve::colors::{Colors, Places};
 use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};
 use crate::tree::block_join::{IndexPair, join_blocks};
@@ -200,9 +201,23 @@ impl Path {
         with_simd!(self, at most 256, simd => find_hits(simd, pairs, shells, margin, hits));
     }
 
-    /// See [`Colors::take_places`].
-    pub(crate) fn take_places(self, colors: &mut Colors, hits: &Hits, shells: &[Shell], places: &mut Places) {
-        with_simd!(self, at most 256, _simd => colors.take_places(&hits.pairs[..hits.len], shells, places));
+    /// See [`Colors::take_places`]. Without `shells`, every body can be moved.
+    pub(crate) fn take_places(
+        self,
+        colors: &mut Colors,
+        hits: &Hits,
+        shells: Option<&[Shell]>,
+        places: &mut Places,
+    ) {
+        let pairs = &hits.pairs[..hits.len];
+        match shells {
+            None => {
+                with_simd!(self, at most 256, _simd => colors.take_places(pairs, #[inline(always)] |_| true, places))
+            }
+            Some(shells) => with_simd!(self, at most 256, _simd => {
+                colors.take_places(pairs, #[inline(always)] |body| shells[body as usize].mass != 0, places);
+            }),
+        }
     }
 
     /// See [`ContactSetup::fill_window`].
@@ -215,6 +230,17 @@ impl Path {
         notes: &mut Notes,
     ) {
         with_simd!(self, at most 256, simd => setup.fill_window(simd, hits, places, to, notes));
+    }
+
+    /// See [`ContactCache::count_contacts`].
+    pub(crate) fn count_contacts(
+        self,
+        cache: &mut ContactCache,
+        batches: &mut Batches,
+        shells: &[Shell],
+        touch: &dyn Fn(u32, u32) -> bool,
+    ) {
+        with_simd!(self, at most 256, simd => cache.count_contacts(simd, batches, shells, touch));
     }
 
     /// See [`Movement::block`].
@@ -251,10 +277,9 @@ impl Path {
         with_simd!(self, at most 256, _simd => search::search_listed(listed, search));
     }
 
-    /// Appends the bodies whose boxes overlap an area, in curve order, without their generations: see [`Quadtree::visit`].
+    /// See [`Quadtree::collect`].
     pub(crate) fn collect(self, tree: &Quadtree, area: &RawBox, out: &mut Vec<BodyId>) {
-        let mut found = |index| out.push(BodyId { index, generation: 0 });
-        with_simd!(self, at most 256, simd => tree.visit(simd, area, &mut found));
+        with_simd!(self, at most 256, simd => tree.collect(simd, area, out));
     }
 
     /// See [`slot_sort::sort_by_slot`].

@@ -9,7 +9,7 @@ use crate::solve::deep::OVERLAP_DEEP;
 use crate::solve::solver::{Batch, Contact, NO_LIMIT};
 
 /// What the contact cache needs to know about a lane later.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     /// Working index of the contact's owner.
     pub(crate) owner: u32,
@@ -25,10 +25,43 @@ impl Origin {
     /// No contact of the last frame.
     pub(crate) const NEW: u32 = u32::MAX;
 
+    /// A contact that was not there in the last frame.
+    pub(crate) fn new(owner: u32, other: u32, gap: i32) -> Self {
+        Self { owner, other, cached: Self::NEW, gap }
+    }
+
     /// Whether the surfaces touched before the step, or have not parted yet.
     #[inline(always)]
     pub(crate) fn is_touching(&self) -> bool {
         self.gap <= select_unpredictable(self.cached != Self::NEW, PARTING_GAP, 0)
+    }
+}
+
+/// The origins of a batch, field by field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub(crate) struct Origins {
+    pub(crate) owner: [u32; LANES],
+    pub(crate) other: [u32; LANES],
+    pub(crate) cached: [u32; LANES],
+    pub(crate) gap: [i32; LANES],
+}
+
+impl Origins {
+    /// No contacts: none of them touches.
+    const NONE: Self =
+        Self { owner: [0; LANES], other: [0; LANES], cached: [Origin::NEW; LANES], gap: [i32::MAX; LANES] };
+
+    #[inline(always)]
+    pub(crate) fn get(&self, lane: usize) -> Origin {
+        let Self { owner, other, cached, gap } = self;
+        Origin { owner: owner[lane], other: other[lane], cached: cached[lane], gap: gap[lane] }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, lane: usize, origin: Origin) {
+        (self.owner[lane], self.other[lane]) = (origin.owner, origin.other);
+        (self.cached[lane], self.gap[lane]) = (origin.cached, origin.gap);
     }
 }
 
@@ -73,7 +106,7 @@ pub(crate) struct WindowBatches<'a> {
     /// Number of the first batch among those of the step.
     pub(crate) first: u32,
     pub(crate) batches: &'a mut [Batch],
-    pub(crate) origins: &'a mut [[Origin; LANES]],
+    pub(crate) origins: &'a mut [Origins],
     pub(crate) dummy: u32,
 }
 
@@ -83,7 +116,7 @@ impl<'a> WindowBatches<'a> {
     pub(crate) fn fill(&mut self, place: u32, contact: &Contact, origin: Origin, notes: &mut Notes) -> u32 {
         let (batch, lane) = (place as usize / LANES, place as usize % LANES);
         self.batches[batch].set(lane, contact);
-        self.origins[batch][lane] = origin;
+        self.origins[batch].set(lane, origin);
         let place = self.first * LANES as u32 + place;
         if origin.gap < -OVERLAP_DEEP && contact.biased != NO_LIMIT {
             notes.deep.push(batch_and_lane(place));
@@ -106,7 +139,8 @@ impl<'a> WindowBatches<'a> {
         for &place in ends {
             let (batch, lane) = (place as usize / LANES, place as usize % LANES);
             self.batches[batch].clear_from(lane, self.dummy);
-            self.origins[batch][lane..].fill(Origin::default());
+            let none = Origins::NONE.get(0);
+            (lane..LANES).for_each(|lane| self.origins[batch].set(lane, none));
         }
     }
 }
@@ -116,7 +150,7 @@ impl<'a> WindowBatches<'a> {
 pub(crate) struct Batches {
     /// The first `len` are those of this step. The others keep what they held: a batch is written once, lane by lane.
     batches: Vec<Batch>,
-    origins: Vec<[Origin; LANES]>,
+    origins: Vec<Origins>,
     // not state: how many of the elements above count
     len: usize,
     dummy: u32,
@@ -141,7 +175,7 @@ impl Batches {
         self.len = self.len.max(len);
         while self.batches.len() < self.len {
             self.batches.push(Batch::empty(self.dummy));
-            self.origins.push([Origin::default(); LANES]);
+            self.origins.push(Origins::NONE);
         }
     }
 
@@ -156,18 +190,18 @@ impl Batches {
     }
 
     /// The origin of a contact, by batch and lane.
-    pub(crate) fn origin(&self, (batch, lane): (u32, u32)) -> &Origin {
-        &self.origins[batch as usize][lane as usize]
+    pub(crate) fn origin(&self, (batch, lane): (u32, u32)) -> Origin {
+        self.origins[batch as usize].get(lane as usize)
     }
 
     /// Notes that the surfaces of a contact met within the frame.
     pub(crate) fn note_meeting(&mut self, (batch, lane): (u32, u32)) {
-        let gap = &mut self.origins[batch as usize][lane as usize].gap;
+        let gap = &mut self.origins[batch as usize].gap[lane as usize];
         *gap = (*gap).min(0);
     }
 
     /// The origins of the contacts, parallel to the batches.
-    pub(crate) fn origins(&self) -> &[[Origin; LANES]] {
+    pub(crate) fn origins(&self) -> &[Origins] {
         &self.origins[..self.len]
     }
 
@@ -192,25 +226,24 @@ impl Batches {
     #[inline(always)]
     pub(crate) fn for_each_from(&self, first: usize, mut with: impl FnMut(&Batch, usize, &Origin)) {
         for (batch, origins) in self.as_slice()[first..].iter().zip(&self.origins[first..]) {
-            for (lane, origin) in origins.iter().enumerate() {
+            for lane in 0..LANES {
                 if batch.a[lane] == self.dummy {
                     break;
                 }
-                with(batch, lane, origin);
+                with(batch, lane, &origins.get(lane));
             }
         }
     }
 
-    /// [`Self::for_each`] with mutable origins.
+    /// The batches with their origins, in the order of solving; unused lanes have no impulse and do not touch.
     #[inline(always)]
-    pub(crate) fn for_each_mut(&mut self, mut with: impl FnMut(&Batch, usize, &mut Origin)) {
-        for (batch, origins) in self.batches[..self.len].iter().zip(&mut self.origins) {
-            for (lane, origin) in origins.iter_mut().enumerate() {
-                if batch.a[lane] == self.dummy {
-                    break;
-                }
-                with(batch, lane, origin);
-            }
-        }
+    pub(crate) fn with_origins_mut(&mut self) -> impl Iterator<Item = (&Batch, &mut Origins)> {
+        self.batches[..self.len].iter().zip(&mut self.origins)
+    }
+
+    /// The same, to read.
+    #[inline(always)]
+    pub(crate) fn with_origins(&self) -> impl Iterator<Item = (&Batch, &Origins)> {
+        self.batches[..self.len].iter().zip(&self.origins)
     }
 }

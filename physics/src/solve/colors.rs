@@ -5,8 +5,8 @@
 //! phase: one window's bodies stay in the cache, and the batches never depend on how many threads made them.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
 
-use crate::body::record::Shell;
 use crate::math::boxes::LANES;
 use crate::tree::block_join::IndexPair;
 
@@ -70,7 +70,10 @@ impl Colors {
         self.used[a as usize] = used[0] | u64::from(movable[0]) << color;
         self.used[b as usize] = used[1] | u64::from(movable[1]) << color;
         let next = self.open[color as usize];
-        let place = if next.is_multiple_of(LANES as u32) { self.new_batch() } else { next };
+        // Which contact begins a batch is hard to predict for a branch.
+        let full = next.is_multiple_of(LANES as u32);
+        let place = select_unpredictable(full, self.batches * LANES as u32, next);
+        self.batches += u32::from(full);
         self.open[color as usize] = place + 1;
         place
     }
@@ -82,17 +85,19 @@ impl Colors {
         (self.batches - 1) * LANES as u32
     }
 
-    /// Places of the contacts of a whole window.
+    /// Places of the contacts of a whole window; `movable` tells which bodies the solver can move.
     #[inline(always)]
-    pub(crate) fn take_places(&mut self, pairs: &[IndexPair], shells: &[Shell], places: &mut Places) {
+    pub(crate) fn take_places(
+        &mut self,
+        pairs: &[IndexPair],
+        movable: impl Fn(u32) -> bool,
+        places: &mut Places,
+    ) {
         places.of_contacts.clear();
-        for &pair in pairs {
-            let movable = pair.map(
-                #[inline(always)]
-                |body| shells[body as usize].mass != 0,
-            );
-            places.of_contacts.push(self.take_place(pair, movable));
-        }
+        places.of_contacts.extend(pairs.iter().map(
+            #[inline(always)]
+            |&[a, b]| self.take_place([a, b], [movable(a), movable(b)]),
+        ));
         self.end_window(pairs, places);
     }
 

@@ -55,7 +55,7 @@ impl SoftContacts {
     pub(crate) fn begin(&mut self, batches: &mut Batches, rigid: &[(u32, u32)], rate: u32) {
         self.rate = rate;
         self.gaps.clear();
-        self.gaps.extend(batches.origins().iter().map(|origins| origins.map(|origin| origin.gap)));
+        self.gaps.extend(batches.origins().iter().map(|origins| origins.gap));
         self.rigid.clear();
         self.rigid.resize(self.gaps.len(), [false; LANES]);
         for &(batch, lane) in rigid {

@@ -451,7 +451,7 @@ pub(crate) mod tests {
         } else {
             living.reverse()
         }
-        world.order = Ordered::from_parts(&generations, free, living).unwrap();
+        world.order = Ordered::from_parts(generations, free, living).unwrap();
     }
 
     /// The walk sees what the comparison sees, under the same names.

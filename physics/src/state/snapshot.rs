@@ -222,6 +222,7 @@ impl World {
             free.push(slot);
         }
         let order = match reader.u32()? {
+            0 if vacant == 0 => (0..slots as u32).collect(),
             0 => (0..slots as u32).filter(|&s| living[s as usize]).collect(),
             1 => {
                 let order = (vacant..slots).map(|_| reader.u32()).collect::<Result<Vec<u32>, _>>()?;
@@ -232,20 +233,25 @@ impl World {
             }
             _ => return Err(invalid("insertion order")),
         };
-        self.order = Ordered::from_parts(&generations, free, order)
+        self.order = Ordered::from_parts(generations, free, order)
             .ok_or(invalid("slots and insertion order disagree"))?;
         Ok(())
     }
 
     fn read_bodies(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
         let slots = self.order.slot_count();
-        self.bodies.resize(slots, Body::default());
-        self.extras.resize(slots, Extra::USUAL);
-        for slot in 0..slots {
-            if self.order.generation(slot as u32).is_some() {
-                let generation = read_body(reader, &mut self.bodies[slot], &mut self.extras[slot])?;
-                self.order.set_generation(slot as u32, generation);
+        self.bodies.reserve_exact(slots);
+        self.extras.reserve_exact(slots);
+        for slot in 0..slots as u32 {
+            let (mut body, mut extra) = (Body::default(), Extra::USUAL);
+            if self.order.generation(slot).is_some() {
+                let generation = read_body(reader, &mut body, &mut extra)?;
+                if generation != 0 {
+                    self.order.set_generation(slot, generation);
+                }
             }
+            self.bodies.push(body);
+            self.extras.push(extra);
         }
         Ok(())
     }
@@ -320,26 +326,27 @@ impl World {
     /// Rebuilds the data that is derived from the state.
     fn derive(&mut self) {
         self.contacts.rebuild(self.bodies.len());
-        self.previous.reserve_exact(self.bodies.len());
+        self.previous.extend(self.bodies.iter().map(|body| body.position));
         self.stepper.forget();
         self.lulled = true;
         self.sleeping.rebuild(&self.bodies, self.contacts.iter());
         // Until the next step bodies are outside of the trees, and queries check them one by one.
         for (slot, body) in self.bodies.iter().enumerate() {
             let slot = slot as u32;
-            self.previous.push(body.position);
-            self.terrain.set_enabled(slot, !body.has(flag::DISABLED));
-            self.had_extras |= body.has(flag::EXTRA);
-            self.had_ranks |= self.extras[slot as usize].dominance != 0;
+            if body.is_terrain() {
+                self.terrain.set_enabled(slot, !body.has(flag::DISABLED));
+            }
+            if body.has(flag::EXTRA) {
+                self.had_extras = true;
+                self.had_ranks |= self.extras[slot as usize].dominance != 0;
+            }
             if body.has(flag::FRESH) {
                 self.fresh.push(slot);
             }
-            if body.has(flag::ALIVE) && !body.has(flag::DISABLED) {
-                self.resting.insert_unsorted(slot);
-                if body.has(flag::AWAKE) {
-                    self.waking.push(slot);
-                }
-            }
         }
+        let taking_part = |body: &Body| body.flags & (flag::ALIVE | flag::DISABLED) == flag::ALIVE;
+        let numbered = || (0..).zip(&self.bodies).filter(|(_, body)| taking_part(body));
+        self.resting.fill_unsorted(self.bodies.len(), numbered().map(|(slot, _)| slot));
+        self.waking.extend(numbered().filter(|(_, body)| body.has(flag::AWAKE)).map(|(slot, _)| slot));
     }
 }

@@ -191,7 +191,7 @@ impl Stepper {
 
     pub(crate) fn geometry(&self, margin: i32) -> Geometry<'_> {
         let blocks = self.tree.levels().first().map_or(&[][..], |blocks| blocks);
-        Geometry { blocks, shells: &self.shells, margin, path: self.path }
+        Geometry { blocks, shells: &self.shells, margin, some_fixed: self.some_fixed, path: self.path }
     }
 
     /// Contacts of one window's hits.
@@ -204,7 +204,10 @@ impl Stepper {
         let (mut batches, mut places) =
             (core::mem::take(&mut self.batches), core::mem::take(&mut self.places));
         let mut notes = core::mem::take(&mut self.notes);
-        self.path.take_places(&mut self.colors, hits, &self.shells, &mut places);
+        let movers = self.tree.slot_of_lane().len() as u32;
+        let shells = (self.some_fixed || pairs.last().is_some_and(|pair| pair[1] >= movers))
+            .then_some(&self.shells[..]);
+        self.path.take_places(&mut self.colors, hits, shells, &mut places);
         let mut to = batches.add(places.batches);
         self.path.fill_window(&self.setup(phase), hits, &places, &mut to, &mut notes);
         (self.batches, self.places, self.notes) = (batches, places, notes);

@@ -195,12 +195,15 @@ impl SleepingIslands {
             let body = &bodies[slot as usize];
             body.has(flag::DYNAMIC) && !body.has(flag::AWAKE | flag::DISABLED | flag::FRESH)
         };
+        self.next.clear();
+        if !(0..bodies.len() as u32).any(sleeps) {
+            return;
+        }
         let mut islands = Islands::default();
         islands.sets.reset(bodies.len());
         for contact in contacts.filter(|c| sleeps(c.owner) && sleeps(c.other)) {
             islands.sets.merge(contact.owner, contact.other);
         }
-        self.next.clear();
         for slot in (0..bodies.len() as u32).filter(|&slot| sleeps(slot)) {
             islands.put_to_sleep(slot, slot);
         }

@@ -43,12 +43,6 @@ pub(crate) struct Locked {
     pub(crate) velocity: i32,
 }
 
-/// Sets all of `len` elements to the same value.
-fn refill<T: Clone>(elements: &mut Vec<T>, len: usize, value: T) {
-    elements.clear();
-    elements.resize(len, value);
-}
-
 /// The elements of eight lanes.
 #[inline(always)]
 fn eight<T>(elements: &mut [T], first: usize) -> &mut [T; LANES] {
@@ -107,6 +101,9 @@ pub(crate) struct Stepper {
     pub(crate) islands: Islands,
     /// Bitwise or of all working bodies' flags.
     pub(crate) any_flags: u32,
+    /// Whether there is a moving body that the solver cannot move.
+    // not state: of this step
+    pub(crate) some_fixed: bool,
 }
 
 impl Stepper {
@@ -145,6 +142,7 @@ impl Stepper {
             lanes: Vec::new(),
             islands: Islands::default(),
             any_flags: 0,
+            some_fixed: false,
         }
     }
 
@@ -162,12 +160,15 @@ impl Stepper {
         let centre_and_extent = |slot: u32| bodies[slot as usize].centre_and_extent();
         self.tree.sort(active, settings.split, centre_and_extent);
         self.lanes.resize(bodies.len(), 0);
-        // One more lane for the dummy body that fills up batches.
-        let lanes = self.tree.slot_of_lane().len() + 1;
-        refill(&mut self.shells, lanes, Shell::HOLE);
-        refill(&mut self.velocities, lanes, Velocity::default());
-        refill(&mut self.still, lanes, AT_REST);
-        refill(&mut self.cached, lanes, [0; 2]);
+        // One more lane for the dummy body that fills up batches. The others are all written below.
+        let dummy = self.tree.slot_of_lane().len();
+        let lanes = dummy + 1;
+        self.shells.resize(lanes, Shell::HOLE);
+        self.velocities.resize(lanes, Velocity::default());
+        self.still.resize(lanes, AT_REST);
+        self.cached.resize(lanes, [0; 2]);
+        (self.shells[dummy], self.velocities[dummy]) = (Shell::HOLE, Velocity::default());
+        (self.still[dummy], self.cached[dummy]) = (AT_REST, [0; 2]);
         self.gained.clear();
         if !self.gains.is_empty() {
             self.gained.resize(lanes, [0; 2]);
@@ -176,9 +177,13 @@ impl Stepper {
         self.fresh.clear();
         self.fast.begin(fps);
         self.any_flags = 0;
+        self.some_fixed = false;
         let mut tree = core::mem::take(&mut self.tree);
         tree.set_blocks(|first, slots, ahead| {
-            ahead.iter().for_each(|&slot| prefetch(bodies, slot));
+            for &slot in ahead {
+                prefetch(bodies, slot);
+                prefetch(contacts.ranges(), slot);
+            }
             self.gather_block(first, slots, bodies, contacts, margin)
         });
         self.path.rebuild_bounds(&mut tree);
@@ -195,10 +200,15 @@ impl Stepper {
         margin: i32,
     ) -> BoxBlock {
         let mut block = BoxBlock::EMPTY;
-        let mut any_flags = 0;
+        let (mut any_flags, mut some_fixed) = (0, false);
         let (shells, velocities) = (eight(&mut self.shells, first), eight(&mut self.velocities, first));
         let (still, cached) = (eight(&mut self.still, first), eight(&mut self.cached, first));
-        for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+        for (l, &slot) in slots.iter().enumerate() {
+            if slot == NO_SLOT {
+                (shells[l], velocities[l]) = (Shell::HOLE, Velocity::default());
+                (still[l], cached[l]) = (AT_REST, [0; 2]);
+                continue;
+            }
             let body = &bodies[slot as usize];
             shells[l] = body.shell(slot);
             let growth = shells[l].growth(margin);
@@ -210,8 +220,10 @@ impl Stepper {
             cached[l] = contacts.range(slot);
             self.lanes[slot as usize] = (first + l) as u32;
             any_flags |= body.flags;
+            some_fixed |= body.mass == 0;
         }
         self.any_flags |= any_flags;
+        self.some_fixed |= some_fixed;
         if let Some(gained) = self.gained.get_mut(first..first + LANES) {
             for (gained, &slot) in gained.iter_mut().zip(slots) {
                 *gained = self.gains.get(slot as usize).copied().unwrap_or_default();

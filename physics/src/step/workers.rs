@@ -107,6 +107,8 @@ pub(crate) struct Geometry<'a> {
     pub(crate) shells: &'a [Shell],
     /// Raw units.
     pub(crate) margin: i32,
+    /// Whether there is a moving body that the solver cannot move.
+    pub(crate) some_fixed: bool,
     pub(crate) path: Path,
 }
 
@@ -128,7 +130,7 @@ impl WindowHits {
         geometry: Geometry<'_>,
         wanted: Option<&dyn Fn(IndexPair) -> bool>,
     ) {
-        let Geometry { blocks, shells, margin, path } = geometry;
+        let Geometry { blocks, shells, margin, path, .. } = geometry;
         self.pairs.clear();
         path.join(window, blocks, blocks, BODIES_OF_ONE, &mut self.pairs);
         if let Some(wanted) = wanted {
@@ -164,7 +166,8 @@ impl<'a> Job<'a> {
                 for (window, found) in blocks.chunks(WINDOW).zip(found) {
                     found.find(window, geometry, None);
                     if let Some(colors) = &mut colors {
-                        geometry.path.take_places(colors, &found.hits, geometry.shells, &mut found.places);
+                        let shells = geometry.some_fixed.then_some(geometry.shells);
+                        geometry.path.take_places(colors, &found.hits, shells, &mut found.places);
                     }
                 }
             }

@@ -25,16 +25,6 @@ pub(crate) fn centre([x, y]: [i32; 2]) -> Centre {
 }
 
 impl Grid {
-    /// The curve key of the cell that contains a point: two bits per level. Points outside belong to the nearest cell.
-    pub(crate) fn key(&self, point: [i32; 2]) -> u32 {
-        let last = (1u32 << self.depth) - 1;
-        let cell = |axis: usize| {
-            let offset = i64::from(point[axis]) - i64::from(self.origin[axis]);
-            ((offset.max(0) as u64 >> self.cell_shift) as u32).min(last)
-        };
-        hilbert_key(cell(0), cell(1), self.depth)
-    }
-
     /// The square of the quadrant at `depth` that contains the cell of `key`: lower corner and side, raw units.
     pub(crate) fn quadrant(&self, key: u32, depth: u32) -> ([i64; 2], i64) {
         let (x, y) = hilbert_cell(key);
@@ -46,11 +36,14 @@ impl Grid {
     }
 }
 
-/// Appends the key of each centre (upper half) with its slot (lower half). The centres lie in the root's square.
+/// Appends the curve key of the cell of each centre (upper half; two bits per level) with its slot (lower half). The centres lie in the root's square.
 pub(crate) fn keys(grid: &Grid, centres: &[Centre], slots: &[u32], out: &mut Vec<u64>) {
+    let origin = grid.origin.map(|corner| corner as u32);
+    let cell = |offset: u32| (u64::from(offset) >> grid.cell_shift) as u32;
     out.extend(slots.iter().zip(centres).map(|(&slot, &centre)| {
-        let key = grid.key([centre as i32, (centre >> 32) as i32]);
-        u64::from(key) << 32 | u64::from(slot)
+        let x = cell((centre as u32).wrapping_sub(origin[0]));
+        let y = cell(((centre >> 32) as u32).wrapping_sub(origin[1]));
+        u64::from(hilbert_key(x, y, grid.depth)) << 32 | u64::from(slot)
     }));
 }
 

@@ -12,6 +12,7 @@ use core::hint::select_unpredictable;
 
 use fearless_simd::Simd;
 
+use crate::body::id::BodyId;
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::math::lanes::PLAIN;
 use crate::tree::block_join::IndexPair;
@@ -274,21 +275,63 @@ impl Quadtree {
         );
     }
 
+    /// Appends the bodies whose boxes overlap `area`, in curve order, without their generations.
+    #[inline(always)]
+    pub(crate) fn collect<S: Simd>(&self, simd: S, area: &RawBox, out: &mut Vec<BodyId>) {
+        let slots = self.slot_of_lane.as_chunks::<LANES>().0;
+        self.visit_blocks(
+            simd,
+            area,
+            #[inline(always)]
+            |block, lanes| {
+                // All eight are written, each over the last one if that was not found: branches predict badly which are.
+                let from = out.len();
+                out.extend_from_slice(&[BodyId { index: NO_SLOT, generation: 0 }; LANES]);
+                let Some(eight) = out[from..].first_chunk_mut::<LANES>() else { return };
+                let mut count = 0;
+                for (lane, &slot) in slots[block].iter().enumerate() {
+                    eight[count % LANES].index = slot;
+                    count += (lanes >> lane & 1) as usize;
+                }
+                out.truncate(from + count);
+            },
+        );
+    }
+
     /// The same with lanes.
     #[inline(always)]
     fn visit_lanes<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize)) {
+        self.visit_blocks(
+            simd,
+            area,
+            #[inline(always)]
+            |block, mut lanes| {
+                while lanes != 0 {
+                    found(block * LANES + lanes.trailing_zeros() as usize);
+                    lanes &= lanes - 1;
+                }
+            },
+        );
+    }
+
+    /// Calls `found` with each block of bodies whose bounds overlap `area`, and its lanes whose boxes do, one bit each.
+    #[inline(always)]
+    fn visit_blocks<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize, u32)) {
         let Some(top) = self.top() else { return };
         // From the top down to the present block: its remaining lanes, and its number, by level.
         let mut open = [(0u32, 0); LEVELS_MAX];
         let mut level = top;
         open[top] = (self.levels[top][0].overlapping(simd, area), 0);
+        if top == 0 {
+            return found(0, open[0].0);
+        }
         while level <= top {
             let (mut lanes, block) = open[level];
-            if level == 0 {
-                while lanes != 0 {
-                    found(block * LANES + lanes.trailing_zeros() as usize);
-                    lanes &= lanes - 1;
-                }
+            // The blocks of bodies below one block follow each other, without a change of level.
+            while level == 1 && lanes != 0 {
+                let child = block * LANES + lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                found(child, self.levels[0][child].overlapping(simd, area));
             }
             if lanes == 0 {
                 level += 1;

@@ -55,11 +55,14 @@ impl RestingTrees {
         }
     }
 
-    /// Adds a body that is not in a tree, without sorting it in; [`Self::flush`] must follow.
-    pub(crate) fn insert_unsorted(&mut self, slot: u32) {
-        self.places.resize((slot as usize + 1).max(self.places.len()), ABSENT);
-        self.places[slot as usize] = PENDING;
-        self.pending.push(slot);
+    /// Adds bodies to empty trees, without sorting them in; [`Self::flush`] must follow. `slots` is the number of all slots.
+    pub(crate) fn fill_unsorted(&mut self, slots: usize, bodies: impl Iterator<Item = u32>) {
+        self.places.resize(slots, ABSENT);
+        self.pending.reserve(slots);
+        for slot in bodies {
+            self.places[slot as usize] = PENDING;
+            self.pending.push(slot);
+        }
     }
 
     /// Removes a body. Does nothing if it is not in a tree.

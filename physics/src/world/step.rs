@@ -9,6 +9,7 @@ use crate::math::num::FPS_MAX;
 use crate::motion::movers::{Movement, Walls};
 use crate::motion::rates::{self, PerFrame};
 use crate::step::contact_phase::{ContactPhase, Scene};
+use crate::step::stepper::Stepper;
 use crate::step::workers::{SameThread, Workers};
 use crate::world::hits::ContactHit;
 use crate::world::{ContactEvent, StepError, World};
@@ -157,7 +158,9 @@ impl World {
         let mut batches = core::mem::take(&mut self.stepper.batches);
         let scene = Scene { bodies, ignored: &self.ignored, terrain: &self.terrain };
         let touch = |a, b| self.stepper.touch(a, b, scene);
-        self.contacts.end_step(&mut batches, &self.stepper.shells, &self.stepper.frictions, touch);
+        let Stepper { shells, frictions, path, .. } = &self.stepper;
+        path.count_contacts(&mut self.contacts, &mut batches, shells, &touch);
+        self.contacts.end_step(&batches, shells, frictions);
         self.stepper.batches = batches;
         self.stepper.cross_sensors(&mut self.sensors, &self.terrain);
         let removed = &self.removed;

@@ -56,10 +56,10 @@ struct Arguments {
     /// Write all results as JSON to this file; `-` for the standard output, instead of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the tables into this document, between its marks; for a run of everything.
+    /// Write the tables into this document, between its marks, and the pictures into the folder `pictures` beside it; for a run of everything.
     #[arg(long, value_name = "FILE")]
     fill: Option<PathBuf>,
-    /// Draw `bars.svg` and `growth.svg` into this folder.
+    /// Draw `speed.svg` and `growth.svg` into this folder.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
 }
@@ -183,9 +183,11 @@ fn finish(arguments: &Arguments, report: &Report) -> Result<(), Box<dyn std::err
     }
     if let Some(path) = &arguments.fill {
         std::fs::write(path, report.fill(&std::fs::read_to_string(path)?)?)?;
+        plot::plot(report, &path.with_file_name("pictures"))?;
     }
     if let Some(folder) = &arguments.plot {
         plot::plot(report, folder)?;
     }
+    eprintln!("{}", report.verdict());
     Ok(())
 }

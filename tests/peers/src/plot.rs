@@ -35,10 +35,10 @@ fn shown_name(engine: &str) -> &str {
     }
 }
 
-/// Writes `bars.svg` and `growth.svg` into `folder`.
+/// Writes `speed.svg` and `growth.svg` into `folder`.
 pub fn plot(report: &Report, folder: &Path) -> PlotResult {
     std::fs::create_dir_all(folder)?;
-    bars(report, &folder.join("bars.svg"))?;
+    bars(report, &folder.join("speed.svg"))?;
     growth(report, &folder.join("growth.svg"))
 }
 

@@ -1,6 +1,7 @@
 //! Everything that one run of the program found, as tables and as JSON.
 
 use serde::Serialize;
+use testudo_physics::{World, WorldDef};
 
 use crate::engine::Settings;
 use crate::engines::box2d;
@@ -38,6 +39,8 @@ pub struct Conditions {
     pub processor: String,
     /// Architecture and system of the build.
     pub build: String,
+    /// The widest instructions that Testudo uses here.
+    pub instructions: &'static str,
     /// rapier2d: version and features.
     pub rapier: String,
     /// Box2D: version and compiler flags.
@@ -56,6 +59,7 @@ impl Conditions {
         Self {
             processor: processor().unwrap_or_else(|| "unknown".to_owned()),
             build: format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
+            instructions: World::new(WorldDef::new()).map_or("", |world| world.instruction_set()),
             rapier: format!("0.36.1, {determinism}{parallel}"),
             box2d: format!("{}, {}, {avx2}", box2d::version(), env!("PEERS_CFLAGS")),
             peer_iterations: settings.peer_iterations,
@@ -79,8 +83,8 @@ impl Report {
     fn head(&self) -> String {
         let c = &self.conditions;
         format!(
-            "{} ({}); thread CPU time, one thread\nrapier2d {}; Box2D {}; peers at {} iterations",
-            c.processor, c.build, c.rapier, c.box2d, c.peer_iterations
+            "{} ({}, {}); thread CPU time, one thread\nrapier2d {}; Box2D {}; peers at {} iterations",
+            c.processor, c.build, c.instructions, c.rapier, c.box2d, c.peer_iterations
         )
     }
 
@@ -144,17 +148,61 @@ impl Report {
         filled.map(|(title, head, rows)| titled(title, head, rows)).collect::<Vec<_>>().join("\n")
     }
 
+    /// What a person wants to know first, as a list in Markdown.
+    fn summary(&self) -> String {
+        let times = |scene: &str, count: u32| -> Option<String> {
+            let mut rows = self.simulated.iter().filter(|row| row.scene == scene && row.count == count);
+            let time = |row: &StepRow| format!("{} {:.2} ms", self.shown_name(&row.engine), row.frame_ms.median);
+            let first = time(rows.next()?);
+            Some(rows.fold(first, |line, row| line + ", " + &time(row)))
+        };
+        let scenes = [
+            ("A crowd of 10,000 units that push each other, per frame", "crowd", 10_000),
+            ("50,000 units", "crowd", 50_000),
+            ("100,000 units", "crowd", 100_000),
+            ("50,000 bodies at rest but for 500, which are told their velocity in every frame", "idle-written", 50_000),
+        ];
+        let lines = scenes.into_iter().filter_map(|(what, scene, count)| {
+            times(scene, count).map(|times| format!("- {what}: {times}.\n"))
+        });
+        lines.collect::<String>() + "- " + &self.verdict()
+    }
+
+    /// How many targets are reached, and which are short.
+    pub fn verdict(&self) -> String {
+        let is_short = |outcome: &&Outcome| outcome.verdict == Verdict::Short;
+        let measured = self.targets.iter().filter(|outcome| outcome.verdict != Verdict::NotMeasured).count();
+        let short: Vec<String> = self.targets.iter().filter(is_short).map(short_of).collect();
+        let reached = format!("{} of {measured} targets are reached", measured - short.len());
+        if short.is_empty() { reached + "." } else { format!("{reached}. Short: {}.", short.join("; ")) }
+    }
+
+    fn shown_name(&self, engine: &str) -> String {
+        match engine {
+            "testudo" => self.conditions.instructions.to_uppercase(),
+            "rapier" => "rapier2d".to_owned(),
+            "box2d" => "Box2D".to_owned(),
+            other => other.trim_start_matches("testudo-").to_owned(),
+        }
+    }
+
     /// A document with the tables of this run between its marks: `<!-- targets -->` to `<!-- end of targets -->`, and the same for
-    /// `measurements`.
+    /// `summary` and `measurements`.
     ///
     /// # Errors
     /// A mark that is missing.
     pub fn fill(&self, document: &str) -> Result<String, String> {
         let targets = self.target_table().replacen("### Targets\n\n", "", 1);
         let measurements = format!("{}\n\n{}", self.head(), self.measurements());
-        let document = between(document, "targets", &targets)?;
+        let document = between(document, "summary", &self.summary())?;
+        let document = between(&document, "targets", &targets)?;
         between(&document, "measurements", &measurements)
     }
+}
+
+fn short_of(outcome: &Outcome) -> String {
+    let measured = outcome.measured.unwrap_or(f64::NAN);
+    format!("{} ({measured:.2} {unit}, must be {:.2})", outcome.what, outcome.must, unit = outcome.unit)
 }
 
 fn titled(title: &str, head: &[&str], rows: &[Vec<String>]) -> String {
