@@ -93,6 +93,8 @@ pub struct World {
     pub(crate) had_extras: bool,
     /// Whether a body ever had a rank: only then contacts ask for it.
     pub(crate) had_ranks: bool,
+    /// Whether some body was given a force or damping at any time. Only saves work.
+    pub(crate) had_forces: bool,
     /// Position before the last step, by slot; for drawing only.
     pub(crate) previous: Vec<[i32; 2]>,
     /// Moving bodies, ascending slots.
@@ -239,6 +241,7 @@ impl World {
             terrain: Terrain::default(),
             had_extras: false,
             had_ranks: false,
+            had_forces: false,
             previous: Vec::new(),
             active: Vec::new(),
             waking: Vec::new(),
@@ -319,6 +322,7 @@ impl World {
         self.bodies[slot].set(flag::EXTRA, unusual);
         self.had_extras |= unusual;
         self.had_ranks |= self.extras[slot].dominance != 0;
+        self.had_forces |= self.bodies[slot].has(flag::FORCED | flag::DAMPED);
     }
 
     /// The slot of a handle.

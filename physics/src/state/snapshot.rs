@@ -340,6 +340,7 @@ impl World {
                 self.had_extras = true;
                 self.had_ranks |= self.extras[slot as usize].dominance != 0;
             }
+            self.had_forces |= body.has(flag::FORCED | flag::DAMPED);
             if body.has(flag::FRESH) {
                 self.fresh.push(slot);
             }

@@ -112,6 +112,9 @@ impl World {
         let max_speed = self.settings.max_speed;
         self.stepper.gains.clear();
         let pulled = if gravity == [0, 0] { 0 } else { flag::DYNAMIC };
+        if pulled == 0 && !self.had_forces {
+            return;
+        }
         for &slot in &self.active {
             let body = &mut self.bodies[slot as usize];
             if body.has(pulled | flag::FORCED | flag::DAMPED) {
