@@ -96,12 +96,41 @@ pub fn secret(identity: Identity) -> [u8; 16] {
     }
 }
 
+/// When turns began, and how much too late.
+#[derive(Default)]
+pub struct Watch {
+    turns: u64,
+    waiting_since: Option<Instant>,
+    /// For each turn its length and how long it was waited for, in ms.
+    pub turns_ms: Vec<(u64, u64)>,
+}
+
+impl Watch {
+    fn note(&mut self, driver: &Driver<History>, is_stalled: bool, now: Instant) {
+        let turns = driver.session().stats().turns_begun;
+        if turns > self.turns {
+            let plan = driver.session().plan();
+            let length = u64::from(plan.frames_per_turn) * 1_000_000 / u64::from(plan.pace_millihertz);
+            // Only the first of several turns can have been waited for.
+            let late = self.waiting_since.take().map_or(0, |since| now.since(since).as_millis());
+            self.turns_ms.push((length, late));
+            self.turns_ms.extend((self.turns + 1..turns).map(|_| (length, 0)));
+            self.turns = turns;
+        }
+        if is_stalled && self.waiting_since.is_none() {
+            self.waiting_since = Some(now);
+        }
+    }
+}
+
 /// Player 0, who is the server for the others.
 pub struct Host {
     /// The edge.
     pub edge: HostEdge,
     /// The match.
     pub driver: Driver<History>,
+    /// Its turns.
+    pub watch: Watch,
     /// Connections that have been let in.
     pub accepted: u32,
     /// Greetings with a wrong secret.
@@ -124,6 +153,8 @@ pub struct Guest {
     pub edge: GuestEdge,
     /// The match.
     pub driver: Driver<History>,
+    /// Its turns.
+    pub watch: Watch,
     /// The host has let this guest in.
     pub accepted: bool,
     /// Why the connection is lost.
@@ -162,7 +193,8 @@ impl Host {
 
     fn new(edge: HostEdge, config: &SessionConfig, now: Instant) -> Self {
         let session = Session::host(config.clone(), now).expect("a valid config");
-        Self { edge, driver: Driver::new(History::default(), session), accepted: 0, refused: 0, closed: 0 }
+        let driver = Driver::new(History::default(), session);
+        Self { edge, driver, watch: Watch::default(), accepted: 0, refused: 0, closed: 0 }
     }
 
     /// Where the host listens.
@@ -222,7 +254,7 @@ impl Host {
                         _ => {}
                     }
                 }
-                advance(&mut self.driver, now);
+                advance(&mut self.driver, &mut self.watch, now);
                 let mut packet = Vec::new();
                 while let Some(peer) = self.driver.session_mut().poll_transmit(now, &mut packet) {
                     server.send(peer, &packet);
@@ -230,7 +262,7 @@ impl Host {
             }
             HostEdge::Plain(udp) => {
                 udp.pump(self.driver.session_mut(), now).expect("a working socket");
-                advance(&mut self.driver, now);
+                advance(&mut self.driver, &mut self.watch, now);
                 udp.pump(self.driver.session_mut(), now).expect("a working socket");
             }
         }
@@ -263,7 +295,8 @@ impl Host {
         let accepted = matches!(edge, GuestEdge::Plain(_));
         let mut session = Session::new(config.clone(), identity, now).expect("a valid config");
         session.connect(host);
-        Guest { edge, driver: Driver::new(History::default(), session), accepted, lost: None }
+        let driver = Driver::new(History::default(), session);
+        Guest { edge, driver, watch: Watch::default(), accepted, lost: None }
     }
 }
 
@@ -293,7 +326,7 @@ impl Guest {
                         _ => {}
                     }
                 }
-                advance(&mut self.driver, now);
+                advance(&mut self.driver, &mut self.watch, now);
                 let mut packet = Vec::new();
                 while self.driver.session_mut().poll_transmit(now, &mut packet).is_some() {
                     client.send(&packet);
@@ -301,7 +334,7 @@ impl Guest {
             }
             GuestEdge::Plain(udp) => {
                 udp.pump(self.driver.session_mut(), now).expect("a working socket");
-                advance(&mut self.driver, now);
+                advance(&mut self.driver, &mut self.watch, now);
                 udp.pump(self.driver.session_mut(), now).expect("a working socket");
             }
         }
@@ -309,14 +342,18 @@ impl Guest {
 }
 
 /// Runs the turns that are due.
-fn advance(driver: &mut Driver<History>, now: Instant) {
+fn advance(driver: &mut Driver<History>, watch: &mut Watch, now: Instant) {
     driver.session_mut().handle_timeout(now);
-    driver.advance_with(now, |turn, _, session| {
+    let is_input = driver.session().config().input_mode;
+    let advance = driver.advance_with(now, |turn, _, session| {
         if let Some(player) = session.player() {
             // Refused only where the match ends before it would run.
-            let _ = session.submit(&bot(turn.0, player.0));
+            // Keys are held for a third of a second.
+            let turn = if is_input { turn.0 / 20 } else { turn.0 };
+            let _ = session.submit(&bot(turn, player.0));
         }
     });
+    watch.note(driver, advance.stalled, now);
     while let Some(event) = driver.session_mut().poll_event() {
         assert!(!matches!(event, Event::Desync(_)), "{event:?}");
     }

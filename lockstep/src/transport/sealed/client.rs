@@ -259,6 +259,7 @@ async fn connect(
     let mut client =
         ClientConfig::builder().with_bind_address(any).with_server_certificate_hashes([hash.into()]).build();
     client.quic_config_mut().transport_config(quic::transport(config));
+    quic::set_up_client(client.quic_endpoint_config_mut());
     let endpoint = Endpoint::client(client).map_err(|_| LostReason::Unreachable)?;
     match endpoint.connect(format!("https://{address}/")).await {
         Ok(connection) => Ok((endpoint, connection)),

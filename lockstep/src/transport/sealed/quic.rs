@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use wtransport::config::QuicTransportConfig;
 use wtransport::quinn::congestion::{Controller, ControllerFactory};
-use wtransport::quinn::{AckFrequencyConfig, IdleTimeout, VarInt};
+use wtransport::quinn::{
+    AckFrequencyConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, IdleTimeout, VarInt,
+};
 
 use super::config::{SealedConfig, std_time};
 
@@ -79,4 +81,24 @@ impl Controller for FixedWindow {
     fn into_any(self: Box<Self>) -> Box<dyn std::any::Any> {
         self
     }
+}
+
+/// A client's socket has one connection, so what arrives there needs no number: 8 bytes less in each packet, as browsers have it.
+struct NoNumber;
+
+impl ConnectionIdGenerator for NoNumber {
+    fn generate_cid(&mut self) -> ConnectionId {
+        ConnectionId::new(&[])
+    }
+    fn cid_len(&self) -> usize {
+        0
+    }
+    fn cid_lifetime(&self) -> Option<core::time::Duration> {
+        None
+    }
+}
+
+/// Settings of a client's socket.
+pub(crate) fn set_up_client(endpoint: &mut EndpointConfig) {
+    endpoint.cid_generator(|| Box::new(NoNumber));
 }

@@ -1,0 +1,111 @@
+//! A sealed match of four under a flood of datagrams from strangers: what becomes of its turns, of the memory, and what the strangers get.
+//!
+//! `cargo run --release -p testudo-sealed-tests --example sealed_flood -- [datagrams]`
+
+use std::time::{Duration as StdDuration, Instant as StdInstant};
+
+use testudo_lockstep::transport::sealed::SealedConfig;
+use testudo_lockstep::{Identity, PlayerId, SessionConfig};
+use testudo_sealed_tests::clock::{Clock, Group, patient};
+use testudo_sealed_tests::game::Host;
+use testudo_sealed_tests::proxy::{Proxy, Weather};
+use testudo_sealed_tests::stranger::Stranger;
+
+/// Turns of 100 ms.
+const FRAMES_PER_TURN: u32 = 2;
+
+/// Seconds before and after the flood.
+const QUIET_S: u64 = 20;
+
+/// Strangers that send at once.
+const STRANGERS: u64 = 2;
+
+fn main() {
+    let datagrams = std::env::args().nth(1).map_or(1_000_000, |argument| argument.parse().expect("a number"));
+    let config = patient(SessionConfig::new(4).frames_per_turn(FRAMES_PER_TURN));
+    let (sealed, clock) = (SealedConfig::new(), Clock::start());
+    let now = clock.now();
+    let host = Host::sealed(&config, &sealed, now);
+    let address = host.address();
+    // One guest comes by way of a proxy that records, so that the strangers have something to change.
+    let proxy = Proxy::start(address, Weather::default(), 1).expect("a proxy");
+    proxy.record();
+    let guests = (1..4)
+        .map(|player| {
+            let way = if player == 1 { proxy.address() } else { address };
+            host.guest(way, Identity::Player(PlayerId(player)), &config, &sealed, now)
+        })
+        .collect();
+    let mut group = Group { clock, host, guests };
+    assert!(group.meet(), "the match begins");
+    group.play(QUIET_S);
+    report("before", &mut group, QUIET_S);
+    let before = memory_kb();
+
+    let capture = proxy.traffic().capture;
+    let start = StdInstant::now();
+    let strangers: Vec<_> = (0..STRANGERS)
+        .map(|seed| {
+            let capture = capture.clone();
+            std::thread::spawn(move || {
+                let mut stranger = Stranger::new(address, seed);
+                for number in 0..datagrams / STRANGERS {
+                    match number % 4 {
+                        0 | 1 => stranger.send_random(),
+                        2 => stranger.send_mutated(&capture),
+                        // The beginning of a handshake, as it was.
+                        _ => stranger.send(&capture[0]),
+                    }
+                }
+                stranger.listen(StdDuration::from_millis(500));
+                (stranger.sent, stranger.received)
+            })
+        })
+        .collect();
+    let turns = group.host.watch.turns_ms.len();
+    let mut peak = before;
+    while strangers.iter().any(|stranger| !stranger.is_finished()) {
+        group.play(1);
+        peak = peak.max(memory_kb());
+    }
+    let time = start.elapsed();
+    let played = group.host.watch.turns_ms.len() - turns;
+    println!(
+        "flood: {} ms, {} turns per 100 s",
+        time.as_millis(),
+        played as u128 * 100_000 / time.as_millis()
+    );
+    for stranger in strangers {
+        let (sent, received) = stranger.join().expect("no panic");
+        println!(
+            "a stranger sent {} datagrams, {} bytes, and got {} datagrams, {} bytes: 1 in {}",
+            sent.0,
+            sent.1,
+            received.0,
+            received.1,
+            sent.1 / received.1.max(1)
+        );
+    }
+    report("flooded", &mut group, time.as_secs().max(1));
+    group.play(QUIET_S);
+    report("after", &mut group, QUIET_S);
+    println!("memory, kB: {before} before, {peak} at most, {} after", memory_kb());
+    println!("{:?}", group.host.server().stats());
+    let ahead = group.guests.iter().map(|guest| guest.driver.session().next_turn().0);
+    println!("turns of the guests: {:?}, connections lost: {}", ahead.collect::<Vec<_>>(), group.host.closed);
+}
+
+/// The turns of the last seconds.
+fn report(what: &str, group: &mut Group, seconds: u64) {
+    let turns = std::mem::take(&mut group.host.watch.turns_ms);
+    let late = turns.iter().filter(|turn| turn.1 > 0).count();
+    let worst = turns.iter().map(|turn| turn.1).max().unwrap_or(0);
+    println!("{what}: {} turns in {seconds} s, {late} late, {worst} ms at most", turns.len());
+}
+
+/// Resident memory of this program, strangers included. 0 where the system does not say.
+fn memory_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
