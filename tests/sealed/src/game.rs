@@ -144,7 +144,7 @@ pub enum HostEdge {
     /// Sealed.
     Sealed(Box<SealedServer>),
     /// Plain UDP.
-    Plain(UdpTransport),
+    Plain(Box<UdpTransport>),
 }
 
 /// Another player, or one who watches.
@@ -188,7 +188,11 @@ impl Host {
     /// # Panics
     /// If there is no port, or the config is not valid.
     pub fn plain(config: &SessionConfig, now: Instant) -> Self {
-        Self::new(HostEdge::Plain(UdpTransport::bind(loopback()).expect("a free port")), config, now)
+        Self::new(
+            HostEdge::Plain(Box::new(UdpTransport::bind(loopback()).expect("a free port"))),
+            config,
+            now,
+        )
     }
 
     fn new(edge: HostEdge, config: &SessionConfig, now: Instant) -> Self {

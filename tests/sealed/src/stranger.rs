@@ -52,7 +52,7 @@ impl Stranger {
             let place = self.random.next_u32() as usize % bytes.len();
             bytes[place] = self.random.next_u32() as u8;
         }
-        if self.random.next_u32() % 8 == 0 {
+        if self.random.next_u32().is_multiple_of(8) {
             bytes.truncate(1 + self.random.next_u32() as usize % bytes.len());
         }
         self.send(&bytes);

@@ -151,7 +151,7 @@ impl SealedClient {
     /// Sends a packet, in one datagram and at once. It may be lost on the way, as with UDP. What cannot be sent is counted.
     pub fn send(&mut self, packet: &[u8]) {
         let connection = self.shared.connection.get();
-        if !connection.is_some_and(|connection| connection.send_datagram(packet).is_ok()) {
+        if connection.is_none_or(|connection| connection.send_datagram(packet).is_err()) {
             self.send_dropped += 1;
         }
     }

@@ -157,6 +157,7 @@ impl SealedServer {
     ///
     /// # Errors
     /// An error of the operating system, such as a taken port.
+    #[expect(clippy::disallowed_methods, reason = "the clock of the transport: a certificate has dates")]
     pub fn bind(address: SocketAddr, config: &SealedConfig) -> io::Result<Self> {
         Self::bind_since(address, config, SystemTime::now() - VALID_BEFORE)
     }
