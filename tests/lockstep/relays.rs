@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
+use crate::joining::{assert_agreed, config as joining_config, play, restart, secret, start};
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::action::AnyAction;
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Instant, PeerId, PlayerId, Session,
-    SessionConfig, SessionPhase, Simulation, Topology,
+    Action, BitReader, BitWriter, DecodeError, Driver, Duration, Identity, Instant, PeerId, PlayerId,
+    Session, SessionConfig, SessionPhase, Simulation, Topology,
 };
 
 /// An order, or bits that no honest peer can decode as one.
@@ -168,4 +170,53 @@ fn who_shows_the_secret_of_its_place_is_back_in_the_lobby_at_once() {
     assert!(!knock(&mut relay, config.clone(), 3, 600), "no secret is no secret");
     assert!(knock(&mut relay, config.seat_secret([7; 16]), 4, 900), "the same player, in a new process");
     assert!(!relay.knows(PeerId(1)));
+}
+
+/// One spectator is there from the start, one comes late, and a player comes back meanwhile. No spectator sees a turn before its time, and
+/// all reach the end.
+#[test]
+fn watchers_get_everything_later_and_the_players_do_not_wait() {
+    const DELAY_MS: u64 = 6_000;
+    let link = LinkConfig::new().latency(Duration::from_millis(40)).loss_ppm(50_000);
+    let config =
+        joining_config(3, Topology::Relay).late_watchers(true).watch_delay(Duration::from_millis(DELAY_MS));
+    let mut game = start(&config, 2, 3, link);
+    let (early, late) = (4, 5);
+    game.net_mut().set_partition(&[late]);
+    let (mut reached, mut shown) = (Vec::new(), 0);
+    for step in 0_usize.. {
+        let now = (step as u64 + 1) * 250;
+        let over = play(&mut game, now);
+        match now {
+            10_000 => {
+                game.net_mut().set_partition(&[]);
+                restart(&mut game, &config, late, Identity::Spectator, secret(9));
+            }
+            12_000 => restart(&mut game, &config, 1, Identity::Player(PlayerId(1)), secret(1)),
+            _ => {}
+        }
+        let turn = |node: u32| game.drivers()[node as usize].session().next_turn().0;
+        reached.push(turn(0));
+        let before = step.checked_sub(DELAY_MS as usize / 250).map_or(0, |then| reached[then]);
+        let ahead = config.turns_ahead + 1;
+        for node in [early, late] {
+            assert!(turn(node) <= before + ahead, "node {node} at {now} ms: {} of {before}", turn(node));
+            shown += u32::from(before > ahead && turn(node) > 0);
+        }
+        let is_here = |node: u32| !game.drivers()[node as usize].session().is_over();
+        if (0..3).any(is_here) {
+            assert!(now < 70_000, "the players wait: turn {}", turn(0));
+        }
+        if over {
+            break;
+        }
+        assert!(
+            now < 120_000,
+            "{:?}",
+            game.drivers().iter().map(|d| d.session().phase()).collect::<Vec<_>>()
+        );
+    }
+    assert!(shown > 100, "the spectators have seen something: {shown}");
+    assert_eq!(game.drivers()[late as usize].simulation().loaded.len(), 1, "it came by a state");
+    assert_agreed(&mut game, "delayed");
 }

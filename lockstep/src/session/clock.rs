@@ -15,7 +15,7 @@ impl<A: Action> Session<A> {
         if !self.lobby.answers.is_empty() {
             at = Some(self.now);
         }
-        at = [at, self.transfer_due_at()].into_iter().flatten().min();
+        at = [at, self.transfer_due_at(), self.delay_due_at()].into_iter().flatten().min();
         // Overdue deadlines have been handled as far as possible; the next packet or tick tries again.
         let mut consider = |candidate: Instant| {
             if candidate > self.now {

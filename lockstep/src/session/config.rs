@@ -100,6 +100,8 @@ pub struct SessionConfig {
     pub late_joins: Option<Duration>,
     /// See [`SessionConfig::late_watchers()`].
     pub late_watchers: bool,
+    /// See [`SessionConfig::watch_delay()`].
+    pub watch_delay: Duration,
 }
 
 /// Random bytes of one peer; logs do not show them.
@@ -218,6 +220,7 @@ impl SessionConfig {
             join_timeout: Duration::from_secs(60),
             late_joins: None,
             late_watchers: false,
+            watch_delay: Duration::ZERO,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Confirmations: which peer has which entries, and which entries can be forgotten.
 
 use crate::session::Session;
+use crate::session::guests::GUEST_WINDOW;
 use crate::session::link::Link;
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
@@ -49,7 +50,8 @@ impl<A: Action> Session<A> {
         for index in 0..self.links.len() {
             let link = &self.links[index];
             // A relay accepts no more than the window, so that is its position.
-            let window = link.window(self.setup.config.window - u32::from(self.setup.is_relay()));
+            let window = self.setup.config.window - u32::from(self.setup.is_relay());
+            let window = if self.is_delayed(link) { GUEST_WINDOW } else { link.window(window) };
             let behind = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
                 stream.next().saturating_sub(*ack) > window
             };

@@ -135,6 +135,7 @@ impl<A: Action> Session<A> {
     pub(super) fn ending_deadline(&self) -> Duration {
         let config = &self.setup.config;
         config.silence_timeout.max(config.drop_after.unwrap_or_default()).max(config.linger).times(2)
+            + config.watch_delay
     }
 
     /// Whether every peer that counts has had all the time that the end allows.

@@ -14,7 +14,7 @@ use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
 /// Number of entries of one stream that are kept for a peer that is catching up.
-const GUEST_WINDOW: u32 = 4_096;
+pub(super) const GUEST_WINDOW: u32 = 4_096;
 
 /// Number of states that one guest may refuse.
 const REFUSALS_MAX: u8 = 4;
@@ -149,6 +149,9 @@ impl<A: Action> Session<A> {
         if let Some((_, source)) = guest.given.take_if(|(given, _)| *given == turn) {
             guest.refused |= 1 << source.0;
             guest.refusals += 1;
+            if self.is_delayed(&self.links[index]) {
+                self.delayed.forget_state();
+            }
             self.guest_waits(index);
         }
     }
@@ -196,12 +199,15 @@ impl<A: Action> Session<A> {
         if !guests().any(|(link, _)| link.lacks_state()) {
             let transfers = &mut self.transfers;
             (transfers.blob, transfers.source, transfers.failed) = (None, None, 0);
+            self.keep_state_for_watchers();
             return;
         }
+        self.keep_state_for_watchers();
         self.feed_guests();
+        self.feed_watchers();
         let guests = || self.links.values().filter_map(|link| Some((link, link.guest.as_deref()?)));
-        let is_fed = guests().any(|(_, guest)| guest.stage == GuestStage::Fed);
-        let waiting = guests().find(|(_, guest)| guest.stage == GuestStage::Waiting);
+        let is_fed = guests().any(|(link, guest)| guest.stage == GuestStage::Fed && !self.is_delayed(link));
+        let waiting = guests().find(|(link, _)| self.wants_new_state(link));
         let Some(refused) = waiting.map(|(_, guest)| guest.refused).filter(|_| !is_fed) else { return };
         let comes = self.transfers.source.is_some() && self.transfers.blob.is_none();
         if !comes {
@@ -213,13 +219,15 @@ impl<A: Action> Session<A> {
     fn check_guest(&mut self, index: usize) {
         let (running, limit) = (self.phase == SessionPhase::Running, self.setup.config.join_timeout);
         let window = self.setup.config.window / 2;
-        let link = &mut self.links[index];
+        let link = &self.links[index];
         let Some(guest) = link.guest.as_deref() else { return };
+        let limit = if self.is_delayed(link) { limit + self.setup.config.watch_delay } else { limit };
         let mut streams = link.acked.iter().zip(&self.streams);
         let is_near = guest.stage == GuestStage::CatchingUp
-            && streams.all(|(ack, stream)| stream.next().saturating_sub(*ack) < window);
+            && streams.all(|(ack, stream)| self.near_end(link, stream.next()).saturating_sub(*ack) < window);
         let is_late = self.now.since(guest.since) >= limit;
         let (stage, refusals, peer) = (guest.stage, guest.refusals, link.peer);
+        let link = &mut self.links[index];
         if !link.is_connected() {
             (link.guest, link.sender) = (None, None);
         } else if refusals > REFUSALS_MAX
@@ -237,15 +245,26 @@ impl<A: Action> Session<A> {
 
     /// Sends the state that is here, or in transfer, to all guests that can use it.
     fn feed_guests(&mut self) {
-        let Some((turn, source)) =
-            self.transfers.blob.as_ref().map(|blob| (blob.turn(), blob.manifest().source))
-        else {
-            return;
-        };
+        let state = self.transfers.blob.as_ref().map(|blob| (blob.turn(), blob.manifest().source));
+        self.feed(state, false);
+    }
+
+    /// Sends the state that is old enough to all delayed watchers.
+    fn feed_watchers(&mut self) {
+        let state = self.delayed.state().filter(|_| self.may_show_state());
+        self.feed(state.map(|blob| (blob.turn(), blob.manifest().source)), true);
+    }
+
+    fn feed(&mut self, state: Option<(u32, PlayerId)>, delayed: bool) {
+        let Some((turn, source)) = state else { return };
         if !self.streams.iter().all(|stream| stream.serves(turn)) {
             return;
         }
-        for link in self.links.values_mut() {
+        for index in 0..self.links.len() {
+            if self.is_delayed(&self.links[index]) != delayed {
+                continue;
+            }
+            let link = &mut self.links[index];
             let Some(guest) = link.guest.as_mut().filter(|guest| guest.stage == GuestStage::Waiting) else {
                 continue;
             };
@@ -301,10 +320,10 @@ impl<A: Action> Session<A> {
 
     /// No source has a state for the waiting guests.
     fn dismiss_waiting(&mut self) {
-        let waits = |guest: &Guest| guest.stage == GuestStage::Waiting;
         for index in 0..self.links.len() {
+            let wants = self.wants_new_state(&self.links[index]);
             let link = &mut self.links[index];
-            if link.guest.as_deref().is_some_and(waits) {
+            if wants {
                 link.guest = None;
                 link.phase = LinkPhase::Closed;
                 link.owe_bye(Bye::Left);

@@ -6,6 +6,7 @@ pub(crate) mod checksum;
 mod clock;
 pub(crate) mod config;
 mod confirm;
+mod delayed;
 mod drop;
 mod ending;
 pub(crate) mod event;
@@ -54,6 +55,7 @@ use crate::value::bits::BitWriter;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
 use crate::value::time::Instant;
 
+use delayed::Delayed;
 use ending::Ending;
 use events::EventQueue;
 use lateness::Lateness;
@@ -133,6 +135,7 @@ pub struct Session<A> {
     /// None in a match without keys.
     signing: Option<Box<Signing>>,
     transfers: Transfers,
+    delayed: Delayed,
     events: EventQueue,
     stats: Stats,
     buffers: Buffers,
@@ -250,6 +253,7 @@ impl<A: Action> Session<A> {
             ending: Ending::default(),
             signing: config.signed.then(|| Box::new(Signing::new(config.players, signing::salt(secret)))),
             transfers: Transfers::default(),
+            delayed: Delayed::default(),
             events: EventQueue::default(),
             stats: Stats::default(),
             buffers: Buffers::default(),
@@ -336,6 +340,7 @@ impl<A: Action> Session<A> {
                 self.transfer_timeout();
             }
             SessionPhase::Running => {
+                self.pass_delay();
                 self.transfer_timeout();
                 self.silence_timeout();
                 self.note_lateness();
@@ -346,6 +351,7 @@ impl<A: Action> Session<A> {
                 self.check_finished();
             }
             SessionPhase::Ending => {
+                self.pass_delay();
                 self.transfer_timeout();
                 self.drop_silent();
                 self.silence_timeout();

@@ -6,7 +6,7 @@ use crate::packet::{
 };
 use crate::session::config::Topology;
 use crate::session::event::{Event, Failure};
-use crate::session::link::LinkPhase;
+use crate::session::link::{Link, LinkPhase};
 use crate::session::lobby::Reply;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
@@ -388,10 +388,24 @@ impl<A: Action> Session<A> {
         if !self.setup.forwards() {
             return;
         }
+        if self.setup.is_relay() {
+            self.forward_whole_turns();
+            return;
+        }
         for (index, link) in self.links.values_mut().enumerate() {
             if index != from && link.identity != Some(Identity::Player(player)) {
                 link.mark_fresh();
             }
+        }
+    }
+
+    /// A relay sends at once what makes a turn complete, because nobody can run a turn before. Other entries go with the next packet. That is
+    /// one packet per peer and turn, and no entry that somebody waits for waits here.
+    fn forward_whole_turns(&mut self) {
+        let complete = self.slowest_next();
+        if complete != self.gate.complete {
+            self.gate.complete = complete;
+            self.links.values_mut().for_each(Link::mark_urgent);
         }
     }
 }

@@ -230,7 +230,8 @@ impl<A: Action> Session<A> {
 
     fn note_want(&mut self, index: usize, want: &Want) {
         let (rate, now) = (self.setup.config.state_rate, self.now);
-        let Some(blob) = self.transfers.blob.as_ref().filter(|blob| blob.turn() == want.turn) else { return };
+        let blob = self.blob_for(&self.links[index]);
+        let Some(blob) = blob.filter(|blob| blob.turn() == want.turn) else { return };
         if want.next > blob.chunks() {
             return;
         }
@@ -285,10 +286,9 @@ impl<A: Action> Session<A> {
 
     /// The link whose chunk is due first, the chunk (none: the manifest), and the time.
     fn next_chunk(&self) -> Option<(usize, Option<u32>, Instant)> {
-        let blob = self.transfers.blob.as_ref()?;
         let due = |(index, link): (usize, &crate::session::link::Link)| {
             let sender = link.sender.as_ref().filter(|_| link.is_connected())?;
-            match sender.due(blob) {
+            match sender.due(self.blob_for(link)?) {
                 None if sender.is_known => None,
                 None => Some((index, None, sender.promise_at())),
                 Some((chunk, at)) => Some((index, Some(chunk), at.max(self.transfers.bucket.free_at()))),
@@ -312,7 +312,8 @@ impl<A: Action> Session<A> {
             return Some(peer);
         }
         let (index, chunk, _) = self.next_chunk().filter(|due| due.2 <= self.now)?;
-        let blob = self.transfers.blob.as_ref()?;
+        let is_delayed = self.is_delayed(&self.links[index]);
+        let blob = if is_delayed { self.delayed.state() } else { self.transfers.blob.as_ref() }?;
         let link = &mut self.links[index];
         let sender = link.sender.as_mut()?;
         let transfer = match chunk {

@@ -93,6 +93,7 @@ impl<A: Action> Session<A> {
         let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX - self.write_signed(index, &mut turns);
         let repeats = self.repeats(index);
         let held_from = self.held_from(&self.links[index]);
+        let shown = self.shown_to(&self.links[index]);
         let mut more = false;
         for player in (0..self.setup.config.players).map(PlayerId) {
             if !self.sends_stream(&self.links[index], player) && !self.helps_out(index, player) {
@@ -111,7 +112,7 @@ impl<A: Action> Session<A> {
             let held_from = if is_return { u32::MAX } else { held_from };
             let author_from = if is_author { self.links[index].author_from } else { u32::MAX };
             let run = stream.run_from(first);
-            let (first, end) = (run.start, run.end.min(held_from).min(author_from).max(run.start));
+            let (first, end) = (run.start, run.end.min(held_from).min(author_from).min(shown).max(run.start));
             let lacking = (first..end).map_while(|number| stream.get(number)).take(room as usize);
             let plan = packet::segment_cost(lacking, self.setup.format, bits_left);
             let ends = stream.end().is_some_and(|(last, _)| (first..first + plan.count).contains(&last));

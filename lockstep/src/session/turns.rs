@@ -31,6 +31,8 @@ pub(crate) struct Gate {
     /// Folded checksum of the turn that ended last.
     pub(super) ended_checksum: Option<u32>,
     pub(super) paused: bool,
+    /// A relay: the entries below this number were complete when they were last forwarded.
+    pub(super) complete: u32,
 }
 
 impl Gate {

@@ -55,6 +55,7 @@ impl SessionConfig {
             ("linger time in ms", Some(self.linger), 0),
             ("time to join in ms", Some(self.join_timeout), 1),
             ("time until a place is free in ms", self.late_joins, 0),
+            ("watch delay in ms", Some(self.watch_delay), 0),
         ];
         for (setting, timeout, min) in timeouts {
             let value = timeout.map_or(min, Duration::as_millis);

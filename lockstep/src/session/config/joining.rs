@@ -56,4 +56,13 @@ impl SessionConfig {
     pub fn late_watchers(self, late_watchers: bool) -> Self {
         Self { late_watchers, ..self }
     }
+
+    /// How much later than the players watchers get everything, 0 to 600 s: entries, and the state of a running match. So nobody plays by
+    /// what a watcher sees. Only the setting of the middle of a star matters; a watcher who comes late needs a
+    /// [`SessionConfig::join_timeout()`] that is longer than this. The middle keeps at most 3,584 turns for watchers, so with short turns
+    /// the delay may be shorter. Default 0.
+    #[must_use]
+    pub fn watch_delay(self, watch_delay: Duration) -> Self {
+        Self { watch_delay, ..self }
+    }
 }
