@@ -84,3 +84,29 @@ fn the_log_of_orders_has_to_be_writable() {
         assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1, "{output:?}");
     }
 }
+
+/// Only a window makes sounds: without one, nobody connects to the sound server.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_window_the_sound_server_is_not_asked() {
+    use std::os::unix::net::UnixListener;
+
+    let path = std::env::temp_dir().join(format!("testudo-sound-{}", std::process::id()));
+    let server = UnixListener::bind(&path).expect("a socket");
+    server.set_nonblocking(true).expect("a socket that does not wait");
+    let commands = [
+        "skirmish --units 20",
+        "headless --units 20 --turns 5",
+        "replay tests/replays/small.replay --headless",
+        "cubes --seconds 1 --cubes 20 --headless",
+    ];
+    for arguments in commands {
+        let mut command = program(arguments);
+        command.env("PULSE_SERVER", format!("unix:{}", path.display()));
+        let output = command.output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(0), "{arguments}: {output:?}");
+        let asked = server.accept().map(|_| ()).map_err(|error| error.kind());
+        assert_eq!(asked, Err(std::io::ErrorKind::WouldBlock), "{arguments}");
+    }
+    std::fs::remove_file(&path).expect("the socket is there");
+}

@@ -43,8 +43,10 @@ class Browser:
         to_read, to_write = os.pipe(), os.pipe()
 
         def attach():
-            os.dup2(to_read[0], 3)
-            os.dup2(to_write[1], 4)
+            # (Copies first: one of them may have the other's number.)
+            ends = os.dup(to_read[0]), os.dup(to_write[1])
+            os.dup2(ends[0], 3)
+            os.dup2(ends[1], 4)
 
         command = [program, *OPTIONS, *options, f"--user-data-dir={folder}", f"--window-size={size[0]},{size[1]}", "about:blank"]
         log = open(os.path.join(os.path.dirname(folder), "browser"), "ab")
@@ -52,6 +54,7 @@ class Browser:
             command, close_fds=False, preexec_fn=attach, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         os.close(to_read[0])
         os.close(to_write[1])
+        log.close()
         self.out, self.answers = os.fdopen(to_read[1], "wb", 0), {}
         self.notes, self.errors = [], []
         self.numbers, self.news = itertools.count(1), threading.Condition()

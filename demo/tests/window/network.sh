@@ -81,6 +81,20 @@ until_said '"command":"attack","event":"order".*"player":0' attack
 for command in attack move patrol stop; do both "\"command\":\"$command\",\"event\":\"ran\".*\"player\":0"; done
 both '"command":"attack","event":"ran".*"player":1'
 
+say "the buttons of the command bar and the badges are those of the other window"
+until_said '"event":"selection","player":0,"units":[1-9]' press "choose all"
+until_said '"command":"hold","event":"order".*"player":0' press hold
+until_said '"command":"stop","event":"order".*"player":0' press stop
+until_said '"event":"selection","player":0,"units":[1-9]' press "group 1"
+until_said '"event":"muted","value":true' press sound
+
+say "no text over another at four sizes"
+for size in "600 1000" "800 600" "1920 1080" "1360 860"; do
+  xdotool windowsize "$(xdotool search --name Testudo | head -1)" $size
+  sleep 1
+  ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "$size: $(grep '"event":"clash"' log | tail -1)"
+done
+
 say "a pause that the host asks for and the guest ends"
 until_said '"event":"paused","value":true' key space
 both '"event":"paused","value":true'

@@ -10,6 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . demo/tests/window/stage.sh
 stage window
+has_ear=1
+ear || has_ear=0
 enter skirmish --seed 1 --units 100
 
 calm() { ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "$1: $(grep '"event":"clash"' log | tail -1)"; }
@@ -17,6 +19,12 @@ calm() { ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "$
 say "the opening: one view, the first hint"
 picture opening
 calm opening
+
+say "sound: the server is asked for, M and the button switch it off and on"
+if ((has_ear)); then patiently test -e asked; fi
+until_said '"event":"muted","value":true' key m
+until_said '"event":"muted","value":false' press sound
+until_said '"event":"volume","value":[0-9]' slide volume 60 90
 
 say "help"
 until_said '"event":"help","value":true' key F1
@@ -45,7 +53,7 @@ resize() {
   xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
   sleep 0.6
 }
-for size in "800 600" "1024 600" "600 1000" "1920 1080" "3000 1900" "1360 860"; do
+for size in "412 800" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
   resize $size
   for fold in unfold split unfold split; do
     press "$fold" && sleep 0.5
@@ -64,6 +72,7 @@ until_said '"event":"selection","player":0,"units":100' press "choose all"
 # On a slow machine a click may fall between two pictures: each attempt begins with the choice.
 attack() { press "choose all" && sleep 0.3 && press attack && sleep 0.3 && place "view 1" 60 40 && sleep 0.2 && hold 1; }
 until_said '"command":"attack","event":"order".*"player":0' attack
+patiently said '"event":"heard","value":"attack"'
 said '"selection":"all"' || fail "an order to the whole army should say so in one word"
 patiently said '"event":"hint","value":3'
 picture attack 0.2

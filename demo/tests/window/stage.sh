@@ -32,6 +32,8 @@ stage() {
     [[ -e $PROGRAM ]] || PROGRAM=$CARGO_TARGET_DIR/release/testudo
   fi
   WORK=$(mktemp -d)
+  # Nobody is to hear this.
+  export PULSE_SERVER=unix:$WORK/nobody
   trap 'kill "${children[@]}" 2>/dev/null || true; rm -rf "$WORK"' EXIT
   cd "$WORK"
   screen
@@ -46,6 +48,24 @@ screen() {
   patiently test -s "$WORK/display"
   DISPLAY=:$(<"$WORK/display")
   export DISPLAY LIBGL_ALWAYS_SOFTWARE=1
+}
+
+# ear: a sound server that answers nobody; the file `asked` appears when somebody connects.
+ear() {
+  command -v python3 >/dev/null || { say "sound is not checked: there is no python3"; return 1; }
+  python3 - "$WORK/ear" "$WORK/asked" <<'PY' &
+import socket, sys
+ear = socket.socket(socket.AF_UNIX)
+ear.bind(sys.argv[1])
+ear.listen()
+kept = []
+while True:
+    kept.append(ear.accept())
+    open(sys.argv[2], "w").close()
+PY
+  children+=("$!")
+  patiently test -S "$WORK/ear"
+  export PULSE_SERVER=unix:$WORK/ear
 }
 
 # enter ARGUMENTS...: starts the program and waits for its first picture.

@@ -67,10 +67,7 @@ fn shape_of_water(batch: &mut Batch, view: &View, water: Rect, character: f32, b
     if !view.camera.seen(view.rect).overlaps(&water) {
         return;
     }
-    batch.block(
-        view.rect_at(inner.center(), inner.size() / 2.0 + Vec2::splat((beyond * 0.5).max(0.0))),
-        color,
-    );
+    batch.block(view.rect_at(inner.center(), inner.size() / 2.0 + Vec2::splat(grown * 0.6)), color);
     let apart = 0.5 * character;
     let mut disc = |at: Vec2| {
         let hash = scattered((at.x * 8.0) as i32, (at.y * 8.0) as i32);

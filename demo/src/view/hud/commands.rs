@@ -3,6 +3,7 @@
 use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::draw_rectangle;
+use macroquad::window::screen_width;
 
 use crate::view::battle::debug::Layers;
 use crate::view::battle::selection::KEYS;
@@ -13,10 +14,39 @@ use crate::view::paint::palette::{DYING, PANEL, SELECTION, TEXT, army, faded};
 use crate::view::paint::pen::{Align, Pen, SMALL};
 use crate::view::widgets::ui::Ui;
 
-/// Sides of a button, pixels.
+/// Sides of a button, pixels; in a narrow view buttons are narrower.
 const WIDE: f32 = 62.0;
-pub(crate) const HIGH: f32 = 46.0;
+const HIGH: f32 = 46.0;
 const GAP: f32 = 4.0;
+
+/// Width and height of a badge, pixels.
+const BADGE: Vec2 = vec2(50.0, 22.0);
+
+/// Where the command bar and the badges of groups are in a view with a minimap in its lower left corner.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Places {
+    /// Lower left corner of the bar, and the width of a button.
+    bar: Vec2,
+    wide: f32,
+    /// Lower left corner of the lowest row of badges, and how many fit side by side.
+    badges: Vec2,
+    across: usize,
+}
+
+impl Places {
+    /// Beside the minimap; above it, if the view is too narrow.
+    pub(crate) fn new(view: Rect, map: Rect) -> Self {
+        let count = BUTTONS.len() as f32;
+        let beside = vec2(map.right() + 12.0, view.bottom() - 8.0);
+        let above = vec2(view.x + 8.0, map.y - 8.0);
+        let fits = beside.x + count * (WIDE + GAP) < view.right() - 4.0;
+        let bar = if fits { beside } else { above };
+        let room = view.right() - 8.0 - bar.x;
+        let wide = WIDE.min(room / count - GAP);
+        let across = (room / (BADGE.x + GAP)).max(1.0) as usize;
+        Self { bar, wide, badges: vec2(bar.x, bar.y - HIGH - 8.0), across }
+    }
+}
 
 /// The effect of a button.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,18 +67,19 @@ const BUTTONS: [(&str, &str, &str, Said); 5] = [
     ("hold", "Hold", "Hold ground, or attack who comes near again: H", Said::Hold),
 ];
 
-/// Draws a player's bar to the right of a point at its lower left corner; `aim` is the meaning of the next click.
+/// Draws a player's bar; `aim` is the meaning of the next click.
 pub(crate) fn draw(
     batch: &mut Batch,
     pen: &Pen,
     ui: &mut Ui,
-    corner: Vec2,
+    places: &Places,
     player: u8,
     aim: Option<Aim>,
 ) -> Option<Said> {
     let (mut said, mut tip) = (None, None);
     for (n, (name, word, about, what)) in BUTTONS.into_iter().enumerate() {
-        let button = Rect::new(corner.x + n as f32 * (WIDE + GAP), corner.y - HIGH, WIDE, HIGH);
+        let left = places.bar.x + n as f32 * (places.wide + GAP);
+        let button = Rect::new(left, places.bar.y - HIGH, places.wide, HIGH);
         ui.cover(button);
         let is_lit = aim.is_some_and(|aim| what == Said::Aim(aim));
         if ui.button(pen, name, button, "", is_lit) {
@@ -64,7 +95,8 @@ pub(crate) fn draw(
     batch.draw();
     if let Some((button, about)) = tip {
         let wide = pen.width(about, SMALL) + 16.0;
-        let plate = Rect::new(button.x, button.y - 30.0, wide, 24.0);
+        let left = button.x.min(screen_width() - wide - 4.0).max(4.0);
+        let plate = Rect::new(left, button.y - 30.0, wide, 24.0);
         pen.cover(plate);
         draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.95));
         pen.label(about, plate, Align::Middle, SMALL, TEXT);
@@ -95,17 +127,18 @@ const GROUPS: [&str; KEYS] = [
     "group 9",
 ];
 
-/// Draws a badge for each group with members, to the right of a point at their lower left corner. Returns the pressed one.
-pub(crate) fn groups(pen: &Pen, ui: &mut Ui, corner: Vec2, sizes: &[usize; KEYS]) -> Option<usize> {
-    const BADGE: Vec2 = vec2(50.0, 22.0);
-    let (mut pressed, mut x) = (None, corner.x);
-    for (key, name) in GROUPS.into_iter().enumerate().filter(|(key, _)| sizes[*key] > 0) {
-        let badge = Rect::new(x, corner.y - BADGE.y, BADGE.x, BADGE.y);
+/// Draws a badge for each group with members. Returns the pressed one.
+pub(crate) fn groups(pen: &Pen, ui: &mut Ui, places: &Places, sizes: &[usize; KEYS]) -> Option<usize> {
+    let mut pressed = None;
+    let shown = GROUPS.into_iter().enumerate().filter(|(key, _)| sizes[*key] > 0);
+    for (n, (key, name)) in shown.enumerate() {
+        let (column, row) = ((n % places.across) as f32, (n / places.across) as f32);
+        let at = places.badges + vec2(column, -row) * (BADGE + Vec2::splat(GAP));
+        let badge = Rect::new(at.x, at.y - BADGE.y, BADGE.x, BADGE.y);
         ui.cover(badge);
         if ui.button(pen, name, badge, &format!("{key}: {}", sizes[key]), false) {
             pressed = Some(key);
         }
-        x += BADGE.x + 4.0;
     }
     pressed
 }
@@ -120,6 +153,26 @@ pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, top: f32, layers: &mut 
         ui.cover(button);
         if ui.button(pen, name, button, word, *is_on) {
             *is_on = !*is_on;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bar_and_badges_stay_in_views_of_any_width() {
+        for width in [200.0, 397.0, 412.0, 600.0, 800.0, 3_840.0] {
+            let view = Rect::new(10.0, 70.0, width, 500.0);
+            let map = Rect::new(18.0, 430.0, 132.0, 132.0);
+            let places = Places::new(view, map);
+            let end = places.bar.x + BUTTONS.len() as f32 * (places.wide + GAP);
+            assert!(end <= view.right() && places.wide > 20.0, "{width}: {places:?}");
+            assert!(places.badges.x + places.across as f32 * (BADGE.x + GAP) <= view.right(), "{width}");
+            let is_beside = places.bar.x > map.right();
+            assert!(is_beside || places.bar.y < map.y, "{width}: {places:?}");
+            assert_eq!(is_beside, width > 500.0, "{width}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The help: what mouse and keys do.
 
-use macroquad::math::Rect;
+use macroquad::math::{Rect, vec2};
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::view::paint::palette::{BACKDROP, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
@@ -136,7 +136,17 @@ pub(crate) const REPLAY: Help = Help {
 /// Covers the views with the help.
 pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
     draw_rectangle(screen.x, screen.y, screen.w, screen.h, faded(BACKDROP, 0.6));
-    let (width, height) = (860.0_f32.min(screen.w - 20.0), 392.0);
+    let width = 860.0_f32.min(screen.w - 20.0);
+    // On narrow screens the letters are smaller, and the columns stand one below the other.
+    let (size, keys, line) = match width {
+        700.0.. => (SMALL, 132.0, 25.0),
+        560.0.. => (11.0, 112.0, 25.0),
+        _ => (12.0, 126.0, 19.0),
+    };
+    let is_stacked = width < 560.0;
+    let count = help.lines[0].len().max(help.lines[1].len());
+    let lines = if is_stacked { help.lines[0].len() + help.lines[1].len() } else { count };
+    let height = (if is_stacked { 196.0 } else { 167.0 }) + lines as f32 * line;
     let card =
         Rect::new((screen.w - width) / 2.0, (screen.y + (screen.h - height) / 2.0).max(8.0), width, height);
     pen.cover(card);
@@ -144,17 +154,19 @@ pub(crate) fn draw(pen: &Pen, screen: Rect, help: &Help) {
     draw_rectangle_lines(card.x, card.y, card.w, card.h, 2.0, LINE);
     pen.strong(help.title, card.x + 24.0, card.y + 36.0, LARGE, TEXT);
     let lead = help.lead.join(" ");
-    pen.wrapped(&lead, Rect::new(card.x + 24.0, card.y + 62.0, width - 48.0, 18.0), SMALL, TEXT_DIM);
-    // The columns have fixed widths; on narrow screens the letters are smaller.
-    let size = if width < 700.0 { 11.0 } else { SMALL };
-    let keys = if width < 700.0 { 112.0 } else { 132.0 };
-    for (column, lines) in help.lines.into_iter().enumerate() {
-        let x = card.x + 24.0 + column as f32 * (width / 2.0);
-        for (n, (key, what)) in lines.iter().enumerate() {
-            let y = card.y + 132.0 + n as f32 * 25.0;
-            pen.strong(key, x, y, size, army(0));
-            pen.text(what, x + keys, y, size, TEXT);
+    let below =
+        pen.wrapped(&lead, Rect::new(card.x + 24.0, card.y + 62.0, width - 48.0, 18.0), SMALL, TEXT_DIM);
+    let top = (below + 14.0).max(card.y + 132.0);
+    let mut at = vec2(card.x + 24.0, top);
+    for lines in help.lines {
+        for (key, what) in lines {
+            pen.strong(key, at.x, at.y, size, army(0));
+            pen.text(what, at.x + keys, at.y, size, TEXT);
+            at.y += line;
+        }
+        if !is_stacked {
+            at = vec2(at.x + width / 2.0, top);
         }
     }
-    pen.text("F1 or Esc closes this", card.x + 24.0, card.y + height - 18.0, SMALL, TEXT_DIM);
+    pen.text("F1 or Esc closes this", card.x + 24.0, card.y + height - 14.0, SMALL, TEXT_DIM);
 }

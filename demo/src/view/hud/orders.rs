@@ -1,14 +1,12 @@
 //! The command bar and the badges of groups, as buttons of a window: what a click on them does to a side.
 
-use macroquad::math::vec2;
-
 use crate::game::Command;
 use crate::view::battle::selection::Own;
 use crate::view::command::controls;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
-use crate::view::hud::commands::{self, Said};
+use crate::view::hud::commands::{self, Places, Said};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::Camera;
 use crate::view::paint::pen::Pen;
@@ -26,19 +24,17 @@ pub(crate) struct OrderBar<'a> {
 }
 
 impl OrderBar<'_> {
-    /// Draws the bar beside the minimap, and the badges above it: a click selects a group, a double click moves the camera there. Returns
+    /// Draws the bar, and the badges above it: a click selects a group, a double click moves the camera there. Returns
     /// the command to give, if there is one.
     pub(crate) fn draw(&mut self, side: &mut Side, sight: &Sight<'_>) -> Option<Told> {
-        let (view, map) = (sight.view.rect, sight.map);
-        let corner = vec2(map.x + map.w + 12.0, view.y + view.h - 8.0);
+        let places = Places::new(sight.view.rect, sight.map);
         let own = sight.own();
         let sizes = side.group_sizes(&own, self.now);
-        let badges = vec2(corner.x, corner.y - commands::HIGH - 8.0);
-        if let Some(key) = commands::groups(self.pen, self.ui, badges, &sizes) {
+        if let Some(key) = commands::groups(self.pen, self.ui, &places, &sizes) {
             controls::recall(side, key, &own, self.camera);
             self.log.selection(sight.player, side.chosen.len());
         }
-        let said = commands::draw(self.batch, self.pen, self.ui, corner, sight.player, side.aim)?;
+        let said = commands::draw(self.batch, self.pen, self.ui, &places, sight.player, side.aim)?;
         let is_nobody = side.chosen.is_empty();
         match said {
             Said::All => {

@@ -8,6 +8,9 @@ use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT_DIM, WARN};
 use crate::view::paint::pen::{LARGE, Pen, SMALL};
 use crate::view::widgets::ui::Ui;
 
+/// Below this width the buttons are narrower, pixels.
+const NARROW: f32 = 600.0;
+
 /// The content of the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
@@ -41,6 +44,16 @@ impl Status {
         }
     }
 
+    /// The line, its size, and its colour, so that it fits: in a narrow window it is smaller, or begins later.
+    fn fitting(&self, pen: &Pen, room: f32) -> (String, f32, Color) {
+        let (words, color) = self.words();
+        let short = words.split_once(", ").map_or(words.clone(), |(_, rest)| rest.to_owned());
+        let forms = [(&words, LARGE), (&words, SMALL), (&short, SMALL)];
+        let fits = forms.into_iter().find(|(text, size)| pen.width(text, *size) * 1.04 < room);
+        let (text, size) = fits.unwrap_or((&short, SMALL));
+        (text.clone(), size, color)
+    }
+
     /// Draws the line with its two buttons.
     pub(crate) fn draw(
         &self,
@@ -52,14 +65,15 @@ impl Status {
         draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
         draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
         ui.cover(rect);
-        let (words, color) = self.words();
-        let after = pen.strong(&words, rect.x + 16.0, rect.y + 24.0, LARGE, color);
         let mut right = rect.x + rect.w - 10.0;
         let mut place = |width: f32| {
             right -= width + 6.0;
             Rect::new(right, rect.y + 5.0, width, 26.0)
         };
-        let (network, split) = (place(110.0), place(110.0));
+        let wide = if rect.w < NARROW { 84.0 } else { 110.0 };
+        let (network, split) = (place(wide), place(wide));
+        let (words, size, color) = self.fitting(pen, split.x - rect.x - 24.0);
+        let after = pen.strong(&words, rect.x + 16.0, rect.y + 24.0, size, color);
         let mut wish = None;
         let fold = if is_unfolded { "Network \u{2013}" } else { "Network +" };
         if ui.button(pen, "unfold", network, fold, is_unfolded) {

@@ -57,8 +57,9 @@ impl Pen {
         self.text(text, x.round(), (rect.y + rect.h / 2.0 + size * 0.35).round(), size, color);
     }
 
-    /// Writes words in as many lines as the width asks for, the first at the upper edge of `rect`, whose height is that of a line.
-    pub(crate) fn wrapped(&self, text: &str, rect: Rect, size: f32, color: Color) {
+    /// Writes words in as many lines as the width asks for, the first at the upper edge of `rect`, whose height is that of a line. Returns
+    /// where the next line would be.
+    pub(crate) fn wrapped(&self, text: &str, rect: Rect, size: f32, color: Color) -> f32 {
         let (mut line, mut y) = (String::new(), rect.y);
         for word in text.split(' ') {
             let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
@@ -70,6 +71,7 @@ impl Pen {
             }
         }
         self.text(&line, rect.x, y, size, color);
+        y + rect.h
     }
 
     pub(crate) fn width(&self, text: &str, size: f32) -> f32 {

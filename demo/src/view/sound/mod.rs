@@ -19,6 +19,7 @@ const VOLUME: f32 = 0.6;
 
 /// Where sounds go.
 enum Output {
+    #[cfg_attr(any(target_os = "linux", target_arch = "wasm32"), allow(dead_code))]
     Silence,
     #[cfg(target_os = "linux")]
     Pulse(pulse::Speaker),

@@ -1,6 +1,6 @@
 //! Draws everything around and over the views.
 
-use macroquad::math::Rect;
+use macroquad::math::{Rect, vec2};
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::Pilot;
@@ -17,7 +17,8 @@ use crate::view::hud::orders::OrderBar;
 use crate::view::hud::panel::{self, Wish};
 use crate::view::hud::result::{Ended, Next};
 use crate::view::hud::status::{self, Status};
-use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
+use crate::view::paint::camera::place;
+use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army, faded};
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
 use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND, LAST_LOOK};
 use crate::view::screens::picture::SPEEDS;
@@ -27,6 +28,12 @@ const GOALS: [&str; 2] = ["Bring down the enemy's keep. Protect your own.", "Bri
 
 /// From this width on there is room for every button of the top bar, pixels.
 const WIDE: f32 = 720.0;
+
+/// A hint stands beside the inset if there is as much room as this, otherwise below it, pixels.
+const HINT_MIN: f32 = 340.0;
+
+/// Room between a hint and the minimap for the command bar and badges, pixels.
+const HINT_ROOM: f32 = 90.0;
 
 impl Desk {
     /// Draws one picture and handles its widgets.
@@ -143,20 +150,50 @@ impl Desk {
 
     /// Hints, and the commands for the selected units.
     fn draw_over_view(&mut self) {
-        let view = self.layout.views[0];
+        let (view, map) = (self.layout.views[0], self.layout.maps[0]);
         let free = if self.is_split { view.w } else { self.layout.views[1].x - view.x };
-        let strip = Rect::new(view.x + 10.0, view.y + 10.0, free - 20.0, 30.0);
+        let inset = self.layout.views[1];
+        let strip = if free < HINT_MIN {
+            Rect::new(view.x + 10.0, inset.y + inset.h + 8.0, view.w - 20.0, 30.0)
+        } else {
+            Rect::new(view.x + 10.0, view.y + 10.0, free - 20.0, 30.0)
+        };
         let is_decided = self.skirmish.result().is_some();
-        if !is_decided && !self.alarmed && !self.shows_help && self.error.is_none() {
+        // Buttons may take the place of hints in a small view.
+        let has_room = strip.bottom() + HINT_ROOM < map.y;
+        if has_room && !is_decided && !self.alarmed && !self.shows_help && self.error.is_none() {
             hints::draw(&self.pen, strip, self.progress);
         }
         if self.skirmish.pilot(0) == Pilot::Person && !is_decided {
             self.draw_orders();
+            if has_room && !self.progress.has_attacked && !self.shows_help {
+                self.name_keeps(strip);
+            }
         }
         if self.is_unfolded {
             let inset = self.layout.views[1];
             let top = if self.is_split { view.y + 50.0 } else { inset.y + inset.h + 8.0 };
             commands::layers(&self.pen, &mut self.ui, view, top, &mut self.layers);
+        }
+    }
+
+    /// Says whose keeps these are, until the person knows what to attack. Names that would lie over something else are left out.
+    fn name_keeps(&self, strip: Rect) {
+        let (view, map, inset) = (self.layout.views[0], self.layout.maps[0], self.layout.headers[1]);
+        let inset = if self.is_split { strip } else { inset.combine_with(self.layout.views[1]) };
+        let buttons = Rect::new(view.x, map.y - HINT_ROOM, view.w, view.bottom() - map.y + HINT_ROOM);
+        for look in self.skirmish.client(0).game().building_looks().filter(|look| look.is_keep) {
+            let text = if look.army == 0 { "Your keep" } else { "Their keep" };
+            let (centre, half) = (place(look.centre), place(look.half));
+            let below = self.camera.to_screen(view, centre + half * vec2(0.0, 1.0));
+            let width = self.pen.width(text, SIZE) + 16.0;
+            let left = (below.x - width / 2.0).clamp(view.x + 4.0, view.right() - width - 4.0);
+            let plate = Rect::new(left, below.y + 10.0, width, 24.0);
+            let is_free = [strip, inset, buttons].iter().all(|other| !other.overlaps(&plate));
+            if is_free && view.contains(below) && plate.bottom() < view.bottom() {
+                draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.8));
+                self.pen.label(text, plate, Align::Middle, SIZE, army(look.army));
+            }
         }
     }
 

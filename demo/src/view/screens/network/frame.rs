@@ -1,0 +1,238 @@
+//! Draws the battle of a network match, what surrounds it, and what lies over it.
+
+use macroquad::color::Color;
+use macroquad::math::Rect;
+use macroquad::shapes::draw_rectangle;
+use testudo_lockstep::SessionPhase;
+
+use crate::app::{Diagnosis, Pilot, Seat};
+use crate::bots::Level;
+use crate::view::battle::view::View;
+use crate::view::command::sight::Sight;
+use crate::view::hud::header::{self, Header};
+use crate::view::hud::orders::OrderBar;
+use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
+use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, WARN, faded};
+use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
+use crate::view::screens::network::{NOTICES_MAX, NetworkDesk};
+use crate::view::widgets::card::Card;
+
+/// For how long a notice is shown, seconds, and its height with the gap below it, pixels.
+const NOTICE: f32 = 8.0;
+const NOTICE_HEIGHT: f32 = 28.0;
+
+/// From this width on there is room for every button of the top bar, pixels.
+const WIDE: f32 = 720.0;
+
+impl NetworkDesk {
+    /// Draws one picture and handles its widgets.
+    pub(super) fn draw(&mut self) {
+        if let (Some(seat), Some(camera)) = (self.game.seat(), self.camera) {
+            let game = seat.client().game();
+            let slot = match &self.logged {
+                Some(Diagnosis::Found { desync, .. }) => desync.body(),
+                _ => None,
+            };
+            let accused = slot.map(|slot| (slot, (self.seconds * 1.2).fract()));
+            let sight = self.sight(seat, game, camera);
+            sight.draw(&mut self.batch, &self.side, self.layers, self.ui.mouse, accused);
+        }
+        self.draw_header();
+        self.draw_top();
+        self.draw_orders();
+        if let Some(seat) = self.game.seat() {
+            peers::draw(&mut self.batch, &self.pen, &mut self.ui, self.layout.bottom, seat);
+            let (view, game) = (self.layout.views[0], seat.client().game());
+            header::verdict(&self.pen, view, game, seat.player().0);
+        }
+        self.draw_notices();
+        self.draw_bar();
+        self.draw_cards();
+        if self.shows_help {
+            help::draw(&self.pen, self.layout.views[0], &help::NETWORK);
+        }
+        self.ui.end();
+        let fixed = [("view 1", self.layout.views[0]), ("map 1", self.layout.maps[0])];
+        self.log.places(self.ui.places().iter().map(|(name, rect)| (*name, *rect)).chain(fixed));
+    }
+
+    /// The buttons for the person's units, and for the layers of debug drawing.
+    fn draw_orders(&mut self) {
+        let view = self.layout.views[0];
+        let (Some(seat), Some(mut camera)) = (self.game.seat(), self.camera) else { return };
+        if !self.is_playing() {
+            return;
+        }
+        let top = view.y + 16.0 + NOTICES_MAX as f32 * NOTICE_HEIGHT;
+        commands::layers(&self.pen, &mut self.ui, view, top, &mut self.layers);
+        if seat.pilot() != Pilot::Person {
+            return;
+        }
+        let sight = Sight {
+            player: seat.player().0,
+            game: seat.client().game(),
+            alpha: seat.alpha(),
+            view: View { rect: view, camera },
+            map: self.layout.maps[0],
+        };
+        let mut bar = OrderBar {
+            batch: &mut self.batch,
+            pen: &self.pen,
+            ui: &mut self.ui,
+            log: &mut self.log,
+            camera: &mut camera,
+            now: self.seconds,
+        };
+        let told = bar.draw(&mut self.side, &sight);
+        self.camera = Some(camera);
+        if let Some(told) = told {
+            self.tell(told);
+        }
+    }
+
+    fn draw_header(&mut self) {
+        let Some(seat) = self.game.seat_mut() else { return };
+        let is_person = seat.pilot() == Pilot::Person;
+        let player = seat.player().0;
+        let header = Header { rect: self.layout.headers[0], player, widget: "pilot", is_person };
+        let pressed = header.draw(&self.pen, &mut self.ui, &self.side, seat.client().game());
+        if pressed {
+            seat.set_pilot(if is_person { Pilot::Bot(Level::Normal) } else { Pilot::Person });
+            self.side.let_go();
+            self.log.note("pilot", if is_person { "bot" } else { "person" });
+        }
+    }
+
+    fn draw_top(&mut self) {
+        let top = self.layout.top;
+        draw_rectangle(top.x, top.y, top.w, top.h, PANEL);
+        self.ui.cover(top);
+        let mut right = top.x + top.w - 10.0;
+        let mut place = |width: f32| {
+            right -= width + 6.0;
+            Rect::new(right, top.y + 8.0, width, 28.0)
+        };
+        let (leave, help, pause) = (place(84.0), place(74.0), place(84.0));
+        let sound = place(hearing::BUTTON);
+        let volume = (top.w >= WIDE).then(|| place(hearing::SLIDER));
+        self.hearing.draw(&self.pen, &mut self.ui, sound, volume, &mut self.log);
+        let x = self.pen.strong("Testudo", top.x + 16.0, top.y + 29.0, LARGE, TEXT) + 14.0;
+        let about = match self.game.seat() {
+            Some(seat) => format!(
+                "player {} of {}; only orders travel",
+                seat.player().0 + 1,
+                seat.terms().setup.players
+            ),
+            None => "a match over the network".into(),
+        };
+        if x + self.pen.width(&about, SMALL) + 16.0 < volume.unwrap_or(sound).x {
+            self.pen.text(&about, x, top.y + 28.0, SMALL, TEXT_DIM);
+        }
+        if self.is_playing() {
+            let is_paused = self.game.seat().is_some_and(|seat| seat.session().is_paused());
+            let word = if is_paused { "Continue" } else { "Pause" };
+            if self.ui.button(&self.pen, "pause", pause, word, is_paused) {
+                self.toggle_pause();
+            }
+            if self.ui.button(&self.pen, "leave", leave, "Leave", false) {
+                self.leave();
+            }
+        }
+        if self.ui.button(&self.pen, "help", help, "F1 help", self.shows_help) {
+            self.toggle_help();
+        }
+    }
+
+    /// Turns pass.
+    fn is_playing(&self) -> bool {
+        self.game.seat().is_some_and(|seat| {
+            matches!(seat.session().phase(), SessionPhase::Running | SessionPhase::Ending)
+        })
+    }
+
+    fn draw_notices(&mut self) {
+        let now = self.seconds;
+        self.notices.retain(|(_, at)| now - at < NOTICE);
+        let view = self.layout.views[0];
+        for (n, (text, _)) in self.notices.iter().enumerate() {
+            let bar =
+                Rect::new(view.x + view.w - 330.0, view.y + 10.0 + n as f32 * NOTICE_HEIGHT, 320.0, 24.0);
+            draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.85));
+            self.pen.label(text, Rect { w: bar.w - 10.0, ..bar }, Align::Right, SMALL, TEXT);
+        }
+    }
+
+    /// One line about a match that stands.
+    fn draw_bar(&mut self) {
+        let Some(seat) = self.game.seat() else { return };
+        let is_leaving = self.leaving.is_some();
+        let (text, color) = match (seat.session().phase(), seat.waiting()) {
+            (SessionPhase::Finished, _) => over(seat),
+            _ if is_leaving => ("Leaving: the others are being told".into(), TEXT),
+            (SessionPhase::Running, _) if seat.session().is_paused() => {
+                ("Paused for everybody. Press Space to continue".into(), WARN)
+            }
+            (SessionPhase::Running, Some((_, players))) => {
+                let names: Vec<String> =
+                    players.iter().map(|player| format!("player {}", player.0 + 1)).collect();
+                let whom = names.join(", ");
+                (format!("Waiting for {whom}. After 8 s of silence a bot plays on"), WARN)
+            }
+            _ => return,
+        };
+        let bar = Rect { h: 36.0, ..self.layout.views[0] };
+        draw_rectangle(bar.x, bar.y, bar.w, bar.h, PANEL);
+        self.pen.label(&text, bar, Align::Middle, SIZE, color);
+    }
+
+    /// What lies over everything: the lobby, what broke, what differs.
+    fn draw_cards(&mut self) {
+        let (around, pen, ui) = (self.layout.views[0], &self.pen, &mut self.ui);
+        let failure = self.game.seat().and_then(Seat::failure);
+        let mut leaves = false;
+        if let Some(error) = self.error.as_ref().or(failure.as_ref()) {
+            let (title, lines) = ending::of_error(error);
+            let choices = [("leave", "Close", 120.0)];
+            let card = Card { title, color: BAD, lines: &lines, choices: &choices };
+            leaves = card.draw(pen, ui, around).is_some();
+        } else if let Some(host) = self.game.asked() {
+            leaves = lobby::draw_asking(pen, ui, around, host, self.seconds);
+        } else if let Some(seat) = self.game.seat() {
+            if seat.session().phase() == SessionPhase::Lobby {
+                leaves = lobby::draw(pen, ui, around, seat);
+            } else if let (Some(diagnosis), false) = (seat.diagnosis(), self.is_answered) {
+                let turn = seat.divergent_turn().unwrap_or_default();
+                let card = Card {
+                    title: &format!("\u{2260}  The copies differ from turn {turn} on"),
+                    color: BAD,
+                    lines: &ending::of_difference(&diagnosis),
+                    choices: &[
+                        ("go on", "Continue and watch it spread", 190.0),
+                        ("leave match", "Leave", 120.0),
+                    ],
+                };
+                match card.draw(pen, ui, around) {
+                    Some("go on") => {
+                        self.is_answered = true;
+                        self.log.note("go on", true);
+                    }
+                    Some(_) => leaves = true,
+                    None => {}
+                }
+            }
+        }
+        if leaves {
+            self.leave();
+        }
+    }
+}
+
+/// What a match has come to that was played to its end.
+fn over(seat: &Seat) -> (String, Color) {
+    let (turns, checksum) = seat.compared();
+    let (whose, color) = match seat.divergent_turn() {
+        None => ("everybody's", GOOD),
+        Some(_) => ("of this copy only", BAD),
+    };
+    (format!("Over after {turns} turns. Final checksum: {checksum:016x}, {whose}"), color)
+}
