@@ -22,13 +22,16 @@ const GAP: f32 = 4.0;
 /// Width and height of a badge, pixels.
 const BADGE: Vec2 = vec2(50.0, 22.0);
 
+/// Narrowest view with switches for the layers, pixels: the command bar needs the room.
+const LAYERS_FROM: f32 = 480.0;
+
 /// Where the command bar and the badges of groups are in a view with a minimap in its lower left corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Places {
     /// Lower left corner of the bar, and the width of a button.
     bar: Vec2,
     wide: f32,
-    /// Lower left corner of the lowest row of badges, and how many fit side by side.
+    /// Lower left corner of the lowest row of badges, and how many fit side by side; none in a view that is too low.
     badges: Vec2,
     across: usize,
 }
@@ -43,8 +46,10 @@ impl Places {
         let bar = if fits { beside } else { above };
         let room = view.right() - 8.0 - bar.x;
         let wide = WIDE.min(room / count - GAP);
-        let across = (room / (BADGE.x + GAP)).max(1.0) as usize;
-        Self { bar, wide, badges: vec2(bar.x, bar.y - HIGH - 8.0), across }
+        let badges = vec2(bar.x, bar.y - HIGH - 8.0);
+        let is_low = badges.y - BADGE.y < view.y + 4.0;
+        let across = if is_low { 0 } else { (room / (BADGE.x + GAP)).max(1.0) as usize };
+        Self { bar, wide, badges, across }
     }
 }
 
@@ -130,6 +135,9 @@ const GROUPS: [&str; KEYS] = [
 /// Draws a badge for each group with members. Returns the pressed one.
 pub(crate) fn groups(pen: &Pen, ui: &mut Ui, places: &Places, sizes: &[usize; KEYS]) -> Option<usize> {
     let mut pressed = None;
+    if places.across == 0 {
+        return None;
+    }
     let shown = GROUPS.into_iter().enumerate().filter(|(key, _)| sizes[*key] > 0);
     for (n, (key, name)) in shown.enumerate() {
         let (column, row) = ((n % places.across) as f32, (n / places.across) as f32);
@@ -143,8 +151,12 @@ pub(crate) fn groups(pen: &Pen, ui: &mut Ui, places: &Places, sizes: &[usize; KE
     pressed
 }
 
-/// Draws a switch for each layer of debug drawing, one below the other at the right edge of a view, from `top` on.
+/// Draws a switch for each layer of debug drawing, one below the other at the right edge of a view, from `top` on. In a narrow view their
+/// keys have to be enough.
 pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, top: f32, layers: &mut Layers) {
+    if view.w < LAYERS_FROM {
+        return;
+    }
     for (n, (name, word, is_on)) in layers.switches().into_iter().enumerate() {
         let button = Rect::new(view.x + view.w - 100.0, top + n as f32 * 25.0, 90.0, 23.0);
         if button.bottom() > view.bottom() {
@@ -174,5 +186,7 @@ mod tests {
             assert!(is_beside || places.bar.y < map.y, "{width}: {places:?}");
             assert_eq!(is_beside, width > 500.0, "{width}");
         }
+        let low = Places::new(Rect::new(0.0, 74.0, 412.0, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
+        assert_eq!(low.across, 0, "badges would lie over the header");
     }
 }
