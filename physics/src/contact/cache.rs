@@ -177,7 +177,7 @@ impl ContactCache {
         found
     }
 
-    /// Searches one owner's contacts. About every other pair is new, which no branch predicts, so there is no branch.
+    /// Searches one owner's contacts. About every other pair is new, which no branch predicts, so there is none.
     #[inline(always)]
     fn find_at<S: Simd>(&self, simd: S, [start, end]: [u32; 2], other: u32) -> (u32, i32) {
         let count = end - start;
@@ -196,10 +196,9 @@ impl ContactCache {
         if count > LANES as u32 && !found {
             return self.find_far(start + LANES as u32..end, other);
         }
-        (
-            select_unpredictable(found, start + lane, Origin::NEW),
-            select_unpredictable(found, impulses[lane as usize], 0),
-        )
+        // All ones if nothing was found. Compilers make a branch of a choice.
+        let none = u32::from(found).wrapping_sub(1);
+        (start + lane | none, impulses[lane as usize] & !none as i32)
     }
 
     /// The contacts of an owner with more of them than one look-up compares.

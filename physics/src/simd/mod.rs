@@ -19,12 +19,12 @@ use fearless_simd::{Avx2, Avx512, Sse4_2};
 use fearless_simd::{Fallback, Level};
 
 use crate::body::id::BodyId;
-use crate::body::record::Shell;
+use crate::body::record::{Shell, grown_boxes};
 use crate::body::slot_sort;
 use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::contact::cache::ContactCache;
 use crate::contact::setup::ContactSetup;
-use crate::math::boxes::{BoxBlock, RawBox};
+use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes;
 use crate::motion::movers::{Movement, MoverBlock};
 use crate::solve::coloring::{Batches, Notes, WindowBatches};
@@ -174,6 +174,17 @@ impl Path {
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Self::Simd128(_) => "simd128",
         }
+    }
+
+    /// See [`grown_boxes`].
+    pub(crate) fn grown_boxes(
+        self,
+        shells: &[Shell; LANES],
+        speeds: &[i32; LANES],
+        limits: [i32; 2],
+        boxes: &mut BoxBlock,
+    ) -> u32 {
+        with_simd!(self, at most 256, simd => grown_boxes(simd, shells, speeds, limits, boxes))
     }
 
     /// See [`join_blocks`].

@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::collide::narrow_phase::separation;
-use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
 use crate::math::rng::Pcg32;
 use crate::solve::solver::{Contact, EVEN_SHARE, solve_one, solve_one_soft};
@@ -121,4 +120,38 @@ fn pairs_are_measured_as_one_by_one() {
     }
     let enough = if cfg!(miri) { 100 } else { 5_000 };
     assert!(touching > enough && inside > enough / 5 && inside < touching, "{touching}, {inside}");
+}
+
+#[test]
+fn boxes_of_eight_bodies_are_those_of_one() {
+    let rng = &mut Pcg32::new(3, 3);
+    for round in 0..500 {
+        let mut speeds = [0; LANES];
+        let shells = core::array::from_fn(|lane| {
+            if rng.below(5) == 0 {
+                return Shell::HOLE;
+            }
+            speeds[lane] = rng.below(1 << 22) as i32;
+            Shell {
+                position: [0; 2].map(|_: i32| rng.next_u32() as i32 >> 2),
+                half: [0; 2].map(|_: i32| rng.below(1 << 18) as i32),
+                radius: rng.below(1 << 18) as i32,
+                mass: rng.below(2),
+                restitution: 0,
+                slot: rng.below(1 << 20),
+            }
+        });
+        let (most, fast) = (rng.below(1 << 16) as i32, 2 + rng.below(2_000) as i32);
+        for path in Path::each(Simd::Widest) {
+            let mut boxes = BoxBlock::EMPTY;
+            let found = path.grown_boxes(&shells, &speeds, [most, fast], &mut boxes);
+            for (lane, shell) in shells.iter().enumerate() {
+                let growth = shell.growth(most);
+                let hole = shell.slot == Shell::HOLE.slot;
+                let expected = if hole { RawBox::EMPTY } else { shell.bounds().grown(growth) };
+                assert_eq!(boxes.get(lane), expected, "round {round}, {}", path.name());
+                assert_eq!(found >> lane & 1 != 0, speeds[lane] > growth * fast, "round {round}");
+            }
+        }
+    }
 }

@@ -53,36 +53,9 @@ impl Colors {
     }
 
     /// The place of a contact of `a` and `b` in a batch of its colour; `movable` tells which of them the solver can move.
-    /// A body that has used up all colours of the window gets batches of a single contact.
-    #[inline(always)]
-    pub(crate) fn take_place(&mut self, [a, b]: IndexPair, movable: [bool; 2]) -> u32 {
-        if movable == [false; 2] {
-            return NOWHERE;
-        }
-        // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
-        let used = [a, b].map(|body| self.used[body as usize]);
-        let color = (!(used[0] | used[1])).trailing_zeros();
-        if color == u64::BITS {
-            let place = self.new_batch();
-            self.ends.push(place + 1);
-            return place;
-        }
-        self.used[a as usize] = used[0] | u64::from(movable[0]) << color;
-        self.used[b as usize] = used[1] | u64::from(movable[1]) << color;
-        let next = self.open[color as usize];
-        // Which contact begins a batch is hard to predict for a branch.
-        let full = next.is_multiple_of(LANES as u32);
-        let place = select_unpredictable(full, self.batches * LANES as u32, next);
-        self.batches += u32::from(full);
-        self.open[color as usize] = place + 1;
-        place
-    }
-
-    /// The first place of a new batch.
-    #[inline(always)]
-    fn new_batch(&mut self) -> u32 {
-        self.batches += 1;
-        (self.batches - 1) * LANES as u32
+    pub(crate) fn take_place(&mut self, pair: IndexPair, movable: [bool; 2]) -> u32 {
+        let Self { used, open, ends, batches } = self;
+        take_place(used, open, ends, batches, pair, movable)
     }
 
     /// Places of the contacts of a whole window; `movable` tells which bodies the solver can move.
@@ -93,24 +66,61 @@ impl Colors {
         movable: impl Fn(u32) -> bool,
         places: &mut Places,
     ) {
+        let Self { used, open, ends, batches } = self;
+        // In registers.
+        let (used, mut count) = (used.as_mut_slice(), *batches);
         places.of_contacts.clear();
         places.of_contacts.extend(pairs.iter().map(
             #[inline(always)]
-            |&[a, b]| self.take_place([a, b], [movable(a), movable(b)]),
+            |&[a, b]| take_place(used, open, ends, &mut count, [a, b], [movable(a), movable(b)]),
         ));
+        *batches = count;
         self.end_window(pairs, places);
     }
 
     /// Starts all colours again. `pairs` are those of the contacts since the last window.
     #[inline(always)]
     pub(crate) fn end_window(&mut self, pairs: &[IndexPair], places: &mut Places) {
-        for body in pairs.as_flattened() {
-            self.used[*body as usize] = 0;
-        }
+        let used = self.used.as_mut_slice();
+        pairs.as_flattened().iter().for_each(|&body| used[body as usize] = 0);
         let open = core::mem::replace(&mut self.open, [0; COLORS]);
         places.ends.clear();
         places.ends.append(&mut self.ends);
         places.ends.extend(open.into_iter().filter(|place| !place.is_multiple_of(LANES as u32)));
         places.batches = core::mem::take(&mut self.batches);
     }
+}
+
+/// See [`Colors::take_place`]; the arguments are the fields of [`Colors`]. A body that has used up all colours of the window gets batches
+/// of a single contact.
+#[inline(always)]
+fn take_place(
+    used: &mut [u64],
+    open: &mut [u32; COLORS],
+    ends: &mut Vec<u32>,
+    batches: &mut u32,
+    [a, b]: IndexPair,
+    movable: [bool; 2],
+) -> u32 {
+    if movable == [false; 2] {
+        return NOWHERE;
+    }
+    // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
+    let (used_a, used_b) = (used[a as usize], used[b as usize]);
+    let color = (!(used_a | used_b)).trailing_zeros();
+    if color == u64::BITS {
+        let place = *batches * LANES as u32;
+        *batches += 1;
+        ends.push(place + 1);
+        return place;
+    }
+    used[a as usize] = used_a | u64::from(movable[0]) << color;
+    used[b as usize] = used_b | u64::from(movable[1]) << color;
+    let next = open[color as usize];
+    // Which contact begins a batch is hard to predict for a branch.
+    let full = next.is_multiple_of(LANES as u32);
+    let place = select_unpredictable(full, *batches * LANES as u32, next);
+    *batches += u32::from(full);
+    open[color as usize] = place + 1;
+    place
 }

@@ -199,8 +199,8 @@ impl Stepper {
         contacts: &ContactCache,
         margin: i32,
     ) -> BoxBlock {
-        let mut block = BoxBlock::EMPTY;
         let (mut any_flags, mut some_fixed) = (0, false);
+        let mut speeds = [0; LANES];
         let (shells, velocities) = (eight(&mut self.shells, first), eight(&mut self.velocities, first));
         let (still, cached) = (eight(&mut self.still, first), eight(&mut self.cached, first));
         for (l, &slot) in slots.iter().enumerate() {
@@ -211,10 +211,7 @@ impl Stepper {
             }
             let body = &bodies[slot as usize];
             shells[l] = body.shell(slot);
-            let growth = shells[l].growth(margin);
-            let bounds = shells[l].bounds().grown(growth);
-            let fast = self.fast.is_fast(body.velocity, growth);
-            block.set(l, &if fast { self.fast.note(first + l, &bounds, body.velocity) } else { bounds });
+            speeds[l] = body.velocity[0].abs().max(body.velocity[1].abs());
             velocities[l] = Velocity::new(body.velocity);
             still[l] = body.still_ms;
             cached[l] = contacts.range(slot);
@@ -224,6 +221,13 @@ impl Stepper {
         }
         self.any_flags |= any_flags;
         self.some_fixed |= some_fixed;
+        let mut block = BoxBlock::EMPTY;
+        let mut fast = self.path.grown_boxes(shells, &speeds, [margin, self.fast.growths()], &mut block);
+        while fast != 0 {
+            let lane = fast.trailing_zeros() as usize;
+            block.set(lane, &self.fast.note(first + lane, &block.get(lane), velocities[lane].get()));
+            fast &= fast - 1;
+        }
         if let Some(gained) = self.gained.get_mut(first..first + LANES) {
             for (gained, &slot) in gained.iter_mut().zip(slots) {
                 *gained = self.gains.get(slot as usize).copied().unwrap_or_default();
