@@ -122,17 +122,20 @@ impl ContactSetup<'_> {
         let restitutions = restitution_a.max(i32x8::load_array(simd, b.map(|shell| shell.restitution)));
         let restitutions = restitutions.to_array();
         let biased = limits.of(simd, i32x8::load_array(simd, *gaps)).to_array();
+        // All look-ups before the first contact is written: they wait for memory, and so they wait together.
+        let mut found = [(Origin::NEW, 0); LANES];
+        for lane in 0..LANES {
+            let owner = [owners[lane], owner_slots[lane]];
+            found[lane] = self.find(simd, Roles { owner, other: [others[lane], other_slots[lane]] });
+        }
         for lane in 0..LANES {
             if places[lane] == NOWHERE {
                 continue;
             }
-            let [a, b] = pairs[lane];
-            let roles =
-                Roles { owner: [owners[lane], owner_slots[lane]], other: [others[lane], other_slots[lane]] };
+            let ([a, b], (cached, impulse)) = (pairs[lane], found[lane]);
             let (normal, biased, share_a) = (normals[lane], biased[lane], shares[lane]);
-            let mut contact = Contact { a, b, normal, biased, impulse: 0, share_a };
-            let mut origin = Origin::new(roles.owner[0], roles.other[1], gaps[lane]);
-            (origin.cached, contact.impulse) = self.find(simd, roles);
+            let contact = Contact { a, b, normal, biased, impulse, share_a };
+            let origin = Origin { owner: owners[lane], other: other_slots[lane], cached, gap: gaps[lane] };
             let place = to.fill(places[lane], &contact, origin, notes);
             self.note_bounce(place, restitutions[lane], notes);
         }
@@ -167,17 +170,15 @@ impl ContactSetup<'_> {
             Solving::Shared(share_a) => (limit(hit.gap, self.fps, self.settings.push_factor), share_a),
             Solving::No => (NO_LIMIT, if movable[0] { UNIT } else { 0 }),
         };
-        let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse: 0, share_a };
         let mut pair = [[hit.a, a.slot], [hit.b, b.slot]];
         if !(movable[0] && (!movable[1] || a.slot < b.slot)) {
             pair.reverse();
         }
         let roles = Roles { owner: pair[0], other: pair[1] };
-        let mut origin = Origin::new(roles.owner[0], roles.other[1], hit.gap);
-        (origin.cached, contact.impulse) = self.find(PLAIN, roles);
-        if solving == Solving::No {
-            contact.impulse = 0;
-        }
+        let (cached, impulse) = self.find(PLAIN, roles);
+        let impulse = if solving == Solving::No { 0 } else { impulse };
+        let contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse, share_a };
+        let origin = Origin { owner: roles.owner[0], other: roles.other[1], cached, gap: hit.gap };
         let place = to.fill(place, &contact, origin, notes);
         if solving != Solving::No {
             self.note_bounce(place, a.restitution.max(b.restitution), notes);

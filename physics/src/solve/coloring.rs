@@ -25,11 +25,6 @@ impl Origin {
     /// No contact of the last frame.
     pub(crate) const NEW: u32 = u32::MAX;
 
-    /// A contact that was not there in the last frame.
-    pub(crate) fn new(owner: u32, other: u32, gap: i32) -> Self {
-        Self { owner, other, cached: Self::NEW, gap }
-    }
-
     /// Whether the surfaces touched before the step, or have not parted yet.
     #[inline(always)]
     pub(crate) fn is_touching(&self) -> bool {
