@@ -52,6 +52,7 @@ fn record(broken: Option<u32>, ending: Option<Ending>) -> (Vec<u8>, Vec<usize>) 
             20 => Some((1, Notice::TakenOver)),
             21..25 => Some((1, Notice::PlayedFor)),
             25 => Some((1, Notice::Gone)),
+            28 => Some((1, Notice::Returned)),
             _ => None,
         };
         if let Some((player, notice)) = notice {
@@ -62,6 +63,7 @@ fn record(broken: Option<u32>, ending: Option<Ending>) -> (Vec<u8>, Vec<usize>) 
                 Notice::Surrendered => toy.player_surrendered(player, Turn(turn)),
                 Notice::TakenOver => toy.player_taken_over(player, Turn(turn)),
                 Notice::PlayedFor => toy.play_for(player, Turn(turn)),
+                Notice::Returned => toy.player_returned(player, Turn(turn)),
             }
         }
         for player in (0..3).map(PlayerId) {

@@ -65,10 +65,13 @@ pub enum Notice {
     TakenOver,
     /// [`crate::Simulation::play_for`].
     PlayedFor,
+    /// [`crate::Simulation::player_returned`].
+    Returned,
 }
 
 impl Notice {
-    pub(crate) const ALL: [Self; 4] = [Self::Gone, Self::Surrendered, Self::TakenOver, Self::PlayedFor];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Gone, Self::Surrendered, Self::TakenOver, Self::PlayedFor, Self::Returned];
 }
 
 /// How a recording ended.

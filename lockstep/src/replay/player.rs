@@ -222,6 +222,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
                         Notice::Surrendered => self.game.player_surrendered(player, turn),
                         Notice::TakenOver => self.game.player_taken_over(player, turn),
                         Notice::PlayedFor => self.game.play_for(player, turn),
+                        Notice::Returned => self.game.player_returned(player, turn),
                     }
                 }
                 Err(error) => {

@@ -10,6 +10,9 @@ use crate::value::ids::{PlayerId, Turn};
 /// Store what [`Recorded::take_bytes`] returns whenever convenient, for example once per second. The pieces in order are the file. Call
 /// [`Recorded::finish`] before the last piece.
 ///
+/// A replay begins with the first turn. So a peer that joins a running match records nothing ([`Recorded::is_recording`]); the file of a peer
+/// that was there from the beginning covers the whole match.
+///
 /// ```
 /// # use testudo_lockstep::state::{self, State, StateError, Visit};
 /// use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
@@ -41,6 +44,7 @@ pub struct Recorded<S> {
     recorder: Recorder,
     keyframe_every: u32,
     scratch: Vec<u8>,
+    is_recording: bool,
 }
 
 impl<S: Simulation + State> Recorded<S> {
@@ -51,7 +55,7 @@ impl<S: Simulation + State> Recorded<S> {
     #[must_use]
     pub fn new(game: S, header: &ReplayHeader) -> Self {
         let recorder = Recorder::new(header);
-        Self { game, recorder, keyframe_every: Self::KEYFRAME_EVERY, scratch: Vec::new() }
+        Self { game, recorder, keyframe_every: Self::KEYFRAME_EVERY, scratch: Vec::new(), is_recording: true }
     }
 
     /// Keeps the whole state every `turns` turns, so that players of the replay can jump. 0: never.
@@ -82,6 +86,12 @@ impl<S: Simulation + State> Recorded<S> {
         &mut self.recorder
     }
 
+    /// Whether this game still records. False after the state of a running match was loaded into it.
+    #[must_use]
+    pub fn is_recording(&self) -> bool {
+        self.is_recording
+    }
+
     /// The bytes recorded since the last call. Append them to the file.
     #[must_use = "bytes that are taken and not stored are missing in the file"]
     pub fn take_bytes(&mut self) -> Vec<u8> {
@@ -90,7 +100,15 @@ impl<S: Simulation + State> Recorded<S> {
 
     /// Ends the recording; the last bytes are ready for [`Recorded::take_bytes`].
     pub fn finish(&mut self, ending: Ending) {
-        self.recorder.end(ending);
+        if self.is_recording {
+            self.recorder.end(ending);
+        }
+    }
+
+    fn note(&mut self, player: PlayerId, notice: Notice) {
+        if self.is_recording {
+            self.recorder.notice(player, notice);
+        }
     }
 
     /// Returns the game and the recorder.
@@ -104,12 +122,16 @@ impl<S: Simulation + State> Simulation for Recorded<S> {
     type Action = S::Action;
 
     fn apply(&mut self, player: PlayerId, action: &S::Action) {
-        self.recorder.action(player, action);
+        if self.is_recording {
+            self.recorder.action(player, action);
+        }
         self.game.apply(player, action);
     }
 
     fn step(&mut self, frames_per_second: u32) {
-        self.recorder.frame(frames_per_second);
+        if self.is_recording {
+            self.recorder.frame(frames_per_second);
+        }
         self.game.step(frames_per_second);
     }
 
@@ -119,6 +141,9 @@ impl<S: Simulation + State> Simulation for Recorded<S> {
 
     fn turn_ended(&mut self, turn: Turn, checksum: u64) {
         self.game.turn_ended(turn, checksum);
+        if !self.is_recording {
+            return;
+        }
         self.recorder.end_turn(checksum);
         if self.keyframe_every > 0 && self.recorder.turns().is_multiple_of(self.keyframe_every) {
             state::save(&mut self.game, &mut self.scratch);
@@ -131,23 +156,37 @@ impl<S: Simulation + State> Simulation for Recorded<S> {
     }
 
     fn player_gone(&mut self, player: PlayerId, turn: Turn) {
-        self.recorder.notice(player, Notice::Gone);
+        self.note(player, Notice::Gone);
         self.game.player_gone(player, turn);
     }
 
     fn player_surrendered(&mut self, player: PlayerId, turn: Turn) {
-        self.recorder.notice(player, Notice::Surrendered);
+        self.note(player, Notice::Surrendered);
         self.game.player_surrendered(player, turn);
     }
 
     fn player_taken_over(&mut self, player: PlayerId, turn: Turn) {
-        self.recorder.notice(player, Notice::TakenOver);
+        self.note(player, Notice::TakenOver);
         self.game.player_taken_over(player, turn);
     }
 
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
-        self.recorder.notice(player, Notice::PlayedFor);
+        self.note(player, Notice::PlayedFor);
         self.game.play_for(player, turn);
+    }
+
+    fn player_returned(&mut self, player: PlayerId, turn: Turn) {
+        self.note(player, Notice::Returned);
+        self.game.player_returned(player, turn);
+    }
+
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        self.game.save_state(out)
+    }
+
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        self.is_recording = false;
+        self.game.load_state(bytes)
     }
 
     fn result(&self) -> Option<u32> {

@@ -16,7 +16,7 @@ pub(crate) struct Story {
     departures: Vec<Departure>,
 }
 
-/// A player gives no orders from a turn on.
+/// A player gives no orders from a turn on, or is back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Departure {
     pub(crate) turn: u32,
@@ -45,14 +45,16 @@ impl Story {
         &self.orders
     }
 
-    /// Players who left, in order.
+    /// Players who left or came back, in order.
     pub(crate) fn departures(&self) -> &[Departure] {
         &self.departures
     }
 
     fn note(&mut self, turn: u32, player: PlayerId, notice: Notice) {
         let player = player.0;
-        let is_new = !self.departures.iter().any(|known| known.player == player);
+        let last = self.departures.iter().rev().find(|known| known.player == player);
+        let is_away = last.is_some_and(|last| last.notice != Notice::Returned);
+        let is_new = is_away == (notice == Notice::Returned);
         if is_new && self.departures.len() < DEPARTURES_MAX {
             self.departures.push(Departure { turn, player, notice });
         }

@@ -135,6 +135,7 @@ fn marks(course: &Course) -> Vec<Mark> {
             Notice::Surrendered => "gave up",
             Notice::Gone => "left",
             Notice::TakenOver | Notice::PlayedFor => "left: a bot plays on",
+            Notice::Returned => "is back",
         };
         let text = format!("player {} {what}", left.player + 1);
         marks.push(Mark { turn: left.turn, color: army(left.player), text });
