@@ -29,6 +29,8 @@ pub(crate) enum MatchError {
     Bind { address: SocketAddr, error: std::io::Error },
     /// The socket broke.
     Socket(std::io::Error),
+    /// The system gives no random numbers.
+    Randomness(String),
     /// A replay file cannot be written or played.
     Replay { path: std::path::PathBuf, what: String },
 }
@@ -62,8 +64,18 @@ impl fmt::Display for MatchError {
                 after.as_millis() / 1_000
             ),
             Self::Invitation(error) => write!(f, "{error}"),
+            Self::Bind { address, error } if error.kind() == std::io::ErrorKind::AddrInUse => {
+                write!(
+                    f,
+                    "cannot listen on {address}: another program has this port; choose another one, or 0"
+                )
+            }
+            Self::Bind { address, error } if address.is_ipv6() => {
+                write!(f, "cannot listen on {address}: {error}; without IPv6 use 0.0.0.0:0")
+            }
             Self::Bind { address, error } => write!(f, "cannot listen on {address}: {error}"),
             Self::Socket(error) => write!(f, "the network failed: {error}"),
+            Self::Randomness(what) => write!(f, "the system gives no random numbers: {what}"),
             Self::Replay { path, what } => write!(f, "{}: {what}", path.display()),
         }
     }
@@ -89,19 +101,39 @@ impl From<FaultError> for MatchError {
     }
 }
 
-/// Why there is no invitation.
+/// Why nobody lets us in.
 #[derive(Debug)]
 pub(crate) enum InvitationError {
     /// Nobody has answered.
     NoAnswer { host: SocketAddr },
+    /// There is no sealed connection, for this reason.
+    Lost { why: String },
     /// Every place is taken.
     Full { host: SocketAddr },
     /// The match has more units than the guest grants memory for.
     TooLarge { units: u32, units_max: u32 },
-    /// The host speaks another protocol version.
+    /// The other side speaks another protocol version.
     Version { theirs: u16 },
-    /// The host plays on a map that this program does not have.
-    Map { host: SocketAddr },
+    /// The match is on a map that this program does not have.
+    Map,
+    /// The match has other rules.
+    Content,
+    /// The code opens no place.
+    WrongSecret,
+    /// The player was removed by the host.
+    Removed,
+    /// The match is over.
+    Over,
+    /// The relay has as many rooms as it may have.
+    TooManyRooms,
+    /// The relay takes nobody any more.
+    GoingAway,
+    /// The answer makes no sense.
+    NotUnderstood,
+    /// The code opens a place to play, and not to watch.
+    NotForWatching,
+    /// The save from which the match goes on cannot be used, for this reason.
+    Save { what: String },
     /// The socket broke.
     Socket(std::io::Error),
 }
@@ -112,16 +144,35 @@ impl fmt::Display for InvitationError {
             Self::NoAnswer { host } => {
                 write!(f, "nobody at {host} answered within {} s", ANSWER_WAIT.as_millis() / 1_000)
             }
+            Self::Lost { why } => f.write_str(why),
             Self::Full { host } => write!(f, "every place at {host} is taken"),
             Self::TooLarge { units, units_max } => {
                 write!(f, "the match has {units} units, this player takes {units_max} at most (--units-max)")
             }
             Self::Version { theirs } => {
-                write!(f, "the host speaks protocol version {theirs}, this program speaks {PROTOCOL_VERSION}")
+                write!(
+                    f,
+                    "the other side speaks protocol version {theirs}, this program speaks {PROTOCOL_VERSION}: use the same version"
+                )
             }
-            Self::Map { host } => {
-                write!(f, "{host} plays on a map of its own: join with the same file, --map FILE")
+            Self::Map => write!(f, "the match is on a map of its own: join with the same file, --map FILE"),
+            Self::Content => {
+                write!(f, "the other side plays by other rules: use the same version of this program")
             }
+            Self::WrongSecret => write!(f, "this code opens no place there: ask for a new code"),
+            Self::Removed => write!(f, "the host has removed this player"),
+            Self::Over => write!(f, "the match is over"),
+            Self::TooManyRooms => {
+                write!(f, "the relay has no free room: try again later, or use another relay")
+            }
+            Self::GoingAway => write!(f, "the relay is about to end: use another relay"),
+            Self::NotUnderstood => {
+                write!(f, "the answer was not understood: use the same version of this program")
+            }
+            Self::NotForWatching => {
+                write!(f, "this code is a player's: to watch, ask for the code after \"watch:\"")
+            }
+            Self::Save { what } => write!(f, "the saved match cannot be resumed: {what}"),
             Self::Socket(error) => write!(f, "the network failed: {error}"),
         }
     }

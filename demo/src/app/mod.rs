@@ -1,7 +1,7 @@
 //! Running matches: the only part of the demo that reads the clock or touches the network. It prints nothing.
 //!
 //! From the bottom: `terms`, `clock` and `error`; `watch` is one peer's copy of a match, with comparison, recording and measurement;
-//! `local` runs all peers in this process, `online` one of them over UDP; `cubes` is the other scene; `playback` plays replays.
+//! `local` runs all peers in this process, `online` one of them over a network; `cubes` is the other scene; `playback` plays replays.
 
 mod clock;
 mod cubes;
@@ -9,7 +9,8 @@ mod error;
 pub(crate) mod interrupt;
 mod local;
 pub(crate) mod maps;
-mod online;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod online;
 pub(crate) mod playback;
 #[cfg(test)]
 mod relay;
@@ -27,8 +28,11 @@ pub(crate) use local::simulated::{SimulatedMatch, play};
 pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use local::soak::{SoakOutcome, soak};
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use online::network::NetworkMatch;
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use online::news::{Diagnosis, News};
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use online::seat::{ReplayFile, Seat, SeatOptions};
 pub(crate) use terms::{TURNS_MAX, Terms};
 pub(crate) use watch::client::Fault;

@@ -34,9 +34,9 @@ pub(crate) enum Command {
     Headless(Headless),
     /// Glenn Fiedler's cubes in a window: two simulations two seconds apart; only keys cross the network
     Cubes(Cubes),
-    /// Host a match over UDP and play as player 0
+    /// Host a match and play as player 0
     Host(Host),
-    /// Join a match over UDP
+    /// Join a match as a player or as a watcher
     Join(Join),
     /// Measure the physics on its standard scenes: speed, overlaps, memory, snapshots
     Bench(Bench),
@@ -272,11 +272,27 @@ pub(crate) struct Netbench {
     pub(crate) plot: Option<PathBuf>,
 }
 
+/// Prints "join P: CODE" for each free place, and "watch: CODE". A code opens one place; the same code brings its player back after a crash.
 #[derive(Debug, Args)]
 pub(crate) struct Host {
-    /// Address to listen on; port 0 takes a free one
+    /// Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:0, or [::]:0 with IPv6
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(crate) bind: SocketAddr,
+    /// Play through a relay, which printed this code; this machine needs no open port
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["bind", "plain", "resume"])]
+    pub(crate) relay: Option<String>,
+    /// Plain UDP without a seal, for tests and networks in which everybody is trusted: whoever knows the address can come
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// Go on with a saved match; it decides players, units, turns, seed and map
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "units", "turns", "seed"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// No bot plays for a lost player: the match pauses, then goes on without the player
+    #[arg(long)]
+    pub(crate) no_bots: bool,
+    /// A bot plays for a lost player until that player is back (this is the default)
+    #[arg(long, conflicts_with = "no_bots")]
+    pub(crate) bots_take_over: bool,
     #[command(flatten)]
     pub(crate) game: Match,
     /// Length of turns: constant (default without a window), or as long as the network needs (default in a window)
@@ -288,9 +304,15 @@ pub(crate) struct Host {
 
 #[derive(Debug, Args)]
 pub(crate) struct Join {
-    /// Address of the host, as it printed it: an IP address or a name, and a port
-    #[arg(value_name = "HOST:PORT", value_parser = host_and_port)]
-    pub(crate) host: String,
+    /// The code that the host printed; with --plain the host's address or name, and a port
+    #[arg(value_name = "CODE")]
+    pub(crate) code: String,
+    /// Watch instead of playing: the code after "watch:" is needed
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Plain UDP without a seal
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// The host's map, if it is not a built-in one
     #[arg(long, value_name = "NAME|FILE", value_parser = ground)]
     pub(crate) map: Option<Ground>,
@@ -320,6 +342,9 @@ pub(crate) struct Soak {
 /// The player's options.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Seat {
+    /// Name that the others see, up to 24 bytes
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub(crate) name: String,
     /// If this copy differs from others, write a report for people, with the JSON object at its end
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -402,12 +427,6 @@ fn bot(text: &str) -> Result<Pilot, String> {
         "idle" => Ok(Pilot::Person),
         _ => Err("easy, normal, hard or idle is needed".into()),
     }
-}
-
-fn host_and_port(text: &str) -> Result<String, String> {
-    let is_sound =
-        text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
-    if is_sound { Ok(text.into()) } else { Err("a host and a port are needed, as in localhost:4000".into()) }
 }
 
 fn speed(text: &str) -> Result<f64, String> {

@@ -1,13 +1,22 @@
 //! `host` and `join`.
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::mpsc::{self, Receiver};
 
 use indicatif::ProgressBar;
-use testudo_lockstep::Pace;
+use testudo_lockstep::transport::sealed::JoinCode;
+use testudo_lockstep::{EndReason, Identity, Pace, PlayerId};
 
 use crate::app::interrupt;
+use crate::app::online::agreement::Agreement;
+use crate::app::online::codes::Codes;
+use crate::app::online::name::Name;
+use crate::app::online::network::{Way, Wish};
+use crate::app::online::saves::Save;
+use crate::app::online::seat::start::Hosting;
 use crate::app::{
-    Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, SeatOptions, TURNS_MAX, Terms,
+    Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, Seat as OnlineSeat, SeatOptions,
+    TURNS_MAX,
 };
 use crate::cli::args::{Host, Join, PaceArg, Seat};
 use crate::cli::headless::{progress_bar, terms};
@@ -17,27 +26,38 @@ use crate::cli::{Failed, print, print_json, save_difference};
 use crate::game::BodyField;
 use crate::view::{self, WindowError};
 
+/// Typed lines that wait.
+const LINES_MAX: usize = 16;
+
 /// The bit that `join --corrupt` flips: 1/32 of a unit.
 const REHEARSED_BIT: u32 = 11;
 
 pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     let seat = &options.seat;
-    let turns = options.game.turns.or((!seat.headless).then_some(TURNS_MAX));
+    let wanted = seat_options(seat, None);
+    if let Some(relay) = &options.relay {
+        let (relay, agreement) = (code(relay)?, agreement(options));
+        let start = move || NetworkMatch::open(relay, agreement, wanted);
+        return run(seat, json, "hosted through a relay", start);
+    }
+    let save = options.resume.as_deref().map(Save::open).transpose()?;
+    let agreement = save.as_ref().map_or_else(|| agreement(options), |save| save.agreement);
+    let hosting = Hosting { agreement, bind: options.bind, is_sealed: !options.plain, save };
+    let network = if options.plain { "hosted over plain UDP, not sealed" } else { "hosted, sealed" };
+    run(seat, json, network, move || NetworkMatch::host(&hosting, wanted))
+}
+
+fn agreement(options: &Host) -> Agreement {
+    let is_headless = options.seat.headless;
+    let turns = options.game.turns.or((!is_headless).then_some(TURNS_MAX));
     let terms = terms(&crate::cli::args::Match { turns, ..options.game });
     let pace = match options.pace {
         Some(PaceArg::Fixed) => Pace::Fixed,
         Some(PaceArg::Adaptive) => Pace::Adaptive,
-        None if seat.headless => Pace::Fixed,
+        None if is_headless => Pace::Fixed,
         None => Pace::Adaptive,
     };
-    let (bind, wanted) = (options.bind, seat_options(seat, None));
-    let start = move || NetworkMatch::host(&terms, pace, bind, wanted);
-    let invite = move |news: &News| {
-        if let News::Listening(address) = news {
-            print_invitations(*address, &terms);
-        }
-    };
-    run(seat, json, "hosted over UDP", start, invite)
+    Agreement::new(&terms, pace, !options.no_bots)
 }
 
 pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
@@ -48,10 +68,31 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
         field: BodyField::PositionX,
         bit: REHEARSED_BIT,
     });
-    let (host, wanted) = (resolved(&options.host)?, seat_options(&options.seat, fault));
-    let units_max = options.units_max;
-    let start = move || NetworkMatch::join(host, units_max, wanted);
-    run(&options.seat, json, &format!("joined over UDP at {host}"), start, |_| {})
+    let (way, network) = if options.plain {
+        let host = resolved(&options.code)?;
+        (Way::Plain(host), format!("joined over plain UDP at {host}, not sealed"))
+    } else {
+        let code = code(&options.code)?;
+        let at = code.addresses().first().map_or(String::new(), |address| format!(" at {address}"));
+        (Way::Sealed(code), format!("joined{at}, sealed"))
+    };
+    let wish = Wish { way, watches: options.watch, units_max: options.units_max };
+    let mut seat = options.seat.clone();
+    if options.watch {
+        // Nobody plays here.
+        seat.bot = seat.bot.or(Some(Pilot::Person));
+    }
+    let wanted = seat_options(&seat, fault);
+    run(&seat, json, &network, move || NetworkMatch::join(wish, wanted))
+}
+
+/// A join code, or a sentence about what is wrong with it.
+fn code(text: &str) -> Result<JoinCode, Failed> {
+    text.parse().map_err(|error| {
+        let is_address = host_and_port(text).is_ok();
+        let hint = if is_address { ": an address is joined with --plain" } else { "" };
+        Failed::usage(format!("{error}{hint}"))
+    })
 }
 
 /// Plays in a window or without one, and prints the outcome.
@@ -60,7 +101,6 @@ fn run(
     json: bool,
     network: &str,
     start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
-    tell: impl Fn(&News) + 'static,
 ) -> Result<bool, Failed> {
     interrupt::watch();
     let outcome = match (seat.headless, seat.bot.is_some()) {
@@ -72,15 +112,25 @@ fn run(
         }
         (true, true) => {
             let bar = progress_bar("turn", 0);
-            let outcome = start()?.play(|news| {
-                tell(&news);
+            let typed = typed();
+            let say = |line: &str| bar.suspend(|| eprintln!("{line}"));
+            let tell = |game: &NetworkMatch, news: News| {
+                line(game.seat(), &news).iter().for_each(|line| say(line));
                 show(&bar, news);
+            };
+            let outcome = start()?.play(tell, |game| {
+                if let (Ok(words), Some(seat)) = (typed.try_recv(), game.seat_mut()) {
+                    say(&obey(&words, seat));
+                }
             });
             bar.finish_and_clear();
             outcome?
         }
         (false, _) => {
             let log = log_file(seat.log_orders.as_deref())?;
+            let tell = |game: &NetworkMatch, news: &News| {
+                line(game.seat(), news).into_iter().for_each(|line| eprintln!("{line}"));
+            };
             view::open_network(start, log, tell).map_err(|error| match error {
                 WindowError::NoDisplay(why) => {
                     Failed::usage(format!("there is no window ({why}): use --bot --headless"))
@@ -103,7 +153,10 @@ fn print_outcome(outcome: Option<&Outcome>, seat: &Seat, json: bool, network: &s
     let report = Report::new(outcome, true);
     print(&report, json, network);
     save_difference(&report, seat.report.as_deref(), seat.replay.as_deref())?;
-    Ok(report.checksums_agree)
+    if let Some(error) = &report.error {
+        eprintln!("testudo: {error}{}", report.how_to_resume());
+    }
+    Ok(report.checksums_agree && report.error.is_none())
 }
 
 fn seat_options(seat: &Seat, fault: Option<Fault>) -> SeatOptions {
@@ -113,11 +166,12 @@ fn seat_options(seat: &Seat, fault: Option<Fault>) -> SeatOptions {
         None if seat.no_replay => ReplayFile::None,
         None => ReplayFile::In("replays".into()),
     };
-    SeatOptions { pilot, replay, fault }
+    SeatOptions { pilot, replay, fault, name: Name::cleaned(&seat.name) }
 }
 
-/// The address of a name. IPv4 addresses come first, because a host listens on one by default.
+/// The address of a name and a port. IPv4 addresses come first, because a host listens on one by default.
 fn resolved(name: &str) -> Result<SocketAddr, Failed> {
+    host_and_port(name)?;
     let unknown = |why: String| Failed { code: 1, sentence: format!("{name}: {why}") };
     let addresses = name.to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
     let mut addresses: Vec<SocketAddr> = addresses.collect();
@@ -125,10 +179,115 @@ fn resolved(name: &str) -> Result<SocketAddr, Failed> {
     addresses.first().copied().ok_or_else(|| unknown("this name has no address".into()))
 }
 
-fn print_invitations(address: SocketAddr, terms: &Terms) {
-    for player in 1..terms.setup.players {
-        eprintln!("join {player}: {address}");
+fn host_and_port(text: &str) -> Result<(), Failed> {
+    let is_sound =
+        text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if is_sound {
+        Ok(())
+    } else {
+        Err(Failed::usage(format!("'{text}': a host and a port are needed, as in localhost:4000")))
     }
+}
+
+/// Lines that are typed on the terminal.
+fn typed() -> Receiver<String> {
+    let (sender, receiver) = mpsc::sync_channel(LINES_MAX);
+    // It ends with the input, or with the program.
+    let _ = std::thread::Builder::new().name("input".into()).spawn(move || {
+        for line in std::io::stdin().lines() {
+            if !line.is_ok_and(|line| sender.send(line).is_ok()) {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Does what a typed line asks for, and says what became of it.
+fn obey(words: &str, seat: &mut OnlineSeat) -> String {
+    let mut words = words.split_whitespace();
+    match (words.next(), words.next()) {
+        (Some("who"), None) => who(seat),
+        (Some("kick"), Some(number)) => {
+            let player =
+                number.parse().ok().filter(|number| *number < seat.terms().setup.players).map(PlayerId);
+            match player {
+                Some(player) if seat.kick(player) => format!("{} is removed", seat.roll().called(player)),
+                Some(_) => "only the host can remove another player".into(),
+                None => format!("there is no player {number}"),
+            }
+        }
+        (None, _) => String::new(),
+        _ => "type: who, or kick PLAYER".into(),
+    }
+}
+
+/// Who is here and how well connected, one line for each player.
+fn who(seat: &OnlineSeat) -> String {
+    let lines = (0..seat.terms().setup.players).map(PlayerId).map(|player| {
+        let report = seat.session().player_report(player);
+        let state = match () {
+            () if player == seat.player() && !seat.is_watching() => "this is you".into(),
+            () if !seat.roll().is_here(player) => "away".into(),
+            () => format!("here, {} ms, delayed {} turns", report.network_ms, report.delayed_turns),
+        };
+        format!("{}: {state}", seat.roll().called(player))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What other players need, one line for each place.
+fn invitations(codes: &Codes) -> String {
+    let mut lines: Vec<String> =
+        codes.players.iter().map(|(player, code)| format!("join {player}: {code}")).collect();
+    lines.push(format!("watch: {}", codes.watch));
+    if !codes.is_sealed {
+        lines.push("not sealed: whoever knows the address can come, read and forge (--plain)".into());
+    }
+    lines.join("\n")
+}
+
+/// The line on a terminal about what has happened, if it is worth one.
+fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
+    let called =
+        |player: PlayerId| seat.map_or_else(|| format!("player {player}"), |seat| seat.roll().called(player));
+    Some(match news {
+        News::Listening(codes) => invitations(codes),
+        News::NewCode { player, code } => format!("join {player}: {code}"),
+        News::Joined(player) => format!("{} is here", called(*player)),
+        News::Watcher => "somebody watches".into(),
+        News::WatcherGone => "a watcher is gone".into(),
+        News::Gone { player, reason, is_taken_over } => {
+            let why = match reason {
+                EndReason::Left => "has left",
+                EndReason::Dropped => "is lost",
+                EndReason::Surrendered => "has given up",
+                EndReason::HandedOver => "has handed over",
+            };
+            let then = if *is_taken_over { ": a bot plays on" } else { "" };
+            format!("{} {why}{then}", called(*player))
+        }
+        News::Back(player) => format!("{} is back", called(*player)),
+        News::State { percent } => format!("getting the state: {percent} %"),
+        News::CameIn { turn } => format!("the state of turn {turn} is here; catching up"),
+        News::CaughtUp { turn } => format!("caught up in turn {turn}"),
+        News::ComingBack => "the connection is lost: asking for the place again".into(),
+        News::Fingerprint(fingerprint) => format!("fingerprint of the players' keys: {fingerprint}"),
+        News::Liars(suspects) => {
+            format!("two statements contradict each other; one of these lies: {}", whom(suspects))
+        }
+        News::Started => "everybody is here".into(),
+        _ => return None,
+    })
+}
+
+fn whom(suspects: &[Identity]) -> String {
+    let names = suspects.iter().map(|suspect| match suspect {
+        Identity::Player(player) => format!("player {player}"),
+        Identity::Spectator => "a watcher".into(),
+        Identity::Relay => "the relay".into(),
+    });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn show(bar: &ProgressBar, news: News) {
@@ -136,9 +295,8 @@ fn show(bar: &ProgressBar, news: News) {
         News::Listening(_) => bar.set_message("waiting for players"),
         News::Seated { terms, player } => {
             bar.set_length(terms.turns.into());
-            bar.set_message(format!("as player {player}"));
+            bar.set_message(player.map_or("watching".into(), |player| format!("as player {player}")));
         }
-        News::Joined(player) => bar.set_message(format!("player {player} is here")),
         News::Turn(turn) => {
             bar.set_position(turn.into());
             bar.set_message("");
@@ -147,7 +305,7 @@ fn show(bar: &ProgressBar, news: News) {
             let names: Vec<String> = players.iter().map(ToString::to_string).collect();
             bar.set_message(format!("waiting for player {}", names.join(", ")));
         }
-        News::Gone { player, .. } => bar.set_message(format!("player {player} is gone")),
-        News::Started | News::Ran { .. } | News::Paused { .. } | News::Differs(_) => {}
+        News::State { percent } => bar.set_message(format!("getting the state: {percent} %")),
+        _ => {}
     }
 }

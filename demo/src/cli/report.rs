@@ -40,6 +40,17 @@ pub(crate) struct Report {
     kills: Vec<u32>,
     /// The player who has won; null if nobody has won yet.
     winner: Option<u8>,
+    /// How often a player was lost, and how often one came back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    players_lost: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    players_back: Option<u32>,
+    /// Why the match ended before its time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    /// The file from which it can be resumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    save: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     desync: Option<DesyncReport>,
 }
@@ -80,7 +91,7 @@ impl Report {
             player: outcome.player,
             units: setup.units,
             turns: outcome.terms.turns,
-            frames: clients.first().map_or(0, |client| client.steps),
+            frames: outcome.frames.unwrap_or_else(|| clients.first().map_or(0, |client| client.steps)),
             seed: setup.seed,
             final_checksum: checksums.first().map_or(String::new(), |&checksum| hex(checksum)),
             checksums_agree: outcome.divergent_turn.is_none()
@@ -103,7 +114,19 @@ impl Report {
             contacts_mean: outcome.contacts_mean,
             kills: outcome.kills.clone(),
             winner: outcome.winner,
+            players_lost: outcome.players_lost.map(|(lost, _)| lost),
+            players_back: outcome.players_lost.map(|(_, back)| back),
+            error: outcome.ended_early.clone(),
+            save: outcome.save.as_ref().map(|path| path.display().to_string()),
             desync: desync_report(outcome),
+        }
+    }
+
+    /// What to do with a match that ended early, as the end of a sentence.
+    pub(crate) fn how_to_resume(&self) -> String {
+        match &self.save {
+            Some(file) => format!("; it can go on: testudo host --resume {file}"),
+            None => String::new(),
         }
     }
 

@@ -10,6 +10,7 @@ mod cubes;
 mod headless;
 mod network;
 mod replay;
+mod returning;
 mod run;
 mod soak;
 mod window;

@@ -1,4 +1,4 @@
-//! `host` and `join`: separate processes over UDP on loopback, free ports only.
+//! `host` and `join`: separate processes on loopback, free ports only. Sealed, unless a test says otherwise.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::run::{program, run, run_json};
 
 /// A process that does not outlive its test.
-struct Process {
-    child: Child,
+pub(crate) struct Process {
+    pub(crate) child: Child,
     stderr: BufReader<ChildStderr>,
 }
 
@@ -39,28 +39,65 @@ impl Drop for Growing {
 }
 
 impl Process {
-    fn start(arguments: &str) -> Self {
+    pub(crate) fn start(arguments: &str) -> Self {
         Self::with_replay(&format!("{arguments} --no-replay"))
     }
 
-    fn with_replay(arguments: &str) -> Self {
+    pub(crate) fn with_replay(arguments: &str) -> Self {
         let mut command = program(&format!("{arguments} --bot --headless --json"));
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
         let stderr = BufReader::new(child.stderr.take().expect("piped"));
         Self { child, stderr }
     }
 
-    /// The next join string that a host prints, and for which place.
-    fn invitation(&mut self) -> (u32, String) {
+    /// The next line on standard error.
+    pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.stderr.read_line(&mut line).expect("a line");
+        line
+    }
+
+    /// Waits for a line that contains this.
+    pub(crate) fn wait_for(&mut self, part: &str) -> String {
+        let mut before = String::new();
+        loop {
+            let line = self.line();
+            assert!(!line.is_empty(), "it ended before {part:?} after:\n{before}");
+            if line.contains(part) {
+                return line;
+            }
+            before.push_str(&line);
+        }
+    }
+
+    /// What it prints after `watch: `.
+    pub(crate) fn watch_code(&mut self) -> String {
+        self.wait_for("watch: ").trim_end().trim_start_matches("watch: ").to_owned()
+    }
+
+    /// Asks it to end in good order.
+    #[cfg(unix)]
+    pub(crate) fn terminate(&self) {
+        let id = self.child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+
+    /// The next join string that a host prints, and for which place.
+    pub(crate) fn invitation(&mut self) -> (u32, String) {
+        let line = self.line();
         let rest = line.strip_prefix("join ").unwrap_or_else(|| panic!("no invitation: {line:?}"));
         let (place, string) = rest.trim_end().split_once(": ").expect("join P: STRING");
         (place.parse().expect("a number"), string.to_owned())
     }
 
     /// Exit code and JSON object.
-    fn end(mut self) -> (i32, Value) {
+    pub(crate) fn end(mut self) -> (i32, Value) {
         let mut stdout = String::new();
         self.child.stdout.take().expect("piped").read_to_string(&mut stdout).expect("UTF-8");
         let code = self.child.wait().expect("it ends").code().unwrap_or(-1);
@@ -79,12 +116,18 @@ impl Drop for Process {
 
 #[test]
 fn three_processes_play_the_match_that_one_process_plays() {
+    for plain in ["", "--plain"] {
+        play_in_three_processes(plain);
+    }
+}
+
+fn play_in_three_processes(plain: &str) {
     let game = "--players 3 --units 12 --turns 10 --seed 5";
-    let mut host = Process::start(&format!("host {game}"));
+    let mut host = Process::start(&format!("host {plain} {game}"));
     let invitations = [host.invitation(), host.invitation()];
     assert_eq!([invitations[0].0, invitations[1].0], [1, 2], "one line for each free place");
     let joined: Vec<Process> =
-        invitations.iter().map(|(_, string)| Process::start(&format!("join {string}"))).collect();
+        invitations.iter().map(|(_, string)| Process::start(&format!("join {plain} {string}"))).collect();
     let (code, hosted) = host.end();
     assert_eq!(code, 0, "{hosted}");
     let alone = run_json(&format!("headless --pace fixed {game}"), 0);
@@ -119,15 +162,15 @@ fn a_difference_between_two_processes_is_named_to_the_number() {
     assert_eq!(value(0) ^ value(1), 1 << 11, "the flipped bit: {report}");
     let (code, report) = host.end();
     assert_eq!((code, &report["first_divergent_turn"]), (1, &3.into()), "{report}");
-    let bad = run("join 127.0.0.1:0 --bot --headless --corrupt 3");
+    let bad = run("join --plain 127.0.0.1:0 --bot --headless --corrupt 3");
     assert_eq!(bad.code, 2, "{bad:?}");
 }
 
 #[test]
 fn whoever_finds_no_place_is_told_so() {
-    let mut host = Process::start("host --players 2 --units 2 --turns 5");
+    let mut host = Process::start("host --plain --players 2 --units 2 --turns 5");
     let (_, string) = host.invitation();
-    let guests = [0, 1].map(|_| Process::start(&format!("join {string}")));
+    let guests = [0, 1].map(|_| Process::start(&format!("join --plain {string}")));
     let mut codes = guests.map(|guest| {
         let (code, report) = guest.end();
         assert!(code == 0 || report["error"].is_string(), "{report}");
@@ -146,16 +189,16 @@ fn a_match_alone_needs_nobody() {
 
 #[test]
 fn a_name_leads_to_the_host_as_its_address_does() {
-    let mut host = Process::start("host --players 2 --units 3 --turns 5");
+    let mut host = Process::start("host --plain --players 2 --units 3 --turns 5");
     let (_, address) = host.invitation();
     let port = address.rsplit_once(':').expect("a port").1;
-    let (code, report) = Process::start(&format!("join localhost:{port}")).end();
+    let (code, report) = Process::start(&format!("join --plain localhost:{port}")).end();
     assert_eq!(code, 0, "{report}");
     assert_eq!(host.end().0, 0);
-    let unknown = run("join no-such-host.invalid:4000 --bot --headless");
+    let unknown = run("join --plain no-such-host.invalid:4000 --bot --headless");
     assert_eq!((unknown.code, unknown.stderr.lines().count()), (1, 1), "{unknown:?}");
     for wrong in ["localhost", "localhost:", ":4000", "localhost:070000"] {
-        let ended = run(&format!("join {wrong} --bot --headless"));
+        let ended = run(&format!("join --plain {wrong} --bot --headless"));
         assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{ended:?}");
         assert!(ended.stderr.contains("as in localhost:"), "an example: {ended:?}");
     }
@@ -204,9 +247,7 @@ fn a_signal_ends_a_match_in_good_order() {
     let mut guest = Process::start(&format!("join {string}"));
     replay.wait();
     for process in [&mut guest, &mut host] {
-        let id = process.child.id().to_string();
-        let sent = std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
-        assert!(sent.success());
+        process.terminate();
         let status = process.child.wait().expect("it ends");
         assert_eq!(status.code(), Some(0), "no signal has killed it: {status:?}");
     }

@@ -17,6 +17,8 @@ pub(crate) fn program(arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_testudo"));
     command.args(arguments.split_whitespace()).stdin(Stdio::null());
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    // The player's key stays out of the home folder.
+    command.env("XDG_STATE_HOME", std::env::temp_dir().join("testudo-test-state"));
     command
 }
 

@@ -47,15 +47,15 @@ part() {
 began() {
   start host host --units 20 --seed 1
   patiently noted '"event":"listening"'
-  address=$(sed -n 's/^join 1: //p' err)
-  [[ -n $address ]] || fail "the host does not say where it listens: $(cat err)"
-  said "\"listening\",\"value\":\"$address\"" || fail "the window says another address than $address"
+  code=$(sed -n 's/^join 1: //p' err)
+  [[ -n $code ]] || fail "the host does not say how others join: $(cat err)"
+  said "\"codes\",\"value\":\[\"$code\"\]" || fail "the window has another code than $code"
 }
 
 say "a lobby"
 began
 picture lobby
-start guest join "$address"
+start guest join "$code"
 both '"event":"started"'
 
 say "the guest attacks"
@@ -133,7 +133,7 @@ say "... every order at the same turn in both, and $(wc -l <<<"$common") checksu
 
 say "one bit of the guest's copy"
 began
-start guest join "$address" --bot --corrupt 10,5
+start guest join "$code" --bot --corrupt 10,5
 patiently said '"event":"desync","field":"position.x"'
 both '"event":"differs","value":10'
 picture difference
@@ -149,7 +149,7 @@ until_said '"event":"picture"' key F12
 part 1
 
 say "nobody there"
-start guest join "$address"
+start guest join "$code"
 picture asking
 patiently noted '"event":"error","value":"nobody at'
 picture nobody

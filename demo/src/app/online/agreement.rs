@@ -10,8 +10,15 @@ use crate::game::{ARMIES_MAX, Setup, UNITS_MAX};
 /// Silence of a player after which a bot takes over.
 const DROP_AFTER: Duration = Duration::from_secs(8);
 
+/// The largest state of a running match that is sent or taken: a battle of some 200,000 units.
+const STATE_BYTES_MAX: u32 = 64 << 20;
+
+/// Bits of the second byte.
+const ADAPTIVE: u8 = 1;
+const NO_BOTS: u8 = 2;
+
 /// Bytes of an agreement.
-pub(crate) const AGREEMENT_BYTES: usize = 34;
+pub(crate) const AGREEMENT_BYTES: usize = 38;
 
 /// The terms of a match as numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +26,8 @@ pub(crate) struct Agreement {
     /// Players, 1..=16.
     pub(crate) players: u8,
     pub(crate) pace: Pace,
+    /// A bot plays on for a lost player.
+    pub(crate) bots: bool,
     /// Units of each army, 1..=100,000.
     pub(crate) units: u32,
     /// Turns of the match, 1..=1,000,000.
@@ -28,6 +37,8 @@ pub(crate) struct Agreement {
     pub(crate) map: u64,
     /// [`Setup::content_hash`].
     pub(crate) content: u64,
+    /// Bytes of the save from which the match goes on; 0: it begins.
+    pub(crate) save: u32,
 }
 
 /// Why a program cannot play what was agreed on.
@@ -40,10 +51,11 @@ pub(crate) enum AgreementError {
 }
 
 impl Agreement {
-    pub(crate) fn new(terms: &Terms, pace: Pace) -> Self {
+    pub(crate) fn new(terms: &Terms, pace: Pace, bots: bool) -> Self {
         let Setup { players, units, seed, map } = terms.setup;
         let map = map.map_or(0, |map| map.hash);
-        Self { players, pace, units, turns: terms.turns, seed, map, content: terms.setup.content_hash() }
+        let (turns, content) = (terms.turns, terms.setup.content_hash());
+        Self { players, pace, bots, units, turns, seed, map, content, save: 0 }
     }
 
     /// The terms for a program that has the game.
@@ -62,49 +74,53 @@ impl Agreement {
         Ok(Terms { setup, turns: self.turns })
     }
 
-    /// The settings of every peer's session. A click may need several orders, because a scattered selection is split into parts. A bot stands
-    /// in for a lost player until that player is back. Watchers may come late. Players sign what they have seen.
+    /// The settings of every peer's session. A click may need several orders, because a scattered selection is split into parts. Who was lost
+    /// may come back, watchers may come late, and players sign what they have seen. (A transport that lets in whoever asks decides who may
+    /// take the place of a lost player: anybody.)
     pub(crate) fn config(&self, session_id: u64, topology: Topology) -> SessionConfig {
         base_config(self.players, self.turns, self.content)
             .session_id(session_id)
             .topology(topology)
             .pace(self.pace)
             .actions_per_turn_max(ORDERS_PER_TURN)
+            .bots_take_over(self.bots)
             .drop_after(DROP_AFTER)
+            .late_joins(Duration::ZERO)
             .late_watchers(true)
+            .state_bytes_max(STATE_BYTES_MAX)
             .signed()
     }
 
-    /// Players, pace, units, turns, seed, map, content; little-endian.
+    /// Players, flags (1 adaptive pace, 2 no bots), units, turns, seed, map, content, save; little-endian.
     pub(crate) fn to_bytes(self) -> [u8; AGREEMENT_BYTES] {
         let mut bytes = [0; AGREEMENT_BYTES];
         bytes[0] = self.players;
-        bytes[1] = u8::from(self.pace == Pace::Adaptive);
+        bytes[1] = u8::from(self.pace == Pace::Adaptive) * ADAPTIVE + u8::from(!self.bots) * NO_BOTS;
         bytes[2..6].copy_from_slice(&self.units.to_le_bytes());
         bytes[6..10].copy_from_slice(&self.turns.to_le_bytes());
         bytes[10..18].copy_from_slice(&self.seed.to_le_bytes());
         bytes[18..26].copy_from_slice(&self.map.to_le_bytes());
-        bytes[26..].copy_from_slice(&self.content.to_le_bytes());
+        bytes[26..34].copy_from_slice(&self.content.to_le_bytes());
+        bytes[34..].copy_from_slice(&self.save.to_le_bytes());
         bytes
     }
 
     /// Reads what [`Agreement::to_bytes`] wrote; none if a number is out of range.
     pub(crate) fn from_bytes(bytes: &[u8; AGREEMENT_BYTES]) -> Option<Self> {
-        let pace = match bytes[1] {
-            0 => Pace::Fixed,
-            1 => Pace::Adaptive,
-            _ => return None,
-        };
+        let pace = if bytes[1] & ADAPTIVE == 0 { Pace::Fixed } else { Pace::Adaptive };
         let agreement = Self {
             players: bytes[0],
             pace,
+            bots: bytes[1] & NO_BOTS == 0,
             units: u32::from_le_bytes(part(bytes, 2)),
             turns: u32::from_le_bytes(part(bytes, 6)),
             seed: u64::from_le_bytes(part(bytes, 10)),
             map: u64::from_le_bytes(part(bytes, 18)),
             content: u64::from_le_bytes(part(bytes, 26)),
+            save: u32::from_le_bytes(part(bytes, 34)),
         };
-        let in_range = (1..=ARMIES_MAX).contains(&agreement.players)
+        let in_range = bytes[1] <= ADAPTIVE + NO_BOTS
+            && (1..=ARMIES_MAX).contains(&agreement.players)
             && (1..=UNITS_MAX).contains(&agreement.units)
             && (1..=TURNS_MAX).contains(&agreement.turns);
         in_range.then_some(agreement)
@@ -121,7 +137,7 @@ mod tests {
 
     fn agreement(map: Option<&str>) -> Agreement {
         let setup = Setup { players: 2, units: 7, seed: 9, map: map.and_then(maps::named) };
-        Agreement::new(&Terms { setup, turns: 50 }, Pace::Fixed)
+        Agreement::new(&Terms { setup, turns: 50 }, Pace::Fixed, true)
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub(crate) enum Answer {
     Over,
     /// Kind 8: the greeting was not understood.
     Malformed,
+    /// Kind 9: the host has removed this player.
+    Removed,
 }
 
 /// A place in a match.
@@ -134,6 +136,7 @@ impl Answer {
             Self::GoingAway => vec![6],
             Self::Over => vec![7],
             Self::Malformed => vec![8],
+            Self::Removed => vec![9],
         }
     }
 
@@ -214,6 +217,7 @@ impl Reader<'_> {
             [6] => Answer::GoingAway,
             [7] => Answer::Over,
             [8] => Answer::Malformed,
+            [9] => Answer::Removed,
             _ => return None,
         })
     }
@@ -250,11 +254,13 @@ mod tests {
         Agreement {
             players: 3,
             pace: Pace::Adaptive,
+            bots: false,
             units: 0x0001_0203,
             turns: 0x0004_0506,
             seed: 0x0708_090a_0b0c_0d0e,
             map: 0x1112_1314_1516_1718,
             content: 0x2122_2324_2526_2728,
+            save: 0x3d3e_3f40,
         }
     }
 
@@ -284,6 +290,7 @@ mod tests {
             Answer::GoingAway,
             Answer::Over,
             Answer::Malformed,
+            Answer::Removed,
         ]
     }
 
@@ -297,8 +304,11 @@ mod tests {
         let secret = "aa".repeat(16);
         let [come, open] = greetings().map(|greeting| hex(&greeting.to_bytes()));
         assert_eq!(come, format!("040000{secret}05c38464c3a4"));
-        let agreement =
-            "03010302010006050400".to_owned() + "0e0d0c0b0a090807" + "1817161514131211" + "2827262524232221";
+        let agreement = "03030302010006050400".to_owned()
+            + "0e0d0c0b0a090807"
+            + "1817161514131211"
+            + "2827262524232221"
+            + "403f3e3d";
         assert_eq!(open, format!("040001{}{agreement}05c38464c3a4", "bb".repeat(16)));
         let welcome = format!("02013837363534333231{agreement}");
         let expected = [
@@ -317,6 +327,7 @@ mod tests {
             "06".into(),
             "07".into(),
             "08".into(),
+            "09".into(),
         ];
         let written: Vec<String> = answers().iter().map(|answer| hex(&answer.to_bytes())).collect();
         assert_eq!(written, expected);

@@ -1,16 +1,29 @@
-//! A match between processes over UDP, in real time: from the question for a place to the last turn.
+//! A match between processes, in real time: from the question for a place to the last turn, and back after a lost connection.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use testudo_lockstep::{Duration, Pace};
+use testudo_lockstep::transport::sealed::JoinCode;
+use testudo_lockstep::transport::udp::UdpTransport;
+use testudo_lockstep::{Duration, Failure, Identity, SessionPhase};
 
-use crate::app::Terms;
 use crate::app::clock::Clock;
-use crate::app::error::MatchError;
+use crate::app::error::{InvitationError, MatchError};
 use crate::app::interrupt;
+use crate::app::online::agreement::Agreement;
+use crate::app::online::calling::Calling;
+use crate::app::online::codes::Codes;
+use crate::app::online::greeting::{Answer, Greeting, Secret, Welcome};
 use crate::app::online::invitation::Asking;
 use crate::app::online::news::News;
+use crate::app::online::saves::{Getting, Save};
+use crate::app::online::seat::start::{Hosting, terms_of};
 use crate::app::online::seat::{Seat, SeatOptions};
+use crate::app::online::wire::{Client, Wire};
+use crate::app::terms::Terms;
 use crate::app::watch::outcome::Outcome;
 
 /// Pause between two checks for the host's answer.
@@ -19,16 +32,65 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 /// Time for telling the others that this process leaves.
 const FAREWELL: Duration = Duration::from_secs(3);
 
+/// How often a guest whose connection was lost asks for its place again, one time after the other without success.
+const RETURNS_MAX: u32 = 5;
+
+/// The way to a place.
+#[derive(Clone, Debug)]
+pub(crate) enum Way {
+    /// The host's address; without a seal.
+    Plain(SocketAddr),
+    Sealed(JoinCode),
+}
+
+/// What a guest asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    pub(crate) way: Way,
+    pub(crate) watches: bool,
+    /// Most units of a match that is worth coming to, all players together.
+    pub(crate) units_max: u32,
+}
+
 /// This process's path into a match, and through it. Only [`NetworkMatch::play`] waits.
 pub(crate) struct NetworkMatch {
     options: SeatOptions,
+    /// A guest's way, also back.
+    wish: Option<Wish>,
     stage: Stage,
+    news: VecDeque<News>,
+    /// The seat before the connection was lost.
+    former: Option<Box<Seat>>,
+    /// Attempts to come back since the last success.
+    returns: u32,
+    is_leaving: bool,
 }
 
 enum Stage {
     /// The host has not yet named a free place.
     Asking(Asking),
+    /// A sealed connection is being made.
+    Calling(Box<Calling>),
+    /// The match goes on from a save, which is on its way.
+    Getting(Box<Arrival>, Box<Getting>),
     Seated(Box<Seat>),
+    /// Between two of the others.
+    Nowhere,
+}
+
+/// A guest that has a place.
+struct Arrival {
+    welcome: Welcome,
+    terms: Terms,
+    pipe: Pipe,
+    secret: Option<Secret>,
+    codes: Option<Codes>,
+}
+
+/// How a guest without a session reaches the host.
+enum Pipe {
+    Plain(Asking),
+    Sealed(Box<Client>),
 }
 
 impl NetworkMatch {
@@ -36,23 +98,48 @@ impl NetworkMatch {
     ///
     /// # Errors
     /// Settings out of range, a port that is taken, a replay that cannot be written.
-    pub(crate) fn host(
-        terms: &Terms,
-        pace: Pace,
-        bind: SocketAddr,
-        options: SeatOptions,
-    ) -> Result<Self, MatchError> {
-        let seat = Seat::host(terms, pace, bind, &options)?;
-        Ok(Self { options, stage: Stage::Seated(Box::new(seat)) })
+    pub(crate) fn host(hosting: &Hosting, options: SeatOptions) -> Result<Self, MatchError> {
+        let seat = Seat::host(hosting, &options)?;
+        Ok(Self::at(Stage::Seated(Box::new(seat)), None, options))
     }
 
-    /// Joins the match at an address, unless it has more units than this, all players together.
+    /// Opens a room at a relay, and plays in it as player 0.
     ///
     /// # Errors
     /// No socket is available.
-    pub(crate) fn join(host: SocketAddr, units_max: u32, options: SeatOptions) -> Result<Self, MatchError> {
-        let asking = Asking::begin(host, units_max).map_err(MatchError::Invitation)?;
-        Ok(Self { options, stage: Stage::Asking(asking) })
+    pub(crate) fn open(
+        relay: JoinCode,
+        agreement: Agreement,
+        options: SeatOptions,
+    ) -> Result<Self, MatchError> {
+        let greeting = Greeting::Open { secret: *relay.secret(), agreement, name: options.name.clone() };
+        let calling = Calling::begin(relay.clone(), &greeting)?;
+        let wish = Wish { way: Way::Sealed(relay), watches: false, units_max: u32::MAX };
+        Ok(Self::at(Stage::Calling(Box::new(calling)), Some(wish), options))
+    }
+
+    /// Joins a match.
+    ///
+    /// # Errors
+    /// No socket is available.
+    pub(crate) fn join(wish: Wish, options: SeatOptions) -> Result<Self, MatchError> {
+        let stage = Self::ask(&wish, &options)?;
+        Ok(Self::at(stage, Some(wish), options))
+    }
+
+    fn at(stage: Stage, wish: Option<Wish>, options: SeatOptions) -> Self {
+        Self { options, wish, stage, news: VecDeque::new(), former: None, returns: 0, is_leaving: false }
+    }
+
+    fn ask(wish: &Wish, options: &SeatOptions) -> Result<Stage, MatchError> {
+        let name = options.name.clone();
+        Ok(match &wish.way {
+            Way::Plain(host) => Stage::Asking(Asking::begin(*host, wish.watches, name)?),
+            Way::Sealed(code) => {
+                let greeting = Greeting::Come { secret: *code.secret(), name };
+                Stage::Calling(Box::new(Calling::begin(code.clone(), &greeting)?))
+            }
+        })
     }
 
     /// Does everything that is due.
@@ -60,67 +147,237 @@ impl NetworkMatch {
     /// # Errors
     /// No host let us in, the socket broke, or a replay could not be written.
     pub(crate) fn step(&mut self) -> Result<(), MatchError> {
-        match &mut self.stage {
-            Stage::Asking(asking) => {
-                if let Some(invitation) = asking.step().map_err(MatchError::Invitation)? {
-                    let seat = Seat::join(asking.host(), &invitation, &self.options)?;
-                    self.stage = Stage::Seated(Box::new(seat));
-                }
-                Ok(())
-            }
-            Stage::Seated(seat) => seat.step(),
+        match self.advance() {
+            Err(MatchError::Invitation(error)) if self.former.is_some() => self.try_again(&error),
+            advanced => advanced,
         }
+    }
+
+    fn advance(&mut self) -> Result<(), MatchError> {
+        match core::mem::replace(&mut self.stage, Stage::Nowhere) {
+            Stage::Asking(mut asking) => match asking.step().map_err(MatchError::Invitation)? {
+                Some(welcome) => self.arrive(welcome, Pipe::Plain(asking), None, None)?,
+                None => self.stage = Stage::Asking(asking),
+            },
+            Stage::Calling(mut calling) => match calling.step().map_err(MatchError::Invitation)? {
+                Some((answer, client)) => self.come(calling.code(), answer, client)?,
+                None => self.stage = Stage::Calling(calling),
+            },
+            Stage::Getting(mut arrival, mut getting) => {
+                let before = getting.percent();
+                match arrival.get(&mut getting)? {
+                    Some(save) => self.sit_down(*arrival, Some(&save))?,
+                    None => {
+                        let percent = getting.percent();
+                        if percent / 10 > before / 10 {
+                            self.news.push_back(News::State { percent });
+                        }
+                        self.stage = Stage::Getting(arrival, getting);
+                    }
+                }
+            }
+            Stage::Seated(mut seat) => {
+                let stepped = seat.step();
+                self.stage = Stage::Seated(seat);
+                stepped?;
+                self.come_back()?;
+            }
+            Stage::Nowhere => {}
+        }
+        Ok(())
+    }
+
+    /// The other side has answered.
+    fn come(&mut self, code: &JoinCode, answer: Answer, mut client: Client) -> Result<(), MatchError> {
+        let (welcome, secret, codes) = match answer {
+            Answer::Opened(opened) => {
+                let secret = opened.players.first().copied().unwrap_or_default();
+                let (addresses, hash) = (code.addresses(), code.certificate_hash());
+                let codes = Codes::sealed(addresses, hash, &opened.players, opened.watchers);
+                let own = JoinCode::new(addresses, hash, secret);
+                let (Ok(codes), Ok(own)) = (codes, own) else {
+                    return Err(MatchError::Invitation(InvitationError::NotUnderstood));
+                };
+                let greeting = Greeting::Come { secret, name: self.options.name.clone() };
+                client.come_back_with(own.clone(), greeting.to_bytes());
+                if let Some(wish) = &mut self.wish {
+                    wish.way = Way::Sealed(own);
+                }
+                (opened.welcome, secret, Some(codes))
+            }
+            Answer::Come(welcome) => (welcome, *code.secret(), None),
+            _ => return Err(MatchError::Invitation(InvitationError::NotUnderstood)),
+        };
+        let watches = self.wish.as_ref().is_some_and(|wish| wish.watches);
+        if watches && welcome.place != Identity::Spectator {
+            return Err(MatchError::Invitation(InvitationError::NotForWatching));
+        }
+        self.arrive(welcome, Pipe::Sealed(Box::new(client)), Some(secret), codes)
+    }
+
+    fn arrive(
+        &mut self,
+        welcome: Welcome,
+        pipe: Pipe,
+        secret: Option<Secret>,
+        codes: Option<Codes>,
+    ) -> Result<(), MatchError> {
+        let units_max = self.wish.as_ref().map_or(u32::MAX, |wish| wish.units_max);
+        let terms = terms_of(&welcome.agreement, units_max).map_err(MatchError::Invitation)?;
+        let arrival = Arrival { welcome, terms, pipe, secret, codes };
+        if welcome.agreement.save == 0 {
+            return self.sit_down(arrival, None);
+        }
+        let getting = Getting::begin(&welcome).map_err(MatchError::Invitation)?;
+        self.stage = Stage::Getting(Box::new(arrival), Box::new(getting));
+        Ok(())
+    }
+
+    fn sit_down(&mut self, arrival: Arrival, save: Option<&Save>) -> Result<(), MatchError> {
+        let Arrival { welcome, terms, pipe, secret, codes } = arrival;
+        let wire = match pipe {
+            Pipe::Sealed(client) => Wire::Client(client),
+            Pipe::Plain(asking) => {
+                let host = asking.host();
+                let address: SocketAddr =
+                    if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
+                let udp = UdpTransport::bind(address);
+                let mut udp = udp.map_err(|error| MatchError::Bind { address, error })?;
+                udp.add_peer(host);
+                Wire::Plain(udp)
+            }
+        };
+        let mut seat =
+            Seat::guest(welcome, terms, wire, secret, save, &self.options, self.former.as_deref())?;
+        if let Some(codes) = codes {
+            seat.opened(codes);
+        }
+        self.stage = Stage::Seated(Box::new(seat));
+        Ok(())
+    }
+
+    /// Asks for the place again if the others went on without this process.
+    fn come_back(&mut self) -> Result<(), MatchError> {
+        let (Stage::Seated(seat), Some(wish)) = (&self.stage, &self.wish) else { return Ok(()) };
+        if seat.session().phase() == SessionPhase::Running && seat.has_played() {
+            (self.returns, self.former) = (0, None);
+        }
+        let is_lost = matches!(
+            seat.session().phase(),
+            SessionPhase::Failed(
+                Failure::Dropped | Failure::ConnectionLost(_) | Failure::JoinTimeout | Failure::NoState
+            )
+        );
+        let has_played = seat.has_played() || self.former.is_some();
+        if !is_lost || self.is_leaving || self.returns >= RETURNS_MAX || !has_played {
+            return Ok(());
+        }
+        let stage = Self::ask(wish, &self.options)?;
+        self.returns += 1;
+        self.news.push_back(News::ComingBack);
+        if let Stage::Seated(seat) = core::mem::replace(&mut self.stage, stage) {
+            self.former.get_or_insert(seat);
+        }
+        Ok(())
+    }
+
+    /// The last attempt to come back has failed.
+    fn try_again(&mut self, error: &InvitationError) -> Result<(), MatchError> {
+        let is_final = !matches!(error, InvitationError::Lost { .. } | InvitationError::NoAnswer { .. });
+        self.returns = if is_final || self.is_leaving { RETURNS_MAX } else { self.returns + 1 };
+        match (&self.wish, self.former.take()) {
+            (Some(wish), Some(former)) if self.returns < RETURNS_MAX => {
+                self.stage = Self::ask(wish, &self.options)?;
+                self.former = Some(former);
+            }
+            (_, Some(mut former)) => {
+                if is_final {
+                    former.note_refusal(error.to_string());
+                }
+                self.stage = Stage::Seated(former);
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// The host that is being asked for a place, until there is a seat.
     pub(crate) fn asked(&self) -> Option<SocketAddr> {
         match &self.stage {
             Stage::Asking(asking) => Some(asking.host()),
-            Stage::Seated(_) => None,
+            Stage::Calling(calling) => calling.code().addresses().first().copied(),
+            Stage::Getting(arrival, _) => match &arrival.pipe {
+                Pipe::Plain(asking) => Some(asking.host()),
+                Pipe::Sealed(_) => self.way_to(),
+            },
+            Stage::Seated(_) | Stage::Nowhere => None,
+        }
+    }
+
+    fn way_to(&self) -> Option<SocketAddr> {
+        match &self.wish.as_ref()?.way {
+            Way::Plain(host) => Some(*host),
+            Way::Sealed(code) => code.addresses().first().copied(),
         }
     }
 
     /// This process's seat, as soon as it has one.
     pub(crate) fn seat(&self) -> Option<&Seat> {
         match &self.stage {
-            Stage::Asking(_) => None,
             Stage::Seated(seat) => Some(seat),
+            _ => None,
         }
     }
 
     /// This process's seat, mutable.
     pub(crate) fn seat_mut(&mut self) -> Option<&mut Seat> {
         match &mut self.stage {
-            Stage::Asking(_) => None,
             Stage::Seated(seat) => Some(seat),
+            _ => None,
         }
     }
 
-    /// Plays to the end, however long that takes.
+    /// What has happened since the last call.
+    pub(crate) fn poll_news(&mut self) -> Option<News> {
+        self.news.pop_front().or_else(|| self.seat_mut()?.poll_news())
+    }
+
+    /// Leaves in good order: a few steps later it is over.
+    pub(crate) fn leave(&mut self) {
+        self.is_leaving = true;
+        if let Some(seat) = self.seat_mut().filter(|seat| !seat.is_over()) {
+            seat.leave();
+        }
+    }
+
+    /// Plays to the end, however long that takes. `round` is called again and again.
     ///
     /// # Errors
     /// The match was not played to its end.
-    pub(crate) fn play(mut self, mut tell: impl FnMut(News)) -> Result<Option<Outcome>, MatchError> {
+    pub(crate) fn play(
+        mut self,
+        mut tell: impl FnMut(&Self, News),
+        mut round: impl FnMut(&mut Self),
+    ) -> Result<Option<Outcome>, MatchError> {
         let mut farewell = None;
         loop {
             self.step()?;
+            round(&mut self);
             if interrupt::is_asked() && farewell.is_none() {
                 farewell = Some(Clock::start());
-                if let Some(seat) = self.seat_mut().filter(|seat| !seat.is_over()) {
-                    seat.leave();
-                }
+                self.leave();
+            }
+            while let Some(news) = self.poll_news() {
+                tell(&self, news);
             }
             let has_waited = farewell.is_some_and(|clock| clock.elapsed() > FAREWELL);
             if has_waited || (farewell.is_some() && self.seat().is_none()) {
                 return self.end();
             }
-            let Some(seat) = self.seat_mut() else {
+            let Some(seat) = self.seat() else {
                 std::thread::sleep(PAUSE);
                 continue;
             };
-            while let Some(news) = seat.poll_news() {
-                tell(news);
-            }
             if seat.is_over() {
                 return self.end();
             }
@@ -133,114 +390,35 @@ impl NetworkMatch {
     /// # Errors
     /// The match ended early.
     pub(crate) fn end(self) -> Result<Option<Outcome>, MatchError> {
-        match self.stage {
-            Stage::Asking(_) => Ok(None),
-            Stage::Seated(seat) => seat.end(),
+        match (self.stage, self.former) {
+            (_, Some(former)) => former.end(),
+            (Stage::Seated(seat), None) => seat.end(),
+            _ => Ok(None),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use testudo_lockstep::SessionPhase;
-
-    use super::*;
-    use crate::app::{Pilot, ReplayFile};
-    use crate::game::{Command, Order, Selection, Setup};
-
-    /// This much real time is a failure, not a slow machine.
-    const PATIENCE: Duration = Duration::from_secs(120);
-
-    fn options() -> SeatOptions {
-        SeatOptions { pilot: Pilot::Person, replay: ReplayFile::None, fault: None }
-    }
-
-    /// A host and a guest in one process, over loopback.
-    struct Pair {
-        games: [NetworkMatch; 2],
-        news: [Vec<News>; 2],
-        clock: Clock,
-    }
-
-    impl Pair {
-        fn new() -> Self {
-            let terms = Terms { setup: Setup { players: 2, units: 5, seed: 3, map: None }, turns: 1_000 };
-            let bind = SocketAddr::from(([127, 0, 0, 1], 0));
-            let host = NetworkMatch::host(&terms, Pace::Adaptive, bind, options()).unwrap();
-            let address = host.seat().and_then(Seat::address).unwrap();
-            let guest = NetworkMatch::join(address, 1_000, options()).unwrap();
-            Self { games: [host, guest], news: [Vec::new(), Vec::new()], clock: Clock::start() }
-        }
-
-        fn until(&mut self, what: &str, is_done: impl Fn(&Self) -> bool) {
-            while !is_done(self) {
-                assert!(self.clock.elapsed() < PATIENCE, "{what}: {:?}", self.news);
-                for (game, news) in self.games.iter_mut().zip(&mut self.news) {
-                    game.step().unwrap();
-                    news.extend(std::iter::from_fn(|| game.seat_mut()?.poll_news()));
+impl Arrival {
+    /// Gets more of the save.
+    fn get(&mut self, getting: &mut Getting) -> Result<Option<Save>, MatchError> {
+        match &mut self.pipe {
+            Pipe::Plain(asking) => {
+                while let Some(bytes) = asking.poll_packet() {
+                    getting.hear(&bytes);
                 }
-                std::thread::yield_now();
+                while let Some(question) = getting.question() {
+                    asking.send(&question);
+                }
+            }
+            Pipe::Sealed(client) => {
+                while let Some(bytes) = client.poll_packet() {
+                    getting.hear(&bytes);
+                }
+                while let Some(question) = getting.question() {
+                    client.send(&question);
+                }
             }
         }
-
-        fn seat(&mut self, player: usize) -> &mut Seat {
-            self.games[player].seat_mut().unwrap()
-        }
-
-        fn has_heard(&self, player: usize, is_it: impl Fn(&News) -> bool) -> bool {
-            self.news[player].iter().any(is_it)
-        }
-    }
-
-    #[test]
-    fn two_persons_play_pause_and_part_in_good_order() {
-        let mut pair = Pair::new();
-        assert_eq!(pair.games[1].asked(), pair.games[0].seat().and_then(Seat::address));
-        pair.until("everybody is here", |pair| {
-            (0..2).all(|player| pair.has_heard(player, |news| *news == News::Started))
-        });
-        let order = Order::new(Selection::All, Command::Stop);
-        let given = pair.seat(1).order(&order).unwrap().0;
-        let ran = |news: &News| matches!(news, News::Ran { player, .. } if player.0 == 1);
-        pair.until("the order runs", |pair| (0..2).all(|player| pair.has_heard(player, ran)));
-        let orders = [0, 1].map(|player: usize| pair.news[player].iter().find(|news| ran(news)).cloned());
-        assert_eq!(orders[0], orders[1], "in the same turn everywhere");
-        let Some(News::Ran { turn, .. }) = orders[0] else { unreachable!() };
-        assert!(turn > given, "given in turn {given}, run in turn {turn}");
-
-        pair.seat(0).toggle_pause();
-        let stands = |pair: &Pair| {
-            pair.games.iter().all(|game| game.seat().is_some_and(|seat| seat.session().is_paused()))
-        };
-        pair.until("a pause for all", stands);
-        let frames = [0, 1].map(|player| pair.seat(player).frame());
-        assert_eq!(frames[0], frames[1], "they stand at the same frame");
-        pair.seat(1).toggle_pause();
-        pair.until("its end", |pair| {
-            pair.games.iter().all(|game| game.seat().is_some_and(|seat| seat.frame() > frames[0]))
-        });
-
-        pair.seat(1).leave();
-        pair.until("the guest is gone", |pair| {
-            let is_gone =
-                |news: &News| matches!(news, News::Gone { player, is_taken_over: true } if player.0 == 1);
-            pair.games[1].seat().is_some_and(Seat::is_over) && pair.has_heard(0, is_gone)
-        });
-        assert_eq!(pair.seat(1).session().phase(), SessionPhase::Left);
-        assert_eq!(pair.seat(0).session().phase(), SessionPhase::Running);
-        let [host, guest] = pair.games;
-        let (host, guest) = (host.end().unwrap().unwrap(), guest.end().unwrap().unwrap());
-        assert!(guest.terms.turns <= host.terms.turns && guest.divergent_turn.is_none(), "{guest:?}");
-    }
-
-    #[test]
-    fn who_leaves_before_the_first_turn_has_nothing_to_tell() {
-        let mut pair = Pair::new();
-        let [host, _] = &mut pair.games;
-        host.step().unwrap();
-        host.seat_mut().unwrap().leave();
-        let [host, guest] = pair.games;
-        assert!(host.seat().is_some_and(Seat::is_over));
-        assert!(host.end().unwrap().is_none() && guest.end().unwrap().is_none());
+        getting.take().map_err(MatchError::Invitation)
     }
 }

@@ -26,6 +26,8 @@ struct Place {
     secret: u128,
     name: Name,
     connection: Option<PeerId>,
+    /// Its player was removed and may not come back.
+    is_shut: bool,
 }
 
 /// Who has come.
@@ -45,6 +47,8 @@ pub(crate) enum NoPlace {
     WrongSecret,
     /// As many watch as may.
     Full,
+    /// The player was removed.
+    Removed,
 }
 
 impl Places {
@@ -54,6 +58,7 @@ impl Places {
             secret: u128::from_le_bytes(*secret),
             name: Name::default(),
             connection: None,
+            is_shut: false,
         };
         let players = players.iter().map(|secret| secret.as_ref().map(place)).collect();
         Self { players, watch, watchers: vec![None; watchers] }
@@ -85,13 +90,17 @@ impl Places {
             Identity::Player(player) => {
                 let place = self.players.get_mut(player.index()).and_then(Option::as_mut);
                 let place = place.ok_or(NoPlace::WrongSecret)?;
+                if place.is_shut {
+                    return Err(NoPlace::Removed);
+                }
                 let former = place.connection.replace(connection);
                 place.name = name;
                 Ok(Seated { place: Identity::Player(player), link: PeerId(player.0.into()), former })
             }
             _ => {
                 let free = self.watchers.iter().position(Option::is_none).ok_or(NoPlace::Full)?;
-                self.watchers[free] = Some(Place { secret: 0, name, connection: Some(connection) });
+                self.watchers[free] =
+                    Some(Place { secret: 0, name, connection: Some(connection), is_shut: false });
                 let link = PeerId(u32::from(PLAYERS_MAX) + free as u32);
                 Ok(Seated { place: Identity::Spectator, link, former: None })
             }
@@ -108,6 +117,20 @@ impl Places {
             }
         }
         Some(place)
+    }
+
+    /// Nobody comes to a player's place any more. Returns the connection to close.
+    pub(crate) fn shut(&mut self, player: PlayerId) -> Option<PeerId> {
+        let place = self.players.get_mut(player.index())?.as_mut()?;
+        place.is_shut = true;
+        place.connection.take()
+    }
+
+    /// Another secret opens a player's place from now on.
+    pub(crate) fn renew(&mut self, player: PlayerId, secret: &Secret) {
+        if let Some(place) = self.players.get_mut(player.index()).and_then(Option::as_mut) {
+            (place.secret, place.is_shut) = (u128::from_le_bytes(*secret), false);
+        }
     }
 
     /// The session's number of the link behind a connection, and whose it is.
@@ -133,16 +156,6 @@ impl Places {
     /// The player's name; empty if the player has not come yet.
     pub(crate) fn name(&self, player: PlayerId) -> Option<&Name> {
         Some(&self.players.get(player.index())?.as_ref()?.name)
-    }
-
-    /// Whether a player's connection is there.
-    pub(crate) fn is_here(&self, player: PlayerId) -> bool {
-        self.connection(PeerId(player.0.into())).is_some()
-    }
-
-    /// Number of watchers.
-    pub(crate) fn watching(&self) -> usize {
-        self.watchers.iter().flatten().count()
     }
 
     /// Every connection that leads to a place.
@@ -207,9 +220,22 @@ mod tests {
         assert_eq!((places.seated(PeerId(70)), places.connection(link)), (None, Some(PeerId(71))));
         assert_eq!(places.gone(PeerId(70)), None, "its place has a newer connection");
         assert_eq!(places.gone(PeerId(71)), Some(Identity::Player(PlayerId(2))));
-        assert_eq!((places.is_here(PlayerId(2)), places.name(PlayerId(2))), (false, Some(&named("Ada L"))));
+        assert_eq!((places.connection(link), places.name(PlayerId(2))), (None, Some(&named("Ada L"))));
         let third = places.come(PeerId(72), &[2; 16], Name::default()).unwrap();
         assert_eq!((third.link, third.former), (link, None));
+    }
+
+    #[test]
+    fn who_was_removed_does_not_come_back() {
+        let mut places = places();
+        places.come(PeerId(70), &[1; 16], Name::default()).unwrap();
+        assert_eq!(places.shut(PlayerId(1)), Some(PeerId(70)));
+        assert_eq!(places.come(PeerId(71), &[1; 16], Name::default()), Err(NoPlace::Removed));
+        assert!(places.come(PeerId(72), &[2; 16], Name::default()).is_ok());
+        places.renew(PlayerId(1), &[5; 16]);
+        assert_eq!(places.come(PeerId(71), &[1; 16], Name::default()), Err(NoPlace::WrongSecret));
+        assert!(places.come(PeerId(73), &[5; 16], Name::default()).is_ok());
+        assert_eq!(places.shut(PlayerId(0)), None, "its own place");
     }
 
     #[test]
@@ -220,7 +246,7 @@ mod tests {
         assert_eq!(links, [PeerId(16), PeerId(17)]);
         assert_eq!(come(&mut places, 7), Err(NoPlace::Full));
         assert_eq!(places.gone(PeerId(5)), Some(Identity::Spectator));
-        assert_eq!(places.watching(), 1);
+        assert_eq!(places.connections().count(), 1);
         assert_eq!(come(&mut places, 7).unwrap().link, PeerId(16));
         assert_eq!(places.come(PeerId(8), &[7; 16], Name::default()), Err(NoPlace::WrongSecret));
         assert_eq!(places.connections().count(), 2);

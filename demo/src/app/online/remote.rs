@@ -4,9 +4,10 @@
 //! answers, and only a limited number per second.
 
 use testudo_lockstep::inquiry::{Finding, Inquiry, Step};
-use testudo_lockstep::transport::udp::{Aside, UdpTransport};
+use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{Duration, Instant, PeerId, Simulation};
 
+use crate::app::online::wire::Wire;
 use crate::app::watch::client::Deed;
 use crate::game::Game;
 
@@ -126,9 +127,9 @@ impl Search {
     }
 
     /// Sends the question, and repeats it because datagrams may be lost.
-    pub(crate) fn advance(&mut self, now: Instant, udp: &mut UdpTransport) {
+    pub(crate) fn advance(&mut self, now: Instant, wire: &mut Wire) {
         if !self.is_over() && self.asked.is_none_or(|asked| now.since(asked) >= PATIENCE) {
-            udp.send_aside(self.host, &wrapped(ASK, self.session_id, &self.question));
+            wire.send_aside(self.host, &wrapped(ASK, self.session_id, &self.question));
             (self.asked, self.tries) = (Some(now), self.tries + 1);
         }
     }

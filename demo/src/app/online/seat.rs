@@ -1,29 +1,35 @@
-//! One process's part of a match over UDP, step by step. Nothing here waits; the caller decides what to do between two steps.
+//! One process's part of a match over a network, step by step. Nothing here waits; the caller decides what to do between two steps.
+
+pub(crate) mod start;
+mod told;
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use testudo_lockstep::inquiry::Inquiry;
 use testudo_lockstep::simnet::SimNetStats;
-use testudo_lockstep::transport::udp::{Aside, UdpTransport};
+use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{
-    Driver, Duration, Event, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
-    SubmitError, Turn,
+    Driver, Duration, Identity, Instant, PeerId, PlayerId, Session, SessionPhase, SubmitError, Turn,
 };
 
 use crate::app::clock::Clock;
-use crate::app::error::MatchError;
-use crate::app::online::address::reachable;
-use crate::app::online::invitation::{self, Invitation, Places};
+use crate::app::error::{InvitationError, MatchError};
+use crate::app::online::agreement::Agreement;
+use crate::app::online::codes::Codes;
+use crate::app::online::invitation::Offers;
+use crate::app::online::keys;
+use crate::app::online::name::Name;
 use crate::app::online::news::{Diagnosis, News};
 use crate::app::online::remote::{self, Search};
-use crate::app::terms::{Terms, session_config};
+use crate::app::online::roll::Roll;
+use crate::app::online::saves;
+use crate::app::online::wire::Wire;
+use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
 use crate::app::watch::diagnosis::Desync;
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
-use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
-use crate::app::watch::recording::Recording;
+use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::telemetry::{Sample, Telemetry};
 use crate::game::{Game, Order};
 
@@ -33,8 +39,9 @@ const LOBBY: Duration = Duration::from_secs(300);
 /// Number of turns whose checksums are kept until the others' arrive.
 const CHECKSUMS_MAX: usize = 256;
 
-/// Silence of a player after which a bot takes over.
-const DROP_AFTER: Duration = Duration::from_secs(8);
+/// Turns from one save to the next: 10 s with turns of 200 ms; and the first one.
+const SAVE_EVERY: u32 = 50;
+const SAVE_FIRST: u32 = 9;
 
 /// Longest pause between two reads of the socket.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
@@ -56,21 +63,26 @@ pub(crate) struct SeatOptions {
     pub(crate) replay: ReplayFile,
     /// A bit to flip in its own copy.
     pub(crate) fault: Option<Fault>,
+    pub(crate) name: Name,
 }
 
-/// A client, its session and its socket.
+/// A client, its session and its way to the others.
 pub(crate) struct Seat {
     terms: Terms,
-    player: PlayerId,
+    agreement: Agreement,
+    place: Identity,
     pilot: Pilot,
+    name: Name,
     clock: Clock,
-    udp: UdpTransport,
+    wire: Wire,
     driver: Driver<Client>,
-    /// A host's places.
-    places: Option<Places>,
+    /// The places of a host without a seal.
+    offers: Option<Offers>,
     session_id: u64,
-    /// The peer that a guest asks after a desync.
-    host: Option<PeerId>,
+    /// The middle of the star, unless it is here.
+    middle: Option<PeerId>,
+    /// The middle is a relay.
+    is_relayed: bool,
     inquiry: Option<Inquiry<Game>>,
     search: Option<Search>,
     /// The first turn in which checksums differed, and whose was alone.
@@ -83,8 +95,21 @@ pub(crate) struct Seat {
     /// Turns played, and this copy's checksum then.
     checksums: VecDeque<(u32, u64)>,
     telemetry: Telemetry,
-    /// Where others find the host.
-    address: Option<SocketAddr>,
+    /// What the others need to come; none of a guest.
+    codes: Option<Codes>,
+    /// Everybody who has been connected.
+    links: Vec<PeerId>,
+    roll: Roll,
+    /// Why this guest is not taken back.
+    refused: Option<String>,
+    /// Players who were lost, and who came back.
+    lost: u32,
+    back: u32,
+    /// The whole save from which the match goes on, for guests who ask.
+    resumed: Option<Vec<u8>>,
+    /// Where saves are kept, and the last one.
+    save_path: Option<PathBuf>,
+    saved: Option<u32>,
     began: Option<Instant>,
     /// When the last turn was over, and what had been sent by then.
     ended: Option<(Instant, u64)>,
@@ -99,93 +124,6 @@ impl Drop for Seat {
 }
 
 impl Seat {
-    /// The host's, as player 0.
-    ///
-    /// # Errors
-    /// Settings out of range, a port that is taken, a replay that cannot be written.
-    pub(crate) fn host(
-        terms: &Terms,
-        pace: Pace,
-        bind: SocketAddr,
-        options: &SeatOptions,
-    ) -> Result<Self, MatchError> {
-        let game = Game::new(terms.setup)?;
-        let udp = UdpTransport::bind(bind).map_err(|error| MatchError::Bind { address: bind, error })?;
-        let address = udp.local_address().map_err(MatchError::Socket)?;
-        let session_id = invitation::random_number();
-        let clock = Clock::start();
-        let config = config(terms, pace, session_id).lobby_timeout(LOBBY).entropy(invitation::random_bytes());
-        let session = Session::host(config, clock.now())?;
-        let driver = Driver::new(client(game, terms, options)?, session);
-        let mut seat = Self::new(terms, session_id, clock, udp, driver, options.pilot);
-        seat.places = Some(Places::new(*terms, pace, session_id));
-        let address = reachable(address);
-        seat.address = Some(address);
-        seat.news.push_back(News::Listening(address));
-        seat.news.push_back(News::Seated { terms: *terms, player: 0 });
-        Ok(seat)
-    }
-
-    /// A guest's.
-    ///
-    /// # Errors
-    /// Settings out of range, no socket, a replay that cannot be written.
-    pub(crate) fn join(
-        host: SocketAddr,
-        invitation: &Invitation,
-        options: &SeatOptions,
-    ) -> Result<Self, MatchError> {
-        let Invitation { player, terms, pace, session_id } = *invitation;
-        let game = Game::new(terms.setup)?;
-        let local: SocketAddr =
-            if host.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
-        let mut udp =
-            UdpTransport::bind(local).map_err(|error| MatchError::Bind { address: local, error })?;
-        let clock = Clock::start();
-        let config = config(&terms, pace, session_id).entropy(invitation::random_bytes());
-        let host = udp.add_peer(host);
-        let session = Session::join(config, PlayerId(player), host, clock.now())?;
-        let fault = options.fault.map(|fault| Fault { player, ..fault });
-        let options = SeatOptions { fault, ..options.clone() };
-        let driver = Driver::new(client(game, &terms, &options)?, session);
-        let mut seat = Self::new(&terms, session_id, clock, udp, driver, options.pilot);
-        seat.host = Some(host);
-        seat.news.push_back(News::Seated { terms, player });
-        Ok(seat)
-    }
-
-    fn new(
-        terms: &Terms,
-        session_id: u64,
-        clock: Clock,
-        udp: UdpTransport,
-        driver: Driver<Client>,
-        pilot: Pilot,
-    ) -> Self {
-        Self {
-            terms: *terms,
-            player: driver.session().player().unwrap_or_default(),
-            pilot,
-            clock,
-            udp,
-            driver,
-            places: None,
-            session_id,
-            host: None,
-            inquiry: None,
-            search: None,
-            divergence: None,
-            news: VecDeque::new(),
-            told_frame: 0,
-            waiting: None,
-            checksums: VecDeque::with_capacity(CHECKSUMS_MAX),
-            telemetry: Telemetry::new(clock.now()),
-            address: None,
-            began: None,
-            ended: None,
-        }
-    }
-
     /// Does everything that is due: packets both ways, frames, events.
     ///
     /// # Errors
@@ -197,8 +135,9 @@ impl Seat {
         self.take_events();
         let now = self.clock.now();
         if let Some(search) = &mut self.search {
-            search.advance(now, &mut self.udp);
+            search.advance(now, &mut self.wire);
         }
+        self.call_roll(now);
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));
         self.note_end();
         if self.is_over() {
@@ -209,15 +148,19 @@ impl Seat {
 
     /// Simulates the frames that are due, at most four.
     fn advance(&mut self) {
-        let Self { player, pilot, news, checksums, .. } = self;
+        let Self { place, middle, pilot, news, checksums, .. } = self;
+        let saves = middle.is_none() || *place == Identity::Player(PlayerId(0));
         self.driver.advance_with(self.clock.now(), |turn, client, session| {
             news.push_back(News::Turn(turn.0));
             if checksums.len() == CHECKSUMS_MAX {
                 checksums.pop_front();
             }
             checksums.push_back((turn.0, client.game().checksum()));
-            if let Some(level) = pilot.level() {
-                play_bot(level, client, *player, turn, session);
+            if saves && turn.0 % SAVE_EVERY == SAVE_FIRST {
+                session.save();
+            }
+            if let (Some(level), Identity::Player(player)) = (pilot.level(), *place) {
+                play_bot(level, client, player, turn, session);
             }
         });
         let frames = self.told_frame..self.driver.frame().0;
@@ -268,14 +211,64 @@ impl Seat {
         &self.terms
     }
 
-    /// The player of this seat.
+    /// The player of this seat; the first one if it only watches.
     pub(crate) fn player(&self) -> PlayerId {
-        self.player
+        match self.place {
+            Identity::Player(player) => player,
+            Identity::Spectator | Identity::Relay => PlayerId(0),
+        }
     }
 
-    /// Where others find the host; none of a guest.
-    pub(crate) fn address(&self) -> Option<SocketAddr> {
-        self.address
+    /// Whether this seat only watches.
+    pub(crate) fn is_watching(&self) -> bool {
+        self.place == Identity::Spectator
+    }
+
+    /// What the others need to come; none of a guest.
+    pub(crate) fn codes(&self) -> Option<&Codes> {
+        self.codes.as_ref()
+    }
+
+    /// Who is here.
+    pub(crate) fn roll(&self) -> &Roll {
+        &self.roll
+    }
+
+    /// Whether the connection to the middle of the star is broken and is made again.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.wire.is_broken()
+    }
+
+    /// Whether the others are connected to this seat.
+    pub(crate) fn is_host(&self) -> bool {
+        self.middle.is_none()
+    }
+
+    /// Removes a player for good. Only the host of a match without a relay can do this; the return value says whether it was done.
+    pub(crate) fn kick(&mut self, player: PlayerId) -> bool {
+        if self.middle.is_some() || player == self.player() {
+            return false;
+        }
+        self.driver.session_mut().kick(player);
+        // The last packet tells the player. If the socket is broken, the next step says so.
+        let _ = self.pump();
+        if let Some(connection) = self.wire.places_mut().and_then(|places| places.shut(player)) {
+            self.wire.close(connection);
+        }
+        if self.session().phase() == SessionPhase::Lobby {
+            self.renew_place(player);
+        }
+        true
+    }
+
+    /// Before the start somebody else may come instead, with a new code.
+    fn renew_place(&mut self, player: PlayerId) {
+        let Ok(secret) = keys::random() else { return };
+        let code = self.codes.as_mut().and_then(|codes| codes.renew(player.0, secret));
+        if let (Some(code), Some(places)) = (code, self.wire.places_mut()) {
+            self.news.push_back(News::NewCode { player, code: code.to_owned() });
+            places.renew(player, &secret);
+        }
     }
 
     /// Time for which the host still waits for guests.
@@ -328,7 +321,7 @@ impl Seat {
     /// The known facts about the difference; none without a difference.
     pub(crate) fn diagnosis(&self) -> Option<Diagnosis> {
         let (turn, outlier) = self.divergence?;
-        if self.host.is_none() {
+        if self.middle.is_none() {
             return Some(Diagnosis::GuestsAsk);
         }
         let Some(search) = &self.search else { return Some(Diagnosis::Unknown) };
@@ -340,15 +333,28 @@ impl Seat {
         Some(desync.map_or(Diagnosis::Unknown, |desync| Diagnosis::Found { desync, is_reproduced }))
     }
 
+    /// Whether there was a match to be lost from.
+    pub(crate) fn has_played(&self) -> bool {
+        self.began.is_some()
+    }
+
+    /// The other side does not take this guest back.
+    pub(crate) fn note_refusal(&mut self, why: String) {
+        self.refused = Some(why);
+    }
+
     /// Why the session has ended before its time.
     pub(crate) fn failure(&self) -> Option<MatchError> {
+        if let Some(why) = self.refused.as_deref().or_else(|| self.wire.refusal()) {
+            return Some(MatchError::Invitation(InvitationError::Lost { why: why.into() }));
+        }
         let session = self.driver.session();
         MatchError::of_state(session.phase(), session.next_turn().0)
     }
 
     /// The session has ended, one way or another.
     pub(crate) fn is_over(&self) -> bool {
-        self.driver.session().is_over()
+        self.driver.session().is_over() || self.wire.refusal().is_some()
     }
 
     /// Events since the last call.
@@ -363,77 +369,46 @@ impl Seat {
         due.map_or(PAUSE, |at| std::time::Duration::from_micros(at.since(now).as_micros())).min(PAUSE)
     }
 
+    /// The file that holds the last save.
+    pub(crate) fn save_file(&self) -> Option<&PathBuf> {
+        self.save_path.as_ref().filter(|_| self.saved.is_some())
+    }
+
     /// The outcome up to the end or the time of leaving; none if the match had not begun.
     ///
     /// # Errors
-    /// The match has ended before its time.
+    /// The match has ended before its time, and nothing was played.
     pub(crate) fn end(mut self) -> Result<Option<Outcome>, MatchError> {
         // The last word, so that the others need not wait for it.
         self.pump()?;
         self.driver.simulation_mut().finish_recording()?;
-        if let Some(error) = self.failure() {
-            return Err(error);
-        }
+        let failure = self.failure();
         let session = self.driver.session();
+        if session.phase() == SessionPhase::Finished
+            && let Some(path) = self.save_path.take_if(|_| self.saved.is_some())
+        {
+            // There is nothing to go on with.
+            let _ = std::fs::remove_file(path);
+        }
         let turns = session.next_turn().0;
-        if turns == 0 {
-            return Ok(None);
+        if turns == 0 || (failure.is_some() && self.began.is_none()) {
+            return failure.map_or(Ok(None), Err);
         }
         let (end, bytes) = self.ended.unwrap_or((self.clock.now(), session.stats().bytes_sent));
         let client = self.driver.simulation();
         let clients = [(client, ClientOutcome::of(client, session, bytes))];
         let mut outcome =
             Outcome::new(Terms { turns, ..self.terms }, &clients, end.since(self.began.unwrap_or(end)));
-        outcome.player = Some(self.player.0);
+        outcome.player = self.session().player().map(|player| player.0);
+        outcome.frames = Some(self.frame());
+        outcome.players_lost = Some((self.lost, self.back));
+        outcome.ended_early = failure.map(|error| error.to_string());
+        outcome.save = self.save_file().cloned();
         outcome.divergent_turn = self.divergence.map(|(turn, _)| turn);
         outcome.outlier = self.divergence.and_then(|(_, outlier)| outlier).map(|player| player.0);
         outcome.finding = self.search.as_ref().and_then(|search| search.finding().cloned());
         outcome.is_reproduced = self.search.as_ref().and_then(Search::is_reproduced);
         Ok(Some(outcome))
-    }
-
-    fn take_events(&mut self) {
-        while let Some(event) = self.driver.session_mut().poll_event() {
-            match event {
-                Event::Started => {
-                    self.began = Some(self.clock.now());
-                    self.news.push_back(News::Started);
-                }
-                Event::Desync(desync) if self.divergence.is_none() => {
-                    self.divergence = Some((desync.turn.0, desync.outlier()));
-                    self.driver.simulation_mut().note_divergence(desync.turn.0);
-                    self.look_for_the_number();
-                    self.news.push_back(News::Differs(desync.turn.0));
-                }
-                Event::Connected { identity: Identity::Player(other), .. } => {
-                    self.places.iter_mut().for_each(|places| places.connected(other));
-                    self.news.push_back(News::Joined(other));
-                }
-                Event::WaitingFor { turn, players, .. } => {
-                    self.waiting = Some((turn, players.clone()));
-                    self.news.push_back(News::WaitingFor(players));
-                }
-                Event::WaitingOver { .. } => self.waiting = None,
-                Event::Paused { player, paused, .. } => self.news.push_back(News::Paused { player, paused }),
-                Event::PlayerGone { player, reason, .. } => {
-                    let is_taken_over = self.driver.session().config().is_played_on(reason);
-                    self.news.push_back(News::Gone { player, is_taken_over });
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// The states of the last frames are kept as they are now; a guest asks the host about them.
-    fn look_for_the_number(&mut self) {
-        let client = self.driver.simulation();
-        let (inquiry, deeds) = (client.inquiry(), client.deeds());
-        match (self.host, inquiry) {
-            (Some(host), Some(inquiry)) => {
-                self.search = Some(Search::begin(host, self.session_id, inquiry, deeds));
-            }
-            (_, inquiry) => self.inquiry = inquiry,
-        }
     }
 
     fn note_end(&mut self) {
@@ -446,41 +421,49 @@ impl Seat {
     }
 
     fn pump(&mut self) -> Result<(), MatchError> {
-        let Self { clock, udp, driver, places, session_id, inquiry, search, .. } = self;
+        let Self { clock, wire, driver, offers, session_id, inquiry, search, roll, resumed, middle, .. } =
+            self;
         let now = clock.now();
         let aside = |member: Option<PeerId>, bytes: &[u8]| {
+            if middle.is_some() && roll.hear(*session_id, member, bytes) {
+                return Aside::Taken;
+            }
             if let Some(search) = search.as_mut() {
                 return search.hear(member, bytes);
             }
-            let Some(places) = places.as_mut() else { return Aside::Session };
-            let invitation = if member.is_none() { places.answer(bytes, now) } else { None };
-            match invitation {
+            if let Some(answer) = saves::answer(resumed.as_deref(), *session_id, bytes) {
+                return answer;
+            }
+            let invitation = offers.as_mut().filter(|_| member.is_none());
+            match invitation.and_then(|offers| offers.answer(bytes, now)) {
                 Some(invitation) => Aside::Reply(invitation.to_vec()),
-                None => remote::answer(inquiry.as_mut(), *session_id, member, now, bytes),
+                None if middle.is_none() => remote::answer(inquiry.as_mut(), *session_id, member, now, bytes),
+                None => Aside::Session,
             }
         };
-        udp.pump_with(driver.session_mut(), now, aside).map_err(MatchError::Socket)
+        wire.pump(driver.session_mut(), now, aside)
     }
-}
 
-/// A click may need several orders: a scattered selection is split into parts. A bot stands in for a lost player.
-fn config(terms: &Terms, pace: Pace, session_id: u64) -> SessionConfig {
-    session_config(terms, session_id).pace(pace).actions_per_turn_max(ORDERS_PER_TURN).drop_after(DROP_AFTER)
-}
-
-/// A client, with a replay and a fault on request.
-fn client(game: Game, terms: &Terms, options: &SeatOptions) -> Result<Client, MatchError> {
-    let mut client = Client::new(game, options.fault, false);
-    client.keep_moments();
-    match &options.replay {
-        ReplayFile::None => {}
-        ReplayFile::At(path) => client.record(Recording::create(path, terms)?),
-        // A folder that cannot be written is no reason not to play.
-        ReplayFile::In(folder) => {
-            if let Ok(recording) = Recording::create_in(folder, terms) {
-                client.record(recording);
-            }
+    /// The host tells everybody who is here.
+    fn call_roll(&mut self, now: Instant) {
+        if self.middle.is_some() || !self.roll.is_due(now) {
+            return;
+        }
+        let session = self.driver.session();
+        let here = session.present_players();
+        for player in (0..self.terms.setup.players).map(PlayerId) {
+            let name = match (&self.offers, self.wire.places()) {
+                _ if player == self.player() => Some(&self.name),
+                (Some(offers), _) => offers.name(player),
+                (None, Some(places)) => places.name(player),
+                (None, None) => None,
+            };
+            self.roll.note(player, here.contains(&player), name);
+        }
+        let bytes = self.roll.to_bytes(self.session_id);
+        self.links.retain(|link| session.knows(*link));
+        for link in &self.links {
+            self.wire.send_aside(*link, &bytes);
         }
     }
-    Ok(client)
 }

@@ -173,6 +173,7 @@ impl Rooms {
             }
             Err(NoPlace::Full) => Reply::only(Answer::Full),
             Err(NoPlace::WrongSecret) => Reply::only(Answer::WrongSecret),
+            Err(NoPlace::Removed) => Reply::only(Answer::Removed),
         }
     }
 

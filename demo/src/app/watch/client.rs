@@ -5,14 +5,18 @@ use std::collections::VecDeque;
 
 use testudo_lockstep::inquiry::{Inquiry, MOMENTS_MAX, Moments};
 use testudo_lockstep::replay::Notice;
-use testudo_lockstep::{PlayerId, Simulation, Turn};
+use testudo_lockstep::{PlayerId, Simulation, Turn, state};
 
 use crate::app::clock::Clock;
 use crate::app::error::MatchError;
+use crate::app::terms::TURNS_MAX;
 use crate::app::watch::record::{FrameRecord, TurnRecord};
 use crate::app::watch::recording::Recording;
 use crate::bots;
 use crate::game::{BodyField, FaultError, Game, Order};
+
+/// Frames of the longest turn.
+const FRAMES_PER_TURN_MAX: u32 = 250;
 
 /// A bit to flip in one peer's copy: after the last frame of a turn, before that frame's checksum is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +58,8 @@ struct Watched {
     frame: u32,
     /// The actions before the frames of the moments.
     deeds: VecDeque<Deed>,
+    /// The state at the last save point, and its turn.
+    save_point: Option<(u32, Vec<u8>)>,
 }
 
 /// Something that was done to the battle before a frame.
@@ -82,6 +88,7 @@ impl Client {
             moments: None,
             frame: 0,
             deeds: VecDeque::new(),
+            save_point: None,
         };
         Self { watched, steps: 0, step_nanos: Vec::new(), contacts: 0 }
     }
@@ -112,6 +119,18 @@ impl Client {
         let watched = &self.watched;
         let later = watched.deeds.partition_point(|deed| deed.frame < frames.start);
         watched.deeds.range(later..).take_while(|deed| deed.frame < frames.end).cloned().collect()
+    }
+
+    /// The state that was kept for a save before this turn.
+    pub(crate) fn state_before(&self, turn: u32) -> Option<&[u8]> {
+        self.watched.save_point.as_ref().filter(|(at, _)| *at == turn).map(|(_, state)| state.as_slice())
+    }
+
+    /// Goes on from a saved state before this turn. The replay is given up, because a replay begins with the first turn.
+    ///
+    /// Returns false if the bytes are not a state of this match.
+    pub(crate) fn resume(&mut self, turn: u32, bytes: &[u8]) -> bool {
+        self.watched.take_state(turn, bytes)
     }
 
     /// Ends the replay, if one is written.
@@ -236,6 +255,45 @@ impl Simulation for Client {
         watched.game.player_taken_over(player, turn);
     }
 
+    fn player_returned(&mut self, player: PlayerId, turn: Turn) {
+        let watched = &mut self.watched;
+        watched.recording.iter_mut().for_each(|recording| recording.notice(player, Notice::Returned));
+        watched.note_deed(player, None);
+        watched.game.player_returned(player, turn);
+        if let Some(whole) = &mut watched.whole {
+            whole.player_returned(player, turn);
+        }
+    }
+
+    fn save_point(&mut self, turn: Turn) {
+        let mut state = Vec::new();
+        self.watched.game.save_state(&mut state);
+        self.watched.save_point = Some((turn.0, state));
+    }
+
+    /// The game's state, then turn and frame, which only name moments.
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        let watched = &mut self.watched;
+        let is_saved = watched.game.save_state(out);
+        out.extend_from_slice(&watched.turn.to_le_bytes());
+        out.extend_from_slice(&watched.frame.to_le_bytes());
+        is_saved
+    }
+
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        let Some((bytes, frame)) = bytes.split_last_chunk::<4>() else { return false };
+        let Some((bytes, turn)) = bytes.split_last_chunk::<4>() else { return false };
+        let (turn, frame) = (u32::from_le_bytes(*turn), u32::from_le_bytes(*frame));
+        if turn > TURNS_MAX || frame > TURNS_MAX.saturating_mul(FRAMES_PER_TURN_MAX) {
+            return false;
+        }
+        let is_taken = self.watched.take_state(turn, bytes);
+        if is_taken {
+            self.watched.frame = frame;
+        }
+        is_taken
+    }
+
     fn play_for(&mut self, player: PlayerId, turn: Turn) {
         let watched = &mut self.watched;
         if let Some(order) = bots::order(&watched.game, player, turn) {
@@ -258,6 +316,25 @@ impl Watched {
         if let Some(moments) = &mut self.moments {
             moments.push(self.frame - 1, &mut self.game);
         }
+    }
+
+    /// Puts another state in the place of this one.
+    fn take_state(&mut self, turn: u32, bytes: &[u8]) -> bool {
+        // The bytes are not trusted, and a refused state may be loaded in part.
+        let mut game = self.game.clone();
+        if state::load(&mut game, bytes).is_err() {
+            return false;
+        }
+        (self.game, self.whole, self.turn) = (game, None, turn);
+        self.frames.clear();
+        self.deeds.clear();
+        if self.moments.is_some() {
+            self.moments = Some(Moments::new(MOMENTS_MAX));
+        }
+        if let Some(recording) = self.recording.take() {
+            recording.discard();
+        }
+        true
     }
 
     fn note_deed(&mut self, player: PlayerId, order: Option<&Order>) {
@@ -355,6 +432,45 @@ mod tests {
         course.work(&mut Budget::frames(200));
         course.check(&mut Budget::frames(200));
         assert_eq!((course.divergence(), course.checksum()), (None, client.game().checksum()));
+    }
+
+    #[test]
+    fn who_gets_the_state_goes_on_as_everybody_else() {
+        let setup = Setup { players: 2, units: 20, seed: 3, map: None };
+        let client = || {
+            let mut client = Client::new(Game::new(setup).unwrap(), None, false);
+            client.keep_moments();
+            client
+        };
+        let turn = |client: &mut Client, turn| {
+            (0..2).for_each(|player| client.play_for(PlayerId(player), Turn(turn)));
+            (0..4).for_each(|_| client.step(20));
+            client.checksum()
+        };
+        let (mut here, mut newcomer) = (client(), client());
+        let path = std::env::temp_dir().join(format!("testudo-newcomer-{}.replay", std::process::id()));
+        newcomer.record(Recording::create(&path, &Terms { setup, turns: 60 }).unwrap());
+        for number in 0..30 {
+            turn(&mut here, number);
+        }
+        let mut state = Vec::new();
+        assert!(here.save_state(&mut state));
+        let before = newcomer.game().checksum();
+        assert!(!newcomer.load_state(&state[..state.len() - 1]) && !newcomer.load_state(&[]));
+        assert_eq!(newcomer.game().checksum(), before, "a state that is cut off changes nothing");
+        assert!(path.exists());
+        assert!(newcomer.load_state(&state));
+        assert!(!path.exists(), "a replay begins with the first turn");
+        for number in 30..60 {
+            assert_eq!(turn(&mut here, number), turn(&mut newcomer, number), "turn {number}");
+        }
+        let (here, newcomer) = (here.deeds(), newcomer.deeds());
+        assert!(!newcomer.is_empty());
+        assert!(
+            here.iter()
+                .map(|deed| (deed.turn, deed.frame))
+                .eq(newcomer.iter().map(|deed| (deed.turn, deed.frame)))
+        );
     }
 
     #[test]

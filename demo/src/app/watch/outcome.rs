@@ -1,5 +1,7 @@
 //! The result of a match, as far as one process knows it.
 
+use std::path::PathBuf;
+
 use testudo_lockstep::inquiry::Finding;
 use testudo_lockstep::{Duration, Simulation as _};
 
@@ -14,6 +16,14 @@ pub(crate) struct Outcome {
     pub(crate) terms: Terms,
     /// The local player; none if all clients are in this process.
     pub(crate) player: Option<u8>,
+    /// Frames of the match, if this process was not there for all of them.
+    pub(crate) frames: Option<u32>,
+    /// Players who were lost during the match, and who came back.
+    pub(crate) players_lost: Option<(u32, u32)>,
+    /// Why the match ended before its time.
+    pub(crate) ended_early: Option<String>,
+    /// The file from which it can be resumed.
+    pub(crate) save: Option<PathBuf>,
     /// The clients in this process, by player.
     pub(crate) clients: Vec<ClientOutcome>,
     /// From the first turn to the end of the last one, in the network's time: virtual or real.
@@ -57,6 +67,10 @@ impl Outcome {
         let mut outcome = Self {
             terms,
             player: None,
+            frames: None,
+            players_lost: None,
+            ended_early: None,
+            save: None,
             clients: clients.iter().map(|(_, outcome)| *outcome).collect(),
             duration,
             divergent_turn: None,

@@ -37,8 +37,9 @@ pub(crate) fn play_bot(
     let order = bots::order_at(level, client.seen(), player, turn);
     if let Some(order) = order {
         let submitted = session.submit(&order);
-        // An order that could only run after the last turn is refused, too.
-        let expected = matches!(submitted, Ok(()) | Err(SubmitError::TooLate { .. }));
+        // An order that could only run after the last turn is refused, too, and those of a player who comes back and is not there yet.
+        let expected =
+            matches!(submitted, Ok(()) | Err(SubmitError::TooLate { .. } | SubmitError::NotPlaying));
         debug_assert!(expected, "player {player} in turn {turn}: {submitted:?}");
     }
 }

@@ -163,6 +163,13 @@ impl Recording {
         }
     }
 
+    /// Removes the file: this peer was not there from the beginning.
+    pub(crate) fn discard(self) {
+        drop(self.file);
+        // If that fails, an empty replay stays.
+        let _ = fs::remove_file(&self.path);
+    }
+
     fn end(&mut self, ending: Ending) {
         if !self.is_over {
             self.is_over = true;

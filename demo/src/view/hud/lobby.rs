@@ -7,6 +7,7 @@ use macroquad::miniquad;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 use testudo_lockstep::PlayerId;
 
+use crate::app::online::codes::Codes;
 use crate::app::{Seat, TURNS_MAX};
 use crate::view::paint::palette::{
     BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded,
@@ -21,8 +22,36 @@ const HUGE: f32 = 26.0;
 const ROWS: u8 = 8;
 const ROW: f32 = 22.0;
 
-/// Draws the lobby over the field; true if the person wants to leave.
-pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> bool {
+/// Names of the buttons next to the players: to copy the command, and to remove the player.
+const BUTTONS: [[&str; 2]; 16] = [
+    ["copy 1", "remove 1"],
+    ["copy 2", "remove 2"],
+    ["copy 3", "remove 3"],
+    ["copy 4", "remove 4"],
+    ["copy 5", "remove 5"],
+    ["copy 6", "remove 6"],
+    ["copy 7", "remove 7"],
+    ["copy 8", "remove 8"],
+    ["copy 9", "remove 9"],
+    ["copy 10", "remove 10"],
+    ["copy 11", "remove 11"],
+    ["copy 12", "remove 12"],
+    ["copy 13", "remove 13"],
+    ["copy 14", "remove 14"],
+    ["copy 15", "remove 15"],
+    ["copy 16", "remove 16"],
+];
+
+/// What the person wants in the lobby.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wish {
+    Leave,
+    /// The host removes a player.
+    Remove(PlayerId),
+}
+
+/// Draws the lobby over the field.
+pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<Wish> {
     let terms = seat.terms();
     let rows = terms.setup.players.min(ROWS);
     let card = frame(ui, around, 236.0 + f32::from(rows) * ROW);
@@ -32,20 +61,20 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> bool {
     let setup = terms.setup;
     let what = format!("{} armies of {} units, seed {}, {length}", setup.players, setup.units, setup.seed);
     pen.label(&what, Rect::new(x, card.y + 26.0, card.w - 56.0, 22.0), Align::Right, SMALL, TEXT_DIM);
-    match seat.address() {
-        Some(address) => invitation(pen, ui, card, address),
+    match seat.codes() {
+        Some(codes) => invitation(pen, ui, card, codes),
         None => {
             let text = "You have a place. The battle begins when all players are here.";
             pen.text(text, x, card.y + 84.0, SIZE, TEXT);
         }
     }
-    players(pen, Rect::new(x, card.y + 166.0, card.w - 56.0, f32::from(rows) * ROW), seat);
-    if seat.address().is_some() {
+    let removed = players(pen, ui, Rect::new(x, card.y + 166.0, card.w - 56.0, f32::from(rows) * ROW), seat);
+    if seat.codes().is_some() {
         let seconds = seat.patience().as_millis() / 1_000;
         let text = format!("gives up in {}:{:02}", seconds / 60, seconds % 60);
         pen.text(&text, x + 140.0, card.y + card.h - 30.0, SMALL, TEXT_DIM);
     }
-    leave(pen, ui, card)
+    if leave(pen, ui, card) { Some(Wish::Leave) } else { removed.map(Wish::Remove) }
 }
 
 /// Draws the screen while the host is asked for a place; true if the person wants to leave.
@@ -74,40 +103,66 @@ fn leave(pen: &Pen, ui: &mut Ui, card: Rect) -> bool {
     ui.button(pen, "leave", button, "Leave", false)
 }
 
-/// The command for the others.
-fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, address: SocketAddr) {
+/// What the others have to type. A sealed match has a code for each place, and a button next to each; it is too long to be typed.
+fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, codes: &Codes) {
     let x = card.x + 28.0;
-    let line = format!("testudo join {address}");
-    pen.text("The other players type this:", x, card.y + 72.0, SIZE, TEXT_DIM);
     let plate = Rect::new(x, card.y + 82.0, card.w - 56.0, 46.0);
+    let plain = codes.players.first().filter(|_| !codes.is_sealed);
     draw_rectangle(plate.x, plate.y, plate.w, plate.h, PANEL_RAISED);
-    pen.strong(&line, plate.x + 14.0, plate.y + 32.0, HUGE, SELECTION);
     let button = Rect::new(plate.x + plate.w - 86.0, plate.y + 8.0, 78.0, 30.0);
+    let line = match plain {
+        Some((_, code)) => {
+            pen.text("Not sealed. The other players type this:", x, card.y + 72.0, SIZE, TEXT_DIM);
+            let line = codes.command(code);
+            pen.strong(&line, plate.x + 14.0, plate.y + 32.0, HUGE, SELECTION);
+            line
+        }
+        None => {
+            pen.text("Copy the command of each player, and send it.", x, card.y + 72.0, SIZE, TEXT_DIM);
+            pen.text("A command for all who want to watch:", plate.x + 14.0, plate.y + 29.0, SIZE, TEXT);
+            codes.command(&codes.watch)
+        }
+    };
     if ui.button(pen, "copy", button, "Copy", false) {
         miniquad::window::clipboard_set(&line);
     }
-    if address.ip().is_loopback() {
+    if codes.address.ip().is_loopback() {
         let text = "Only this computer can reach this address. For others use: testudo host --bind 0.0.0.0:0";
         pen.text(text, x, card.y + 148.0, SMALL, TEXT_DIM);
     }
 }
 
-/// The players who have joined and those who have not.
-fn players(pen: &Pen, rect: Rect, seat: &Seat) {
+/// The players who have joined and those who have not. Returns whom the host removes.
+fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
+    let mut removed = None;
     let here = seat.session().present_players();
+    let sealed = seat.codes().filter(|codes| codes.is_sealed);
     for player in (0..seat.terms().setup.players).map(PlayerId) {
         let column = f32::from(player.0 / ROWS);
         let (x, y) = (rect.x + column * rect.w / 2.0, rect.y + 14.0 + f32::from(player.0 % ROWS) * ROW);
         let is_host = player.0 == 0;
-        let name = format!("Player {}{}", player.0 + 1, if is_host { ", the host" } else { "" });
+        let name = match seat.roll().name(player) {
+            Some(name) => name.to_owned(),
+            None => format!("Player {}{}", player.0 + 1, if is_host { ", the host" } else { "" }),
+        };
         pen.strong(&name, x, y, SIZE, army(player.0));
         let (text, color) = match () {
             () if player == seat.player() => ("you are here", GOOD),
-            () if here.contains(&player) => ("here", GOOD),
-            // A guest has no link to the other guests.
-            () if seat.address().is_none() && !is_host => ("the host knows", TEXT_DIM),
+            () if here.contains(&player) || seat.roll().is_here(player) => ("here", GOOD),
             () => ("not here yet", TEXT_DIM),
         };
-        pen.text(text, x + 140.0, y, SIZE, color);
+        let end = pen.text(text, x + 140.0, y, SIZE, color);
+        let code = sealed.and_then(|codes| codes.players.iter().find(|(place, _)| *place == player.0));
+        let Some(((_, code), codes)) = code.zip(sealed) else { continue };
+        let button = Rect::new(end + 12.0, y - 15.0, 72.0, 20.0);
+        let [copy, remove] = BUTTONS[usize::from(player.0)];
+        if here.contains(&player) {
+            if seat.is_host() && ui.button(pen, remove, button, "Remove", false) {
+                removed = Some(player);
+            }
+        } else if ui.button(pen, copy, button, "Copy", false) {
+            miniquad::window::clipboard_set(&codes.command(code));
+        }
     }
+    removed
 }

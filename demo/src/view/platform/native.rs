@@ -55,7 +55,7 @@ pub(crate) fn open_cubes(spec: CubesSpec, log: Option<File>) -> Result<bool, Win
 pub(crate) fn open_network(
     start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
     log: Option<File>,
-    tell: impl Fn(&News) + 'static,
+    tell: impl Fn(&NetworkMatch, &News) + 'static,
 ) -> Result<Option<Outcome>, WindowError<MatchError>> {
     // Nobody is to be invited to a match that cannot be shown.
     display::find().map_err(WindowError::NoDisplay)?;

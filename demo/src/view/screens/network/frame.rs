@@ -118,6 +118,7 @@ impl NetworkDesk {
         self.hearing.draw(&self.pen, &mut self.ui, sound, volume, &mut self.log);
         let x = self.pen.strong("Testudo", top.x + 16.0, top.y + 29.0, LARGE, TEXT) + 14.0;
         let about = match self.game.seat() {
+            Some(seat) if seat.is_watching() => "watching; only orders travel".into(),
             Some(seat) => format!(
                 "player {} of {}; only orders travel",
                 seat.player().0 + 1,
@@ -169,6 +170,9 @@ impl NetworkDesk {
         let (text, color) = match (seat.session().phase(), seat.waiting()) {
             (SessionPhase::Finished, _) => over(seat),
             _ if is_leaving => ("Leaving: the others are being told".into(), TEXT),
+            (SessionPhase::Running, _) if seat.is_cut_off() => {
+                ("The connection is broken. It is being made again".into(), BAD)
+            }
             (SessionPhase::Running, _) if seat.session().is_paused() => {
                 ("Paused for everybody. Press Space to continue".into(), WARN)
             }
@@ -189,7 +193,7 @@ impl NetworkDesk {
     fn draw_cards(&mut self) {
         let (around, pen, ui) = (self.layout.views[0], &self.pen, &mut self.ui);
         let failure = self.game.seat().and_then(Seat::failure);
-        let mut leaves = false;
+        let (mut leaves, mut wish) = (false, None);
         if let Some(error) = self.error.as_ref().or(failure.as_ref()) {
             let (title, lines) = ending::of_error(error);
             let choices = [("leave", "Close", 120.0)];
@@ -199,7 +203,7 @@ impl NetworkDesk {
             leaves = lobby::draw_asking(pen, ui, around, host, self.seconds);
         } else if let Some(seat) = self.game.seat() {
             if seat.session().phase() == SessionPhase::Lobby {
-                leaves = lobby::draw(pen, ui, around, seat);
+                wish = lobby::draw(pen, ui, around, seat);
             } else if let (Some(diagnosis), false) = (seat.diagnosis(), self.is_answered) {
                 let turn = seat.divergent_turn().unwrap_or_default();
                 let card = Card {
@@ -221,7 +225,11 @@ impl NetworkDesk {
                 }
             }
         }
-        if leaves {
+        if let (Some(lobby::Wish::Remove(player)), Some(seat)) = (wish, self.game.seat_mut()) {
+            seat.kick(player);
+            self.log.note("removed", player.0);
+        }
+        if leaves || wish == Some(lobby::Wish::Leave) {
             self.leave();
         }
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::time::get_frame_time;
 use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
-use testudo_lockstep::{SessionPhase, Simulation as _};
+use testudo_lockstep::{PlayerId, SessionPhase, Simulation as _};
 
 use crate::app::interrupt;
 use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Pilot, Seat};
@@ -77,7 +77,7 @@ struct NetworkDesk {
 pub(crate) async fn run(
     game: NetworkMatch,
     log: OrderLog,
-    tell: impl Fn(&News),
+    tell: impl Fn(&NetworkMatch, &News),
 ) -> Result<NetworkMatch, MatchError> {
     prevent_quit();
     let mut desk = NetworkDesk::new(game, log);
@@ -131,7 +131,7 @@ impl NetworkDesk {
     // ---- time
 
     /// Does the due work of the match; stops after an error.
-    fn advance(&mut self, seconds: f32, tell: &impl Fn(&News)) {
+    fn advance(&mut self, seconds: f32, tell: &impl Fn(&NetworkMatch, &News)) {
         self.seconds += seconds;
         if self.error.is_none()
             && let Err(error) = self.game.step()
@@ -139,8 +139,8 @@ impl NetworkDesk {
             self.log.note("error", error.to_string());
             self.error = Some(error);
         }
-        while let Some(news) = self.game.seat_mut().and_then(Seat::poll_news) {
-            tell(&news);
+        while let Some(news) = self.game.poll_news() {
+            tell(&self.game, &news);
             self.hear(&news);
         }
         let Some(seat) = self.game.seat() else { return };
@@ -168,11 +168,13 @@ impl NetworkDesk {
                 self.log.ran(player.0, *turn, order);
                 return;
             }
-            News::Listening(address) => {
-                self.log.note("listening", address.to_string());
+            News::Listening(codes) => {
+                self.log.note("listening", codes.address.to_string());
+                let all: Vec<&str> = codes.players.iter().map(|(_, code)| code.as_str()).collect();
+                self.log.note("codes", all);
                 return;
             }
-            News::Turn(_) | News::WaitingFor(_) => return,
+            News::Turn(_) | News::WaitingFor(_) | News::NewCode { .. } => return,
             News::Seated { player, .. } => {
                 self.log.note("seated", *player);
                 return;
@@ -181,16 +183,31 @@ impl NetworkDesk {
                 self.log.note("started", true);
                 "Everybody is here".into()
             }
-            News::Joined(player) => format!("Player {} has joined", player.0 + 1),
-            News::Gone { player, is_taken_over } => {
+            News::Joined(player) => format!("{} has joined", self.called(*player)),
+            News::Gone { player, is_taken_over, .. } => {
                 self.log.note("gone", player.0);
                 let then = if *is_taken_over { ": a bot plays on" } else { "" };
-                format!("Player {} has left{then}", player.0 + 1)
+                format!("{} has left{then}", self.called(*player))
             }
+            News::Back(player) => {
+                self.log.note("back", player.0);
+                format!("{} is back", self.called(*player))
+            }
+            News::Watcher => "Somebody watches".into(),
+            News::WatcherGone => "A watcher is gone".into(),
+            News::State { percent } => format!("Getting the state: {percent} %"),
+            News::CameIn { .. } => "The state is here. Catching up".into(),
+            News::CaughtUp { .. } => "Caught up".into(),
+            News::ComingBack => "The connection is lost. Asking for the place again".into(),
+            News::Fingerprint(fingerprint) => {
+                self.log.note("fingerprint", fingerprint.to_string());
+                format!("Fingerprint of the players' keys: {fingerprint}")
+            }
+            News::Liars(_) => "Somebody shows different matches to different players".into(),
             News::Paused { player, paused } => {
                 self.log.note("paused", *paused);
                 let what = if *paused { "pauses the match" } else { "continues" };
-                format!("Player {} {what}", player.0 + 1)
+                format!("{} {what}", self.called(*player))
             }
             News::Differs(turn) => {
                 self.log.note("differs", *turn);
@@ -201,6 +218,12 @@ impl NetworkDesk {
             self.notices.pop_front();
         }
         self.notices.push_back((notice, self.seconds));
+    }
+
+    /// A player's name, or number.
+    fn called(&self, player: PlayerId) -> String {
+        let name = self.game.seat().and_then(|seat| seat.roll().name(player));
+        name.map_or_else(|| format!("Player {}", player.0 + 1), str::to_owned)
     }
 
     /// Logs agreed checksums from time to time, and findings about a difference.
@@ -240,11 +263,7 @@ impl NetworkDesk {
         }
         self.leaving = Some(self.seconds);
         self.log.note("leaving", true);
-        if let Some(seat) = self.game.seat_mut()
-            && !seat.is_over()
-        {
-            seat.leave();
-        }
+        self.game.leave();
     }
 
     fn is_done(&self) -> bool {
@@ -295,7 +314,7 @@ impl NetworkDesk {
         let finger = self.touches.read(&mut camera, self.layout.views[0], seconds);
         let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
         let mouse = Mouse { at: self.ui.mouse, is_free, finger };
-        let is_person = seat.pilot() == Pilot::Person;
+        let is_person = seat.pilot() == Pilot::Person && !seat.is_watching();
         let mut told = Vec::new();
         {
             let game = seat.client().game();

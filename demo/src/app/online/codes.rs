@@ -1,0 +1,63 @@
+//! What a host passes on so that others can come.
+
+use std::net::SocketAddr;
+
+use testudo_lockstep::transport::sealed::{JoinCode, JoinCodeError};
+
+use crate::app::online::greeting::Secret;
+
+/// The join codes of a match. Without a seal they are its address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Codes {
+    /// Where the host listens, or the relay through which it plays.
+    pub(crate) address: SocketAddr,
+    pub(crate) is_sealed: bool,
+    /// Player and code, for each place but the host's.
+    pub(crate) players: Vec<(u8, String)>,
+    /// For whoever wants to watch.
+    pub(crate) watch: String,
+    addresses: Vec<SocketAddr>,
+    certificate_hash: [u8; 32],
+}
+
+impl Codes {
+    /// The codes of an unsealed match.
+    pub(crate) fn plain(address: SocketAddr, players: u8) -> Self {
+        let code = address.to_string();
+        let players = (1..players).map(|player| (player, code.clone())).collect();
+        let (addresses, certificate_hash) = (vec![address], [0; 32]);
+        Self { address, is_sealed: false, players, watch: code, addresses, certificate_hash }
+    }
+
+    /// The codes of a sealed match. `players`: the secrets of all players; the first one is the host's own.
+    ///
+    /// # Errors
+    /// No address, or more than four.
+    pub(crate) fn sealed(
+        addresses: &[SocketAddr],
+        certificate_hash: [u8; 32],
+        players: &[Secret],
+        watch: Secret,
+    ) -> Result<Self, JoinCodeError> {
+        let address = *addresses.first().ok_or(JoinCodeError::Addresses)?;
+        let code = |secret: &Secret| {
+            JoinCode::new(addresses, certificate_hash, *secret).map(|code| code.to_string())
+        };
+        let player = |(player, secret)| code(secret).map(|code| (player, code));
+        let players = (0_u8..).zip(players).skip(1).map(player).collect::<Result<_, _>>()?;
+        let (addresses, watch) = (addresses.to_vec(), code(&watch)?);
+        Ok(Self { address, is_sealed: true, players, watch, addresses, certificate_hash })
+    }
+
+    /// Another secret opens a player's place from now on. Returns its code.
+    pub(crate) fn renew(&mut self, player: u8, secret: Secret) -> Option<&str> {
+        let (_, code) = self.players.iter_mut().find(|(place, _)| *place == player)?;
+        *code = JoinCode::new(&self.addresses, self.certificate_hash, secret).ok()?.to_string();
+        Some(code)
+    }
+
+    /// What a player types.
+    pub(crate) fn command(&self, code: &str) -> String {
+        if self.is_sealed { format!("testudo join {code}") } else { format!("testudo join --plain {code}") }
+    }
+}

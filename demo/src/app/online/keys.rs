@@ -1,0 +1,124 @@
+//! Randomness of the system, and the keys that a player signs with.
+//!
+//! A player has one secret of its own, which stays on this machine. The key of each match follows from it, so a program that crashed has the
+//! same key when it comes back, and neither the host nor another match learns anything about it.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use sha2::{Digest, Sha256};
+use testudo_lockstep::{PlayerId, PlayerKey};
+
+use crate::app::error::MatchError;
+
+/// Bytes of a player's secret.
+const OWN_BYTES: usize = 32;
+
+/// The secret of this process, once it is needed.
+static OWN: OnceLock<[u8; OWN_BYTES]> = OnceLock::new();
+
+/// Bytes that nobody can guess.
+///
+/// # Errors
+/// The system has none.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], MatchError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| MatchError::Randomness(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// A number that nobody can guess.
+///
+/// # Errors
+/// The system has no randomness.
+pub(crate) fn random_number() -> Result<u64, MatchError> {
+    random().map(u64::from_le_bytes)
+}
+
+/// The key of a place in a match.
+///
+/// # Errors
+/// The system has no randomness.
+pub(crate) fn player_key(session_id: u64, player: PlayerId) -> Result<PlayerKey, MatchError> {
+    let own = match OWN.get() {
+        Some(own) => *own,
+        None => {
+            let fresh = random()?;
+            *OWN.get_or_init(|| file().and_then(|path| kept(&path, fresh).ok()).unwrap_or(fresh))
+        }
+    };
+    Ok(derived(&own, session_id, player))
+}
+
+fn derived(own: &[u8; OWN_BYTES], session_id: u64, player: PlayerId) -> PlayerKey {
+    let mut hash = Sha256::new();
+    hash.update(b"testudo player key");
+    hash.update(own);
+    hash.update(session_id.to_le_bytes());
+    hash.update([player.0]);
+    PlayerKey::from_secret(hash.finalize().into())
+}
+
+/// Where the secret is kept.
+fn file() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let state = folder("XDG_STATE_HOME")
+        .or_else(|| folder("LOCALAPPDATA"))
+        .or_else(|| Some(folder("HOME")?.join(".local/state")));
+    Some(state?.join("testudo").join("key"))
+}
+
+/// The secret in a file; if there is none yet, this fresh one is put there.
+///
+/// # Errors
+/// The file can be neither read nor written, or holds something else.
+fn kept(path: &Path, fresh: [u8; OWN_BYTES]) -> io::Result<[u8; OWN_BYTES]> {
+    if !path.exists() {
+        fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        // Whole or not at all, and never in the place of another one: several programs may start at once.
+        let draft = path.with_extension(std::process::id().to_string());
+        write_private(&draft, &fresh)?;
+        let linked = fs::hard_link(&draft, path);
+        fs::remove_file(&draft)?;
+        linked.or_else(|error| if path.exists() { Ok(()) } else { Err(error) })?;
+    }
+    fs::read(path)?.try_into().map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+/// Only this user may read it, where the system knows users.
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_of_every_match_has_its_own_key_again() {
+        let public = |own, id, player| derived(&[own; 32], id, PlayerId(player)).public().to_bytes();
+        let first = public(1, 2, 3);
+        assert_eq!(first, public(1, 2, 3));
+        for other in [public(2, 2, 3), public(1, 3, 3), public(1, 2, 4)] {
+            assert_ne!(first, other);
+        }
+    }
+
+    #[test]
+    fn the_secret_outlives_the_program() {
+        let folder = std::env::temp_dir().join(format!("testudo-keys-{}", std::process::id()));
+        let path = folder.join("testudo").join("key");
+        assert_eq!(kept(&path, [1; 32]).unwrap(), [1; 32]);
+        assert_eq!(kept(&path, [2; 32]).unwrap(), [1; 32], "the first one stays");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no drafts are left");
+        fs::write(&path, b"short").unwrap();
+        assert!(kept(&path, [3; 32]).is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

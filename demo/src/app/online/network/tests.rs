@@ -1,0 +1,124 @@
+//! A host and a guest in one process, over loopback.
+
+use testudo_lockstep::{EndReason, Pace, PlayerId};
+
+use super::*;
+use crate::app::online::name::Name;
+use crate::app::{Pilot, ReplayFile};
+use crate::game::{Command, Order, Selection, Setup};
+
+/// This much real time is a failure, not a slow machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn options() -> SeatOptions {
+    SeatOptions { pilot: Pilot::Person, replay: ReplayFile::None, fault: None, name: Name::cleaned("Ada") }
+}
+
+/// A host and a guest in one process, over loopback.
+struct Pair {
+    games: [NetworkMatch; 2],
+    news: [Vec<News>; 2],
+    clock: Clock,
+}
+
+impl Pair {
+    fn new(is_sealed: bool) -> Self {
+        let terms = Terms { setup: Setup { players: 2, units: 5, seed: 3, map: None }, turns: 1_000 };
+        let bind = SocketAddr::from(([127, 0, 0, 1], 0));
+        let agreement = Agreement::new(&terms, Pace::Adaptive, true);
+        let hosting = Hosting { agreement, bind, is_sealed, save: None };
+        let host = NetworkMatch::host(&hosting, options()).unwrap();
+        let codes = host.seat().and_then(Seat::codes).unwrap();
+        let code = &codes.players[0].1;
+        let way = if is_sealed { Way::Sealed(code.parse().unwrap()) } else { Way::Plain(codes.address) };
+        let wish = Wish { way, watches: false, units_max: 1_000 };
+        let guest = NetworkMatch::join(wish, options()).unwrap();
+        Self { games: [host, guest], news: [Vec::new(), Vec::new()], clock: Clock::start() }
+    }
+
+    fn until(&mut self, what: &str, is_done: impl Fn(&Self) -> bool) {
+        while !is_done(self) {
+            assert!(self.clock.elapsed() < PATIENCE, "{what}: {:?}", self.news);
+            for (game, news) in self.games.iter_mut().zip(&mut self.news) {
+                game.step().unwrap();
+                news.extend(std::iter::from_fn(|| game.poll_news()));
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    fn seat(&mut self, player: usize) -> &mut Seat {
+        self.games[player].seat_mut().unwrap()
+    }
+
+    fn has_heard(&self, player: usize, is_it: impl Fn(&News) -> bool) -> bool {
+        self.news[player].iter().any(is_it)
+    }
+}
+
+#[test]
+fn two_persons_play_pause_and_part_in_good_order() {
+    [true, false].into_iter().for_each(play_pause_and_part);
+}
+
+fn play_pause_and_part(is_sealed: bool) {
+    let mut pair = Pair::new(is_sealed);
+    let address = pair.games[0].seat().and_then(Seat::codes).map(|codes| codes.address);
+    assert_eq!(pair.games[1].asked(), address);
+    pair.until("everybody is here", |pair| {
+        (0..2).all(|player| pair.has_heard(player, |news| *news == News::Started))
+    });
+    let order = Order::new(Selection::All, Command::Stop);
+    let given = pair.seat(1).order(&order).unwrap().0;
+    let ran = |news: &News| matches!(news, News::Ran { player, .. } if player.0 == 1);
+    pair.until("the order runs", |pair| (0..2).all(|player| pair.has_heard(player, ran)));
+    let orders = [0, 1].map(|player: usize| pair.news[player].iter().find(|news| ran(news)).cloned());
+    assert_eq!(orders[0], orders[1], "in the same turn everywhere");
+    let Some(News::Ran { turn, .. }) = orders[0] else { unreachable!() };
+    assert!(turn > given, "given in turn {given}, run in turn {turn}");
+
+    pair.seat(0).toggle_pause();
+    let stands = |pair: &Pair| {
+        pair.games.iter().all(|game| game.seat().is_some_and(|seat| seat.session().is_paused()))
+    };
+    pair.until("a pause for all", stands);
+    let frames = [0, 1].map(|player| pair.seat(player).frame());
+    assert_eq!(frames[0], frames[1], "they stand at the same frame");
+    pair.seat(1).toggle_pause();
+    pair.until("its end", |pair| {
+        pair.games.iter().all(|game| game.seat().is_some_and(|seat| seat.frame() > frames[0]))
+    });
+
+    let named = |game: &NetworkMatch| {
+        let roll = game.seat().map(Seat::roll);
+        roll.is_some_and(|roll| [0, 1].iter().all(|player| roll.name(PlayerId(*player)) == Some("Ada")))
+    };
+    pair.until("everybody knows the names", |pair| pair.games.iter().all(named));
+    let is_it = |news: &&News| matches!(news, News::Fingerprint(_));
+    let fingerprints = [0, 1].map(|player: usize| pair.news[player].iter().find(is_it).cloned());
+    assert_eq!(fingerprints[0], fingerprints[1], "the same keys everywhere");
+    assert!(fingerprints[0].is_some());
+
+    pair.seat(1).leave();
+    pair.until("the guest is gone", |pair| {
+        let is_gone =
+            |news: &News| matches!(news, News::Gone { player, reason: EndReason::Left, is_taken_over: true } if player.0 == 1);
+        pair.games[1].seat().is_some_and(Seat::is_over) && pair.has_heard(0, is_gone)
+    });
+    assert_eq!(pair.seat(1).session().phase(), SessionPhase::Left);
+    assert_eq!(pair.seat(0).session().phase(), SessionPhase::Running);
+    let [host, guest] = pair.games;
+    let (host, guest) = (host.end().unwrap().unwrap(), guest.end().unwrap().unwrap());
+    assert!(guest.terms.turns <= host.terms.turns && guest.divergent_turn.is_none(), "{guest:?}");
+}
+
+#[test]
+fn who_leaves_before_the_first_turn_has_nothing_to_tell() {
+    let mut pair = Pair::new(false);
+    let [host, _] = &mut pair.games;
+    host.step().unwrap();
+    host.seat_mut().unwrap().leave();
+    let [host, guest] = pair.games;
+    assert!(host.seat().is_some_and(Seat::is_over));
+    assert!(host.end().unwrap().is_none() && guest.end().unwrap().is_none());
+}

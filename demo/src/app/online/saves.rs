@@ -1,0 +1,282 @@
+//! Matches that can be resumed: as files, and for guests who come to a resumed match.
+
+use std::fs;
+use std::path::Path;
+
+use testudo_lockstep::transport::udp::Aside;
+use testudo_lockstep::{Duration, Instant, SavedMatch};
+
+use crate::app::clock::Clock;
+use crate::app::error::{InvitationError, MatchError};
+use crate::app::online::agreement::{AGREEMENT_BYTES, Agreement};
+use crate::app::online::greeting::Welcome;
+use crate::game::Setup;
+
+/// First bytes of a file.
+const MAGIC: [u8; 8] = *b"TESTSAVE";
+
+/// Version of the file.
+const VERSION: u16 = 1;
+
+/// Largest file that is read: a battle of some 200,000 units.
+pub(crate) const BYTES_MAX: u32 = 64 << 20;
+
+/// First bytes of a question for a part of a save, and of its answer. Both datagrams have the same length.
+const ASK: [u8; 8] = *b"TESTSVQ1";
+const TELL: [u8; 8] = *b"TESTSVA1";
+
+/// Mark, number of the match, number of the part.
+const HEAD: usize = 20;
+
+/// Bytes of a part.
+const PART: usize = 1_000;
+
+/// Parts that are asked for at once.
+const WINDOW: usize = 32;
+
+/// Time between two questions for the same part.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// Silence after which getting a save is given up.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A match before one of its turns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Save {
+    pub(crate) agreement: Agreement,
+    /// The game's state.
+    pub(crate) state: Vec<u8>,
+    /// The session's part.
+    pub(crate) saved: SavedMatch,
+}
+
+impl Save {
+    /// Mark, version, version of the simulation, agreement, length of the state, the state, the session's part. Little-endian.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let length = u32::try_from(self.state.len()).unwrap_or(u32::MAX);
+        [
+            &MAGIC[..],
+            &VERSION.to_le_bytes(),
+            &Setup::sim_version().to_le_bytes(),
+            &Agreement { save: 0, ..self.agreement }.to_bytes(),
+            &length.to_le_bytes(),
+            &self.state,
+            &self.saved.to_bytes(),
+        ]
+        .concat()
+    }
+
+    /// Reads what [`Save::to_bytes`] wrote. Total: any bytes give a save or a sentence.
+    ///
+    /// # Errors
+    /// Another version, or damage.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
+        const DAMAGED: &str = "it is cut off or damaged";
+        let mark = bytes.strip_prefix(&MAGIC).ok_or("this is not a saved match")?;
+        let (version, rest) = mark.split_first_chunk().ok_or(DAMAGED)?;
+        let (sim_version, rest) = rest.split_first_chunk().ok_or(DAMAGED)?;
+        if u16::from_le_bytes(*version) != VERSION || u32::from_le_bytes(*sim_version) != Setup::sim_version()
+        {
+            return Err("it was saved by another version of this program".into());
+        }
+        let (agreement, rest) = rest.split_first_chunk::<AGREEMENT_BYTES>().ok_or(DAMAGED)?;
+        let agreement =
+            Agreement::from_bytes(agreement).filter(|agreement| agreement.save == 0).ok_or(DAMAGED)?;
+        let (length, rest) = rest.split_first_chunk().ok_or(DAMAGED)?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| DAMAGED)?;
+        let (state, saved) = rest.split_at_checked(length).ok_or(DAMAGED)?;
+        let saved = SavedMatch::from_bytes(saved).map_err(|error| error.to_string())?;
+        Ok(Self { agreement, state: state.to_vec(), saved })
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// There is none, or it is no save that can be resumed.
+    pub(crate) fn open(path: &Path) -> Result<Self, MatchError> {
+        let failed = |what: String| MatchError::Replay { path: path.to_owned(), what };
+        let length = fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
+        if length > u64::from(BYTES_MAX) {
+            return Err(failed("this is not a saved match".into()));
+        }
+        let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
+        Self::read(&bytes).map_err(failed)
+    }
+
+    /// Puts it in the place of an older one, which stays whole until then.
+    ///
+    /// # Errors
+    /// The disk is full, or the folder is gone.
+    pub(crate) fn store(&self, path: &Path) -> std::io::Result<()> {
+        let draft = path.with_extension("save-draft");
+        fs::write(&draft, self.to_bytes())?;
+        fs::rename(draft, path)
+    }
+}
+
+/// The host's answer to a question for a part of the save from which the match goes on.
+pub(crate) fn answer(save: Option<&[u8]>, session_id: u64, bytes: &[u8]) -> Option<Aside> {
+    let number = part_number(ASK, session_id, bytes)?;
+    // As long as the question, so that nobody can use a host to amplify traffic.
+    let part = save.filter(|_| bytes.len() == HEAD + PART).and_then(|save| save.chunks(PART).nth(number));
+    Some(part.map_or(Aside::Taken, |part| Aside::Reply(message(TELL, session_id, number, part))))
+}
+
+fn message(mark: [u8; 8], session_id: u64, number: usize, part: &[u8]) -> Vec<u8> {
+    [&mark[..], &session_id.to_le_bytes(), &(number as u32).to_le_bytes(), part].concat()
+}
+
+fn part_number(mark: [u8; 8], session_id: u64, bytes: &[u8]) -> Option<usize> {
+    let (head, _) = bytes.split_first_chunk::<HEAD>()?;
+    let number = head.last_chunk::<4>().map(|four| u32::from_le_bytes(*four))?;
+    (head[..8] == mark && head[8..16] == session_id.to_le_bytes()).then_some(number as usize)
+}
+
+/// A guest gets the save from which the match goes on. Nothing here waits.
+pub(crate) struct Getting {
+    session_id: u64,
+    bytes: Vec<u8>,
+    /// When each part was asked for; none once it is here.
+    parts: Vec<Option<Instant>>,
+    /// Parts that are here.
+    count: usize,
+    clock: Clock,
+    heard: Instant,
+}
+
+impl Getting {
+    /// # Errors
+    /// The save is too large.
+    pub(crate) fn begin(welcome: &Welcome) -> Result<Self, InvitationError> {
+        let length = welcome.agreement.save;
+        if length > BYTES_MAX {
+            return Err(InvitationError::Save { what: format!("it has {length} bytes") });
+        }
+        let clock = Clock::start();
+        Ok(Self {
+            session_id: welcome.session_id,
+            bytes: vec![0; length as usize],
+            parts: vec![Some(Instant::ZERO); (length as usize).div_ceil(PART)],
+            count: 0,
+            heard: clock.now(),
+            clock,
+        })
+    }
+
+    /// Part of the save that is here.
+    pub(crate) fn percent(&self) -> u8 {
+        (self.count * 100 / self.parts.len().max(1)) as u8
+    }
+
+    /// Handles a datagram, if it is an answer.
+    pub(crate) fn hear(&mut self, bytes: &[u8]) {
+        let Some(number) = part_number(TELL, self.session_id, bytes) else { return };
+        let part = &bytes[HEAD..];
+        let start = number.saturating_mul(PART);
+        let wanted = self.bytes.len().saturating_sub(start).min(PART);
+        if part.len() == wanted
+            && let Some(asked) = self.parts.get_mut(number)
+            && asked.take().is_some()
+        {
+            self.bytes[start..start + wanted].copy_from_slice(part);
+            self.count += 1;
+            self.heard = self.clock.now();
+        }
+    }
+
+    /// The next question, while there is one to send now.
+    pub(crate) fn question(&mut self) -> Option<Vec<u8>> {
+        let now = self.clock.now();
+        let missing =
+            self.parts.iter_mut().enumerate().filter_map(|(number, asked)| Some((number, asked.as_mut()?)));
+        let due = |asked: &Instant| *asked == Instant::ZERO || now.since(*asked) >= AGAIN;
+        let (number, asked) = missing.take(WINDOW).find(|(_, asked)| due(asked))?;
+        *asked = now.max(Instant::from_micros(1));
+        Some(message(ASK, self.session_id, number, &[0; PART]))
+    }
+
+    /// The save, once it is here.
+    ///
+    /// # Errors
+    /// Nothing comes any more, or it is no save that can be resumed.
+    pub(crate) fn take(&mut self) -> Result<Option<Save>, InvitationError> {
+        if self.count == self.parts.len() {
+            return Save::read(&self.bytes).map(Some).map_err(|what| InvitationError::Save { what });
+        }
+        if self.clock.now().since(self.heard) >= PATIENCE {
+            return Err(InvitationError::Save { what: "the host does not send it".into() });
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::{Driver, Identity, Pace, PlayerId, Session, Topology};
+
+    use super::*;
+    use crate::app::online::keys;
+    use crate::app::terms::Terms;
+    use crate::app::watch::client::Client;
+    use crate::game::Game;
+
+    /// A save of a match of one player.
+    fn save() -> Save {
+        let terms = Terms { setup: Setup { players: 1, units: 8, seed: 3, map: None }, turns: 60 };
+        let agreement = Agreement::new(&terms, Pace::Fixed, true);
+        let config =
+            agreement.config(9, Topology::Host).player_key(keys::player_key(9, PlayerId(0)).unwrap());
+        let session = Session::host(config, Instant::ZERO).unwrap();
+        let mut driver = Driver::new(Client::new(Game::new(terms.setup).unwrap(), None, false), session);
+        driver.session_mut().save();
+        let mut now = Instant::ZERO;
+        loop {
+            driver.advance(now);
+            now += Duration::from_millis(20);
+            assert!(now < Instant::from_millis(20_000), "no save");
+            if let Some(saved) = driver.session_mut().take_saved() {
+                let state = driver.simulation().state_before(saved.turn().0).unwrap().to_vec();
+                return Save { agreement, state, saved };
+            }
+        }
+    }
+
+    #[test]
+    fn a_save_is_read_as_it_was_written_or_refused() {
+        let save = save();
+        let bytes = save.to_bytes();
+        assert_eq!(Save::read(&bytes), Ok(save));
+        for length in (0..bytes.len()).step_by(7) {
+            assert!(Save::read(&bytes[..length]).is_err(), "{length}");
+        }
+        for at in 0..10 {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            assert!(Save::read(&changed).is_err(), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_guest_gets_the_save_part_by_part_over_a_bad_line() {
+        let bytes = save().to_bytes();
+        let mut agreement = save().agreement;
+        agreement.save = bytes.len() as u32;
+        let place = Identity::Player(PlayerId(0));
+        let welcome = Welcome { place, is_relayed: false, session_id: 5, agreement };
+        let mut getting = Getting::begin(&welcome).unwrap();
+        let mut number = 0;
+        while getting.take().unwrap().is_none() {
+            let Some(question) = getting.question() else { continue };
+            number += 1;
+            assert_eq!(answer(None, 5, &question), Some(Aside::Taken), "no save");
+            assert_eq!(answer(Some(&bytes), 6, &question), None, "another match");
+            assert_eq!(answer(Some(&bytes), 5, &question[..HEAD]), Some(Aside::Taken), "a short question");
+            let Some(Aside::Reply(reply)) = answer(Some(&bytes), 5, &question) else { panic!("no answer") };
+            assert!(reply.len() <= question.len());
+            // Every fifth is lost, and some come twice.
+            (0..number % 5 % 3).for_each(|_| getting.hear(&reply));
+            getting.hear(&reply[..reply.len() - 1]);
+        }
+        assert_eq!(getting.take().unwrap(), Some(save()));
+    }
+}

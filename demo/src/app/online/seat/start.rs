@@ -1,0 +1,262 @@
+//! How a seat comes about: a host's, and a guest's.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use testudo_lockstep::transport::sealed::{SealedConfig, SealedServer};
+use testudo_lockstep::transport::udp::UdpTransport;
+use testudo_lockstep::{Driver, Identity, PeerId, PlayerId, Session, SessionConfig, Topology};
+
+use crate::app::clock::Clock;
+use crate::app::error::{InvitationError, MatchError};
+use crate::app::online::address::reachable;
+use crate::app::online::agreement::{Agreement, AgreementError};
+use crate::app::online::codes::Codes;
+use crate::app::online::greeting::{Secret, Welcome};
+use crate::app::online::invitation::Offers;
+use crate::app::online::keys;
+use crate::app::online::news::News;
+use crate::app::online::places::Places;
+use crate::app::online::roll::Roll;
+use crate::app::online::saves::Save;
+use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, ReplayFile, Seat, SeatOptions};
+use crate::app::online::wire::{MIDDLE, Server, Wire};
+use crate::app::terms::Terms;
+use crate::app::watch::client::{Client, Fault};
+use crate::app::watch::recording::Recording;
+use crate::app::watch::telemetry::Telemetry;
+use crate::game::Game;
+
+/// What a host offers.
+pub(crate) struct Hosting {
+    pub(crate) agreement: Agreement,
+    pub(crate) bind: SocketAddr,
+    pub(crate) is_sealed: bool,
+    /// The match goes on from here.
+    pub(crate) save: Option<Save>,
+}
+
+/// What every seat starts from.
+struct Start<'a> {
+    terms: Terms,
+    welcome: Welcome,
+    wire: Wire,
+    middle: Option<PeerId>,
+    secret: Option<Secret>,
+    save: Option<&'a Save>,
+}
+
+impl Seat {
+    /// The host's, as player 0.
+    ///
+    /// # Errors
+    /// Settings out of range, a port that is taken, a replay that cannot be written, a save that cannot be resumed.
+    pub(crate) fn host(hosting: &Hosting, options: &SeatOptions) -> Result<Self, MatchError> {
+        let bind = hosting.bind;
+        let save = hosting.save.as_ref().map(Save::to_bytes);
+        let bytes = save.as_ref().map_or(0, |save| u32::try_from(save.len()).unwrap_or(u32::MAX));
+        let agreement = Agreement { save: bytes, ..hosting.agreement };
+        let session_id = keys::random_number()?;
+        let place = Identity::Player(PlayerId(0));
+        let welcome = Welcome { place, is_relayed: false, session_id, agreement };
+        let unbound = |error| MatchError::Bind { address: bind, error };
+        let (wire, codes) = if hosting.is_sealed {
+            let sealed = SealedServer::bind(bind, &SealedConfig::new()).map_err(unbound)?;
+            let secrets =
+                (0..agreement.players).map(|_| keys::random()).collect::<Result<Vec<Secret>, _>>()?;
+            let watch = keys::random()?;
+            let addresses = reachable(sealed.local_address());
+            let codes = Codes::sealed(&addresses, sealed.certificate_hash(), &secrets, watch);
+            let codes = codes.map_err(|error| unbound(std::io::Error::other(error.to_string())))?;
+            // The first place is here.
+            let places: Vec<Option<Secret>> = secrets
+                .into_iter()
+                .enumerate()
+                .map(|(player, secret)| (player > 0).then_some(secret))
+                .collect();
+            let watchers = agreement.config(session_id, Topology::Host).spectators_max as usize;
+            let places = Places::new(&places, watch, watchers);
+            (Wire::Server(Box::new(Server::new(sealed, places, welcome))), codes)
+        } else {
+            let udp = UdpTransport::bind(bind).map_err(unbound)?;
+            let bound = reachable(udp.local_address().map_err(MatchError::Socket)?);
+            let address = bound.first().copied().unwrap_or(bind);
+            (Wire::Plain(udp), Codes::plain(address, agreement.players))
+        };
+        let terms = terms_of(&agreement, u32::MAX).map_err(MatchError::Invitation)?;
+        let start = Start { terms, welcome, wire, middle: None, secret: None, save: hosting.save.as_ref() };
+        let mut seat = Self::begin(start, options)?;
+        if !hosting.is_sealed {
+            seat.offers = Some(Offers::new(agreement, session_id));
+        }
+        seat.resumed = save;
+        seat.news.push_front(News::Listening(codes.clone()));
+        seat.codes = Some(codes);
+        Ok(seat)
+    }
+
+    /// A guest's, who was told these terms. `secret` opens the place; a match without a seal has none. `former`: its seat before the connection
+    /// was lost, whose replay stays as it is.
+    ///
+    /// # Errors
+    /// Settings out of range, a replay that cannot be written, a save that cannot be resumed.
+    pub(crate) fn guest(
+        welcome: Welcome,
+        terms: Terms,
+        wire: Wire,
+        secret: Option<Secret>,
+        save: Option<&Save>,
+        options: &SeatOptions,
+        former: Option<&Self>,
+    ) -> Result<Self, MatchError> {
+        let start = Start { terms, welcome, wire, middle: Some(MIDDLE), secret, save };
+        let Some(former) = former else { return Self::begin(start, options) };
+        let options = SeatOptions { replay: ReplayFile::None, pilot: former.pilot, ..options.clone() };
+        let mut seat = Self::begin(start, &options)?;
+        (seat.save_path, seat.saved) = (former.save_path.clone(), former.saved);
+        (seat.lost, seat.back) = (former.lost, former.back);
+        Ok(seat)
+    }
+
+    /// The codes of the room that this seat has opened at a relay.
+    pub(crate) fn opened(&mut self, codes: Codes) {
+        self.news.push_front(News::Listening(codes.clone()));
+        self.codes = Some(codes);
+    }
+
+    fn begin(start: Start<'_>, options: &SeatOptions) -> Result<Self, MatchError> {
+        let Start { terms, welcome, wire, middle, secret, save } = start;
+        let Welcome { place, is_relayed, session_id, agreement } = welcome;
+        let clock = Clock::start();
+        let config = config(&welcome, secret, middle.is_none(), save)?;
+        let mut session = Session::new(config, place, clock.now())?;
+        middle.into_iter().for_each(|middle| session.connect(middle));
+        let player = session.player();
+        let fault = options.fault.map(|fault| Fault { player: player.map_or(0, |player| player.0), ..fault });
+        let mut client = Client::new(Game::new(terms.setup)?, fault, false);
+        client.keep_moments();
+        let save_path = record(&mut client, &terms, &options.replay)?;
+        if let Some(save) = save {
+            let turn = save.saved.turn().0;
+            if !client.resume(turn, &save.state) || client.game().checksum() != save.saved.checksum() {
+                let what = "its state is not the one that was saved".into();
+                return Err(MatchError::Invitation(InvitationError::Save { what }));
+            }
+        }
+        let mut seat = Self {
+            terms,
+            agreement,
+            place,
+            pilot: options.pilot,
+            name: options.name.clone(),
+            wire,
+            driver: Driver::new(client, session),
+            offers: None,
+            session_id,
+            middle,
+            is_relayed,
+            inquiry: None,
+            search: None,
+            divergence: None,
+            news: std::collections::VecDeque::new(),
+            told_frame: 0,
+            waiting: None,
+            checksums: std::collections::VecDeque::with_capacity(CHECKSUMS_MAX),
+            telemetry: Telemetry::new(clock.now()),
+            clock,
+            codes: None,
+            links: Vec::new(),
+            roll: Roll::new(terms.setup.players),
+            refused: None,
+            lost: 0,
+            back: 0,
+            resumed: None,
+            save_path,
+            saved: None,
+            began: None,
+            ended: None,
+        };
+        seat.news.push_back(News::Seated { terms, player: player.map(|player| player.0) });
+        Ok(seat)
+    }
+}
+
+/// The terms of a match that has at most this many units, all players together: some 300 bytes each.
+///
+/// # Errors
+/// Too many units, or content that this program does not have.
+pub(crate) fn terms_of(agreement: &Agreement, units_max: u32) -> Result<Terms, InvitationError> {
+    // In range, so this is 1,600,000 at most.
+    let units = u32::from(agreement.players) * agreement.units;
+    if units > units_max {
+        return Err(InvitationError::TooLarge { units, units_max });
+    }
+    agreement.terms().map_err(|error| match error {
+        AgreementError::UnknownMap => InvitationError::Map,
+        AgreementError::OtherContent => InvitationError::Content,
+    })
+}
+
+fn config(
+    welcome: &Welcome,
+    secret: Option<Secret>,
+    hosts: bool,
+    save: Option<&Save>,
+) -> Result<SessionConfig, MatchError> {
+    let Welcome { place, is_relayed, session_id, agreement } = *welcome;
+    let topology = if is_relayed { Topology::Relay } else { Topology::Host };
+    let mut config = agreement.config(session_id, topology).entropy(keys::random()?);
+    if let Identity::Player(player) = place {
+        config = config.player_key(keys::player_key(session_id, player)?);
+    }
+    if let Some(secret) = secret {
+        config = config.seat_secret(secret);
+    }
+    if hosts {
+        config = config.lobby_timeout(LOBBY);
+    }
+    if let Some(save) = save {
+        config = config.resume(save.saved.clone());
+    }
+    Ok(config)
+}
+
+/// Begins a replay if one is wanted. Returns where saves are kept: next to it.
+fn record(client: &mut Client, terms: &Terms, file: &ReplayFile) -> Result<Option<PathBuf>, MatchError> {
+    let recording = match file {
+        ReplayFile::None => None,
+        ReplayFile::At(path) => Some(Recording::create(path, terms)?),
+        // A folder that cannot be written is no reason not to play.
+        ReplayFile::In(folder) => Recording::create_in(folder, terms).ok(),
+    };
+    let path = recording.as_ref().map(|recording| recording.path().with_extension("save"));
+    if let Some(recording) = recording {
+        client.record(recording);
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::Pace;
+
+    use super::*;
+    use crate::game::Setup;
+
+    /// A few bytes must not cost a guest 477 MB.
+    #[test]
+    fn an_invitation_to_more_units_than_the_guest_grants_is_not_accepted() {
+        let agreement = |players, units| {
+            let setup = Setup { players, units, seed: 1, map: None };
+            Agreement::new(&Terms { setup, turns: 100 }, Pace::Fixed, true)
+        };
+        assert!(terms_of(&agreement(4, 25_000), 100_000).is_ok());
+        for (players, units) in [(4, 25_001), (16, 100_000), (2, 100_000)] {
+            let refused = terms_of(&agreement(players, units), 100_000);
+            let Err(InvitationError::TooLarge { units: told, units_max: 100_000 }) = refused else {
+                panic!("{refused:?}")
+            };
+            assert_eq!(told, u32::from(players) * units);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Who is lost, who comes back, who comes late, and hosts who go: real processes on loopback.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use testudo_lockstep::transport::sealed::JoinCode;
+
+use crate::network::Process;
+use crate::run::run;
+
+/// A replay, and the save next to it.
+struct Files(PathBuf);
+
+impl Files {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("testudo-{name}-{}.replay", std::process::id())))
+    }
+
+    fn save(&self) -> PathBuf {
+        self.0.with_extension("save")
+    }
+
+    fn wait_for_save(&self) {
+        while !self.save().exists() {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_file(self.save());
+    }
+}
+
+fn checksum(report: &Value) -> &str {
+    report["final_checksum"].as_str().unwrap_or_else(|| panic!("no checksum: {report}"))
+}
+
+/// One guest is killed without a word, and comes back with the same code; somebody begins to watch in the middle.
+#[test]
+fn who_was_killed_comes_back_with_the_same_code_and_who_watches_comes_late() {
+    kill_and_return("", 90);
+}
+
+/// Without a secret nobody can tell who comes, so the place has to be free.
+#[test]
+fn without_a_seal_a_free_place_is_taken_over() {
+    kill_and_return("--plain", 110);
+}
+
+fn kill_and_return(plain: &str, turns: u32) {
+    let mut host = Process::start(&format!("host {plain} --players 3 --units 10 --turns {turns} --seed 7"));
+    let codes = [host.invitation().1, host.invitation().1];
+    let watch = host.watch_code();
+    let join = |code: &str| Process::start(&format!("join {plain} {code} --name Ada"));
+    let mut guests = codes.each_ref().map(|code| join(code));
+    host.wait_for("everybody is here");
+    guests[0].child.kill().expect("it runs");
+    if !plain.is_empty() {
+        host.wait_for("is lost");
+    }
+    let back = join(&codes[0]);
+    let watcher = Process::start(&format!("join {plain} {watch} --watch"));
+    let line = host.wait_for("is back");
+    assert!(line.contains("(Ada)"), "{line}");
+    let (code, hosted) = host.end();
+    assert_eq!(
+        (code, &hosted["players_lost"], &hosted["players_back"]),
+        (0, &1.into(), &1.into()),
+        "{hosted}"
+    );
+    let [killed, other] = guests;
+    drop(killed);
+    for process in [back, other, watcher] {
+        let (code, report) = process.end();
+        assert_eq!(
+            (code, &report["turns"], &report["frames"]),
+            (0, &turns.into(), &(4 * turns).into()),
+            "{report}"
+        );
+        assert_eq!(checksum(&report), checksum(&hosted));
+        assert_eq!(report["checksums_agree"], true);
+    }
+}
+
+/// The host goes: the others have a replay and a save, and with either of their saves the match goes on to its end.
+#[test]
+#[cfg(unix)]
+fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
+    let (hosts, guests) = (Files::new("host-gone"), Files::new("guest-stays"));
+    let file = |files: &Files| files.0.display().to_string();
+    let game = "--players 2 --units 10 --turns 40 --seed 8";
+    let mut host = Process::with_replay(&format!("host {game} --replay {}", file(&hosts)));
+    let (_, code) = host.invitation();
+    let guest = Process::with_replay(&format!("join {code} --replay {}", file(&guests)));
+    guests.wait_for_save();
+    hosts.wait_for_save();
+    host.terminate();
+    let (code, report) = host.end();
+    assert_eq!((code, &report["checksums_agree"]), (0, &true.into()), "{report}");
+    let (code, report) = guest.end();
+    assert_eq!(code, 1, "it was not played to its end: {report}");
+    let sentence = report["error"].as_str().expect("a sentence");
+    assert!(sentence.contains("ended the match early"), "{report}");
+    assert_eq!(report["save"], guests.save().display().to_string());
+    assert_eq!(run(&format!("verify {}", file(&guests))).code, 0);
+
+    let mut ends = Vec::new();
+    for save in [hosts.save(), guests.save()] {
+        let mut host = Process::start(&format!("host --resume {}", save.display()));
+        let (_, code) = host.invitation();
+        let guest = Process::start(&format!("join {code}"));
+        let (code, hosted) = host.end();
+        assert_eq!((code, &hosted["turns"]), (0, &40.into()), "{hosted}");
+        let (code, report) = guest.end();
+        assert_eq!((code, checksum(&report)), (0, checksum(&hosted)), "{report}");
+        ends.push(checksum(&hosted).to_owned());
+    }
+    assert_eq!(ends[0], ends[1], "both saves are of the same moment");
+}
+
+#[test]
+fn whoever_is_removed_is_told_so_and_stays_away() {
+    use std::io::Write as _;
+
+    let mut host = Process::start("host --players 3 --units 4 --turns 50");
+    let codes = [host.invitation().1, host.invitation().1];
+    let guests = codes.each_ref().map(|code| Process::start(&format!("join {code}")));
+    host.wait_for("everybody is here");
+    writeln!(host.child.stdin.take().expect("piped"), "kick 9\nwho\nkick 1").expect("it reads");
+    host.wait_for("there is no player 9");
+    host.wait_for("player 0: this is you");
+    host.wait_for("player 1 is removed");
+    host.wait_for("player 1 is lost: a bot plays on");
+    let [kicked, other] = guests;
+    let (code, report) = kicked.end();
+    assert_eq!(code, 1, "{report}");
+    assert_eq!(report["error"], "the host has removed this player", "{report}");
+    let ended = run(&format!("join {} --bot --headless", codes[0]));
+    assert_eq!((ended.code, ended.stderr.contains("removed")), (1, true), "{ended:?}");
+    let (code, hosted) = host.end();
+    assert_eq!(code, 0, "{hosted}");
+    assert_eq!(checksum(&other.end().1), checksum(&hosted));
+}
+
+#[test]
+fn a_code_that_opens_nothing_is_answered_with_one_clear_line() {
+    let mut host = Process::start("host --players 2 --units 3 --turns 10");
+    let (_, code) = host.invitation();
+    let watch = host.watch_code();
+    let known: JoinCode = code.parse().expect("a code");
+    let other = |addresses, hash, secret| JoinCode::new(addresses, hash, secret).expect("a code").to_string();
+    let (addresses, hash, secret) = (known.addresses(), known.certificate_hash(), *known.secret());
+    let gone = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port").local_addr().expect("bound");
+    let damaged = code.replacen(&code[40..41], if &code[40..41] == "7" { "8" } else { "7" }, 1);
+    let cases = [
+        (other(addresses, hash, [7; 16]), "", 1, "opens no place"),
+        (other(addresses, [7; 32], secret), "", 1, "another server"),
+        (other(&[gone], hash, secret), "", 1, "nobody answered"),
+        (code.clone(), "--watch", 1, "to watch"),
+        (code[..60].to_owned(), "", 2, ""),
+        (damaged, "", 2, ""),
+        (addresses[0].to_string(), "", 2, "--plain"),
+    ];
+    for (code, options, exit, part) in cases {
+        let ended = run(&format!("join {code} {options} --bot --headless"));
+        assert_eq!((ended.code, ended.stderr.lines().count()), (exit, 1), "{part}: {ended:?}");
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+    let guest = Process::start(&format!("join {}", code.to_lowercase()));
+    let watcher = Process::start(&format!("join {watch}"));
+    let (code, hosted) = host.end();
+    assert_eq!(code, 0, "nothing of this has disturbed the match: {hosted}");
+    assert_eq!(checksum(&guest.end().1), checksum(&hosted));
+    assert_eq!(watcher.end().0, 0, "the code says that it is for watching");
+}
+
+#[test]
+fn before_the_start_somebody_else_may_come_instead_of_who_was_removed() {
+    use std::io::Write as _;
+
+    let mut host = Process::start("host --players 2 --units 3 --turns 8");
+    let (_, code) = host.invitation();
+    let mut stdin = host.child.stdin.take().expect("piped");
+    writeln!(stdin, "kick 1").expect("it reads");
+    host.wait_for("player 1 is removed");
+    let line = host.wait_for("join 1: ");
+    let ended = run(&format!("join {code} --bot --headless"));
+    assert_eq!((ended.code, ended.stderr.contains("opens no place")), (1, true), "{ended:?}");
+    let guest = Process::start(&format!("join {}", line.trim_end().trim_start_matches("join 1: ")));
+    let (code, hosted) = host.end();
+    assert_eq!((code, checksum(&guest.end().1)), (0, checksum(&hosted)), "{hosted}");
+}
