@@ -371,6 +371,7 @@ async fn serve(incoming: IncomingSession, shared: Arc<Shared>, mut ticket: Ticke
     let address = SocketAddr::new(address.ip().to_canonical(), address.port());
     count(&shared.greetings);
     shared.inbox.push(Other::Greeting { peer, address, bytes, connection: connection.clone(), verdict });
+    let _farewell = Farewell { peer, shared: &shared };
     let verdict = tokio::select! {
         verdict = timeout(shared.greeting_timeout, verdicts.recv()) => verdict.ok().flatten(),
         _ = connection.closed() => None,
@@ -392,7 +393,18 @@ async fn serve(incoming: IncomingSession, shared: Arc<Shared>, mut ticket: Ticke
         None => count(&shared.failed),
     }
     connection.close(VarInt::from_u32(0), b"");
-    shared.inbox.push(Other::Closed(peer));
+}
+
+/// Reports the end of a connection, also if a task ends by a panic in the library.
+struct Farewell<'a> {
+    peer: PeerId,
+    shared: &'a Shared,
+}
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        self.shared.inbox.push(Other::Closed(self.peer));
+    }
 }
 
 /// Makes the connection and reads its greeting.
