@@ -12,8 +12,8 @@ pub(crate) mod maps;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod online;
 pub(crate) mod playback;
-#[cfg(test)]
-mod relay;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod relay;
 mod terms;
 pub(crate) mod watch;
 

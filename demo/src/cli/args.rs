@@ -38,6 +38,11 @@ pub(crate) enum Command {
     Host(Host),
     /// Join a match as a player or as a watcher
     Join(Join),
+    /// The middle of many matches, for hosts without an open port; knows nothing of the game
+    Relay(RelayArgs),
+    /// Measure a relay under the load of many matches of bots that simulate nothing
+    #[command(hide = true)]
+    RelayLoad(RelayLoad),
     /// Measure the physics on its standard scenes: speed, overlaps, memory, snapshots
     Bench(Bench),
     /// Compare TCP and UDP over six bad links: late inputs, frozen pictures, added latency
@@ -255,6 +260,50 @@ pub(crate) struct Bench {
     /// Measure only the processor time of pictures of a battle of 5,000 units
     #[arg(long)]
     pub(crate) drawing: bool,
+}
+
+/// Prints "relay at CODE" for `host --relay CODE`, and "watch: CODE" for each room that is opened. SIGTERM and SIGINT: opens no more rooms,
+/// lets running matches finish (see --drain-s), then ends; a second signal ends at once.
+#[derive(Debug, Args)]
+pub(crate) struct RelayArgs {
+    /// Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:PORT, or [::]:PORT with IPv6
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) bind: SocketAddr,
+    /// Address at which others find this relay, if not the one it listens on; up to 4 times
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) public: Vec<SocketAddr>,
+    /// Serve counters for Prometheus at http://ADDR/metrics; port 0 takes a free one. Not for strangers
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) metrics: Option<SocketAddr>,
+    /// Seconds by which watchers are behind the players, 0..600: so nobody plays by what a watcher sees
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=600))]
+    pub(crate) watch_delay_s: u64,
+    /// Rooms at once, 1..10000
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) rooms_max: u32,
+    /// Rooms at once that are opened from one address, 1..10000
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) rooms_per_address_max: u32,
+    /// Connections at once from one address, 1..100000
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) connections_per_address_max: u32,
+    /// Seconds that running matches have after the first signal, 0..86400
+    #[arg(long, value_name = "S", default_value_t = 600, value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    pub(crate) drain_s: u64,
+}
+
+/// Starts a relay in a process of its own, and plays many matches at ten turns per second through it. Linux only.
+#[derive(Debug, Args)]
+pub(crate) struct RelayLoad {
+    /// Rooms, 1..10000
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) rooms: u32,
+    /// Players of each room, 2..16
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(2..=16))]
+    pub(crate) players: u8,
+    /// Seconds to measure after all matches have begun, 1..3600
+    #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub(crate) seconds: u64,
 }
 
 /// The same inputs, 60 per second, go over the same simulated links: as one message per input over TCP (smoltcp, Nagle's algorithm off),

@@ -7,6 +7,7 @@ mod headless;
 mod netbench;
 mod network;
 mod plot;
+mod relay;
 mod replay;
 mod report;
 mod skirmish;
@@ -23,9 +24,6 @@ use crate::bench;
 use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
 use crate::view::measure_drawing;
-
-/// Commands that documents name but that this version does not have.
-const LATER: [&str; 1] = ["relay"];
 
 /// The reason why there is no result: one sentence and the exit code.
 #[derive(Debug)]
@@ -89,6 +87,8 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Cubes(options)) => cubes::cubes(options, json),
         Some(Command::Host(options)) => network::run_host(options, json),
         Some(Command::Join(options)) => network::run_join(options, json),
+        Some(Command::Relay(options)) => relay::run_relay(options, json),
+        Some(Command::RelayLoad(options)) => relay::run_load(options),
         Some(Command::Bench(options)) if options.drawing => {
             let results = measure_drawing().map_err(MatchError::from)?;
             bench::print_drawing(&results, json);
@@ -106,11 +106,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Desync(options)) => desync::desync(options, json),
         Some(Command::Other(words)) => {
             let name = words.first().map_or("", String::as_str);
-            Err(Failed::usage(if LATER.contains(&name) {
-                format!("the command '{name}' does not exist in this version yet")
-            } else {
-                format!("unknown command '{name}'; see --help")
-            }))
+            Err(Failed::usage(format!("unknown command '{name}'; see --help")))
         }
     }
 }

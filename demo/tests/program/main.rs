@@ -9,6 +9,7 @@ mod bad_input;
 mod cubes;
 mod headless;
 mod network;
+mod relayed;
 mod replay;
 mod returning;
 mod run;

@@ -11,6 +11,8 @@ pub(crate) struct Limits {
     pub(crate) rooms_per_address_max: usize,
     /// Watchers of one room at once.
     pub(crate) watchers_max: u32,
+    /// How much later than the players they get everything.
+    pub(crate) watch_delay: Duration,
     /// Bytes of one match's state on its way to somebody who joins.
     pub(crate) state_bytes_max: u32,
     /// Time in which everybody must come to a new room.
@@ -29,6 +31,7 @@ impl Default for Limits {
             rooms_max: 200,
             rooms_per_address_max: 16,
             watchers_max: 16,
+            watch_delay: Duration::ZERO,
             state_bytes_max: 16 << 20,
             lobby: Duration::from_secs(600),
             idle: Duration::from_secs(60),

@@ -5,7 +5,10 @@
 
 pub(crate) mod counters;
 pub(crate) mod limits;
+pub(crate) mod load;
+pub(crate) mod metrics;
 pub(crate) mod room;
 pub(crate) mod rooms;
+pub(crate) mod server;
 #[cfg(test)]
 mod tests;

@@ -77,6 +77,7 @@ impl Room {
             .entropy(entropy)
             .lobby_timeout(limits.lobby)
             .spectators_max(limits.watchers_max)
+            .watch_delay(limits.watch_delay)
             .state_bytes_max(limits.state_bytes_max);
         let session = Session::relay(config, ACTION_BITS, now)?;
         let players: Vec<Option<Secret>> = secrets.players.iter().copied().map(Some).collect();

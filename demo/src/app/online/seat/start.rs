@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use testudo_lockstep::transport::sealed::{SealedConfig, SealedServer};
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Driver, Identity, PeerId, PlayerId, Session, SessionConfig, Topology};
+use testudo_lockstep::{Driver, Duration, Identity, PeerId, PlayerId, Session, SessionConfig, Topology};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
@@ -81,7 +81,7 @@ impl Seat {
             let udp = UdpTransport::bind(bind).map_err(unbound)?;
             let bound = reachable(udp.local_address().map_err(MatchError::Socket)?);
             let address = bound.first().copied().unwrap_or(bind);
-            (Wire::Plain(Box::new(udp)), Codes::plain(address, agreement.players))
+            (Wire::Plain(udp), Codes::plain(address, agreement.players))
         };
         let terms = terms_of(&agreement, u32::MAX).map_err(MatchError::Invitation)?;
         let start = Start { terms, welcome, wire, middle: None, secret: None, save: hosting.save.as_ref() };
@@ -197,6 +197,9 @@ pub(crate) fn terms_of(agreement: &Agreement, units_max: u32) -> Result<Terms, I
     })
 }
 
+/// Time that a watcher has for joining at a relay, which may delay what watchers get by up to ten minutes.
+const DELAYED_JOIN: Duration = Duration::from_secs(660);
+
 fn config(
     welcome: &Welcome,
     secret: Option<Secret>,
@@ -214,6 +217,9 @@ fn config(
     }
     if hosts {
         config = config.lobby_timeout(LOBBY);
+    }
+    if is_relayed && place == Identity::Spectator {
+        config = config.join_timeout(DELAYED_JOIN);
     }
     if let Some(save) = save {
         config = config.resume(save.saved.clone());

@@ -1,0 +1,146 @@
+//! The counters as a page for Prometheus, in the OpenMetrics format. Serve it to the operator only.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+
+use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::get;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use testudo_lockstep::transport::sealed::SealedStats;
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+
+use crate::app::relay::counters::Counters;
+
+const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The page, on a thread of its own.
+pub(crate) struct Metrics {
+    address: SocketAddr,
+    rooms: Gauge,
+    connections: Gauge,
+    totals: Vec<(Counter, Total)>,
+    forwarding: Histogram,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where a total comes from.
+type Total = fn(&Counters, &SealedStats) -> u64;
+
+/// Name, help, unit, and source of each total.
+const TOTALS: [(&str, &str, Option<Unit>, Total); 14] = [
+    ("rooms_opened", "Rooms opened", None, |counters, _| counters.rooms),
+    ("players_seen", "Places of players that were taken", None, |counters, _| counters.players_seen),
+    ("players_back", "Players who came back to their place", None, |counters, _| counters.players_back),
+    ("players_lost", "Players whom the others went on without", None, |counters, _| counters.players_lost),
+    ("watchers_seen", "Watchers who came", None, |counters, _| counters.watchers_seen),
+    ("greetings_refused", "Greetings answered with a refusal", None, |counters, _| {
+        counters.greetings_refused
+    }),
+    ("packets_refused", "Packets forged, damaged, unexpected or too many", None, |counters, _| {
+        counters.packets_refused
+    }),
+    ("packets_in", "Packets received", None, |counters, _| counters.packets_in),
+    ("packets_out", "Packets sent", None, |counters, _| counters.packets_out),
+    ("in", "Bytes of packets received, without seals", Some(Unit::Bytes), |counters, _| counters.bytes_in),
+    ("out", "Bytes of packets sent, without seals", Some(Unit::Bytes), |counters, _| counters.bytes_out),
+    ("handshakes_refused", "Handshakes refused because of a limit", None, |_, sealed| sealed.refused),
+    ("receive_dropped", "Packets dropped because too many waited", None, |_, sealed| sealed.receive_dropped),
+    ("send_dropped", "Packets that could not be sent", None, |_, sealed| sealed.send_dropped),
+];
+
+impl Metrics {
+    /// Serves the page at `http://ADDRESS/metrics`.
+    ///
+    /// # Errors
+    /// A taken port, or no thread.
+    pub(crate) fn serve(address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let mut registry = Registry::with_prefix("testudo_relay");
+        let (rooms, connections) = (Gauge::default(), Gauge::default());
+        registry.register("rooms", "Rooms now", rooms.clone());
+        registry.register("connections", "Connections with a place now", connections.clone());
+        let mut totals = Vec::new();
+        for (name, help, unit, total) in TOTALS {
+            let counter: Counter<u64, AtomicU64> = Counter::default();
+            match unit {
+                Some(unit) => registry.register_with_unit(name, help, unit, counter.clone()),
+                None => registry.register(name, help, counter.clone()),
+            }
+            totals.push((counter, total));
+        }
+        // 0.1 ms to 3.3 s.
+        let forwarding = Histogram::new(exponential_buckets(0.000_1, 2.0, 16));
+        let help = "Time between the arrival of an entry and the packets that forward it";
+        registry.register_with_unit("forwarding", help, Unit::Seconds, forwarding.clone());
+
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let registry = Arc::new(registry);
+        let thread = thread::Builder::new().name("metrics".into()).spawn(move || {
+            runtime.block_on(async {
+                let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+                let page = move || {
+                    let registry = Arc::clone(&registry);
+                    async move { text(&registry) }
+                };
+                let router = Router::new().route("/metrics", get(page));
+                tokio::select! {
+                    _ = axum::serve(listener, router) => {}
+                    _ = stopped => {}
+                }
+            });
+            // Whoever still reads is cut off.
+            runtime.shutdown_background();
+        })?;
+        let (stop, thread) = (Some(stop), Some(thread));
+        Ok(Self { address, rooms, connections, totals, forwarding, stop, thread })
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Puts new numbers on the page.
+    pub(crate) fn show(&self, rooms: usize, guests: usize, counters: &mut Counters, sealed: &SealedStats) {
+        self.rooms.set(i64::try_from(rooms).unwrap_or(i64::MAX));
+        self.connections.set(i64::try_from(guests).unwrap_or(i64::MAX));
+        for (counter, total) in &self.totals {
+            counter.inner().store(total(counters, sealed), Ordering::Relaxed);
+        }
+        for time in counters.take_times() {
+            self.forwarding.observe(time.as_micros() as f64 / 1e6);
+        }
+    }
+}
+
+impl Drop for Metrics {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn text(registry: &Registry) -> impl IntoResponse + use<> {
+    let mut text = String::new();
+    match encode(&mut text, registry) {
+        Ok(()) => (StatusCode::OK, [(header::CONTENT_TYPE, TYPE)], text),
+        Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, [(header::CONTENT_TYPE, "text/plain")], String::new()),
+    }
+}

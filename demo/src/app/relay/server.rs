@@ -1,0 +1,211 @@
+//! A relay on a sealed port, in real time.
+
+use std::net::SocketAddr;
+use std::thread;
+
+use testudo_lockstep::transport::sealed::{JoinCode, SealedConfig, SealedEvent, SealedServer};
+use testudo_lockstep::{Duration, PeerId};
+
+use crate::app::clock::Clock;
+use crate::app::error::MatchError;
+use crate::app::interrupt;
+use crate::app::online::address::reachable;
+use crate::app::online::greeting::{Answer, Secret};
+use crate::app::online::keys;
+use crate::app::relay::counters::Counters;
+use crate::app::relay::limits::Limits;
+use crate::app::relay::metrics::Metrics;
+use crate::app::relay::rooms::Rooms;
+
+/// Packets that arrive within this time are forwarded together. It bounds what one packet costs, and what a packet waits here.
+const ROUND: Duration = Duration::from_millis(1);
+
+/// Longest time without a look at the signals.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Time between two updates of the page with the counters.
+const SHOW_EVERY: Duration = Duration::from_millis(250);
+
+/// Greatest number of events that are handled in one round.
+const EVENTS_MAX: u32 = 20_000;
+
+/// Greatest number of addresses in a code.
+const ADDRESSES_MAX: usize = 4;
+
+/// What an operator chooses.
+#[derive(Clone, Debug)]
+pub(crate) struct RelayOptions {
+    /// Where it listens.
+    pub(crate) bind: SocketAddr,
+    /// Where others find it, if not at `bind`.
+    pub(crate) public: Vec<SocketAddr>,
+    /// Where the page with the counters is.
+    pub(crate) metrics: Option<SocketAddr>,
+    /// Connections at once from one address.
+    pub(crate) connections_per_address_max: u32,
+    pub(crate) limits: Limits,
+}
+
+/// What happens at a relay.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum RelayNews {
+    /// Whoever has this code may open rooms.
+    At(String),
+    /// The page with the counters is there.
+    Metrics(SocketAddr),
+    /// A room was opened; whoever has this code may watch.
+    Opened { watch: String },
+    /// It was told to stop, and waits for this many rooms.
+    Stopping { rooms: usize },
+}
+
+/// A relay that listens.
+pub(crate) struct Relay {
+    sealed: SealedServer,
+    rooms: Rooms,
+    addresses: Vec<SocketAddr>,
+    code: String,
+    clock: Clock,
+    metrics: Option<Metrics>,
+}
+
+impl Relay {
+    /// # Errors
+    /// A port is taken, or the system gives no randomness.
+    pub(crate) fn bind(options: &RelayOptions) -> Result<Self, MatchError> {
+        let failed = |address: SocketAddr| move |error| MatchError::Bind { address, error };
+        let connections = u32::try_from(options.limits.rooms_max).unwrap_or(u32::MAX).saturating_mul(32);
+        let config = SealedConfig::new()
+            .connections_max(connections)
+            .connections_per_address_max(options.connections_per_address_max);
+        let sealed = SealedServer::bind(options.bind, &config).map_err(failed(options.bind))?;
+        let mut addresses = options.public.clone();
+        if addresses.is_empty() {
+            addresses = reachable(sealed.local_address());
+        }
+        addresses.truncate(ADDRESSES_MAX);
+        let secret: Secret = keys::random()?;
+        let code = code(&addresses, &sealed, secret)
+            .map_err(|why| MatchError::Bind { address: options.bind, error: std::io::Error::other(why) })?;
+        let metrics = options.metrics.map(|at| Metrics::serve(at).map_err(failed(at))).transpose()?;
+        let rooms = Rooms::new(secret, options.limits);
+        Ok(Self { sealed, rooms, addresses, code, clock: Clock::start(), metrics })
+    }
+
+    /// Serves until it is told to stop and the last room is over.
+    ///
+    /// # Errors
+    /// The system gives no randomness.
+    pub(crate) fn run(mut self, mut tell: impl FnMut(RelayNews)) -> Result<Counters, MatchError> {
+        tell(RelayNews::At(self.code.clone()));
+        if let Some(metrics) = &self.metrics {
+            tell(RelayNews::Metrics(metrics.address()));
+        }
+        let (mut shown, mut is_stopping) = (self.clock.now(), false);
+        loop {
+            let began = self.clock.now();
+            self.receive(&mut tell)?;
+            self.send();
+            if interrupt::is_asked() && !is_stopping {
+                is_stopping = true;
+                self.rooms.stop(began);
+                tell(RelayNews::Stopping { rooms: self.rooms.len() });
+            }
+            if is_stopping && self.rooms.len() == 0 {
+                return Ok(self.rooms.counters().clone());
+            }
+            if began.since(shown) >= SHOW_EVERY {
+                shown = began;
+                self.show();
+            }
+            self.wait(began);
+        }
+    }
+
+    /// Handles what has arrived.
+    fn receive(&mut self, tell: &mut impl FnMut(RelayNews)) -> Result<(), MatchError> {
+        for _ in 0..EVENTS_MAX {
+            match self.sealed.poll() {
+                None => return Ok(()),
+                Some(SealedEvent::Packet { peer, bytes }) => {
+                    self.rooms.packet(peer, &bytes, self.clock.now());
+                }
+                Some(SealedEvent::Closed { peer }) => self.rooms.closed(peer, self.clock.now()),
+                Some(SealedEvent::Greeting { peer, address, bytes }) => {
+                    self.greet(peer, address, &bytes, tell)?;
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn greet(
+        &mut self,
+        peer: PeerId,
+        address: SocketAddr,
+        greeting: &[u8],
+        tell: &mut impl FnMut(RelayNews),
+    ) -> Result<(), MatchError> {
+        let mut failed = None;
+        let mut draw = || match keys::random() {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                failed = Some(error);
+                [0; 16]
+            }
+        };
+        let reply =
+            self.rooms.greet(peer, address.ip().to_canonical(), greeting, self.clock.now(), &mut draw);
+        // Without randomness there are no secrets.
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if let Some(former) = reply.former {
+            self.sealed.close(former);
+        }
+        let answer = reply.answer.to_bytes();
+        if !reply.is_welcome() {
+            self.sealed.refuse(peer, &answer);
+            return Ok(());
+        }
+        self.sealed.accept(peer, &answer);
+        if let Answer::Opened(opened) = &reply.answer
+            && let Ok(watch) = code(&self.addresses, &self.sealed, opened.watchers)
+        {
+            tell(RelayNews::Opened { watch });
+        }
+        Ok(())
+    }
+
+    /// Sends what is due.
+    fn send(&mut self) {
+        let sealed = &mut self.sealed;
+        self.rooms.step(self.clock.now(), |peer, packet| sealed.send(peer, packet));
+        while let Some(connection) = self.rooms.poll_close() {
+            sealed.close(connection);
+        }
+    }
+
+    fn show(&mut self) {
+        let Some(metrics) = &self.metrics else {
+            self.rooms.counters_mut().take_times().for_each(drop);
+            return;
+        };
+        metrics.show(self.rooms.len(), self.rooms.guests(), self.rooms.counters_mut(), &self.sealed.stats());
+    }
+
+    /// Waits for the next packet or the next thing to do, and at least for the rest of the round.
+    fn wait(&self, began: testudo_lockstep::Instant) {
+        let now = self.clock.now();
+        let due = self.rooms.next_due().map_or(PAUSE, |at| at.since(now).min(PAUSE));
+        self.sealed.wait(due);
+        let rest = ROUND - self.clock.now().since(began);
+        thread::sleep(core::time::Duration::from_micros(rest.as_micros()));
+    }
+}
+
+fn code(addresses: &[SocketAddr], sealed: &SealedServer, secret: Secret) -> Result<String, String> {
+    let code = JoinCode::new(addresses, sealed.certificate_hash(), secret);
+    code.map(|code| code.to_string()).map_err(|error| error.to_string())
+}

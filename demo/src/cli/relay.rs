@@ -1,0 +1,71 @@
+//! `relay`.
+
+use testudo_lockstep::{Duration, Pace};
+
+use crate::app::online::agreement::Agreement;
+use crate::app::relay::limits::Limits;
+use crate::app::relay::load::{self, LoadOptions};
+use crate::app::relay::server::{Relay, RelayNews, RelayOptions};
+use crate::app::{TURNS_MAX, Terms, interrupt};
+use crate::cli::args::{RelayArgs, RelayLoad};
+use crate::cli::{Failed, print_json};
+use crate::game::Setup;
+
+pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed> {
+    interrupt::watch();
+    let limits = Limits {
+        rooms_max: options.rooms_max as usize,
+        rooms_per_address_max: options.rooms_per_address_max as usize,
+        watch_delay: Duration::from_secs(options.watch_delay_s),
+        drain: Duration::from_secs(options.drain_s),
+        ..Limits::default()
+    };
+    let relay = Relay::bind(&RelayOptions {
+        bind: options.bind,
+        public: options.public.clone(),
+        metrics: options.metrics,
+        connections_per_address_max: options.connections_per_address_max,
+        limits,
+    })?;
+    let counters = relay.run(tell)?;
+    let report = serde_json::json!({
+        "rooms": counters.rooms,
+        "players_seen": counters.players_seen,
+        "players_back": counters.players_back,
+        "players_lost": counters.players_lost,
+        "watchers_seen": counters.watchers_seen,
+        "packets_refused": counters.packets_refused,
+        "bytes_in": counters.bytes_in,
+        "bytes_out": counters.bytes_out,
+    });
+    if json {
+        print_json(&report);
+    } else {
+        let counted = report.as_object().into_iter().flatten();
+        counted.for_each(|(name, count)| println!("{:<16} {count}", name.replace('_', " ")));
+    }
+    Ok(true)
+}
+
+/// Prints one JSON object: nobody else reads it.
+pub(crate) fn run_load(options: &RelayLoad) -> Result<bool, Failed> {
+    let setup = Setup { players: options.players, units: 1, seed: 1, map: None };
+    let agreement = Agreement::new(&Terms { setup, turns: TURNS_MAX }, Pace::Fixed, true);
+    let (rooms, time) = (options.rooms as usize, Duration::from_secs(options.seconds));
+    let report = load::run(&LoadOptions { rooms, agreement, time }, |line| eprintln!("{line}"));
+    let report = report.map_err(|error| Failed { code: 1, sentence: error.to_string() })?;
+    print_json(&report);
+    Ok(true)
+}
+
+fn tell(news: RelayNews) {
+    match news {
+        RelayNews::At(code) => eprintln!("relay at {code}"),
+        RelayNews::Metrics(address) => eprintln!("metrics at http://{address}/metrics"),
+        RelayNews::Opened { watch } => eprintln!("watch: {watch}"),
+        RelayNews::Stopping { rooms: 0 } => eprintln!("stops"),
+        RelayNews::Stopping { rooms } => {
+            eprintln!("opens no more rooms, and waits for {rooms}; another signal ends at once")
+        }
+    }
+}

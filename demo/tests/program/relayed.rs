@@ -1,0 +1,198 @@
+//! A relay and its players: real processes on loopback, free ports only.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::process::{Child, ChildStderr, Stdio};
+
+use serde_json::Value;
+use testudo_lockstep::transport::sealed::JoinCode;
+
+use crate::network::Process;
+use crate::run::{program, run};
+
+/// A relay that does not outlive its test.
+struct Relay {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    code: String,
+}
+
+impl Relay {
+    fn start(options: &str) -> Self {
+        let mut child = program(&format!("relay --json {options}"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let stderr = BufReader::new(child.stderr.take().expect("piped"));
+        let mut relay = Self { child, stderr, code: String::new() };
+        relay.code = relay.line("relay at ");
+        relay
+    }
+
+    /// The rest of the next line that begins like this.
+    fn line(&mut self, start: &str) -> String {
+        loop {
+            let mut line = String::new();
+            self.stderr.read_line(&mut line).expect("a line");
+            assert!(!line.is_empty(), "it ended before {start:?}");
+            if let Some(rest) = line.trim_end().strip_prefix(start) {
+                return rest.to_owned();
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    fn terminate(&self) {
+        let id = self.child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+
+    /// Exit code and JSON object.
+    fn end(mut self) -> (i32, Value) {
+        let mut stdout = String::new();
+        self.child.stdout.take().expect("piped").read_to_string(&mut stdout).expect("UTF-8");
+        let code = self.child.wait().expect("it ends").code().unwrap_or(-1);
+        let report = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout:?}"));
+        (code, report)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        // Fails if the process has already ended, which is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A match through a relay: the host, the codes of players 1, 2, ..., and the code for watching.
+fn open(relay: &Relay, players: usize, options: &str) -> (Process, Vec<String>, String) {
+    let mut host = Process::start(&format!("host --relay {} --players {players} {options}", relay.code));
+    let codes = (1..players)
+        .map(|player| {
+            let (place, code) = host.invitation();
+            assert_eq!(place as usize, player);
+            code
+        })
+        .collect();
+    let watch = host.watch_code();
+    (host, codes, watch)
+}
+
+fn join(code: &str) -> Process {
+    Process::start(&format!("join {code}"))
+}
+
+/// Everybody has played to the end, with the same state.
+fn assert_agreed(processes: impl IntoIterator<Item = Process>, turns: u32) -> Vec<Value> {
+    let mut reports: Vec<Value> = Vec::new();
+    for process in processes {
+        let (code, report) = process.end();
+        assert_eq!((code, &report["turns"]), (0, &turns.into()), "{report}");
+        assert_eq!(report["checksums_agree"], true, "{report}");
+        let first = reports.first().unwrap_or(&report);
+        assert_eq!(report["final_checksum"], first["final_checksum"]);
+        assert!(report["final_checksum"].is_string());
+        reports.push(report);
+    }
+    reports
+}
+
+/// Four players and two watchers. One player is killed without a word and comes back with the same code, one is gone for good, one watcher
+/// comes late. Then the relay is told to stop in the middle of another match, which is played to its end.
+#[test]
+#[cfg(unix)]
+fn a_relay_carries_a_match_through_everything_and_lets_the_last_one_finish() {
+    let mut relay = Relay::start("--metrics 127.0.0.1:0");
+    let page = relay.line("metrics at http://");
+    let (mut host, codes, watch) = open(&relay, 4, "--units 8 --turns 150 --seed 3");
+    assert_eq!(relay.line("watch: "), watch, "the operator may watch, too");
+    let mut players: Vec<Process> = codes.iter().map(|code| join(code)).collect();
+    let early = join(&watch);
+    host.wait_for("everybody is here");
+    players[0].child.kill().expect("it runs");
+    players[2].child.kill().expect("it runs");
+    let back = join(&codes[0]);
+    let late = join(&watch);
+    host.wait_for("is back");
+    let shown = get(&page);
+    for line in
+        ["testudo_relay_rooms 1", "testudo_relay_players_seen_total 4", "testudo_relay_players_back_total 1"]
+    {
+        assert!(shown.lines().any(|shown| shown == line), "{line} in {shown}");
+    }
+    let stayed = players.swap_remove(1);
+    let reports = assert_agreed([host, stayed, back, early, late], 150);
+    assert_eq!(
+        (&reports[0]["players_lost"], &reports[0]["players_back"]),
+        (&2.into(), &1.into()),
+        "{}",
+        reports[0]
+    );
+
+    let (mut host, codes, _) = open(&relay, 2, "--units 8 --turns 60 --seed 4");
+    let guest = join(&codes[0]);
+    host.wait_for("everybody is here");
+    relay.terminate();
+    relay.line("opens no more rooms");
+    let refused = run(&format!("host --relay {} --players 2 --bot --headless", relay.code));
+    assert_eq!((refused.code, refused.stderr.lines().count()), (1, 1), "{refused:?}");
+    assert_agreed([host, guest], 60);
+    let (code, report) = relay.end();
+    assert_eq!(code, 0, "{report}");
+    let seen = (&report["rooms"], &report["players_seen"], &report["watchers_seen"]);
+    assert_eq!(seen, (&2.into(), &6.into(), &2.into()), "{report}");
+    for counter in ["bytes_in", "bytes_out"] {
+        assert!(report[counter].as_u64().is_some_and(|bytes| bytes > 50_000), "{report}");
+    }
+    assert!(report["packets_refused"].is_u64(), "{report}");
+}
+
+/// The body of a page.
+fn get(page: &str) -> String {
+    let (address, path) = page.split_once('/').expect("a path");
+    let address: SocketAddr = address.parse().expect("an address");
+    let mut stream = TcpStream::connect(address).expect("the page is there");
+    write!(stream, "GET /{path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("UTF-8");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    answer.split_once("\r\n\r\n").expect("a body").1.to_owned()
+}
+
+/// Without its host a match at a relay goes on.
+#[test]
+fn a_match_at_a_relay_outlives_whoever_opened_it() {
+    let relay = Relay::start("");
+    let (mut host, codes, _) = open(&relay, 3, "--units 6 --turns 80 --seed 5");
+    let guests: Vec<Process> = codes.iter().map(|code| join(code)).collect();
+    host.wait_for("everybody is here");
+    host.child.kill().expect("it runs");
+    let reports = assert_agreed(guests, 80);
+    assert_eq!(reports[0]["players_lost"], 1, "{}", reports[0]);
+}
+
+#[test]
+fn what_a_relay_cannot_do_is_said_in_one_line() {
+    let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("bound");
+    let ended = run(&format!("relay --bind {address}"));
+    assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
+    assert!(ended.stderr.contains(&address.to_string()), "{ended:?}");
+    assert_eq!(run("relay --rooms-max 0").code, 2);
+
+    let relay = Relay::start("--rooms-max 1");
+    let known: JoinCode = relay.code.parse().expect("a code");
+    let guess = JoinCode::new(known.addresses(), known.certificate_hash(), [1; 16]).expect("a code");
+    let (_first, codes, _) = open(&relay, 2, "--units 3 --turns 9");
+    for (code, part) in [(relay.code.clone(), "no free room"), (guess.to_string(), "opens no")] {
+        let ended = run(&format!("host --relay {code} --players 2 --bot --headless"));
+        assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{part}: {ended:?}");
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+    let ended = run(&format!("join {guess} --bot --headless"));
+    assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
+    assert!(codes[0].parse::<JoinCode>().is_ok());
+}
