@@ -80,11 +80,11 @@ impl Process {
         self.wait_for("watch: ").trim_end().trim_start_matches("watch: ").to_owned()
     }
 
-    /// Asks it to end in good order.
+    /// Sends it a signal: `-TERM` asks it to end in good order.
     #[cfg(unix)]
-    pub(crate) fn terminate(&self) {
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
-        let sent = std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
+        let sent = std::process::Command::new("kill").args([signal, &id]).status().expect("kill runs");
         assert!(sent.success());
     }
 
@@ -247,7 +247,7 @@ fn a_signal_ends_a_match_in_good_order() {
     let mut guest = Process::start(&format!("join {string}"));
     replay.wait();
     for process in [&mut guest, &mut host] {
-        process.terminate();
+        process.signal("-TERM");
         let status = process.child.wait().expect("it ends");
         assert_eq!(status.code(), Some(0), "no signal has killed it: {status:?}");
     }
@@ -261,7 +261,13 @@ fn a_signal_ends_a_match_in_good_order() {
 fn a_taken_port_is_an_error_of_the_network() {
     let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("bound");
-    let ended = run(&format!("host --bot --headless --bind {address}"));
-    assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
-    assert!(ended.stderr.contains(&address.to_string()), "{ended:?}");
+    for plain in ["", "--plain"] {
+        let ended = run(&format!("host {plain} --bot --headless --bind {address}"));
+        assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
+        assert!(ended.stderr.contains(&format!("{address}: another program has this port")), "{ended:?}");
+        // This machine has no such address.
+        let ended = run(&format!("host {plain} --bot --headless --bind [2001:db8::1]:0"));
+        assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
+        assert!(ended.stderr.contains("without IPv6 use 0.0.0.0:0"), "{ended:?}");
+    }
 }

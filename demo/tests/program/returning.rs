@@ -97,7 +97,7 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
     let guest = Process::with_replay(&format!("join {code} --replay {}", file(&guests)));
     guests.wait_for_save();
     hosts.wait_for_save();
-    host.terminate();
+    host.signal("-TERM");
     let (code, report) = host.end();
     assert_eq!((code, &report["checksums_agree"]), (0, &true.into()), "{report}");
     let (code, report) = guest.end();
@@ -192,4 +192,44 @@ fn before_the_start_somebody_else_may_come_instead_of_who_was_removed() {
     let guest = Process::start(&format!("join {}", line.trim_end().trim_start_matches("join 1: ")));
     let (code, hosted) = host.end();
     assert_eq!((code, checksum(&guest.end().1)), (0, checksum(&hosted)), "{hosted}");
+}
+
+/// As a laptop that was closed for a while: the others go on without it, and it comes back by itself.
+#[test]
+#[cfg(unix)]
+fn a_program_that_stood_still_for_too_long_comes_back_by_itself() {
+    let mut host = Process::start("host --players 3 --units 6 --turns 120 --seed 9");
+    let codes = [host.invitation().1, host.invitation().1];
+    let guests = codes.each_ref().map(|code| Process::start(&format!("join {code}")));
+    host.wait_for("everybody is here");
+    guests[0].signal("-STOP");
+    host.wait_for("player 1 is lost: a bot plays on");
+    guests[0].signal("-CONT");
+    host.wait_for("player 1 is back");
+    let (code, hosted) = host.end();
+    assert_eq!(code, 0, "{hosted}");
+    for guest in guests {
+        let (code, report) = guest.end();
+        assert_eq!((code, &report["turns"]), (0, &120.into()), "{report}");
+        assert_eq!(checksum(&report), checksum(&hosted));
+    }
+}
+
+#[test]
+fn what_cannot_be_resumed_or_opened_is_refused_with_one_line() {
+    let file = std::env::temp_dir().join(format!("testudo-no-save-{}.save", std::process::id()));
+    std::fs::write(&file, "TESTSAVE").expect("it can be written");
+    let cases = [
+        (format!("host --resume {}", file.display()), "cut off or damaged"),
+        ("host --resume no-such-file.save".into(), "no-such-file.save"),
+        ("host --relay 0123".into(), ""),
+        ("host --relay CODE --plain".into(), "--plain"),
+        ("join".into(), "CODE"),
+    ];
+    for (arguments, part) in cases {
+        let ended = run(&format!("{arguments} --bot --headless"));
+        assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{arguments}: {ended:?}");
+        assert!(ended.stderr.contains(part), "{arguments}: {ended:?}");
+    }
+    std::fs::remove_file(file).expect("it can be removed");
 }

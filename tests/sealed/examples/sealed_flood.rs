@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release -p testudo-sealed-tests --example sealed_flood -- [datagrams]`
 
+use std::sync::{Arc, mpsc};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use testudo_lockstep::transport::sealed::SealedConfig;
@@ -17,8 +18,8 @@ const FRAMES_PER_TURN: u32 = 2;
 /// Seconds before and after the flood.
 const QUIET_S: u64 = 20;
 
-/// Strangers that send at once.
-const STRANGERS: u64 = 2;
+/// Strangers that send at once, each on a thread.
+const STRANGERS: u64 = 1;
 
 fn main() {
     let datagrams = std::env::args().nth(1).map_or(1_000_000, |argument| argument.parse().expect("a number"));
@@ -38,17 +39,15 @@ fn main() {
         .collect();
     let mut group = Group { clock, host, guests };
     assert!(group.meet(), "the match begins");
-    group.play(QUIET_S);
-    report("before", &mut group, QUIET_S);
-    let before = memory_kb();
-
-    let capture = proxy.traffic().capture;
-    let start = StdInstant::now();
-    let strangers: Vec<_> = (0..STRANGERS)
+    group.play(5);
+    let capture: Arc<[Vec<u8>]> = proxy.stop_recording().into();
+    // The strangers' own memory belongs to the time before.
+    let (strangers, starts): (Vec<_>, Vec<_>) = (0..STRANGERS)
         .map(|seed| {
-            let capture = capture.clone();
-            std::thread::spawn(move || {
+            let (capture, (start, started)) = (Arc::clone(&capture), mpsc::channel());
+            let work = move || {
                 let mut stranger = Stranger::new(address, seed);
+                let Ok(()) = started.recv() else { return (stranger.sent, stranger.received) };
                 for number in 0..datagrams / STRANGERS {
                     match number % 4 {
                         0 | 1 => stranger.send_random(),
@@ -59,9 +58,16 @@ fn main() {
                 }
                 stranger.listen(StdDuration::from_millis(500));
                 (stranger.sent, stranger.received)
-            })
+            };
+            (std::thread::spawn(work), start)
         })
-        .collect();
+        .unzip();
+    group.host.watch.turns_ms.clear();
+    group.play(QUIET_S);
+    report("before", &mut group, QUIET_S);
+    let before = memory_kb();
+    let start = StdInstant::now();
+    starts.iter().for_each(|start| start.send(()).expect("a stranger waits"));
     let turns = group.host.watch.turns_ms.len();
     let mut peak = before;
     while strangers.iter().any(|stranger| !stranger.is_finished()) {

@@ -155,6 +155,13 @@ impl Proxy {
         self.shared().records = true;
     }
 
+    /// Ends the recording and hands it over.
+    pub fn stop_recording(&self) -> Vec<Vec<u8>> {
+        let mut shared = self.shared();
+        shared.records = false;
+        std::mem::take(&mut shared.traffic.capture)
+    }
+
     /// What has happened so far.
     pub fn traffic(&self) -> Traffic {
         self.shared().traffic.clone()

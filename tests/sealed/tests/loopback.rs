@@ -1,5 +1,7 @@
 //! Greeting, packets, the end of connections, limits.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
 use testudo_lockstep::transport::sealed::{
     ClientEvent, GREETING_BYTES_MAX, LostReason, SealedClient, SealedConfig, SealedEvent, SealedServer,
 };
@@ -166,4 +168,25 @@ fn mistakes_are_errors() {
     assert!(SealedClient::connect(&[], [0; 32], b"", &config).is_err(), "no address");
     let long = [0; GREETING_BYTES_MAX + 1];
     assert!(SealedClient::connect(&[server.local_address()], [0; 32], &long, &config).is_err());
+}
+
+/// `[::]` takes both versions of IP; addresses of version 4 are reported as such.
+#[test]
+fn one_port_takes_both_versions_of_ip() {
+    let config = SealedConfig::new();
+    let Ok(mut server) = SealedServer::bind("[::]:0".parse().unwrap(), &config) else {
+        return eprintln!("this machine has no IPv6: nothing is tested");
+    };
+    let port = server.local_address().port();
+    for host in [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)] {
+        let way = SocketAddr::new(host, port);
+        let mut client = SealedClient::connect(&[way], server.certificate_hash(), b"hello", &config).unwrap();
+        let SealedEvent::Greeting { peer, address, .. } = next_event(&mut server) else {
+            panic!("no greeting")
+        };
+        assert_eq!(address.ip(), host);
+        server.accept(peer, b"");
+        assert_eq!(next_of(&mut client), ClientEvent::Accepted(Vec::new()));
+        server.close(peer);
+    }
 }

@@ -1,5 +1,6 @@
 //! The sealed transport over real sockets on loopback. Free ports, no sleeps: tests wait for what is to happen, with a generous limit.
 
+mod attackers;
 mod loopback;
 mod network;
 mod people;

@@ -244,7 +244,7 @@ impl NetworkMatch {
                 let udp = UdpTransport::bind(address);
                 let mut udp = udp.map_err(|error| MatchError::Bind { address, error })?;
                 udp.add_peer(host);
-                Wire::Plain(udp)
+                Wire::Plain(Box::new(udp))
             }
         };
         let mut seat =

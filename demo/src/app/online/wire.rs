@@ -22,7 +22,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// One way to the others.
 pub(crate) enum Wire {
-    Plain(UdpTransport),
+    Plain(Box<UdpTransport>),
     /// A host's, sealed.
     Server(Box<Server>),
     /// A guest's, sealed.

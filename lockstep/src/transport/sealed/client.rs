@@ -177,20 +177,37 @@ async fn run(
     shared: Arc<Shared>,
     mut stop: Stop,
 ) {
+    let mut last = LastWord { shared: &shared, event: Some(ClientEvent::Lost(LostReason::Broken)) };
     let connected = tokio::select! {
         connected = connect_first(&addresses, hash, &config) => connected,
-        _ = &mut stop => return,
+        _ = &mut stop => return last.event = None,
     };
     let (endpoint, connection) = match connected {
         Ok(connected) => connected,
-        Err(reason) => return shared.inbox.push(ClientEvent::Lost(reason)),
+        Err(reason) => return last.event = Some(ClientEvent::Lost(reason)),
     };
     tokio::select! {
-        last = converse(&connection, &greeting, &config, &shared) => shared.inbox.push(last),
-        _ = stop => sleep(FLUSH).await,
+        event = converse(&connection, &greeting, &config, &shared) => last.event = Some(event),
+        _ = stop => {
+            last.event = None;
+            sleep(FLUSH).await;
+        }
     }
+    drop(last);
     endpoint.close(VarInt::from_u32(0), b"");
     let _ = timeout(FAREWELL, endpoint.wait_idle()).await;
+}
+
+/// Reports the end of a connection, also if it ends by a panic in the library.
+struct LastWord<'a> {
+    shared: &'a Shared,
+    event: Option<ClientEvent>,
+}
+
+impl Drop for LastWord<'_> {
+    fn drop(&mut self) {
+        self.event.take().into_iter().for_each(|event| self.shared.inbox.push(event));
+    }
 }
 
 /// Tries the addresses one after the other, without waiting for those that do not answer. The error is that of the last one to fail.

@@ -16,8 +16,10 @@ const PACKETS_PER_PEER_MAX: u32 = 512;
 /// Greatest number of packets that wait, in all.
 const PACKETS_MAX: u32 = 16_384;
 
-/// A queue between the thread of an endpoint and the application's. `T` is anything but a packet; the number of those is bounded by that of
-/// the connections.
+/// Number of items that are no packets, from which on [`Inbox::offer`] takes no more.
+const OTHERS_MAX: u32 = 4_096;
+
+/// A queue between the thread of an endpoint and the application's. `T` is anything but a packet.
 #[derive(Debug)]
 pub(crate) struct Inbox<T> {
     queue: Mutex<Queue<T>>,
@@ -27,6 +29,7 @@ pub(crate) struct Inbox<T> {
 #[derive(Debug)]
 struct Queue<T> {
     items: VecDeque<Item<T>>,
+    others: u32,
     packets: u32,
     packets_of: IndexMap<PeerId, u32>,
     dropped: u64,
@@ -40,7 +43,8 @@ pub(crate) enum Item<T> {
 
 impl<T> Inbox<T> {
     pub(crate) fn new() -> Self {
-        let queue = Queue { items: VecDeque::new(), packets: 0, packets_of: IndexMap::new(), dropped: 0 };
+        let queue =
+            Queue { items: VecDeque::new(), others: 0, packets: 0, packets_of: IndexMap::new(), dropped: 0 };
         Self { queue: Mutex::new(queue), filled: Condvar::new() }
     }
 
@@ -50,8 +54,20 @@ impl<T> Inbox<T> {
     }
 
     pub(crate) fn push(&self, item: T) {
-        self.queue().items.push_back(Item::Other(item));
+        let mut queue = self.queue();
+        queue.others += 1;
+        queue.items.push_back(Item::Other(item));
+        drop(queue);
         self.filled.notify_one();
+    }
+
+    /// False, and nothing is pushed, if the application has not looked for a long time.
+    pub(crate) fn offer(&self, item: T) -> bool {
+        let has_room = self.queue().others < OTHERS_MAX;
+        if has_room {
+            self.push(item);
+        }
+        has_room
     }
 
     /// Drops the packet if too many wait.
@@ -72,6 +88,9 @@ impl<T> Inbox<T> {
     pub(crate) fn pop(&self) -> Option<Item<T>> {
         let mut queue = self.queue();
         let item = queue.items.pop_front()?;
+        if matches!(item, Item::Other(_)) {
+            queue.others -= 1;
+        }
         if let Item::Packet(peer, _) = item {
             queue.packets -= 1;
             match queue.packets_of.get_mut(&peer) {
@@ -116,7 +135,10 @@ mod tests {
             assert!(taken <= PACKETS_PER_PEER_MAX || !matches!(item, Item::Packet(PeerId(1), _)));
         }
         assert_eq!(taken, PACKETS_PER_PEER_MAX + 2);
+        while inbox.offer(()) {}
+        assert_eq!(inbox.queue().items.len(), OTHERS_MAX as usize);
+        while inbox.pop().is_some() {}
         let queue = inbox.queue();
-        assert!(queue.packets == 0 && queue.packets_of.is_empty());
+        assert!(queue.others == 0 && queue.packets == 0 && queue.packets_of.is_empty());
     }
 }

@@ -78,7 +78,7 @@ pub struct SealedStats {
     pub ignored: u64,
     /// Handshakes that were refused because a limit of connections is reached.
     pub refused: u64,
-    /// Connections that ended before a greeting had come, or without an answer to it in time.
+    /// Connections that ended before a greeting had come, or without an answer to it in time, or while 4,096 events waited.
     pub failed: u64,
     /// Greetings passed on.
     pub greetings: u64,
@@ -369,8 +369,13 @@ async fn serve(incoming: IncomingSession, shared: Arc<Shared>, mut ticket: Ticke
     let (verdict, mut verdicts) = mpsc::channel(1);
     let address = connection.remote_address();
     let address = SocketAddr::new(address.ip().to_canonical(), address.port());
+    let greeting = Other::Greeting { peer, address, bytes, connection: connection.clone(), verdict };
+    if !shared.inbox.offer(greeting) {
+        count(&shared.failed);
+        return;
+    }
     count(&shared.greetings);
-    shared.inbox.push(Other::Greeting { peer, address, bytes, connection: connection.clone(), verdict });
+    let _farewell = Farewell { peer, shared: &shared };
     let verdict = tokio::select! {
         verdict = timeout(shared.greeting_timeout, verdicts.recv()) => verdict.ok().flatten(),
         _ = connection.closed() => None,
@@ -392,7 +397,18 @@ async fn serve(incoming: IncomingSession, shared: Arc<Shared>, mut ticket: Ticke
         None => count(&shared.failed),
     }
     connection.close(VarInt::from_u32(0), b"");
-    shared.inbox.push(Other::Closed(peer));
+}
+
+/// Reports the end of a connection, also if a task ends by a panic in the library.
+struct Farewell<'a> {
+    peer: PeerId,
+    shared: &'a Shared,
+}
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        self.shared.inbox.push(Other::Closed(self.peer));
+    }
 }
 
 /// Makes the connection and reads its greeting.

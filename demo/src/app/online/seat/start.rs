@@ -81,7 +81,7 @@ impl Seat {
             let udp = UdpTransport::bind(bind).map_err(unbound)?;
             let bound = reachable(udp.local_address().map_err(MatchError::Socket)?);
             let address = bound.first().copied().unwrap_or(bind);
-            (Wire::Plain(udp), Codes::plain(address, agreement.players))
+            (Wire::Plain(Box::new(udp)), Codes::plain(address, agreement.players))
         };
         let terms = terms_of(&agreement, u32::MAX).map_err(MatchError::Invitation)?;
         let start = Start { terms, welcome, wire, middle: None, secret: None, save: hosting.save.as_ref() };
