@@ -16,6 +16,7 @@ mod random_operations;
 mod relays;
 mod replays;
 mod saving;
+mod seats;
 mod toy;
 mod udp;
 mod wire;

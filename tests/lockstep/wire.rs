@@ -73,6 +73,8 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
     let votes =
         TurnsPacket { base: 6, acks: [6, 6, 6][..].into(), frozen: 2, votes: 6, ..TurnsPacket::default() };
     let votes = Packet::Turns(Box::new(votes));
+    let horizon =
+        TurnsPacket { base: 6, acks: [6, 6][..].into(), horizon: Some(14), ..TurnsPacket::default() };
     let echo = Some(Echo { sent_us: 1_000, held_us: 2_000 });
     let received = [Received { turn: 4, authors: 2 }].into_iter().collect();
     let signed = Signed { received, statements: [statement()].into_iter().collect(), ..Signed::default() };
@@ -92,7 +94,7 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
     vec![
         ("hello", COMMAND, Packet::Hello(hello)),
         ("challenge", COMMAND, Packet::Challenge(Challenge { cookie: hello.cookie })),
-        ("welcome", COMMAND, Packet::Welcome(Welcome { identity: Identity::Relay })),
+        ("welcome", COMMAND, Packet::Welcome(Welcome { identity: Identity::Relay, connection: 2 })),
         (
             "refuse",
             COMMAND,
@@ -147,8 +149,9 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         (
             "turns-return",
             COMMAND,
-            turns(6, &[6, 9], &[(1, 9, vec![entry(Payload::none(), &[Extra::Return]), Entry::default()])]),
+            turns(6, &[6, 9], &[(1, 9, vec![entry(Payload::none(), &[Extra::Return(2)]), Entry::default()])]),
         ),
+        ("turns-star", COMMAND, Packet::Turns(Box::new(horizon))),
         ("bye", COMMAND, Packet::Bye(Bye::Finished)),
         ("wait", COMMAND, Packet::Transfer(Transfer::Wait)),
         ("manifest", COMMAND, Packet::Transfer(Transfer::Manifest(manifest))),

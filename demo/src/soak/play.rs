@@ -321,6 +321,16 @@ impl<'a> Running<'a> {
     /// Whether a newcomer had enough time to reach the end.
     fn had_time(&self, comer: &Comer) -> bool {
         let end = self.ended.unwrap_or(self.virtual_match.now());
+        // A relay lets nobody in when nobody plays any more.
+        let plays_on = |node: u32| {
+            node != comer.node
+                && node < u32::from(self.plan.setup.players)
+                && self.plays_to_the_end(node as usize)
+                && !self.plan.leavers.contains(&(node as u8))
+        };
+        if self.plan.topology == Topology::Relay && !(0..self.plan.nodes()).any(plays_on) {
+            return false;
+        }
         // A newcomer that was later cut off for good does not count.
         end.since(comer.since) >= TIME_TO_JOIN && !self.island.contains(&comer.node)
     }
@@ -349,6 +359,7 @@ impl<'a> Running<'a> {
             }
             What::Pause(player, paused) => self.session(player).pause(paused),
             What::Leave(player) => {
+                self.comers.retain(|comer| comer.node != u32::from(player));
                 let cancelled = self.session(player).leave();
                 self.check_cancelled(player, cancelled);
             }
@@ -377,12 +388,16 @@ impl<'a> Running<'a> {
             while let Some(event) = self.virtual_match.poll_event(node) {
                 match event {
                     Event::Desync(_) => news.desync = true,
-                    Event::PlayerGone { player, reason, turn } => match reason {
-                        EndReason::Left | EndReason::Surrendered | EndReason::HandedOver => {
-                            news.left.push((player.0, turn.0))
+                    Event::PlayerGone { player, reason, turn } => {
+                        // A former program's return may have come before.
+                        self.plays[node] &= usize::from(player.0) != node;
+                        match reason {
+                            EndReason::Left | EndReason::Surrendered | EndReason::HandedOver => {
+                                news.left.push((player.0, turn.0))
+                            }
+                            EndReason::Dropped => news.dropped.push((player.0, turn.0)),
                         }
-                        EndReason::Dropped => news.dropped.push((player.0, turn.0)),
-                    },
+                    }
                     Event::Paused { paused: true, .. } => news.pauses += 1,
                     Event::Joined { .. } => news.joined = true,
                     Event::PlayerReturned { player, turn } => {

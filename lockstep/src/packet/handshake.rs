@@ -93,6 +93,8 @@ pub struct Challenge {
 pub struct Welcome {
     /// The identity of the answering peer.
     pub identity: Identity,
+    /// Number of the connection at the receiver's seat: 0 in the lobby, then one more for each peer that takes the seat in the running match.
+    pub connection: u16,
 }
 
 /// Refuses a peer.
@@ -228,12 +230,14 @@ impl Welcome {
     pub(crate) fn encode(&self, writer: &mut BitWriter) {
         begin(writer, Packet::WELCOME);
         write_identity(writer, self.identity);
+        writer.write_bits(u64::from(self.connection), 16);
     }
 
     pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
         let identity = read_identity(&mut reader)?;
+        let connection = reader.read_bits(16)? as u16;
         reader.finish()?;
-        Ok(Self { identity })
+        Ok(Self { identity, connection })
     }
 }
 

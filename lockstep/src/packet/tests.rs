@@ -53,7 +53,7 @@ fn extras() -> impl Strategy<Value = Extras> {
     let save = prop::option::of(Just(Extra::Save));
     let result = prop::option::of(any::<u32>().prop_map(Extra::Result));
     let slack = prop::option::of(any::<i16>().prop_map(Extra::Slack));
-    let back = prop::option::of(Just(Extra::Return));
+    let back = prop::option::of(any::<u16>().prop_map(Extra::Return));
     (checksum, pace, pause, speed, save, result, slack, back)
         .prop_map(|(a, b, c, d, e, f, g, h)| [a, b, c, d, e, f, g, h].into_iter().flatten().collect())
 }
@@ -81,8 +81,9 @@ fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {
 fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
     let streams = prop::collection::btree_map(0_u8..16, (any::<u16>(), stream(format)), 0..4);
     let acks = prop::collection::vec(any::<u32>(), 0..=16);
-    (any::<u32>(), acks, any::<u32>(), any::<u16>(), signed(), streams).prop_map(
-        |(base, acks, unconfirmed, frozen, mut signed, streams)| {
+    let horizon = prop::option::of(any::<u32>());
+    (any::<u32>(), acks, any::<u32>(), horizon, any::<u16>(), signed(), streams).prop_map(
+        |(base, acks, unconfirmed, horizon, frozen, mut signed, streams)| {
             // Whoever speaks is in the match.
             let everybody = ((1_u32 << acks.len()) - 1) as u16;
             signed.statements.retain(|statement| {
@@ -93,6 +94,7 @@ fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
                 base,
                 acks: acks.into(),
                 unconfirmed,
+                horizon,
                 frozen,
                 votes: frozen.rotate_left(3),
                 signed,
@@ -207,7 +209,8 @@ fn packet(format: PayloadFormat) -> impl Strategy<Value = Packet> {
         hello().prop_map(Packet::Hello),
         transfer().prop_map(Packet::Transfer),
         any::<u64>().prop_map(|cookie| Packet::Challenge(Challenge { cookie })),
-        identity().prop_map(|identity| Packet::Welcome(Welcome { identity })),
+        (identity(), any::<u16>())
+            .prop_map(|(identity, connection)| Packet::Welcome(Welcome { identity, connection })),
         refusal().prop_map(|refusal| Packet::Refuse(Refuse { refusal })),
         (lobby, prop::option::of(keys())).prop_map(|((ready, sent_us, echo, start_in_us), keys)| {
             Packet::Lobby(Lobby { ready, sent_us, echo, start_in_us, keys })

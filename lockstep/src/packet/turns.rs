@@ -19,6 +19,7 @@ pub(crate) const BODY_BITS_MAX: u32 = 8 * (PACKET_BYTES_MAX - TAG_BYTES) as u32;
 /// Exp-Golomb orders of the fields.
 const BASE_ORDER: u32 = 16;
 const COUNT_ORDER: u32 = 2;
+const HORIZON_ORDER: u32 = 2;
 const LENGTH_ORDER: u32 = 5;
 
 /// Consecutive entries of one player's stream.
@@ -42,6 +43,9 @@ pub struct TurnsPacket {
     pub acks: SmallVec<[u32; PLAYERS_MAX as usize]>,
     /// How many of the receiver's acknowledged entries are still missing at a peer behind the sender.
     pub unconfirmed: u32,
+    /// The middle of a star, while a player is away who may come back: the first turn that the receiver may not begin yet. The receiver knows
+    /// all returns before it.
+    pub horizon: Option<u32>,
     /// Players from whose own links the sender accepts nothing more, bit n for player n (only in a mesh, before a drop).
     pub frozen: u16,
     /// Players whom the sender votes out, bit n for player n (only in a mesh).
@@ -60,6 +64,7 @@ impl TurnsPacket {
         self.base = 0;
         self.acks.clear();
         self.unconfirmed = 0;
+        self.horizon = None;
         self.frozen = 0;
         self.votes = 0;
         self.signed.clear();
@@ -83,14 +88,45 @@ impl TurnsPacket {
             previous = ack;
         }
         writer.write_golomb(self.unconfirmed, 0);
-        let speaks_of_others = self.frozen != 0 || self.votes != 0;
-        writer.write_bool(speaks_of_others);
-        if speaks_of_others {
+        self.write_rare(writer);
+        self.signed.write(writer, self.base, self.acks.len());
+        self.write_segments(format, writer);
+    }
+
+    /// Writes what most packets do not have.
+    fn write_rare(&self, writer: &mut BitWriter) {
+        let votes = self.frozen != 0 || self.votes != 0;
+        writer.write_bool(self.horizon.is_some() || votes);
+        if let Some(horizon) = self.horizon {
+            writer.write_bool(true);
+            writer.write_golomb_signed(horizon.wrapping_sub(self.base) as i32, HORIZON_ORDER);
+            writer.write_bool(votes);
+        } else if votes {
+            writer.write_bool(false);
+        }
+        if votes {
             writer.write_bits(u64::from(self.frozen), 16);
             writer.write_bits(u64::from(self.votes), 16);
         }
-        self.signed.write(writer, self.base, self.acks.len());
-        self.write_segments(format, writer);
+    }
+
+    fn read_rare(&mut self, reader: &mut BitReader<'_>) -> Result<(), DecodeError> {
+        if !reader.read_bool()? {
+            return Ok(());
+        }
+        let has_horizon = reader.read_bool()?;
+        if has_horizon {
+            let ahead = reader.read_golomb_signed(HORIZON_ORDER)?;
+            self.horizon = Some(self.base.wrapping_add(ahead as u32));
+        }
+        if !has_horizon || reader.read_bool()? {
+            self.frozen = reader.read_bits(16)? as u16;
+            self.votes = reader.read_bits(16)? as u16;
+            if self.frozen == 0 && self.votes == 0 {
+                return Err(DecodeError::NotCanonical);
+            }
+        }
+        Ok(())
     }
 
     /// Writes the runs of entries.
@@ -128,13 +164,7 @@ impl TurnsPacket {
             self.acks.push(previous);
         }
         self.unconfirmed = reader.read_golomb(0, u32::MAX)?;
-        if reader.read_bool()? {
-            self.frozen = reader.read_bits(16)? as u16;
-            self.votes = reader.read_bits(16)? as u16;
-            if self.frozen == 0 && self.votes == 0 {
-                return Err(DecodeError::NotCanonical);
-            }
-        }
+        self.read_rare(&mut reader)?;
         self.signed.read(&mut reader, self.base, self.acks.len())?;
         self.read_segments(&mut reader, format)?;
         reader.finish()
@@ -268,7 +298,7 @@ fn write_extra(writer: &mut BitWriter, extra: Extra) {
         Extra::Save => {}
         Extra::Result(value) => writer.write_bits(u64::from(value), 32),
         Extra::Slack(tenths) => writer.write_bits(u64::from(tenths as u16), 16),
-        Extra::Return => {}
+        Extra::Return(connection) => writer.write_bits(u64::from(connection), 16),
     }
 }
 
@@ -332,7 +362,7 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
         5 => Extra::Save,
         6 => Extra::Result(reader.read_bits(32)? as u32),
         7 => Extra::Slack(reader.read_bits(16)? as u16 as i16),
-        8 => Extra::Return,
+        8 => Extra::Return(reader.read_bits(16)? as u16),
         unknown => return Err(DecodeError::UnknownKind(unknown)),
     })
 }
@@ -390,10 +420,10 @@ fn payload_bits(payload: &Payload, format: PayloadFormat) -> u32 {
 fn extra_bits(extra: Extra) -> u32 {
     match extra {
         Extra::Checksum(_) | Extra::Pace { .. } | Extra::Result(_) => 32,
-        Extra::Slack(_) => 16,
+        Extra::Slack(_) | Extra::Return(_) => 16,
         Extra::End(_) => 3,
         Extra::Pause(_) => 1,
         Extra::Speed(_) => 8,
-        Extra::Save | Extra::Return => 0,
+        Extra::Save => 0,
     }
 }

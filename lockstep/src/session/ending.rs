@@ -69,7 +69,10 @@ impl<A: Action> Session<A> {
         }
         let Some(player) = self.setup.player() else { return };
         let next = self.streams[player.index()].next();
-        let lacks = |link: &&Link| link.is_connected() && !link.finished && link.acked[player.index()] < next;
+        // Who waits for a state confirms nothing.
+        let lacks = |link: &&Link| {
+            link.is_connected() && !link.finished && !link.lacks_state() && link.acked[player.index()] < next
+        };
         let silent = |link: &Link| self.now.since(link.last_heard) >= self.setup.config.linger;
         if self.links.values().filter(lacks).any(|link| !silent(link)) {
             return;
@@ -201,7 +204,7 @@ impl<A: Action> Session<A> {
     /// Reports accepted actions that may run nowhere: waiting actions, and those in entries that some peer has not confirmed.
     pub(super) fn report_cancelled(&mut self) {
         let mut actions = self.local.outbox.cancel();
-        if let Some(player) = self.setup.player() {
+        if let Some(player) = self.author() {
             let stream = &self.streams[player.index()];
             let acks =
                 self.links.values().filter(|link| self.counts(link)).map(|link| link.acked[player.index()]);

@@ -22,15 +22,10 @@ const REFUSALS_MAX: u8 = 4;
 /// A player is asked for its state only if it was heard within this time.
 const HEARD_WITHIN: Duration = Duration::from_secs(1);
 
-/// Everybody knows of a player's return this long before.
-const NOTICE: Duration = Duration::from_secs(1);
-
 /// A peer that joins a running match, as the middle of the star sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Guest {
     since: Instant,
-    /// The newest entry of all players at its arrival.
-    front: u32,
     pub(super) stage: GuestStage,
     /// Sources whose state it has refused, bit n for player n.
     refused: u16,
@@ -51,8 +46,8 @@ pub(super) enum GuestStage {
 }
 
 impl Guest {
-    fn new(front: u32, now: Instant) -> Self {
-        Self { since: now, front, stage: GuestStage::Waiting, refused: 0, refusals: 0, given: None }
+    fn new(now: Instant) -> Self {
+        Self { since: now, stage: GuestStage::Waiting, refused: 0, refusals: 0, given: None }
     }
 }
 
@@ -74,7 +69,8 @@ impl<A: Action> Session<A> {
     /// Why a peer may not join the running match; none if it may.
     pub(super) fn judge_guest(&self, peer: PeerId, hello: &Hello) -> Option<Refusal> {
         let config = &self.setup.config;
-        if self.phase != SessionPhase::Running || !self.setup.forwards() || config.state_bytes_max == 0 {
+        let is_open = self.phase == SessionPhase::Running && !self.local.leaving;
+        if !is_open || !self.setup.forwards() || config.state_bytes_max == 0 {
             return Some(Refusal::Running);
         }
         match hello.identity {
@@ -88,7 +84,7 @@ impl<A: Action> Session<A> {
                 if hello.identity == self.setup.identity || reason == Some(EndReason::Surrendered) {
                     return Some(Refusal::Taken);
                 }
-                if !self.others_play(player) {
+                if !self.anybody_may_return() {
                     return Some(Refusal::Running);
                 }
                 let is_owner = hello.seat != 0 && hello.seat == seat.secret;
@@ -124,7 +120,7 @@ impl<A: Action> Session<A> {
     /// A peer is let in: it gets a state first, and the entries that follow are kept for it.
     pub(super) fn guest_comes(&mut self, index: usize) {
         if self.phase == SessionPhase::Running && self.links[index].guest.is_none() {
-            self.links[index].guest = Some(Box::new(Guest::new(self.front(), self.now)));
+            self.links[index].guest = Some(Box::new(Guest::new(self.now)));
             self.guest_waits(index);
         }
     }
@@ -161,8 +157,8 @@ impl<A: Action> Session<A> {
         let link = &mut self.links[index];
         let Some(guest) = &mut link.guest else { return true };
         let turn = guest.given.map_or(u32::MAX, |(turn, _)| turn);
-        let has = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
-            *ack >= stream.end_in(turn).map_or(turn, |(last, _)| turn.min(last.saturating_add(1)))
+        let has = |(ack, stream): (&u32, &Stream)| {
+            *ack >= stream.ended_before(turn).map_or(turn, |(last, _)| last.saturating_add(1))
         };
         if guest.stage == GuestStage::Fed && acks.iter().zip(&self.streams).all(has) {
             guest.stage = GuestStage::CatchingUp;
@@ -217,7 +213,12 @@ impl<A: Action> Session<A> {
     }
 
     fn check_guest(&mut self, index: usize) {
-        let (running, limit) = (self.phase == SessionPhase::Running, self.setup.config.join_timeout);
+        // A relay runs until all others have finished; after the last turn nobody has a state to give.
+        let live = self.streams.iter().filter(|stream| stream.end().is_none());
+        let has_last = |end: u32| live.map(Stream::next).min().is_some_and(|next| next > end);
+        let ends = self.setup.is_relay() && self.gate.last_turn.is_some_and(has_last);
+        let running = self.phase == SessionPhase::Running && !ends;
+        let limit = self.setup.config.join_timeout;
         let window = self.setup.config.window / 2;
         let link = &self.links[index];
         let Some(guest) = link.guest.as_deref() else { return };
@@ -284,26 +285,29 @@ impl<A: Action> Session<A> {
     fn choose_source(&mut self, refused: u16) {
         let tried = self.transfers.failed | refused;
         if let Some(own) = self.setup.player().filter(|own| tried & (1 << own.0) == 0) {
-            self.transfers.source = Some(Source::new(own, None, 0, self.now));
+            self.transfers.source = Some(Source::new(own, None, 0, self.front(), self.now));
             self.want_own_state(0);
             return;
         }
         let can = |link: &&Link| {
             let fresh = self.now.since(link.last_heard) < HEARD_WITHIN;
-            link.is_connected() && link.guest.is_none() && fresh && self.plays(link)
+            fresh && self.may_be_source(link)
         };
         let player = |link: &Link| match link.identity {
-            Some(Identity::Player(player)) if tried & (1 << player.0) == 0 => Some((player, link.peer)),
+            Some(Identity::Player(player)) if tried & (1 << player.0) == 0 => {
+                Some((!self.plays(link), player, link.peer))
+            }
             _ => None,
         };
-        let has_time = |(player, _): &(PlayerId, PeerId)| {
-            (self.pace.planner.averages(*player).1, self.lateness.of(*player), player.0)
+        // The others' checksums say nothing about a state if nobody else plays, so whoever plays comes first.
+        let has_time = |(watches, player, _): &(bool, PlayerId, PeerId)| {
+            (*watches, self.pace.planner.averages(*player).1, self.lateness.of(*player), player.0)
         };
         let choice = self.links.values().filter(can).filter_map(player).min_by_key(has_time);
-        let Some((player, peer)) = choice else {
+        let Some((_, player, peer)) = choice else {
             let nobody = |link: &Link| {
                 let asked = |player: PlayerId| tried & (1 << player.0) != 0;
-                matches!(link.identity, Some(Identity::Player(player)) if self.plays(link) && !asked(player))
+                matches!(link.identity, Some(Identity::Player(player)) if self.may_be_source(link) && !asked(player))
             };
             // A player that is silent now may still answer; otherwise there is none.
             if !self.links.values().any(nobody) {
@@ -315,7 +319,12 @@ impl<A: Action> Session<A> {
         let not_before =
             self.streams.iter().filter(|stream| stream.end().is_none()).map(|stream| stream.oldest());
         let not_before = not_before.max().unwrap_or_default();
-        self.transfers.source = Some(Source::new(player, Some(peer), not_before, self.now));
+        self.transfers.source = Some(Source::new(player, Some(peer), not_before, self.front(), self.now));
+    }
+
+    /// Whether the remote has the state of the match: it is a player, even one who only watches now, and has not just come itself.
+    pub(super) fn may_be_source(&self, link: &Link) -> bool {
+        link.is_connected() && link.is_player() && link.guest.is_none() && !link.finished
     }
 
     /// No source has a state for the waiting guests.
@@ -336,21 +345,23 @@ impl<A: Action> Session<A> {
 
     // ---- the return
 
-    /// Continues a player's stream at a turn that is far enough ahead for everybody to know before. A peer that has not confirmed that it
-    /// knows gets no entries of that turn.
+    /// Continues a player's stream in a turn that nobody has begun. Peers that have not confirmed that they know of it get no later turn.
     fn bring_back(&mut self, index: usize, player: PlayerId) {
         let stream = &self.streams[player.index()];
         let Some((last, _)) = stream.end() else { return };
-        let knows = |link: &&Link| link.lacks_state() || link.acked[player.index()] > last;
+        // Delayed watchers hear of it in their own time: the end, then the return.
+        let knows =
+            |link: &&Link| link.lacks_state() || self.is_delayed(link) || link.acked[player.index()] > last;
         let everybody_knows = self.links.values().filter(|link| link.is_connected()).all(|link| knows(&link));
-        let ahead = self.setup.config.turns_ahead;
-        let first = self.front().saturating_add(self.notice(index));
-        let in_time = self.gate.last_turn.is_none_or(|end| first.saturating_add(2 * ahead + 2) <= end);
-        if !everybody_knows || !in_time || !self.others_play(player) {
+        if !everybody_knows || !self.anybody_may_return() {
+            return;
+        }
+        let (ahead, first) = (self.setup.config.turns_ahead, self.extend_horizon());
+        if self.gate.last_turn.is_some_and(|end| first.saturating_add(2 * ahead + 2) > end) {
             return;
         }
         tracing::info!(player = player.0, turn = first, "comes back");
-        self.go_on_stream(player, first);
+        self.go_on_stream(player, first, self.links[index].connection);
         self.streams[player.index()].source = None;
         let link = &mut self.links[index];
         link.guest = None;
@@ -360,64 +371,20 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Whether somebody else plays. If nobody does, no peer waits for entries, so nothing keeps it from passing the turn of a return
-    /// before it knows of the return.
-    fn others_play(&self, player: PlayerId) -> bool {
-        let mut others = (0_u8..).zip(&self.streams).filter(|(other, _)| *other != player.0);
-        others.any(|(_, stream)| stream.end().is_none())
-    }
-
-    /// No player has got further. (The first entries of returning players do not count: this peer made them.)
-    fn front(&self) -> u32 {
-        let made = self.streams.iter().filter(|stream| !stream.is_pending());
-        made.map(Stream::next).max().unwrap_or(0).max(self.gate.turn)
-    }
-
-    /// Number of turns between the decision and the return.
-    fn notice(&self, index: usize) -> u32 {
-        let config = &self.setup.config;
-        // A relay knows the length of turns only from their number since the guest came.
-        let turns = match self.links[index].guest.as_deref().filter(|_| self.setup.is_relay()) {
-            Some(guest) => {
-                let turns = u64::from(self.front().saturating_sub(guest.front));
-                turns * NOTICE.as_micros() / self.now.since(guest.since).as_micros().max(1)
-            }
-            None => {
-                let plan = self.pace.planner.plan();
-                let turn =
-                    u64::from(plan.frames_per_turn) * 1_000_000_000 / u64::from(plan.pace_millihertz.max(1));
-                NOTICE.as_micros().div_ceil(turn.max(1))
-            }
-        };
-        let turns = u32::try_from(turns).unwrap_or(u32::MAX);
-        turns.clamp(config.turns_ahead + 2, (config.window / 4).max(config.turns_ahead + 2))
-    }
-
     /// Continues a stream that had ended, here and on every link that knew its end.
-    pub(super) fn go_on_stream(&mut self, player: PlayerId, first: u32) {
+    pub(super) fn go_on_stream(&mut self, player: PlayerId, first: u32, connection: u16) {
         let payload =
             if self.setup.config.input_mode { codec::zeros(self.setup.action_bits) } else { Payload::none() };
         let filler = Entry { payload, ..Entry::default() };
         let made = self.setup.config.turns_ahead.max(1);
         let stream = &mut self.streams[player.index()];
         let Some((last, _)) = stream.end() else { return };
-        stream.go_on(first, made, &filler);
+        stream.go_on(first, made, connection, &filler);
         for link in self.links.values_mut() {
             let ack = &mut link.acked[player.index()];
             if *ack > last {
                 *ack = (*ack).max(first);
             }
         }
-    }
-
-    /// Entries from this number on wait until the remote knows of every return before them.
-    pub(super) fn held_from(&self, link: &Link) -> u32 {
-        if !self.setup.forwards() {
-            return u32::MAX;
-        }
-        let unknown = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
-            stream.return_of().map(|(first, _)| first).filter(|first| ack <= first)
-        };
-        link.acked.iter().zip(&self.streams).filter_map(unknown).min().unwrap_or(u32::MAX)
     }
 }

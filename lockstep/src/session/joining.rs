@@ -10,7 +10,7 @@ use crate::session::header::Header;
 use crate::session::stream::Stream;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
-use crate::value::ids::{PeerId, PlayerId, Turn};
+use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
 /// Number of parts of a state after which progress is reported.
@@ -186,6 +186,7 @@ impl<A: Action> Session<A> {
         }
         let config = &self.setup.config;
         self.gate.turn = turn;
+        self.gate.horizon = Some(turn);
         self.gate.paused = header.paused;
         self.saving.checksum = header.checksum;
         self.pace.planner.resume(header.plan, header.speed);
@@ -293,14 +294,19 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Whether another peer makes the entries of the local player's stream: until the player is back.
-    pub(super) fn own_stream_is_foreign(&self) -> bool {
-        self.transfers.joining.is_some()
+    /// The local player, if this peer makes the entries of its stream. A peer that joins does not, until its player is back: the stream is
+    /// then like any other player's.
+    pub(super) fn author(&self) -> Option<PlayerId> {
+        self.setup.player().filter(|_| self.transfers.joining.is_none())
     }
 
-    /// The local player's stream goes on. If this peer has reported that it is here, the player is back and makes its own entries again;
-    /// otherwise this is the return of a former connection, which has ended since.
-    pub(super) fn own_stream_goes_on(&mut self) {
-        self.transfers.joining.take_if(|joining| matches!(joining.stage, Stage::Ready));
+    /// A stream goes on. If it is the local player's, and over the connection with the middle that this peer has, the player is back.
+    /// Otherwise it is the return of somebody else, or of a former connection, which has ended since.
+    pub(super) fn note_return(&mut self, index: usize, player: PlayerId, connection: u16) {
+        let is_own =
+            self.setup.identity == Identity::Player(player) && self.links[index].connection == connection;
+        if is_own && !self.is_joining() {
+            self.transfers.joining = None;
+        }
     }
 }

@@ -74,6 +74,8 @@ pub(crate) struct Link {
     pub(crate) cookie: u64,
     /// Known when connected.
     pub(crate) identity: Option<Identity>,
+    /// Number of the connection at the player's seat: the remote's on the middle of a star, the local player's on the link to the middle.
+    pub(crate) connection: u16,
     pub(crate) lobby: LobbyView,
     /// For each stream the first entry that the remote lacks.
     pub(crate) acked: [u32; PLAYERS_MAX as usize],
@@ -133,6 +135,7 @@ impl Link {
             key: 0,
             cookie: 0,
             identity,
+            connection: 0,
             lobby: LobbyView::default(),
             acked: [first; PLAYERS_MAX as usize],
             confirmed: first,

@@ -198,6 +198,7 @@ impl<A: Action> Session<A> {
             let mut link = Link::new(peer, LinkPhase::Dialing, None, first, self.now);
             let key = link_key(self.setup.config.session_id, hello.nonce);
             (link.nonce, link.key) = (hello.nonce, key);
+            link.connection = self.connection_of(hello.identity);
             self.links.insert(peer, link);
         }
         self.connected(peer, hello.identity);
@@ -269,6 +270,7 @@ impl<A: Action> Session<A> {
             && self.setup.may_forward(welcome.identity)
             && !self.links.values().any(|link| link.identity == Some(welcome.identity));
         if plausible {
+            self.links[index].connection = welcome.connection;
             self.connected(self.links[index].peer, welcome.identity);
         } else if self.links[index].identity != Some(welcome.identity) {
             self.stats.packets_unexpected += 1;

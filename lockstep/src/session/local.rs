@@ -33,14 +33,14 @@ impl<A: Action> Session<A> {
     ///
     /// # Errors
     /// The action was not accepted and runs nowhere: the queue is full, the encoding is not what the action's type promises, the match ends
-    /// before the action could run, or this peer does not play.
+    /// before the action could run, or this peer does not play: who joins a running match does not until it is back.
     pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
         let playing =
             self.setup.player().filter(|_| matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running));
         let Some(stream) = playing.map(|player| &self.streams[player.index()]) else {
             return Err(SubmitError::NotPlaying);
         };
-        if stream.end().is_some() || self.local.ending.is_some() {
+        if stream.end().is_some() || self.local.ending.is_some() || self.author().is_none() {
             return Err(SubmitError::NotPlaying);
         }
         if let Some(last) = self.gate.last_turn
@@ -95,7 +95,10 @@ impl<A: Action> Session<A> {
 
     fn end_own_stream(&mut self, reason: EndReason) -> u32 {
         let cancelled = self.local.outbox.cancel();
-        if self.phase == SessionPhase::Running && !self.player_ended() {
+        if self.transfers.joining.is_some() {
+            // The first entry after the return is the last one, too.
+            self.local.ending = Some(reason);
+        } else if self.phase == SessionPhase::Running && !self.player_ended() {
             self.local.ending = Some(reason);
             self.close_entry(false);
         }
@@ -107,7 +110,7 @@ impl<A: Action> Session<A> {
     pub fn leave(&mut self) -> u32 {
         let cancelled = self.resign();
         self.local.leaving = true;
-        if self.phase != SessionPhase::Running || self.setup.player().is_none() {
+        if self.phase != SessionPhase::Running || self.author().is_none() {
             self.depart();
         }
         cancelled
@@ -120,7 +123,7 @@ impl<A: Action> Session<A> {
 
     /// Closes the local player's next entry. It carries the checksum of the turn that ended last.
     pub(super) fn close_entry(&mut self, is_last: bool) {
-        let Some(player) = self.setup.player() else { return };
+        let Some(player) = self.author() else { return };
         let stream = &mut self.streams[player.index()];
         if stream.end().is_some() {
             return;

@@ -13,6 +13,7 @@ pub(crate) mod event;
 mod events;
 mod guests;
 mod header;
+mod horizon;
 pub(crate) mod joining;
 mod judging;
 mod lateness;

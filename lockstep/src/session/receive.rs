@@ -11,7 +11,7 @@ use crate::session::lobby::Reply;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::codec;
-use crate::value::entry::{EndReason, Entry, Extra, Payload};
+use crate::value::entry::{EndReason, Entry, Payload};
 use crate::value::ids::{Identity, PeerId};
 use crate::value::time::Duration;
 
@@ -152,6 +152,7 @@ impl<A: Action> Session<A> {
         // What the sender had of the others before it sent the new entries of this packet.
         let had_before = self.had_of_others(index);
         self.take_acks(index, turns);
+        self.take_horizon(index, turns);
         if !self.is_over() {
             for segment in &turns.segments {
                 self.take_segment(index, turns, segment, had_before);
@@ -224,9 +225,9 @@ impl<A: Action> Session<A> {
     /// Only the middle of a star brings a player back. The player's stream must have ended, and the first entries must be empty.
     fn returns_are_valid(&self, from: Identity, turns: &TurnsPacket, segment: &packet::Segment) -> bool {
         let stream = &self.streams[segment.player.index()];
-        let is_return = |entry: &Entry| entry.extras.contains(&Extra::Return);
         let entries = turns.entries_of(segment).iter().zip(segment.first..);
-        let mut returns = entries.filter(|(entry, number)| *number >= stream.next() && is_return(entry));
+        let mut returns =
+            entries.filter(|(entry, number)| *number >= stream.next() && entry.returns().is_some());
         returns.all(|(entry, number)| {
             let from_middle = !self.setup.is_mesh()
                 && from == self.setup.coordinator()
@@ -245,7 +246,7 @@ impl<A: Action> Session<A> {
 
     fn take_acks(&mut self, index: usize, turns: &TurnsPacket) {
         let window = self.setup.config.window;
-        let own = self.setup.player().map(crate::PlayerId::index);
+        let own = self.author().map(crate::PlayerId::index);
         let link = &mut self.links[index];
         for (player, (&ack, stream)) in turns.acks.iter().zip(&self.streams).enumerate() {
             // Others' streams may be longer there than here, but no peer has more of our own stream than we have made.
@@ -300,17 +301,15 @@ impl<A: Action> Session<A> {
             return;
         }
         let newest_allowed = position.saturating_add(self.setup.config.window);
-        let is_own = self.setup.identity == Identity::Player(player) && !self.own_stream_is_foreign();
-        let comes_back = entries.first().is_some_and(|entry| entry.extras.contains(&Extra::Return))
-            && (position..newest_allowed).contains(&segment.first);
-        if comes_back
+        let is_own = self.author() == Some(player);
+        let comes_back = entries.first().and_then(Entry::returns);
+        if let Some(connection) = comes_back
+            && (position..newest_allowed).contains(&segment.first)
             && !is_own
             && self.streams[player.index()].end().is_some_and(|(last, _)| last < segment.first)
         {
-            self.go_on_stream(player, segment.first);
-            if self.setup.identity == Identity::Player(player) {
-                self.own_stream_goes_on();
-            }
+            self.go_on_stream(player, segment.first, connection);
+            self.note_return(index, player, connection);
         }
         let stream = &mut self.streams[player.index()];
         if segment.first > stream.next() || is_own {

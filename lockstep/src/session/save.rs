@@ -138,7 +138,7 @@ pub(super) fn check<A: Action>(
         let count = player.entries.len();
         let complete = if ends { count <= most } else { player.ended.is_some() || count == most };
         let fixed = config.input_mode;
-        let returns = player.entries.iter().skip(1).any(|entry| entry.extras.contains(&Extra::Return));
+        let returns = player.entries.iter().skip(1).any(|entry| entry.returns().is_some());
         complete
             && !returns
             && player.entries.iter().all(|entry| is_sound::<A>(entry, fixed, actions_max, &mut scratch))

@@ -82,9 +82,9 @@ impl Stream {
         Self { end: Some((last, reason)), ..Self::new(last.saturating_add(1)) }
     }
 
-    /// Continues the stream with the entry `first`, and `made` empty entries; the player makes the entries after them. `filler` is an empty
-    /// entry.
-    pub(crate) fn go_on(&mut self, first: u32, made: u32, filler: &Entry) {
+    /// Continues the stream with the entry `first`, and `made` empty entries; the player makes the entries after them, over the connection
+    /// with this number. `filler` is an empty entry.
+    pub(crate) fn go_on(&mut self, first: u32, made: u32, connection: u16, filler: &Entry) {
         let Some((last, reason)) = self.end.take() else { return };
         let own = first.saturating_add(made);
         self.absences.push(Absence { last, reason, first, own });
@@ -94,7 +94,7 @@ impl Stream {
         for number in self.next()..own {
             let mut entry = filler.clone();
             if number == first {
-                entry.extras.push(Extra::Return);
+                entry.extras.push(Extra::Return(connection));
             }
             self.entries.push_back(entry);
         }
@@ -106,15 +106,22 @@ impl Stream {
         over.map(|away| (away.last, away.reason)).or(self.end.filter(|(last, _)| *last <= turn))
     }
 
+    /// The end that was the last word before the entry with this number: number of the last entry, and the reason. A return with this very
+    /// entry does not count yet.
+    pub(crate) fn ended_before(&self, number: u32) -> Option<(u32, EndReason)> {
+        let over = self.absences.iter().find(|away| away.last < number && number <= away.first);
+        over.map(|away| (away.last, away.reason)).or(self.end.filter(|(last, _)| *last < number))
+    }
+
     /// Whether the player itself makes (or made) the entry with this number.
     pub(crate) fn is_own(&self, number: u32) -> bool {
         let made = self.absences.iter().any(|away| (away.last..away.own).contains(&number));
         !made && self.end.is_none_or(|(last, _)| last > number)
     }
 
-    /// The entry with which the stream last continued, and the first one after it that the player made itself.
-    pub(crate) fn return_of(&self) -> Option<(u32, u32)> {
-        self.absences.last().map(|away| (away.first, away.own))
+    /// The first return that a peer does not know which lacks this entry and those after it.
+    pub(crate) fn return_after(&self, acked: u32) -> Option<u32> {
+        self.absences.iter().map(|away| away.first).find(|first| acked <= *first)
     }
 
     /// Whether the stream continues after an absence, and none of its entries since are the player's own.
@@ -136,7 +143,7 @@ impl Stream {
 
     /// The first entry for a peer that has the state before this turn.
     pub(crate) fn first_after(&self, turn: u32) -> u32 {
-        match self.absences.iter().find(|away| (away.last + 1..away.first).contains(&turn)) {
+        match self.absences.iter().find(|away| (away.last + 1..=away.first).contains(&turn)) {
             Some(away) => away.first,
             None => self.end.map_or(turn, |(last, _)| turn.min(last.saturating_add(1))),
         }

@@ -8,6 +8,7 @@ use crate::packet::{self, Manifest, Transfer, Want};
 use crate::session::blob::{Blob, Taken};
 use crate::session::guests::{Guest, GuestStage};
 use crate::session::header::{Header, HeaderPlayer};
+use crate::session::horizon::Horizon;
 use crate::session::joining::Joining;
 use crate::session::sender::{Bucket, Sender};
 use crate::session::{Session, SessionPhase};
@@ -52,6 +53,8 @@ pub(super) struct Transfers {
     echo: (u16, Instant),
     /// A joining peer: its progress.
     pub(super) joining: Option<Joining>,
+    /// The middle: how far the others may go.
+    pub(super) horizon: Horizon,
     /// The middle: the secret of each place, and since when its player is away.
     pub(super) seats: [Seat; PLAYERS_MAX as usize],
 }
@@ -60,6 +63,8 @@ pub(super) struct Transfers {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Seat {
     pub(super) secret: u128,
+    /// Number of the connections that have taken the place since the start, modulo 2^16.
+    connection: u16,
     pub(super) empty_since: Option<Instant>,
 }
 
@@ -78,11 +83,19 @@ pub(super) struct Source {
     /// When it last sent something new.
     progress: Instant,
     not_before: u32,
+    /// The newest entry of all players when it was asked.
+    front: u32,
 }
 
 impl Source {
-    pub(super) fn new(player: PlayerId, peer: Option<PeerId>, not_before: u32, now: Instant) -> Self {
-        Self { player, peer, progress: now, not_before }
+    pub(super) fn new(
+        player: PlayerId,
+        peer: Option<PeerId>,
+        not_before: u32,
+        front: u32,
+        now: Instant,
+    ) -> Self {
+        Self { player, peer, progress: now, not_before, front }
     }
 }
 
@@ -106,7 +119,7 @@ impl<A: Action> Session<A> {
         }
         let (plan, speed) = self.pace.planner.to_save();
         let player = |(player, stream): (u8, &crate::session::stream::Stream)| HeaderPlayer {
-            ended: stream.end_in(turn.0).filter(|(last, _)| *last < turn.0),
+            ended: stream.ended_before(turn.0),
             votes: self.pace.planner.votes(PlayerId(player)),
         };
         self.transfers.header = Some(Header {
@@ -340,6 +353,7 @@ impl<A: Action> Session<A> {
     pub(super) fn transfer_timeout(&mut self) {
         self.join_timeout();
         if self.setup.forwards() {
+            self.measure_turns();
             self.note_empty_seats();
             self.check_source();
             self.serve_guests();
@@ -364,12 +378,13 @@ impl<A: Action> Session<A> {
             return;
         }
         let link = self.links.get(&peer);
-        let is_gone =
-            link.is_none_or(|link| !link.is_connected() || self.now.since(link.last_heard) >= SOURCE_SILENCE);
-        // It waits for a turn whose checksum the others send.
-        let config = &self.setup.config;
-        let patience = SOURCE_PATIENCE + config.turn_length().times(2 * u64::from(config.checksum_interval));
-        if is_gone || self.now.since(source.progress) >= patience {
+        let is_gone = link.is_none_or(|link| {
+            !self.may_be_source(link) || self.now.since(link.last_heard) >= SOURCE_SILENCE
+        });
+        // It takes its state before a turn whose predecessor has a checksum. As long as the match waits for somebody, no turn begins.
+        let turns = (2 * self.setup.config.checksum_interval).saturating_add(self.notice());
+        let had_turns = self.transfers.blob.is_some() || self.front().saturating_sub(source.front) >= turns;
+        if is_gone || (had_turns && self.now.since(source.progress) >= SOURCE_PATIENCE) {
             self.source_failed();
         }
     }
@@ -403,6 +418,17 @@ impl<A: Action> Session<A> {
             && let Some(seat) = self.transfers.seats.get_mut(player.index())
         {
             seat.secret = secret;
+            seat.connection = seat.connection.wrapping_add(u16::from(self.phase == SessionPhase::Running));
+        }
+    }
+
+    /// Number of the newest connection at a player's place.
+    pub(super) fn connection_of(&self, identity: Identity) -> u16 {
+        match identity {
+            Identity::Player(player) => {
+                self.transfers.seats.get(player.index()).map_or(0, |seat| seat.connection)
+            }
+            Identity::Spectator | Identity::Relay => 0,
         }
     }
 }

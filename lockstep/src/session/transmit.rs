@@ -27,7 +27,7 @@ const CROWD: u8 = 6;
 const REPEAT_GAP_MAX: Duration = Duration::from_millis(150);
 
 /// Greatest size of a turns packet before its segments, bits: kind, base, acknowledgements, counts.
-const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 33 + 1 + 9;
+const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 66 + 33 + 1 + 9;
 
 impl<A: Action> Session<A> {
     /// When the next packet to a link is due.
@@ -59,7 +59,8 @@ impl<A: Action> Session<A> {
             }
             _ if self.links[index].owes_welcome => {
                 self.links[index].owes_welcome = false;
-                Welcome { identity: self.setup.identity }.encode(&mut self.buffers.writer);
+                let connection = self.links[index].connection;
+                Welcome { identity: self.setup.identity, connection }.encode(&mut self.buffers.writer);
             }
             SessionPhase::Lobby => self.lobby_packet(&self.links[index]).encode(&mut self.buffers.writer),
             SessionPhase::Running | SessionPhase::Ending if owes_roster => {
@@ -92,8 +93,8 @@ impl<A: Action> Session<A> {
         turns.votes = self.mesh.votes;
         let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX - self.write_signed(index, &mut turns);
         let repeats = self.repeats(index);
-        let held_from = self.held_from(&self.links[index]);
         let shown = self.shown_to(&self.links[index]);
+        turns.horizon = self.horizon_of(index);
         let mut more = false;
         for player in (0..self.setup.config.players).map(PlayerId) {
             if !self.sends_stream(&self.links[index], player) && !self.helps_out(index, player) {
@@ -106,13 +107,9 @@ impl<A: Action> Session<A> {
             }
             let room = ENTRIES_MAX - turns.entries.len() as u32;
             let is_author = self.links[index].identity == Some(Identity::Player(player));
-            // A peer that does not know of a return gets no entries after it, except the return itself.
-            let is_return =
-                stream.return_of().is_some_and(|(back, _)| self.links[index].acked[player.index()] <= back);
-            let held_from = if is_return { u32::MAX } else { held_from };
             let author_from = if is_author { self.links[index].author_from } else { u32::MAX };
             let run = stream.run_from(first);
-            let (first, end) = (run.start, run.end.min(held_from).min(author_from).min(shown).max(run.start));
+            let (first, end) = (run.start, run.end.min(author_from).min(shown).max(run.start));
             let lacking = (first..end).map_while(|number| stream.get(number)).take(room as usize);
             let plan = packet::segment_cost(lacking, self.setup.format, bits_left);
             let ends = stream.end().is_some_and(|(last, _)| (first..first + plan.count).contains(&last));

@@ -14,7 +14,7 @@ use crate::value::time::{Duration, Instant};
 pub enum TurnStatus {
     /// Every player's entry for this turn is here.
     Ready(Turn),
-    /// The match has not started, an entry is missing, or the turn before has not ended.
+    /// The match has not started, an entry is missing, the turn before has not ended, or the middle of the star has not been heard for long.
     Waiting,
     /// There are no more turns.
     Over,
@@ -33,6 +33,8 @@ pub(crate) struct Gate {
     pub(super) paused: bool,
     /// A relay: the entries below this number were complete when they were last forwarded.
     pub(super) complete: u32,
+    /// Behind the middle of a star: the first turn that may not begin yet.
+    pub(super) horizon: Option<u32>,
 }
 
 impl Gate {
@@ -60,7 +62,9 @@ impl<A: Action> Session<A> {
             SessionPhase::Running if self.is_joining() => TurnStatus::Waiting,
             SessionPhase::Running if self.local.leaving && self.player_ended() => TurnStatus::Over,
             SessionPhase::Running if self.gate.in_turn || self.setup.is_relay() => TurnStatus::Waiting,
-            SessionPhase::Running if self.waits_for() == 0 => TurnStatus::Ready(Turn(self.gate.turn)),
+            SessionPhase::Running if self.waits_for() == 0 && self.is_within_horizon() => {
+                TurnStatus::Ready(Turn(self.gate.turn))
+            }
             SessionPhase::Running => TurnStatus::Waiting,
             SessionPhase::Ending | SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => {
                 TurnStatus::Over
@@ -71,11 +75,12 @@ impl<A: Action> Session<A> {
     /// Number of turns, from the next one on, whose entries are all here.
     pub fn turns_ready(&self) -> u32 {
         // Our own entry closes when the turn that needs it begins.
-        let own = self.setup.player().map(PlayerId::index);
+        let own = self.author().map(PlayerId::index);
         let others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));
         let live = others.map(|(_, stream)| stream).filter(|stream| stream.end().is_none());
-        let next =
-            live.map(crate::session::stream::Stream::next).min().unwrap_or(self.gate.turn.saturating_add(1));
+        // If nobody else plays, there is no other measure.
+        let horizon = self.horizon().unwrap_or(self.gate.turn.saturating_add(1));
+        let next = live.map(crate::session::stream::Stream::next).min().unwrap_or(horizon);
         let end = self.gate.last_turn.map_or(u32::MAX, |last| last.saturating_add(1));
         next.min(end).saturating_sub(self.gate.turn).min(self.setup.config.window)
     }
@@ -104,7 +109,7 @@ impl<A: Action> Session<A> {
             let is_made = |player: PlayerId| {
                 self.streams[player.index()].next() > turn.0.saturating_add(self.setup.config.turns_ahead)
             };
-            let is_made = self.setup.player().is_some_and(is_made);
+            let is_made = self.author().is_some_and(is_made);
             self.begin_state(turn);
             self.state_turn(turn);
             if !is_made {
@@ -162,7 +167,7 @@ impl<A: Action> Session<A> {
     pub fn turn_returned(&self) -> impl Iterator<Item = PlayerId> + '_ {
         let turn = self.gate.turn.wrapping_sub(1);
         let is_back = move |stream: &crate::session::stream::Stream| {
-            stream.get(turn).is_some_and(|entry| entry.extras.contains(&Extra::Return))
+            stream.get(turn).is_some_and(|entry| entry.returns().is_some())
         };
         let streams = (0_u8..).map(PlayerId).zip(&self.streams);
         streams.filter(move |(_, stream)| is_back(stream)).map(|(player, _)| player)
@@ -235,7 +240,7 @@ impl<A: Action> Session<A> {
             for extra in entry.extras.clone() {
                 match extra {
                     Extra::Checksum(_) | Extra::Save | Extra::Result(_) => {}
-                    Extra::Return => self.emit(Event::PlayerReturned { player, turn }),
+                    Extra::Return(_) => self.emit(Event::PlayerReturned { player, turn }),
                     Extra::Slack(slack) => {
                         // This peer knows its own value better.
                         if self.setup.player() != Some(player) {
@@ -292,8 +297,8 @@ impl<A: Action> Session<A> {
     fn report_silent(&mut self, turn: Turn, silent: u16) {
         let due = turn.0.saturating_add(self.setup.config.turns_ahead).saturating_add(1);
         for player in crate::session::players_in(silent & !self.compared.silent) {
-            // A player who has left has no entry for it any more.
-            if self.streams[player.index()].end().is_none_or(|(last, _)| last > due) {
+            // Who had left, or was not back yet, has no entry for it.
+            if self.streams[player.index()].is_own(due) {
                 self.compared.silent |= 1 << player.0;
                 self.emit(Event::ChecksumMissing { player, turn });
             }

@@ -141,9 +141,10 @@ impl<A: Action> Session<A> {
         self.missing() | self.unconfirming()
     }
 
-    /// Players whose entry for the next turn is missing, bit n for player n. Never the local one: that entry closes in time.
+    /// Players whose entry for the next turn is missing, bit n for player n. Not the local one, if it makes its own: that entry closes in
+    /// time.
     pub(super) fn missing(&self) -> u16 {
-        let own = self.setup.player();
+        let own = self.author();
         (0_u8..).zip(&self.streams).fold(0, |missing, (player, stream)| {
             let here = stream.has(self.gate.turn) || own == Some(PlayerId(player));
             missing | (u16::from(!here) << player)
@@ -154,7 +155,8 @@ impl<A: Action> Session<A> {
     /// the middle of a star count as its bit (behind the relay: as player 0's).
     pub(super) fn unconfirming(&self) -> u16 {
         let implied = self.gate.turn < self.setup.config.first_entry();
-        if self.setup.config.pace != Pace::Article || implied || self.player_ended() {
+        let is_author = self.author().is_some() && !self.player_ended();
+        if self.setup.config.pace != Pace::Article || implied || !is_author {
             return 0;
         }
         let lacking = self.confirming_links().filter(|link| link.confirmed <= self.gate.turn);

@@ -93,9 +93,9 @@ pub enum Extra {
     /// Kind 7: how long the others' entries wait at this player's machine before they are needed, on average, in tenths of a millisecond.
     /// Negative: how long this player waits for them.
     Slack(i16),
-    /// Kind 8: the player has come back. Its stream, which had ended, continues with this entry, which the middle of the star has made;
-    /// there are no entries in between.
-    Return,
+    /// Kind 8: the player has come back, over the connection with this number. Its stream, which had ended, continues with this entry,
+    /// which the middle of the star has made; there are no entries in between.
+    Return(u16),
 }
 
 impl Extra {
@@ -110,7 +110,7 @@ impl Extra {
             Self::Save => 5,
             Self::Result(_) => 6,
             Self::Slack(_) => 7,
-            Self::Return => 8,
+            Self::Return(_) => 8,
         }
     }
 
@@ -118,7 +118,7 @@ impl Extra {
     /// match, and the save itself is done.
     pub(crate) fn is_kept(self) -> bool {
         match self {
-            Self::End(_) | Self::Pause(_) | Self::Speed(_) | Self::Return => true,
+            Self::End(_) | Self::Pause(_) | Self::Speed(_) | Self::Return(_) => true,
             Self::Checksum(_) | Self::Pace { .. } | Self::Save | Self::Result(_) | Self::Slack(_) => false,
         }
     }
@@ -142,6 +142,15 @@ impl Entry {
     pub fn end(&self) -> Option<EndReason> {
         self.extras.iter().find_map(|extra| match *extra {
             Extra::End(reason) => Some(reason),
+            _ => None,
+        })
+    }
+
+    /// If the player comes back with this entry: the number of the connection over which it does.
+    #[must_use]
+    pub fn returns(&self) -> Option<u16> {
+        self.extras.iter().find_map(|extra| match *extra {
+            Extra::Return(connection) => Some(connection),
             _ => None,
         })
     }

@@ -55,6 +55,7 @@ fn entry(dice: &mut Generator, is_last: bool) -> Entry {
     add(dice, 12, Extra::Speed(percent));
     add(dice, 9, Extra::Result(number));
     add(dice, 9, Extra::Slack(number as i16));
+    add(dice, 9, Extra::Return((number % 3) as u16));
     entry
 }
 
@@ -112,13 +113,17 @@ fn packet(dice: &mut Generator, turn: u32, forger: Option<u8>, roster: Option<&R
     match below(dice, 12) {
         0 => Packet::Bye([Bye::Finished, Bye::Left, Bye::Dropped][below(dice, 3) as usize]),
         1 => lobby(dice),
-        2 => Packet::Welcome(Welcome { identity: Identity::Player(PlayerId(below(dice, 5) as u8)) }),
+        2 => Packet::Welcome(Welcome {
+            identity: Identity::Player(PlayerId(below(dice, 5) as u8)),
+            connection: below(dice, 3) as u16,
+        }),
         _ => {
             let mut turns = TurnsPacket { base: near(dice, turn), ..TurnsPacket::default() };
             turns.acks = (0..PLAYERS).map(|_| near(dice, turn)).collect();
             if roster.is_some() {
                 turns.signed = signed(dice, turn, forger, roster);
             }
+            turns.horizon = (below(dice, 2) == 0).then(|| near(dice, turn));
             if below(dice, 4) == 0 {
                 (turns.frozen, turns.votes) = (dice.next_u32() as u16, dice.next_u32() as u16);
             }

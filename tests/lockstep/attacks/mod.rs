@@ -183,7 +183,7 @@ fn a_stranger_is_not_welcomed_as_somebody_who_does_not_exist() {
     for identity in [Identity::Player(PlayerId(9)), Identity::Spectator, Identity::Relay] {
         let mut game = toy_match(&config, 0, 1, slow());
         game.drivers_mut()[2].session_mut().connect(PeerId(0));
-        deliver(&mut game, 2, 0, &Packet::Welcome(Welcome { identity }));
+        deliver(&mut game, 2, 0, &Packet::Welcome(Welcome { identity, connection: 1 }));
         assert_eq!(game.drivers_mut()[2].session_mut().poll_event(), None, "{identity:?}");
         assert_unharmed(&mut game, "an answer that made no sense");
     }

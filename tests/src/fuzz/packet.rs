@@ -70,6 +70,7 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
         Extra::Pause(true),
         Extra::Speed(50),
         Extra::Save,
+        Extra::Return(2),
     ]);
     entries.push(end);
     let segments = [(0, 0..2), (1, 2..4)].map(|(player, entries)| Segment {
@@ -81,6 +82,7 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
         base: 44,
         acks: [42, 43, 41].into_iter().collect(),
         unconfirmed: 1,
+        horizon: Some(50),
         frozen: 4,
         votes: 8,
         signed: signed(),

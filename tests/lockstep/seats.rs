@@ -1,0 +1,467 @@
+//! A seat in the middle of a star, whoever sits on it: each stage of `WIRE.md`, "The life of a seat", and seats that change hands at random.
+
+use testudo_tests::scenes::Generator;
+
+use crate::joining::{come_back, config, events, middle_of, play, restart, secret, start};
+use crate::toy::{Order, Toy, terrible};
+use testudo_lockstep::simnet::LinkConfig;
+use testudo_lockstep::{
+    Driver, Duration, Event, Identity, Instant, Pace, SessionConfig, SessionPhase, SubmitError, Topology,
+    VirtualMatch,
+};
+
+fn phases(game: &VirtualMatch<Toy>) -> Vec<SessionPhase> {
+    game.drivers().iter().map(|driver| driver.session().phase()).collect()
+}
+
+fn ms(time: u64) -> Instant {
+    Instant::from_millis(time)
+}
+
+/// Players of the peer that has seen everything who came back, with the turn of each.
+fn returned(game: &VirtualMatch<Toy>) -> &[(u8, u32)] {
+    &game.drivers()[0].simulation().returned
+}
+
+fn latency(time: u64) -> LinkConfig {
+    LinkConfig::new().latency(Duration::from_millis(time))
+}
+
+/// Seeds 424434 and 1795333959 of `soak`: the state before the very turn of a return said that the stream goes on, so the newcomer refused every
+/// packet with that return.
+#[test]
+fn a_state_before_the_turn_of_a_return_leaves_the_return_to_the_entries() {
+    let mut met = 0;
+    for topology in [Topology::Host, Topology::Relay] {
+        for watched_at in (6_500..9_000).step_by(50) {
+            let what = format!("{topology:?} {watched_at} ms");
+            let config = config(3, topology).late_watchers(true).checksum_interval(1);
+            let mut game = start(&config, 1, 3, latency(40));
+            let watcher = game.drivers().len() as u32 - 1;
+            game.put_to_sleep(watcher as usize, ms(watched_at));
+            play(&mut game, 5_000);
+            come_back(&mut game, &config, 1);
+            play(&mut game, watched_at);
+            restart(&mut game, &config, watcher, Identity::Spectator, secret(9));
+            assert!(play(&mut game, 300_000), "{what}");
+            assert_eq!(phases(&game), vec![SessionPhase::Finished; phases(&game).len()], "{what}");
+            let joined = events(&mut game, watcher as usize).into_iter().find_map(|event| match event {
+                Event::Joined { turn } => Some(turn.0),
+                _ => None,
+            });
+            met += u32::from(joined.is_some() && joined == returned(&game).first().map(|(_, turn)| *turn));
+            let toys: Vec<&Toy> = game.drivers().iter().map(Driver::simulation).collect();
+            assert_eq!(toys[watcher as usize].history, toys[0].history, "{what}");
+        }
+    }
+    assert!(met >= 2, "{met} states of the right turn");
+}
+
+/// The only other player waits for nobody's entries. Without the horizon it passed the turn of the return before it heard of it.
+#[test]
+fn who_plays_alone_does_not_pass_the_turn_of_a_return_that_it_has_not_heard_of() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for cut_at in (5_500..8_500).step_by(250) {
+            let what = format!("{topology:?} {cut_at} ms");
+            let config = config(2, topology).late_watchers(true).turns(400);
+            let mut game = start(&config, 1, 3, latency(50));
+            // Behind a host the spectator is the one who waits for nobody, because the host gives no actions.
+            if topology == Topology::Host {
+                play(&mut game, 3_000);
+                game.drivers_mut()[0].session_mut().resign();
+            }
+            let alone = if topology == Topology::Host { 2 } else { 0 };
+            play(&mut game, 5_000);
+            come_back(&mut game, &config, 1);
+            play(&mut game, cut_at);
+            game.net_mut().set_partition(&[alone]);
+            play(&mut game, cut_at + 2_500);
+            game.net_mut().set_partition(&[]);
+            assert!(play(&mut game, 300_000), "{what}");
+            assert_eq!(phases(&game), vec![SessionPhase::Finished; phases(&game).len()], "{what}");
+            for driver in game.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
+                assert_eq!(driver.simulation().returned.len(), 1, "{what}");
+                assert_eq!(driver.simulation().history, game.drivers()[0].simulation().history, "{what}");
+            }
+        }
+    }
+}
+
+/// A relay knows the position of a match only from those who play.
+#[test]
+fn a_relay_lets_nobody_back_where_nobody_plays() {
+    let config = config(2, Topology::Relay).turns(600);
+    let mut game = start(&config, 0, 3, LinkConfig::default());
+    play(&mut game, 3_000);
+    game.drivers_mut()[0].session_mut().surrender();
+    play(&mut game, 4_000);
+    game.drivers_mut()[1].session_mut().resign();
+    play(&mut game, 6_000);
+    come_back(&mut game, &config, 1);
+    assert!(play(&mut game, 400_000));
+    assert_eq!(phases(&game)[0], SessionPhase::Finished);
+    assert!(matches!(phases(&game)[1], SessionPhase::Failed(_)), "{:?}", phases(&game));
+}
+
+#[test]
+fn who_joins_gives_no_orders_until_it_is_back() {
+    let config = config(3, Topology::Host);
+    let mut game = start(&config, 0, 3, latency(40));
+    play(&mut game, 5_000);
+    come_back(&mut game, &config, 1);
+    let mut refused = 0;
+    while game.drivers()[1].session().phase() != SessionPhase::Running
+        || game.drivers()[1].session().is_joining()
+        || game.drivers()[1].session().is_catching_up()
+    {
+        let until = game.now() + Duration::from_millis(10);
+        game.run(until, |_, _, _, _| {});
+        if game.drivers()[1].session().phase() == SessionPhase::Running {
+            let said = game.drivers_mut()[1].session_mut().submit(&Order::Shout(7));
+            assert_eq!(said, Err(SubmitError::NotPlaying));
+            refused += 1;
+        }
+    }
+    assert!(refused > 0);
+    while game.drivers_mut()[1].session_mut().submit(&Order::Shout(8)).is_err() {
+        let until = game.now() + Duration::from_millis(10);
+        game.run(until, |_, _, _, _| {});
+        assert!(game.now() < ms(12_000), "never back");
+    }
+    assert!(play(&mut game, 300_000));
+    for driver in game.drivers() {
+        let ran =
+            |number: u32| driver.simulation().log.iter().filter(|ran| ran.2 == Order::Shout(number)).count();
+        assert_eq!((ran(7), ran(8)), (0, 1));
+    }
+}
+
+/// Seed 1795333698 of `soak` left while it joined.
+#[test]
+fn who_leaves_or_gives_up_while_it_joins_is_rid_of_at_once() {
+    for surrenders in [false, true] {
+        for after in (0..3_000).step_by(125) {
+            let what = format!("{surrenders} after {after} ms");
+            let config = config(3, Topology::Host);
+            let mut game = start(&config, 0, 3, latency(40));
+            play(&mut game, 5_000);
+            come_back(&mut game, &config, 1);
+            play(&mut game, 5_000 + after);
+            let session = game.drivers_mut()[1].session_mut();
+            let _ = session.submit(&Order::Shout(1));
+            let waiting = session.queued_actions();
+            let cancelled = if surrenders { session.surrender() } else { session.leave() };
+            assert_eq!(cancelled, waiting, "{what}");
+            assert!(play(&mut game, 300_000), "{what}");
+            for player in [0, 2] {
+                assert_eq!(phases(&game)[player], SessionPhase::Finished, "{what}");
+            }
+            let expected = if surrenders { SessionPhase::Finished } else { SessionPhase::Left };
+            assert_eq!(phases(&game)[1], expected, "{what}");
+            let toys: Vec<&Toy> = game.drivers().iter().map(Driver::simulation).collect();
+            assert_eq!(toys[0].history, toys[2].history, "{what}");
+            assert_eq!(toys[0].surrendered, toys[2].surrendered, "{what}");
+        }
+    }
+}
+
+#[test]
+fn who_is_away_is_not_accused_of_withholding_checksums() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(3, topology);
+        let mut game = start(&config, 0, 3, latency(40));
+        play(&mut game, 5_000);
+        come_back(&mut game, &config, 1);
+        assert!(play(&mut game, 300_000));
+        assert_eq!(returned(&game).len(), 1);
+        for node in 0..game.drivers().len() {
+            let said = events(&mut game, node);
+            let accuses = said.iter().find(|event| matches!(event, Event::ChecksumMissing { .. }));
+            assert_eq!(accuses, None, "{topology:?} {node}");
+        }
+    }
+}
+
+/// A match that waits for somebody begins no turn, and a state is taken only before a turn.
+#[test]
+fn a_source_is_not_given_up_while_the_match_stands() {
+    let config = config(4, Topology::Relay).drop_after(Duration::from_secs(14));
+    let mut game = start(&config, 0, 3, latency(40));
+    play(&mut game, 5_000);
+    game.net_mut().set_partition(&[2]);
+    play(&mut game, 5_500);
+    come_back(&mut game, &config, 1);
+    assert!(play(&mut game, 300_000));
+    for node in [0, 1, 3] {
+        assert_eq!(phases(&game)[node], SessionPhase::Finished);
+        let told = events(&mut game, node);
+        assert!(!told.iter().any(|event| matches!(event, Event::GuestGone(_))), "{told:?}");
+    }
+    assert_eq!(returned(&game), &game.drivers()[3].simulation().returned[..]);
+    assert_eq!(returned(&game).len(), 1);
+}
+
+/// Seed 1795333959 of `soak`: the relay looked for a state for half a minute after the players had gone.
+#[test]
+fn who_comes_in_the_last_turns_holds_nobody_up() {
+    for before_the_end in [100, 500, 1_000] {
+        let config = config(3, Topology::Relay);
+        let mut game = start(&config, 0, 3, latency(40));
+        let turns = config.turns.unwrap();
+        while game.drivers()[0].session().next_turn().0 + 1 < turns - before_the_end / 100 {
+            let until = game.now() + Duration::from_millis(10);
+            game.run(until, |_, _, _, _| {});
+        }
+        come_back(&mut game, &config, 1);
+        let came = game.now();
+        assert!(play(&mut game, 300_000));
+        assert!(
+            game.now().since(came) < Duration::from_secs(15),
+            "{before_the_end} {:?}",
+            game.now().since(came)
+        );
+        assert_eq!(phases(&game)[0], SessionPhase::Finished);
+    }
+}
+
+/// Found by seats that change hands at random: those who wait for a state confirm nothing, and the host waited for their confirmations.
+#[test]
+fn a_host_that_leaves_does_not_wait_for_those_who_just_come() {
+    let config = config(3, Topology::Host);
+    let mut game = start(&config, 0, 3, latency(40));
+    play(&mut game, 5_000);
+    come_back(&mut game, &config, 1);
+    play(&mut game, 5_200);
+    game.drivers_mut()[0].session_mut().leave();
+    assert!(play(&mut game, 9_000), "{:?}", phases(&game));
+    assert_eq!(phases(&game)[0], SessionPhase::Left);
+}
+
+#[test]
+fn watchers_who_see_everything_later_keep_nobody_from_coming_back() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(3, topology).turns(400).watch_delay(Duration::from_secs(12));
+        let mut game = start(&config, 1, 3, latency(40));
+        let watcher = game.drivers().len() - 1;
+        play(&mut game, 5_000);
+        come_back(&mut game, &config, 1);
+        play(&mut game, 10_000);
+        assert_eq!(returned(&game).len(), 1, "{topology:?}");
+        assert!(play(&mut game, 300_000), "{topology:?} {:?}", phases(&game));
+        let toys: Vec<&Toy> = game.drivers().iter().map(Driver::simulation).collect();
+        assert_eq!(toys[watcher].history, toys[0].history, "{topology:?}");
+        assert_eq!(toys[watcher].returned, toys[0].returned, "{topology:?}");
+    }
+}
+
+/// A player's program, from its start to its end.
+#[derive(Clone, Default)]
+struct Program {
+    accepted: Vec<u32>,
+    /// Orders of which it was told that they may run nowhere.
+    cancelled: u32,
+    /// It was killed, so it could tell nobody anything.
+    killed: bool,
+}
+
+/// A match in which seats change hands, and the account of every order.
+struct Troubled {
+    config: SessionConfig,
+    game: VirtualMatch<Toy>,
+    dice: Generator,
+    /// The program at each seat now.
+    now: Vec<Program>,
+    former: Vec<Program>,
+    orders: u32,
+    comings: Vec<u32>,
+    /// Since when nothing happens to a player that could keep it from coming back; none if it has left for good.
+    calm_since: Vec<Option<Instant>>,
+    heal_at: Option<Instant>,
+}
+
+impl Troubled {
+    fn new(seed: u64, topology: Topology, players: u8, pace: Pace) -> Self {
+        let config = config(players, topology)
+            .turns(if pace == Pace::Fixed { 300 } else { 150 })
+            .pace(pace)
+            .actions_per_turn_max(3)
+            .late_joins(Duration::from_secs(1));
+        let link = if seed.is_multiple_of(3) { terrible() } else { latency(seed * 7 % 90) };
+        let game = start(&config, 0, seed, link);
+        let seats = usize::from(players);
+        Self {
+            config,
+            game,
+            dice: Generator::new(seed),
+            now: vec![Program::default(); seats],
+            former: Vec::new(),
+            orders: 0,
+            comings: vec![0; seats],
+            calm_since: vec![Some(Instant::ZERO); seats],
+            heal_at: None,
+        }
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        self.dice.next_u32() % limit
+    }
+
+    fn submit(&mut self, player: usize) {
+        self.orders += 1;
+        if self.game.drivers_mut()[player].session_mut().submit(&Order::Shout(self.orders)).is_ok() {
+            self.now[player].accepted.push(self.orders);
+        }
+    }
+
+    /// Notes what a program was told.
+    fn listen(&mut self, player: usize) {
+        for event in events(&mut self.game, player) {
+            match event {
+                Event::Cancelled { actions } => self.now[player].cancelled += actions,
+                Event::Desync(desync) => panic!("{desync:?}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// A new program sits down at a seat.
+    fn come(&mut self, player: usize) {
+        self.listen(player);
+        let mut former = core::mem::take(&mut self.now[player]);
+        former.killed = !self.game.drivers()[player].session().is_over();
+        self.former.push(former);
+        self.game.put_to_sleep(player, Instant::ZERO);
+        come_back(&mut self.game, &self.config, player as u8);
+        self.comings[player] += 1;
+        self.calm_since[player] = Some(self.game.now());
+    }
+
+    fn trouble(&mut self) {
+        let players = self.now.len() as u32;
+        let player = 1 + self.below(players - 1) as usize;
+        match self.below(12) {
+            0..=4 if self.comings[player] < 5 => self.come(player),
+            5 => {
+                let span = Duration::from_millis(200 + u64::from(self.below(6_000)));
+                self.game.net_mut().set_partition(&[player as u32]);
+                self.heal_at = Some(self.game.now() + span);
+            }
+            6 => {
+                let until = self.game.now() + Duration::from_millis(200 + u64::from(self.below(6_000)));
+                self.game.put_to_sleep(player, until);
+                self.calm_since[player] = self.calm_since[player].map(|_| until);
+            }
+            7 => {
+                let session = self.game.drivers_mut()[player].session_mut();
+                self.now[player].cancelled +=
+                    if player.is_multiple_of(2) { session.resign() } else { session.leave() };
+                self.calm_since[player] = None;
+            }
+            _ => self.submit(player),
+        }
+    }
+
+    /// Plays to the end. The host or relay may go in the middle of it.
+    fn play(&mut self, middle_leaves_at: Option<u64>) {
+        let middle = middle_of(&self.config) as usize;
+        while self.game.now() < ms(900_000) && !self.game.is_over() {
+            let until = self.game.now() + Duration::from_millis(20 + u64::from(self.below(600)));
+            let (mut orders, mut given) = (self.orders, Vec::new());
+            self.game.run(until, |node, _, _, session| {
+                orders += 1;
+                if session.submit(&Order::Shout(orders)).is_ok() {
+                    given.push((node, orders));
+                }
+            });
+            self.orders = orders;
+            given.into_iter().for_each(|(node, order)| self.now[node].accepted.push(order));
+            let now = self.game.now();
+            if self.heal_at.take_if(|at| *at <= now).is_some() {
+                self.game.net_mut().set_partition(&[]);
+                self.calm_since.iter_mut().flatten().for_each(|since| *since = now);
+            }
+            let middle_is_here = !self.game.drivers()[middle].session().is_over();
+            if middle_leaves_at.is_some_and(|at| now >= ms(at)) && middle_is_here {
+                self.game.drivers_mut()[middle].session_mut().leave();
+            } else if middle_is_here && now < ms(25_000) && self.below(3) == 0 {
+                self.trouble();
+            }
+            for player in 1..self.now.len() {
+                let failed = matches!(phases(&self.game)[player], SessionPhase::Failed(_));
+                if failed && middle_is_here && self.comings[player] < 40 && self.calm_since[player].is_some()
+                {
+                    let since = self.calm_since[player];
+                    self.come(player);
+                    self.calm_since[player] = since;
+                }
+            }
+        }
+        (0..self.now.len()).for_each(|player| self.listen(player));
+    }
+
+    /// Every order that a session accepted ran exactly once, or the session said that it may not; an order of a program that was killed ran
+    /// at most once. Nothing else ran.
+    fn check_orders(&self, what: &str) {
+        let log = &self.game.drivers()[0].simulation().log;
+        let mut ran: Vec<u32> = log
+            .iter()
+            .filter_map(|(_, _, order)| if let Order::Shout(number) = order { Some(*number) } else { None })
+            .filter(|number| *number <= self.orders)
+            .collect();
+        ran.sort_unstable();
+        assert!(ran.windows(2).all(|pair| pair[0] < pair[1]), "{what}: an order ran twice");
+        let mut expected = 0;
+        for program in self.former.iter().chain(&self.now) {
+            let count = program.accepted.iter().filter(|number| ran.binary_search(number).is_ok()).count();
+            expected += count;
+            let lost = program.accepted.len() - count;
+            assert!(
+                program.killed || lost as u32 <= program.cancelled,
+                "{what}: {lost} lost, {program:?}",
+                program = (&program.accepted, program.cancelled)
+            );
+        }
+        assert!(expected > 50, "{what}: {expected} orders");
+    }
+}
+
+#[test]
+fn seats_change_hands_at_random_and_nothing_is_lost() {
+    let (mut came, mut back) = (0, 0);
+    for seed in 0..48_u64 {
+        let topology = if seed % 2 == 0 { Topology::Host } else { Topology::Relay };
+        let pace = [Pace::Fixed, Pace::Adaptive, Pace::Article][(seed / 2 % 3) as usize];
+        let players = 2 + (seed / 6 % 4) as u8;
+        let what = format!("seed {seed} {topology:?} {pace:?} {players} players");
+        println!("{what}");
+        let mut troubled = Troubled::new(seed, topology, players, pace);
+        let middle_leaves = seed % 8 == 7 || seed % 8 == 4;
+        troubled.play(middle_leaves.then_some(9_000 + seed * 100));
+        let phases = phases(&troubled.game);
+        assert!(troubled.game.is_over(), "{what}: {phases:?}");
+        came += troubled.comings.iter().sum::<u32>();
+        if middle_leaves {
+            continue;
+        }
+        assert_eq!(phases[0], SessionPhase::Finished, "{what}");
+        back += returned(&troubled.game).len();
+        let end = troubled.game.now();
+        let whole = troubled.game.drivers()[0].simulation();
+        for player in 1..usize::from(players) {
+            let simulation = troubled.game.drivers()[player].simulation();
+            if phases[player] == SessionPhase::Finished {
+                assert_eq!(simulation.history, whole.history, "{what}: player {player}");
+                assert_eq!(simulation.frames, whole.frames, "{what}: player {player}");
+            }
+            let had_time =
+                troubled.calm_since[player].is_some_and(|since| end.since(since) >= Duration::from_secs(30));
+            assert!(
+                !had_time || phases[player] == SessionPhase::Finished,
+                "{what}: player {player} {phases:?}, calm since {:?} of {end:?}",
+                troubled.calm_since[player]
+            );
+        }
+        troubled.check_orders(&what);
+    }
+    assert!(came > 100 && back > 60, "{came} came, {back} came back");
+}
