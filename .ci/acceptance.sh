@@ -85,19 +85,19 @@ found+=" field $(value field "$WORK/corrupt.out") outlier $(value outlier "$WORK
 equal "the desync report" "$found" "$expected"
 check "... $found"
 
-check "three processes play over UDP and have the same checksum"
+check "three processes play over sealed connections and have the same checksum"
 "$RELEASE" host --bot --headless --players 3 --units 50 --turns 100 --seed 7 --json \
   >"$WORK/host.out" 2>"$WORK/host.err" &
 host=$!
 children+=("$host")
-# The host prints its address on a free port; wait for what it prints, not for a time.
+# The host prints a code for each place; wait for what it prints, not for a time.
 for player in 1 2; do
   until grep -q "^join $player: " "$WORK/host.err"; do
     kill -0 "$host" 2>/dev/null || fail "the host ended: $(cat "$WORK/host.err")"
     sleep 0.1
   done
-  address=$(sed -n "s/^join $player: //p" "$WORK/host.err")
-  "$RELEASE" join "$address" --bot --headless --json >"$WORK/join$player.out" 2>"$WORK/join$player.err" &
+  code=$(sed -n "s/^join $player: //p" "$WORK/host.err")
+  "$RELEASE" join "$code" --bot --headless --json >"$WORK/join$player.out" 2>"$WORK/join$player.err" &
   children+=("$!")
 done
 for child in "${children[@]}"; do
@@ -150,7 +150,7 @@ refused 2 "$RELEASE" headless --loss 1.5
 refused 2 "$RELEASE" headless --no-such-option
 refused 2 "$RELEASE" no-such-command
 refused 2 "$RELEASE" cubes --divergence "$WORK/no/such/folder.svg"
-"$RELEASE" host --bot --headless --players 2 >"$WORK/taken.out" 2>"$WORK/taken.err" &
+"$RELEASE" host --plain --bot --headless --players 2 >"$WORK/taken.out" 2>"$WORK/taken.err" &
 children+=("$!")
 until grep -q "^join 1: " "$WORK/taken.err"; do
   kill -0 "${children[0]}" 2>/dev/null || fail "the host ended: $(cat "$WORK/taken.err")"
@@ -161,6 +161,7 @@ refused 1 "$RELEASE" host --bot --headless --players 2 --bind "$taken"
 kill "${children[0]}"
 wait "${children[0]}" 2>/dev/null || true
 children=()
-refused 1 "$RELEASE" join "$taken" --bot --headless
+refused 1 "$RELEASE" join --plain "$taken" --bot --headless
+refused 2 "$RELEASE" join "$taken" --bot --headless
 
 check "all passed"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two persons at two screens play a match over real UDP, with a synthetic mouse and keyboard: one hosts, the other joins at the address
-# that the host's window says. Both programs' notes have to say that every order ran at the same turn in both, and that the checksums
+# Two persons at two screens play a match over a real network, with a synthetic mouse and keyboard: one hosts, the other joins with the
+# code that the host prints. Both programs' notes have to say that every order ran at the same turn in both, and that the checksums
 # were equal. Then one breaks a bit, one leaves, and one asks where nobody is; each has to be told so.
 #
 #   demo/tests/window/network.sh             plays and checks
@@ -151,7 +151,7 @@ part 1
 say "nobody there"
 start guest join "$code"
 picture asking
-patiently noted '"event":"error","value":"nobody at'
+patiently noted '"event":"error","value":"nobody answered'
 picture nobody
 part 1
 

@@ -14,7 +14,7 @@ pub(crate) fn of_error(error: &MatchError) -> (&'static str, Lines) {
         MatchError::Failed { failure, .. } => of_failure(*failure),
         MatchError::Invitation(_) => (
             "You could not join the match",
-            "Ask the host for the command to type. The host must be waiting, and its firewall must allow UDP.",
+            "Ask the host for a new code. The host must be there, and its firewall and router must let UDP through.",
         ),
         MatchError::Socket(_) => ("The network failed", "Check that this computer is still connected."),
         MatchError::Replay { .. } => ("The replay cannot be written", "Check whether the disk is full."),
@@ -30,7 +30,7 @@ pub(crate) fn of_error(error: &MatchError) -> (&'static str, Lines) {
 fn of_failure(failure: Failure) -> (&'static str, &'static str) {
     match failure {
         Failure::ConnectTimeout => {
-            ("Nobody answered", "Check that the command is the one that the host shows now.")
+            ("Nobody answered", "Check that the code is the one that the host shows now.")
         }
         Failure::PlayersMissing { .. } => {
             ("Not everybody came in time", "Host again, and send the others the command sooner.")
@@ -39,15 +39,16 @@ fn of_failure(failure: Failure) -> (&'static str, &'static str) {
         Failure::Refused(Refusal::Version { .. } | Refusal::Config { .. }) => {
             ("The host has refused", "Everybody needs the same version of this program.")
         }
-        Failure::Refused(_) => ("The host has refused", "Ask for another match: nobody can come later."),
+        Failure::Refused(_) => ("The host has refused", "Ask the host for a new code."),
         Failure::ConnectionLost(_) => (
             "The connection is lost",
             "Nothing arrived for 20 s. Check that both computers are still connected, and host again.",
         ),
         Failure::Dropped => ("The others went on without you", "Your orders arrived too late for too long."),
-        Failure::PeerLeft(_) => {
-            ("The host has ended the match", "A match without its host is over for everybody.")
-        }
+        Failure::PeerLeft(_) => (
+            "The host has ended the match",
+            "Next to your replay is a save, from which the match can go on: testudo host --resume FILE.",
+        ),
         _ => ("The match has ended", "Host again."),
     }
 }

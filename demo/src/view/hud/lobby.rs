@@ -82,7 +82,7 @@ pub(crate) fn draw_asking(pen: &Pen, ui: &mut Ui, around: Rect, host: SocketAddr
     let card = frame(ui, around, 150.0);
     let dots = ".".repeat(1 + (seconds * 2.0) as usize % 3);
     pen.strong(&format!("Asking {host} for a place{dots}"), card.x + 28.0, card.y + 42.0, LARGE, TEXT);
-    let text = "No answer yet. The attempt ends after ten seconds.";
+    let text = "No answer yet. The attempt ends by itself, after half a minute at the latest.";
     pen.text(text, card.x + 28.0, card.y + 72.0, SIZE, TEXT_DIM);
     leave(pen, ui, card)
 }
