@@ -275,6 +275,9 @@ pub(crate) struct RelayArgs {
     /// Serve counters for Prometheus at http://ADDR/metrics; port 0 takes a free one. Not for strangers
     #[arg(long, value_name = "ADDR")]
     pub(crate) metrics: Option<SocketAddr>,
+    /// Tell Agones' side car what this relay does, and take the public address from it (docs/fleet.md)
+    #[arg(long)]
+    pub(crate) agones: bool,
     /// Seconds by which watchers are behind the players, 0..600: so nobody plays by what a watcher sees
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=600))]
     pub(crate) watch_delay_s: u64,

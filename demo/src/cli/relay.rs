@@ -24,6 +24,7 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         bind: options.bind,
         public: options.public.clone(),
         metrics: options.metrics,
+        agones: options.agones,
         connections_per_address_max: options.connections_per_address_max,
         limits,
     })?;

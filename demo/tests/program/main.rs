@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod cubes;
+mod fleet;
 mod headless;
 mod network;
 mod relayed;

@@ -1,8 +1,10 @@
 //! A relay: one process that is the middle of the star for many matches. It forwards, and knows nothing of the game.
 //!
 //! From the bottom: `limits` and `counters`; a `room` is one match; `rooms` finds the room and the place of whoever comes. These read no
-//! clock, no socket and no randomness, so tests run them in virtual time. `server` puts them on a sealed port; `metrics` shows the counters.
+//! clock, no socket and no randomness, so tests run them in virtual time. `server` puts them on a sealed port; `metrics` shows the counters, `agones` talks to a
+//! cluster, and `load` measures.
 
+pub(crate) mod agones;
 pub(crate) mod counters;
 pub(crate) mod limits;
 pub(crate) mod load;

@@ -301,6 +301,11 @@ impl Rooms {
         self.rooms.len()
     }
 
+    /// Whether there is no room for another one.
+    pub(crate) fn is_full(&self) -> bool {
+        self.rooms.len() >= self.limits.rooms_max
+    }
+
     /// Number of connections with a place.
     pub(crate) fn guests(&self) -> usize {
         self.guests.len()

@@ -12,6 +12,7 @@ use crate::app::interrupt;
 use crate::app::online::address::reachable;
 use crate::app::online::greeting::{Answer, Secret};
 use crate::app::online::keys;
+use crate::app::relay::agones::{Agones, Load};
 use crate::app::relay::counters::Counters;
 use crate::app::relay::limits::Limits;
 use crate::app::relay::metrics::Metrics;
@@ -41,6 +42,8 @@ pub(crate) struct RelayOptions {
     pub(crate) public: Vec<SocketAddr>,
     /// Where the page with the counters is.
     pub(crate) metrics: Option<SocketAddr>,
+    /// Tell a cluster, and ask it for the public address.
+    pub(crate) agones: bool,
     /// Connections at once from one address.
     pub(crate) connections_per_address_max: u32,
     pub(crate) limits: Limits,
@@ -67,6 +70,9 @@ pub(crate) struct Relay {
     code: String,
     clock: Clock,
     metrics: Option<Metrics>,
+    agones: Option<Agones>,
+    /// What the cluster was told last.
+    told: Load,
 }
 
 impl Relay {
@@ -79,7 +85,10 @@ impl Relay {
             .connections_max(connections)
             .connections_per_address_max(options.connections_per_address_max);
         let sealed = SealedServer::bind(options.bind, &config).map_err(failed(options.bind))?;
+        let mut agones =
+            if options.agones { Some(Agones::find().map_err(MatchError::Socket)?) } else { None };
         let mut addresses = options.public.clone();
+        addresses.extend(agones.as_ref().map(|agones| agones.address));
         if addresses.is_empty() {
             addresses = reachable(sealed.local_address());
         }
@@ -88,8 +97,12 @@ impl Relay {
         let code = code(&addresses, &sealed, secret)
             .map_err(|why| MatchError::Bind { address: options.bind, error: std::io::Error::other(why) })?;
         let metrics = options.metrics.map(|at| Metrics::serve(at).map_err(failed(at))).transpose()?;
+        if let Some(agones) = &mut agones {
+            agones.ready(code.clone()).map_err(MatchError::Socket)?;
+        }
         let rooms = Rooms::new(secret, options.limits);
-        Ok(Self { sealed, rooms, addresses, code, clock: Clock::start(), metrics })
+        let (clock, told) = (Clock::start(), Load::default());
+        Ok(Self { sealed, rooms, addresses, code, clock, metrics, agones, told })
     }
 
     /// Serves until it is told to stop and the last room is over.
@@ -114,6 +127,7 @@ impl Relay {
             if is_stopping && self.rooms.len() == 0 {
                 return Ok(self.rooms.counters().clone());
             }
+            self.tell_cluster(is_stopping);
             if began.since(shown) >= SHOW_EVERY {
                 shown = began;
                 self.show();
@@ -184,6 +198,16 @@ impl Relay {
         self.rooms.step(self.clock.now(), |peer, packet| sealed.send(peer, packet));
         while let Some(connection) = self.rooms.poll_close() {
             sealed.close(connection);
+        }
+    }
+
+    fn tell_cluster(&mut self, is_stopping: bool) {
+        let load = Load { is_busy: self.rooms.len() > 0, is_full: is_stopping || self.rooms.is_full() };
+        if let Some(agones) = &self.agones
+            && load != self.told
+        {
+            self.told = load;
+            agones.note(load);
         }
     }
 

@@ -1,0 +1,198 @@
+//! The calls to Agones' side car, by which a cluster knows what a relay does. Own thread; plain HTTP to this machine.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testudo_lockstep::PROTOCOL_VERSION;
+
+use crate::app::interrupt;
+use crate::game::Setup;
+
+/// The side car listens there unless the environment says otherwise.
+const PORT: u16 = 9_358;
+const PORT_VARIABLE: &str = "AGONES_SDK_HTTP_PORT";
+
+/// Time between two signs of life. The cluster's period must be longer.
+const HEALTH_EVERY: Duration = Duration::from_secs(2);
+
+/// Time between two attempts to reach the side car, and how many there are before the relay gives up: it may start later than the relay.
+const AGAIN: Duration = Duration::from_millis(500);
+const ATTEMPTS: u32 = 120;
+
+/// Time for one call.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// An answer is not read any further.
+const ANSWER_MAX: u64 = 256 << 10;
+
+/// What the cluster is to know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Load {
+    /// There are rooms: this server must not be removed.
+    pub(crate) is_busy: bool,
+    /// It opens no more rooms.
+    pub(crate) is_full: bool,
+}
+
+/// The side car.
+#[derive(Clone, Copy, Debug)]
+struct SideCar(u16);
+
+/// The thread that talks to the side car. Dropping it says that the relay is done.
+pub(crate) struct Agones {
+    notes: Option<Sender<Load>>,
+    thread: Option<JoinHandle<()>>,
+    /// Where the cluster lets others find this relay.
+    pub(crate) address: SocketAddr,
+    side_car: SideCar,
+}
+
+impl Agones {
+    /// Asks the side car for this server's public address, until it answers.
+    ///
+    /// # Errors
+    /// It does not answer within a minute, or tells no address.
+    pub(crate) fn find() -> io::Result<Self> {
+        let port = std::env::var(PORT_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(PORT);
+        let side_car = SideCar(port);
+        for attempt in 1.. {
+            match side_car.call("GET", "/gameserver", None) {
+                Ok(server) => {
+                    let address = address_of(&server)
+                        .ok_or_else(|| io::Error::other("Agones tells no address and port of this server"))?;
+                    return Ok(Self { notes: None, thread: None, address, side_car });
+                }
+                Err(error) if attempt >= ATTEMPTS || interrupt::is_asked() => {
+                    return Err(io::Error::other(format!("no side car of Agones at port {port}: {error}")));
+                }
+                Err(_) => thread::sleep(AGAIN),
+            }
+        }
+        unreachable!("the loop has no end")
+    }
+
+    /// The relay listens, and whoever has this code may open rooms.
+    ///
+    /// # Errors
+    /// No thread.
+    pub(crate) fn ready(&mut self, code: String) -> io::Result<()> {
+        let (notes, loads) = channel();
+        let side_car = self.side_car;
+        let thread =
+            thread::Builder::new().name("agones".into()).spawn(move || talk(side_car, &code, &loads))?;
+        (self.notes, self.thread) = (Some(notes), Some(thread));
+        Ok(())
+    }
+
+    /// Tells the cluster, soon.
+    pub(crate) fn note(&self, load: Load) {
+        // If the thread is gone, nobody can be told.
+        let _ = self.notes.as_ref().map(|notes| notes.send(load));
+    }
+}
+
+impl Drop for Agones {
+    fn drop(&mut self) {
+        drop(self.notes.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Tells everything that has changed, and lives until the relay ends. What the side car did not take is told again.
+fn talk(side_car: SideCar, code: &str, loads: &Receiver<Load>) {
+    let (mut load, mut told) = (Load::default(), None);
+    loop {
+        if told != Some(load) && tell(side_car, code, load, told).is_ok() {
+            told = Some(load);
+        }
+        match loads.recv_timeout(HEALTH_EVERY) {
+            Ok(newest) => load = loads.try_iter().last().unwrap_or(newest),
+            Err(RecvTimeoutError::Timeout) => {
+                // The next one follows soon; a cluster allows for a few that are missing.
+                let _ = side_car.post("/health", &json!({}));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                // If this fails, the cluster finds out when the process ends.
+                let _ = side_car.post("/shutdown", &json!({}));
+                return;
+            }
+        }
+    }
+}
+
+fn tell(side_car: SideCar, code: &str, load: Load, told: Option<Load>) -> io::Result<()> {
+    let label = |key: &str, value: &str| {
+        side_car.call("PUT", "/metadata/label", Some(&json!({ "key": key, "value": value })))
+    };
+    if told.is_none() {
+        label("version", env!("CARGO_PKG_VERSION"))?;
+        label("sim", &Setup::sim_version().to_string())?;
+        label("protocol", &PROTOCOL_VERSION.to_string())?;
+        side_car.call("PUT", "/metadata/annotation", Some(&json!({ "key": "code", "value": code })))?;
+    }
+    if told.is_none_or(|told| told.is_full != load.is_full) {
+        label("full", if load.is_full { "true" } else { "false" })?;
+    }
+    if told.is_none_or(|told| told.is_busy != load.is_busy) {
+        side_car.post(if load.is_busy { "/allocate" } else { "/ready" }, &json!({}))?;
+    }
+    Ok(())
+}
+
+/// The address that the cluster has given to a server, and its first port.
+fn address_of(server: &Value) -> Option<SocketAddr> {
+    let status = &server["status"];
+    let ip: IpAddr = status["address"].as_str()?.parse().ok()?;
+    let port = u16::try_from(status["ports"].get(0)?["port"].as_u64()?).ok()?;
+    Some(SocketAddr::new(ip, port))
+}
+
+impl SideCar {
+    fn post(self, path: &str, body: &Value) -> io::Result<Value> {
+        self.call("POST", path, Some(body))
+    }
+
+    /// One call. HTTP 1.0, so that the answer ends with the connection.
+    fn call(self, method: &str, path: &str, body: Option<&Value>) -> io::Result<Value> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.0));
+        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let length = body.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )?;
+        let mut answer = String::new();
+        stream.take(ANSWER_MAX).read_to_string(&mut answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").ok_or(io::ErrorKind::InvalidData)?;
+        let status = head.split_whitespace().nth(1).unwrap_or_default();
+        if status != "200" {
+            return Err(io::Error::other(format!("{path}: status {status:?}")));
+        }
+        Ok(serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_the_one_of_the_cluster() {
+        let server =
+            json!({ "status": { "address": "192.0.2.7", "ports": [{ "name": "relay", "port": 7_123 }] } });
+        assert_eq!(address_of(&server), "192.0.2.7:7123".parse().ok());
+        for none in [json!({}), json!({ "status": { "address": "", "ports": [] } }), json!([]), json!(null)] {
+            assert_eq!(address_of(&none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A relay in a cluster, with a fake of the side car of Agones in place of the real one.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::network::Process;
+use crate::run::program;
+
+/// No call within this time is a failure, not a slow machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Connections that the fake drops before it answers: the side car is not there yet.
+const DROPPED: usize = 3;
+
+/// A fake of the side car's endpoints: takes every call, and remembers it.
+struct Fake {
+    port: u16,
+    calls: Receiver<(String, Value)>,
+}
+
+impl Fake {
+    /// It says that the server is found at this port.
+    fn start(public: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("bound").port();
+        let (sender, calls) = channel();
+        std::thread::spawn(move || {
+            for (number, stream) in listener.incoming().enumerate() {
+                let Ok(stream) = stream else { return };
+                if number >= DROPPED && answer(stream, public, &sender).is_none() {
+                    return;
+                }
+            }
+        });
+        Self { port, calls }
+    }
+
+    /// The next call but signs of life.
+    fn call(&self) -> (String, Value) {
+        loop {
+            let (call, body) = self.calls.recv_timeout(PATIENCE).expect("a call");
+            if call != "POST /health" {
+                return (call, body);
+            }
+        }
+    }
+
+    /// The next calls are these, with these bodies.
+    fn expect(&self, calls: &[(&str, Value)]) {
+        for (call, body) in calls {
+            assert_eq!(self.call(), ((*call).to_owned(), body.clone()));
+        }
+    }
+}
+
+/// Answers one call. None: the test is over.
+fn answer(stream: TcpStream, public: u16, calls: &Sender<(String, Value)>) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let mut first = String::new();
+    reader.read_line(&mut first).ok()?;
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        if line.trim_end().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let call = first.rsplit_once(' ')?.0.to_owned();
+    let said = match call.as_str() {
+        "GET /gameserver" => {
+            json!({ "status": { "state": "Scheduled", "address": "127.0.0.1", "ports": [{ "name": "relay", "port": public }] } })
+        }
+        _ => json!({}),
+    };
+    calls.send((call, serde_json::from_slice(&body).unwrap_or(Value::Null))).ok()?;
+    // The relay may have given up waiting.
+    let _ = write!(&stream, "HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n{said}");
+    Some(())
+}
+
+struct Relay(Child);
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        // Fails if the process has already ended, which is fine.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Not there yet, ready, allocated, full, drained with a match running that ends as it should, and done.
+#[test]
+#[cfg(unix)]
+fn a_cluster_is_told_the_whole_life_of_a_relay() {
+    let port = UdpSocket::bind("127.0.0.1:0").expect("a free port").local_addr().expect("bound").port();
+    let fake = Fake::start(port);
+    let mut relay = Relay(
+        program(&format!("relay --json --agones --rooms-max 1 --bind 127.0.0.1:{port}"))
+            .env("AGONES_SDK_HTTP_PORT", fake.port.to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts"),
+    );
+    assert_eq!(fake.call().0, "GET /gameserver");
+    for key in ["version", "sim", "protocol"] {
+        let (call, body) = fake.call();
+        assert_eq!((call.as_str(), &body["key"]), ("PUT /metadata/label", &key.into()));
+        assert!(body["value"].as_str().is_some_and(|value| !value.is_empty()));
+    }
+    let (call, body) = fake.call();
+    assert_eq!((call.as_str(), &body["key"]), ("PUT /metadata/annotation", &"code".into()));
+    let code = body["value"].as_str().expect("a code").to_owned();
+    let full = |is_full: &str| ("PUT /metadata/label", json!({ "key": "full", "value": is_full }));
+    fake.expect(&[full("false"), ("POST /ready", json!({}))]);
+
+    let mut host = Process::start(&format!("host --relay {code} --players 2 --units 5 --turns 40"));
+    let (_, guest) = host.invitation();
+    fake.expect(&[full("true"), ("POST /allocate", json!({}))]);
+    let guest = Process::start(&format!("join {guest}"));
+    host.wait_for("everybody is here");
+    let id = relay.0.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+    let mut checksums = Vec::new();
+    for process in [host, guest] {
+        let (code, report) = process.end();
+        assert_eq!((code, &report["turns"]), (0, &40.into()), "{report}");
+        checksums.push(report["final_checksum"].clone());
+    }
+    assert_eq!(checksums[0], checksums[1]);
+    // It may say in between that it has no rooms any more.
+    while fake.call().0 != "POST /shutdown" {}
+    let mut said = String::new();
+    relay.0.stdout.take().expect("piped").read_to_string(&mut said).expect("UTF-8");
+    let said: Value = serde_json::from_str(&said).expect("one object");
+    assert_eq!((&said["rooms"], relay.0.wait().expect("it ends").code()), (&1.into(), Some(0)), "{said}");
+}
+
+/// The manifests are JSON where they say so, and name what exists.
+#[test]
+fn the_manifests_name_options_and_counters_that_exist() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fleet");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a manifest");
+    let help = crate::run::run("relay --help").stdout;
+    let mut options = 0;
+    for name in ["Dockerfile", "compose.yaml", "testudo-relay.service", "fleet.yaml"] {
+        let text = read(name);
+        let lines = text.lines().filter(|line| {
+            ["ENTRYPOINT", "command:", "ExecStart", "args:"]
+                .iter()
+                .any(|start| line.trim_start().starts_with(start))
+        });
+        for word in lines.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')) {
+            if word.starts_with("--") {
+                assert!(help.contains(word), "{name}: {word}");
+                options += 1;
+            }
+        }
+    }
+    assert!(options >= 8, "{options} options");
+    let dashboard: Value = serde_json::from_str(&read("dashboard.json")).expect("JSON");
+    let panels = dashboard["panels"].as_array().expect("panels");
+    assert!(panels.iter().all(|panel| {
+        panel["targets"][0]["expr"].as_str().is_some_and(|expr| expr.contains("testudo_relay_"))
+    }));
+}
