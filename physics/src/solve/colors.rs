@@ -69,11 +69,10 @@ impl Colors {
         let Self { used, open, ends, batches } = self;
         // In registers.
         let (used, mut count) = (used.as_mut_slice(), *batches);
-        places.of_contacts.clear();
-        places.of_contacts.extend(pairs.iter().map(
-            #[inline(always)]
-            |&[a, b]| take_place(used, open, ends, &mut count, [a, b], [movable(a), movable(b)]),
-        ));
+        places.of_contacts.resize(pairs.len(), NOWHERE);
+        for (place, &[a, b]) in places.of_contacts.iter_mut().zip(pairs) {
+            *place = take_place(used, open, ends, &mut count, [a, b], [movable(a), movable(b)]);
+        }
         *batches = count;
         self.end_window(pairs, places);
     }
