@@ -62,6 +62,28 @@ fn file_names(line: &str) -> Vec<&str> {
     line.split('`').skip(1).step_by(2).filter(looks_like_path).collect()
 }
 
+/// Tables whose last column is "test" name tests: who changes or renames one changes the promise.
+pub(crate) fn named_tests_exist(tree: &Tree) -> Vec<Finding> {
+    let exists = |name: &str| tree.rust_files("").any(|(_, text)| text.contains(&format!("fn {name}()")));
+    let mut findings = Vec::new();
+    for (document, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
+        let mut in_table = false;
+        for (place, line) in text.lines().enumerate() {
+            let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
+            in_table = line.starts_with('|') && (in_table || cells.last() == Some(&"test"));
+            let names = cells.last().filter(|_| in_table).into_iter().flat_map(|cell| cell.split('`'));
+            for name in names.skip(1).step_by(2).filter(|name| !exists(name)) {
+                findings.push(Finding {
+                    path: document.to_string(),
+                    line: place + 1,
+                    message: format!("promises what the test `{name}` shows, which does not exist"),
+                });
+            }
+        }
+    }
+    findings
+}
+
 /// The README's test command is the one that CI runs.
 pub(crate) fn test_command_is_one(tree: &Tree) -> Vec<Finding> {
     let lacking = ["README.md", ".ci/run"].into_iter().filter(|path| {
@@ -146,7 +168,8 @@ pub(crate) fn snapshots_have_owners(tree: &Tree) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{
-        TEST_COMMAND, named_files_exist, snapshots_have_owners, test_command_is_one, versions_have_reasons,
+        TEST_COMMAND, named_files_exist, named_tests_exist, snapshots_have_owners, test_command_is_one,
+        versions_have_reasons,
     };
     use crate::tree::{Tree, assert_found};
 
@@ -166,6 +189,17 @@ cat gone/file.rs
             let tree = Tree::planted(&[("ARCHITECTURE.md", &text), files[1]]);
             assert_found(&named_files_exist(&tree), "ARCHITECTURE.md", 2, "does not exist");
         }
+    }
+
+    #[test]
+    fn promises_without_a_test_are_found() {
+        let promise =
+            "| who | what | test |\n|---|---|---|\n| a liar | is named | `liars_are_named` |\n\n`other`";
+        let tests = ("tests/lies.rs", "#[test]\nfn liars_are_named() {}");
+        assert_eq!(named_tests_exist(&Tree::planted(&[("WIRE.md", promise), tests])), []);
+        let gone = ("tests/lies.rs", "#[test]\nfn liars_are_named_and_shamed() {}");
+        let tree = Tree::planted(&[("WIRE.md", promise), gone]);
+        assert_found(&named_tests_exist(&tree), "WIRE.md", 3, "`liars_are_named`");
     }
 
     #[test]

@@ -111,6 +111,12 @@ fn documents_name_files_that_exist() {
 }
 
 #[test]
+fn promises_name_tests_that_exist() {
+    let findings = documents::named_tests_exist(&Tree::of_repository());
+    assert_clean("a promise has its test", &findings);
+}
+
+#[test]
 fn test_command_is_one() {
     let findings = documents::test_command_is_one(&Tree::of_repository());
     assert_clean("people and CI run the same tests", &findings);
