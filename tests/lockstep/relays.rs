@@ -85,7 +85,7 @@ fn what_a_relay_cannot_read_and_nobody_can_decode_runs_as_no_action_everywhere()
     let mut now = Instant::ZERO;
     let is_over = |drivers: &[Driver<Toy>; 2]| drivers.iter().all(|driver| driver.session().is_over());
     while !is_over(&honest) && now < Instant::from_millis(120_000) {
-        now = now + Duration::from_millis(5);
+        now += Duration::from_millis(5);
         for (to, from, packet) in std::mem::take(&mut wire) {
             match to {
                 RELAY => relay.handle_packet(now, from, &packet),

@@ -198,7 +198,7 @@ impl ContactCache {
         }
         // All ones if nothing was found. Compilers make a branch of a choice.
         let none = u32::from(found).wrapping_sub(1);
-        (start + lane | none, impulses[lane as usize] & !none as i32)
+        ((start + lane) | none, impulses[lane as usize] & !none as i32)
     }
 
     /// The contacts of an owner with more of them than one look-up compares.

@@ -197,7 +197,8 @@ impl Effects {
                 }
                 self.note(Happened::Blow, at, army);
             }
-            if is_archer && target.is_some() && frame.wrapping_add(look.index * 7) % ARROW_EVERY == 0 {
+            if is_archer && target.is_some() && frame.wrapping_add(look.index * 7).is_multiple_of(ARROW_EVERY)
+            {
                 self.note(Happened::Shot, at, army);
             }
         }

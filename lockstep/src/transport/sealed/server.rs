@@ -469,6 +469,7 @@ mod tests {
 
     /// As when one of the clocks is off by a year.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the clock that is off")]
     fn a_certificate_of_another_year_is_named() {
         const YEAR: core::time::Duration = core::time::Duration::from_secs(365 * 86_400);
         let config = SealedConfig::new();

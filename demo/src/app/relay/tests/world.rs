@@ -235,7 +235,7 @@ impl World {
 
     /// Five milliseconds pass.
     pub(super) fn step(&mut self) {
-        self.now = self.now + Duration::from_millis(5);
+        self.now += Duration::from_millis(5);
         let now = self.now;
         while let Some(entry) = self.flights.first_entry().filter(|entry| entry.key().0 <= now) {
             match entry.remove() {
