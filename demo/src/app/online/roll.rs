@@ -11,8 +11,9 @@ const MARK: [u8; 8] = *b"TESTROLL";
 /// Mark and number of the match.
 const HEAD: usize = 16;
 
-/// Time between two datagrams. They may be lost.
+/// Time between two datagrams before the start, and during the match. They may be lost.
 const EVERY: Duration = Duration::from_millis(500);
+const EVERY_LATER: Duration = Duration::from_secs(5);
 
 /// The players of a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,12 +53,17 @@ impl Roll {
     }
 
     /// The middle: whether it is time to tell everybody. Asked once per datagram.
-    pub(crate) fn is_due(&mut self, now: Instant) -> bool {
+    pub(crate) fn is_due(&mut self, now: Instant, has_begun: bool) -> bool {
         let is_due = now >= self.due;
         if is_due {
-            self.due = now + EVERY;
+            self.due = now + if has_begun { EVERY_LATER } else { EVERY };
         }
         is_due
+    }
+
+    /// The middle: everybody is to be told soon, because something has changed.
+    pub(crate) fn hurry(&mut self, now: Instant) {
+        self.due = self.due.min(now + EVERY);
     }
 
     /// The middle: notes who is here. A name stays when its player is away.

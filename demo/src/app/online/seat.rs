@@ -446,7 +446,8 @@ impl Seat {
 
     /// The host tells everybody who is here.
     fn call_roll(&mut self, now: Instant) {
-        if self.middle.is_some() || !self.roll.is_due(now) {
+        let has_begun = self.session().phase() != SessionPhase::Lobby;
+        if self.middle.is_some() || !self.roll.is_due(now, has_begun) {
             return;
         }
         let session = self.driver.session();

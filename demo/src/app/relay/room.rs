@@ -3,12 +3,15 @@
 use std::net::IpAddr;
 
 use testudo_lockstep::action::AnyAction;
-use testudo_lockstep::{Action, ConfigError, Duration, Identity, Instant, PeerId, Session, Topology};
+use testudo_lockstep::{
+    Action, ConfigError, Duration, Identity, Instant, PeerId, PlayerId, Session, Topology,
+};
 
 use crate::app::online::agreement::Agreement;
 use crate::app::online::greeting::{Secret, Welcome};
 use crate::app::online::name::Name;
 use crate::app::online::places::{NoPlace, Places, Seated, is_forged};
+use crate::app::online::roll::Roll;
 use crate::app::relay::counters::Counters;
 use crate::app::relay::limits::Limits;
 use crate::game::Order;
@@ -33,6 +36,7 @@ pub(crate) struct Secrets {
 pub(crate) struct Room {
     session: Session<AnyAction>,
     places: Places,
+    roll: Roll,
     secrets: Secrets,
     agreement: Agreement,
     session_id: u64,
@@ -85,6 +89,7 @@ impl Room {
         Ok(Self {
             session,
             places,
+            roll: Roll::new(agreement.players),
             secrets,
             agreement,
             session_id,
@@ -108,8 +113,10 @@ impl Room {
         secret: &Secret,
         name: Name,
         counters: &mut Counters,
+        now: Instant,
     ) -> Result<(Seated, Welcome), NoPlace> {
         let seated = self.places.come(connection, secret, name)?;
+        self.roll.hurry(now);
         self.empty_since = None;
         match seated.place {
             Identity::Player(player) => {
@@ -168,6 +175,7 @@ impl Room {
         if has_sent && let Some(since) = self.fresh_since.take() {
             counters.note_forwarded(now.since(since));
         }
+        self.call_roll(now, counters, send);
         while self.session.poll_event().is_some() {}
         let stats = self.session.stats();
         let refused = stats.packets_malformed + stats.packets_unexpected;
@@ -175,6 +183,24 @@ impl Room {
         counters.players_lost += stats.drops - core::mem::replace(&mut self.noted.drops, stats.drops);
         if self.session.is_over() {
             self.over_since.get_or_insert(now);
+        }
+    }
+
+    /// Tells everybody the players' names, and who is here. Nobody is woken for it.
+    fn call_roll(&mut self, now: Instant, counters: &mut Counters, send: &mut impl FnMut(PeerId, &[u8])) {
+        let has_begun = self.has_begun();
+        if !self.roll.is_due(now, has_begun) {
+            return;
+        }
+        for player in (0..self.agreement.players).map(PlayerId) {
+            let is_here = self.places.connection(PeerId(player.0.into())).is_some();
+            self.roll.note(player, is_here, self.places.name(player));
+        }
+        let bytes = self.roll.to_bytes(self.session_id);
+        for connection in self.places.connections() {
+            counters.packets_out += 1;
+            counters.bytes_out += bytes.len() as u64;
+            send(connection, &bytes);
         }
     }
 

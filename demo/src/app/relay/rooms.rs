@@ -160,7 +160,7 @@ impl Rooms {
             return Reply::only(if is_past { Answer::Over } else { Answer::WrongSecret });
         };
         let Some(room) = self.rooms.get_mut(&id) else { return Reply::only(Answer::Over) };
-        match room.come(connection, secret, name, &mut self.counters) {
+        match room.come(connection, secret, name, &mut self.counters, now) {
             Ok((seated, welcome)) => {
                 if let Some(former) = seated.former {
                     self.guests.remove(&former);

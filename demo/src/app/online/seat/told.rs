@@ -63,6 +63,7 @@ impl Seat {
     }
 
     fn came(&mut self, identity: Identity) {
+        self.roll.hurry(self.clock.now());
         match identity {
             Identity::Player(player) => {
                 self.offers.iter_mut().for_each(|offers| offers.set_connected(player, true));
