@@ -50,9 +50,12 @@ fn the_save(game: &mut VirtualMatch<Toy>) -> (SavedMatch, Toy) {
 
 #[test]
 fn a_resumed_match_takes_the_course_of_the_one_that_went_on() {
-    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+    let (host, relay, mesh) = (Topology::Host, Topology::Relay, Topology::Mesh);
+    // The last two: the relay is gone, or there is one now.
+    for (topology, later) in [(host, host), (relay, relay), (mesh, mesh), (relay, host), (host, relay)] {
         for seed in 0..4 {
-            let what = format!("{topology:?} {seed}");
+            let what = format!("{topology:?}, {later:?}, {seed}");
+            let resumed = config(3, later);
             let config = config(3, topology);
             let spectators = u32::from(topology != Topology::Mesh);
             let mut game = toy_match(&config, spectators, seed, terrible());
@@ -63,7 +66,7 @@ fn a_resumed_match_takes_the_course_of_the_one_that_went_on() {
             });
             let (saved, state) = the_save(&mut game);
             assert_eq!(saved.turn().0, 42, "{what}");
-            let resumed = config.resume(saved);
+            let resumed = resumed.resume(saved);
             let mut second = toy_match_from(&resumed, &state, spectators, seed + 100, terrible());
             play(&mut second, |turn, _, _| assert!(turn >= 42, "{what}: {turn}"));
             let whole = game.drivers()[0].simulation();

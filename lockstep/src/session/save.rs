@@ -52,7 +52,7 @@ impl<A: Action> Session<A> {
             entries: Vec::new(),
         };
         self.saving.collecting = Some(SavedMatch {
-            settings_hash: self.setup.config.settings_hash(A::MAX_BITS),
+            settings_hash: self.setup.config.saved_hash(A::MAX_BITS),
             turn: turn.0,
             checksum: self.saving.checksum,
             format: self.setup.format,
@@ -122,7 +122,7 @@ pub(super) fn check<A: Action>(
     action_bits: u32,
     format: PayloadFormat,
 ) -> Result<(), ConfigError> {
-    if saved.settings_hash != config.settings_hash(action_bits) || saved.format != format {
+    if saved.settings_hash != config.saved_hash(action_bits) || saved.format != format {
         return Err(ConfigError::OtherMatch);
     }
     if !plan_is_sound(saved.plan, config) {

@@ -3,7 +3,7 @@
 use twox_hash::XxHash3_64;
 
 use crate::packet::PROTOCOL_VERSION;
-use crate::session::config::SessionConfig;
+use crate::session::config::{SessionConfig, Topology};
 
 impl SessionConfig {
     /// The hash that the handshake compares: the settings, and the saved match if one is resumed.
@@ -13,6 +13,12 @@ impl SessionConfig {
         let mut bytes = saved.to_bytes();
         bytes.extend_from_slice(&settings.to_le_bytes());
         XxHash3_64::oneshot(&bytes)
+    }
+
+    /// Hash of the settings with which a saved match can be resumed: all that must be equal but the links. So a match that was played through a
+    /// relay can be resumed by one of its players as the host.
+    pub(crate) fn saved_hash(&self, action_bits: u32) -> u64 {
+        Self { topology: Topology::Host, ..self.clone() }.settings_hash(action_bits)
     }
 
     /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
@@ -64,6 +70,10 @@ mod tests {
             assert_ne!(base.hash(8), other.hash(8));
         }
         assert_ne!(base.hash(8), base.hash(9));
+        let relayed = base.clone().topology(Topology::Relay);
+        assert_ne!(base.hash(8), relayed.hash(8));
+        assert_eq!(base.saved_hash(8), relayed.saved_hash(8), "a save of one can be resumed as the other");
+        assert_ne!(base.saved_hash(8), base.clone().turns(9).saved_hash(8));
         assert_eq!(base.hash(8), base.clone().queue_max(9).hash(8), "local limits are not compared");
     }
 }
