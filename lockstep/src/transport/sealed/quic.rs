@@ -1,5 +1,7 @@
 //! How QUIC is set up for lockstep. The values were found by measurement: `docs/network.md`.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,6 +19,10 @@ const UDP_PAYLOAD_MAX: u16 = 1_200;
 /// Assumed round trip until it is measured: a third of the time after which a lost handshake packet is repeated for the first time.
 const FIRST_ROUND_TRIP: core::time::Duration = core::time::Duration::from_millis(100);
 
+/// A datagram is acknowledged after so many others or so much time, whichever comes first. Nothing is sent again for want of it.
+const ACK_EVERY: u32 = 20;
+const ACK_WITHIN: core::time::Duration = core::time::Duration::from_millis(300);
+
 /// Bytes of datagrams that wait in a connection until its task sends them, a moment later. The oldest are dropped beyond it.
 const SENDING_BYTES_MAX: usize = 32_768;
 
@@ -31,8 +37,7 @@ const STREAMS_MAX: u32 = 8;
 
 pub(crate) fn transport(config: &SealedConfig) -> Arc<QuicTransportConfig> {
     let mut acks = AckFrequencyConfig::default();
-    acks.ack_eliciting_threshold(VarInt::from_u32(10))
-        .max_ack_delay(Some(core::time::Duration::from_millis(150)));
+    acks.ack_eliciting_threshold(VarInt::from_u32(ACK_EVERY)).max_ack_delay(Some(ACK_WITHIN));
     let mut transport = QuicTransportConfig::default();
     transport
         .max_idle_timeout(IdleTimeout::try_from(std_time(config.idle_timeout)).ok())
@@ -96,6 +101,31 @@ impl ConnectionIdGenerator for NoNumber {
     fn cid_lifetime(&self) -> Option<core::time::Duration> {
         None
     }
+}
+
+/// Half of QUIC's usual length is enough for a server: quinn draws another number when one is taken.
+struct ShortNumber {
+    /// Its key is the system's randomness, so that nobody on the way can tell which numbers belong together.
+    hash: RandomState,
+    count: u64,
+}
+
+impl ConnectionIdGenerator for ShortNumber {
+    fn generate_cid(&mut self) -> ConnectionId {
+        self.count += 1;
+        ConnectionId::new(&(self.hash.hash_one(self.count) as u32).to_le_bytes())
+    }
+    fn cid_len(&self) -> usize {
+        size_of::<u32>()
+    }
+    fn cid_lifetime(&self) -> Option<core::time::Duration> {
+        None
+    }
+}
+
+/// Settings of a server's socket.
+pub(crate) fn set_up_server(endpoint: &mut EndpointConfig) {
+    endpoint.cid_generator(|| Box::new(ShortNumber { hash: RandomState::new(), count: 0 }));
 }
 
 /// Settings of a client's socket.

@@ -323,6 +323,7 @@ fn server_config(address: SocketAddr, identity: Identity, config: &SealedConfig)
         address => builder.with_bind_address(address),
     };
     let mut server = builder.with_identity(identity).build();
+    quic::set_up_server(server.quic_endpoint_config_mut());
     server
         .quic_config_mut()
         .transport_config(quic::transport(config))
