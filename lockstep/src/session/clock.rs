@@ -80,8 +80,12 @@ impl<A: Action> Session<A> {
     pub(super) fn tick(&self) -> Duration {
         match self.phase {
             SessionPhase::Lobby => Duration::from_millis(50),
-            // Rounded up: a frame that closes an entry sends it, and the tick then has nothing to do.
-            _ => self.setup.config.frame_length() + Duration::from_micros(1),
+            // A frame that closes an entry sends it, and the tick then has nothing to do. That holds for frames that alignment makes longer, by up to
+            // a 32nd, and for those that an application runs a little late.
+            _ => {
+                let frame = self.setup.config.frame_length();
+                frame + Duration::from_micros(frame.as_micros() / 16 + 1)
+            }
         }
     }
 }
