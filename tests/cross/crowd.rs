@@ -1,4 +1,4 @@
-//! A crowd of 10,000 marches for 100 steps. `speed.sh` runs this with and without wide instructions; the exit code is a byte of the
+//! A crowd of 10,000 marches for 400 steps. `speed.sh` runs this with and without wide instructions; the exit code is a byte of the
 //! checksum.
 
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
             units.push((id, vector(body.velocity)));
         }
     }
-    for _ in 0..100 {
+    for _ in 0..scene.steps {
         for &(id, velocity) in &units {
             world.set_velocity(id, velocity).expect("alive");
         }

@@ -2,7 +2,7 @@
 # How much faster is a crowd's step in WebAssembly with simd128 than without? Both programs run in one process, in turns; prints the median
 # processor time of each and their ratio.
 #
-#   tests/cross/speed.sh [ROUNDS]      9 by default
+#   tests/cross/speed.sh [ROUNDS]      5 by default
 #
 # Needs node and Rust's target wasm32-unknown-unknown.
 set -euo pipefail
@@ -19,4 +19,4 @@ for flags in "" "-C target-feature=+simd128"; do
   cp "${CARGO_TARGET_DIR:-target}/$target/release/examples/crowd.wasm" "$OUT/crowd${flags:+-simd128}.wasm"
 done
 # Compiled at once by the optimising compiler, so that no later round is faster than the first.
-exec node --no-warnings --no-liftoff --no-wasm-tier-up tests/cross/speed.mjs "$OUT/crowd.wasm" "$OUT/crowd-simd128.wasm" "${1:-9}"
+exec node --no-warnings --no-liftoff --no-wasm-tier-up tests/cross/speed.mjs "$OUT/crowd.wasm" "$OUT/crowd-simd128.wasm" "${1:-5}"
