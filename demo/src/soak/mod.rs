@@ -8,6 +8,8 @@ mod fighter;
 mod ledger;
 mod plan;
 mod play;
+#[cfg(test)]
+mod rejoin;
 mod verdict;
 
 pub(crate) use plan::Plan;
