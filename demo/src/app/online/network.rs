@@ -32,8 +32,9 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 /// Time for telling the others that this process leaves.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// How often a guest whose connection was lost asks for its place again, one time after the other without success.
-const RETURNS_MAX: u32 = 5;
+/// How often a guest whose connection was lost asks for its place again, one time after the other without success. Each time takes half a minute
+/// if nobody answers.
+const RETURNS_MAX: u32 = 3;
 
 /// The way to a place.
 #[derive(Clone, Debug)]
