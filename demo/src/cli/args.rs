@@ -295,9 +295,12 @@ pub(crate) struct RelayArgs {
     pub(crate) drain_s: u64,
 }
 
-/// Starts a relay in a process of its own, and plays many matches at ten turns per second through it. Linux only.
+/// Starts a relay in a process of its own (or takes one that runs), and plays many matches at ten turns per second through it. Linux only.
 #[derive(Debug, Args)]
 pub(crate) struct RelayLoad {
+    /// Load this relay instead of starting one; its processor time and memory are then not measured
+    #[arg(long, value_name = "CODE")]
+    pub(crate) relay: Option<String>,
     /// Rooms, 1..10000
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) rooms: u32,

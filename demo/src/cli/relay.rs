@@ -1,5 +1,6 @@
 //! `relay`.
 
+use testudo_lockstep::transport::sealed::JoinCodeError;
 use testudo_lockstep::{Duration, Pace};
 
 use crate::app::online::agreement::Agreement;
@@ -52,8 +53,10 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
 pub(crate) fn run_load(options: &RelayLoad) -> Result<bool, Failed> {
     let setup = Setup { players: options.players, units: 1, seed: 1, map: None };
     let agreement = Agreement::new(&Terms { setup, turns: TURNS_MAX }, Pace::Fixed, true);
+    let relay = options.relay.as_ref().map(|code| code.parse()).transpose();
+    let relay = relay.map_err(|error: JoinCodeError| Failed::usage(error.to_string()))?;
     let (rooms, time) = (options.rooms as usize, Duration::from_secs(options.seconds));
-    let report = load::run(&LoadOptions { rooms, agreement, time }, |line| eprintln!("{line}"));
+    let report = load::run(&LoadOptions { relay, rooms, agreement, time }, |line| eprintln!("{line}"));
     let report = report.map_err(|error| Failed { code: 1, sentence: error.to_string() })?;
     print_json(&report);
     Ok(true)

@@ -32,8 +32,10 @@ const TURNS_KEPT: usize = 64;
 const START_MAX: Duration = Duration::from_secs(300);
 
 /// What is played.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LoadOptions {
+    /// A relay that runs already; its processor time and memory are not measured. None: one is started.
+    pub(crate) relay: Option<JoinCode>,
     pub(crate) rooms: usize,
     /// The match of each room.
     pub(crate) agreement: Agreement,
@@ -114,9 +116,16 @@ impl Times {
 /// # Errors
 /// The relay or a connection failed.
 pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<LoadReport> {
-    let mut relay = Process::start(options.rooms)?;
-    let empty = relay.memory_kib()?;
-    let mut load = Load::new(relay.code.clone(), *options);
+    let mut relay = match options.relay {
+        Some(_) => None,
+        None => Some(Process::start(options.rooms)?),
+    };
+    let code = relay.as_ref().map(|relay| relay.code.clone()).or(options.relay.clone());
+    let code = code.ok_or_else(|| io::Error::other("no relay"))?;
+    let memory = |relay: &Option<Process>| relay.as_ref().map_or(Ok(0), Process::memory_kib);
+    let processor = |relay: &Option<Process>| relay.as_ref().map_or(Ok(0.0), Process::processor_seconds);
+    let empty = memory(&relay)?;
+    let mut load = Load::new(code, options.clone());
     while !load.is_running() {
         load.step()?;
         if load.clock.elapsed() > START_MAX {
@@ -128,22 +137,22 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
     while load.clock.now() < wait {
         load.step()?;
     }
-    let (start, turns, spent) = (load.clock.now(), load.turns(), relay.processor_seconds()?);
+    let (start, turns, spent) = (load.clock.now(), load.turns(), processor(&relay)?);
     load.delays.clear();
     while load.clock.now().since(start) < options.time {
         load.step()?;
     }
     let seconds = load.clock.now().since(start).as_micros() as f64 / 1e6;
-    let relay_cores = (relay.processor_seconds()? - spent) / seconds;
+    let relay_cores = (processor(&relay)? - spent) / seconds;
     let turns = (load.turns() - turns) as f64 / load.bots.len() as f64;
-    let used = relay.memory_kib()?.saturating_sub(empty);
+    let used = memory(&relay)?.saturating_sub(empty);
     let mut delays: Vec<u64> = load.delays.iter().map(|delay| delay.as_micros()).collect();
     delays.sort_unstable();
     let part = |permille: usize| {
         let at = (delays.len() * permille / 1_000).min(delays.len().saturating_sub(1));
         delays.get(at).map_or(0.0, |micros| *micros as f64 / 1e3)
     };
-    let said = relay.stop()?;
+    let said = relay.as_mut().map_or(Ok(serde_json::Value::Null), Process::stop)?;
     let report = LoadReport {
         rooms: options.rooms,
         players: options.agreement.players,

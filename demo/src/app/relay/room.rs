@@ -225,6 +225,11 @@ impl Room {
             || is_past(Some(self.opened), limits.age_max)
     }
 
+    /// Whether the match is over; those who were there are being told.
+    pub(super) fn is_over(&self) -> bool {
+        self.over_since.is_some()
+    }
+
     /// Whether the first turn has begun.
     pub(super) fn has_begun(&self) -> bool {
         self.session.phase() != testudo_lockstep::SessionPhase::Lobby

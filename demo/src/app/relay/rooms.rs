@@ -159,7 +159,8 @@ impl Rooms {
             let is_past = self.past.contains(&secret_number);
             return Reply::only(if is_past { Answer::Over } else { Answer::WrongSecret });
         };
-        let Some(room) = self.rooms.get_mut(&id) else { return Reply::only(Answer::Over) };
+        let room = self.rooms.get_mut(&id).filter(|room| !room.is_over());
+        let Some(room) = room else { return Reply::only(Answer::Over) };
         match room.come(connection, secret, name, &mut self.counters, now) {
             Ok((seated, welcome)) => {
                 if let Some(former) = seated.former {

@@ -214,6 +214,10 @@ fn a_relay_does_not_wait_for_ever() {
     assert!(world.until(10, |world| world.copy(game.players[0]).frames > 40));
     world.rooms.stop(world.now);
     assert!(!world.until(4, |world| world.rooms.len() == 0), "the match goes on");
+    let is_over = |world: &World| game.players.iter().all(|client| world.session(*client).is_over());
+    assert!(world.until(3, is_over), "everybody is told");
+    assert_eq!(world.rooms.len(), 1, "the room lingers for those who have not heard");
+    assert_eq!(world.greet_from(1, &come(game.secrets[0])).1.answer, Answer::Over);
     assert!(world.until(6, |world| world.rooms.len() == 0));
     for client in game.players {
         assert!(matches!(world.session(client).phase(), SessionPhase::Failed(Failure::PeerLeft(_))));
