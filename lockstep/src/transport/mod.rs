@@ -4,7 +4,8 @@ pub mod memory;
 #[cfg(feature = "sealed")]
 #[expect(
     clippy::disallowed_types,
-    reason = "a thread of its own moves the packets between the application and the socket"
+    clippy::disallowed_methods,
+    reason = "a thread of its own moves the packets between the application and the socket; a certificate has dates"
 )]
 pub mod sealed;
 #[cfg(feature = "udp")]

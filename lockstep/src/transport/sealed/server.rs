@@ -157,7 +157,6 @@ impl SealedServer {
     ///
     /// # Errors
     /// An error of the operating system, such as a taken port.
-    #[expect(clippy::disallowed_methods, reason = "the clock of the transport: a certificate has dates")]
     pub fn bind(address: SocketAddr, config: &SealedConfig) -> io::Result<Self> {
         Self::bind_since(address, config, SystemTime::now() - VALID_BEFORE)
     }
@@ -470,7 +469,6 @@ mod tests {
 
     /// As when one of the clocks is off by a year.
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the clock that is off")]
     fn a_certificate_of_another_year_is_named() {
         const YEAR: core::time::Duration = core::time::Duration::from_secs(365 * 86_400);
         let config = SealedConfig::new();
