@@ -9,6 +9,8 @@ import sys
 from browser import Browser, Failed
 
 PROGRAM, ADDRESS, WORK, REPLAY = sys.argv[1:5]
+# What stands in the middle of a page that cannot go on.
+STEP = "document.getElementById('step')?.textContent"
 PICTURES = sys.argv[5] if len(sys.argv) > 5 else None
 
 
@@ -129,13 +131,17 @@ def with_fingers():
     check(moved["value"][0] < closer["value"][0] - 1, f"the picture does not follow the fingers: {closer} {moved}")
     keep(browser, "touch")
     check(not browser.errors, f"the page complained: {browser.errors}")
+
+    say("after a panic one sentence says so")
+    browser.value("console.error('panicked at a place that is none')")
+    check("has stopped" in browser.value(STEP), "the page does not say that the program has stopped")
     browser.close()
 
 
 def without_webgl():
     browser = started("flat", ["--disable-3d-apis"])
     browser.open(ADDRESS + "/")
-    told = lambda: "WebGL" in (browser.value("document.getElementById('step')?.textContent") or "")
+    told = lambda: "WebGL" in (browser.value(STEP) or "")
     browser.wait("a sentence about WebGL", told)
     browser.close()
 

@@ -67,7 +67,11 @@ fn shape_of_water(batch: &mut Batch, view: &View, water: Rect, character: f32, b
     if !view.camera.seen(view.rect).overlaps(&water) {
         return;
     }
-    batch.block(view.rect_at(inner.center(), inner.size() / 2.0 + Vec2::splat(grown * 0.6)), color);
+    // A cross: only the corners are left to the discs, so neighbours have no seam.
+    let half = inner.size() / 2.0;
+    for reach in [vec2(grown, 0.0), vec2(0.0, grown)] {
+        batch.block(view.rect_at(inner.center(), half + reach), color);
+    }
     let apart = 0.5 * character;
     let mut disc = |at: Vec2| {
         let hash = scattered((at.x * 8.0) as i32, (at.y * 8.0) as i32);

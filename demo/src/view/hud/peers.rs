@@ -21,6 +21,7 @@ const SECOND: usize = 10;
 pub(crate) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) {
     if rect.w < COLUMNS.iter().sum::<f32>() + 32.0 {
         let ([left, right], _) = columns(ui, rect, [COLUMNS[0].min(rect.w * 0.42), COLUMNS[2]]);
+        let right = Rect { w: rect.right() - right.x, ..right };
         turns(pen, left, seat);
         players(pen, right, seat);
         return;
@@ -112,7 +113,10 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
             Some(Blame::Network) => (" (network)", WARN),
             Some(Blame::Processor) => (" (processor)", WARN),
         };
-        pen.text(&format!("{waited}{why}"), rect.x + AT[3], y, SMALL, color);
+        // In a narrow window the colour has to say it.
+        let whole = format!("{waited}{why}");
+        let text = if rect.x + AT[3] + pen.width(&whole, SMALL) < rect.right() { whole } else { waited };
+        pen.text(&text, rect.x + AT[3], y, SMALL, color);
     }
 }
 
