@@ -131,10 +131,20 @@ picture() {
   mv "testudo-$pictures.png" "$1.png"
 }
 
+# press_quit [SECONDS]: Ctrl Q every so many seconds until the program ends. (A slow picture saw Ctrl let go before it saw Q, and a script waited for ever.)
+press_quit() {
+  local end=$((SECONDS + 60))
+  while kill -0 "$program" 2>/dev/null; do
+    ((SECONDS < end)) || fail "Ctrl Q does not end the program"
+    xdotool keydown ctrl keydown q sleep 0.3 keyup q keyup ctrl || true
+    sleep "${1:-0.7}"
+  done
+}
+
 # quit CODE: leaves with Ctrl Q; the program ends with this code and has not complained.
 quit() {
   local code=0
-  xdotool keydown ctrl keydown q sleep 0.1 keyup q keyup ctrl
+  press_quit
   wait "$program" || code=$?
   ((code == $1)) || fail "the program ended with $code, not $1: $(cat err)"
   [[ ! -s err ]] || fail "the program complained: $(cat err)"
