@@ -76,9 +76,19 @@ patiently said '"event":"heard","value":"attack"'
 said '"selection":"all"' || fail "an order to the whole army should say so in one word"
 patiently said '"event":"hint","value":3'
 picture attack 0.2
-place "view 1" 50 45
-for _ in 1 2 3; do xdotool click 4 && sleep 0.2; done
-picture battle 9
+
+say "the armies meet; the horn is heard"
+key equal && sleep 0.3 && key equal
+long=$((SECONDS + 150))
+until noted '"event":"heard","value":"horn"'; do alive; ((SECONDS < long)) || fail "the armies do not meet"; sleep 0.3; done
+place "view 1" 40 45
+for _ in 1 2 3 4; do xdotool click 4 && sleep 0.2; done
+sleep 2
+key minus && sleep 0.3 && key minus
+# A click on free ground: units are better seen without their rings.
+until_said '"event":"selection","player":0,"units":0' press_at "view 1" 95 60
+picture battle 3
+press "choose all"
 key F2 && key F4 && key F5
 picture physics
 key F2 && key F4 && key F5
@@ -144,7 +154,8 @@ noted '"agree":true.*"event":"end"' || fail "the copies of the new match differ"
 say "two bots bring a small battle to its end; a card says who has won, and offers another"
 enter skirmish --seed 1 --units 10 --bots
 for _ in 1 2 3; do key equal && sleep 0.3; done
-long=$((SECONDS + 150))
+# Minutes of game time, as fast as pictures come.
+long=$((SECONDS + 400))
 until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
 patiently placed rematch
 picture end 1

@@ -115,7 +115,8 @@ apart() {
 }
 hold() { xdotool mousedown "$1" && sleep 0.15 && xdotool mouseup "$1"; }
 key() { xdotool keydown "$1" && sleep 0.1 && xdotool keyup "$1"; }
-press() { place "$1" 50 50 && sleep 0.1 && hold 1; }
+press() { press_at "$1" 50 50; }
+press_at() { place "$1" "$2" "$3" && sleep 0.1 && hold 1; }
 # slide NAME FROM TO: drags the knob of a slider, in percent of its length.
 slide() {
   place "$1" "$2" 50 && xdotool mousedown 1 && sleep 0.2
