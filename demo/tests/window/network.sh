@@ -72,7 +72,7 @@ until_said '"command":"attack","event":"order".*"player":1' attack
 say "the host walks, patrols, stops"
 at host
 # On a slow machine some have fallen by now; that the order is for all of them is checked below.
-until_said '"event":"selection","player":0,"units":[1-9]' xdotool key ctrl+a
+until_said '"event":"selection","player":0,"units":[1-9]' chord ctrl a
 walk() { place "view 1" 45 60 && hold 3; }
 until_said '"command":"move","event":"order".*"player":0' walk
 patrol() { place "view 1" 40 30 && key p && sleep 0.1 && hold 1; }
@@ -87,7 +87,7 @@ until_said '"event":"selection","player":0,"units":[1-9]' press "choose all"
 until_said '"command":"hold","event":"order".*"player":0' press hold
 until_said '"command":"stop","event":"order".*"player":0' press stop
 until_said '"event":"selection","player":0,"units":[1-9]' press "group 1"
-until_said '"event":"muted","value":true' press sound
+switch muted true press sound
 
 say "no text over another at four sizes"
 for size in "600 1000" "800 600" "1920 1080" "1360 860"; do

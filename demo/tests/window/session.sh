@@ -22,14 +22,14 @@ calm opening
 
 say "sound: the server is asked for, M and the button switch it off and on"
 if ((has_ear)); then patiently test -e asked; fi
-until_said '"event":"muted","value":true' key m
-until_said '"event":"muted","value":false' press sound
+switch muted true key m
+switch muted false press sound
 until_said '"event":"volume","value":[0-9]' slide volume 60 90
 
 say "help"
-until_said '"event":"help","value":true' key F1
+switch help true key F1
 picture help
-until_said '"event":"help","value":false' key F1
+switch help false key F1
 
 say "choosing the army with a box; the second hint"
 box() {
@@ -37,7 +37,7 @@ box() {
   place "view 1" 25 40 && sleep 0.1
   place "view 1" 49 99 && sleep 0.2 && xdotool mouseup 1
 }
-until_said '"event":"selection","player":0,"units":100' xdotool key ctrl+a
+until_said '"event":"selection","player":0,"units":100' chord ctrl a
 patiently said '"event":"hint","value":2'
 until_said '"event":"selection","player":0,"units":[1-9]' box
 
@@ -55,14 +55,15 @@ resize() {
 }
 for size in "412 800" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
   resize $size
-  for fold in unfold split unfold split; do
-    press "$fold" && sleep 0.5
-    calm "$size $fold"
+  for value in true false; do
+    switch unfolded "$value" press unfold
+    calm "$size, unfolded: $value"
+    switch split "$value" press split
+    calm "$size, split: $value"
   done
-  until_said '"event":"help","value":true' key F1
-  sleep 0.3
+  switch help true key F1
   calm "$size help"
-  until_said '"event":"help","value":false' key F1
+  switch help false key F1
 done
 key Home
 
@@ -95,7 +96,7 @@ key F2 && key F4 && key F5
 key Home
 
 say "control groups, stop, and a walk"
-group() { xdotool keydown ctrl && key 5 && xdotool keyup ctrl; }
+group() { chord ctrl 5; }
 until_said '"command":"assign".*"player":0' group
 other_group() { key g && sleep 0.1 && key 6; }
 until_said '"command":"assign".*"player":0' other_group
@@ -120,7 +121,7 @@ until_said '"command":"free".*"player":0' key h
 until_said '"command":"attack","event":"order".*"player":0' attack
 
 say "losing a third of the packets; the fourth hint"
-until_said '"event":"unfolded","value":true' press unfold
+switch unfolded true press unfold
 until_said '"event":"network".*"loss_ppm":3[0-9]0000' slide loss 5 55
 patiently said '"event":"hint","value":4'
 picture loss 7

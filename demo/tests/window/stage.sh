@@ -95,6 +95,19 @@ until_said() {
   done
 }
 
+# switch EVENT VALUE COMMAND...: does it until the last note of this event has this value: a toggle that a slow picture saw late is not
+# pressed twice.
+switch() {
+  local event=$1 value=$2 end=$((SECONDS + 60))
+  shift 2
+  until grep "\"event\":\"$event\"" log | tail -1 | grep -q "\"value\":$value"; do
+    alive
+    ((SECONDS < end)) || fail "'$*' did not lead to $event $value"
+    "$@"
+    sleep 1.5
+  done
+}
+
 # place NAME X Y: moves the mouse to a point of a widget, in percent of its width and height.
 place() {
   local x y w h
@@ -115,6 +128,8 @@ apart() {
 }
 hold() { xdotool mousedown "$1" && sleep 0.15 && xdotool mouseup "$1"; }
 key() { xdotool keydown "$1" && sleep 0.1 && xdotool keyup "$1"; }
+# chord HELD KEY: long enough for a slow picture to see both at once.
+chord() { xdotool keydown "$1" keydown "$2" sleep 0.4 keyup "$2" keyup "$1"; }
 press() { press_at "$1" 50 50; }
 press_at() { place "$1" "$2" "$3" && sleep 0.1 && hold 1; }
 # slide NAME FROM TO: drags the knob of a slider, in percent of its length.
@@ -137,7 +152,7 @@ press_quit() {
   local end=$((SECONDS + 60))
   while kill -0 "$program" 2>/dev/null; do
     ((SECONDS < end)) || fail "Ctrl Q does not end the program"
-    xdotool keydown ctrl keydown q sleep 0.3 keyup q keyup ctrl || true
+    chord ctrl q || true
     sleep "${1:-0.7}"
   done
 }

@@ -5,12 +5,16 @@ use std::cell::RefCell;
 use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::text::{Font, TextParams, draw_text_ex, load_ttf_font_from_bytes, measure_text};
-use macroquad::window::{screen_height, screen_width};
+use macroquad::window::{screen_dpi_scale, screen_height, screen_width};
 
 /// Size of ordinary text, pixels.
 pub(crate) const SIZE: f32 = 15.0;
 pub(crate) const SMALL: f32 = 13.0;
 pub(crate) const LARGE: f32 = 19.0;
+
+/// Every size that is written, pixels, and what is written beside ASCII.
+const SIZES: [f32; 6] = [11.0, 12.0, SMALL, SIZE, LARGE, 26.0];
+const BEYOND_ASCII: [char; 2] = ['\u{2013}', '\u{2260}'];
 
 /// How text stands at its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +37,14 @@ impl Pen {
         // If a font does not load, the window library's built-in font replaces it.
         let regular = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Regular.ttf")).ok();
         let medium = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Medium.ttf")).ok();
+        // A glyph that is new in the middle of a picture may replace the texture from which the picture's other letters are still to be
+        // drawn: they came out black.
+        let characters: Vec<char> = (' '..='~').chain(BEYOND_ASCII).collect();
+        for font in [&regular, &medium].into_iter().flatten() {
+            for size in SIZES {
+                font.populate_font_cache(&characters, (size * screen_dpi_scale()).ceil() as u16);
+            }
+        }
         Self { regular, medium, written: RefCell::default() }
     }
 
