@@ -39,11 +39,11 @@ stage() {
   screen
 }
 
-# screen: a virtual screen, the current one from now on. Its server chooses a free number and says which. It stays when its last client
+# screen: a virtual screen, as large as the largest window, the current one from now on. Its server chooses a free number and says which. It stays when its last client
 # goes: a key may be let go after the program has ended.
 screen() {
   rm -f "$WORK/display"
-  Xvfb -displayfd 3 -noreset -screen 0 1360x860x24 +extension GLX 3>"$WORK/display" 2>"$WORK/xvfb" &
+  Xvfb -displayfd 3 -noreset -screen 0 3840x2160x24 +extension GLX 3>"$WORK/display" 2>"$WORK/xvfb" &
   children+=("$!")
   patiently test -s "$WORK/display"
   DISPLAY=:$(<"$WORK/display")
@@ -76,6 +76,8 @@ enter() {
   program=$!
   children+=("$program")
   patiently said '"event":"places"'
+  # Keys are for the window below the mouse.
+  xdotool mousemove 680 430
 }
 alive() { kill -0 "$program" 2>/dev/null || fail "the program ended: $(cat err)"; }
 noted() { grep -qE "$1" log 2>/dev/null; }
