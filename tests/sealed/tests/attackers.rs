@@ -79,7 +79,7 @@ fn a_greeting_that_is_too_long_or_breaks_off_ends_the_connection() {
 #[test]
 fn who_does_not_greet_is_let_go() {
     const ATTACKERS: u64 = 24;
-    let mut server = server(&SealedConfig::new().greeting_timeout(Duration::from_secs(2)));
+    let mut server = server(&SealedConfig::new().greeting_timeout(Duration::from_secs(3)));
     let mut friend = client(&server, b"friend", &SealedConfig::new());
     let peer = meet(&mut server, &mut friend, b"friend");
     let runtime = runtime();
@@ -106,9 +106,9 @@ fn who_does_not_greet_is_let_go() {
     until("all are let go", || {
         server.wait(Duration::from_millis(10));
         server.poll();
-        server.stats().failed == ATTACKERS
+        // More on a slow machine, where a client tries again.
+        server.stats().failed >= ATTACKERS && server.stats().pending == 0
     });
-    assert_eq!(server.stats().pending, 0);
 }
 
 /// Before a greeting is accepted, what a client sends in datagrams is neither looked at nor kept at length.
@@ -154,7 +154,7 @@ fn datagrams_before_the_greeting_do_not_pile_up() {
 /// QUIC without WebTransport: random bytes on streams and in datagrams, and beginnings that look like HTTP/3.
 #[test]
 fn garbage_inside_of_quic_ends_its_own_connection_only() {
-    let mut server = server(&SealedConfig::new().greeting_timeout(Duration::from_secs(2)));
+    let mut server = server(&SealedConfig::new().greeting_timeout(Duration::from_secs(10)));
     let mut friend = client(&server, b"friend", &SealedConfig::new());
     let peer = meet(&mut server, &mut friend, b"friend");
     let runtime = runtime();

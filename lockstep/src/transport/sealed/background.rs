@@ -7,11 +7,11 @@ use std::thread::JoinHandle;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
-/// Time for what has just been queued to leave, before a connection is closed.
-pub(crate) const FLUSH: core::time::Duration = core::time::Duration::from_millis(20);
+/// Time for what has just been queued to leave and to be read, before a connection is closed: the closing overtakes what a peer has not read yet.
+pub(crate) const FLUSH: core::time::Duration = core::time::Duration::from_millis(80);
 
 /// Time for the closing of an endpoint to be sent and answered.
-pub(crate) const FAREWELL: core::time::Duration = core::time::Duration::from_millis(200);
+pub(crate) const FAREWELL: core::time::Duration = core::time::Duration::from_millis(170);
 
 /// A running thread. Dropping it asks it to stop and waits until it has, [`FLUSH`] + [`FAREWELL`] and a moment.
 #[derive(Debug)]
