@@ -2,7 +2,7 @@
 
 use testudo_physics::{BodyDef, Fx, WorldDef};
 
-use crate::build::{add, at, circle, milli, position, rect, run, velocity, world};
+use crate::build::{add, at, circle, deepest_overlap, milli, position, rect, run, velocity, world};
 use crate::frame::{RATES, Truth, about};
 
 /// A disc of any size and speed that meets a wall at any angle never sinks into it, in no frame.
@@ -115,6 +115,36 @@ fn sensors_notice_who_crosses_them() {
                 (began, ended) == (expected, expected),
                 format!("{began} begin, {ended} end events"),
             );
+        }
+    });
+}
+
+/// Two bodies fly at a wall, one behind the other and further apart than their margins. The wall stops the first one in the middle of a
+/// frame; the second one must not fly on into it (random scene 6634).
+#[test]
+fn who_follows_a_body_that_a_wall_stops_does_not_sink_into_it() {
+    Truth::hear("behind one that a wall stops", "geometry", 1..=30, |truth, chance, seed| {
+        let half = [chance.between(300, 800), chance.between(300, 800)];
+        let (speed, gap) = (chance.between(3_000, 30_000), chance.between(210, 1_500));
+        let (start, aside) = (chance.between(5_000, 9_000), chance.between(-200, 200));
+        for fps in RATES {
+            for gravity in [0, 10_000] {
+                let mut w = world(WorldDef::new().gravity(at(gravity, 0)));
+                add(&mut w, BodyDef::static_body(rect(2_000, 40_000)).position(at(2_000, 0)));
+                let flier = |shape| BodyDef::dynamic(shape).velocity(at(speed, 0));
+                let first = -start - half[0];
+                add(&mut w, flier(rect(half[0], half[0])).position(at(first, 0)));
+                let second = first - half[0] - gap - half[1];
+                add(&mut w, flier(circle(half[1])).position(at(second, aside)));
+                let mut deepest = 0;
+                for _ in 0..4 * fps {
+                    run(&mut w, 1, fps);
+                    deepest = deepest.max(deepest_overlap(&w));
+                }
+                let case =
+                    format!("seed {seed}, {fps} fps, gravity {gravity}, {half:?} at {speed}, {gap} apart");
+                truth.expect(&case, Fx::ZERO..=milli(200), Fx::from_bits(deepest));
+            }
         }
     });
 }

@@ -7,6 +7,7 @@
 #[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
 #[path = "../physics/build.rs"]
 mod build;
+mod crush;
 mod dominance;
 mod frame;
 mod geometry;

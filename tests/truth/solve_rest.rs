@@ -229,3 +229,58 @@ fn who_begins_in_one_point_comes_apart_calmly() {
         }
     });
 }
+
+/// A tower of boxes, or a heap of discs between two walls; and the number of walls.
+fn pile(chance: &mut Chance) -> World {
+    let rough = |def: BodyDef| def.friction(milli(500));
+    let mut w = upright();
+    add(&mut w, rough(BodyDef::static_body(rect(40_000, 1_000)).position(at(0, -1_000))));
+    if chance.below(2) == 0 {
+        for i in 0..chance.between(4, 10) {
+            let place = at(chance.between(-100, 100), 500 + 1_000 * i);
+            add(&mut w, rough(BodyDef::dynamic(rect(500, 500)).position(place)));
+        }
+        return w;
+    }
+    for side in [-1, 1] {
+        let wall = BodyDef::static_body(rect(1_000, 60_000)).position(at(side * 6_000, 59_000));
+        add(&mut w, rough(wall));
+    }
+    for i in 0..chance.between(30, 80) {
+        let place = at(i % 9 * 1_100 - 4_500 + chance.between(0, 50), 600 + i / 9 * 1_100);
+        add(&mut w, rough(BodyDef::dynamic(circle(500)).position(place)));
+    }
+    w
+}
+
+#[test]
+fn a_change_of_rate_throws_no_pile() {
+    let source =
+        "what carries a load at one rate carries it at another; soft contacts settle to another depth";
+    Truth::hear("pile at another rate", source, 1..=4, |truth, chance, seed| {
+        let start = pile(chance);
+        for rates in [[60, 20, 144, 10], [20, 60, 10, 144], [144, 10, 60, 30], [30, 144, 20, 60]] {
+            let mut w = start.clone();
+            let mut case = format!("seed {seed}, {} bodies", w.body_count());
+            for (part, fps) in rates.into_iter().enumerate() {
+                let ids: Vec<_> = w.bodies().map(|body| body.id()).collect();
+                ids.iter().for_each(|&id| w.wake_body(id).expect("alive"));
+                let places: Vec<_> = ids.iter().map(|&id| position(&w, id)).collect();
+                let mut fastest = Fx::ZERO;
+                let rest = seconds_to_rest(&mut w, 20, fps, |w| fastest = fastest.max(top_speed(w)));
+                case = format!("{case}, {fps} fps");
+                truth.claim(&case, rest.is_some(), "restless after 20 s");
+                if part == 0 {
+                    continue;
+                }
+                truth.expect(format!("{case}: speed"), Fx::ZERO..=Fx::lit("0.24"), fastest);
+                let way = ids.iter().zip(places).map(|(&id, from)| {
+                    let to = position(&w, id);
+                    (to[0] - from[0]).abs().max((to[1] - from[1]).abs())
+                });
+                let way = Fx::from_bits(way.max().expect("bodies"));
+                truth.expect(format!("{case}: way"), Fx::ZERO..=Fx::lit("0.05"), way);
+            }
+        }
+    });
+}

@@ -19,6 +19,7 @@ use crate::math::boxes::LANES;
 use crate::math::lanes::PLAIN;
 use crate::solve::coloring::{Batches, Origin, Origins, PARTING_GAP};
 use crate::solve::friction::FrictionContact;
+use crate::solve::solver::IMPULSE_MAX;
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
 #[derive(Clone, Debug, Default)]
@@ -159,6 +160,20 @@ impl ContactCache {
     /// [`Self::range`] of all slots.
     pub(crate) fn ranges(&self) -> &[[u32; 2]] {
         &self.ranges
+    }
+
+    /// Multiplies all impulses by `by / over`, toward zero.
+    pub(crate) fn scale_impulses(&mut self, by: u32, over: u32) {
+        let scale = |impulse: &mut i32| {
+            let scaled = i64::from(*impulse) * i64::from(by) / i64::from(over.max(1));
+            *impulse = scaled.clamp(-i64::from(IMPULSE_MAX), i64::from(IMPULSE_MAX)) as i32;
+        };
+        self.contacts.impulses.iter_mut().for_each(scale);
+        self.contacts.slides.iter_mut().for_each(scale);
+        for contact in &mut self.resting {
+            scale(&mut contact.impulse);
+            scale(&mut contact.slide);
+        }
     }
 
     /// Where an owner's contacts of the last frame are.
@@ -449,19 +464,16 @@ impl ContactCache {
     }
 }
 
-/// Merges a sorted list into another one, from the end, only as far as elements have to move. `newcomers` is empty afterwards.
+/// Merges a sorted list into another one, from the end: what stands between two newcomers moves as a block. `newcomers` is empty afterwards.
 fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<RestingContact>) {
     let mut left = sorted.len();
     sorted.extend_from_slice(newcomers);
-    for at in (0..sorted.len()).rev() {
-        let Some(&newcomer) = newcomers.last() else { return };
-        if left > 0 && sorted[left - 1] > newcomer {
-            left -= 1;
-            sorted[at] = sorted[left];
-        } else {
-            sorted[at] = newcomer;
-            newcomers.pop();
-        }
+    while let Some(newcomer) = newcomers.pop() {
+        let place = sorted[..left].partition_point(|contact| *contact <= newcomer);
+        let shift = newcomers.len() + 1;
+        sorted.copy_within(place..left, place + shift);
+        sorted[place + shift - 1] = newcomer;
+        left = place;
     }
 }
 

@@ -1,8 +1,6 @@
 //! Contact set-up: from hits to contacts in batches. Limits follow from the gap, shares from the masses, and the initial impulse from the
 //! same contact in the last frame.
 
-use core::hint::select_unpredictable;
-
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8, u64x4};
 
@@ -14,7 +12,7 @@ use crate::math::lanes::{PLAIN, low_and_high};
 use crate::solve::bounce::Bounce;
 use crate::solve::coloring::{Notes, Origin, WindowBatches, batch_and_lane};
 use crate::solve::colors::{NOWHERE, Places};
-use crate::solve::deep::OVERLAP_DEEP;
+use crate::solve::deep::{OVERLAP_DEEP, OVERLAP_SHALLOW, is_deep};
 use crate::solve::solver::{Contact, EVEN_SHARE, NO_LIMIT};
 use crate::solve::stiff::StiffContacts;
 use crate::world_def::Settings;
@@ -101,6 +99,7 @@ impl ContactSetup<'_> {
         let (index_a, index_b) = (pairs.map(|pair| pair[0]), pairs.map(|pair| pair[1]));
         let a = index_a.map(|body| &self.shells[body as usize]);
         let b = index_b.map(|body| &self.shells[body as usize]);
+        let shells = [a, b];
         let masses = [a.map(|shell| shell.mass), b.map(|shell| shell.mass)];
         let [mass_a, mass_b] = [u32x8::load_array(simd, masses[0]), u32x8::load_array(simd, masses[1])];
         let mut shares = [EVEN_SHARE; LANES];
@@ -121,7 +120,7 @@ impl ContactSetup<'_> {
         let restitution_a = i32x8::load_array(simd, a.map(|shell| shell.restitution));
         let restitutions = restitution_a.max(i32x8::load_array(simd, b.map(|shell| shell.restitution)));
         let restitutions = restitutions.to_array();
-        let biased = limits.of(simd, i32x8::load_array(simd, *gaps)).to_array();
+        let biased = limits.of(i32x8::load_array(simd, *gaps)).to_array();
         // All look-ups before the first contact is written: they wait for memory, and so they wait together.
         let mut found = [(Origin::NEW, 0); LANES];
         for lane in 0..LANES {
@@ -134,9 +133,13 @@ impl ContactSetup<'_> {
             }
             let ([a, b], (cached, impulse)) = (pairs[lane], found[lane]);
             let (normal, biased, share_a) = (normals[lane], biased[lane], shares[lane]);
-            let contact = Contact { a, b, normal, biased, impulse, share_a };
+            let mut contact = Contact { a, b, normal, biased, impulse, share_a };
             let origin = Origin { owner: owners[lane], other: other_slots[lane], cached, gap: gaps[lane] };
-            let place = to.fill(places[lane], &contact, origin, notes);
+            let deep = self.is_deep(shells[0][lane], shells[1][lane], gaps[lane], &mut contact);
+            let place = to.fill(places[lane], &contact, origin);
+            if deep {
+                notes.deep.push(batch_and_lane(place));
+            }
             self.note_bounce(place, restitutions[lane], notes);
         }
     }
@@ -177,13 +180,32 @@ impl ContactSetup<'_> {
         let roles = Roles { owner: pair[0], other: pair[1] };
         let (cached, impulse) = self.find(PLAIN, roles);
         let impulse = if solving == Solving::No { 0 } else { impulse };
-        let contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse, share_a };
+        let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse, share_a };
         let origin = Origin { owner: roles.owner[0], other: roles.other[1], cached, gap: hit.gap };
-        let place = to.fill(place, &contact, origin, notes);
+        let deep = solving != Solving::No && self.is_deep(a, b, hit.gap, &mut contact);
+        let place = to.fill(place, &contact, origin);
+        if deep {
+            notes.deep.push(batch_and_lane(place));
+        }
         if solving != Solving::No {
             self.note_bounce(place, a.restitution.max(b.restitution), notes);
         }
         place
+    }
+
+    /// Whether a contact is deep. Then it is not pushed apart here: see [`crate::solve::deep`]. Under gravity every contact is a spring,
+    /// however deep.
+    #[inline(always)]
+    fn is_deep(&self, a: &Shell, b: &Shell, gap: i32, contact: &mut Contact) -> bool {
+        let deep = gap < -OVERLAP_SHALLOW && is_deep(a, b, gap) && self.settings.gravity == [0; 2];
+        if deep {
+            contact.biased = 0;
+            // What squeezes a body from two sides would add up without end.
+            if a.mass == 0 || b.mass == 0 {
+                contact.impulse = 0;
+            }
+        }
+        deep
     }
 
     /// Index and impulse of the same contact in the last frame, see [`ContactCache::find`].
@@ -219,14 +241,18 @@ pub(crate) const OVERLAP_ALLOWED: i64 = crate::math::num::EXTENT_MIN.to_bits();
 pub(crate) const PUSH_MAX: i64 = 1 << 16;
 
 /// Least separating speed in biased passes. Apart: the gap may close within this frame, no faster. Overlapping: a part
-/// of the overlap beyond what is allowed is pushed out per frame; of a deep one nothing, see [`crate::solve::deep`].
+/// of the overlap beyond what is allowed is pushed out per frame.
 #[inline(always)]
 pub(crate) fn limit(gap: i32, fps: u32, push_factor: i32) -> i32 {
-    let (gap, fps) = (i64::from(gap), i64::from(fps));
-    let overlap = (-gap - OVERLAP_ALLOWED).max(0);
-    let push = ((overlap * fps * i64::from(push_factor)) >> 16).min(PUSH_MAX);
-    let push = select_unpredictable(gap < -i64::from(OVERLAP_DEEP), 0, push);
-    (push - gap.max(0) * fps) as i32
+    let push = push_speed(gap.max(-OVERLAP_DEEP), fps, push_factor, PUSH_MAX);
+    (push - i64::from(gap.max(0)) * i64::from(fps)) as i32
+}
+
+/// The speed that separates a part of an overlap per frame, at most `most` raw units per second.
+#[inline(always)]
+pub(crate) fn push_speed(gap: i32, fps: u32, push_factor: i32, most: i64) -> i64 {
+    let overlap = (-i64::from(gap) - OVERLAP_ALLOWED).max(0);
+    ((overlap * i64::from(fps) * i64::from(push_factor)) >> 16).min(most)
 }
 
 /// [`limit`] of eight contacts.
@@ -243,19 +269,18 @@ impl Limits {
     fn new(fps: u32, push_factor: i32) -> Self {
         let fps = fps as i32; // at most 1,000, and the factor is at most 1
         let push = fps * push_factor;
-        let most = (PUSH_MAX << 16).checked_div(push.into()).map_or(i64::from(OVERLAP_DEEP), |most| most + 1);
-        Self { fps, push, most: most.min(OVERLAP_DEEP.into()) as i32 }
+        let deep = i64::from(OVERLAP_DEEP) - OVERLAP_ALLOWED;
+        let most = (PUSH_MAX << 16).checked_div(push.into()).map_or(deep, |most| most + 1);
+        Self { fps, push, most: most.min(deep) as i32 }
     }
 
     #[inline(always)]
-    fn of<S: Simd>(self, simd: S, gaps: i32x8<S>) -> i32x8<S> {
+    fn of<S: Simd>(self, gaps: i32x8<S>) -> i32x8<S> {
         let overlap = (-gaps - OVERLAP_ALLOWED as i32).max(0).min(self.most);
         let (low, high) = overlap.widening_mul(self.push);
         let (even, odd) = low.deinterleave(high);
         let (even, odd): (u64x4<S>, u64x4<S>) = (even.bitcast(), odd.bitcast());
-        let push = low_and_high(even >> 16, odd << 16).min(PUSH_MAX as i32);
-        let deep = gaps.simd_lt(-OVERLAP_DEEP);
-        deep.select(i32x8::splat(simd, 0), push) - gaps.max(0) * self.fps
+        low_and_high(even >> 16, odd << 16).min(PUSH_MAX as i32) - gaps.max(0) * self.fps
     }
 }
 
@@ -290,7 +315,7 @@ mod tests {
                 let any = (rng.next_u32() as i32 >> 12) >> shift;
                 if round % 2 == 0 { near + any % 4 } else { any }
             });
-            let found = Limits::new(fps, push_factor).of(PLAIN, i32x8::load_array(PLAIN, gaps)).to_array();
+            let found = Limits::new(fps, push_factor).of(i32x8::load_array(PLAIN, gaps)).to_array();
             assert_eq!(found, gaps.map(|gap| limit(gap, fps, push_factor)), "{gaps:?}, {fps} {push_factor}");
         }
     }

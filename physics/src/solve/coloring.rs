@@ -5,8 +5,7 @@ use core::hint::select_unpredictable;
 
 use crate::math::boxes::LANES;
 use crate::solve::bounce::Bounces;
-use crate::solve::deep::OVERLAP_DEEP;
-use crate::solve::solver::{Batch, Contact, NO_LIMIT};
+use crate::solve::solver::{Batch, Contact};
 
 /// What the contact cache needs to know about a lane later.
 #[derive(Clone, Copy, Debug)]
@@ -106,17 +105,13 @@ pub(crate) struct WindowBatches<'a> {
 }
 
 impl<'a> WindowBatches<'a> {
-    /// Writes a contact into its place and returns that among those of the step. Deep ones are noted.
+    /// Writes a contact into its place and returns that among those of the step.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, place: u32, contact: &Contact, origin: Origin, notes: &mut Notes) -> u32 {
+    pub(crate) fn fill(&mut self, place: u32, contact: &Contact, origin: Origin) -> u32 {
         let (batch, lane) = (place as usize / LANES, place as usize % LANES);
         self.batches[batch].set(lane, contact);
         self.origins[batch].set(lane, origin);
-        let place = self.first * LANES as u32 + place;
-        if origin.gap < -OVERLAP_DEEP && contact.biased != NO_LIMIT {
-            notes.deep.push(batch_and_lane(place));
-        }
-        place
+        self.first * LANES as u32 + place
     }
 
     /// The first `count` batches, and the others.

@@ -6,11 +6,25 @@
 
 use alloc::vec::Vec;
 
+use crate::body::record::Shell;
 use crate::solve::coloring::Batches;
 use crate::solve::solver::Velocity;
 
-/// An overlap beyond this is deep, raw units: 1/4 unit.
+/// Overlaps up to this are never deep, raw units: 1/16 unit.
+pub(crate) const OVERLAP_SHALLOW: i32 = 1 << 12;
+
+/// An overlap beyond half of the smaller movable body's least half extent is deep, at most this, raw units: 1/4 unit.
 pub(crate) const OVERLAP_DEEP: i32 = 1 << 14;
+
+/// Whether two bodies with this gap overlap deeply.
+#[inline(always)]
+pub(crate) fn is_deep(a: &Shell, b: &Shell, gap: i32) -> bool {
+    if gap >= -OVERLAP_SHALLOW {
+        return false;
+    }
+    let most = OVERLAP_DEEP / 2;
+    gap < -OVERLAP_SHALLOW.max(2 * a.growth(most).min(b.growth(most)))
+}
 
 /// Greatest speed at which overlapping bodies are separated, raw units per second: 3 units per second, as in Box2D.
 pub(crate) const PUSH_MAX: i64 = 3 << 16;
@@ -21,6 +35,10 @@ const PUSH_BODY_MAX: i32 = 8 << 16;
 /// Passes over the deep contacts.
 const PASSES: u32 = 4;
 
+/// Pushes yield to opposite ones by this shift in each pass. So a body that two walls squeeze stays between them instead of jumping from one
+/// into the other.
+const YIELD_SHIFT: u32 = 1;
+
 /// The deep contacts of a step. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeepContacts {
@@ -29,13 +47,15 @@ pub(crate) struct DeepContacts {
 }
 
 impl DeepContacts {
-    /// Adds pushes of the contacts at `places` to `moving`, the velocities that move positions; `kept` are those that bodies keep.
+    /// Adds pushes of the contacts at `places` to `moving`, the velocities that move positions; `kept` are those that bodies keep. `speed` is
+    /// how fast a pair with this gap is to separate.
     pub(crate) fn solve(
         &mut self,
         places: &[(u32, u32)],
         batches: &Batches,
         moving: &mut [Velocity],
         kept: &[Velocity],
+        speed: impl Fn(i32) -> i32,
     ) {
         let slice = batches.as_slice();
         if places.is_empty() {
@@ -45,9 +65,10 @@ impl DeepContacts {
         self.pushes.resize(places.len(), 0);
         for _ in 0..PASSES {
             for (&(batch, lane), push) in places.iter().zip(&mut self.pushes) {
+                let wanted = speed(batches.origin((batch, lane)).gap);
                 let (batch, lane) = (&slice[batch as usize], lane as usize);
-                let missing = batch.approach(lane, moving).saturating_add(PUSH_MAX as i32);
-                let pushed = push.saturating_add(missing).max(0);
+                let yielding = push.saturating_add(batch.approach(lane, moving)) >> YIELD_SHIFT;
+                let pushed = yielding.saturating_add(wanted).max(0);
                 batch.apply(lane, pushed - *push, moving);
                 *push = pushed;
             }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::math::boxes::LANES;
 use crate::math::lanes::{UNIT, UNIT_BITS};
 use crate::solve::coloring::Batches;
-use crate::solve::deep::{OVERLAP_DEEP, PUSH_MAX};
+use crate::solve::deep::PUSH_MAX;
 use crate::solve::solver::{Batch, NO_LIMIT, Softness, Velocity};
 
 /// Least number of sub-steps per second, up to [`PARTS_MAX`] per frame.
@@ -103,7 +103,6 @@ fn limit(gap: i32, rate: u32, spring: &Spring) -> i32 {
     // Beyond 16 units every spring has its greatest speed; 2^20 * 2^13 * 2^28 fits.
     let overlap = (-gap - OVERLAP_ALLOWED).clamp(0, 16 << 16);
     let push = (overlap * rate * spring.push) >> UNIT_BITS;
-    let push = if gap < -i64::from(OVERLAP_DEEP) { 0 } else { push };
     let apart = gap.max(0) * rate;
     (push.min(PUSH_MAX) - apart).max(i64::from(NO_LIMIT) + 1) as i32
 }

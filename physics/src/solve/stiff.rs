@@ -37,6 +37,9 @@ const LEVEL: Rule = Rule { chain: 32, ratio: 32, passes_max: 16, solved: 2_048, 
 /// Gravity presses without end.
 const UPRIGHT: Rule = Rule { chain: 2, ratio: 32, passes_max: 128, solved: 8_192, passes_min: 128 };
 
+/// A load of this many times the mass that bears it asks for twice as many passes over all contacts, under gravity.
+const MIXED: u32 = 8;
+
 /// Greatest length of a chain of light bodies.
 const CHAIN_MAX: u32 = 8;
 
@@ -47,12 +50,15 @@ pub(crate) struct StiffContacts {
     pub(crate) places: Vec<(u32, u32)>,
     /// By working index: mass of the heaviest body that leans on it, directly or through others.
     load: Vec<u32>,
+    /// Whether some body bears [`MIXED`] times its mass.
+    // not state: of this step
+    pub(crate) mixed: bool,
     rule: Rule,
 }
 
 impl Default for StiffContacts {
     fn default() -> Self {
-        Self { places: Vec::new(), load: Vec::new(), rule: LEVEL }
+        Self { places: Vec::new(), load: Vec::new(), mixed: false, rule: LEVEL }
     }
 }
 
@@ -60,6 +66,7 @@ impl StiffContacts {
     pub(crate) fn begin(&mut self, gravity: bool) {
         self.rule = if gravity { UPRIGHT } else { LEVEL };
         self.places.clear();
+        self.mixed = false;
     }
 
     /// Whether a pair of such masses may be stiff.
@@ -77,6 +84,8 @@ impl StiffContacts {
                 break;
             }
         }
+        let mut loads = self.load.iter().zip(shells);
+        self.mixed = loads.any(|(&load, shell)| leans(load, shell.mass, MIXED));
         let bears = |body: u32| leans(self.load[body as usize], shells[body as usize].mass, self.rule.ratio);
         let most = self.rule.solved / self.rule.passes_min;
         for (index, batch) in batches.as_slice().iter().enumerate() {

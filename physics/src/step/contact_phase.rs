@@ -74,6 +74,11 @@ impl Stepper {
         self.notes.clear();
         self.frictions.clear();
         self.stiff.begin(phase.settings.gravity != [0; 2]);
+        if !self.fast.is_empty() {
+            let resting_pairs = core::mem::take(&mut self.resting_pairs);
+            self.find_stops(&resting_pairs, phase.scene);
+            self.resting_pairs = resting_pairs;
+        }
         let mut join = core::mem::take(&mut self.join);
         let mut found = core::mem::take(&mut self.found);
         found.resize_with(found.len().max(1), WindowHits::default);

@@ -11,6 +11,7 @@ use crate::body::record::{Shell, flag};
 use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT_BITS, manifold};
 use crate::collide::passage::{Passage, impact, meets, passage};
+use crate::collide::rounded_box::FRACTION_BITS;
 use crate::contact::sensors::SensorOverlaps;
 use crate::math::boxes::RawBox;
 use crate::solve::solver::Velocity;
@@ -21,6 +22,23 @@ use crate::tree::block_join::IndexPair;
 /// Surfaces this close touch, raw units (1/256 unit): the distance that the solver leaves between bodies that it stops at each other.
 pub(crate) const TOUCH_SLOP: i32 = 1 << 8;
 
+/// Where a wall stops a fast body in this frame.
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    lane: u32,
+    /// The part of the frame before it, 32 fraction bits.
+    place: u64,
+    /// The path of the wall relative to the body: until they meet, and from there along the wall.
+    legs: [[i32; 2]; 2],
+}
+
+impl Stop {
+    /// How far the body moves in this frame.
+    fn displacement(&self) -> [i32; 2] {
+        [0, 1].map(|axis| -(self.legs[0][axis] + self.legs[1][axis]))
+    }
+}
+
 /// The fast bodies of a step. Nothing here is state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FastMovers {
@@ -29,6 +47,8 @@ pub(crate) struct FastMovers {
     fps: u32,
     /// By working index; empty if there are none.
     marks: Vec<bool>,
+    /// Where walls stop them, by working index.
+    stops: Vec<Stop>,
     /// Pairs that need a closer test, in the order of the broad phase.
     pairs: Vec<IndexPair>,
     /// Pairs with a sensor, which are tested when the velocities are solved.
@@ -39,6 +59,7 @@ impl FastMovers {
     pub(crate) fn begin(&mut self, fps: u32) {
         self.fps = fps;
         self.marks.clear();
+        self.stops.clear();
         self.pairs.clear();
         self.sensors.clear();
     }
@@ -77,6 +98,11 @@ impl FastMovers {
         velocity.map(|v| v / self.fps as i32)
     }
 
+    fn stop(&self, lane: u32) -> Option<&Stop> {
+        let at = self.stops.binary_search_by_key(&lane, |stop| stop.lane).ok()?;
+        Some(&self.stops[at])
+    }
+
     /// The distance of `b` in this frame, relative to `a`.
     fn motion(&self, a: [i32; 2], b: [i32; 2]) -> [i32; 2] {
         self.displacement([b[0].wrapping_sub(a[0]), b[1].wrapping_sub(a[1])])
@@ -84,15 +110,56 @@ impl FastMovers {
 }
 
 impl Stepper {
+    /// Finds the walls that stop the fast bodies. `resting_pairs` are those of moving bodies with bodies at rest, sorted.
+    pub(crate) fn find_stops(&mut self, resting_pairs: &[(u32, u32)], scene: Scene<'_>) {
+        let mut stops = core::mem::take(&mut self.fast.stops);
+        for near in resting_pairs.chunk_by(|a, b| a.0 == b.0) {
+            let lane = near[0].0;
+            if self.fast.contains(lane) {
+                let motion = self.fast.motion(self.velocities[lane as usize].get(), [0; 2]);
+                stops.extend(self.stop(lane, motion, near, scene));
+            }
+        }
+        self.fast.stops = stops;
+    }
+
     /// Whether a pair moves too far for an ordinary contact: further than its margin.
     pub(crate) fn is_swept(&self, [a, b]: IndexPair, most: i32) -> bool {
         if !(self.fast.contains(a) || self.fast.contains(b)) {
             return false;
         }
         let [speed_a, speed_b] = [a, b].map(|index| self.velocities[index as usize].get());
-        let margin = self.pair_margin([a, b], most) * self.fast.fps as i32;
-        let far = (0..2).any(|axis| speed_b[axis].wrapping_sub(speed_a[axis]).abs() > margin);
+        let margin = self.pair_margin([a, b], most);
+        let limit = margin * self.fast.fps as i32;
+        let far = (0..2).any(|axis| speed_b[axis].wrapping_sub(speed_a[axis]).abs() > limit)
+            || self.is_parted_by_a_wall([a, b], margin);
         far && !(self.pile_up.is_here() && self.overlaps_deeply([a, b]))
+    }
+
+    /// Whether a wall stops one of two bodies, so that their distance changes by more than `margin`.
+    fn is_parted_by_a_wall(&self, pair: IndexPair, margin: i32) -> bool {
+        if pair.iter().all(|&index| self.fast.stop(index).is_none()) {
+            return false;
+        }
+        let [a, b] = pair.map(|index| self.way(index));
+        (0..2).any(|axis| (b[axis] - a[axis]).abs() > margin)
+    }
+
+    /// How far a body will move in this frame, as far as walls let it.
+    fn way(&self, index: u32) -> [i32; 2] {
+        let free = || self.fast.displacement(self.velocities[index as usize].get());
+        self.fast.stop(index).map_or_else(free, Stop::displacement)
+    }
+
+    /// The path of the second of two moving bodies relative to the first one: until a wall stops one of them, and after that.
+    fn legs(&self, pair: IndexPair) -> [[i32; 2]; 2] {
+        let [speed_a, speed_b] = pair.map(|index| self.velocities[index as usize].get());
+        let motion = self.fast.motion(speed_a, speed_b);
+        let stops = pair.iter().filter_map(|&index| self.fast.stop(index));
+        let Some(place) = stops.map(|stop| stop.place).min() else { return [motion, [0; 2]] };
+        let before = motion.map(|m| ((i64::from(m) * place as i64) >> FRACTION_BITS) as i32);
+        let [a, b] = pair.map(|index| self.way(index));
+        [before, [0, 1].map(|axis| b[axis] - a[axis] - before[axis])]
     }
 
     fn pair_margin(&self, pair: IndexPair, most: i32) -> i32 {
@@ -114,25 +181,19 @@ impl Stepper {
     pub(crate) fn add_fast(&mut self, resting_pairs: &[(u32, u32)], phase: &mut ContactPhase<'_>) {
         let pairs = core::mem::take(&mut self.fast.pairs);
         let movers = self.tree.slot_of_lane().len() as u32;
-        let mut slide = None;
         for &pair in &pairs {
             if !self.meet_at_all(pair, phase.scene) {
                 continue;
             }
-            let [speed_a, speed_b] = pair.map(|index| self.velocities[index as usize].get());
-            let motion = self.fast.motion(speed_a, speed_b);
             if pair[1] < movers {
-                self.add_passage(pair, [motion, [0; 2]], &[], phase);
+                self.add_passage(pair, self.legs(pair), &[], phase);
                 continue;
             }
             let first = resting_pairs.partition_point(|&(lane, _)| lane < pair[0]);
             let near = &resting_pairs[first..];
             let near = &near[..near.partition_point(|&(lane, _)| lane == pair[0])];
-            let legs = match slide {
-                Some((mover, legs)) if mover == pair[0] => legs,
-                _ => self.slide(pair[0], motion, near, phase.scene),
-            };
-            slide = Some((pair[0], legs));
+            let free = || [self.fast.motion(self.velocities[pair[0] as usize].get(), [0; 2]), [0; 2]];
+            let legs = self.fast.stop(pair[0]).map_or_else(free, |stop| stop.legs);
             self.add_passage(pair, legs, near, phase);
         }
         self.end_window(&pairs);
@@ -152,8 +213,8 @@ impl Stepper {
         !sensor
     }
 
-    /// The path of a moving body, reversed so that bodies at rest come towards it: to the first wall, and from there along the wall.
-    fn slide(&self, lane: u32, motion: [i32; 2], near: &[(u32, u32)], scene: Scene<'_>) -> [[i32; 2]; 2] {
+    /// Where the first wall stops a moving body. `motion` is its path, reversed so that bodies at rest come towards it.
+    fn stop(&self, lane: u32, motion: [i32; 2], near: &[(u32, u32)], scene: Scene<'_>) -> Option<Stop> {
         let mover = self.shells[lane as usize];
         let mut first: Option<(u64, [i32; 2], Manifold)> = None;
         for &(_, slot) in near {
@@ -174,12 +235,12 @@ impl Stepper {
                 first = Some(hit);
             }
         }
-        let Some((_, moved, Manifold { normal, .. })) = first else { return [motion, [0; 2]] };
+        let (place, moved, Manifold { normal, .. }) = first?;
         let left = [motion[0] - moved[0], motion[1] - moved[1]];
         let inward: i64 = (0..2).map(|axis| i64::from(left[axis]) * i64::from(normal[axis])).sum();
         let inward = (inward >> UNIT_BITS).min(0);
         let along = [0, 1].map(|axis| left[axis] - ((inward * i64::from(normal[axis])) >> UNIT_BITS) as i32);
-        [moved, along]
+        Some(Stop { lane, place, legs: [moved, along] })
     }
 
     /// [`Self::is_seam`] where the wall has come towards the mover by `moved`.

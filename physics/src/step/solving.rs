@@ -3,8 +3,11 @@
 //! Without gravity one round of rigid passes is enough: no load lasts for long, and a crowd should separate quickly. With gravity the frame
 //! is divided into sub-steps of soft contacts, see [`crate::solve::soft`].
 
-use crate::solve::soft;
-use crate::solve::solver::{Pass, Velocity};
+use crate::contact::setup::push_speed;
+use crate::math::boxes::LANES;
+use crate::math::lanes::UNIT;
+use crate::solve::solver::{NO_LIMIT, Pass, Velocity};
+use crate::solve::{deep, soft};
 use crate::step::stepper::{Locked, Stepper};
 use crate::world_def::Settings;
 
@@ -29,10 +32,11 @@ impl Stepper {
         if settings.gravity == [0; 2] {
             self.bounce(fps, 1);
             self.solve_rigid(settings);
+            let speed = |gap| push_speed(gap, fps, settings.push_factor, deep::PUSH_MAX) as i32;
+            self.deep.solve(&self.notes.deep, &self.batches, &mut self.moving, &self.velocities, speed);
         } else {
             self.solve_soft(settings, fps);
         }
-        self.deep.solve(&self.notes.deep, &self.batches, &mut self.moving, &self.velocities);
         hold(&self.locked, &mut self.moving);
     }
 
@@ -53,6 +57,7 @@ impl Stepper {
     fn solve_soft(&mut self, settings: &Settings, fps: u32) {
         let parts = soft::parts(fps);
         let passes = ((settings.iterations + settings.relax_iterations) / (2 * parts)).max(1);
+        let passes = if self.stiff.mixed { 2 * passes } else { passes };
         // Gravity's gain is added in parts.
         self.take_gains(parts);
         self.bounce(fps, parts);
@@ -69,6 +74,9 @@ impl Stepper {
                 self.path.solve_soft(self.batches.as_mut_slice(), &self.soft.softness, &mut self.velocities);
                 self.after_pass(Pass::Biased);
             }
+            if self.stiff.mixed {
+                self.hold_at_walls();
+            }
             for (moving, velocity) in self.moving.iter_mut().zip(&self.velocities) {
                 let (sum, v) = (moving.get(), velocity.get());
                 *moving = Velocity::new([0, 1].map(|x| sum[x].wrapping_add(v[x])));
@@ -82,6 +90,21 @@ impl Stepper {
         for moving in &mut self.moving {
             *moving = Velocity::new(moving.get().map(|sum| (sum + parts / 2).div_euclid(parts)));
         }
+    }
+
+    /// Solves the contacts with immovable bodies once more, so that a heavy body that hits a light one enters it rather than the wall
+    /// behind it.
+    #[cold]
+    fn hold_at_walls(&mut self) {
+        for batch in self.batches.as_mut_slice() {
+            for lane in 0..LANES {
+                let share = batch.share_a[lane];
+                if (share == 0 || share == UNIT) && batch.biased[lane] != NO_LIMIT {
+                    batch.solve_stiff(lane, true, false, &mut self.velocities);
+                }
+            }
+        }
+        hold(&self.locked, &mut self.velocities);
     }
 
     /// Takes back the gain of gravity and forces in this frame, except for the part of the first sub-step.

@@ -8,6 +8,7 @@ use crate::contact::cache::RestingContact;
 use crate::math::num::FPS_MAX;
 use crate::motion::movers::{Movement, Walls};
 use crate::motion::rates::{self, PerFrame};
+use crate::solve::soft;
 use crate::step::contact_phase::{ContactPhase, Scene};
 use crate::step::stepper::Stepper;
 use crate::step::workers::{SameThread, Workers};
@@ -62,6 +63,11 @@ impl World {
             body.friction_remainder = rates::rescale_remainder(body.friction_remainder, old, fps);
         }
         self.clock_remainder = rates::rescale_remainder(self.clock_remainder, old, fps);
+        if self.settings.gravity != [0, 0] {
+            // A load gives its contacts an impulse in each sub-step, the less the shorter it is.
+            let [from, to] = [old, fps].map(|fps| fps * soft::parts(fps));
+            self.contacts.scale_impulses(from, to);
+        }
     }
 
     /// Length of this frame in milliseconds. The remainder counts later, so the sum is exact.
