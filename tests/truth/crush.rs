@@ -36,7 +36,7 @@ impl Gate {
 
     /// One frame: the gate closes at 1 unit/s, waits, and opens.
     fn step(&mut self, frame: u32, fps: u32) {
-        let x = position(&self.world, self.gate)[0] * 1_000 >> 16;
+        let x = (position(&self.world, self.gate)[0] * 1_000) >> 16;
         let opens = frame >= TIMES[0] * fps;
         let speed = match opens {
             true if x < 9_000 => 1_000,
