@@ -23,7 +23,9 @@ pub(crate) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, seat: 
         let ([left, right], _) = columns(ui, rect, [COLUMNS[0].min(rect.w * 0.42), COLUMNS[2]]);
         let right = Rect { w: rect.right() - right.x, ..right };
         turns(pen, left, seat);
-        players(pen, right, seat);
+        // The column may be wider than what is left of the panel.
+        let room = (rect.x + rect.w - right.x).min(right.w);
+        players(pen, Rect { w: room, ..right }, seat);
         return;
     }
     let (columns, graph) = columns(ui, rect, COLUMNS);
