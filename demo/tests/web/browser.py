@@ -168,6 +168,17 @@ class Browser:
                 pass
         raise Failed(f"'{what}' did not happen; errors: {self.errors[-3:]}; last notes: {[n['event'] for n in self.notes[-8:]]}")
 
+    def settled(self, what, act, test):
+        """Does it, until the camera before and the one that has come to rest afterwards pass the test. Gives the latter."""
+        for _ in range(4):
+            before = self.last("camera")["value"]
+            act()
+            time.sleep(4)
+            now = self.last("camera")["value"]
+            if test(before, now):
+                return now
+        raise Failed(f"not {what}: {before}, then {now}")
+
     def place(self, name, across=50, down=50):
         """A point of a widget, in percent of its width and height."""
         places = self.last("places")["places"]

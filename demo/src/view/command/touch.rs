@@ -3,6 +3,7 @@
 
 use macroquad::input::{Touch, TouchPhase, touches};
 use macroquad::math::{Rect, Vec2};
+use macroquad::window::screen_dpi_scale;
 
 use crate::view::paint::camera::Camera;
 
@@ -36,7 +37,8 @@ impl Touches {
             .into_iter()
             .filter(|touch| !matches!(touch.phase, TouchPhase::Ended | TouchPhase::Cancelled))
             .collect();
-        let places: Vec<Vec2> = fingers.iter().map(|touch| touch.position).collect();
+        // The window library gives pixels of the screen. (On a phone, whose pixels are finer, two fingers zoomed about a wrong place.)
+        let places: Vec<Vec2> = fingers.iter().map(|touch| touch.position / screen_dpi_scale()).collect();
         let has_begun = fingers.first().is_some_and(|touch| touch.phase == TouchPhase::Started);
         self.follow(&places, has_begun, camera, under, seconds)
     }
