@@ -41,7 +41,8 @@ const ALARM: i32 = 22 * UNIT;
 const ALARM_PART: u32 = 8;
 
 /// Precision to which a bot sees an enemy's position, raw: a bot that followed every step of the enemy would need new routes all the time.
-const ROUGH: i32 = 4 * UNIT;
+/// Half of it is odd, so that what it sees is the middle of a cell of the ground, and two bots that face each other see the same.
+const ROUGH: i32 = 6 * UNIT;
 
 /// Beyond the radius of its formation (raw), a unit is a straggler.
 const LOOSE: i32 = 9 * UNIT;
@@ -83,8 +84,10 @@ pub(crate) fn order(game: &Game, player: PlayerId, turn: Turn) -> Option<Order> 
 
 /// The order that a bot gives at the start of a turn, if any.
 pub(crate) fn order_at(level: Level, game: &Game, player: PlayerId, turn: Turn) -> Option<Order> {
+    // Every match takes another course, and bots do not give all of their orders in the same turn.
+    let delay = dice(game.setup().seed, player.0, Turn(u32::MAX)).between(0, 31);
+    let clock = turn.0 + delay.unsigned_abs();
     let player = player.0;
-    let clock = turn.0 + u32::from(player);
     if !clock.is_multiple_of(level.turns_per_order()) {
         return None;
     }
@@ -244,7 +247,7 @@ mod tests {
     use testudo_lockstep::Simulation;
 
     use super::*;
-    use crate::game::Setup;
+    use crate::game::{MAP_NAMES, Map, Setup};
 
     #[test]
     fn bots_depend_on_nothing_but_state_seed_player_and_turn() {
@@ -298,6 +301,18 @@ mod tests {
         let winner = game.result().expect("nobody has won after a quarter of an hour");
         assert!(turn > 300, "over after {turn} turns of 0.2 s");
         assert!(game.building_looks().all(|building| u32::from(building.army) == winner));
+    }
+
+    /// `demo/tests/tournament.sh` plays more of them, with 200 units.
+    #[test]
+    fn bots_on_every_map_fight_to_an_end() {
+        for (seed, name) in (0..6).zip(MAP_NAMES.into_iter().cycle()) {
+            let setup = Setup { players: 2, units: 40, seed, map: Map::named(name) };
+            let (game, turn) = play(setup, [Some(Level::Normal); 2], FIFTEEN_MINUTES);
+            let scores = [game.score(0), game.score(1)];
+            assert!(game.result().is_some(), "{name}, seed {seed}: nobody has won, {scores:?}");
+            assert!(turn > 450, "{name}, seed {seed}: over after {turn} turns of 0.2 s");
+        }
     }
 
     #[test]

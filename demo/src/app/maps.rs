@@ -2,40 +2,36 @@
 //!
 //! [`Setup`]: crate::game::Setup
 
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use crate::game::{MAP_NAMES, MAP_TEXTS, Map, MapError};
-
-/// The built-in maps, in the order of [`MAP_NAMES`].
-static OWN: LazyLock<[Map; MAP_NAMES.len()]> = LazyLock::new(|| {
-    MAP_TEXTS.map(|text| match Map::parse(text) {
-        Ok(map) => map,
-        Err(error) => unreachable!("a built-in map: {error}"),
-    })
-});
+use crate::game::{MAP_NAMES, Map, MapError};
 
 /// Maps from files and replays.
 static KEPT: Mutex<Vec<&'static Map>> = Mutex::new(Vec::new());
 
 /// One of [`MAP_NAMES`].
 pub(crate) fn named(name: &str) -> Option<&'static Map> {
-    MAP_NAMES.iter().position(|known| *known == name).and_then(numbered)
+    Map::named(name)
 }
 
 /// Number `number` of the built-in maps.
 pub(crate) fn numbered(number: usize) -> Option<&'static Map> {
-    OWN.get(number)
+    Map::numbered(number)
+}
+
+fn own() -> impl Iterator<Item = &'static Map> {
+    (0..MAP_NAMES.len()).filter_map(Map::numbered)
 }
 
 /// The index of a map in [`MAP_NAMES`], if it is built in.
 pub(crate) fn number_of(map: &Map) -> Option<usize> {
-    OWN.iter().position(|own| own.hash == map.hash)
+    own().position(|own| own.hash == map.hash)
 }
 
 /// The map with this hash, if it is built in or was read before.
 pub(crate) fn with_hash(hash: u64) -> Option<&'static Map> {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    OWN.iter().chain(kept.iter().copied()).find(|map| map.hash == hash)
+    own().chain(kept.iter().copied()).find(|map| map.hash == hash)
 }
 
 /// Reads a map and stores it, unless the same map was read before.
@@ -45,7 +41,7 @@ pub(crate) fn with_hash(hash: u64) -> Option<&'static Map> {
 pub(crate) fn keep(text: &str) -> Result<&'static Map, MapError> {
     let map = Map::parse(text)?;
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = OWN.iter().chain(kept.iter().copied()).find(|known| known.text == map.text);
+    let known = own().chain(kept.iter().copied()).find(|known| known.text == map.text);
     Ok(known.unwrap_or_else(|| {
         let map: &'static Map = Box::leak(Box::new(map));
         kept.push(map);

@@ -14,7 +14,7 @@ pub(crate) struct Army {
     pub(crate) reserve: u32,
     /// Its player gives no more orders.
     pub(crate) is_gone: bool,
-    /// Its last keep has fallen.
+    /// Its last keep has fallen, or it has neither units nor recruits.
     pub(crate) is_defeated: bool,
     /// Middle of the formation in which recruits gather.
     pub(crate) rally: Point,
@@ -50,9 +50,9 @@ const DRAW: u32 = u32::MAX;
 /// How a match ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MatchResult {
-    /// The only army that still has a keep.
+    /// The only army that is not defeated.
     Winner(u8),
-    /// The last keeps fell in the same frame.
+    /// The last armies were defeated in the same frame.
     Draw,
 }
 

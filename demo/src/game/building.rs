@@ -18,12 +18,13 @@ pub(crate) enum BuildingKind {
 }
 
 impl BuildingKind {
-    /// Hit points in an army of `units`: a few raiders do no harm, and a whole army needs some seconds.
+    /// Hit points in an army of `units`: a few raiders do no harm, and a whole army needs one minute for a keep and half of one for a
+    /// barracks. So a lost battle is not yet a lost match, and matches take five to ten minutes.
     pub(crate) fn hit_points(self, units: u32) -> i32 {
         let units = units as i32;
         match self {
-            Self::Keep => 6_000 + 180 * units,
-            Self::Barracks => 2_400 + 70 * units,
+            Self::Keep => 15_000 + 480 * units,
+            Self::Barracks => 5_000 + 145 * units,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The one walk over the game's state, which hashes, saves, restores, compares and corrupts it number by number.
 //!
 //! Each structure is destructured without `..`, so that a new field does not compile until it is shown here or explicitly left out.
+//! The walk over the units runs in every frame; inlined, it is a list of stores.
 
 use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_physics::{BodyId, Rate};
@@ -162,7 +163,10 @@ impl Unit {
         v.number("holds", holds)?;
         let mut length = errands.len() as u8;
         v.number_in("errands", &mut length, 0..=ERRANDS_MAX as i64)?;
-        errands.resize(length.into(), Errand { deed: Deed::March, place: Point::ZERO, goal: Point::ZERO });
+        if errands.len() != usize::from(length) {
+            let none = Errand { deed: Deed::March, place: Point::ZERO, goal: Point::ZERO };
+            errands.resize(length.into(), none);
+        }
         for errand in errands {
             visit_errand(errand, v, limits)?;
         }
@@ -171,6 +175,7 @@ impl Unit {
 }
 
 /// `name` is the name of the number that says whether there is a body.
+#[inline(always)]
 fn visit_body<V: Visit>(body: &mut Option<BodyId>, v: &mut V, name: &'static str) -> Result<(), StateError> {
     let mut is_there = body.is_some();
     v.number(name, &mut is_there)?;
@@ -185,6 +190,7 @@ fn visit_body<V: Visit>(body: &mut Option<BodyId>, v: &mut V, name: &'static str
 }
 
 /// The task's kind, then the fields of this kind.
+#[inline(always)]
 fn visit_task<V: Visit>(task: &mut Task, v: &mut V, limits: Limits) -> Result<(), StateError> {
     const NOWHERE: Way = Way { place: Point::ZERO, route: None };
     let (mut kind, mut to, mut back, mut foe) = match *task {
@@ -237,12 +243,14 @@ fn visit_errand<V: Visit>(errand: &mut Errand, v: &mut V, limits: Limits) -> Res
     Ok(())
 }
 
+#[inline(always)]
 fn visit_point<V: Visit>(point: &mut Point, v: &mut V, names: [&'static str; 2]) -> Result<(), StateError> {
     v.number_in(names[0], &mut point.x, Point::RANGE)?;
     v.number_in(names[1], &mut point.y, Point::RANGE)
 }
 
 /// Names of the kind (0 nobody, 1 unit, 2 building) and of the number.
+#[inline(always)]
 fn visit_foe<V: Visit>(
     foe: &mut Option<Foe>,
     v: &mut V,

@@ -11,7 +11,7 @@ const LOOK_EVERY: u32 = 8;
 const CHARGE_AFTER_MS: u16 = 1_500;
 
 impl Game {
-    /// Notes the positions of the living units.
+    /// Notes the positions and velocities of the living units.
     pub(super) fn survey(&mut self) {
         let scratch = &mut self.scratch;
         scratch.grid.clear();
@@ -19,6 +19,7 @@ impl Game {
             let Some(body) = unit.body.and_then(|id| self.world.body(id)) else { continue };
             let place = Point::from_vec2(body.position());
             scratch.places[number as usize] = place;
+            scratch.velocities[number as usize] = Point::from_vec2(body.velocity());
             scratch.grid.add(number, unit.army, place);
         }
         scratch.grid.settle();
@@ -127,7 +128,7 @@ impl Game {
         }
     }
 
-    /// Removes fallen units and buildings from the world. An army whose last keep has fallen is removed with it.
+    /// Removes fallen units and buildings from the world, and armies that are defeated now.
     pub(super) fn bury(&mut self) {
         let mut fallen = core::mem::take(&mut self.scratch.fallen);
         fallen.sort_unstable();
@@ -137,11 +138,8 @@ impl Game {
                 Foe::Building(number) => self.raze(number),
             }
         }
-        if fallen.iter().any(|foe| matches!(foe, Foe::Building(_))) {
-            self.disband_the_defeated();
-            self.survey_ground();
-        }
         if !fallen.is_empty() {
+            self.disband_the_defeated();
             self.forget_the_fallen();
         }
         fallen.clear();
@@ -166,14 +164,18 @@ impl Game {
         let Some(body) = building.body.take() else { return };
         let removed = self.world.remove_body(body);
         debug_assert!(removed.is_ok(), "building {number} had no body: {removed:?}");
+        self.survey_ground();
     }
 
-    /// Armies without a keep are defeated: their barracks fall, and their units leave the field.
+    /// Armies without a keep, and armies with neither units nor recruits, are defeated: their buildings fall, and their units leave the
+    /// field.
     fn disband_the_defeated(&mut self) {
         for army in 0..self.setup.players {
             let has_keep = self.buildings.iter().any(|building| building.is_keep_of(army));
+            let is_spent = self.armies[usize::from(army)].reserve == 0
+                && self.numbers_of(army).all(|unit| !self.units[unit as usize].is_alive());
             let state = &mut self.armies[usize::from(army)];
-            if has_keep || state.is_defeated {
+            if state.is_defeated || has_keep && !is_spent {
                 continue;
             }
             state.is_defeated = true;
@@ -182,8 +184,7 @@ impl Game {
                     self.raze(number);
                 }
             }
-            let first = u32::from(army) * self.setup.units;
-            for number in first..first + self.setup.units {
+            for number in self.numbers_of(army) {
                 self.bury_unit(number, false);
             }
         }

@@ -65,8 +65,9 @@ impl Game {
             Command::Attack(place) => {
                 self.send(army, &chosen, Shape::Square(place.point()), Deed::Attack, order.is_queued);
             }
-            Command::Line { from, to } => {
-                self.send(army, &chosen, Shape::Line(from.point(), to.point()), Deed::March, order.is_queued);
+            Command::Line { from, to, attacks } => {
+                let deed = if attacks { Deed::Attack } else { Deed::March };
+                self.send(army, &chosen, Shape::Line(from.point(), to.point()), deed, order.is_queued);
             }
             Command::Stand(holds) => {
                 for &unit in &chosen {
@@ -161,7 +162,8 @@ impl Game {
     /// None if the unit can walk straight to its place; else the route to `goal`, which is near the place.
     pub(super) fn route_for(&mut self, unit: u32, place: Point, goal: Point) -> Option<RouteId> {
         let from = self.place_of(unit)?;
-        if self.terrain.sees_evenly(self.terrain.cell(from), self.terrain.cell(place)) {
+        let path = [self.terrain.cell(from), self.terrain.cell(place)];
+        if self.scratch.straights.get(unit, path, |from, to| self.terrain.sees_evenly(from, to)) {
             return None;
         }
         self.routes.to(goal, self.standing(), &self.terrain)

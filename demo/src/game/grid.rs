@@ -1,10 +1,15 @@
 //! Finds nearby units: a uniform grid of the living units, filled again in every frame.
 
 use crate::game::point::{Point, squared};
-use crate::game::setup::ARMIES_MAX;
 
 /// Side of a cell: 4 units, 2^18 raw.
 const CELL_SHIFT: u32 = 18;
+
+/// Side of a block of cells: 16 units, 2^20 raw. Queries up to this radius ask the blocks first.
+const BLOCK_SHIFT: u32 = 20;
+
+/// A block is 2^shift cells wide.
+const BLOCK_CELLS_SHIFT: u32 = BLOCK_SHIFT - CELL_SHIFT;
 
 /// One unit in the grid.
 #[derive(Clone, Copy, Debug)]
@@ -14,25 +19,39 @@ struct Resident {
     army: u8,
 }
 
-/// The layout of the cells.
+/// The layout of cells or of blocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     /// Half extents of the field, raw.
     half: Point,
+    /// Cells are 2^shift raw wide.
+    shift: u32,
     columns: i32,
     rows: i32,
 }
 
 impl Extent {
+    fn new(half: Point, shift: u32) -> Self {
+        let [columns, rows] = [half.x, half.y].map(|half| ((2 * i64::from(half)) >> shift) as i32 + 1);
+        Self { half, shift, columns, rows }
+    }
+
+    fn cells(&self) -> usize {
+        self.columns as usize * self.rows as usize
+    }
+
     /// Column and row of the cell at a position.
+    #[inline(always)]
     fn coordinates(&self, place: Point) -> (i32, i32) {
         let part = |part: i32, half: i32, cells: i32| {
-            let cell = (i64::from(part) + i64::from(half)) >> CELL_SHIFT;
-            cell.clamp(0, i64::from(cells) - 1) as i32
+            // At most 2^31 - 1: a field is at most 2^31 wide, without its last raw unit.
+            let cell = part.max(-half).min(half).saturating_add(half) >> self.shift;
+            cell.min(cells - 1)
         };
         (part(place.x, self.half.x, self.columns), part(place.y, self.half.y, self.rows))
     }
 
+    #[inline(always)]
     fn cell(&self, place: Point) -> usize {
         let (column, row) = self.coordinates(place);
         (row * self.columns + column) as usize
@@ -50,19 +69,27 @@ pub(crate) struct Grid {
     armies: Vec<u16>,
     residents: Vec<Resident>,
     arrivals: Vec<Resident>,
-    /// By army: the corners of the rectangle in which all of its units are.
-    spans: [Option<(Point, Point)>; ARMIES_MAX as usize],
+    /// By arrival.
+    cells: Vec<u32>,
+    blocks: Extent,
+    /// By block of cells, bit `n`: army `n` is in it.
+    in_block: Vec<u16>,
+    /// By block, bit `n`: army `n` is in it or in one of its eight neighbours.
+    near_block: Vec<u16>,
 }
 
 impl Grid {
     /// An empty grid for places within +-`half`.
     pub(crate) fn new(half: Point) -> Self {
-        let [columns, rows] = [half.x, half.y].map(|half| ((2 * i64::from(half)) >> CELL_SHIFT) as i32 + 1);
-        let cells = columns as usize * rows as usize;
+        let extent = Extent::new(half, CELL_SHIFT);
+        let blocks = Extent::new(half, BLOCK_SHIFT);
         Self {
-            extent: Extent { half, columns, rows },
-            starts: vec![0; cells + 1],
-            armies: vec![0; cells],
+            extent,
+            starts: vec![0; extent.cells() + 1],
+            armies: vec![0; extent.cells()],
+            blocks,
+            in_block: vec![0; blocks.cells()],
+            near_block: vec![0; blocks.cells()],
             ..Self::default()
         }
     }
@@ -70,61 +97,83 @@ impl Grid {
     /// Empties the grid for a new frame.
     pub(crate) fn clear(&mut self) {
         self.arrivals.clear();
-        self.spans.fill(None);
+        self.cells.clear();
     }
 
     /// Adds a unit; units come in ascending order.
     pub(crate) fn add(&mut self, unit: u32, army: u8, place: Point) {
         self.arrivals.push(Resident { place, unit, army });
-        let (low, high) = self.spans[usize::from(army)].get_or_insert((place, place));
-        *low = Point { x: low.x.min(place.x), y: low.y.min(place.y) };
-        *high = Point { x: high.x.max(place.x), y: high.y.max(place.y) };
+        self.cells.push(self.extent.cell(place) as u32);
     }
 
     /// Sorts the units into cells (a stable counting sort).
     pub(crate) fn settle(&mut self) {
-        let Some(&first) = self.arrivals.first() else {
-            self.starts.fill(0);
-            self.armies.fill(0);
-            self.residents.clear();
-            return;
-        };
         self.starts.fill(0);
         self.armies.fill(0);
-        for resident in &self.arrivals {
-            let cell = self.extent.cell(resident.place);
-            self.starts[cell] += 1;
-            self.armies[cell] |= 1 << resident.army;
+        self.residents.clear();
+        for (&cell, resident) in self.cells.iter().zip(&self.arrivals) {
+            self.starts[cell as usize] += 1;
+            self.armies[cell as usize] |= 1 << resident.army;
         }
+        self.settle_blocks();
+        let Some(&first) = self.arrivals.first() else { return };
         // Ends of the cells; filling from the back turns them into starts.
         let mut sum = 0;
         for start in &mut self.starts {
             sum += *start;
             *start = sum;
         }
-        self.residents.clear();
         self.residents.resize(self.arrivals.len(), first);
-        for resident in self.arrivals.iter().rev() {
-            let start = &mut self.starts[self.extent.cell(resident.place)];
+        for (&cell, resident) in self.cells.iter().zip(&self.arrivals).rev() {
+            let start = &mut self.starts[cell as usize];
             *start -= 1;
             self.residents[*start as usize] = *resident;
         }
     }
 
-    /// Whether a unit of another army is within `radius` (raw, at most 2^30). Where all are far away, that costs nothing.
+    /// Which armies are in each block and around it, from the cells.
+    fn settle_blocks(&mut self) {
+        self.in_block.fill(0);
+        self.near_block.fill(0);
+        let columns = self.extent.columns as usize;
+        let [block_columns, block_rows] = [self.blocks.columns, self.blocks.rows].map(|count| count as usize);
+        for (row, cells) in self.armies.chunks_exact(columns).enumerate() {
+            let first = (row >> BLOCK_CELLS_SHIFT) * block_columns;
+            for (column, armies) in cells.iter().enumerate() {
+                self.in_block[first + (column >> BLOCK_CELLS_SHIFT)] |= armies;
+            }
+        }
+        for (row, blocks) in self.in_block.chunks_exact(block_columns).enumerate() {
+            for (column, &armies) in blocks.iter().enumerate().filter(|(_, armies)| **armies != 0) {
+                for y in row.saturating_sub(1)..=(row + 1).min(block_rows - 1) {
+                    for x in column.saturating_sub(1)..=(column + 1).min(block_columns - 1) {
+                        self.near_block[y * block_columns + x] |= armies;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a unit of another army is within `radius` (raw, at most 2^30). Where all are far away, that costs little.
     pub(crate) fn is_enemy_within(&self, from: Point, army: u8, radius: i32) -> bool {
-        let is_near = |(low, high): &(Point, Point)| {
-            let nearest = Point { x: from.x.clamp(low.x, high.x), y: from.y.clamp(low.y, high.y) };
-            from.distance_squared(nearest) <= squared(radius)
-        };
-        let others = (0..).zip(&self.spans).filter(|(other, _)| *other != army);
-        others.filter_map(|(_, span)| span.as_ref()).any(is_near)
-            && self.nearest_enemy(from, army, radius).is_some()
+        let others = !(1_u16 << army);
+        let low = self.blocks.coordinates(from.offset(-radius, -radius));
+        let high = self.blocks.coordinates(from.offset(radius, radius));
+        let is_near = (low.1..=high.1).any(|y| {
+            let row = (y * self.blocks.columns) as usize;
+            self.in_block[row + low.0 as usize..=row + high.0 as usize]
+                .iter()
+                .any(|armies| armies & others != 0)
+        });
+        is_near && self.nearest_enemy(from, army, radius).is_some()
     }
 
     /// The nearest unit of another army within `radius` (raw, at most 2^30); of equally near ones the one with the lowest number.
     pub(crate) fn nearest_enemy(&self, from: Point, army: u8, radius: i32) -> Option<u32> {
         let others = !(1_u16 << army);
+        if radius <= 1 << BLOCK_SHIFT && self.near_block[self.blocks.cell(from)] & others == 0 {
+            return None;
+        }
         let Extent { columns, rows, .. } = self.extent;
         let (column, row) = self.extent.coordinates(from);
         let mut best: Option<(u64, u32)> = None;

@@ -178,7 +178,7 @@ impl Game {
     }
 
     /// Numbers of an army's units, alive or not; none for an army that does not exist.
-    fn numbers_of(&self, army: u8) -> core::ops::Range<u32> {
+    pub(super) fn numbers_of(&self, army: u8) -> core::ops::Range<u32> {
         if army >= self.setup.players {
             return 0..0;
         }

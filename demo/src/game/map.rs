@@ -1,6 +1,7 @@
 //! Hand-made maps: a text file of characters, and the three maps that come with the program. `docs/maps.md` describes the format.
 
 use core::fmt;
+use std::sync::LazyLock;
 
 use testudo_physics::hash_bytes;
 
@@ -101,23 +102,29 @@ pub(crate) enum MapError {
 pub(crate) const MAP_NAMES: [&str; 3] = ["ford", "pass", "lakes"];
 
 /// The contents of their files.
-pub(crate) const MAP_TEXTS: [&str; MAP_NAMES.len()] = [
+const MAP_TEXTS: [&str; MAP_NAMES.len()] = [
     include_str!("../../maps/ford.txt"),
     include_str!("../../maps/pass.txt"),
     include_str!("../../maps/lakes.txt"),
 ];
 
+/// The built-in maps, in the order of [`MAP_NAMES`].
+static OWN: LazyLock<[Map; MAP_NAMES.len()]> = LazyLock::new(|| {
+    MAP_TEXTS.map(|text| match Map::parse(text) {
+        Ok(map) => map,
+        Err(error) => unreachable!("a built-in map: {error}"),
+    })
+});
+
 impl Map {
-    /// One of [`MAP_NAMES`], for tests.
-    #[cfg(test)]
+    /// One of [`MAP_NAMES`].
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         Self::numbered(MAP_NAMES.iter().position(|known| *known == name)?)
     }
 
-    /// Number `number` of the built-in maps, for tests.
-    #[cfg(test)]
+    /// Number `number` of the built-in maps.
     pub(crate) fn numbered(number: usize) -> Option<&'static Self> {
-        MAP_TEXTS.get(number).map(|text| &*Box::leak(Box::new(Self::parse(text).unwrap())))
+        OWN.get(number)
     }
 
     /// # Errors

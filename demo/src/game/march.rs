@@ -9,11 +9,8 @@ use crate::game::unit::{Task, Unit, Way};
 /// Raw units/s^2 per axis: full speed within two frames of 1/20 s, and weak enough to be pushed.
 const ACCELERATION: i32 = 40 * UNIT;
 
-/// Braking of units without a drive: raw units/s^2.
-pub(super) const GROUND_FRICTION: i32 = 8 * UNIT;
-
-/// A unit that wants to stand and is slower than this (raw units/s) is left to ground friction.
-const SLOW: i32 = UNIT / 2;
+/// A unit that wants to stand and is slower than this (raw units/s) is left alone: the physics puts it to sleep.
+const SLOW: i32 = UNIT / 16;
 
 /// Distance from the goal (raw) at which a unit has arrived.
 const ARRIVAL: i32 = UNIT / 2;
@@ -53,13 +50,12 @@ impl Game {
         for number in 0..self.units.len() as u32 {
             let Some(id) = self.units[number as usize].body else { continue };
             let wanted = self.wanted_velocity(number);
-            let Some(body) = self.world.body(id) else { continue };
-            let now = Point::from_vec2(body.velocity());
+            let now = self.scratch.velocities[number as usize];
             let place = self.scratch.places[number as usize];
             let unit = &mut self.units[number as usize];
             unit.run(now, elapsed_ms);
             unit.note_progress(wanted != Point::ZERO, place, elapsed_ms);
-            let wanted = if self.terrain.is_wooded(self.terrain.cell(place)) {
+            let wanted = if self.terrain.has_woods() && self.terrain.is_wooded(self.terrain.cell(place)) {
                 Point { x: wanted.x / WOOD, y: wanted.y / WOOD }
             } else {
                 wanted
@@ -114,13 +110,15 @@ impl Game {
             return place.towards(self.aim(place, target), stats.speed);
         }
         let Some(way) = task.way() else { return self.back_to_the_post(number, place) };
-        let goal = self.next_place(place, way);
+        let goal = self.next_place(number, place, way);
         let asks = stalled_ms >= SIDESTEP_MS && (self.frame + u64::from(number)).is_multiple_of(ASK_EVERY);
         if asks && !matches!(task, Task::Strike { .. }) {
             self.ask_the_way(number, task);
         }
         let distance = place.distance_squared(way.place);
         let patience = i32::from(stalled_ms / CONTENT_MS).min(2);
+        // Behind a wall it tries longer.
+        let patience = if patience == 1 && !self.sees(number, place, way.place) { 0 } else { patience };
         let is_almost_there = stalled_ms >= SIDESTEP_MS && distance <= squared(3 * ARRIVAL);
         let is_content = is_almost_there || patience > 0 && distance <= squared(CONTENT_WITHIN * patience);
         if goal != way.place && !is_content {
@@ -140,9 +138,18 @@ impl Game {
     /// A unit has come to its place, or accepts a position nearby.
     fn arrive(&mut self, number: u32, place: Point, is_content: bool) {
         let unit = &mut self.units[number as usize];
-        let post = unit.task.way().map_or(place, |way| way.place);
+        let to = unit.task.way().map_or(place, |way| way.place);
+        let post = match is_content {
+            false => to,
+            // Somebody is in the way back to its post. It will try again, but not for ever: each time it gives up a quarter of the distance.
+            true if to == unit.post => {
+                let quarter = |from: i32, to: i32| from + (to - from) / 4;
+                Point { x: quarter(to.x, place.x), y: quarter(to.y, place.y) }
+            }
+            true => place,
+        };
         match unit.task.arrived() {
-            Task::Hold => self.done(number, if is_content { place } else { post }),
+            Task::Hold => self.done(number, post),
             task => unit.task = task,
         }
     }
@@ -171,14 +178,17 @@ impl Game {
 
     /// The end of a unit's present straight leg: a bend of its route, or its own destination if that is in sight or the route is not yet
     /// known.
-    fn next_place(&mut self, place: Point, way: &Way) -> Point {
+    fn next_place(&mut self, number: u32, place: Point, way: &Way) -> Point {
         let Some(id) = way.route else { return way.place };
         let Some(route) = self.routes.get(id) else { return way.place };
         match route.next(place) {
             Some(bend) if bend != route.goal() => bend,
             Some(goal) => {
-                let own = self.terrain.cell(way.place);
-                if self.terrain.sees(self.terrain.cell(place), own) { way.place } else { goal }
+                if self.sees(number, place, way.place) {
+                    way.place
+                } else {
+                    goal
+                }
             }
             None => {
                 self.routes.want(id);
@@ -187,14 +197,25 @@ impl Game {
         }
     }
 
+    /// Whether a unit sees its destination from its present position.
+    fn sees(&mut self, number: u32, place: Point, to: Point) -> bool {
+        let path = [self.terrain.cell(place), self.terrain.cell(to)];
+        self.scratch.sights.get(number, path, |from, to| self.terrain.sees(from, to))
+    }
+
     /// A unit that makes no progress at all may hang at an edge beside its path, or push a boulder against a wall. First it goes to the
     /// middle of its cell, from where the path is free as far as routes know; if that does not help, to one side and to the other.
-    fn off_the_wall(&self, number: u32, wanted: Point) -> Point {
-        let Unit { stalled_ms, kind, task, .. } = self.units[number as usize];
+    fn off_the_wall(&mut self, number: u32, wanted: Point) -> Point {
+        let Unit { stalled_ms, kind, ref task, .. } = self.units[number as usize];
+        if stalled_ms < SIDESTEP_MS || wanted == Point::ZERO {
+            return wanted;
+        }
         let place = self.scratch.places[number as usize];
-        // Near its own destination, it will settle for the place that it has.
-        let is_near = |way: &Way| way.place.distance_squared(place) <= squared(CONTENT_WITHIN);
-        if wanted == Point::ZERO || task.way().is_some_and(is_near) {
+        // Near its own destination and in sight of it, it will settle for the place that it has.
+        if let Some(&way) = task.way()
+            && way.place.distance_squared(place) <= squared(CONTENT_WITHIN)
+            && self.sees(number, place, way.place)
+        {
             return wanted;
         }
         let side = if number.is_multiple_of(2) { 1 } else { -1 };

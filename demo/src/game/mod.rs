@@ -1,8 +1,8 @@
 //! The battle: a deterministic simulation in integers. It does not draw, reads no clock and does not know the network.
 //!
 //! Armies of discs march, push and fight on a field with rocks, walls and boulders. Recruits from the army's keep and barracks replace
-//! fallen units, as long as these buildings stand and the reserve lasts. An army whose last keep falls is defeated; the last army with a
-//! keep wins. Everything follows from the [`Setup`] and the players' [`Order`]s.
+//! fallen units, as long as these buildings stand and the reserve lasts. An army whose last keep falls is defeated, and so is an
+//! army without units and recruits; the last army wins. Everything follows from the [`Setup`] and the players' [`Order`]s.
 
 mod army;
 mod building;
@@ -24,11 +24,16 @@ mod rock;
 mod route;
 mod routes;
 mod setup;
+mod sights;
 mod terrain;
 mod unit;
 
 #[cfg(test)]
 mod errands;
+#[cfg(test)]
+mod formations;
+#[cfg(test)]
+mod sieges;
 #[cfg(test)]
 mod tests;
 
@@ -45,11 +50,12 @@ use field::Field;
 use grid::Grid;
 use kind::Kind;
 pub(crate) use look::{BuildingLook, Scenery, UnitLook};
-pub(crate) use map::{MAP_BYTES_MAX, MAP_NAMES, MAP_TEXTS, Map, MapError};
+pub(crate) use map::{MAP_BYTES_MAX, MAP_NAMES, Map, MapError};
 pub(crate) use order::{Area, Command, Order, Place, RANGES_MAX, Ranges, Selection};
 pub(crate) use point::{Point, UNIT, squared};
 use routes::Routes;
 pub(crate) use setup::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
+use sights::Sights;
 use terrain::Terrain;
 pub(crate) use unit::Foe;
 use unit::Unit;
@@ -63,6 +69,10 @@ pub(crate) const ARCHERS: u8 = 3;
 
 /// Recruits that an army can train during a match, per unit that it starts with.
 const RESERVE_PER_UNIT: u32 = 4;
+
+/// The world's margin, raw: less than the gaps in a formation, and more than a unit walks in a frame of 1/20 s, so that no pair of walking
+/// units has to be tested along its path.
+const MARGIN: i32 = UNIT * 23 / 100;
 
 /// User value of bodies that are not units.
 const NO_UNIT: u64 = u64::MAX;
@@ -92,11 +102,16 @@ pub(crate) struct Game {
 }
 
 /// Buffers of one frame.
-// not state: overwritten in every frame before they are read
+// not state: overwritten in every frame before they are read, or a function of the terrain
 #[derive(Clone)]
 struct Scratch {
     /// By unit number; only those of living units are valid.
     places: Vec<Point>,
+    velocities: Vec<Point>,
+    /// Whether units see their destinations on the present terrain, and ...
+    sights: Sights,
+    /// ... whether they need no route.
+    straights: Sights,
     grid: Grid,
     fallen: Vec<Foe>,
     chosen: Vec<u32>,
@@ -119,7 +134,7 @@ impl Game {
         let bounds = Aabb { min: Point { x: -corner.x, y: -corner.y }.to_vec2(), max: corner.to_vec2() };
         let count = u32::from(setup.players) * setup.units;
         let mut game = Self {
-            world: World::new(WorldDef::new().bounds(bounds).seed(setup.seed))?,
+            world: World::new(WorldDef::new().bounds(bounds).margin(march::raw(MARGIN)).seed(setup.seed))?,
             frame: 0,
             dice: Dice::new(setup.seed),
             clock: Rate::new(1_000),
@@ -140,6 +155,9 @@ impl Game {
             checksum: 0,
             scratch: Scratch {
                 places: vec![Point::ZERO; count as usize],
+                velocities: vec![Point::ZERO; count as usize],
+                sights: Sights::new(count),
+                straights: Sights::new(count),
                 grid: Grid::new(field.half),
                 fallen: Vec::new(),
                 chosen: Vec::new(),
@@ -172,6 +190,8 @@ impl Game {
     /// Updates the walkable ground after a building was added or has fallen.
     fn survey_ground(&mut self) {
         self.terrain = ground(&self.field, &self.buildings, self.standing());
+        self.scratch.sights.forget();
+        self.scratch.straights.forget();
     }
 
     /// Position of a living unit.

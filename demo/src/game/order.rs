@@ -72,8 +72,9 @@ pub(crate) enum Command {
     Strike(Foe),
     /// Recruits of the army gather there from now on; the selection is ignored.
     Rally(Place),
-    /// Go there without looking around, and line up in ranks. The first rank reaches from here to there; its front is on the left.
-    Line { from: Place, to: Place },
+    /// Go there and line up in ranks. The first rank reaches from here to there; its front is on the left. On the way they attack enemies that
+    /// come in sight, or only strike those within reach.
+    Line { from: Place, to: Place, attacks: bool },
     /// Whether they hold their positions from now on, and strike only enemies within reach.
     Stand(bool),
 }
@@ -157,7 +158,8 @@ impl Order {
             Command::Strike(Foe::Unit(_)) => format!("{whom}: attack one enemy"),
             Command::Strike(Foe::Building(_)) => format!("{whom}: attack a building"),
             Command::Rally(_) => "recruits: gather there".into(),
-            Command::Line { .. } => format!("{whom}: line up there"),
+            Command::Line { attacks: false, .. } => format!("{whom}: line up there"),
+            Command::Line { attacks: true, .. } => format!("{whom}: attack in a line"),
             Command::Stand(true) => format!("{whom}: hold ground"),
             Command::Stand(false) => format!("{whom}: attack who comes near"),
         }
@@ -295,7 +297,7 @@ fn decode_group(input: &mut BitReader<'_>) -> Result<u8, DecodeError> {
 impl Action for Order {
     /// Four bits of command, one for `is_queued`, two of selection, three of count, eight ranges of two numbers of at most 28 bits, two
     /// positions (an enemy's number is shorter).
-    const MAX_BITS: u32 = COMMAND_BITS + 1 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 4 * PLACE_BITS;
+    const MAX_BITS: u32 = COMMAND_BITS + 1 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 4 * PLACE_BITS + 1;
 
     fn encode(&self, out: &mut BitWriter) {
         match self.command {
@@ -324,10 +326,11 @@ impl Action for Order {
                 out.write_bits(6, COMMAND_BITS);
                 place.encode(out);
             }
-            Command::Line { from, to } => {
+            Command::Line { from, to, attacks } => {
                 out.write_bits(7, COMMAND_BITS);
                 from.encode(out);
                 to.encode(out);
+                out.write_bits(u64::from(attacks), 1);
             }
             Command::Stand(holds) => {
                 out.write_bits(8, COMMAND_BITS);
@@ -362,7 +365,11 @@ impl Action for Order {
             4 => Command::Patrol(Place::decode(input)?),
             5 => Command::Strike(decode_foe(input)?),
             6 => Command::Rally(Place::decode(input)?),
-            7 => Command::Line { from: Place::decode(input)?, to: Place::decode(input)? },
+            7 => Command::Line {
+                from: Place::decode(input)?,
+                to: Place::decode(input)?,
+                attacks: input.read_bits(1)? == 1,
+            },
             8 => Command::Stand(input.read_bits(1)? == 1),
             kind => return Err(DecodeError::UnknownKind(kind as u8)),
         };
@@ -415,7 +422,8 @@ mod tests {
             Command::Strike(Foe::Unit(FOES_MAX)),
             Command::Strike(Foe::Building(0)),
             Command::Rally(place),
-            Command::Line { from: place, to: Place::near(corner) },
+            Command::Line { from: place, to: Place::near(corner), attacks: false },
+            Command::Line { from: place, to: Place::near(corner), attacks: true },
             Command::Stand(true),
             Command::Stand(false),
         ];

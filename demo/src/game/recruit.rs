@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
+use testudo_physics::math::isqrt_u64;
 use testudo_physics::{BodyDef, Shape};
 
 use crate::game::building::Building;
 use crate::game::field::{BOULDER_RADIUS, Base, Field};
 use crate::game::kind::{Kind, UNIT_RADIUS};
-use crate::game::march::{GROUND_FRICTION, raw};
+use crate::game::march::raw;
 use crate::game::point::{Point, UNIT};
 use crate::game::rock::Rock;
 use crate::game::setup::{Setup, SetupError};
@@ -21,8 +22,13 @@ const BOULDER_FRICTION: i32 = 4 * UNIT;
 /// Recruits appear within this distance (raw) of their building's front.
 const YARD: i32 = 2 * UNIT;
 
-/// Enemies besiege a building if they are nearer to its walls than the depth of the army's formation plus this (raw).
+/// Enemies besiege a building if they are as near to it as the front of the army's first formation, or this much (raw) farther away.
 const SIEGE: i32 = 14 * UNIT;
+
+/// A besieged building trains in two of five frames: an attack on a base must win against recruits who are at once where they are needed,
+/// and a lost battle must not yet be a lost match.
+const SIEGE_FRAMES: u64 = 5;
+const SIEGE_FRAMES_TRAINED: u64 = 2;
 
 impl Game {
     /// Creates boulders, rocks and buildings.
@@ -65,7 +71,6 @@ impl Game {
         let body = BodyDef::dynamic(Shape::Circle { radius: raw(UNIT_RADIUS) })
             .position(place.to_vec2())
             .mass(raw(stats.mass))
-            .ground_friction(raw(GROUND_FRICTION))
             .user(number.into());
         let body = self.world.create_body(&body)?;
         // Up to a tenth more or less, so that units that started together do not fall together.
@@ -88,10 +93,12 @@ impl Game {
     /// Buildings train; recruits appear in front of them and go to the rally point.
     pub(super) fn train(&mut self, frames_per_second: u32) {
         for number in 0..self.buildings.len() {
-            let is_besieged = self.is_besieged(number);
+            if self.is_besieged(number) && self.frame % SIEGE_FRAMES >= SIEGE_FRAMES_TRAINED {
+                continue;
+            }
             let building = &mut self.buildings[number];
             let army = &mut self.armies[usize::from(building.army)];
-            let is_wanted = building.stands() && army.wants_recruits() && !is_besieged;
+            let is_wanted = building.stands() && army.wants_recruits();
             building.train(is_wanted, frames_per_second);
             while self.buildings[number].take_recruit() {
                 let army = self.buildings[number].army;
@@ -104,10 +111,13 @@ impl Game {
         }
     }
 
-    /// Whether an enemy is near a building, which stops training there.
+    /// Whether an enemy is near a building, which slows training there.
     fn is_besieged(&self, number: usize) -> bool {
         let Building { army, ground, .. } = &self.buildings[number];
-        let reach = ground.half.x + 2 * self.formation_half() + SIEGE;
+        let base = &self.field.bases[usize::from(*army)];
+        // A field is narrower than 2^31, so a root of a distance fits.
+        let to_army = isqrt_u64(ground.centre.distance_squared(base.centre)) as i32;
+        let reach = to_army.saturating_add(self.formation_half() + SIEGE).min(1 << 30);
         self.scratch.grid.is_enemy_within(ground.centre, *army, reach)
     }
 

@@ -41,6 +41,7 @@ pub(crate) struct Route {
 // not state: the result of the search, a pure function of the route's goal, ground and count of cells
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Flow {
+    goal: Cell,
     /// By cell: the farthest cell on the path to the goal that can be reached in a straight line. For a waiting cell, the cell from which
     /// it was reached.
     next: Vec<Cell>,
@@ -61,6 +62,7 @@ impl Route {
     fn begun(goal: Cell, standing: u64, terrain: Terrain) -> Self {
         let cells = terrain.cells() as usize;
         let mut flow = Flow {
+            goal,
             next: vec![UNKNOWN; cells],
             distances: vec![u32::MAX; cells],
             is_settled: vec![false; cells],
@@ -211,10 +213,17 @@ impl Flow {
             let step = if is_diagonal { DIAGONAL } else { STRAIGHT };
             let slow = if terrain.is_wooded(neighbour) { WOOD } else { 1 };
             let distance = self.distance + step * slow;
-            if distance < self.distances[usize::from(neighbour)] {
+            let known = self.distances[usize::from(neighbour)];
+            if distance < known {
                 self.distances[usize::from(neighbour)] = distance;
                 self.next[usize::from(neighbour)] = cell;
                 self.buckets[(distance % BUCKETS) as usize].push(neighbour);
+            } else if distance == known {
+                let other = self.next[usize::from(neighbour)];
+                let rank = |step: Cell| terrain.detour(neighbour, step, self.goal);
+                if rank(cell) < rank(other) {
+                    self.next[usize::from(neighbour)] = cell;
+                }
             }
         }
         true
@@ -308,6 +317,34 @@ mod tests {
                 Route::searched(route.goal, 5, route.taken, route.is_complete, terrain.clone()).unwrap();
             assert_eq!(again, route, "{budget}");
             assert!(Route::searched(route.goal, 5, u32::MAX, route.is_complete, terrain.clone()).is_err());
+        }
+    }
+
+    /// On a map that looks the same after half a turn, so do the paths: no army has a shorter one because of the order of cells.
+    #[test]
+    fn facing_armies_have_the_same_paths() {
+        use crate::game::field::Field;
+        use crate::game::map::{MAP_NAMES, Map};
+        use crate::game::setup::Setup;
+
+        for name in MAP_NAMES {
+            let field = Field::new(&Setup { players: 2, units: 200, seed: 1, map: Map::named(name) });
+            let terrain = Terrain::new(&field, core::iter::empty());
+            let turned = |place: Point| Point { x: -place.x, y: -place.y };
+            for goal in [field.bases[0].centre, Point::from_units(3, -9), Point::from_units(21, 15)] {
+                let [one, two] = [goal, turned(goal)].map(|goal| complete(&terrain, goal, u32::MAX));
+                let mut known = 0;
+                for cell in (0..terrain.cells() as Cell).filter(|cell| !terrain.is_blocked(*cell)) {
+                    let place = terrain.middle(cell);
+                    assert_eq!(
+                        one.next(place),
+                        two.next(turned(place)).map(turned),
+                        "{name}: {place:?} to {goal:?}"
+                    );
+                    known += u32::from(one.next(place).is_some());
+                }
+                assert!(known > 1_000, "{name}: {known} cells");
+            }
         }
     }
 }

@@ -31,6 +31,7 @@ pub(crate) struct Routes {
 
 impl RouteId {
     /// Shows the index of the route, if any.
+    #[inline(always)]
     pub(crate) fn visit<V: Visit>(
         route: &mut Option<Self>,
         v: &mut V,

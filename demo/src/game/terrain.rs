@@ -23,6 +23,9 @@ pub(crate) type Cell = u16;
 pub(crate) struct Terrain {
     /// Half of the field's sides, raw.
     half: Point,
+    /// Half of the sides of all cells together, raw: not less. The middle of the field is the middle of the cells, so they are the same
+    /// for two armies that face each other.
+    span: Point,
     /// Cells are 2^shift raw wide.
     shift: u32,
     columns: i32,
@@ -30,6 +33,7 @@ pub(crate) struct Terrain {
     blocked: Vec<bool>,
     /// Units are slow here.
     wooded: Vec<bool>,
+    has_woods: bool,
 }
 
 impl Terrain {
@@ -37,14 +41,25 @@ impl Terrain {
     pub(crate) fn new(field: &Field, buildings: impl Iterator<Item = Rock>) -> Self {
         let side = 2 * i64::from(field.half.x.max(field.half.y));
         let mut shift = CELL_SHIFT_MIN;
-        while (side >> shift) >= i64::from(COLUMNS_MAX) {
+        let cells = |side: i64, shift: u32| ((side + (1 << shift) - 1) >> shift) as i32;
+        while cells(side, shift) > COLUMNS_MAX {
             shift += 1;
         }
         let [columns, rows] =
-            [field.half.x, field.half.y].map(|half| ((2 * i64::from(half)) >> shift) as i32 + 1);
+            [field.half.x, field.half.y].map(|half| cells(2 * i64::from(half), shift).max(1));
+        // At most 256 cells of 2^22.
+        let span = Point { x: columns << (shift - 1), y: rows << (shift - 1) };
         let free = vec![false; (columns * rows) as usize];
-        let mut terrain =
-            Self { half: field.half, shift, columns, rows, blocked: free.clone(), wooded: free };
+        let mut terrain = Self {
+            half: field.half,
+            span,
+            shift,
+            columns,
+            rows,
+            blocked: free.clone(),
+            wooded: free,
+            has_woods: false,
+        };
         // In large cells, a wall may lie between two middles.
         let margin = UNIT_RADIUS + ((1 << (shift - 1)) - (1 << (CELL_SHIFT_MIN - 1)));
         for rock in field.rocks.iter().chain(&field.waters).copied().chain(buildings) {
@@ -52,6 +67,7 @@ impl Terrain {
         }
         for wood in &field.woods {
             terrain.each_middle(wood, 0, |terrain, cell| terrain.wooded[cell] = true);
+            terrain.has_woods = true;
         }
         terrain
     }
@@ -91,6 +107,10 @@ impl Terrain {
 
     pub(crate) fn is_blocked(&self, cell: Cell) -> bool {
         self.blocked[usize::from(cell)]
+    }
+
+    pub(crate) fn has_woods(&self) -> bool {
+        self.has_woods
     }
 
     pub(crate) fn is_wooded(&self, cell: Cell) -> bool {
@@ -141,6 +161,15 @@ impl Terrain {
         })
     }
 
+    /// Ranks the steps from a cell to its neighbours for equally long paths to `goal`: first the one that leads least aside, of two such
+    /// ones the one on the right. So two armies that face each other choose alike, and none has a shorter path because of cells' numbers.
+    pub(crate) fn detour(&self, cell: Cell, step: Cell, goal: Cell) -> (u32, i32) {
+        let [(x, y), (step_x, step_y), (goal_x, goal_y)] = [cell, step, goal].map(|cell| self.split(cell));
+        // At most 255 cells in each direction.
+        let aside = (goal_x - x) * (step_y - y) - (goal_y - y) * (step_x - x);
+        (aside.unsigned_abs(), -aside)
+    }
+
     /// Whether the straight line between the middles of two cells crosses free cells only. Where it passes through a corner, both cells
     /// beside the corner count.
     pub(crate) fn sees(&self, from: Cell, to: Cell) -> bool {
@@ -171,27 +200,30 @@ impl Terrain {
     }
 
     fn is_straight(&self, from: Cell, to: Cell, suits: impl Fn(usize) -> bool) -> bool {
-        let ((mut x, mut y), (to_x, to_y)) = (self.split(from), self.split(to));
+        let ((x, y), (to_x, to_y)) = (self.split(from), self.split(to));
         let (dx, dy) = ((to_x - x).abs(), (to_y - y).abs());
-        let (step_x, step_y) = ((to_x - x).signum(), (to_y - y).signum());
+        // All cells of the line lie between the two, so they exist.
+        let step_x = (to_x - x).signum() as isize;
+        let step_y = (to_y - y).signum() as isize * self.columns as isize;
+        let (mut at, to) = (from as isize, to as isize);
+        let is_free = |at: isize| !self.blocked[at as usize];
         // Twice the cross product of the line and the path so far; positive: the next border is a vertical one.
         let mut side = dx - dy;
-        while (x, y) != (to_x, to_y) {
+        while at != to {
             if side == 0 {
-                if !self.is_free(x + step_x, y) || !self.is_free(x, y + step_y) {
+                if !is_free(at + step_x) || !is_free(at + step_y) {
                     return false;
                 }
-                x += step_x;
-                y += step_y;
+                at += step_x + step_y;
                 side += 2 * (dx - dy);
             } else if side > 0 {
-                x += step_x;
+                at += step_x;
                 side -= 2 * dy;
             } else {
-                y += step_y;
+                at += step_y;
                 side += 2 * dx;
             }
-            if !self.is_free(x, y) || !suits((y * self.columns + x) as usize) {
+            if !is_free(at) || !suits(at as usize) {
                 return false;
             }
         }
@@ -205,11 +237,11 @@ impl Terrain {
     }
 
     fn coordinates(&self, place: Point) -> (i32, i32) {
-        let part = |part: i32, half: i32, cells: i32| {
-            let cell = (i64::from(part) + i64::from(half)) >> self.shift;
+        let part = |part: i32, span: i32, cells: i32| {
+            let cell = (i64::from(part) + i64::from(span)) >> self.shift;
             cell.clamp(0, i64::from(cells) - 1) as i32
         };
-        (part(place.x, self.half.x, self.columns), part(place.y, self.half.y, self.rows))
+        (part(place.x, self.span.x, self.columns), part(place.y, self.span.y, self.rows))
     }
 
     fn split(&self, cell: Cell) -> (i32, i32) {
@@ -217,12 +249,12 @@ impl Terrain {
     }
 
     fn middle_of(&self, x: i32, y: i32) -> Point {
-        let part = |cell: i32, half: i32| {
-            let middle = (i64::from(cell) << self.shift) + (1 << (self.shift - 1)) - i64::from(half);
-            // The last cell may reach beyond the field.
-            middle.min(i64::from(half)) as i32
+        let part = |cell: i32, span: i32, half: i32| {
+            let middle = (i64::from(cell) << self.shift) + (1 << (self.shift - 1)) - i64::from(span);
+            // The outer cells may reach beyond the field.
+            middle.clamp(-i64::from(half), half.into()) as i32
         };
-        Point { x: part(x, self.half.x), y: part(y, self.half.y) }
+        Point { x: part(x, self.span.x, self.half.x), y: part(y, self.span.y, self.half.y) }
     }
 }
 

@@ -144,24 +144,6 @@ fn queued_orders_run_one_after_the_other_and_a_new_one_replaces_them() {
     assert!(game.units.iter().all(|unit| unit.errands.is_empty()));
 }
 
-#[test]
-fn a_line_is_as_broad_as_it_was_drawn_and_its_guards_stand_in_front() {
-    let mut game = game(1, 40);
-    let base = game.base(0).unwrap();
-    let (from, to) = (base.offset(10 * UNIT, -8 * UNIT), base.offset(10 * UNIT, 8 * UNIT));
-    let line = Command::Line { from: Place::near(from), to: Place::near(to) };
-    game.apply(PlayerId(0), &order(Selection::All, line));
-    run(&mut game, 500);
-    let places: Vec<Point> = (0..40).map(|unit| game.place_of(unit).unwrap()).collect();
-    // Drawn downwards: it looks to the right.
-    let front = places[..13].iter().map(|place| place.x).min().unwrap();
-    let rear = places[30..].iter().map(|place| place.x).max().unwrap();
-    assert!(front > rear, "archers (from number 30 on) stand before guards: {places:?}");
-    let ys = || places.iter().map(|place| place.y);
-    let breadth = ys().max().unwrap() - ys().min().unwrap();
-    assert!((14 * UNIT..19 * UNIT).contains(&breadth), "{breadth}");
-}
-
 /// Both see an enemy; the unit that holds its position stays.
 #[test]
 fn who_holds_strikes_only_who_comes_within_reach() {
@@ -279,41 +261,6 @@ fn every_number_of_the_state_is_hashed_and_named() {
     );
     for own in ["hit_points", "task", "target", "goal.x", "back.x", "foe", "rally.x", "ready", "reserve"] {
         assert!(flipped.keys().any(|(_, name)| *name == own), "{own} is not among {flipped:?}");
-    }
-}
-
-/// Everything is within reach of an army that nobody resists.
-fn raze_everything(army: u8) -> Game {
-    let mut game = game(2, 40);
-    let enemy = 1 - army;
-    game.player_gone(PlayerId(enemy), Turn(0));
-    for number in u32::from(enemy) * 40..u32::from(enemy) * 40 + 40 {
-        game.bury_unit(number, false);
-    }
-    game.armies[usize::from(enemy)].reserve = 0;
-    for building in [1, 2, 0] {
-        let number = u32::from(enemy) * 3 + building;
-        game.apply(PlayerId(army), &order(Selection::All, Command::Strike(Foe::Building(number))));
-        for _ in 0..3_000 {
-            run(&mut game, 1);
-            if !game.buildings[number as usize].stands() {
-                break;
-            }
-        }
-        assert!(!game.buildings[number as usize].stands(), "building {number} of army {enemy} stands");
-    }
-    game
-}
-
-#[test]
-fn an_army_without_a_keep_is_beaten() {
-    for army in 0..2 {
-        let mut game = raze_everything(army);
-        assert_eq!(game.result(), Some(army.into()));
-        let before = game.world.body_count();
-        run(&mut game, 100);
-        assert_eq!(game.result(), Some(army.into()));
-        assert_eq!(game.world.body_count(), before, "the beaten come back");
     }
 }
 

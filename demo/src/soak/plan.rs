@@ -3,10 +3,13 @@
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Instant, Pace, PeerClock, SessionConfig, Topology};
 
-use crate::game::{Dice, Setup};
+use crate::game::{Dice, MAP_NAMES, Map, Setup};
 
 /// Separates the plan's random numbers from the game's.
 const PLAN: u64 = 0x736f_616b_2070_6c61;
+
+/// ... and from those that choose a map.
+const MAPS: u64 = 0x736f_616b_206d_6170;
 
 /// Number of turns until an order runs.
 pub(crate) const TURNS_AHEAD: u32 = 2;
@@ -107,7 +110,7 @@ impl Plan {
             [10, 10, 10, 20, if players <= 3 { 30 } else { 10 }][dice.between(0, 4) as usize];
         let mut plan = Self {
             seed,
-            setup: Setup { players, units, seed, map: None },
+            setup: Setup { players, units, seed, map: map(seed, players) },
             turns: dice.between(100, 120) as u32,
             topology,
             spectators: u32::from(watched),
@@ -342,6 +345,12 @@ impl Plan {
     }
 }
 
+/// Three of four games of two players are on a map. Drawn apart, so that the rest of a plan does not depend on it.
+fn map(seed: u64, players: u8) -> Option<&'static Map> {
+    let number = Dice::new(seed ^ MAPS).between(0, MAP_NAMES.len() as i32) as usize;
+    Map::numbered(number).filter(|_| players == 2)
+}
+
 /// A machine's clock: a quartz, and sometimes a bad one.
 fn clock(dice: &mut Dice) -> PeerClock {
     let worst = if dice.between(0, 9) == 0 { 20_000 } else { 200 };
@@ -408,6 +417,9 @@ mod tests {
                 let found = |plan: &&Plan| plan.setup.players == players && plan.topology == topology;
                 assert!(plans.iter().any(|plan| found(&plan)), "{players} {topology:?}");
             }
+        }
+        for map in (0..=MAP_NAMES.len()).map(Map::numbered) {
+            assert!(plans.iter().any(|plan| plan.setup.players == 2 && plan.setup.map == map), "{map:?}");
         }
         let deeds = || plans.iter().flat_map(|plan| &plan.deeds).map(|deed| &deed.what);
         assert!(plans.iter().any(|plan| !plan.edges.is_empty()));

@@ -1,6 +1,7 @@
 //! Operations on a state that shows its numbers.
 
 use core::hash::Hasher;
+use core::ops::RangeInclusive;
 
 use twox_hash::xxhash3_64::{RawHasher, SecretBuffer};
 
@@ -93,7 +94,7 @@ impl Digest {
         Self { hash: RawHasher::new(secret), pending: [0; PENDING_BYTES], filled: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put<T: Number>(&mut self, value: T) {
         if self.filled + 8 > PENDING_BYTES {
             self.hash.write(&self.pending[..self.filled]);
@@ -107,10 +108,26 @@ impl Digest {
 impl Visit for Digest {
     fn object(&mut self, _: &'static str, _: u32) {}
 
-    #[inline]
+    #[inline(always)]
     fn number<T: Number>(&mut self, _: &'static str, value: &mut T) -> Result<(), StateError> {
         self.put(*value);
         Ok(())
+    }
+
+    /// What a state holds is within its limits; only what comes from outside is checked in every build.
+    #[inline(always)]
+    fn number_in<T: Number>(
+        &mut self,
+        name: &'static str,
+        value: &mut T,
+        range: RangeInclusive<i64>,
+    ) -> Result<(), StateError> {
+        let (min, max) = range.into_inner();
+        debug_assert!(
+            (i128::from(min)..=i128::from(max)).contains(&value.value()),
+            "{name} is not within {min}..={max}"
+        );
+        self.number(name, value)
     }
 
     fn part<P: Part>(&mut self, part: &mut P) -> Result<(), StateError> {

@@ -10,7 +10,7 @@ use macroquad::time::get_time;
 use crate::game::{Command, Place};
 use crate::view::battle::selection::Own;
 use crate::view::command::order_log::OrderLog;
-use crate::view::command::side::{Aim, Side, Told};
+use crate::view::command::side::{Aim, DrawnLine, Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::touch::Finger;
 use crate::view::paint::camera::{self, Camera};
@@ -133,8 +133,8 @@ pub(crate) fn mouse(
             }
         }
         if right {
-            side.aim = None;
-            side.line = Some((sight.in_view(at), shift()));
+            let attacks = side.aim.take() == Some(Aim::Attack);
+            side.line = Some(DrawnLine { from: sight.in_view(at), is_queued: shift(), attacks });
         }
     }
     if finger.has_held || finger.is_pinching {
@@ -142,14 +142,14 @@ pub(crate) fn mouse(
         side.drag = None;
     }
     if !is_mouse_button_down(MouseButton::Right)
-        && let Some((from, is_queued)) = side.line.take()
+        && let Some(DrawnLine { from, is_queued, attacks }) = side.line.take()
     {
         let to = if finger.has_held { from } else { sight.in_view(at) };
         told = Some(if sight.is_click(from, at) || finger.has_held || side.chosen.is_empty() {
             Told { is_queued, ..send(side, sight, from, None) }
         } else {
             let [from, to] = [from, to].map(|place| Place::near(camera::raw(place)));
-            Told { command: Command::Line { from, to }, at: Some(sight.in_view(at)), is_queued }
+            Told { command: Command::Line { from, to, attacks }, at: Some(sight.in_view(at)), is_queued }
         });
     }
     if is_mouse_button_released(MouseButton::Left)

@@ -41,6 +41,17 @@ impl Told {
     }
 }
 
+/// A line that is being drawn for units to stand on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct DrawnLine {
+    /// Where the right button went down.
+    pub(crate) from: Vec2,
+    /// Shift was held then.
+    pub(crate) is_queued: bool,
+    /// A was pressed before: they attack on the way.
+    pub(crate) attacks: bool,
+}
+
 /// One player's side.
 #[derive(Default)]
 pub(crate) struct Side {
@@ -49,8 +60,8 @@ pub(crate) struct Side {
     pub(crate) aim: Option<Aim>,
     /// The position on the field where a box began.
     pub(crate) drag: Option<Vec2>,
-    /// Where the right button went down, and whether Shift was held then: a line is drawn from there.
-    pub(crate) line: Option<(Vec2, bool)>,
+    /// A line is drawn, since the right button went down.
+    pub(crate) line: Option<DrawnLine>,
     /// The unit that was clicked last, the digit that was pressed last, and when, seconds: twice means more.
     pub(crate) last_click: Option<(u32, f64)>,
     pub(crate) last_digit: Option<(usize, f64)>,
@@ -101,7 +112,10 @@ impl Side {
                 log.order(player, turn, &order, self.chosen.len());
             }
         }
-        let attacks = matches!(told.command, Command::Attack(_) | Command::Strike(_));
+        let attacks = matches!(
+            told.command,
+            Command::Attack(_) | Command::Strike(_) | Command::Line { attacks: true, .. }
+        );
         if is_given && !matches!(told.command, Command::Assign(_)) {
             self.answer = Some(if attacks { Cue::Attack } else { Cue::Order });
         }

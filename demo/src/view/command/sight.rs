@@ -115,14 +115,15 @@ impl Sight<'_> {
 
     /// Draws the effect of the mouse: cross hairs on an enemy that the selected units would attack, or the line being drawn.
     fn draw_mouse(&self, batch: &mut Batch, side: &Side, mouse: Vec2) {
-        if let Some((from, _)) = side.line.filter(|(from, _)| !self.is_click(*from, mouse)) {
-            let (from, to) = (self.view.at(from), mouse);
+        if let Some(line) = side.line.filter(|line| !self.is_click(line.from, mouse)) {
+            let (from, to) = (self.view.at(line.from), mouse);
+            let colour = if line.attacks { DYING } else { SELECTION };
             let front = (to - from).normalize_or_zero();
             let front = Vec2::new(front.y, -front.x);
-            batch.line(from, to, 2.0, SELECTION);
+            batch.line(from, to, 2.0, colour);
             let middle = (from + to) / 2.0;
-            batch.line(middle, middle + front * 24.0, 2.0, SELECTION);
-            batch.turned(Sprite::Arrow, middle + front * 26.0, 10.0, front, SELECTION);
+            batch.line(middle, middle + front * 24.0, 2.0, colour);
+            batch.turned(Sprite::Arrow, middle + front * 26.0, 10.0, front, colour);
         }
         let is_aiming = side.aim == Some(Aim::Attack);
         let is_over = self.view.rect.contains(mouse) && !self.map.contains(mouse);

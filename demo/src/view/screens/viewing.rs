@@ -416,7 +416,7 @@ fn goal(game: &Game, command: Command) -> Option<Vec2> {
             let look = game.unit_looks().find(|look| is_foe(look.army, look.index))?;
             scene::position(game, look.body, 65_536)
         }
-        Command::Line { from, to } => Some((place(from.point()) + place(to.point())) / 2.0),
+        Command::Line { from, to, .. } => Some((place(from.point()) + place(to.point())) / 2.0),
         other => other.place().map(|to| place(to.point())),
     }
 }

@@ -1,0 +1,99 @@
+//! Lines, and the order of those who stand.
+
+use testudo_lockstep::{PlayerId, Simulation};
+
+use super::*;
+
+const FPS: u32 = 20;
+
+fn game(players: u8, units: u32) -> Game {
+    Game::new(Setup { players, units, seed: 7, map: None }).unwrap()
+}
+
+fn run(game: &mut Game, frames: u32) {
+    for _ in 0..frames {
+        game.step(FPS);
+    }
+}
+
+fn tell(game: &mut Game, player: u8, units: Selection, command: Command) {
+    game.apply(PlayerId(player), &Order::new(units, command));
+}
+
+#[test]
+fn a_line_is_as_broad_as_it_was_drawn_and_its_guards_stand_in_front() {
+    let mut game = game(1, 40);
+    let base = game.base(0).unwrap();
+    let (from, to) = (base.offset(10 * UNIT, -8 * UNIT), base.offset(10 * UNIT, 8 * UNIT));
+    let line = Command::Line { from: Place::near(from), to: Place::near(to), attacks: false };
+    tell(&mut game, 0, Selection::All, line);
+    run(&mut game, 500);
+    let places: Vec<Point> = (0..40).map(|unit| game.place_of(unit).unwrap()).collect();
+    // Drawn downwards: it looks to the right.
+    let front = places[..13].iter().map(|place| place.x).min().unwrap();
+    let rear = places[30..].iter().map(|place| place.x).max().unwrap();
+    assert!(front > rear, "archers (from number 30 on) stand before guards: {places:?}");
+    let ys = || places.iter().map(|place| place.y);
+    let breadth = ys().max().unwrap() - ys().min().unwrap();
+    assert!((14 * UNIT..19 * UNIT).contains(&breadth), "{breadth}");
+}
+
+/// On the way to a line before the enemy, those who attack choose enemies that they cannot reach yet, and those who march do not.
+#[test]
+fn a_line_can_be_an_attack() {
+    for attacks in [false, true] {
+        let mut game = game(2, 24);
+        tell(&mut game, 1, Selection::All, Command::Stand(true));
+        let base = game.base(1).unwrap();
+        let [from, to] = [8, -8].map(|y| Place::near(base.offset(-6 * UNIT, y * UNIT)));
+        tell(&mut game, 0, Selection::All, Command::Line { from, to, attacks });
+        let mut has_chosen = false;
+        for _ in 0..300 {
+            run(&mut game, 1);
+            has_chosen |= (0..24).any(|number| {
+                let unit = &game.units[number];
+                let place = game.scratch.places[number];
+                let reach = unit.kind.stats().range + UNIT;
+                unit.task != unit::Task::Hold
+                    && unit.target.is_some_and(|foe| !game.is_within(place, foe, reach))
+            });
+        }
+        assert_eq!(has_chosen, attacks);
+        assert!(game.score(0).0 > 0, "nobody fought: the test is not interesting");
+    }
+}
+
+/// The archers walk through the ranks of the sleeping guards.
+#[test]
+fn who_is_pushed_aside_goes_back_to_its_place() {
+    let mut game = game(1, 60);
+    run(&mut game, 60);
+    let before: Vec<Point> = (0..60).map(|unit| game.place_of(unit).unwrap()).collect();
+    let awake = |game: &Game| {
+        let bodies = game.units[..45].iter().filter_map(|unit| game.world.body(unit.body?));
+        bodies.filter(|body| body.is_awake()).count()
+    };
+    assert_eq!(awake(&game), 0, "the guards are not asleep");
+    let goal = game.base(0).unwrap().offset(14 * UNIT, 0);
+    tell(&mut game, 0, Selection::Group(ARCHERS), Command::Move(Place::near(goal)));
+    let mut aside = 0;
+    for _ in 0..600 {
+        run(&mut game, 1);
+        let away = |unit: &u32| {
+            game.place_of(*unit).unwrap().distance_squared(before[*unit as usize]) > squared(UNIT)
+        };
+        aside = aside.max((0..45).filter(away).count());
+    }
+    assert!(aside > 3, "only {aside} guards were ever pushed: the test is not interesting");
+    for unit in 0..45 {
+        let (was, is) = (before[unit as usize], game.place_of(unit).unwrap());
+        assert!(
+            was.distance_squared(is) <= squared(UNIT * 5 / 4),
+            "guard {unit} is at {is:?}, not at {was:?}"
+        );
+    }
+    let archers = game.mean_place(45..60).unwrap().1;
+    assert!(archers.distance_squared(goal) < squared(2 * UNIT), "{archers:?} {goal:?}");
+    run(&mut game, 600);
+    assert_eq!(awake(&game), 0, "the guards do not come to rest again");
+}
