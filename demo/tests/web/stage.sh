@@ -22,7 +22,8 @@ patiently() {
 cleanup() {
   kill "${children[@]}" 2>/dev/null || true
   wait 2>/dev/null || true
-  rm -rf "$WORK"
+  # A browser that was killed may still write into its profile.
+  rm -rf "$WORK" 2>/dev/null || { sleep 2 && rm -rf "$WORK"; } || true
 }
 
 # stage: `browser` is a Chromium, `address` is where the page is, WORK a folder. The server takes a free port and says which; in
