@@ -220,3 +220,21 @@ fn watchers_get_everything_later_and_the_players_do_not_wait() {
     assert_eq!(game.drivers()[late as usize].simulation().loaded.len(), 1, "it came by a state");
     assert_agreed(&mut game, "delayed");
 }
+
+/// Nobody else needs a state meanwhile: the one for the watcher must not be forgotten on its way.
+#[test]
+fn a_delayed_watcher_who_comes_alone_gets_a_state_too() {
+    let config = joining_config(2, Topology::Relay)
+        .turns(120)
+        .late_watchers(true)
+        .watch_delay(Duration::from_millis(6_000));
+    let mut game = start(&config, 1, 3, LinkConfig::new());
+    let late = 3;
+    game.net_mut().set_partition(&[late]);
+    play(&mut game, 5_000);
+    game.net_mut().set_partition(&[]);
+    restart(&mut game, &config, late, Identity::Spectator, secret(9));
+    assert!(play(&mut game, 60_000));
+    assert_eq!(game.drivers()[late as usize].simulation().loaded.len(), 1);
+    assert_agreed(&mut game, "alone");
+}

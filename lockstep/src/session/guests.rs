@@ -203,9 +203,12 @@ impl<A: Action> Session<A> {
         self.feed_watchers();
         let guests = || self.links.values().filter_map(|link| Some((link, link.guest.as_deref()?)));
         let is_fed = guests().any(|(link, guest)| guest.stage == GuestStage::Fed && !self.is_delayed(link));
-        let waiting = guests().find(|(link, _)| self.wants_new_state(link));
-        let Some(refused) = waiting.map(|(_, guest)| guest.refused).filter(|_| !is_fed) else { return };
-        let comes = self.transfers.source.is_some() && self.transfers.blob.is_none();
+        let waiting = guests().filter(|(link, _)| self.wants_new_state(link));
+        let waiting = waiting.map(|(link, guest)| (self.is_delayed(link), guest.refused));
+        let waiting = waiting.min_by_key(|(is_delayed, _)| *is_delayed);
+        let Some((is_delayed, refused)) = waiting.filter(|_| !is_fed) else { return };
+        // A delayed watcher gets nothing of a state that is still on its way.
+        let comes = self.transfers.source.is_some() && (self.transfers.blob.is_none() || is_delayed);
         if !comes {
             (self.transfers.blob, self.transfers.source) = (None, None);
             self.choose_source(refused);
