@@ -50,7 +50,7 @@ fn who_wants_no_window_is_not_told_that_there_is_none() {
 
 #[test]
 fn a_network_match_without_a_display_says_what_to_do() {
-    for command in ["host", "host --bot", "join 127.0.0.1:0", "join 127.0.0.1:0 --bot"] {
+    for command in ["host", "host --bot", "join --plain 127.0.0.1:0", "join --plain 127.0.0.1:0 --bot"] {
         let ended = run(command);
         assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{command}: {ended:?}");
         for part in ["no window", "neither DISPLAY nor WAYLAND_DISPLAY is set", "--bot --headless"] {
@@ -61,7 +61,7 @@ fn a_network_match_without_a_display_says_what_to_do() {
 
 #[test]
 fn nobody_plays_without_a_window_and_without_a_bot() {
-    for command in ["host --headless", "join 127.0.0.1:0 --headless"] {
+    for command in ["host --headless", "join --plain 127.0.0.1:0 --headless"] {
         let ended = run(command);
         assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{command}: {ended:?}");
         assert!(ended.stderr.contains("--bot --headless"), "{command}: {ended:?}");
