@@ -201,3 +201,23 @@ proptest! {
         run_operations(topology, pace, players, seed, &operations);
     }
 }
+
+/// Drawn once by the test above: two players leave, one of them just after it slept, while a third sleeps.
+#[test]
+fn leavers_beside_a_sleeper_end_at_the_same_turn_everywhere() {
+    use Operation::{Cut, Leave, Network, Sleep, Wait};
+    let operations = [
+        Wait(351),
+        Network(72, 31, 19),
+        Wait(1_151),
+        Leave(155),
+        Sleep(181, 379),
+        Sleep(137, 3_245),
+        Cut(74, 1),
+        Wait(1_569),
+        Leave(171),
+        Cut(215, 1),
+        Wait(1_848),
+    ];
+    run_operations(Topology::Mesh, Pace::Adaptive, 5, 6_799_489_444_508_792_847, &operations);
+}

@@ -42,6 +42,12 @@ const AWAY_MS: u16 = 1_500;
 /// The greatest distance at which it does so, raw.
 const CONTENT_WITHIN: i32 = 6 * UNIT;
 
+/// So near (raw) it does so even if it does not see its destination: others stand in the way round the rock.
+const CLOSE: i32 = 3 * UNIT;
+
+/// A unit that makes no progress for this long, ms, pushes through: those in its way give way, and go back to their posts later.
+pub(super) const PUSH_MS: u16 = 5_000;
+
 impl Game {
     /// Accelerates every living unit towards its wanted velocity.
     pub(super) fn march(&mut self, elapsed_ms: u16, frames_per_second: u32) {
@@ -54,7 +60,12 @@ impl Game {
             let place = self.scratch.places[number as usize];
             let unit = &mut self.units[number as usize];
             unit.run(now, elapsed_ms);
+            let pushed = unit.stalled_ms >= PUSH_MS;
             unit.note_progress(wanted != Point::ZERO, place, elapsed_ms);
+            let pushes = unit.stalled_ms >= PUSH_MS;
+            if pushes != pushed {
+                let _ = self.world.set_dominance(id, pushes.into());
+            }
             let wanted = if self.terrain.has_woods() && self.terrain.is_wooded(self.terrain.cell(place)) {
                 Point { x: wanted.x / WOOD, y: wanted.y / WOOD }
             } else {
@@ -76,8 +87,8 @@ impl Game {
                 y: now.y + (wanted.y - now.y).clamp(-step, step),
             };
             if next != now {
-                let set = self.world.set_velocity(id, next.to_vec2());
-                debug_assert!(set.is_ok(), "unit {number}: {set:?}");
+                // Only a damaged state names a body that is gone; its unit cannot move.
+                let _ = self.world.set_velocity(id, next.to_vec2());
             }
         }
         self.routes.drop_unused();
@@ -118,7 +129,8 @@ impl Game {
         let distance = place.distance_squared(way.place);
         let patience = i32::from(stalled_ms / CONTENT_MS).min(2);
         // Behind a wall it tries longer.
-        let patience = if patience == 1 && !self.sees(number, place, way.place) { 0 } else { patience };
+        let tries_longer = patience == 1 && distance > squared(CLOSE) && !self.sees(number, place, way.place);
+        let patience = if tries_longer { 0 } else { patience };
         let is_almost_there = stalled_ms >= SIDESTEP_MS && distance <= squared(3 * ARRIVAL);
         let is_content = is_almost_there || patience > 0 && distance <= squared(CONTENT_WITHIN * patience);
         if goal != way.place && !is_content {
@@ -212,11 +224,12 @@ impl Game {
         }
         let place = self.scratch.places[number as usize];
         // Near its own destination and in sight of it, it will settle for the place that it has.
-        if let Some(&way) = task.way()
-            && way.place.distance_squared(place) <= squared(CONTENT_WITHIN)
-            && self.sees(number, place, way.place)
-        {
-            return wanted;
+        if let Some(&way) = task.way() {
+            let distance = way.place.distance_squared(place);
+            let is_near = distance <= squared(CONTENT_WITHIN);
+            if distance <= squared(CLOSE) || is_near && self.sees(number, place, way.place) {
+                return wanted;
+            }
         }
         let side = if number.is_multiple_of(2) { 1 } else { -1 };
         let aside = |side: i32| Point { x: -wanted.y * side, y: wanted.x * side };

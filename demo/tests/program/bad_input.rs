@@ -3,7 +3,7 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 34] = [
+const REFUSED: [(&str, &str); 36] = [
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
     ("headless --units 0", "--units"),
@@ -28,10 +28,12 @@ const REFUSED: [(&str, &str); 34] = [
     ("host", "--bot"),
     ("host --bot --headless --bind nowhere", "--bind"),
     ("host --bot --headless --players 0", "--players"),
-    ("join", "HOST:PORT"),
-    ("join nowhere --bot --headless", "nowhere"),
-    ("join 127.0.0.1:0", "--bot"),
-    ("join localhost", "as in localhost:"),
+    ("join", "<CODE>"),
+    ("join nowhere --bot --headless", "damaged or incomplete"),
+    ("join nowhere --plain --bot --headless", "nowhere"),
+    ("join 127.0.0.1:0", "--plain"),
+    ("join 127.0.0.1:0 --plain", "--bot"),
+    ("join localhost --plain", "as in localhost:"),
     ("no-such-command", "no-such-command"),
     ("soak --games 0", "--games"),
     ("soak --games 1000001", "--games"),

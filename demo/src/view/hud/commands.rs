@@ -186,7 +186,7 @@ mod tests {
             assert!(is_beside || places.bar.y < map.y, "{width}: {places:?}");
             assert_eq!(is_beside, width > 500.0, "{width}");
         }
-        let low = Places::new(Rect::new(0.0, 74.0, 412.0, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
+        let low = Places::new(Rect::new(0.0, 74.0, 397.0, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
         assert_eq!(low.across, 0, "badges would lie over the header");
     }
 }
