@@ -1,5 +1,10 @@
 //! Hand-made maps: a text file of characters, and the three maps that come with the program. `docs/maps.md` describes the format.
 
+#![expect(
+    clippy::disallowed_types,
+    reason = "the built-in maps are constants; which thread reads them first does not matter"
+)]
+
 use core::fmt;
 use std::sync::LazyLock;
 
