@@ -266,8 +266,12 @@ pub(crate) struct Bench {
 /// lets running matches finish (see --drain-s), then ends; a second signal ends at once.
 #[derive(Debug, Args)]
 pub(crate) struct RelayArgs {
-    /// Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:PORT, or [::]:PORT with IPv6
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    #[arg(
+        help = "Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:PORT, or [::]:PORT with IPv6",
+        long,
+        value_name = "ADDR",
+        default_value = "127.0.0.1:0"
+    )]
     pub(crate) bind: SocketAddr,
     /// Address at which others find this relay, if not the one it listens on; up to 4 times
     #[arg(long, value_name = "ADDR")]
@@ -330,8 +334,12 @@ pub(crate) struct Netbench {
 /// Prints "join P: CODE" for each free place, and "watch: CODE". A code opens one place; the same code brings its player back after a crash.
 #[derive(Debug, Args)]
 pub(crate) struct Host {
-    /// Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:0, or [::]:0 with IPv6
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    #[arg(
+        help = "Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:0, or [::]:0 with IPv6",
+        long,
+        value_name = "ADDR",
+        default_value = "127.0.0.1:0"
+    )]
     pub(crate) bind: SocketAddr,
     /// Play through a relay, which printed this code; this machine needs no open port
     #[arg(long, value_name = "CODE", conflicts_with_all = ["bind", "plain", "resume"])]

@@ -1,6 +1,6 @@
 //! The first message of a client on its connection, and the answer to it. The connection is sealed, so nobody else reads the secrets in them.
 //!
-//! Both are at most [`GREETING_BYTES_MAX`] long. All numbers are little-endian. Every greeting begins with the protocol version, in every
+//! Both are at most `GREETING_BYTES_MAX` long. All numbers are little-endian. Every greeting begins with the protocol version, in every
 //! version.
 
 use testudo_lockstep::{Identity, PLAYERS_MAX, PROTOCOL_VERSION, PlayerId};
