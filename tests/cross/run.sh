@@ -37,8 +37,7 @@ machine() {
   esac
   if [[ $target == wasm32-wasip1 ]]; then
     install node nodejs
-    # Node 20 crashed in one run of four or more while its other threads compiled.
-    export "CARGO_TARGET_${key}_RUNNER=node --no-warnings --single-threaded $PWD/tests/cross/wasi.mjs"
+    export "CARGO_TARGET_${key}_RUNNER=$PWD/tests/cross/wasi.sh"
     return
   fi
   local -A libc=([aarch64]=arm64 [arm]=armhf [i686]=i386)
