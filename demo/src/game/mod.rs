@@ -29,12 +29,6 @@ mod terrain;
 mod unit;
 
 #[cfg(test)]
-mod errands;
-#[cfg(test)]
-mod formations;
-#[cfg(test)]
-mod sieges;
-#[cfg(test)]
 mod tests;
 
 use testudo_lockstep::state;

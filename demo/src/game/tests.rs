@@ -1,5 +1,9 @@
 //! Whole battles, small ones.
 
+mod errands;
+mod formations;
+mod sieges;
+
 use testudo_lockstep::state;
 use testudo_lockstep::testing::{Trial, assert_deterministic};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
@@ -28,6 +32,10 @@ fn run(game: &mut Game, frames: u32) {
     for _ in 0..frames {
         game.step(FPS);
     }
+}
+
+fn tell(game: &mut Game, player: u8, units: Selection, command: Command) {
+    game.apply(PlayerId(player), &order(units, command));
 }
 
 #[test]

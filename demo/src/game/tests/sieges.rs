@@ -4,22 +4,6 @@ use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use super::*;
 
-const FPS: u32 = 20;
-
-fn game(players: u8, units: u32) -> Game {
-    Game::new(Setup { players, units, seed: 7, map: None }).unwrap()
-}
-
-fn run(game: &mut Game, frames: u32) {
-    for _ in 0..frames {
-        game.step(FPS);
-    }
-}
-
-fn tell(game: &mut Game, player: u8, units: Selection, command: Command) {
-    game.apply(PlayerId(player), &Order::new(units, command));
-}
-
 /// Everything is within reach of an army that nobody resists.
 fn raze_everything(army: u8) -> Game {
     let mut game = game(2, 40);

@@ -6,7 +6,6 @@ use super::*;
 use crate::game::unit::Task;
 
 const MATCHES: u64 = 200;
-const FPS: u32 = 20;
 
 /// Long enough to cross any field of these sizes twice, through woods.
 const FRAMES_MAX: u32 = 3_000;

@@ -1,24 +1,6 @@
 //! Lines, and the order of those who stand.
 
-use testudo_lockstep::{PlayerId, Simulation};
-
 use super::*;
-
-const FPS: u32 = 20;
-
-fn game(players: u8, units: u32) -> Game {
-    Game::new(Setup { players, units, seed: 7, map: None }).unwrap()
-}
-
-fn run(game: &mut Game, frames: u32) {
-    for _ in 0..frames {
-        game.step(FPS);
-    }
-}
-
-fn tell(game: &mut Game, player: u8, units: Selection, command: Command) {
-    game.apply(PlayerId(player), &Order::new(units, command));
-}
 
 #[test]
 fn a_line_is_as_broad_as_it_was_drawn_and_its_guards_stand_in_front() {
