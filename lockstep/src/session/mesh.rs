@@ -119,6 +119,13 @@ impl<A: Action> Session<A> {
         }
     }
 
+    /// Mesh: whether this peer takes part in agreeing on whom to drop. Who was given up does not, and who has left does not: nobody asks it what
+    /// else it has, so what it passes on after the others have agreed would reach only some of them.
+    pub(super) fn survives(&self, identity: Option<Identity>) -> bool {
+        let survivors = self.live() & !self.mesh.frozen;
+        matches!(identity, Some(Identity::Player(player)) if survivors & (1 << player.0) != 0)
+    }
+
     /// Mesh: the players, except this peer, that the lowest surviving player has given up.
     pub(super) fn given_up_by_leader(&self) -> u16 {
         let own = self.setup.player().map_or(0, |own| 1 << own.0);

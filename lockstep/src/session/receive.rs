@@ -290,8 +290,10 @@ impl<A: Action> Session<A> {
         let entries = turns.entries_of(segment);
         let stream = &mut self.streams[player.index()];
         let position = if self.setup.identity == Identity::Relay { stream.oldest() } else { self.gate.turn };
+        let is_agreed_end = entries.iter().any(|entry| entry.end() == Some(EndReason::Dropped));
         if self.mesh.frozen & (1 << player.0) != 0
-            && self.links[index].identity == Some(Identity::Player(player))
+            && !is_agreed_end
+            && !self.survives(self.links[index].identity)
         {
             return;
         }
