@@ -23,10 +23,13 @@ use crate::value::time::Duration;
 /// Time that an address has to answer before the next one is tried as well.
 const NEXT_ADDRESS_AFTER: core::time::Duration = core::time::Duration::from_millis(250);
 
-/// When an address is tried, after the first attempt began. QUIC repeats a lost handshake packet after a time that doubles, so that a few losses in a row
-/// take half a minute; another attempt has its own luck.
-const ATTEMPTS_AT: [core::time::Duration; 3] =
-    [core::time::Duration::ZERO, core::time::Duration::from_secs(3), core::time::Duration::from_secs(9)];
+/// When an address is tried again, after the attempt before began; the last time holds for all that follow, until the connect timeout. QUIC repeats a lost
+/// handshake packet after a time that doubles, so that a few losses in a row take half a minute; another attempt has its own luck.
+const AGAIN_AFTER: [core::time::Duration; 3] = [
+    core::time::Duration::from_secs(3),
+    core::time::Duration::from_secs(6),
+    core::time::Duration::from_secs(10),
+];
 
 /// Greatest number of addresses that are tried.
 const ADDRESSES_MAX: usize = 8;
@@ -230,7 +233,9 @@ async fn connect_first(
     loop {
         let attempt = tokio::select! {
             attempt = attempts.join_next() => attempt,
-            () = &mut limit => return Err(LostReason::NoAnswer),
+            () = &mut limit => {
+                return Err(if reason == LostReason::Unreachable { LostReason::NoAnswer } else { reason });
+            }
         };
         match attempt {
             Some(Ok(Ok(connected))) => return Ok(connected),
@@ -241,27 +246,30 @@ async fn connect_first(
     }
 }
 
-/// Tries one address several times, until there is an answer, good or bad.
+/// Tries one address again and again, until there is an answer, good or bad. Who calls sets the limit.
 async fn reach(
     address: SocketAddr,
     hash: [u8; 32],
     config: &SealedConfig,
 ) -> Result<(Endpoint<Client>, Connection), LostReason> {
     let mut attempts = JoinSet::new();
-    for at in ATTEMPTS_AT {
-        let config = config.clone();
-        attempts.spawn(async move {
-            sleep(at).await;
-            connect(address, hash, &config).await
-        });
-    }
-    while let Some(attempt) = attempts.join_next().await {
-        match attempt {
-            Ok(Err(LostReason::NoAnswer)) | Err(_) => {}
-            Ok(answer) => return answer,
+    let [.., last] = AGAIN_AFTER;
+    let mut pauses = AGAIN_AFTER.into_iter().chain(std::iter::repeat(last));
+    let next = sleep(core::time::Duration::ZERO);
+    tokio::pin!(next);
+    loop {
+        tokio::select! {
+            () = &mut next => {
+                let config = config.clone();
+                attempts.spawn(async move { connect(address, hash, &config).await });
+                next.set(sleep(pauses.next().unwrap_or(last)));
+            }
+            Some(attempt) = attempts.join_next() => match attempt {
+                Ok(Err(LostReason::NoAnswer)) | Err(_) => {}
+                Ok(answer) => return answer,
+            },
         }
     }
-    Err(LostReason::NoAnswer)
 }
 
 async fn connect(
