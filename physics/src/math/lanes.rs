@@ -36,10 +36,20 @@ pub(crate) fn scaled<S: Simd>(value: i32x8<S>, fraction: i32x8<S>) -> i32x8<S> {
     low_and_high(even >> UNIT_BITS, odd << (32 - UNIT_BITS))
 }
 
+/// The upper halves of the products of eight numbers and one; all without sign.
+#[inline(always)]
+pub(crate) fn upper_product<S: Simd>(values: i32x8<S>, by: u32) -> i32x8<S> {
+    let pairs = even_first(values);
+    let by = u64::from(by);
+    low_and_high(((pairs & LOW) * by) >> 32, (pairs >> 32) * by)
+}
+
+/// The low half of 64 bits.
+const LOW: u64 = 0xffff_ffff;
+
 /// The low halves of `low` in the even lanes, the high halves of `high` in the odd ones.
 #[inline(always)]
 pub(crate) fn low_and_high<S: Simd>(low: u64x4<S>, high: u64x4<S>) -> i32x8<S> {
-    const LOW: u64 = 0xffff_ffff;
     in_memory_order(low & LOW | high & !LOW).bitcast()
 }
 

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::body::id::BodyId;
-use crate::body::record::{raw2, vec2};
+use crate::body::record::{Body, raw2, vec2};
 use crate::body::shape::Shape;
 use crate::collide::rounded_box::{REACH, RoundedBox};
 use crate::math::aabb::Aabb;
@@ -185,7 +185,13 @@ impl World {
         // First all bodies whose boxes overlap, then an exact test of them, then their order. The boxes of moving bodies are those of their
         // shapes, grown by the same margin, so a smaller area finds exactly those; other boxes are grown by different amounts.
         let path = self.stepper.path;
+        let candidates = Candidates::new(self, filter);
+        let outline = |slot: u32, body: &Body| Outline::of(slot, body, &self.terrain);
         path.collect(&self.stepper.tree, &area.grown(-self.settings.box_margin()), out);
+        keep(out, 0, |slot| {
+            let body = candidates.get(slot);
+            body.is_some_and(|body| meets.as_ref().is_none_or(|meets| meets(&outline(slot, body), &area)))
+        });
         let moving = out.len();
         for tree in self.resting.each_tree() {
             path.collect(tree, &area, out);
@@ -193,22 +199,27 @@ impl World {
         let waiting =
             self.resting.waiting().filter(|&slot| self.bodies[slot as usize].bounds().overlaps(&area));
         out.extend(waiting.map(|index| BodyId { index, generation: 0 }));
-        let candidates = Candidates::new(self, filter);
-        let mut kept = 0;
-        for at in 0..out.len() {
-            let id = out[at];
-            let passes = candidates.get(id.index).is_some_and(|body| {
-                let outline = || Outline::of(id.index, body, &self.terrain);
-                match &meets {
-                    None => at < moving || outline().bounds().overlaps(&area),
-                    Some(meets) => meets(&outline(), &area),
-                }
-            });
-            out[kept] = id;
-            kept += usize::from(passes);
-        }
-        out.truncate(kept);
+        keep(out, moving, |slot| {
+            candidates.get(slot).is_some_and(|body| match &meets {
+                None => outline(slot, body).bounds().overlaps(&area),
+                Some(meets) => meets(&outline(slot, body), &area),
+            })
+        });
         path.sort_by_slot(out);
-        out.iter_mut().for_each(|id| id.generation = self.order.slot_generation(id.index));
+        if !self.order.generations().is_empty() {
+            out.iter_mut().for_each(|id| id.generation = self.order.slot_generation(id.index));
+        }
     }
+}
+
+/// Keeps those from `first` on that pass. Without branches: which ones do is hard to predict.
+#[inline(always)]
+fn keep(ids: &mut Vec<BodyId>, first: usize, passes: impl Fn(u32) -> bool) {
+    let mut kept = first;
+    for at in first..ids.len() {
+        let id = ids[at];
+        ids[kept] = id;
+        kept += usize::from(passes(id.index));
+    }
+    ids.truncate(kept);
 }

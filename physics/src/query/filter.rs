@@ -95,16 +95,11 @@ impl QueryFilter {
 
     /// The filter in the form that the search uses; `excluded` is the slot of `exclude`.
     pub(crate) fn prepare(&self, excluded: Option<u32>) -> Prepared {
-        let mut kinds = 0;
-        for bits in 0..=KIND_BITS {
-            let kind = match bits & (flag::DYNAMIC | flag::KINEMATIC) {
-                0 => self.statics,
-                flag::KINEMATIC => self.kinematics,
-                _ => self.dynamics,
-            };
-            let sensor = if bits & flag::SENSOR != 0 { self.sensors } else { self.solids };
-            kinds |= u32::from(kind && sensor) << bits;
-        }
+        let of = |chosen: bool, kinds: u32| if chosen { kinds } else { 0 };
+        let kinds = of(self.statics, STATIC)
+            | of(self.kinematics, KINEMATIC)
+            | of(self.dynamics, !(STATIC | KINEMATIC));
+        let kinds = kinds & (of(self.sensors, SENSOR) | of(self.solids, !SENSOR));
         Prepared { kinds, filter: self.filter, excluded: excluded.unwrap_or(NO_SLOT) }
     }
 }
@@ -112,6 +107,20 @@ impl QueryFilter {
 /// Flags that say what kind of body it is: the lowest three.
 const KIND_BITS: u32 = flag::DYNAMIC | flag::KINEMATIC | flag::SENSOR;
 const _: () = assert!(KIND_BITS == 7);
+/// The combinations that mean a static body, a kinematic one, a sensor; one bit each.
+const STATIC: u32 = combinations(flag::DYNAMIC | flag::KINEMATIC, 0);
+const KINEMATIC: u32 = combinations(flag::DYNAMIC | flag::KINEMATIC, flag::KINEMATIC);
+const SENSOR: u32 = combinations(flag::SENSOR, flag::SENSOR);
+
+/// The combinations that have these bits under a mask.
+const fn combinations(mask: u32, bits: u32) -> u32 {
+    let (mut found, mut flags) = (0, 0);
+    while flags <= KIND_BITS {
+        found |= ((flags & mask == bits) as u32) << flags;
+        flags += 1;
+    }
+    found
+}
 
 /// A query's filter in the form that the search uses.
 #[derive(Clone, Copy, Debug)]

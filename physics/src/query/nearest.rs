@@ -2,6 +2,9 @@
 
 use alloc::vec::Vec;
 
+use fearless_simd::prelude::*;
+use fearless_simd::{i32x8, u32x8};
+
 use crate::body::id::BodyId;
 use crate::collide::rounded_box::RoundedBox;
 use crate::math::boxes::{BoxBlock, LANES};
@@ -78,19 +81,13 @@ struct Nearest<'a> {
 impl Search for Nearest<'_> {
     /// A lower bound of the distance, at least 0.92 of it: the greatest of the two offsets and of their sum divided by the root of two.
     #[inline(always)]
-    fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
-        let [px, py] = self.point;
-        let mut distances = [0u32; LANES];
-        // Arithmetic only, so that compilers vectorise the eight lanes; only lanes without a box wrap.
-        for (lane, distance) in distances.iter_mut().enumerate() {
-            let x = px.max(boxes.x0[lane]).min(boxes.x1[lane]).abs_diff(px);
-            let y = py.max(boxes.y0[lane]).min(boxes.y1[lane]).abs_diff(py);
-            let half = (x >> 1).wrapping_add(y >> 1);
-            // 1.40625 < sqrt(2)
-            let diagonal = half.wrapping_add(half >> 2).wrapping_add(half >> 3).wrapping_add(half >> 5);
-            *distance = x.max(y).max(diagonal);
-        }
-        distances
+    fn least<S: Simd>(&self, simd: S, boxes: &BoxBlock) -> u32x8<S> {
+        let x = offsets(simd, self.point[0], &boxes.x0, &boxes.x1);
+        let y = offsets(simd, self.point[1], &boxes.y0, &boxes.y1);
+        let half = (x >> 1) + (y >> 1);
+        // 1.40625 < sqrt(2)
+        let diagonal = half + (half >> 2) + (half >> 3) + (half >> 5);
+        x.max(y).max(diagonal)
     }
 
     #[inline(always)]
@@ -117,6 +114,14 @@ impl Search for Nearest<'_> {
     }
 }
 
+/// Distances from a coordinate to eight intervals, 0 inside.
+#[inline(always)]
+fn offsets<S: Simd>(simd: S, from: i32, low: &[i32; LANES], high: &[i32; LANES]) -> u32x8<S> {
+    let from = i32x8::splat(simd, from);
+    let near = from.max(i32x8::load_array_ref(simd, low)).min(i32x8::load_array_ref(simd, high));
+    (near.max(from) - near.min(from)).bitcast()
+}
+
 impl Nearest<'_> {
     /// A body at this distance, raw units.
     fn note(&mut self, slot: u32, distance: u64) {
@@ -124,6 +129,15 @@ impl Nearest<'_> {
             return;
         }
         let distance = Fx::from_bits(distance as i64);
+        if self.k == 1 {
+            // What games ask for most. There is nothing to shift.
+            if self.out.first().is_none_or(|&(id, least)| (distance, slot) < (least, id.index)) {
+                self.out.clear();
+                self.out.push((self.world.body_id(slot), distance));
+                self.reach = distance.to_bits() as u64;
+            }
+            return;
+        }
         let at = self.out.partition_point(|&(id, d)| (d, id.index) < (distance, slot));
         if at == self.k {
             return;

@@ -8,11 +8,15 @@
 
 use alloc::vec::Vec;
 
+use fearless_simd::prelude::*;
+use fearless_simd::{i32x8, u32x8};
+
 use crate::body::id::BodyId;
 use crate::body::record::vec2;
 use crate::body::shape::Shape;
 use crate::collide::rounded_box::{Cast, FRACTION_BITS, RoundedBox, Segment, Side, normal};
 use crate::math::boxes::{BoxBlock, LANES};
+use crate::math::lanes::upper_product;
 use crate::math::num::{EXTENT_MAX, Fx};
 use crate::math::vec2::Vec2;
 use crate::query::areas::{QueryError, check, raw_point, raw_shape};
@@ -251,34 +255,31 @@ impl Way {
     /// How far along the longer axis the path enters each box at the earliest, raw units; `u32::MAX` if it misses the box or enters only
     /// beyond `reach`.
     #[inline(always)]
-    fn least(&self, boxes: &BoxBlock, reach: u32) -> [u32; LANES] {
+    fn least<S: Simd>(&self, simd: S, boxes: &BoxBlock, reach: u32) -> u32x8<S> {
         let (x, y) = ([&boxes.x0, &boxes.x1], [&boxes.y0, &boxes.y1]);
         let [along, across] = if self.steep { [y, x] } else { [x, y] };
         let turned = |sides: [_; 2], flip: i32| if flip == 0 { sides } else { [sides[1], sides[0]] };
         let [low, high]: [&[i32; LANES]; 2] = turned(along, self.flip[0]);
         let [bottom, top]: [&[i32; LANES]; 2] = turned(across, self.flip[1]);
-        let [begin, base] = self.origin;
+        let begin = self.origin[0];
         let end = begin.wrapping_add_unsigned(reach);
-        let rise = |to: i32| {
-            let way = to.wrapping_sub(begin) as u32;
-            base.wrapping_add(((u64::from(way) * u64::from(self.slope)) >> 32) as i32)
-        };
-        // Arithmetic only, so that compilers vectorise the eight lanes. Lanes whose slab is not reached compute garbage that is not used,
-        // hence the wrapping.
-        let mut entries = [0u32; LANES];
-        for lane in 0..LANES {
-            // The part of the path in the box's slab along the longer axis, and its height at both ends.
-            let near = (low[lane] ^ self.flip[0]).wrapping_sub(self.extents[0]).max(begin);
-            let far = (high[lane] ^ self.flip[0]).wrapping_add(self.extents[0]).min(end);
-            let lowest = (bottom[lane] ^ self.flip[1]).wrapping_sub(self.extents[1]);
-            let highest = (top[lane] ^ self.flip[1]).wrapping_add(self.extents[1]);
-            // A rise is too low by less than three: the rise and the slope are rounded down, and a diagonal's slope is cut.
-            let misses = -i32::from(near > far)
-                | -i32::from(rise(near) > highest)
-                | -i32::from(lowest > rise(far).wrapping_add(3));
-            entries[lane] = near.wrapping_sub(begin) as u32 | misses as u32;
-        }
-        entries
+        // The part of the path in the box's slab along the longer axis, and its height at both ends. Lanes whose slab is not reached compute
+        // garbage that is not used.
+        let near = (i32x8::load_array_ref(simd, low) ^ self.flip[0]) - self.extents[0];
+        let far = (i32x8::load_array_ref(simd, high) ^ self.flip[0]) + self.extents[0];
+        let lowest = (i32x8::load_array_ref(simd, bottom) ^ self.flip[1]) - self.extents[1];
+        let highest = (i32x8::load_array_ref(simd, top) ^ self.flip[1]) + self.extents[1];
+        let (near, far) = (near.max(begin), far.min(end));
+        // A height is too low by less than three: it and the slope are rounded down, and a diagonal's slope is cut.
+        let misses =
+            near.simd_gt(far) | self.height(near).simd_gt(highest) | lowest.simd_gt(self.height(far) + 3);
+        misses.select(u32x8::splat(simd, u32::MAX), (near - begin).bitcast())
+    }
+
+    /// Where the path is on the other axis, at places on the longer one.
+    #[inline(always)]
+    fn height<S: Simd>(&self, to: i32x8<S>) -> i32x8<S> {
+        upper_product(to - self.origin[0], self.slope) + self.origin[1]
     }
 
     fn meet(&self, slot: u32, candidates: &Candidates<'_>) -> Option<Met> {
@@ -369,8 +370,8 @@ struct First<'a> {
 
 impl Search for First<'_> {
     #[inline(always)]
-    fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
-        self.way.least(boxes, self.reach)
+    fn least<S: Simd>(&self, simd: S, boxes: &BoxBlock) -> u32x8<S> {
+        self.way.least(simd, boxes, self.reach)
     }
 
     #[inline(always)]
@@ -400,8 +401,8 @@ struct All<'a, F> {
 
 impl<F: FnMut(Met)> Search for All<'_, F> {
     #[inline(always)]
-    fn least(&self, boxes: &BoxBlock) -> [u32; LANES] {
-        self.way.least(boxes, self.way.whole())
+    fn least<S: Simd>(&self, simd: S, boxes: &BoxBlock) -> u32x8<S> {
+        self.way.least(simd, boxes, self.way.whole())
     }
 
     #[inline(always)]

@@ -276,7 +276,7 @@ impl Path {
 
     /// See [`Quadtree::search`].
     pub(crate) fn search(self, tree: &Quadtree, search: &mut impl Search) {
-        with_simd!(self, at most 256, _simd => tree.search(search));
+        with_simd!(self, at most 256, simd => tree.search(simd, search));
     }
 
     /// See [`search::search_listed`].
@@ -285,7 +285,7 @@ impl Path {
         listed: &mut impl Iterator<Item = (u32, RawBox)>,
         search: &mut impl Search,
     ) {
-        with_simd!(self, at most 256, _simd => search::search_listed(listed, search));
+        with_simd!(self, at most 256, simd => search::search_listed(simd, listed, search));
     }
 
     /// See [`Quadtree::collect`].
@@ -295,7 +295,7 @@ impl Path {
 
     /// See [`slot_sort::sort_by_slot`].
     pub(crate) fn sort_by_slot(self, ids: &mut [BodyId]) {
-        with_simd!(self, at most 256, _simd => slot_sort::sort_by_slot(ids));
+        with_simd!(self, at most 256, simd => slot_sort::sort_by_slot(simd, ids));
     }
 
     /// See [`run_pass`].

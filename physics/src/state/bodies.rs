@@ -44,15 +44,27 @@ pub(crate) fn walk(world: &World, sink: &mut impl Sink) {
 fn put_body<const SIZE: usize>(body: &Body, extra: &Extra, generation: u32, page: &mut Page<SIZE>) {
     let mut word = body.flags;
     each_row!(often, field => { word |= unusual_bit(field, body, extra, generation) });
-    each_row!(seldom, field => { word |= unusual_bit(field, body, extra, generation) });
+    each_row!(seldom, field => {
+        if !is_extra(field) {
+            word |= unusual_bit(field, body, extra, generation);
+        }
+    });
+    if body.has(flag::EXTRA) {
+        each_row!(seldom, field => {
+            if is_extra(field) {
+                word |= unusual_bit(field, body, extra, generation);
+            }
+        });
+    }
     // No branches, because each body has other fields: each field is written to the position that it would have.
-    let mut at = page.len;
+    let Some(to) = page.bytes[page.len..].first_chunk_mut::<BODY_MAX>() else { return };
+    let mut at = 0;
     each_row!(often, field => {
         let value = if matches!(field.saved, Saved::InTheWord) { word.into() } else { field.get(body, extra, generation) };
-        page.bytes[at..at + WIDE].copy_from_slice(&value.to_le_bytes());
+        to[at..at + WIDE].copy_from_slice(&value.to_le_bytes());
         at += if is_there(field, word) { field.size() } else { 0 };
     });
-    page.len = at;
+    page.len += at;
     if word & SELDOM != 0 {
         put_seldom(body, extra, generation, word, page);
     }
@@ -80,9 +92,14 @@ const SELDOM: u32 = {
 /// The field's bit if the body has an unusual value in it.
 #[inline(always)]
 fn unusual_bit(field: &Field, body: &Body, extra: &Extra, generation: u32) -> u32 {
-    let known = !matches!(field.home, Home::Extra(_)) || body.has(flag::EXTRA);
     let value = field.get(body, extra, generation);
-    if known && value != usual(field, body.flags) { field.bit() } else { 0 }
+    if value != usual(field, body.flags) { field.bit() } else { 0 }
+}
+
+/// Whether only bodies with [`flag::EXTRA`] have an unusual value in the field.
+#[inline(always)]
+const fn is_extra(field: &Field) -> bool {
+    matches!(field.home, Home::Extra(_))
 }
 
 /// Whether a body that begins with this word has the field.
@@ -137,8 +154,9 @@ pub(crate) fn read_body(
         field.set(value, body, extra, &mut generation);
         at += if there { field.size() } else { 0 };
     });
+    // The others have their usual values in a default body.
     each_row!(seldom, field => {
-        if !matches!(field.home, Home::Extra(_)) {
+        if matches!(field.saved, Saved::UnusualMass(_)) {
             field.set(usual(field, word), body, extra, &mut generation)
         }
     });

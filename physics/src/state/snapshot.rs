@@ -240,18 +240,15 @@ impl World {
 
     fn read_bodies(&mut self, reader: &mut Reader<'_>) -> Result<(), SnapshotError> {
         let slots = self.order.slot_count();
-        self.bodies.reserve_exact(slots);
-        self.extras.reserve_exact(slots);
-        for slot in 0..slots as u32 {
-            let (mut body, mut extra) = (Body::default(), Extra::USUAL);
+        self.bodies.resize(slots, Body::default());
+        self.extras.resize(slots, Extra::USUAL);
+        for (slot, (body, extra)) in (0..).zip(self.bodies.iter_mut().zip(&mut self.extras)) {
             if self.order.generation(slot).is_some() {
-                let generation = read_body(reader, &mut body, &mut extra)?;
+                let generation = read_body(reader, body, extra)?;
                 if generation != 0 {
                     self.order.set_generation(slot, generation);
                 }
             }
-            self.bodies.push(body);
-            self.extras.push(extra);
         }
         Ok(())
     }
@@ -331,23 +328,25 @@ impl World {
         self.lulled = true;
         self.sleeping.rebuild(&self.bodies, self.contacts.iter());
         // Until the next step bodies are outside of the trees, and queries check them one by one.
-        for (slot, body) in self.bodies.iter().enumerate() {
-            let slot = slot as u32;
-            if body.is_terrain() {
+        let any_flags = self.bodies.iter().fold(0, |any, body| any | body.flags);
+        self.had_extras = any_flags & flag::EXTRA != 0;
+        self.had_forces = any_flags & (flag::FORCED | flag::DAMPED) != 0;
+        if self.had_extras {
+            self.had_ranks = self.extras.iter().any(|extra| extra.dominance != 0);
+        }
+        if any_flags & flag::FRESH != 0 {
+            let fresh = (0..).zip(&self.bodies).filter(|(_, body)| body.has(flag::FRESH));
+            self.fresh.extend(fresh.map(|(slot, _)| slot));
+        }
+        if !self.terrain.is_empty() {
+            for (slot, body) in (0..).zip(&self.bodies).filter(|(_, body)| body.is_terrain()) {
                 self.terrain.set_enabled(slot, !body.has(flag::DISABLED));
-            }
-            if body.has(flag::EXTRA) {
-                self.had_extras = true;
-                self.had_ranks |= self.extras[slot as usize].dominance != 0;
-            }
-            self.had_forces |= body.has(flag::FORCED | flag::DAMPED);
-            if body.has(flag::FRESH) {
-                self.fresh.push(slot);
             }
         }
         let taking_part = |body: &Body| body.flags & (flag::ALIVE | flag::DISABLED) == flag::ALIVE;
         let numbered = || (0..).zip(&self.bodies).filter(|(_, body)| taking_part(body));
         self.resting.fill_unsorted(self.bodies.len(), numbered().map(|(slot, _)| slot));
+        self.waking.reserve(self.bodies.len());
         self.waking.extend(numbered().filter(|(_, body)| body.has(flag::AWAKE)).map(|(slot, _)| slot));
     }
 }

@@ -22,6 +22,9 @@ use crate::tree::radix_sort::radix_sort;
 /// How many blocks ahead bodies are prefetched: far enough for memory to respond, near enough to stay in the cache.
 const BLOCKS_AHEAD: usize = 2;
 
+/// A search keeps up to this many blocks of one level in a list.
+const SHORT_LIST: usize = 56;
+
 /// More levels of blocks than 2^32 bodies need.
 pub(crate) const LEVELS_MAX: usize = 12;
 
@@ -279,7 +282,7 @@ impl Quadtree {
     #[inline(always)]
     pub(crate) fn collect<S: Simd>(&self, simd: S, area: &RawBox, out: &mut Vec<BodyId>) {
         let slots = self.slot_of_lane.as_chunks::<LANES>().0;
-        self.visit_blocks(
+        self.visit_blocks_by_level(
             simd,
             area,
             #[inline(always)]
@@ -312,6 +315,32 @@ impl Quadtree {
                 }
             },
         );
+    }
+
+    /// [`Self::visit_blocks`] for areas that hold more than a body or two.
+    #[inline(always)]
+    fn visit_blocks_by_level<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize, u32)) {
+        let Some(top) = self.top() else { return };
+        // Level by level while the lists are short: a branch for each block of a level, which is mispredicted once, at the end.
+        let (mut blocks, mut count) = ([0; SHORT_LIST + LANES], 1);
+        for level in (1..=top).rev() {
+            let (mut below, mut count_below) = ([0; SHORT_LIST + LANES], 0);
+            for &block in &blocks[..count] {
+                let lanes = self.levels[level][block as usize].overlapping(simd, area);
+                if count_below > SHORT_LIST {
+                    return self.visit_blocks(simd, area, found);
+                }
+                for lane in 0..LANES as u32 {
+                    below[count_below % below.len()] = block * LANES as u32 + lane;
+                    count_below += (lanes >> lane & 1) as usize;
+                }
+            }
+            (blocks, count) = (below, count_below);
+        }
+        for &block in &blocks[..count] {
+            let block = block as usize;
+            found(block, self.levels[0][block].overlapping(simd, area));
+        }
     }
 
     /// Calls `found` with each block of bodies whose bounds overlap `area`, and its lanes whose boxes do, one bit each.
@@ -361,7 +390,9 @@ impl Quadtree {
 
     /// The lowest level with a single block; [`Self::raise_to`] may have added levels above it.
     pub(crate) fn top(&self) -> Option<usize> {
-        if self.is_empty() { None } else { self.levels.iter().position(|level| level.len() == 1) }
+        let last = (self.slot_of_lane.len() / LANES).checked_sub(1)?;
+        // Each level has an eighth of the blocks below it, rounded up.
+        Some((usize::BITS - last.leading_zeros()).div_ceil(LANES.ilog2()) as usize)
     }
 }
 
