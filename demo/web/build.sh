@@ -36,7 +36,7 @@ program() {
 # WebAssembly cannot ask for instructions at run time, so there are two programs, and the page chooses.
 program testudo-simd128.wasm -C target-feature=+simd128
 program testudo.wasm
-cp demo/web/index.html "$PAGE/"
+cp demo/web/index.html demo/web/link.js demo/web/pulse.js "$PAGE/"
 cp docs/pictures/battle.png "$PAGE/preview.png"
 cp demo/web/play/match.json "$PAGE/play/"
 cp demo/web/proof/match.json "$PAGE/proof/"

@@ -7,6 +7,7 @@
 //!
 //! - `udp` (default): [`transport::udp`], plain UDP, for networks that are trusted.
 //! - `sealed`: `transport::sealed`, packets that nobody on the way can read or alter. Brings `tokio`, `quinn` and `rustls`, and a thread.
+//! - `codes`: `transport::code`, join codes alone, for a browser page.
 //! - `simnet`: a simulated network and whole matches in virtual time, for tests.
 //! - `testing`: `assert_deterministic`, for tests.
 //! - `physics`: a `testudo_physics::World` can be a part of a game's state (`v.part(&mut self.world)`).

@@ -458,3 +458,32 @@ fn who_comes_twice_runs_no_turn_without_a_state() {
     }
     assert!(back >= 60, "{back} returns of 86");
 }
+
+/// A tab of a browser has a poor uplink: others are asked first, and it is asked where there are no others.
+#[test]
+fn who_gives_its_state_last_gives_it_only_if_nobody_else_does() {
+    for (others_give, players) in [(true, 3), (false, 3), (false, 2)] {
+        let what = format!("{players} players, others give: {others_give}");
+        let config = config(players, Topology::Relay).turns(600);
+        let last = players - 1;
+        let mut game = start(&config, 0, SEED, LinkConfig::default());
+        for player in 0..last {
+            // Player 0 is asked first: it has the same time to spare, and the smallest number.
+            let reluctant = player == 0 || !others_give;
+            let own = if reluctant { config.clone().gives_state_last() } else { config.clone() };
+            restart(&mut game, &own, player.into(), Identity::Player(PlayerId(player)), secret(player));
+        }
+        play(&mut game, 6_000);
+        game.net_mut().set_partition(&[last.into()]);
+        play(&mut game, 12_000);
+        game.net_mut().set_partition(&[]);
+        restart(&mut game, &config, last.into(), Identity::Player(PlayerId(last)), secret(last));
+        assert!(play(&mut game, 3_000_000), "{what}");
+        let came = events(&mut game, last.into());
+        assert!(came.iter().any(|event| matches!(event, Event::CaughtUp { .. })), "{what}: {came:?}");
+        let sent = |player: u8| game.drivers()[usize::from(player)].session().stats().bytes_sent;
+        let gave: Vec<u8> = (0..last).filter(|player| sent(*player) > sent(last) + 80_000).collect();
+        assert_eq!(gave, [if others_give { 1 } else { 0 }], "{what}: {:?}", (0..last).map(sent).collect::<Vec<_>>());
+        assert_agreed(&mut game, &what);
+    }
+}

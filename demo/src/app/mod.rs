@@ -9,8 +9,9 @@ mod error;
 pub(crate) mod interrupt;
 mod local;
 pub(crate) mod maps;
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod online;
+#[cfg(target_arch = "wasm32")]
+pub(crate) mod page;
 pub(crate) mod playback;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod relay;
@@ -28,11 +29,8 @@ pub(crate) use local::simulated::{SimulatedMatch, play};
 pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use local::soak::{SoakOutcome, soak};
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use online::network::NetworkMatch;
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use online::news::{Diagnosis, News};
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use online::seat::{ReplayFile, Seat, SeatOptions};
 pub(crate) use terms::{TURNS_MAX, Terms};
 pub(crate) use watch::client::Fault;

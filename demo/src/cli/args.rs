@@ -279,6 +279,12 @@ pub(crate) struct RelayArgs {
     /// Serve counters for Prometheus at http://ADDR/metrics; port 0 takes a free one. Not for strangers
     #[arg(long, value_name = "ADDR")]
     pub(crate) metrics: Option<SocketAddr>,
+    /// Serve the browser page at http://ADDR/, so that friends play by a link; port 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) web: Option<SocketAddr>,
+    /// Folder of the page, made by demo/web/build.sh
+    #[arg(long, value_name = "DIR", default_value = "target/web", requires = "web")]
+    pub(crate) web_root: PathBuf,
     /// Tell Agones' side car what this relay does, and take the public address from it (docs/fleet.md)
     #[arg(long)]
     pub(crate) agones: bool,
@@ -344,6 +350,9 @@ pub(crate) struct Host {
     /// Play through a relay, which printed this code; this machine needs no open port
     #[arg(long, value_name = "CODE", conflicts_with_all = ["bind", "plain", "resume"])]
     pub(crate) relay: Option<String>,
+    /// Print links, too: the address of a page that takes codes, such as the one of `relay --web`
+    #[arg(long, value_name = "URL", conflicts_with = "plain", value_parser = page)]
+    pub(crate) page: Option<String>,
     /// Plain UDP without a seal, for tests and networks in which everybody is trusted: whoever knows the address can come
     #[arg(long)]
     pub(crate) plain: bool,
@@ -495,6 +504,12 @@ fn bot(text: &str) -> Result<Pilot, String> {
 fn speed(text: &str) -> Result<f64, String> {
     let speed = text.parse().ok().filter(|speed| (0.25..=16.0).contains(speed));
     speed.ok_or_else(|| "a speed from 0.25 to 16 is needed".to_owned())
+}
+
+/// The address of a page, without what follows a #.
+fn page(text: &str) -> Result<String, String> {
+    let is_page = (text.starts_with("http://") || text.starts_with("https://")) && !text.contains('#');
+    if is_page { Ok(text.into()) } else { Err("an address is needed, as in http://127.0.0.1:8080/".into()) }
 }
 
 fn turn_and_body(text: &str) -> Result<(u32, u32), String> {

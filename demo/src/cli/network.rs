@@ -13,7 +13,7 @@ use crate::app::online::codes::Codes;
 use crate::app::online::name::Name;
 use crate::app::online::network::{Way, Wish};
 use crate::app::online::saves::Save;
-use crate::app::online::seat::start::Hosting;
+use crate::app::online::seat::hosting::Hosting;
 use crate::app::{
     Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, Seat as OnlineSeat, SeatOptions,
     TURNS_MAX,
@@ -34,7 +34,7 @@ const REHEARSED_BIT: u32 = 11;
 
 pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     let seat = &options.seat;
-    let wanted = seat_options(seat, None);
+    let wanted = SeatOptions { page: options.page.clone(), ..seat_options(seat, None) };
     if let Some(relay) = &options.relay {
         let (relay, agreement) = (code(relay)?, agreement(options));
         let start = move || NetworkMatch::open(relay, agreement, wanted);
@@ -166,7 +166,7 @@ fn seat_options(seat: &Seat, fault: Option<Fault>) -> SeatOptions {
         None if seat.no_replay => ReplayFile::None,
         None => ReplayFile::In("replays".into()),
     };
-    SeatOptions { pilot, replay, fault, name: Name::cleaned(&seat.name) }
+    SeatOptions { pilot, replay, fault, name: Name::cleaned(&seat.name), page: None }
 }
 
 /// The address of a name and a port. IPv4 addresses come first, because a host listens on one by default.
@@ -241,6 +241,9 @@ fn invitations(codes: &Codes) -> String {
     let mut lines: Vec<String> =
         codes.players.iter().map(|(player, code)| format!("join {player}: {code}")).collect();
     lines.push(format!("watch: {}", codes.watch));
+    let link = |(player, code): &(u8, String)| Some(format!("link {player}: {}", codes.link(code)?));
+    lines.extend(codes.players.iter().filter_map(link));
+    lines.extend(codes.link(&codes.watch).map(|link| format!("link to watch: {link}")));
     if !codes.is_sealed {
         lines.push("not sealed: whoever knows the address can come, read and forge (--plain)".into());
     }

@@ -25,6 +25,7 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         bind: options.bind,
         public: options.public.clone(),
         metrics: options.metrics,
+        web: options.web.map(|at| (at, options.web_root.clone())),
         agones: options.agones,
         connections_per_address_max: options.connections_per_address_max,
         limits,
@@ -66,6 +67,10 @@ fn tell(news: RelayNews) {
     match news {
         RelayNews::At(code) => eprintln!("relay at {code}"),
         RelayNews::Metrics(address) => eprintln!("metrics at http://{address}/metrics"),
+        RelayNews::Web(address, code) => {
+            eprintln!("page at http://{address}/");
+            eprintln!("page that opens a room: http://{address}/#open={code}");
+        }
         RelayNews::Opened { watch } => eprintln!("watch: {watch}"),
         RelayNews::Stopping { rooms: 0 } => eprintln!("stops"),
         RelayNews::Stopping { rooms } => {

@@ -1,6 +1,6 @@
-"""A Chromium without a screen, driven through a pipe by its DevTools protocol: fingers, mouse, keys, dropped files, pictures.
+"""A Chromium without a screen, driven through a pipe by its DevTools protocol: fingers, mouse, keys, dropped files, tabs, pictures.
 
-The page tells what happens, one JSON object per line of its console: orders, selections, positions of widgets.
+The page tells what happens, one JSON object per line of its console.
 """
 
 import base64
@@ -10,6 +10,8 @@ import os
 import subprocess
 import threading
 import time
+
+from notes import Failed, Teller
 
 # WebGL by software; no traffic of the browser's own.
 OPTIONS = [
@@ -32,11 +34,7 @@ COUNT_SOUNDS = """
 """
 
 
-class Failed(Exception):
-    """What was waited for in vain, or did not hold."""
-
-
-class Browser:
+class Browser(Teller):
     """One page. `folder` holds the profile."""
 
     def __init__(self, program, folder, size=(1280, 860), options=()):
@@ -55,16 +53,38 @@ class Browser:
         os.close(to_read[0])
         os.close(to_write[1])
         log.close()
+        super().__init__()
         self.out, self.answers = os.fdopen(to_read[1], "wb", 0), {}
-        self.notes, self.errors = [], []
-        self.numbers, self.news = itertools.count(1), threading.Condition()
+        self.numbers = itertools.count(1)
         threading.Thread(target=self._listen, args=(os.fdopen(to_write[0], "rb"),), daemon=True).start()
-        page = next(t for t in self._send("Target.getTargets")["targetInfos"] if t["type"] == "page")
-        self.session = None
-        self.session = self._send("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+        self._attach(next(t["targetId"] for t in self._send("Target.getTargets")["targetInfos"] if t["type"] == "page"))
+
+    def _attach(self, page):
+        self.session, self.page = None, page
+        self.session = self._send("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
         for domain in ("Runtime", "Page"):
             self._send(domain + ".enable")
         self._send("Page.addScriptToEvaluateOnNewDocument", source=COUNT_SOUNDS)
+
+    # Tabs.
+
+    def new_tab(self, address="about:blank"):
+        """Opens a tab in front of all others. Gives its name."""
+        return self._send("Target.createTarget", url=address)["targetId"]
+
+    def front(self, tab):
+        self._send("Target.activateTarget", targetId=tab)
+
+    def close_tab(self, tab):
+        self._send("Target.closeTarget", targetId=tab)
+
+    def move_to(self, tab):
+        """From now on this tab is the page that tells, and that hands touch."""
+        self._attach(tab)
+
+    def freeze(self, is_frozen):
+        """As a browser does with a tab that nobody has seen for long: nothing runs there."""
+        self._send("Page.setWebLifecycleState", state="frozen" if is_frozen else "active")
 
     def _listen(self, pipe):
         rest = b""
@@ -97,7 +117,7 @@ class Browser:
     def _send(self, method, **parameters):
         number = next(self.numbers)
         message = {"id": number, "method": method, "params": parameters}
-        if getattr(self, "session", None):
+        if getattr(self, "session", None) and not method.startswith("Target."):
             message["sessionId"] = self.session
         self.out.write(json.dumps(message).encode() + b"\0")
         with self.news:
@@ -127,65 +147,6 @@ class Browser:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
             self.process.kill()
-
-    # What the page has told.
-
-    def count(self, **wanted):
-        with self.news:
-            return sum(all(note.get(key) == value for key, value in wanted.items()) for note in self.notes)
-
-    def last(self, event):
-        with self.news:
-            return next((note for note in reversed(self.notes) if note.get("event") == event), None)
-
-    def wait(self, what, test, seconds=60):
-        """Until a test of the page's notes holds."""
-        end = time.monotonic() + seconds
-        while True:
-            found = test()
-            if found:
-                return found
-            if time.monotonic() > end:
-                raise Failed(f"waited in vain for {what}; errors: {self.errors[-3:]}")
-            with self.news:
-                self.news.wait(0.2)
-
-    def until(self, what, act, test, seconds=60):
-        """Does it again until a note that was not there before passes the test: a slow picture may miss a touch."""
-        with self.news:
-            before = len(self.notes)
-        end = time.monotonic() + seconds
-
-        def seen():
-            with self.news:
-                return next((note for note in self.notes[before:] if test(note)), None)
-
-        while time.monotonic() < end:
-            act()
-            try:
-                return self.wait(what, seen, 2)
-            except Failed:
-                pass
-        raise Failed(f"'{what}' did not happen; errors: {self.errors[-3:]}; last notes: {[n['event'] for n in self.notes[-8:]]}")
-
-    def settled(self, what, act, test):
-        """Does it, until the camera before and the one that has come to rest afterwards pass the test. Gives the latter."""
-        for _ in range(4):
-            before = self.last("camera")["value"]
-            act()
-            time.sleep(4)
-            now = self.last("camera")["value"]
-            if test(before, now):
-                return now
-        raise Failed(f"not {what}: {before}, then {now}")
-
-    def place(self, name, across=50, down=50):
-        """A point of a widget, in percent of its width and height."""
-        places = self.last("places")["places"]
-        if name not in places:
-            raise Failed(f"there is no '{name}' on the page: {sorted(places)}")
-        x, y, width, height = places[name]
-        return x + width * across / 100, y + height * down / 100
 
     # Hands.
 

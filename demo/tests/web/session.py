@@ -6,7 +6,8 @@
 import os
 import sys
 
-from browser import Browser, Failed
+from browser import Browser
+from notes import Failed
 
 PROGRAM, ADDRESS, WORK, REPLAY = sys.argv[1:5]
 # What stands in the middle of a page that cannot go on.

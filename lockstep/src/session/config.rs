@@ -94,6 +94,8 @@ pub struct SessionConfig {
     pub state_bytes_max: u32,
     /// See [`SessionConfig::state_rate()`].
     pub state_rate: u32,
+    /// See [`SessionConfig::gives_state_last()`].
+    pub gives_state_last: bool,
     /// See [`SessionConfig::join_timeout()`].
     pub join_timeout: Duration,
     /// See [`SessionConfig::late_joins()`].
@@ -217,6 +219,7 @@ impl SessionConfig {
             seat: SeatSecret::default(),
             state_bytes_max: 16 << 20,
             state_rate: 500_000,
+            gives_state_last: false,
             join_timeout: Duration::from_secs(60),
             late_joins: None,
             late_watchers: false,

@@ -5,7 +5,7 @@ use crate::session::event::Event;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::sender::Sender;
 use crate::session::stream::Stream;
-use crate::session::transfer::Source;
+use crate::session::transfer::{ASK_AGAIN_AFTER, Source};
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::codec;
@@ -195,6 +195,7 @@ impl<A: Action> Session<A> {
         if !guests().any(|(link, _)| link.lacks_state()) {
             let transfers = &mut self.transfers;
             (transfers.blob, transfers.source, transfers.failed) = (None, None, 0);
+            transfers.asks_again = None;
             self.keep_state_for_watchers();
             return;
         }
@@ -314,7 +315,7 @@ impl<A: Action> Session<A> {
             };
             // A player that is silent now may still answer; otherwise there is none.
             if !self.links.values().any(nobody) {
-                self.dismiss_waiting();
+                self.ask_again();
             }
             return;
         };
@@ -323,6 +324,21 @@ impl<A: Action> Session<A> {
             self.streams.iter().filter(|stream| stream.end().is_none()).map(|stream| stream.oldest());
         let not_before = not_before.max().unwrap_or_default();
         self.transfers.source = Some(Source::new(player, Some(peer), not_before, self.front(), self.now));
+    }
+
+    /// Nobody has given a state: everybody is asked once more, because some give theirs last.
+    fn ask_again(&mut self) {
+        match self.transfers.asks_again {
+            None if self.transfers.failed != 0 => {
+                self.transfers.asks_again = Some(self.now + ASK_AGAIN_AFTER);
+            }
+            Some(at) if self.now < at => {}
+            Some(at) if at != Instant::ZERO => {
+                self.transfers.asks_again = Some(Instant::ZERO);
+                self.transfers.failed = 0;
+            }
+            _ => self.dismiss_waiting(),
+        }
     }
 
     /// Whether the remote has the state of the match: it is a player, even one who only watches now, and has not just come itself.

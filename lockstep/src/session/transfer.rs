@@ -31,6 +31,13 @@ const SOURCE_SILENCE: Duration = Duration::from_secs(3);
 /// A source that sends nothing new for this long is replaced.
 const SOURCE_PATIENCE: Duration = Duration::from_secs(10);
 
+/// The middle asks everybody again so long after nobody has given a state.
+pub(super) const ASK_AGAIN_AFTER: Duration = Duration::from_secs(2);
+
+/// A peer that gives its state last: within the first time the same question has come twice; within the second one it is asked again.
+const SAME_QUESTION: Duration = Duration::from_secs(1);
+const ASKED_AGAIN: Duration = Duration::from_secs(30);
+
 /// Everything that a session knows about states in transfer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transfers {
@@ -40,13 +47,17 @@ pub(super) struct Transfers {
     pub(super) source: Option<Source>,
     /// The middle: sources that sent nothing, bit n for player n.
     pub(super) failed: u16,
+    /// The middle: when it asks everybody again; once for each guest that waits.
+    pub(super) asks_again: Option<Instant>,
+    /// The local simulation gives its state last: when it declined.
+    declined_at: Option<Instant>,
     /// This peer's state is wanted: before this turn or a later one.
     wanted: Option<u32>,
     /// The session before the turn that has begun; it belongs to the simulation's state.
     header: Option<Header>,
     taken_at: Option<Instant>,
-    /// The local simulation gives no state; the middle must be told.
-    declines: bool,
+    /// No state is given to a question for one before this turn or a later one; the middle must be told.
+    declines: Option<u32>,
     bucket: Bucket,
     control_at: Instant,
     /// Time stamp of the last chunk received, and its time of arrival.
@@ -150,7 +161,7 @@ impl<A: Action> Session<A> {
     pub fn give_state(&mut self, frame: u32, state: Option<&[u8]>) {
         let Some(header) = self.transfers.header.take() else { return };
         let turn = header.turn;
-        self.transfers.wanted = None;
+        let wanted = self.transfers.wanted.take().unwrap_or_default();
         self.transfers.taken_at = Some(self.now);
         let own = self.setup.player().unwrap_or_default();
         let bytes = state.map(|state| Header { frame, ..header }.with_state(state));
@@ -163,7 +174,7 @@ impl<A: Action> Session<A> {
             }
             return;
         }
-        self.transfers.declines = blob.is_none();
+        self.transfers.declines = blob.is_none().then_some(wanted);
         let (rate, now, coordinator) = (self.setup.config.state_rate, self.now, self.setup.coordinator());
         let middle = self.links.values_mut().find(|link| link.identity == Some(coordinator));
         if let Some(link) = middle.filter(|_| blob.is_some()) {
@@ -223,8 +234,27 @@ impl<A: Action> Session<A> {
         let gives = self.phase == SessionPhase::Running && !self.is_joining();
         let has_newer = self.transfers.blob.as_ref().is_some_and(|blob| blob.turn() >= not_before);
         if gives && !(has_newer && self.links[index].sender.is_some()) {
-            self.transfers.declines |= self.setup.config.state_bytes_max == 0;
-            self.transfers.wanted = Some(not_before);
+            if self.setup.config.state_bytes_max == 0 || self.leaves_it_to_others() {
+                self.transfers.declines = Some(not_before);
+            } else {
+                self.transfers.wanted = Some(not_before);
+            }
+        }
+    }
+
+    /// Whether others are to be asked for a state first.
+    fn leaves_it_to_others(&mut self) -> bool {
+        if !self.setup.config.gives_state_last {
+            return false;
+        }
+        let since = self.transfers.declined_at.map(|at| self.now.since(at));
+        match since {
+            Some(since) if since < SAME_QUESTION => true,
+            Some(since) if since < ASKED_AGAIN => false,
+            _ => {
+                self.transfers.declined_at = Some(self.now);
+                true
+            }
         }
     }
 
@@ -260,8 +290,7 @@ impl<A: Action> Session<A> {
         if let Some(joining) = &self.transfers.joining {
             return Some((joining.peer, self.join_control(joining)?));
         }
-        if self.transfers.declines {
-            let turn = self.transfers.wanted.unwrap_or_default();
+        if let Some(turn) = self.transfers.declines {
             let mut links = self.links.values();
             let middle = links.find(|link| link.identity == Some(self.setup.coordinator()))?;
             return Some((middle.peer, Transfer::Refuse { turn }));
@@ -318,7 +347,7 @@ impl<A: Action> Session<A> {
         let control = if self.transfers.control_at <= self.now { self.control() } else { None };
         if let Some((peer, transfer)) = control {
             self.transfers.control_at = self.now + CONTROL_EVERY;
-            self.transfers.declines = false;
+            self.transfers.declines = None;
             let key = self.links.get(&peer)?.key;
             transfer.encode(&mut self.buffers.writer);
             packet::seal(&self.buffers.writer, key, out);

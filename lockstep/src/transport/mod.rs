@@ -1,5 +1,7 @@
 //! Transports: they carry packets. Thin, non-blocking, and outside of everything that is deterministic.
 
+#[cfg(feature = "codes")]
+pub mod code;
 pub mod memory;
 #[cfg(feature = "sealed")]
 #[expect(

@@ -1,8 +1,9 @@
 //! A sealed connection that is being made, up to the answer to its greeting. Nothing here waits.
 
-use testudo_lockstep::transport::sealed::{ClientEvent, JoinCode, SealedClient, SealedConfig};
+use testudo_lockstep::transport::code::JoinCode;
 
 use crate::app::error::{InvitationError, MatchError};
+use crate::app::online::edge::{Edge, EdgeEvent};
 use crate::app::online::greeting::{Answer, Greeting};
 use crate::app::online::wire::{Client, refusal};
 
@@ -10,7 +11,7 @@ use crate::app::online::wire::{Client, refusal};
 pub(crate) struct Calling {
     code: JoinCode,
     greeting: Vec<u8>,
-    client: Option<SealedClient>,
+    edge: Option<Edge>,
 }
 
 impl Calling {
@@ -18,10 +19,9 @@ impl Calling {
     /// The system gives no socket or thread.
     pub(crate) fn begin(code: JoinCode, greeting: &Greeting) -> Result<Self, MatchError> {
         let greeting = greeting.to_bytes();
-        let client =
-            SealedClient::connect(code.addresses(), code.certificate_hash(), &greeting, &SealedConfig::new());
-        let client = client.map_err(|error| MatchError::Invitation(InvitationError::Socket(error)))?;
-        Ok(Self { code, greeting, client: Some(client) })
+        let edge = Edge::connect(&code, &greeting);
+        let edge = edge.map_err(|error| MatchError::Invitation(InvitationError::Socket(error)))?;
+        Ok(Self { code, greeting, edge: Some(edge) })
     }
 
     /// Where the call goes.
@@ -34,19 +34,19 @@ impl Calling {
     /// # Errors
     /// There is no connection, or the other side does not let us in.
     pub(crate) fn step(&mut self) -> Result<Option<(Answer, Client)>, InvitationError> {
-        let event = self.client.as_mut().and_then(SealedClient::poll);
+        let event = self.edge.as_mut().and_then(Edge::poll);
         let bytes = match event {
             None => return Ok(None),
-            Some(ClientEvent::Accepted(bytes)) => bytes,
-            Some(ClientEvent::Refused(bytes)) => return Err(refusal(Answer::read(&bytes))),
-            Some(ClientEvent::Lost(why)) => return Err(InvitationError::Lost { why: why.to_string() }),
-            Some(_) => return Ok(None),
+            Some(EdgeEvent::Accepted(bytes)) => bytes,
+            Some(EdgeEvent::Refused(bytes)) => return Err(refusal(Answer::read(&bytes))),
+            Some(EdgeEvent::Lost(why)) => return Err(InvitationError::Lost { why }),
+            Some(EdgeEvent::Packet(_)) => return Ok(None),
         };
-        match (Answer::read(&bytes), self.client.take()) {
-            (Some(answer @ (Answer::Come(_) | Answer::Opened(_))), Some(sealed)) => {
+        match (Answer::read(&bytes), self.edge.take()) {
+            (Some(answer @ (Answer::Come(_) | Answer::Opened(_))), Some(edge)) => {
                 // Whoever opened a room comes back to it as everybody else does.
                 let (code, greeting) = (self.code.clone(), core::mem::take(&mut self.greeting));
-                Ok(Some((answer, Client::new(sealed, code, greeting))))
+                Ok(Some((answer, Client::new(edge, code, greeting))))
             }
             (answer, _) => Err(refusal(answer)),
         }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use testudo_lockstep::transport::sealed::{JoinCode, JoinCodeError};
+use testudo_lockstep::transport::code::{JoinCode, JoinCodeError};
 
 use crate::app::online::greeting::Secret;
 
@@ -16,6 +16,8 @@ pub(crate) struct Codes {
     pub(crate) players: Vec<(u8, String)>,
     /// For whoever wants to watch.
     pub(crate) watch: String,
+    /// Where a page is that takes codes; none: they are typed.
+    page: Option<String>,
     addresses: Vec<SocketAddr>,
     certificate_hash: [u8; 32],
 }
@@ -26,7 +28,7 @@ impl Codes {
         let code = address.to_string();
         let players = (1..players).map(|player| (player, code.clone())).collect();
         let (addresses, certificate_hash) = (vec![address], [0; 32]);
-        Self { address, is_sealed: false, players, watch: code, addresses, certificate_hash }
+        Self { address, is_sealed: false, players, watch: code, page: None, addresses, certificate_hash }
     }
 
     /// The codes of a sealed match. `players`: the secrets of all players; the first one is the host's own.
@@ -46,7 +48,7 @@ impl Codes {
         let player = |(player, secret)| code(secret).map(|code| (player, code));
         let players = (0_u8..).zip(players).skip(1).map(player).collect::<Result<_, _>>()?;
         let (addresses, watch) = (addresses.to_vec(), code(&watch)?);
-        Ok(Self { address, is_sealed: true, players, watch, addresses, certificate_hash })
+        Ok(Self { address, is_sealed: true, players, watch, page: None, addresses, certificate_hash })
     }
 
     /// Another secret opens a player's place from now on. Returns its code.
@@ -56,8 +58,26 @@ impl Codes {
         Some(code)
     }
 
-    /// What a player types.
+    /// The others open a page at this address.
+    pub(crate) fn by_page(self, page: Option<String>) -> Self {
+        Self { page, ..self }
+    }
+
+    /// Whether the others open a page instead of typing a command.
+    pub(crate) fn has_page(&self) -> bool {
+        self.page.is_some()
+    }
+
+    /// The link that opens a place in a browser.
+    pub(crate) fn link(&self, code: &str) -> Option<String> {
+        self.page.as_ref().map(|page| format!("{page}#{code}"))
+    }
+
+    /// What a player types, or opens.
     pub(crate) fn command(&self, code: &str) -> String {
+        if let Some(link) = self.link(code) {
+            return link;
+        }
         if self.is_sealed { format!("testudo join {code}") } else { format!("testudo join --plain {code}") }
     }
 }

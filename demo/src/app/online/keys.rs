@@ -25,7 +25,12 @@ static OWN: OnceLock<[u8; OWN_BYTES]> = OnceLock::new();
 /// The system has none.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], MatchError> {
     let mut bytes = [0; N];
+    #[cfg(not(target_arch = "wasm32"))]
     getrandom::fill(&mut bytes).map_err(|error| MatchError::Randomness(error.to_string()))?;
+    #[cfg(target_arch = "wasm32")]
+    if !crate::app::page::random(&mut bytes) {
+        return Err(MatchError::Randomness("this browser has none".into()));
+    }
     Ok(bytes)
 }
 
@@ -46,7 +51,7 @@ pub(crate) fn player_key(session_id: u64, player: PlayerId) -> Result<PlayerKey,
         Some(own) => *own,
         None => {
             let fresh = random()?;
-            *OWN.get_or_init(|| file().and_then(|path| kept(&path, fresh).ok()).unwrap_or(fresh))
+            *OWN.get_or_init(|| kept_somewhere(fresh).unwrap_or(fresh))
         }
     };
     Ok(derived(&own, session_id, player))
@@ -59,6 +64,18 @@ fn derived(own: &[u8; OWN_BYTES], session_id: u64, player: PlayerId) -> PlayerKe
     hash.update(session_id.to_le_bytes());
     hash.update([player.0]);
     PlayerKey::from_secret(hash.finalize().into())
+}
+
+/// The secret that this machine keeps.
+#[cfg(not(target_arch = "wasm32"))]
+fn kept_somewhere(fresh: [u8; OWN_BYTES]) -> Option<[u8; OWN_BYTES]> {
+    file().and_then(|path| kept(&path, fresh).ok())
+}
+
+/// The secret that the browser keeps for this page, which is as random.
+#[cfg(target_arch = "wasm32")]
+fn kept_somewhere(mut own: [u8; OWN_BYTES]) -> Option<[u8; OWN_BYTES]> {
+    crate::app::page::kept_secret(&mut own).then_some(own)
 }
 
 /// Where the secret is kept.

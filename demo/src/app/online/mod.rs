@@ -1,12 +1,13 @@
 //! Matches between processes: one peer is here. Sealed connections, or plain UDP.
 //!
-//! From the bottom: `name`, `agreement`, `greeting`, `keys` and `codes` are values; `places` and `invitation` say who may come; `wire` moves
-//! packets; `seat` is this process's part in a match; `network` is its path there.
+//! From the bottom: `name`, `agreement`, `greeting`, `keys` and `codes` are values; `places` and `invitation` say who may come; `edge` is a
+//! guest's connection, `server` a host's, and `wire` moves packets over them; `seat` is this process's part in a match; `network` is its path there.
 
 pub(crate) mod address;
 pub(crate) mod agreement;
 mod calling;
 pub(crate) mod codes;
+mod edge;
 pub(crate) mod greeting;
 mod invitation;
 pub(crate) mod keys;
@@ -18,4 +19,6 @@ mod remote;
 pub(crate) mod roll;
 pub(crate) mod saves;
 pub(crate) mod seat;
+#[cfg(not(target_arch = "wasm32"))]
+mod server;
 mod wire;

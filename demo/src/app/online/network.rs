@@ -6,7 +6,7 @@ mod tests;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use testudo_lockstep::transport::sealed::JoinCode;
+use testudo_lockstep::transport::code::JoinCode;
 use testudo_lockstep::transport::udp::UdpTransport;
 use testudo_lockstep::{Duration, Failure, Identity, SessionPhase};
 
@@ -20,7 +20,9 @@ use crate::app::online::greeting::{Answer, Greeting, Secret, Welcome};
 use crate::app::online::invitation::Asking;
 use crate::app::online::news::News;
 use crate::app::online::saves::{Getting, Save};
-use crate::app::online::seat::start::{Hosting, terms_of};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::app::online::seat::hosting::Hosting;
+use crate::app::online::seat::start::terms_of;
 use crate::app::online::seat::{Seat, SeatOptions};
 use crate::app::online::wire::{Client, Wire};
 use crate::app::terms::Terms;
@@ -99,6 +101,7 @@ impl NetworkMatch {
     ///
     /// # Errors
     /// Settings out of range, a port that is taken, a replay that cannot be written.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn host(hosting: &Hosting, options: SeatOptions) -> Result<Self, MatchError> {
         let seat = Seat::host(hosting, &options)?;
         Ok(Self::at(Stage::Seated(Box::new(seat)), None, options))
@@ -204,7 +207,7 @@ impl NetworkMatch {
                 if let Some(wish) = &mut self.wish {
                     wish.way = Way::Sealed(own);
                 }
-                (opened.welcome, secret, Some(codes))
+                (opened.welcome, secret, Some(codes.by_page(self.options.page.clone())))
             }
             Answer::Come(welcome) => (welcome, *code.secret(), None),
             _ => return Err(MatchError::Invitation(InvitationError::NotUnderstood)),

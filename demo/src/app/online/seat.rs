@@ -1,5 +1,7 @@
 //! One process's part of a match over a network, step by step. Nothing here waits; the caller decides what to do between two steps.
 
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod hosting;
 pub(crate) mod start;
 mod told;
 
@@ -64,6 +66,8 @@ pub(crate) struct SeatOptions {
     /// A bit to flip in its own copy.
     pub(crate) fault: Option<Fault>,
     pub(crate) name: Name,
+    /// Where a page is that takes the others' codes.
+    pub(crate) page: Option<String>,
 }
 
 /// A client, its session and its way to the others.

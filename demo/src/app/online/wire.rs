@@ -1,21 +1,22 @@
 //! How packets reach the others: sealed, or as plain UDP.
 
-use testudo_lockstep::transport::sealed::{
-    ClientEvent, JoinCode, SealedClient, SealedConfig, SealedEvent, SealedServer,
-};
+use testudo_lockstep::transport::code::JoinCode;
 use testudo_lockstep::transport::udp::{Aside, UdpTransport};
 use testudo_lockstep::{Duration, Instant, PROTOCOL_VERSION, PeerId, Session};
 
 use crate::app::error::{InvitationError, MatchError};
-use crate::app::online::greeting::{Answer, Greeting, GreetingError, Welcome};
-use crate::app::online::places::{NoPlace, Places, is_forged};
+use crate::app::online::edge::{Edge, EdgeEvent};
+use crate::app::online::greeting::Answer;
+use crate::app::online::places::Places;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::app::online::server::Server;
 use crate::game::Order;
 
 /// A guest's link to the middle of the star.
 pub(crate) const MIDDLE: PeerId = PeerId(0);
 
 /// Greatest number of events that are handled in one step, so that a flood cannot starve the game.
-const EVENTS_MAX: u32 = 512;
+pub(crate) const EVENTS_MAX: u32 = 512;
 
 /// Time between two attempts to reach the middle again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -23,24 +24,16 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// One way to the others.
 pub(crate) enum Wire {
     Plain(Box<UdpTransport>),
-    /// A host's, sealed.
+    /// A host's, sealed. A page cannot host: it has no port.
+    #[cfg(not(target_arch = "wasm32"))]
     Server(Box<Server>),
     /// A guest's, sealed.
     Client(Box<Client>),
 }
 
-/// The sealed connections of a host, by place.
-pub(crate) struct Server {
-    sealed: SealedServer,
-    places: Places,
-    /// What newcomers are told, but for their place.
-    welcome: Welcome,
-    outgoing: Vec<u8>,
-}
-
 /// A guest's sealed connection. When it breaks, it is made again; the session notices a silence.
 pub(crate) struct Client {
-    sealed: SealedClient,
+    edge: Edge,
     code: JoinCode,
     greeting: Vec<u8>,
     /// When to connect again.
@@ -63,12 +56,14 @@ impl Wire {
     ) -> Result<(), MatchError> {
         match self {
             Self::Plain(udp) => return udp.pump_with(session, now, aside).map_err(MatchError::Socket),
+            #[cfg(not(target_arch = "wasm32"))]
             Self::Server(server) => server.receive(session, now, aside),
             Self::Client(client) => client.receive(session, now, aside),
         }
         session.handle_timeout(now);
         match self {
             Self::Plain(_) => {}
+            #[cfg(not(target_arch = "wasm32"))]
             Self::Server(server) => server.transmit(session, now),
             Self::Client(client) => client.transmit(session, now),
         }
@@ -79,15 +74,17 @@ impl Wire {
     pub(crate) fn send_aside(&mut self, link: PeerId, bytes: &[u8]) {
         match self {
             Self::Plain(udp) => udp.send_aside(link, bytes),
+            #[cfg(not(target_arch = "wasm32"))]
             Self::Server(server) => server.send(link, bytes),
-            Self::Client(client) => client.sealed.send(bytes),
+            Self::Client(client) => client.edge.send(bytes),
         }
     }
 
     /// The places of a sealed host.
     pub(crate) fn places(&self) -> Option<&Places> {
         match self {
-            Self::Server(server) => Some(&server.places),
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Server(server) => Some(server.places()),
             Self::Plain(_) | Self::Client(_) => None,
         }
     }
@@ -95,15 +92,19 @@ impl Wire {
     /// The places of a sealed host, mutable.
     pub(crate) fn places_mut(&mut self) -> Option<&mut Places> {
         match self {
-            Self::Server(server) => Some(&mut server.places),
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Server(server) => Some(server.places_mut()),
             Self::Plain(_) | Self::Client(_) => None,
         }
     }
 
     /// Closes a connection of a sealed host.
+    #[cfg_attr(target_arch = "wasm32", expect(unused_variables))]
     pub(crate) fn close(&mut self, connection: PeerId) {
-        if let Self::Server(server) = self {
-            server.sealed.close(connection);
+        match self {
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Server(server) => server.close(connection),
+            Self::Plain(_) | Self::Client(_) => {}
         }
     }
 
@@ -111,7 +112,7 @@ impl Wire {
     pub(crate) fn refusal(&self) -> Option<&str> {
         match self {
             Self::Client(client) => client.refusal.as_deref(),
-            Self::Plain(_) | Self::Server(_) => None,
+            _ => None,
         }
     }
 
@@ -121,87 +122,10 @@ impl Wire {
     }
 }
 
-impl Server {
-    pub(crate) fn new(sealed: SealedServer, places: Places, welcome: Welcome) -> Self {
-        Self { sealed, places, welcome, outgoing: Vec::new() }
-    }
-
-    fn receive(
-        &mut self,
-        session: &mut Session<Order>,
-        now: Instant,
-        mut aside: impl FnMut(Option<PeerId>, &[u8]) -> Aside,
-    ) {
-        for _ in 0..EVENTS_MAX {
-            match self.sealed.poll() {
-                None => return,
-                Some(SealedEvent::Greeting { peer, bytes, .. }) => {
-                    match self.answer(peer, &bytes, session.is_over()) {
-                        Ok(welcome) => self.sealed.accept(peer, &Answer::Come(welcome).to_bytes()),
-                        Err(refusal) => self.sealed.refuse(peer, &refusal.to_bytes()),
-                    }
-                }
-                Some(SealedEvent::Packet { peer, bytes }) => {
-                    let Some((link, place)) = self.places.seated(peer) else { continue };
-                    if is_forged(place, &bytes) {
-                        self.places.gone(peer);
-                        self.sealed.close(peer);
-                        continue;
-                    }
-                    match aside(Some(link).filter(|link| session.knows(*link)), &bytes) {
-                        Aside::Session => session.handle_packet(now, link, &bytes),
-                        Aside::Taken => {}
-                        Aside::Reply(reply) => self.sealed.send(peer, &reply),
-                    }
-                }
-                Some(SealedEvent::Closed { peer }) => drop(self.places.gone(peer)),
-                Some(_) => {}
-            }
-        }
-    }
-
-    /// What a newcomer is told.
-    fn answer(&mut self, peer: PeerId, greeting: &[u8], is_over: bool) -> Result<Welcome, Answer> {
-        let (secret, name) = match Greeting::read(greeting) {
-            Ok(Greeting::Come { secret, name }) => (secret, name),
-            // Rooms are opened at relays.
-            Ok(Greeting::Open { .. }) => return Err(Answer::WrongSecret),
-            Err(GreetingError::Version(_)) => return Err(Answer::Version(PROTOCOL_VERSION)),
-            Err(GreetingError::Malformed) => return Err(Answer::Malformed),
-        };
-        if is_over {
-            return Err(Answer::Over);
-        }
-        let seated = self.places.come(peer, &secret, name).map_err(|error| match error {
-            NoPlace::WrongSecret => Answer::WrongSecret,
-            NoPlace::Full => Answer::Full,
-            NoPlace::Removed => Answer::Removed,
-        })?;
-        if let Some(former) = seated.former {
-            self.sealed.close(former);
-        }
-        Ok(Welcome { place: seated.place, ..self.welcome })
-    }
-
-    fn transmit(&mut self, session: &mut Session<Order>, now: Instant) {
-        let mut outgoing = core::mem::take(&mut self.outgoing);
-        while let Some(link) = session.poll_transmit(now, &mut outgoing) {
-            self.send(link, &outgoing);
-        }
-        self.outgoing = outgoing;
-    }
-
-    fn send(&mut self, link: PeerId, bytes: &[u8]) {
-        if let Some(connection) = self.places.connection(link) {
-            self.sealed.send(connection, bytes);
-        }
-    }
-}
-
 impl Client {
     /// A connection that was accepted. `greeting` opens the same place again.
-    pub(crate) fn new(sealed: SealedClient, code: JoinCode, greeting: Vec<u8>) -> Self {
-        Self { sealed, code, greeting, again: None, refusal: None, outgoing: Vec::new() }
+    pub(crate) fn new(edge: Edge, code: JoinCode, greeting: Vec<u8>) -> Self {
+        Self { edge, code, greeting, again: None, refusal: None, outgoing: Vec::new() }
     }
 
     /// From now on this code opens the place again, for who has opened a room.
@@ -212,7 +136,7 @@ impl Client {
     /// The next packet, for who has no session yet.
     pub(crate) fn poll_packet(&mut self) -> Option<Vec<u8>> {
         loop {
-            if let ClientEvent::Packet(bytes) = self.sealed.poll()? {
+            if let EdgeEvent::Packet(bytes) = self.edge.poll()? {
                 return Some(bytes);
             }
         }
@@ -220,7 +144,7 @@ impl Client {
 
     /// Sends bytes, for who has no session yet.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
-        self.sealed.send(bytes);
+        self.edge.send(bytes);
     }
 
     fn receive(
@@ -230,33 +154,28 @@ impl Client {
         mut aside: impl FnMut(Option<PeerId>, &[u8]) -> Aside,
     ) {
         for _ in 0..EVENTS_MAX {
-            match self.sealed.poll() {
+            match self.edge.poll() {
                 None => break,
-                Some(ClientEvent::Packet(bytes)) => {
+                Some(EdgeEvent::Packet(bytes)) => {
                     match aside(Some(MIDDLE).filter(|link| session.knows(*link)), &bytes) {
                         Aside::Session => session.handle_packet(now, MIDDLE, &bytes),
                         Aside::Taken => {}
-                        Aside::Reply(reply) => self.sealed.send(&reply),
+                        Aside::Reply(reply) => self.edge.send(&reply),
                     }
                 }
-                Some(ClientEvent::Accepted(_)) => self.again = None,
-                Some(ClientEvent::Refused(bytes)) => {
+                Some(EdgeEvent::Accepted(_)) => self.again = None,
+                Some(EdgeEvent::Refused(bytes)) => {
                     self.again = None;
                     self.refusal = Some(refusal(Answer::read(&bytes)).to_string());
                 }
-                // Lost.
-                Some(_) => self.again = Some(now + AGAIN),
+                Some(EdgeEvent::Lost(_)) => self.again = Some(now + AGAIN),
             }
         }
         if self.again.is_some_and(|again| now >= again) && !session.is_over() {
             // The next attempt is due after this one has failed, or never.
             self.again = Some(now + AGAIN.times(30));
-            let code = &self.code;
-            let config = SealedConfig::new();
-            let attempt =
-                SealedClient::connect(code.addresses(), code.certificate_hash(), &self.greeting, &config);
-            if let Ok(sealed) = attempt {
-                self.sealed = sealed;
+            if let Ok(edge) = Edge::connect(&self.code, &self.greeting) {
+                self.edge = edge;
             }
         }
     }
@@ -264,7 +183,7 @@ impl Client {
     fn transmit(&mut self, session: &mut Session<Order>, now: Instant) {
         let mut outgoing = core::mem::take(&mut self.outgoing);
         while session.poll_transmit(now, &mut outgoing).is_some() {
-            self.sealed.send(&outgoing);
+            self.edge.send(&outgoing);
         }
         self.outgoing = outgoing;
     }

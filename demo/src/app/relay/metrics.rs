@@ -1,10 +1,9 @@
 //! The counters as a page for Prometheus, in the OpenMetrics format. Serve it to the operator only.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
 
 use axum::Router;
 use axum::http::{StatusCode, header};
@@ -16,22 +15,19 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use testudo_lockstep::transport::sealed::SealedStats;
-use tokio::runtime::Builder;
-use tokio::sync::oneshot;
 
 use crate::app::relay::counters::Counters;
+use crate::app::relay::http::Http;
 
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The page, on a thread of its own.
 pub(crate) struct Metrics {
-    address: SocketAddr,
+    http: Http,
     rooms: Gauge,
     connections: Gauge,
     totals: Vec<(Counter, Total)>,
     forwarding: Histogram,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
 }
 
 /// Where a total comes from.
@@ -65,9 +61,6 @@ impl Metrics {
     /// # Errors
     /// A taken port, or no thread.
     pub(crate) fn serve(address: SocketAddr) -> io::Result<Self> {
-        let listener = TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
         let mut registry = Registry::with_prefix("testudo_relay");
         let (rooms, connections) = (Gauge::default(), Gauge::default());
         registry.register("rooms", "Rooms now", rooms.clone());
@@ -86,32 +79,18 @@ impl Metrics {
         let help = "Time between the arrival of an entry and the packets that forward it";
         registry.register_with_unit("forwarding", help, Unit::Seconds, forwarding.clone());
 
-        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-        let (stop, stopped) = oneshot::channel::<()>();
         let registry = Arc::new(registry);
-        let thread = thread::Builder::new().name("metrics".into()).spawn(move || {
-            runtime.block_on(async {
-                let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-                let page = move || {
-                    let registry = Arc::clone(&registry);
-                    async move { text(&registry) }
-                };
-                let router = Router::new().route("/metrics", get(page));
-                tokio::select! {
-                    _ = axum::serve(listener, router) => {}
-                    _ = stopped => {}
-                }
-            });
-            // Whoever still reads is cut off.
-            runtime.shutdown_background();
-        })?;
-        let (stop, thread) = (Some(stop), Some(thread));
-        Ok(Self { address, rooms, connections, totals, forwarding, stop, thread })
+        let page = move || {
+            let registry = Arc::clone(&registry);
+            async move { text(&registry) }
+        };
+        let http = Http::serve("metrics", address, Router::new().route("/metrics", get(page)))?;
+        Ok(Self { http, rooms, connections, totals, forwarding })
     }
 
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.http.address()
     }
 
     /// Puts new numbers on the page.
@@ -123,16 +102,6 @@ impl Metrics {
         }
         for time in counters.take_times() {
             self.forwarding.observe(time.as_micros() as f64 / 1e6);
-        }
-    }
-}
-
-impl Drop for Metrics {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been printed.
-            let _ = thread.join();
         }
     }
 }

@@ -1,11 +1,12 @@
 //! A relay: one process that is the middle of the star for many matches. It forwards, and knows nothing of the game.
 //!
 //! From the bottom: `limits` and `counters`; a `room` is one match; `rooms` finds the room and the place of whoever comes. These read no
-//! clock, no socket and no randomness, so tests run them in virtual time. `server` puts them on a sealed port; `metrics` shows the counters, `agones` talks to a
-//! cluster, and `load` measures.
+//! clock, no socket and no randomness, so tests run them in virtual time. `server` puts them on a sealed port; over `http`, `metrics` shows the
+//! counters and `web` is the browser page; `agones` talks to a cluster, and `load` measures.
 
 pub(crate) mod agones;
 pub(crate) mod counters;
+pub(crate) mod http;
 pub(crate) mod limits;
 pub(crate) mod load;
 pub(crate) mod metrics;
@@ -14,3 +15,4 @@ pub(crate) mod rooms;
 pub(crate) mod server;
 #[cfg(test)]
 mod tests;
+pub(crate) mod web;

@@ -1,6 +1,7 @@
 //! A relay on a sealed port, in real time.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::thread;
 
 use testudo_lockstep::transport::sealed::{JoinCode, SealedConfig, SealedEvent, SealedServer};
@@ -14,9 +15,11 @@ use crate::app::online::greeting::{Answer, Secret};
 use crate::app::online::keys;
 use crate::app::relay::agones::{Agones, Load};
 use crate::app::relay::counters::Counters;
+use crate::app::relay::http::Http;
 use crate::app::relay::limits::Limits;
 use crate::app::relay::metrics::Metrics;
 use crate::app::relay::rooms::Rooms;
+use crate::app::relay::web;
 
 /// Packets that arrive within this time are forwarded together. It bounds what one packet costs, and what a packet waits here.
 const ROUND: Duration = Duration::from_millis(1);
@@ -42,6 +45,8 @@ pub(crate) struct RelayOptions {
     pub(crate) public: Vec<SocketAddr>,
     /// Where the page with the counters is.
     pub(crate) metrics: Option<SocketAddr>,
+    /// Where the browser page is, and the folder of its files.
+    pub(crate) web: Option<(SocketAddr, PathBuf)>,
     /// Tell a cluster, and ask it for the public address.
     pub(crate) agones: bool,
     /// Connections at once from one address.
@@ -56,6 +61,8 @@ pub(crate) enum RelayNews {
     At(String),
     /// The page with the counters is there.
     Metrics(SocketAddr),
+    /// The browser page is there; with the relay's code it opens a room.
+    Web(SocketAddr, String),
     /// A room was opened; whoever has this code may watch.
     Opened { watch: String },
     /// It was told to stop, and waits for this many rooms.
@@ -70,6 +77,7 @@ pub(crate) struct Relay {
     code: String,
     clock: Clock,
     metrics: Option<Metrics>,
+    web: Option<Http>,
     agones: Option<Agones>,
     /// What the cluster was told last.
     told: Load,
@@ -97,12 +105,14 @@ impl Relay {
         let code = code(&addresses, &sealed, secret)
             .map_err(|why| MatchError::Bind { address: options.bind, error: std::io::Error::other(why) })?;
         let metrics = options.metrics.map(|at| Metrics::serve(at).map_err(failed(at))).transpose()?;
+        let web = options.web.as_ref().map(|(at, folder)| web::serve(*at, folder).map_err(failed(*at)));
+        let web = web.transpose()?;
         if let Some(agones) = &mut agones {
             agones.ready(code.clone()).map_err(MatchError::Socket)?;
         }
         let rooms = Rooms::new(secret, options.limits);
         let (clock, told) = (Clock::start(), Load::default());
-        Ok(Self { sealed, rooms, addresses, code, clock, metrics, agones, told })
+        Ok(Self { sealed, rooms, addresses, code, clock, metrics, web, agones, told })
     }
 
     /// Serves until it is told to stop and the last room is over.
@@ -113,6 +123,9 @@ impl Relay {
         tell(RelayNews::At(self.code.clone()));
         if let Some(metrics) = &self.metrics {
             tell(RelayNews::Metrics(metrics.address()));
+        }
+        if let Some(web) = &self.web {
+            tell(RelayNews::Web(web.address(), self.code.clone()));
         }
         let (mut shown, mut is_stopping) = (self.clock.now(), false);
         loop {

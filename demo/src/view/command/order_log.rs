@@ -73,7 +73,6 @@ impl OrderLog {
     }
 
     /// An order runs in this turn.
-    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn ran(&mut self, player: u8, turn: u32, order: &Order) {
         let (command, place) = named(order);
         self.write(&json!({
@@ -82,7 +81,6 @@ impl OrderLog {
     }
 
     /// After this many turns all copies had this checksum.
-    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn checksum(&mut self, turns: u32, checksum: u64) {
         self.write(&json!({ "event": "checksum", "turns": turns, "value": format!("{checksum:016x}") }));
     }

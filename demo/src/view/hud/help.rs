@@ -20,6 +20,12 @@ const PICTURE: (&str, &str) = ("F12, Ctrl Q", "save a picture, quit");
 #[cfg(target_arch = "wasm32")]
 const PICTURE: (&str, &str) = ("touch: hold, pinch", "right click, zoom");
 
+#[cfg(not(target_arch = "wasm32"))]
+const SAVE_AND_LEAVE: [(&str, &str); 2] =
+    [("F12", "save a picture"), ("Ctrl Q", "leave: a bot plays on for you")];
+#[cfg(target_arch = "wasm32")]
+const SAVE_AND_LEAVE: [(&str, &str); 2] = [PICTURE, ("close the tab", "leave: a bot plays on for you")];
+
 /// Help for the match side by side.
 pub(crate) const SKIRMISH: Help = Help {
     title: "Two computers, one battle",
@@ -79,7 +85,6 @@ pub(crate) const CUBES: Help = Help {
 };
 
 /// Help for a network match.
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) const NETWORK: Help = Help {
     title: "One of several computers, one battle",
     lead: [
@@ -96,8 +101,8 @@ pub(crate) const NETWORK: Help = Help {
             ("M", "sound off or on"),
             ("F2 F3 F4", "cells, boxes, contacts"),
             ("F5 F6 F7", "speeds, sleepers, routes"),
-            ("F12", "save a picture"),
-            ("Ctrl Q", "leave: a bot plays on for you"),
+            SAVE_AND_LEAVE[0],
+            SAVE_AND_LEAVE[1],
         ],
     ],
 };

@@ -118,8 +118,11 @@ fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, codes: &Codes) {
             line
         }
         None => {
-            pen.text("Copy the command of each player, and send it.", x, card.y + 72.0, SIZE, TEXT_DIM);
-            pen.text("A command for all who want to watch:", plate.x + 14.0, plate.y + 29.0, SIZE, TEXT);
+            let what = if codes.has_page() { "link" } else { "command" };
+            let each = format!("Copy the {what} of each player, and send it.");
+            pen.text(&each, x, card.y + 72.0, SIZE, TEXT_DIM);
+            let all = format!("A {what} for all who want to watch:");
+            pen.text(&all, plate.x + 14.0, plate.y + 29.0, SIZE, TEXT);
             codes.command(&codes.watch)
         }
     };

@@ -6,15 +6,22 @@ use macroquad::file::load_string;
 use macroquad::miniquad::conf::LinuxBackend;
 use serde::Deserialize;
 use testudo_lockstep::simnet::LinkConfig;
+use testudo_lockstep::transport::code::JoinCodeError;
 use testudo_lockstep::{Duration, Pace, PlayoutMode};
 
-use crate::app::{CubesSpec, FRAMES_MAX, PLAYOUT_DELAY, Pilot, SkirmishSpec, TURNS_MAX, Terms, maps};
+use crate::app::online::agreement::Agreement;
+use crate::app::online::name::Name;
+use crate::app::online::network::{Way, Wish};
+use crate::app::{
+    CubesSpec, FRAMES_MAX, MatchError, NetworkMatch, PLAYOUT_DELAY, Pilot, ReplayFile, SeatOptions,
+    SkirmishSpec, TURNS_MAX, Terms, maps,
+};
 use crate::bots::Level;
 use crate::cubes;
 use crate::game::Setup;
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::platform::conf::conf;
-use crate::view::screens::{self, desk};
+use crate::view::screens::{self, desk, network};
 
 /// The file beside the page.
 const MATCH_FILE: &str = "match.json";
@@ -42,7 +49,19 @@ struct Match {
     loss: u32,
     duplicate: u32,
     reorder: u32,
+    /// A match with others instead: the code of a place, or of a relay.
+    code: Option<String>,
+    /// The code is a relay's, and a room is opened there for so many players.
+    opens: bool,
+    players: u8,
+    /// The person's name.
+    name: String,
+    /// Where this page is, for the others' links.
+    page: Option<String>,
 }
+
+/// Most units of a match that this page plays, all players together.
+const UNITS_MAX: u32 = 20_000;
 
 impl Default for Match {
     fn default() -> Self {
@@ -60,6 +79,11 @@ impl Default for Match {
             loss: 2,
             duplicate: 0,
             reorder: 0,
+            code: None,
+            opens: false,
+            players: 2,
+            name: String::new(),
+            page: None,
         }
     }
 }
@@ -70,7 +94,9 @@ pub(crate) fn open_page() {
         let text = load_string(MATCH_FILE).await.unwrap_or_default();
         let chosen: Match = serde_json::from_str(&text).unwrap_or_default();
         let log = OrderLog::new(Sink::Page);
-        let error = if let Some(cubes) = chosen.cubes {
+        let error = if let Some(code) = &chosen.code {
+            online(&chosen, code, log).await.err()
+        } else if let Some(cubes) = chosen.cubes {
             screens::cubes::run(cubes_spec(cubes, chosen.seed), log, &Cell::new(None))
                 .await
                 .err()
@@ -80,9 +106,32 @@ pub(crate) fn open_page() {
             desk::run(spec(&chosen), chosen.speed_percent, log, &told).await.err().map(|e| e.to_string())
         };
         if let Some(error) = error {
-            macroquad::miniquad::error!("{}", error);
+            OrderLog::new(Sink::Page).note("stopped", error);
         }
     });
+}
+
+/// This tab's client of a match with others, until the person leaves.
+async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String> {
+    let told = |error: MatchError| error.to_string();
+    let code = code.parse().map_err(|error: JoinCodeError| error.to_string())?;
+    let options = SeatOptions {
+        pilot: if chosen.bots { Pilot::Bot(Level::Normal) } else { Pilot::Person },
+        replay: ReplayFile::None,
+        fault: None,
+        name: Name::cleaned(&chosen.name),
+        page: chosen.page.clone(),
+    };
+    let game = if chosen.opens {
+        let agreement = Agreement::new(&terms(chosen, chosen.players), Pace::Adaptive, true);
+        NetworkMatch::open(code, agreement, options)
+    } else {
+        NetworkMatch::join(Wish { way: Way::Sealed(code), watches: false, units_max: UNITS_MAX }, options)
+    };
+    let game = network::run(game.map_err(told)?, log, |_, _| {}).await.map_err(told)?;
+    game.end().map_err(told)?;
+    OrderLog::new(Sink::Page).note("left", true);
+    Ok(())
 }
 
 /// The articles' network, and an hour to play.
@@ -103,15 +152,7 @@ fn spec(chosen: &Match) -> SkirmishSpec {
         _ => Level::Normal,
     });
     SkirmishSpec {
-        terms: Terms {
-            setup: Setup {
-                players: 2,
-                units: chosen.units,
-                seed: chosen.seed,
-                map: maps::named(&chosen.map),
-            },
-            turns: chosen.turns.unwrap_or(TURNS_MAX),
-        },
+        terms: terms(chosen, 2),
         link: LinkConfig::new()
             .latency(Duration::from_millis(chosen.latency_ms.min(10_000)))
             .jitter(Duration::from_millis(chosen.jitter_ms.min(10_000)))
@@ -122,5 +163,12 @@ fn spec(chosen: &Match) -> SkirmishSpec {
         pace: if chosen.turns.is_some() { Pace::Fixed } else { Pace::Adaptive },
         pilots: vec![if chosen.bots { bot } else { Pilot::Person }, bot],
         replays: None,
+    }
+}
+
+fn terms(chosen: &Match, players: u8) -> Terms {
+    Terms {
+        setup: Setup { players, units: chosen.units, seed: chosen.seed, map: maps::named(&chosen.map) },
+        turns: chosen.turns.unwrap_or(TURNS_MAX),
     }
 }

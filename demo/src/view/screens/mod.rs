@@ -5,7 +5,6 @@ pub(crate) mod desk;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod drawing_cost;
 pub(crate) mod layout;
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod network;
 pub(crate) mod picture;
 pub(crate) mod viewing;

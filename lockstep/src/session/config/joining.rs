@@ -38,6 +38,13 @@ impl SessionConfig {
         Self { state_rate: bytes_per_second, ..self }
     }
 
+    /// This peer gives its state to who joins only if no other can: it declines the first time, and the middle of the star asks again when
+    /// nobody else has given one. For peers with a poor uplink, such as browser tabs. A local choice of a peer that is not the middle.
+    #[must_use]
+    pub fn gives_state_last(self) -> Self {
+        Self { gives_state_last: true, ..self }
+    }
+
     /// Time that a peer has for joining a running match, 1 ms to 24 h. Default 60 s.
     #[must_use]
     pub fn join_timeout(self, join_timeout: Duration) -> Self {

@@ -53,7 +53,6 @@
 
 mod background;
 mod client;
-mod code;
 mod config;
 mod crowd;
 mod inbox;
@@ -62,6 +61,7 @@ mod server;
 mod stream;
 
 pub use client::{ClientEvent, LostReason, SealedClient};
-pub use code::{JoinCode, JoinCodeError};
 pub use config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig};
 pub use server::{SealedEvent, SealedServer, SealedStats};
+
+pub use super::code::{JoinCode, JoinCodeError};

@@ -11,7 +11,8 @@ use crate::game::{Command, Order, Selection, Setup};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn options() -> SeatOptions {
-    SeatOptions { pilot: Pilot::Person, replay: ReplayFile::None, fault: None, name: Name::cleaned("Ada") }
+    let name = Name::cleaned("Ada");
+    SeatOptions { pilot: Pilot::Person, replay: ReplayFile::None, fault: None, name, page: None }
 }
 
 /// A host and a guest in one process, over loopback.

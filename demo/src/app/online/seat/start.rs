@@ -1,100 +1,37 @@
-//! How a seat comes about: a host's, and a guest's.
+//! How a seat comes about; what a host adds stands in `hosting`.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use testudo_lockstep::transport::sealed::{SealedConfig, SealedServer};
-use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Driver, Duration, Identity, PeerId, PlayerId, Session, SessionConfig, Topology};
+use testudo_lockstep::{Driver, Duration, Identity, PeerId, Session, SessionConfig, Topology};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
-use crate::app::online::address::reachable;
 use crate::app::online::agreement::{Agreement, AgreementError};
 use crate::app::online::codes::Codes;
 use crate::app::online::greeting::{Secret, Welcome};
-use crate::app::online::invitation::Offers;
 use crate::app::online::keys;
 use crate::app::online::news::News;
-use crate::app::online::places::Places;
 use crate::app::online::roll::Roll;
 use crate::app::online::saves::Save;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, ReplayFile, Seat, SeatOptions};
-use crate::app::online::wire::{MIDDLE, Server, Wire};
+use crate::app::online::wire::{MIDDLE, Wire};
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
 use crate::app::watch::recording::Recording;
 use crate::app::watch::telemetry::Telemetry;
 use crate::game::Game;
 
-/// What a host offers.
-pub(crate) struct Hosting {
-    pub(crate) agreement: Agreement,
-    pub(crate) bind: SocketAddr,
-    pub(crate) is_sealed: bool,
-    /// The match goes on from here.
-    pub(crate) save: Option<Save>,
-}
-
 /// What every seat starts from.
-struct Start<'a> {
-    terms: Terms,
-    welcome: Welcome,
-    wire: Wire,
-    middle: Option<PeerId>,
-    secret: Option<Secret>,
-    save: Option<&'a Save>,
+pub(super) struct Start<'a> {
+    pub(super) terms: Terms,
+    pub(super) welcome: Welcome,
+    pub(super) wire: Wire,
+    pub(super) middle: Option<PeerId>,
+    pub(super) secret: Option<Secret>,
+    pub(super) save: Option<&'a Save>,
 }
 
 impl Seat {
-    /// The host's, as player 0.
-    ///
-    /// # Errors
-    /// Settings out of range, a port that is taken, a replay that cannot be written, a save that cannot be resumed.
-    pub(crate) fn host(hosting: &Hosting, options: &SeatOptions) -> Result<Self, MatchError> {
-        let bind = hosting.bind;
-        let save = hosting.save.as_ref().map(Save::to_bytes);
-        let bytes = save.as_ref().map_or(0, |save| u32::try_from(save.len()).unwrap_or(u32::MAX));
-        let agreement = Agreement { save: bytes, ..hosting.agreement };
-        let session_id = keys::random_number()?;
-        let place = Identity::Player(PlayerId(0));
-        let welcome = Welcome { place, is_relayed: false, session_id, agreement };
-        let unbound = |error| MatchError::Bind { address: bind, error };
-        let (wire, codes) = if hosting.is_sealed {
-            let sealed = SealedServer::bind(bind, &SealedConfig::new()).map_err(unbound)?;
-            let secrets =
-                (0..agreement.players).map(|_| keys::random()).collect::<Result<Vec<Secret>, _>>()?;
-            let watch = keys::random()?;
-            let addresses = reachable(sealed.local_address());
-            let codes = Codes::sealed(&addresses, sealed.certificate_hash(), &secrets, watch);
-            let codes = codes.map_err(|error| unbound(std::io::Error::other(error.to_string())))?;
-            // The first place is here.
-            let places: Vec<Option<Secret>> = secrets
-                .into_iter()
-                .enumerate()
-                .map(|(player, secret)| (player > 0).then_some(secret))
-                .collect();
-            let watchers = agreement.config(session_id, Topology::Host).spectators_max as usize;
-            let places = Places::new(&places, watch, watchers);
-            (Wire::Server(Box::new(Server::new(sealed, places, welcome))), codes)
-        } else {
-            let udp = UdpTransport::bind(bind).map_err(unbound)?;
-            let bound = reachable(udp.local_address().map_err(MatchError::Socket)?);
-            let address = bound.first().copied().unwrap_or(bind);
-            (Wire::Plain(Box::new(udp)), Codes::plain(address, agreement.players))
-        };
-        let terms = terms_of(&agreement, u32::MAX).map_err(MatchError::Invitation)?;
-        let start = Start { terms, welcome, wire, middle: None, secret: None, save: hosting.save.as_ref() };
-        let mut seat = Self::begin(start, options)?;
-        if !hosting.is_sealed {
-            seat.offers = Some(Offers::new(agreement, session_id));
-        }
-        seat.resumed = save;
-        seat.news.push_front(News::Listening(codes.clone()));
-        seat.codes = Some(codes);
-        Ok(seat)
-    }
-
     /// A guest's, who was told these terms. `secret` opens the place; a match without a seal has none. `former`: its seat before the connection
     /// was lost, whose replay stays as it is.
     ///
@@ -124,7 +61,7 @@ impl Seat {
         self.codes = Some(codes);
     }
 
-    fn begin(start: Start<'_>, options: &SeatOptions) -> Result<Self, MatchError> {
+    pub(super) fn begin(start: Start<'_>, options: &SeatOptions) -> Result<Self, MatchError> {
         let Start { terms, welcome, wire, middle, secret, save } = start;
         let Welcome { place, is_relayed, session_id, agreement } = welcome;
         let clock = Clock::start();
@@ -217,6 +154,10 @@ fn config(
     }
     if hosts {
         config = config.lobby_timeout(LOBBY);
+    }
+    if cfg!(target_arch = "wasm32") {
+        // Browsers send by their own judgement, so a state of some size takes long.
+        config = config.gives_state_last();
     }
     if is_relayed && place == Identity::Spectator {
         config = config.join_timeout(DELAYED_JOIN);

@@ -67,6 +67,8 @@ struct NetworkDesk {
     is_answered: bool,
     /// What the log knows of a difference.
     logged: Option<Diagnosis>,
+    /// The next turn when the page was hidden; none while somebody sees it.
+    hidden_since: Option<u32>,
     /// When the person began to leave.
     leaving: Option<f32>,
     /// Whether the end is in the log.
@@ -88,9 +90,13 @@ pub(crate) async fn run(
         desk.ui.begin();
         desk.read(seconds);
         desk.advance(seconds, &tell);
-        clear_background(BACKDROP);
-        desk.draw();
-        pictures.save_on_key(&desk.pen, &mut desk.log);
+        desk.note_hidden();
+        // Nobody sees a hidden page; the match goes on there.
+        if desk.hidden_since.is_none() {
+            clear_background(BACKDROP);
+            desk.draw();
+            pictures.save_on_key(&desk.pen, &mut desk.log);
+        }
         let is_told = interrupt::is_asked() && desk.leaving.is_none();
         if controls::wants_to_quit() || is_quit_requested() || is_told {
             desk.leave();
@@ -99,6 +105,14 @@ pub(crate) async fn run(
     }
     desk.note_end();
     desk.error.map_or(Ok(desk.game), Err)
+}
+
+/// Whether nobody sees the window. Windows of an operating system are drawn all the time.
+fn is_hidden() -> bool {
+    #[cfg(target_arch = "wasm32")]
+    return crate::app::page::is_hidden();
+    #[cfg(not(target_arch = "wasm32"))]
+    return false;
 }
 
 impl NetworkDesk {
@@ -123,6 +137,7 @@ impl NetworkDesk {
             error: None,
             is_answered: false,
             logged: None,
+            hidden_since: None,
             leaving: None,
             is_noted: false,
         }
@@ -214,10 +229,32 @@ impl NetworkDesk {
                 format!("The copies differ from turn {turn} on")
             }
         };
+        self.notify(notice);
+    }
+
+    fn notify(&mut self, notice: String) {
         if self.notices.len() == NOTICES_MAX {
             self.notices.pop_front();
         }
         self.notices.push_back((notice, self.seconds));
+    }
+
+    /// Whoever comes back to a page that was hidden is told what has happened meanwhile.
+    fn note_hidden(&mut self) {
+        let turn = self.game.seat().map_or(0, |seat| seat.session().next_turn().0);
+        match (is_hidden(), self.hidden_since) {
+            (true, None) => {
+                self.hidden_since = Some(turn);
+                self.log.note("hidden", true);
+            }
+            (false, Some(since)) => {
+                self.hidden_since = None;
+                self.log.note("hidden", false);
+                self.notices.iter_mut().for_each(|(_, at)| *at = self.seconds);
+                self.notify(format!("While you were away, {} turns were played", turn.saturating_sub(since)));
+            }
+            _ => {}
+        }
     }
 
     /// A player's name, or number.

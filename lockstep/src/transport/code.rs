@@ -1,4 +1,4 @@
-//! What is pasted into a chat.
+//! Join codes: what is pasted into a chat. A browser page reads them, too, so they need no socket.
 
 use core::fmt;
 use core::str::FromStr;
@@ -14,7 +14,7 @@ use twox_hash::XxHash3_64;
 /// breaks do not matter.
 ///
 /// ```
-/// use testudo_lockstep::transport::sealed::JoinCode;
+/// use testudo_lockstep::transport::code::JoinCode;
 /// let code = JoinCode::new(&["203.0.113.5:7777".parse()?], [1; 32], [2; 16])?;
 /// let text = code.to_string();
 /// assert_eq!(text.len(), 96);

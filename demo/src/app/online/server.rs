@@ -1,0 +1,112 @@
+//! The sealed connections of a host, by place.
+
+use testudo_lockstep::transport::sealed::{SealedEvent, SealedServer};
+use testudo_lockstep::transport::udp::Aside;
+use testudo_lockstep::{Instant, PROTOCOL_VERSION, PeerId, Session};
+
+use crate::app::online::greeting::{Answer, Greeting, GreetingError, Welcome};
+use crate::app::online::places::{NoPlace, Places, is_forged};
+use crate::app::online::wire::EVENTS_MAX;
+use crate::game::Order;
+
+/// The sealed connections of a host, by place.
+pub(crate) struct Server {
+    sealed: SealedServer,
+    places: Places,
+    /// What newcomers are told, but for their place.
+    welcome: Welcome,
+    outgoing: Vec<u8>,
+}
+
+impl Server {
+    pub(crate) fn new(sealed: SealedServer, places: Places, welcome: Welcome) -> Self {
+        Self { sealed, places, welcome, outgoing: Vec::new() }
+    }
+
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    pub(crate) fn places_mut(&mut self) -> &mut Places {
+        &mut self.places
+    }
+
+    /// Closes a connection.
+    pub(crate) fn close(&mut self, connection: PeerId) {
+        self.sealed.close(connection);
+    }
+
+    /// Hands packets to the session, and lets in who may come.
+    pub(crate) fn receive(
+        &mut self,
+        session: &mut Session<Order>,
+        now: Instant,
+        mut aside: impl FnMut(Option<PeerId>, &[u8]) -> Aside,
+    ) {
+        for _ in 0..EVENTS_MAX {
+            match self.sealed.poll() {
+                None => return,
+                Some(SealedEvent::Greeting { peer, bytes, .. }) => {
+                    match self.answer(peer, &bytes, session.is_over()) {
+                        Ok(welcome) => self.sealed.accept(peer, &Answer::Come(welcome).to_bytes()),
+                        Err(refusal) => self.sealed.refuse(peer, &refusal.to_bytes()),
+                    }
+                }
+                Some(SealedEvent::Packet { peer, bytes }) => {
+                    let Some((link, place)) = self.places.seated(peer) else { continue };
+                    if is_forged(place, &bytes) {
+                        self.places.gone(peer);
+                        self.sealed.close(peer);
+                        continue;
+                    }
+                    match aside(Some(link).filter(|link| session.knows(*link)), &bytes) {
+                        Aside::Session => session.handle_packet(now, link, &bytes),
+                        Aside::Taken => {}
+                        Aside::Reply(reply) => self.sealed.send(peer, &reply),
+                    }
+                }
+                Some(SealedEvent::Closed { peer }) => drop(self.places.gone(peer)),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// What a newcomer is told.
+    fn answer(&mut self, peer: PeerId, greeting: &[u8], is_over: bool) -> Result<Welcome, Answer> {
+        let (secret, name) = match Greeting::read(greeting) {
+            Ok(Greeting::Come { secret, name }) => (secret, name),
+            // Rooms are opened at relays.
+            Ok(Greeting::Open { .. }) => return Err(Answer::WrongSecret),
+            Err(GreetingError::Version(_)) => return Err(Answer::Version(PROTOCOL_VERSION)),
+            Err(GreetingError::Malformed) => return Err(Answer::Malformed),
+        };
+        if is_over {
+            return Err(Answer::Over);
+        }
+        let seated = self.places.come(peer, &secret, name).map_err(|error| match error {
+            NoPlace::WrongSecret => Answer::WrongSecret,
+            NoPlace::Full => Answer::Full,
+            NoPlace::Removed => Answer::Removed,
+        })?;
+        if let Some(former) = seated.former {
+            self.sealed.close(former);
+        }
+        Ok(Welcome { place: seated.place, ..self.welcome })
+    }
+
+    /// Sends what the session has to send.
+    pub(crate) fn transmit(&mut self, session: &mut Session<Order>, now: Instant) {
+        let mut outgoing = core::mem::take(&mut self.outgoing);
+        while let Some(link) = session.poll_transmit(now, &mut outgoing) {
+            self.send(link, &outgoing);
+        }
+        self.outgoing = outgoing;
+    }
+
+    /// Sends bytes over a link, if somebody is there.
+    pub(crate) fn send(&mut self, link: PeerId, bytes: &[u8]) {
+        if let Some(connection) = self.places.connection(link) {
+            self.sealed.send(connection, bytes);
+        }
+    }
+}

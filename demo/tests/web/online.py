@@ -1,0 +1,195 @@
+"""A person at a window and a person at a page play one match through a relay. Called by online.sh.
+
+    online.py BROWSER PROGRAM PAGE WORK [PICTURES]
+
+The page is hidden, frozen, closed and opened again. Neither player is a bot. All checksums that both note have to be equal.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from browser import Browser
+from notes import Failed
+from window import Window
+
+CHROMIUM, PROGRAM, PAGE, WORK = sys.argv[1:5]
+PICTURES = sys.argv[5] if len(sys.argv) > 5 else None
+
+# Long enough for everything below on a slow machine; 0.2 s each.
+TURNS = 900
+# So many turns the page has to have played.
+PLAYED = 300
+UNITS = 40
+
+OPEN = []
+
+
+def say(text):
+    print(f"web: {text}", flush=True)
+
+
+def check(holds, text):
+    if not holds:
+        raise Failed(text)
+
+
+class Relay:
+    """A relay that serves the page."""
+
+    def __init__(self):
+        command = [PROGRAM, "relay", "--bind", "127.0.0.1:0", "--web", "127.0.0.1:0", "--web-root", PAGE]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        said = [self.process.stderr.readline() for _ in range(3)]
+        try:
+            self.code, self.page, self.opens = (
+                re.fullmatch(form, line.strip())[1]
+                for form, line in zip(["relay at (.*)", "page at (.*)", "page that opens a room: (.*)"], said))
+        except TypeError:
+            raise Failed(f"the relay says {said}") from None
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(20)
+
+
+def begin(thing):
+    OPEN.append(thing)
+    return thing
+
+
+def window(name, *arguments):
+    return begin(Window(PROGRAM, os.path.join(WORK, name), [*arguments, "--name", name, "--no-replay"]))
+
+
+def page(name):
+    browser = Browser(CHROMIUM, os.path.join(WORK, name))
+    browser.end = browser.close
+    return begin(browser)
+
+
+def ran(player, after=-1):
+    """An order of this player that runs after a turn."""
+    return lambda note: note.get("event") == "ran" and note["player"] == player and note["turn"] > after
+
+
+def orders(person, player, other):
+    """A person orders all units somewhere, until that has run at the other's, too."""
+    after = (other.last("checksum") or {"turns": 0})["turns"]
+    person.wait("the battle", lambda: "choose all" in person.last("places")["places"])
+    person.until("a selection", lambda: person.click(person.place("choose all")),
+                 lambda note: note.get("event") == "selection" and note["units"] > 0)
+    given = [0]
+
+    def walk():
+        given[0] += 7
+        person.click(person.place("view 1", 35 + given[0] % 30, 60), "right")
+    person.until("an order", walk, lambda note: note.get("event") == "order")
+    seen = lambda: any(map(ran(player, after), other.notes))
+    other.wait(f"an order of player {player}", seen)
+
+
+def turns(teller):
+    return (teller.last("checksum") or {"turns": 0})["turns"]
+
+
+def checksums(teller):
+    with teller.news:
+        return {note["turns"]: note["value"] for note in teller.notes if note.get("event") == "checksum"}
+
+
+def compare(here, there):
+    ours, theirs = checksums(here), checksums(there)
+    common = sorted(set(ours) & set(theirs))
+    wrong = [turn for turn in common if ours[turn] != theirs[turn]]
+    check(not wrong, f"checksums differ from turn {wrong[:1]} on")
+    return common
+
+
+def play():
+    relay = begin(Relay())
+    host = window("Ada", "host", "--relay", relay.code, "--page", relay.page, "--units", str(UNITS),
+                  "--turns", str(TURNS), "--seed", "7")
+    link = host.line("link 1: ")
+    check(link.startswith(relay.page + "#"), f"not a link to the page: {link}")
+    guest = page("Bob")
+    guest.open(link)
+    guest.wait("the first picture", lambda: guest.last("places"), 150)
+    first = guest.last("places")["at"] - guest.value("performance.timeOrigin")
+    say(f"the first picture came after {first / 1e3:.1f} s")
+    for person in (host, guest):
+        person.wait("the first turn", lambda: person.last("started"), 60)
+
+    say("orders of both run at both")
+    orders(guest, 1, host)
+    orders(host, 0, guest)
+
+    say("hidden for 10 s, the page goes on, and nobody waits for it")
+    before, tab = turns(host), guest.page
+    cover = guest.new_tab()
+    guest.wait("a hidden page", lambda: (guest.last("hidden") or {}).get("value") is True)
+    time.sleep(10)
+    check(turns(host) - before >= 40, f"the others played only {turns(host) - before} turns in 10 s")
+    check(host.last("gone") is None, "the hidden page was taken for lost")
+    guest.close_tab(cover)
+    guest.front(tab)
+    guest.wait("a visible page", lambda: guest.last("hidden")["value"] is False)
+    orders(guest, 1, host)
+    say(f"... {turns(host) - before} turns meanwhile; {len(compare(host, guest))} checksums equal")
+
+    say("frozen by the browser, the page is stood in for by a bot, and comes back by state")
+    guest.freeze(True)
+    host.wait("the others' going on", lambda: host.last("gone"), 40)
+    guest.freeze(False)
+    host.wait("the return", lambda: host.count(event="back", value=1) == 1, 60)
+    orders(guest, 1, host)
+
+    say("closed and opened again with the same code, it has its place again")
+    again = guest.new_tab()
+    guest.close_tab(tab)
+    host.wait("the others' going on", lambda: host.count(event="gone", value=1) == 2, 40)
+    guest.move_to(again)
+    guest.notes.append({"event": "places", "places": {}})
+    guest.open(link)
+    host.wait("the return", lambda: host.count(event="back", value=1) == 2, 150)
+    orders(guest, 1, host)
+    orders(host, 0, guest)
+
+    say("to the end")
+    for person in (host, guest):
+        person.wait("the end", lambda: person.last("end"), 300)
+    ends = [{key: person.last("end")[key] for key in ("turns", "checksums", "agree")} for person in (host, guest)]
+    check(ends[0] == ends[1] and ends[0]["agree"] and ends[0]["turns"] == TURNS, f"the ends differ: {ends}")
+    common = compare(host, guest)
+    check(5 * len(common) >= PLAYED, f"both know only {len(common)} checksums, one of every 5 turns")
+    check(not guest.errors, f"the page complained: {guest.errors}")
+    say(f"... {TURNS} turns, {len(common)} checksums in both notes, all equal; the last one is {ends[0]['checksums'][0]}")
+
+
+def refusals():
+    say("a damaged code, and a code that opens nothing, are told in one sentence")
+    relay = begin(Relay())
+    lost = page("Eve")
+    step = lambda: lost.value("document.getElementById('step')?.textContent") or ""
+    lost.open(relay.page + "#" + relay.code[:-3])
+    lost.wait("a sentence about the code", lambda: "code" in step())
+    lost.open("about:blank")
+    lost.open(relay.page + "#" + relay.code)
+    lost.wait("a refusal", lambda: "opens no place" in ((lost.last("error") or {}).get("value") or ""), 150)
+
+
+try:
+    refusals()
+    play()
+except Failed as failure:
+    say(f"FAILED: {failure}")
+    sys.exit(1)
+finally:
+    for thing in reversed(OPEN):
+        thing.end()

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# A person at a window of the program and a person at a page in Chromium play one match through a relay, which serves the page. The page is
+# hidden, frozen, closed and opened again; the checksums of both have to be equal.
+#
+#   demo/tests/web/online.sh             plays and checks
+#
+# What it needs, and what PAGE is for, stands in stage.sh. PROGRAM names the program; otherwise a release build is made.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+. demo/tests/web/stage.sh
+for tool in Xvfb xdotool; do
+  command -v "$tool" >/dev/null || { say "skipped: $tool is not installed"; exit 0; }
+done
+stage
+if [[ -z ${PROGRAM:-} ]]; then
+  cargo build --quiet --locked --release -p testudo-demo
+  PROGRAM=${CARGO_TARGET_DIR:-$PWD/target}/release/testudo
+fi
+python3 demo/tests/web/online.py "$browser" "$(realpath "$PROGRAM")" "$(realpath "$PAGE")" "$WORK"
+say "all passed"

@@ -1,0 +1,7 @@
+// Wakes the page as often as the battle has frames, while nobody sees it.
+"use strict";
+let timer = 0;
+onmessage = ({ data: isHidden }) => {
+  clearInterval(timer);
+  timer = isHidden ? setInterval(() => postMessage(null), 50) : 0;
+};
