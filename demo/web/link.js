@@ -206,6 +206,4 @@ function keepAwake() {
   pulse.onmessage = () => {
     if (document.hidden && wasm_exports) wasm_exports.frame();
   };
-  document.addEventListener("visibilitychange", () => pulse.postMessage(document.hidden));
-  pulse.postMessage(document.hidden);
 }

@@ -1,7 +1,2 @@
-// Wakes the page as often as the battle has frames, while nobody sees it.
-"use strict";
-let timer = 0;
-onmessage = ({ data: isHidden }) => {
-  clearInterval(timer);
-  timer = isHidden ? setInterval(() => postMessage(null), 50) : 0;
-};
+// A clock for the page as fast as the battle's frames, which the browser does not slow down while nobody sees the page.
+setInterval(() => postMessage(null), 50);

@@ -483,7 +483,12 @@ fn who_gives_its_state_last_gives_it_only_if_nobody_else_does() {
         assert!(came.iter().any(|event| matches!(event, Event::CaughtUp { .. })), "{what}: {came:?}");
         let sent = |player: u8| game.drivers()[usize::from(player)].session().stats().bytes_sent;
         let gave: Vec<u8> = (0..last).filter(|player| sent(*player) > sent(last) + 80_000).collect();
-        assert_eq!(gave, [if others_give { 1 } else { 0 }], "{what}: {:?}", (0..last).map(sent).collect::<Vec<_>>());
+        assert_eq!(
+            gave,
+            [if others_give { 1 } else { 0 }],
+            "{what}: {:?}",
+            (0..last).map(sent).collect::<Vec<_>>()
+        );
         assert_agreed(&mut game, &what);
     }
 }

@@ -7,7 +7,6 @@ The page is hidden, frozen, closed and opened again. Neither player is a bot. Al
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -20,10 +19,10 @@ from window import Window
 CHROMIUM, PROGRAM, PAGE, WORK = sys.argv[1:5]
 PICTURES = sys.argv[5] if len(sys.argv) > 5 else None
 
-# Long enough for everything below on a slow machine; 0.2 s each.
-TURNS = 900
-# So many turns the page has to have played.
+# The match goes on until all is checked, and has so many turns then.
 PLAYED = 300
+# What a return may take on a slow machine, seconds: half a minute until a bot plays on, and a state that goes out picture by picture.
+RETURN = 200
 UNITS = 40
 
 OPEN = []
@@ -54,9 +53,8 @@ class Relay:
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
 
     def end(self):
-        self.process.send_signal(signal.SIGINT)
-        self.process.send_signal(signal.SIGINT)
-        self.process.wait(20)
+        self.process.kill()
+        self.process.wait()
 
 
 def begin(thing):
@@ -114,8 +112,7 @@ def compare(here, there):
 
 def play():
     relay = begin(Relay())
-    host = window("Ada", "host", "--relay", relay.code, "--page", relay.page, "--units", str(UNITS),
-                  "--turns", str(TURNS), "--seed", "7")
+    host = window("Ada", "host", "--relay", relay.code, "--page", relay.page, "--units", str(UNITS), "--seed", "7")
     link = host.line("link 1: ")
     check(link.startswith(relay.page + "#"), f"not a link to the page: {link}")
     guest = page("Bob")
@@ -135,7 +132,8 @@ def play():
     cover = guest.new_tab()
     guest.wait("a hidden page", lambda: (guest.last("hidden") or {}).get("value") is True)
     time.sleep(10)
-    check(turns(host) - before >= 40, f"the others played only {turns(host) - before} turns in 10 s")
+    # (A busy machine plays fewer than 50. A page that stood still would hold the match after two.)
+    check(turns(host) - before >= 15, f"the others played only {turns(host) - before} turns in 10 s")
     check(host.last("gone") is None, "the hidden page was taken for lost")
     guest.close_tab(cover)
     guest.front(tab)
@@ -147,7 +145,10 @@ def play():
     guest.freeze(True)
     host.wait("the others' going on", lambda: host.last("gone"), 40)
     guest.freeze(False)
-    host.wait("the return", lambda: host.count(event="back", value=1) == 1, 60)
+    # (Which sets the page apart from those that are seen.)
+    guest.new_tab()
+    guest.front(tab)
+    host.wait("the return", lambda: host.count(event="back", value=1) == 1, RETURN)
     orders(guest, 1, host)
 
     say("closed and opened again with the same code, it has its place again")
@@ -157,19 +158,17 @@ def play():
     guest.move_to(again)
     guest.notes.append({"event": "places", "places": {}})
     guest.open(link)
-    host.wait("the return", lambda: host.count(event="back", value=1) == 2, 150)
+    host.wait("the return", lambda: host.count(event="back", value=1) == 2, RETURN)
     orders(guest, 1, host)
     orders(host, 0, guest)
 
-    say("to the end")
-    for person in (host, guest):
-        person.wait("the end", lambda: person.last("end"), 300)
-    ends = [{key: person.last("end")[key] for key in ("turns", "checksums", "agree")} for person in (host, guest)]
-    check(ends[0] == ends[1] and ends[0]["agree"] and ends[0]["turns"] == TURNS, f"the ends differ: {ends}")
+    back = turns(host)
+    guest.wait("more turns", lambda: turns(guest) >= max(PLAYED, back + 25), 300)
     common = compare(host, guest)
-    check(5 * len(common) >= PLAYED, f"both know only {len(common)} checksums, one of every 5 turns")
+    check(common[-1] >= max(PLAYED, back), f"they were last compared in turn {common[-1]}")
+    check(host.last("differs") is None and guest.last("differs") is None, "somebody was told of a difference")
     check(not guest.errors, f"the page complained: {guest.errors}")
-    say(f"... {TURNS} turns, {len(common)} checksums in both notes, all equal; the last one is {ends[0]['checksums'][0]}")
+    say(f"... {common[-1]} turns; {len(common)} checksums in the notes of both, all equal")
 
 
 def refusals():
@@ -188,6 +187,9 @@ try:
     refusals()
     play()
 except Failed as failure:
+    for thing in OPEN:
+        for note in getattr(thing, "notes", [])[-12:]:
+            say(f"   {type(thing).__name__}: {str(note)[:160]}")
     say(f"FAILED: {failure}")
     sys.exit(1)
 finally:

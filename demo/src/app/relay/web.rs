@@ -21,7 +21,8 @@ pub(crate) fn serve(address: SocketAddr, folder: &Path) -> io::Result<Http> {
         return Err(io::Error::new(io::ErrorKind::NotFound, what));
     }
     // A newer page belongs to a newer relay: browsers ask each time whether it has changed.
-    let fresh = SetResponseHeaderLayer::overriding(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let fresh =
+        SetResponseHeaderLayer::overriding(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     let files = ServeDir::new(folder).precompressed_gzip();
     Http::serve("web", address, Router::new().fallback_service(files).layer(fresh))
 }
