@@ -1,6 +1,8 @@
 //! What the page around the program gives it: randomness, a secret that outlives the visit, and connections by WebTransport. The other side is
 //! `demo/web/link.js`.
 
+mod imports;
+
 use serde_json::json;
 
 /// Largest message of the page: a kind, and the answer to a greeting with its verdict.
@@ -10,49 +12,6 @@ const MESSAGE_BYTES_MAX: usize = 1 + 1 + 16_384;
 const PACKET: u8 = 0;
 const ANSWER: u8 = 1;
 const LOST: u8 = 2;
-
-/// Each function gets the place and the length of bytes in the program's memory, and keeps neither.
-#[allow(unsafe_code, reason = "functions of the page; each is given a slice that lives until it returns")]
-mod imports {
-    unsafe extern "C" {
-        fn testudo_random(to: *mut u8, length: usize) -> u32;
-        fn testudo_secret(to: *mut u8, length: usize) -> u32;
-        fn testudo_open(request: *const u8, length: usize) -> u32;
-        fn testudo_poll(link: u32, to: *mut u8, length: usize) -> u32;
-        fn testudo_send(link: u32, packet: *const u8, length: usize);
-        fn testudo_close(link: u32);
-        fn testudo_hidden() -> u32;
-    }
-
-    pub(super) fn random(bytes: &mut [u8]) -> bool {
-        unsafe { testudo_random(bytes.as_mut_ptr(), bytes.len()) != 0 }
-    }
-
-    pub(super) fn secret(bytes: &mut [u8]) -> bool {
-        unsafe { testudo_secret(bytes.as_mut_ptr(), bytes.len()) != 0 }
-    }
-
-    pub(super) fn open(request: &[u8]) -> u32 {
-        unsafe { testudo_open(request.as_ptr(), request.len()) }
-    }
-
-    /// The length of the message, which is cut if it does not fit; 0: there is none.
-    pub(super) fn poll(link: u32, to: &mut [u8]) -> usize {
-        unsafe { testudo_poll(link, to.as_mut_ptr(), to.len()) as usize }
-    }
-
-    pub(super) fn send(link: u32, packet: &[u8]) {
-        unsafe { testudo_send(link, packet.as_ptr(), packet.len()) }
-    }
-
-    pub(super) fn close(link: u32) {
-        unsafe { testudo_close(link) }
-    }
-
-    pub(super) fn hidden() -> u32 {
-        unsafe { testudo_hidden() }
-    }
-}
 
 /// Fills bytes with what nobody can guess. False: the browser has no randomness.
 pub(crate) fn random(bytes: &mut [u8]) -> bool {

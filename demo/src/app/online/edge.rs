@@ -4,6 +4,9 @@ use std::io;
 
 use testudo_lockstep::transport::code::JoinCode;
 
+/// Greatest number of events of connections that are handled in one step, so that a flood cannot starve the game.
+pub(crate) const EVENTS_MAX: u32 = 512;
+
 /// What happened on a connection. The first event is never a packet, and nothing comes after a refusal or a loss.
 pub(crate) enum EdgeEvent {
     /// The middle has let this guest in, with this answer.

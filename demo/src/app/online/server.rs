@@ -4,9 +4,9 @@ use testudo_lockstep::transport::sealed::{SealedEvent, SealedServer};
 use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{Instant, PROTOCOL_VERSION, PeerId, Session};
 
+use crate::app::online::edge::EVENTS_MAX;
 use crate::app::online::greeting::{Answer, Greeting, GreetingError, Welcome};
 use crate::app::online::places::{NoPlace, Places, is_forged};
-use crate::app::online::wire::EVENTS_MAX;
 use crate::game::Order;
 
 /// The sealed connections of a host, by place.

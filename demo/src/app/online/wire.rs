@@ -5,7 +5,7 @@ use testudo_lockstep::transport::udp::{Aside, UdpTransport};
 use testudo_lockstep::{Duration, Instant, PROTOCOL_VERSION, PeerId, Session};
 
 use crate::app::error::{InvitationError, MatchError};
-use crate::app::online::edge::{Edge, EdgeEvent};
+use crate::app::online::edge::{EVENTS_MAX, Edge, EdgeEvent};
 use crate::app::online::greeting::Answer;
 use crate::app::online::places::Places;
 #[cfg(not(target_arch = "wasm32"))]
@@ -14,9 +14,6 @@ use crate::game::Order;
 
 /// A guest's link to the middle of the star.
 pub(crate) const MIDDLE: PeerId = PeerId(0);
-
-/// Greatest number of events that are handled in one step, so that a flood cannot starve the game.
-pub(crate) const EVENTS_MAX: u32 = 512;
 
 /// Time between two attempts to reach the middle again.
 const AGAIN: Duration = Duration::from_secs(1);

@@ -1,0 +1,40 @@
+//! The page's functions. Calling one is unsafe for the compiler; each is given a slice that lives until it returns, and keeps nothing of it.
+
+unsafe extern "C" {
+    fn testudo_random(to: *mut u8, length: usize) -> u32;
+    fn testudo_secret(to: *mut u8, length: usize) -> u32;
+    fn testudo_open(request: *const u8, length: usize) -> u32;
+    fn testudo_poll(link: u32, to: *mut u8, length: usize) -> u32;
+    fn testudo_send(link: u32, packet: *const u8, length: usize);
+    safe fn testudo_close(link: u32);
+    safe fn testudo_hidden() -> u32;
+}
+
+pub(super) fn random(bytes: &mut [u8]) -> bool {
+    unsafe { testudo_random(bytes.as_mut_ptr(), bytes.len()) != 0 }
+}
+
+pub(super) fn secret(bytes: &mut [u8]) -> bool {
+    unsafe { testudo_secret(bytes.as_mut_ptr(), bytes.len()) != 0 }
+}
+
+pub(super) fn open(request: &[u8]) -> u32 {
+    unsafe { testudo_open(request.as_ptr(), request.len()) }
+}
+
+/// The length of the message, which is cut if it does not fit; 0: there is none.
+pub(super) fn poll(link: u32, to: &mut [u8]) -> usize {
+    unsafe { testudo_poll(link, to.as_mut_ptr(), to.len()) as usize }
+}
+
+pub(super) fn send(link: u32, packet: &[u8]) {
+    unsafe { testudo_send(link, packet.as_ptr(), packet.len()) }
+}
+
+pub(super) fn close(link: u32) {
+    testudo_close(link);
+}
+
+pub(super) fn hidden() -> u32 {
+    testudo_hidden()
+}
