@@ -77,6 +77,13 @@ impl Fighter {
         self.trace.turns()
     }
 
+    /// Whether the player is here. On a client that has joined since it is not before its return has run.
+    pub(crate) fn plays(&self, player: u8) -> bool {
+        let latest = |all: &[(u8, u32)]| all.iter().rfind(|(who, _)| *who == player).map(|(_, turn)| *turn);
+        let back = latest(&self.trace.back).or((self.trace.first == 0).then_some(0));
+        back.is_some_and(|back| latest(&self.trace.gone).is_none_or(|gone| gone < back))
+    }
+
     /// Takes the trace after the match.
     pub(crate) fn take_trace(&mut self) -> Trace {
         core::mem::take(&mut self.trace)

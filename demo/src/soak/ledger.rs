@@ -5,21 +5,61 @@ use std::collections::VecDeque;
 use crate::game::Order;
 use crate::soak::fighter::Ran;
 
-/// One player's account.
-#[derive(Clone, Debug, Default)]
-struct Account {
-    /// Accepted orders that are in no entry yet.
-    waiting: VecDeque<Order>,
-    /// Orders in entries, with the turns in which they must run.
-    due: Vec<(u32, Order)>,
-    /// Number of turns at whose start an entry was closed.
-    closed: u32,
+/// What happened to a program's orders, in the order in which it happened.
+#[derive(Clone, Debug)]
+enum Item {
+    /// The session accepted an order.
+    Accepted(Order),
+    /// This turn began, and with it an entry closed, if the program made entries then.
+    Began(u32),
+    /// The player ended its stream, and the session said that it had cancelled this many orders.
+    Cancelled(u32),
+}
+
+/// One program at a player's place.
+#[derive(Clone, Debug)]
+struct Program {
+    /// The first turn at whose start it closed an entry: 0, or the turn of its return. None as long as it has not returned.
+    from: Option<u32>,
+    items: Vec<Item>,
+    /// Number of turns that it has begun.
+    begun: u32,
+}
+
+impl Program {
+    fn new(from: Option<u32>) -> Self {
+        Self { from, items: Vec::new(), begun: 0 }
+    }
+
+    /// The accepted orders, each with the turn in which it must run; and the first false word on the number of cancelled ones: how many
+    /// waited, and what was said.
+    fn settle(&self, turns_ahead: u32, per_turn_max: u32) -> (Vec<(u32, &Order)>, Option<(u32, u32)>) {
+        let (mut waiting, mut due, mut wrong) = (VecDeque::new(), Vec::new(), None);
+        for item in &self.items {
+            match item {
+                Item::Accepted(order) => waiting.push_back(order),
+                Item::Began(turn) if self.from.is_some_and(|from| *turn >= from) => {
+                    let count = waiting.len().min(per_turn_max as usize);
+                    due.extend(waiting.drain(..count).map(|order| (turn + turns_ahead, order)));
+                }
+                // The middle of the star has made the entries until its return.
+                Item::Began(_) => {}
+                Item::Cancelled(told) => {
+                    let waited = waiting.len() as u32;
+                    wrong = wrong.or((waited != *told).then_some((waited, *told)));
+                    waiting.clear();
+                }
+            }
+        }
+        (due, wrong)
+    }
 }
 
 /// The accepted orders of each player.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
-    accounts: Vec<Account>,
+    /// By player: the programs at its place, the latest last.
+    places: Vec<Vec<Program>>,
     turns_ahead: u32,
     per_turn_max: u32,
     turns: u32,
@@ -27,53 +67,74 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn new(players: u8, turns: u32, turns_ahead: u32, per_turn_max: u32) -> Self {
-        Self { accounts: vec![Account::default(); usize::from(players)], turns_ahead, per_turn_max, turns }
+        let places = vec![vec![Program::new(Some(0))]; usize::from(players)];
+        Self { places, turns_ahead, per_turn_max, turns }
     }
 
-    /// Whether the entry that closes at the start of `turn` has been accounted for.
-    pub(crate) fn has_closed(&self, player: u8, turn: u32) -> bool {
-        self.accounts[usize::from(player)].closed > turn
+    fn program(&mut self, player: u8) -> Option<&mut Program> {
+        self.places[usize::from(player)].last_mut()
     }
 
     /// A session accepted an order.
     pub(crate) fn accept(&mut self, player: u8, order: Order) {
-        self.accounts[usize::from(player)].waiting.push_back(order);
+        if let Some(program) = self.program(player) {
+            program.items.push(Item::Accepted(order));
+        }
     }
 
-    /// A player's `turn` begins: the entry for the turn `turns_ahead` later closes with the oldest orders.
-    pub(crate) fn close(&mut self, player: u8, turn: u32) {
-        let account = &mut self.accounts[usize::from(player)];
-        account.closed = turn + 1;
-        let count = account.waiting.len().min(self.per_turn_max as usize);
-        let due = turn + self.turns_ahead;
-        account.due.extend(account.waiting.drain(..count).map(|order| (due, order)));
+    /// A player's program begins a turn: its entry for the turn `turns_ahead` later closes with the oldest orders.
+    pub(crate) fn begin(&mut self, player: u8, turn: u32) {
+        if let Some(program) = self.program(player)
+            && program.begun <= turn
+        {
+            program.begun = turn + 1;
+            program.items.push(Item::Began(turn));
+        }
     }
 
-    /// The player resigns, and waiting orders are cancelled. Returns their number.
-    pub(crate) fn cancel(&mut self, player: u8) -> u32 {
-        let waiting = &mut self.accounts[usize::from(player)].waiting;
-        let count = waiting.len() as u32;
-        waiting.clear();
-        count
+    /// The player ends its stream, and is told how many waiting orders are cancelled.
+    pub(crate) fn cancel(&mut self, player: u8, told: u32) {
+        if let Some(program) = self.program(player) {
+            program.items.push(Item::Cancelled(told));
+        }
     }
 
-    /// The player's program restarts: waiting orders are lost with the old one.
+    /// Another program starts at the player's place; what waits in the old one is lost.
     pub(crate) fn restart(&mut self, player: u8) {
-        let account = &mut self.accounts[usize::from(player)];
-        account.waiting.clear();
-        account.closed = 0;
+        self.places[usize::from(player)].push(Program::new(None));
+    }
+
+    /// The player's program has run the turn of a return of its player. The last one is its own; those before were of former connections.
+    pub(crate) fn returned(&mut self, player: u8, turn: u32) {
+        if let Some(program) = self.program(player) {
+            program.from = Some(turn);
+        }
+    }
+
+    /// False words about cancelled orders: the player, how many waited, and what was said.
+    pub(crate) fn false_words(&self) -> Vec<(u8, u32, u32)> {
+        let programs =
+            (0_u8..).zip(&self.places).flat_map(|(player, place)| place.iter().map(move |p| (player, p)));
+        let wrong = programs.filter_map(|(player, program)| {
+            let (waited, told) = program.settle(self.turns_ahead, self.per_turn_max).1?;
+            Some((player, waited, told))
+        });
+        wrong.collect()
     }
 
     /// Every order that must run, in order, if these players are gone from these turns on and back from those turns on.
     pub(crate) fn expected(&self, gone: &[(u8, u32)], back: &[(u8, u32)]) -> Vec<Ran> {
         let mut expected = Vec::new();
-        for (player, account) in (0_u8..).zip(&self.accounts) {
+        for (player, place) in (0_u8..).zip(&self.places) {
             let away = |turn: u32| {
                 let left = gone.iter().filter(|(who, at)| *who == player && *at <= turn).count();
                 left > back.iter().filter(|(who, at)| *who == player && *at <= turn).count()
             };
-            let due = account.due.iter().filter(|(turn, _)| *turn < self.turns && !away(*turn));
-            expected.extend(due.map(|(turn, order)| Ran { turn: *turn, player, order: order.clone() }));
+            for program in place {
+                let (due, _) = program.settle(self.turns_ahead, self.per_turn_max);
+                let due = due.into_iter().filter(|(turn, _)| *turn < self.turns && !away(*turn));
+                expected.extend(due.map(|(turn, order)| Ran { turn, player, order: order.clone() }));
+            }
         }
         // Stable: a player's orders of one turn stay in the order in which they were submitted.
         expected.sort_by_key(|ran| (ran.turn, ran.player));
@@ -96,14 +157,13 @@ mod tests {
         (0..5).for_each(|group| ledger.accept(1, order(group)));
         ledger.accept(0, order(9));
         for turn in 0..3 {
-            ledger.close(0, turn);
-            ledger.close(1, turn);
+            ledger.begin(0, turn);
+            ledger.begin(1, turn);
         }
         let found: Vec<(u32, u8, Order)> =
             ledger.expected(&[], &[]).into_iter().map(|ran| (ran.turn, ran.player, ran.order)).collect();
         let expected = [(2, 0, 9), (2, 1, 0), (2, 1, 1), (3, 1, 2), (3, 1, 3), (4, 1, 4)];
         assert_eq!(found, expected.map(|(turn, player, group)| (turn, player, order(group))));
-        assert!(ledger.has_closed(0, 2) && !ledger.has_closed(0, 3));
     }
 
     #[test]
@@ -112,7 +172,7 @@ mod tests {
         for turn in 0..4 {
             for player in 0..2 {
                 ledger.accept(player, order(turn as u8));
-                ledger.close(player, turn);
+                ledger.begin(player, turn);
             }
         }
         ledger.accept(0, order(7));
@@ -124,6 +184,44 @@ mod tests {
         let back = ledger.expected(&[(1, 2)], &[(1, 3)]);
         let back: Vec<(u8, u32)> = back.iter().map(|ran| (ran.player, ran.turn)).collect();
         assert_eq!(back, [(0, 2), (0, 3), (1, 3)]);
-        assert_eq!((ledger.cancel(0), ledger.cancel(0), ledger.cancel(1)), (1, 0, 0));
+    }
+
+    #[test]
+    fn a_false_word_on_cancelled_orders_is_found() {
+        let said = |told: u32| {
+            let mut ledger = Ledger::new(2, 10, 2, 2);
+            (0..5).for_each(|group| ledger.accept(1, order(group)));
+            ledger.begin(1, 0);
+            ledger.cancel(1, told);
+            ledger.begin(1, 1);
+            assert_eq!(ledger.expected(&[], &[]).len(), 2);
+            ledger.false_words()
+        };
+        assert_eq!((said(3), said(2)), (vec![], vec![(1, 3, 2)]));
+    }
+
+    /// Seeds 1795349189 and 1795349273: a program knew of its own return when it ran the turn of a former connection's. Its orders wait for the
+    /// first entry of its own.
+    #[test]
+    fn orders_before_the_own_return_are_due_after_it() {
+        let mut ledger = Ledger::new(3, 40, 2, 2);
+        ledger.accept(2, order(0));
+        ledger.begin(2, 12);
+        ledger.restart(2);
+        for turn in 18..32 {
+            match turn {
+                22 => (1..4).for_each(|group| ledger.accept(2, order(group))),
+                29 => ledger.accept(2, order(4)),
+                _ => {}
+            }
+            ledger.begin(2, turn);
+            if turn == 21 || turn == 28 {
+                ledger.returned(2, turn);
+            }
+        }
+        let expected = ledger.expected(&[(2, 15), (2, 23)], &[(2, 21), (2, 28)]);
+        let found: Vec<(u32, Order)> = expected.into_iter().map(|ran| (ran.turn, ran.order)).collect();
+        let expected = [(14, 0), (30, 1), (30, 2), (31, 3), (31, 4)];
+        assert_eq!(found, expected.map(|(turn, group)| (turn, order(group))));
     }
 }

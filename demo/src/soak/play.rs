@@ -116,8 +116,6 @@ struct Running<'a> {
     ledger: Ledger,
     /// By node.
     news: Vec<News>,
-    /// By node: whether its orders count as its own. Not for a player who was gone and is not back yet.
-    plays: Vec<bool>,
     /// Peers that joined the running match, the latest of each node last.
     comers: Vec<Comer>,
     /// Traces of programs that have been restarted since.
@@ -164,7 +162,6 @@ impl<'a> Running<'a> {
             virtual_match,
             ledger: Ledger::new(plan.setup.players, plan.turns, TURNS_AHEAD, plan.orders_per_turn),
             news: vec![News::default(); plan.nodes() as usize],
-            plays: vec![true; plan.nodes() as usize],
             comers: Vec::new(),
             former: Vec::new(),
             island: Vec::new(),
@@ -183,10 +180,10 @@ impl<'a> Running<'a> {
         while !self.is_over() {
             let now = self.virtual_match.now();
             self.do_deeds(now);
-            let (plan, ledger, plays) = (self.plan, &mut self.ledger, &self.plays);
+            let (plan, ledger) = (self.plan, &mut self.ledger);
             self.virtual_match.step(&mut |node, turn, fighter: &Fighter, session: &mut Session<Order>| {
-                if node < usize::from(plan.setup.players) && plays[node] {
-                    give_orders(plan, ledger, node as u8, turn, fighter, session);
+                if node < usize::from(plan.setup.players) {
+                    begin_turn(plan, ledger, node as u8, turn, fighter, session);
                 }
             });
             self.take_news();
@@ -283,7 +280,6 @@ impl<'a> Running<'a> {
         let fresh = Driver::new(Fighter::new(self.game.clone()), session);
         let former = core::mem::replace(&mut self.virtual_match.drivers_mut()[node as usize], fresh);
         self.keep_former(node, former);
-        self.plays[node as usize] = identity(self.plan, node) == Identity::Spectator;
         if node < u32::from(self.plan.setup.players) {
             self.ledger.restart(node as u8);
         }
@@ -361,11 +357,11 @@ impl<'a> Running<'a> {
             What::Leave(player) => {
                 self.comers.retain(|comer| comer.node != u32::from(player));
                 let cancelled = self.session(player).leave();
-                self.check_cancelled(player, cancelled);
+                self.ledger.cancel(player, cancelled);
             }
             What::Resign(player) => {
                 let cancelled = self.session(player).resign();
-                self.check_cancelled(player, cancelled);
+                self.ledger.cancel(player, cancelled);
             }
         }
     }
@@ -374,35 +370,24 @@ impl<'a> Running<'a> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut()
     }
 
-    /// A player who resigns is told how many of its orders will not run.
-    fn check_cancelled(&mut self, player: u8, told: u32) {
-        let waiting = self.ledger.cancel(player);
-        if waiting != told {
-            let text = format!("player {player}: {waiting} orders waited, {told} were cancelled");
-            self.findings.push(Finding::Mismatch(text));
-        }
-    }
-
     fn take_news(&mut self) {
         for (node, news) in self.news.iter_mut().enumerate() {
             while let Some(event) = self.virtual_match.poll_event(node) {
                 match event {
                     Event::Desync(_) => news.desync = true,
-                    Event::PlayerGone { player, reason, turn } => {
-                        // A former program's return may have come before.
-                        self.plays[node] &= usize::from(player.0) != node;
-                        match reason {
-                            EndReason::Left | EndReason::Surrendered | EndReason::HandedOver => {
-                                news.left.push((player.0, turn.0))
-                            }
-                            EndReason::Dropped => news.dropped.push((player.0, turn.0)),
+                    Event::PlayerGone { player, reason, turn } => match reason {
+                        EndReason::Left | EndReason::Surrendered | EndReason::HandedOver => {
+                            news.left.push((player.0, turn.0))
                         }
-                    }
+                        EndReason::Dropped => news.dropped.push((player.0, turn.0)),
+                    },
                     Event::Paused { paused: true, .. } => news.pauses += 1,
                     Event::Joined { .. } => news.joined = true,
                     Event::PlayerReturned { player, turn } => {
                         news.back.push((player.0, turn.0));
-                        self.plays[node] |= usize::from(player.0) == node;
+                        if usize::from(player.0) == node {
+                            self.ledger.returned(player.0, turn.0);
+                        }
                     }
                     _ => {}
                 }
@@ -435,6 +420,10 @@ impl<'a> Running<'a> {
             });
         }
         clients.append(&mut self.former);
+        for (player, waited, told) in self.ledger.false_words() {
+            let text = format!("player {player}: {waited} orders waited, {told} were cancelled");
+            self.findings.push(Finding::Mismatch(text));
+        }
         let verdict = judge(&clients, &self.ledger, plan.turns);
         let reference = verdict.reference.map(|index| &clients[index]);
         let news = reference.map(|client| &client.news);
@@ -509,8 +498,9 @@ fn session(plan: &Plan, node: u32, start: Instant, secret: u8) -> Result<Session
     Ok(session)
 }
 
-/// Submits the bot's order, and sometimes several at once. The ledger notes what the session accepted.
-fn give_orders(
+/// Before a turn begins: submits the bot's order, and sometimes several at once, if the player is not away. The ledger notes what the
+/// session accepted.
+fn begin_turn(
     plan: &Plan,
     ledger: &mut Ledger,
     player: u8,
@@ -518,11 +508,13 @@ fn give_orders(
     fighter: &Fighter,
     session: &mut Session<Order>,
 ) {
-    if ledger.has_closed(player, turn.0) {
-        return;
-    }
     let is_burst = (turn.0 + u32::from(player)).is_multiple_of(plan.burst_every);
-    for extra in 0..if is_burst { BURST } else { 1 } {
+    let count = match fighter.plays(player) {
+        true if is_burst => BURST,
+        true => 1,
+        false => 0,
+    };
+    for extra in 0..count {
         // The order that the bot would give in another turn, in the present situation.
         let order = bots::order(fighter.game(), PlayerId(player), Turn(turn.0 + extra * plan.turns));
         if let Some(order) = order
@@ -531,5 +523,5 @@ fn give_orders(
             ledger.accept(player, order);
         }
     }
-    ledger.close(player, turn.0);
+    ledger.begin(player, turn.0);
 }

@@ -181,7 +181,7 @@ mod tests {
         for turn in 0..TURNS {
             for player in 0..2 {
                 ledger.accept(player, order(turn as u8));
-                ledger.close(player, turn);
+                ledger.begin(player, turn);
             }
         }
         ledger
