@@ -36,7 +36,7 @@ const NEVER: Instant = Instant::from_millis(u64::MAX / 4_000);
 struct Comer {
     node: u32,
     secret: u8,
-    /// When it came, and the time of its last attempt.
+    /// When it came, or was last cut off and came again; and the time of its last attempt.
     since: Instant,
     tried: Instant,
 }
@@ -264,12 +264,18 @@ impl<'a> Running<'a> {
 
     /// A peer joins the running match, with a program that has just started.
     fn come(&mut self, now: Instant, node: u32, secret: u8) {
+        let was_cut_off = self.island.contains(&node);
         self.island.retain(|other| *other != node);
         self.virtual_match.net_mut().set_partition(&self.island);
         self.virtual_match.put_to_sleep(node as usize, Instant::ZERO);
         match self.comers.iter_mut().find(|comer| comer.node == node) {
             // Another attempt.
-            Some(comer) if comer.secret == secret => comer.tried = now,
+            Some(comer) if comer.secret == secret => {
+                comer.tried = now;
+                if was_cut_off {
+                    comer.since = now;
+                }
+            }
             _ => {
                 self.comers.retain(|comer| comer.node != node);
                 self.comers.push(Comer { node, secret, since: now, tried: now });

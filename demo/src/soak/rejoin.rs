@@ -1,13 +1,15 @@
-//! A player's program crashes in a large battle and comes back over a narrow link: how long that takes, and what the others notice of it.
+//! Who comes back in `soak` and outside of it: how long that takes, what the others notice of it, and what may be expected.
 
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
-    Simulation as _, VirtualMatch,
+    Simulation as _, Topology, VirtualMatch,
 };
 
 use crate::bots;
 use crate::game::{Game, Setup};
+use crate::soak::plan::{Deed, What};
+use crate::soak::{Plan, play as play_plan};
 
 const PLAYERS: u8 = 4;
 
@@ -50,6 +52,8 @@ fn stalled(battle: &VirtualMatch<Game>) -> u64 {
     battle.drivers()[..LOST].iter().map(|driver| driver.session().stats().stalled_frames).sum()
 }
 
+/// A player's program crashes in a large battle and comes back over a narrow link.
+///
 /// The protocol does not know how old a match is (`a_two_hour_match_is_rejoined_within_ten_seconds_and_nobody_else_waits` plays 36,000 turns with
 /// a padded state); here the state is that of a real battle.
 #[test]
@@ -90,4 +94,38 @@ fn a_battle_of_two_thousand_units_is_rejoined_within_ten_seconds_at_ten_megabits
     assert!(sums.iter().all(|sum| *sum == sums[0]), "{sums:?}");
     let phases: Vec<_> = battle.drivers().iter().map(|driver| driver.session().phase()).collect();
     assert_eq!(phases, [SessionPhase::Finished; PLAYERS as usize]);
+}
+
+/// Seed 2026113001: a player was back, was cut off, and came again when the match was nearly over. The judge counted its time from its first
+/// return.
+#[test]
+fn who_was_cut_off_after_its_return_has_its_time_from_then_on() {
+    let ms = Duration::from_millis;
+    for turns in (290..360).step_by(10) {
+        let plan = Plan {
+            setup: Setup { players: 3, units: 20, seed: 1, map: None },
+            turns,
+            topology: Topology::Relay,
+            spectators: 0,
+            late_watchers: 0,
+            pace: testudo_lockstep::Pace::Fixed,
+            frames_per_second: 10,
+            frames_per_turn: 1,
+            drop_after: Duration::from_secs(5),
+            weather: LinkConfig::new().latency(ms(60)).loss_ppm(150_000),
+            odd_links: Vec::new(),
+            clocks: Vec::new(),
+            deeds: vec![
+                Deed { at: ms(3_000), what: What::Return(2) },
+                Deed { at: ms(14_000), what: What::Cut(vec![2]) },
+            ],
+            doomed: vec![2],
+            leavers: Vec::new(),
+            edges: Vec::new(),
+            ..Plan::of(1)
+        };
+        let report = play_plan(&plan).unwrap();
+        println!("{turns} turns: {:?}, {:?}", report.faults.rejoin, report.findings);
+        assert_eq!(report.findings, [], "{turns} turns");
+    }
 }

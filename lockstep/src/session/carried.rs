@@ -66,6 +66,7 @@ impl<A: Action> Session<A> {
         let again = again.clamp(AGAIN_MIN, AGAIN_MAX);
         let (now, is_mesh, forwards) = (self.now, self.setup.is_mesh(), self.setup.forwards());
         let own = self.setup.player();
+        let is_delayed = self.is_delayed(&self.links[index]);
         let link = &mut self.links[index];
         turns.signed.wants_roster = signing.roster.is_none();
         turns.signed.received.extend(link.carried_statements.received.drain(..));
@@ -73,6 +74,7 @@ impl<A: Action> Session<A> {
             let author = &signing.authors[player.index()];
             let statement = match signing.alarm {
                 _ if link.identity == Some(Identity::Player(player)) => None,
+                _ if is_delayed => self.delayed.statement_of(player),
                 _ if own == Some(player) || forwards => author.newest(),
                 Some(turn) if is_mesh => author.at(turn),
                 _ => None,
@@ -148,7 +150,7 @@ impl<A: Action> Session<A> {
             }
             return;
         }
-        signing.hold(statement.clone());
+        self.hold(signing, statement.clone());
         self.judge_statements(signing, turn);
     }
 

@@ -7,8 +7,9 @@ use crate::session::Session;
 use crate::session::blob::Blob;
 use crate::session::guests::{GUEST_WINDOW, GuestStage};
 use crate::session::link::Link;
+use crate::signed::statement::Statement;
 use crate::value::action::Action;
-use crate::value::ids::Identity;
+use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
 /// Time between two notes of how far the match is.
@@ -26,12 +27,28 @@ pub(super) struct Delayed {
     shown: u32,
     /// A state for watchers, and when it was here.
     state: Option<(Blob, Instant)>,
+    /// By author, oldest first: the newest statement that watchers may see, and those that they may not see yet. A statement says something
+    /// of the turn that it is about.
+    statements: [VecDeque<Statement>; PLAYERS_MAX as usize],
 }
 
 impl Delayed {
     /// The state for watchers.
     pub(super) fn state(&self) -> Option<&Blob> {
         self.state.as_ref().map(|(blob, _)| blob)
+    }
+
+    /// A player has stated something that watchers may see later.
+    pub(super) fn keep_statement(&mut self, statement: &Statement) {
+        let kept = &mut self.statements[statement.author.index()];
+        if kept.back().is_none_or(|newest| newest.turn < statement.turn) {
+            kept.push_back(statement.clone());
+        }
+    }
+
+    /// The newest statement of a player that watchers may see.
+    pub(super) fn statement_of(&self, author: PlayerId) -> Option<&Statement> {
+        self.statements[author.index()].front().filter(|statement| statement.turn.0 < self.shown)
     }
 
     /// Somebody has found that the state is not good.
@@ -41,11 +58,14 @@ impl Delayed {
 }
 
 impl<A: Action> Session<A> {
+    /// Whether watchers get everything later from here.
+    pub(super) fn delays(&self) -> bool {
+        self.setup.config.watch_delay > Duration::ZERO && self.setup.forwards()
+    }
+
     /// Whether what goes over this link is delayed.
     pub(super) fn is_delayed(&self, link: &Link) -> bool {
-        self.setup.config.watch_delay > Duration::ZERO
-            && self.setup.forwards()
-            && link.identity == Some(Identity::Spectator)
+        self.delays() && link.identity == Some(Identity::Spectator)
     }
 
     /// The number of the first entry that must not go over this link yet.
@@ -56,7 +76,7 @@ impl<A: Action> Session<A> {
     /// Time passes.
     pub(super) fn pass_delay(&mut self) {
         let delay = self.setup.config.watch_delay;
-        if delay == Duration::ZERO || !self.setup.forwards() {
+        if !self.delays() {
             return;
         }
         let complete = match self.slowest_next() {
@@ -76,6 +96,11 @@ impl<A: Action> Session<A> {
             delayed.shown = delayed.shown.max(number);
         }
         delayed.shown = delayed.shown.max(complete.saturating_sub(BEHIND_MAX));
+        for kept in &mut delayed.statements {
+            while kept.get(1).is_some_and(|next| next.turn.0 < delayed.shown) {
+                kept.pop_front();
+            }
+        }
     }
 
     // ---- states for watchers who come late

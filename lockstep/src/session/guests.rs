@@ -30,6 +30,9 @@ pub(crate) struct Guest {
     /// Sources whose state it has refused, bit n for player n.
     refused: u16,
     refusals: u8,
+    /// Only a state before this turn or a later one is of use: with an older one, acknowledgements that it sent before it refused a state
+    /// would look like acknowledgements of the new one.
+    not_before: u32,
     /// The state that it gets or got: the turn before which it was taken, and its source.
     given: Option<(u32, PlayerId)>,
 }
@@ -47,7 +50,7 @@ pub(super) enum GuestStage {
 
 impl Guest {
     fn new(now: Instant) -> Self {
-        Self { since: now, stage: GuestStage::Waiting, refused: 0, refusals: 0, given: None }
+        Self { since: now, stage: GuestStage::Waiting, refused: 0, refusals: 0, not_before: 0, given: None }
     }
 }
 
@@ -141,10 +144,12 @@ impl<A: Action> Session<A> {
 
     /// A guest reports that the state is not valid.
     pub(super) fn guest_refuses(&mut self, index: usize, turn: u32) {
+        let front = self.front();
         let Some(guest) = &mut self.links[index].guest else { return };
         if let Some((_, source)) = guest.given.take_if(|(given, _)| *given == turn) {
             guest.refused |= 1 << source.0;
             guest.refusals += 1;
+            guest.not_before = front.saturating_add(1);
             if self.is_delayed(&self.links[index]) {
                 self.delayed.forget_state();
             }
@@ -205,14 +210,14 @@ impl<A: Action> Session<A> {
         let guests = || self.links.values().filter_map(|link| Some((link, link.guest.as_deref()?)));
         let is_fed = guests().any(|(link, guest)| guest.stage == GuestStage::Fed && !self.is_delayed(link));
         let waiting = guests().filter(|(link, _)| self.wants_new_state(link));
-        let waiting = waiting.map(|(link, guest)| (self.is_delayed(link), guest.refused));
-        let waiting = waiting.min_by_key(|(is_delayed, _)| *is_delayed);
-        let Some((is_delayed, refused)) = waiting.filter(|_| !is_fed) else { return };
+        let waiting = waiting.map(|(link, guest)| (self.is_delayed(link), guest.refused, guest.not_before));
+        let waiting = waiting.min_by_key(|(is_delayed, _, _)| *is_delayed);
+        let Some((is_delayed, refused, not_before)) = waiting.filter(|_| !is_fed) else { return };
         // A delayed watcher gets nothing of a state that is still on its way.
         let comes = self.transfers.source.is_some() && (self.transfers.blob.is_none() || is_delayed);
         if !comes {
             (self.transfers.blob, self.transfers.source) = (None, None);
-            self.choose_source(refused);
+            self.choose_source(refused, not_before);
         }
     }
 
@@ -273,7 +278,7 @@ impl<A: Action> Session<A> {
             let Some(guest) = link.guest.as_mut().filter(|guest| guest.stage == GuestStage::Waiting) else {
                 continue;
             };
-            if guest.refused & (1 << source.0) != 0 {
+            if guest.refused & (1 << source.0) != 0 || turn < guest.not_before {
                 continue;
             }
             guest.stage = GuestStage::Fed;
@@ -285,12 +290,12 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Asks for a state: the middle itself if it plays, else a player with spare time.
-    fn choose_source(&mut self, refused: u16) {
+    /// Asks for a state before this turn or a later one: the middle itself if it plays, else a player with spare time.
+    fn choose_source(&mut self, refused: u16, not_before: u32) {
         let tried = self.transfers.failed | refused;
         if let Some(own) = self.setup.player().filter(|own| tried & (1 << own.0) == 0) {
-            self.transfers.source = Some(Source::new(own, None, 0, self.front(), self.now));
-            self.want_own_state(0);
+            self.transfers.source = Some(Source::new(own, None, not_before, self.front(), self.now));
+            self.want_own_state(not_before);
             return;
         }
         let can = |link: &&Link| {
@@ -320,9 +325,9 @@ impl<A: Action> Session<A> {
             return;
         };
         // Entries that are forgotten here cannot follow the state.
-        let not_before =
+        let oldest =
             self.streams.iter().filter(|stream| stream.end().is_none()).map(|stream| stream.oldest());
-        let not_before = not_before.max().unwrap_or_default();
+        let not_before = oldest.max().unwrap_or_default().max(not_before);
         self.transfers.source = Some(Source::new(player, Some(peer), not_before, self.front(), self.now));
     }
 

@@ -24,6 +24,9 @@ const INTERVAL: u64 = 1_000_000;
 /// Number of this peer's views, and of others' statements, that are kept for late ones.
 const KEPT: usize = 12;
 
+/// Number of signed ends that are kept of one player, who may sign as many as it likes.
+const ENDS_KEPT: usize = 16;
+
 /// Two statements that cannot both be true. Reported once for each player involved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -99,8 +102,9 @@ pub(crate) struct Signing {
     pub(super) checksum: u32,
     pub(super) views: VecDeque<View>,
     pub(super) authors: SmallVec<[Author; 4]>,
-    /// Signatures of players who ended their streams themselves.
-    pub(super) ends: SmallVec<[Option<SignedEnd>; 4]>,
+    /// Signatures of players who ended their streams themselves, oldest first: a peer that is behind needs those of players who have come
+    /// back since, too.
+    pub(super) ends: SmallVec<[SmallVec<[SignedEnd; 1]>; 4]>,
     /// Views in a row that were noted while this peer kept up with the others.
     level_views: u32,
     /// Mesh: everybody's statements about this turn are sent to everybody, because some of them contradict each other.
@@ -117,7 +121,7 @@ impl Signing {
             checksum: 0,
             views: VecDeque::with_capacity(KEPT),
             authors: (0..players).map(|_| Author::default()).collect(),
-            ends: (0..players).map(|_| None).collect(),
+            ends: (0..players).map(|_| SmallVec::new()).collect(),
             level_views: 0,
             alarm: None,
         }
@@ -154,14 +158,23 @@ impl Signing {
         true
     }
 
-    /// Keeps a statement whose signature is valid.
-    pub(super) fn hold(&mut self, statement: Statement) {
+    fn hold(&mut self, statement: Statement) {
         let held = &mut self.authors[statement.author.index()].held;
         if held.len() >= KEPT {
             held.pop_front();
         }
         let place = held.partition_point(|other| other.turn <= statement.turn);
         held.insert(place, statement);
+    }
+
+    /// Keeps a player's signature for the end of its stream, as long as the stream keeps the entry.
+    fn keep_end(&mut self, end: SignedEnd, oldest: u32) {
+        let ends = &mut self.ends[end.player.index()];
+        ends.retain(|other| other.number >= oldest);
+        if ends.len() >= ENDS_KEPT {
+            ends.remove(0);
+        }
+        ends.push(end);
     }
 
     pub(super) fn view(&self, turn: u32) -> Option<&View> {
@@ -209,6 +222,14 @@ impl<A: Action> Session<A> {
         self.signing = Some(signing);
     }
 
+    /// Keeps a statement whose signature is valid.
+    pub(super) fn hold(&mut self, signing: &mut Signing, statement: Statement) {
+        if self.delays() {
+            self.delayed.keep_statement(&statement);
+        }
+        signing.hold(statement);
+    }
+
     fn note_view(&mut self, signing: &mut Signing, turn: u32) {
         let goes_on = |player: &usize| self.streams[*player].end_in(turn).is_none();
         let live = (0..self.streams.len()).filter(goes_on).fold(0, |live, player| live | (1 << player));
@@ -229,7 +250,7 @@ impl<A: Action> Session<A> {
                 signature: [0; SIGNATURE_BYTES],
             };
             statement.sign(roster, key);
-            signing.hold(statement);
+            self.hold(signing, statement);
         }
         if signing.views.len() >= KEPT {
             signing.views.pop_front();
@@ -272,9 +293,11 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// The player's own signature for the end of its stream.
-    pub(super) fn signed_end(&self, player: PlayerId) -> Option<SignedEnd> {
-        self.signing.as_ref()?.ends[player.index()]
+    /// The player's own signature for the end of its stream with this entry.
+    pub(super) fn signed_end(&self, player: PlayerId, number: u32, reason: EndReason) -> Option<SignedEnd> {
+        let ends = &self.signing.as_ref()?.ends[player.index()];
+        let fits = |end: &&SignedEnd| (end.number, end.reason) == (number, end_reason_number(reason) as u8);
+        ends.iter().find(fits).copied()
     }
 
     /// The local player ends its stream with this entry and signs the end itself.
@@ -283,7 +306,8 @@ impl<A: Action> Session<A> {
         if let (Some(key), Some(roster)) = (&self.setup.config.key, &signing.roster) {
             let reason = end_reason_number(reason) as u8;
             let signature = key.sign(&roster.end_message(player, number, reason));
-            signing.ends[player.index()] = Some(SignedEnd { player, number, reason, signature });
+            let oldest = self.streams[player.index()].oldest();
+            signing.keep_end(SignedEnd { player, number, reason, signature }, oldest);
         }
     }
 
@@ -295,10 +319,11 @@ impl<A: Action> Session<A> {
         reason: EndReason,
         told: &[SignedEnd],
     ) -> bool {
+        let oldest = self.streams[player.index()].oldest();
         let Some(signing) = &mut self.signing else { return true };
         let reason = end_reason_number(reason) as u8;
         let fits = |end: &SignedEnd| (end.player, end.number, end.reason) == (player, number, reason);
-        if signing.ends[player.index()].as_ref().is_some_and(fits) {
+        if signing.ends[player.index()].iter().any(fits) {
             return true;
         }
         let (Some(roster), Some(end)) = (&signing.roster, told.iter().find(|end| fits(end))) else {
@@ -306,7 +331,7 @@ impl<A: Action> Session<A> {
         };
         let is_signed = roster.has_ended(player, number, reason, &end.signature);
         if is_signed {
-            signing.ends[player.index()] = Some(*end);
+            signing.keep_end(*end, oldest);
         }
         is_signed
     }

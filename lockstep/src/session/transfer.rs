@@ -115,7 +115,7 @@ impl<A: Action> Session<A> {
 
     /// This peer's state is wanted, before this turn or a later one.
     pub(super) fn want_own_state(&mut self, not_before: u32) {
-        self.transfers.wanted.get_or_insert(not_before);
+        self.transfers.wanted = self.transfers.wanted.max(Some(not_before));
     }
 
     /// Before anything of the turn takes effect: takes the session's part if the state is wanted.

@@ -112,8 +112,9 @@ impl<A: Action> Session<A> {
             let (first, end) = (run.start, run.end.min(author_from).min(shown).max(run.start));
             let lacking = (first..end).map_while(|number| stream.get(number)).take(room as usize);
             let plan = packet::segment_cost(lacking, self.setup.format, bits_left);
-            let ends = stream.end().is_some_and(|(last, _)| (first..first + plan.count).contains(&last));
-            let plan = match self.signed_end(player).filter(|_| ends) {
+            let last = (first + plan.count).saturating_sub(1);
+            let reason = stream.get(last).filter(|_| plan.count > 0).and_then(|entry| entry.end());
+            let plan = match reason.and_then(|reason| self.signed_end(player, last, reason)) {
                 Some(_) if plan.bits + END_BITS > bits_left => SegmentPlan::default(),
                 Some(end) => {
                     bits_left -= END_BITS;

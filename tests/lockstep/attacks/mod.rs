@@ -6,6 +6,7 @@ mod signed;
 mod slow;
 mod states;
 mod strangers;
+mod watchers;
 mod weather;
 
 use crate::toy::{Order, Toy, bot, toy_match};

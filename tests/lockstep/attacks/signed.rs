@@ -40,7 +40,13 @@ fn contradictions(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Contradictio
 }
 
 /// The next turns of a player, as the one behind `from` tells them to a victim before the author does.
-fn forge(game: &mut VirtualMatch<Toy>, victim: usize, from: u32, author: u8, end: Option<EndReason>) {
+pub(super) fn forge(
+    game: &mut VirtualMatch<Toy>,
+    victim: usize,
+    from: u32,
+    author: u8,
+    end: Option<EndReason>,
+) {
     let next = game.drivers()[victim].session().next_turn().0;
     let players = game.drivers()[victim].session().config().players;
     let entries = (0..4).map(|number| {

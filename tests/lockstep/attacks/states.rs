@@ -1,5 +1,6 @@
 //! Attacks with states of a running match: wrong ones, damaged ones, too many, too large.
 
+use super::bare;
 use crate::joining::{
     assert_agreed, come_back, config, events, middle_of, play, restart, secret, start, without,
 };
@@ -7,8 +8,8 @@ use crate::toy::{Toy, terrible};
 use testudo_lockstep::packet::{Chunk, Manifest, Packet, PayloadFormat, Transfer, Want};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    BitWriter, DecodeError, Duration, Event, Failure, Identity, PeerId, PlayerId, Refusal, SessionPhase,
-    Topology, VirtualMatch,
+    BitWriter, DecodeError, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal,
+    SessionPhase, Topology, VirtualMatch,
 };
 
 #[test]
@@ -76,6 +77,40 @@ fn a_source_that_lies_is_found_by_the_others_checksums_and_another_one_is_asked(
         assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
         assert_agreed(&mut game, &format!("{topology:?}"));
     }
+}
+
+/// What a newcomer acknowledged before it refused a state can arrive when the next one is under way already. It looked as if that were here.
+#[test]
+fn acknowledgements_from_before_a_refused_state_are_none_of_the_next() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(4, topology).state_rate(100_000);
+        let mut game = without(&config, 3, 0, 3, LinkConfig::new().latency(Duration::from_millis(20)));
+        game.drivers_mut()[0].simulation_mut().lie = Some(1);
+        come_back(&mut game, &config, 3);
+        let (mut told, mut had) = (Vec::new(), 0);
+        while !told.iter().any(|event| matches!(event, Event::StateRefused { .. })) {
+            assert!(game.now() < Instant::from_millis(20_000), "{topology:?} {told:?}");
+            // It can have had no more than every entry that there was just before.
+            had = game.drivers()[0].session().next_turn().0 + config.turns_ahead;
+            step(&mut game);
+            told = events(&mut game, 3);
+        }
+        let late = Packet::Turns(Box::new(bare(had, 4)));
+        while !told.iter().any(|event| matches!(event, Event::Joined { .. })) {
+            assert!(game.now() < Instant::from_millis(20_000), "{topology:?} {told:?}");
+            super::deliver(&mut game, middle_of(&config) as usize, 3, &late);
+            step(&mut game);
+            told = events(&mut game, 3);
+        }
+        assert!(play(&mut game, 200_000), "{topology:?}");
+        assert_eq!(game.drivers()[1].simulation().returned.len(), 1, "{topology:?}");
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+fn step(game: &mut VirtualMatch<Toy>) {
+    let next = game.now().as_micros() / 1_000 + 20;
+    play(game, next);
 }
 
 #[test]

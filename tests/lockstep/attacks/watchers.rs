@@ -1,0 +1,108 @@
+//! Who watches a signed match later than it is played is told no less than the players, and nothing false.
+
+use super::signed::forge;
+use super::{run, slow};
+use crate::joining::{assert_agreed, config, events, play, restart, secret, start};
+use crate::toy::{Toy, key_of};
+use testudo_lockstep::{Duration, Event, Identity, PlayerId, SessionConfig, Topology, VirtualMatch};
+
+const PLAYERS: u8 = 3;
+
+fn delayed(topology: Topology, seconds: u64) -> SessionConfig {
+    let delay = Duration::from_secs(seconds);
+    config(PLAYERS, topology).turns(300).late_watchers(true).watch_delay(delay).signed()
+}
+
+/// A signed match with two watchers: one from the start, and the last node.
+fn signed_match(config: &SessionConfig) -> VirtualMatch<Toy> {
+    let mut game = start(&config.clone().player_key(key_of(0)), 2, 3, slow());
+    for player in 0..PLAYERS {
+        sit_down(&mut game, config, player);
+    }
+    let watchers = game.drivers().len() - 2..game.drivers().len();
+    watchers.for_each(|node| restart(&mut game, config, node as u32, Identity::Spectator, secret(9)));
+    game
+}
+
+fn sit_down(game: &mut VirtualMatch<Toy>, config: &SessionConfig, player: u8) {
+    let config = config.clone().player_key(key_of(player));
+    restart(game, &config, player.into(), Identity::Player(PlayerId(player)), secret(player));
+}
+
+/// What a node was told against others.
+fn accusations(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<Event> {
+    let accuses = |event: &Event| {
+        let told = matches!(event, Event::Contradiction(_) | Event::Outlier(_) | Event::ShownAnother { .. });
+        told || matches!(event, Event::StatementMissing { .. } | Event::ChecksumMissing { .. })
+    };
+    events(game, node).into_iter().filter(accuses).collect()
+}
+
+/// The middle gave watchers the statements of the present, which are about turns that they have not seen; so they missed those of their own.
+#[test]
+fn who_watches_later_misses_no_statement() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for seconds in [1, 5, 16] {
+            let config = delayed(topology, seconds);
+            let mut game = signed_match(&config);
+            let late = game.drivers().len() as u32 - 1;
+            game.net_mut().set_partition(&[late]);
+            play(&mut game, 6_000);
+            game.net_mut().set_partition(&[]);
+            restart(&mut game, &config, late, Identity::Spectator, secret(9));
+            assert!(play(&mut game, 300_000), "{topology:?} {seconds} s");
+            for node in 0..game.drivers().len() {
+                assert_eq!(accusations(&mut game, node), [], "{topology:?} {seconds} s: {node}");
+            }
+            assert_agreed(&mut game, &format!("{topology:?} {seconds} s"));
+        }
+    }
+}
+
+#[test]
+fn who_watches_later_is_told_what_it_was_shown() {
+    for (topology, middle) in [(Topology::Host, 0), (Topology::Relay, 3)] {
+        let mut game = signed_match(&delayed(topology, 5));
+        let watcher = game.drivers().len() - 1;
+        run(&mut game, 9_000);
+        assert!(game.drivers()[watcher].session().next_turn().0 > 10, "{topology:?}");
+        forge(&mut game, watcher, middle, 1, None);
+        run(&mut game, 13_000);
+        let shown = |game: &mut VirtualMatch<Toy>, node: usize| -> Vec<u8> {
+            let told = events(game, node).into_iter().filter_map(|event| match event {
+                Event::ShownAnother { player, .. } => Some(player.0),
+                _ => None,
+            });
+            told.collect()
+        };
+        assert_eq!(shown(&mut game, watcher), [0, 1, 2], "{topology:?}");
+        assert_eq!(shown(&mut game, watcher - 1), [0; 0], "{topology:?}: the other one watches in peace");
+    }
+}
+
+/// A player who ends its stream signs that. The signature was forgotten when the player came back, and who was behind needed it.
+#[test]
+fn who_is_behind_believes_the_end_of_a_player_who_has_come_back_since() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = delayed(topology, 6);
+        let mut game = signed_match(&config);
+        for round in 1..4 {
+            play(&mut game, round * 6_000);
+            let leaver = game.drivers_mut()[2].session_mut();
+            if round % 2 == 0 {
+                leaver.resign()
+            } else {
+                leaver.leave()
+            };
+            play(&mut game, round * 6_000 + 600);
+            sit_down(&mut game, &config, 2);
+        }
+        assert!(play(&mut game, 300_000), "{topology:?}");
+        for node in [0, 1] {
+            assert_eq!(accusations(&mut game, node), [], "{topology:?}: {node}");
+            let toy = game.drivers()[node].simulation();
+            assert_eq!(toy.returned.len(), 3, "{topology:?} {:?} {:?}", toy.returned, toy.bots);
+        }
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
