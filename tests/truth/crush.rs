@@ -1,6 +1,6 @@
 //! Truths about bodies that something squeezes that cannot be stopped: a gate that closes upon units, a press, a wall that moves.
 
-use testudo_physics::{BodyDef, BodyId, Fx, Shape, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, position, raw, rect, velocity, world};
 use crate::frame::{RATES, Truth};
@@ -98,6 +98,110 @@ fn who_is_crushed_stays_between_and_comes_out_calmly() {
                 let furthest = Fx::from_bits(furthest);
                 truth.expect(format!("{case}: way per second"), Fx::ZERO..=Fx::from_num(9), furthest);
             }
+        }
+    });
+}
+
+/// A row of discs that two walls squeeze together for 40 seconds, and the wall on the right.
+fn squeezed_row(gravity: i64, count: i64, overlap: i64, fps: u32) -> (World, BodyId, Vec<BodyId>) {
+    let mut w = world(WorldDef::new().gravity(at(0, -gravity)));
+    add(&mut w, BodyDef::static_body(rect(50_000, 1_000)).position(at(0, -1_000)));
+    let right = count * 1_000 - overlap * (count + 1);
+    let wall = |x: i64| BodyDef::static_body(rect(1_000, 10_000)).position(at(x, 10_001));
+    add(&mut w, wall(-1_000));
+    let wall = add(&mut w, wall(right + 1_000));
+    let disc = |i: i64| {
+        let place = at(500 - overlap + i * (1_000 - overlap), 501);
+        BodyDef::dynamic(circle(500)).can_sleep(false).position(place)
+    };
+    let row = (0..count).map(|i| add(&mut w, disc(i))).collect();
+    (0..40 * fps).for_each(|_| step(&mut w, fps));
+    (w, wall, row)
+}
+
+/// Greatest speed, and greatest distance per second, of some bodies within two seconds, raw.
+fn fastest(w: &mut World, row: &[BodyId], fps: u32) -> [Fx; 2] {
+    let length = |[x, y]: [i64; 2]| (x * x + y * y).isqrt();
+    let mut most = [0; 2];
+    for _ in 0..2 * fps {
+        let before: Vec<_> = row.iter().map(|&id| position(w, id)).collect();
+        step(w, fps);
+        for (&id, before) in row.iter().zip(before) {
+            let now = position(w, id);
+            let way = length([now[0] - before[0], now[1] - before[1]]) * i64::from(fps);
+            most = [most[0].max(length(velocity(w, id))), most[1].max(way)];
+        }
+    }
+    most.map(Fx::from_bits)
+}
+
+/// Squeezed contacts push each other up from frame to frame. When a wall goes, a row of eight once flew off at 315 units/s.
+#[test]
+fn a_row_that_walls_squeezed_comes_out_calmly() {
+    let source = "no energy was put in but that of separating overlaps; stated speeds";
+    Truth::hear("a row between two walls", source, 1..=4, |truth, chance, seed| {
+        for (gravity, fps) in [0, 10_000].into_iter().flat_map(|g| RATES.map(|fps| (g, fps))) {
+            let (count, overlap) = (chance.between(1, 8), chance.between(5, 200));
+            let (mut w, wall, row) = squeezed_row(gravity, count, overlap, fps);
+            w.remove_body(wall).expect("alive");
+            let seen = fastest(&mut w, &row, fps);
+            let case = format!("seed {seed}, gravity {gravity}, {fps} fps, {count} discs, overlap {overlap}");
+            truth.expect(format!("{case}: speed"), Fx::ZERO..=Fx::from_num(24), seen[0]);
+            truth.expect(format!("{case}: way per second"), Fx::ZERO..=Fx::from_num(26), seen[1]);
+        }
+    });
+}
+
+/// An impulse without gravity is one of a whole frame; as a spring's it threw a body at 70 units/s (random scene 1004421).
+#[test]
+fn gravity_that_begins_or_ends_throws_nobody() {
+    Truth::hear("gravity changes", "rest stays rest; stated speeds", 1..=4, |truth, chance, seed| {
+        for (gravity, fps) in [0, 10_000].into_iter().flat_map(|g| RATES.map(|fps| (g, fps))) {
+            let (count, overlap) = (chance.between(1, 8), chance.between(5, 200));
+            let (mut w, _, row) = squeezed_row(gravity, count, overlap, fps);
+            w.set_gravity(at(0, gravity - 10_000)).expect("in range");
+            let seen = fastest(&mut w, &row, fps);
+            let case =
+                format!("seed {seed}, gravity was {gravity}, {fps} fps, {count} discs, overlap {overlap}");
+            truth.expect(format!("{case}: speed"), Fx::ZERO..=Fx::from_num(3), seen[0]);
+            truth.expect(format!("{case}: way per second"), Fx::ZERO..=Fx::from_num(4), seen[1]);
+        }
+    });
+}
+
+/// A fast body in the corner of a wall stood still while gravity made it ever faster: its contact pointed sideways, and continuous collision
+/// held it from below (random scene 4338).
+#[test]
+fn who_was_pressed_into_the_corner_of_a_wall_falls_past_it() {
+    let source = "conservation of energy";
+    Truth::hear("in the corner of a wall", source, 1..=20, |truth, chance, seed| {
+        for fps in RATES {
+            let mut w = world(WorldDef::new().gravity(Vec2::from_ints(0, -10)).sleep_ms(0));
+            add(&mut w, BodyDef::static_body(rect(2_000, 1_000)).position(at(-2_000, -1_000)));
+            let half = [chance.between(150, 400), chance.between(300, 600)];
+            // A quarter of its height is where continuous collision begins to hold it.
+            let depth = half[1] / 4 + chance.between(-8, 2);
+            let beside = chance.between(10, depth.min(half[0]) - 5);
+            let (x, y) = (half[0] - beside, half[1] - depth);
+            let speed = chance.between(3_000, 12_000);
+            let body = BodyDef::dynamic(rect(half[0], half[1])).position(at(x, y)).velocity(at(0, -speed));
+            let id = add(&mut w, body);
+            let case =
+                format!("seed {seed}, {fps} fps, {half:?}, {depth} deep, {beside} beside, speed {speed}");
+            // Twice the energy per mass, raw.
+            let energy = |w: &World| {
+                let ([x, y], [_, high]) = (velocity(w, id), position(w, id));
+                Fx::from_bits((x * x + y * y + 20 * high * 65_536) >> 16)
+            };
+            let begin = energy(&w);
+            for _ in 0..3 * fps {
+                step(&mut w, fps);
+                // It may be pushed aside at 3 units/s, and gravity may pull for a frame before it is held.
+                let pulled = Fx::from_num(20 * (speed + 1_000)) / 1_000 / i64::from(fps);
+                truth.expect(&case, Fx::MIN..=begin + Fx::from_num(9) + pulled, energy(&w));
+            }
+            let [_, high] = position(&w, id);
+            truth.expect(format!("{case}: height"), Fx::MIN..=Fx::from_num(-3), Fx::from_bits(high));
         }
     });
 }

@@ -11,11 +11,11 @@
 
 use crate::body::record::Shell;
 use crate::body::terrain::{Piece, Terrain};
-use crate::collide::narrow_phase::{Manifold, UNIT_BITS};
+use crate::collide::narrow_phase::Manifold;
 use crate::collide::passage::{Passage, nearest_place};
 use crate::collide::polygon::{Feature, Met, Nearest, RoundedPolygon, all};
-use crate::collide::rounded_box::{FRACTION_BITS, Segment};
-use crate::collide::sweep::CORES;
+use crate::collide::rounded_box::{Cast, Segment, Side};
+use crate::collide::sweep::{Barrier, CORES};
 
 /// Where and how a body meets a piece of terrain: see [`crate::collide::passage::impact`].
 type Impact = (u64, [i32; 2], Manifold);
@@ -135,16 +135,19 @@ impl Terrain {
     }
 
     /// How far a body can go: see [`crate::collide::sweep::sweep`].
-    pub(crate) fn sweep(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> Option<i32> {
+    pub(crate) fn sweep(&self, slot: u32, mover: &Shell, motion: [i32; 2]) -> Option<Barrier> {
         let piece = self.get(slot)?;
         let way = Segment { from: mover.position, delta: motion.map(i64::from) };
         for quarters in CORES {
             let core = |extent: i32| extent / 4 * quarters;
             let sum = sum(piece, mover.half.map(core), core(mover.radius));
-            match self.cast(piece, &sum, &way)? {
-                (_, Met::Inside) => {}
-                (place, _) => return Some((place >> (FRACTION_BITS - UNIT_BITS)) as i32),
-            }
+            let (place, met) = self.cast(piece, &sum, &way)?;
+            let side = match met {
+                Met::Inside => continue,
+                Met::Edge(edge) => Side::Slope(edge),
+                Met::Corner(corner) => Side::Corner(corner),
+            };
+            return Some(Barrier::new(&way, &Cast { place, side }));
         }
         None
     }

@@ -133,7 +133,7 @@ impl ContactSetup<'_> {
             }
             let ([a, b], (cached, impulse)) = (pairs[lane], found[lane]);
             let (normal, biased, share_a) = (normals[lane], biased[lane], shares[lane]);
-            let mut contact = Contact { a, b, normal, biased, impulse, share_a };
+            let mut contact = Contact { a, b, normal, biased, impulse: self.kept(impulse), share_a };
             let origin = Origin { owner: owners[lane], other: other_slots[lane], cached, gap: gaps[lane] };
             let deep = self.is_deep(shells[0][lane], shells[1][lane], gaps[lane], &mut contact);
             let place = to.fill(places[lane], &contact, origin);
@@ -179,7 +179,7 @@ impl ContactSetup<'_> {
         }
         let roles = Roles { owner: pair[0], other: pair[1] };
         let (cached, impulse) = self.find(PLAIN, roles);
-        let impulse = if solving == Solving::No { 0 } else { impulse };
+        let impulse = if solving == Solving::No { 0 } else { self.kept(impulse) };
         let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse, share_a };
         let origin = Origin { owner: roles.owner[0], other: roles.other[1], cached, gap: hit.gap };
         let deep = solving != Solving::No && self.is_deep(a, b, hit.gap, &mut contact);
@@ -206,6 +206,14 @@ impl ContactSetup<'_> {
             }
         }
         deep
+    }
+
+    /// The part of the last frame's impulse that a contact starts with. Without gravity, contacts that walls squeeze from two sides push each
+    /// other up from frame to frame, because no pass separates them. What presses afresh restores a great impulse within a frame.
+    #[inline(always)]
+    fn kept(&self, impulse: i32) -> i32 {
+        let excess = if self.settings.gravity == [0; 2] { (impulse - IMPULSE_GREAT).max(0) } else { 0 };
+        impulse - (excess >> 1)
     }
 
     /// Index and impulse of the same contact in the last frame, see [`ContactCache::find`].
@@ -236,6 +244,9 @@ impl ContactSetup<'_> {
 /// Overlap that is left alone, raw units: the smallest radius. Removing the last bit of an overlap would leave a little speed in every
 /// contact of a stack, which would never come to rest.
 pub(crate) const OVERLAP_ALLOWED: i64 = crate::math::num::EXTENT_MIN.to_bits();
+
+/// Half of what an impulse has beyond this is not kept for the next frame, raw units per second: 128 units per second.
+const IMPULSE_GREAT: i32 = 128 << 16;
 
 /// Greatest speed at which shallow overlaps are separated, raw units per second: 1 unit per second. Some of it stays in the velocities.
 pub(crate) const PUSH_MAX: i64 = 1 << 16;

@@ -5,7 +5,7 @@ use core::ops::Range;
 use crate::body::record::{Body, Extra, Shell, flag};
 use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::scale_down;
-use crate::collide::sweep::sweep;
+use crate::collide::sweep::{Barrier, sweep};
 use crate::contact::ignored::IgnoredPairs;
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::motion::rates::{self, PerFrame};
@@ -63,10 +63,11 @@ impl Movement<'_> {
         let Self { bodies, previous, extras, walls, settings, per_frame, frame_ms, tired, stopped } = self;
         previous[at] = bodies[at].position;
         let step = displacement(&mut bodies[at], moving, *per_frame, settings.max_speed);
-        let step =
-            if outruns_itself(&bodies[at], step) { clip_to_walls(at, step, bodies, *walls) } else { step };
+        let barrier =
+            outruns_itself(&bodies[at], step).then(|| nearest_barrier(at, step, bodies, *walls)).flatten();
         let body = &mut bodies[at];
         body.velocity = kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
+        let step = barrier.map_or(step, |barrier| stop_at(&barrier, step, &mut body.velocity));
         advance(body, step, settings);
         if body.ground_friction != 0 && body.has(flag::DYNAMIC) {
             rates::apply_ground_friction(body, *per_frame);
@@ -103,10 +104,10 @@ fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
     step[0].abs().max(step[1].abs()) > w.min(h) && body.has(flag::DYNAMIC) && !body.has(flag::SENSOR)
 }
 
-/// Continuous collision check for a body that [`outruns_itself`]: it stops at the first body at rest that contacts cannot move. Its
-/// velocity stays; the contact absorbs it in the next step.
+/// Continuous collision check for a body that [`outruns_itself`]: the first body at rest that stops it and that contacts cannot move; of
+/// several at the same distance, the one in the lowest slot.
 #[inline(never)]
-fn clip_to_walls(slot: usize, step: [i32; 2], bodies: &[Body], walls: Walls<'_>) -> [i32; 2] {
+fn nearest_barrier(slot: usize, step: [i32; 2], bodies: &[Body], walls: Walls<'_>) -> Option<Barrier> {
     let body = &bodies[slot];
     let shell: Shell = body.shell(slot as u32);
     let start = shell.bounds();
@@ -114,7 +115,7 @@ fn clip_to_walls(slot: usize, step: [i32; 2], bodies: &[Body], walls: Walls<'_>)
         min: [start.min[0] + step[0], start.min[1] + step[1]],
         max: [start.max[0] + step[0], start.max[1] + step[1]],
     };
-    let mut part = None;
+    let mut first: Option<(i32, u32, Barrier)> = None;
     walls.resting.visit(&start.union(&end), &mut |other| {
         let wall = &bodies[other as usize];
         if !wall.has(flag::DYNAMIC | flag::SENSOR)
@@ -126,16 +127,27 @@ fn clip_to_walls(slot: usize, step: [i32; 2], bodies: &[Body], walls: Walls<'_>)
             } else {
                 sweep(&shell, step, &wall.shell(other))
             };
-            part = match (part, hit) {
-                (Some(a), Some(b)) => Some(i32::min(a, b)),
-                (a, b) => a.or(b),
-            };
+            if let Some(hit) = hit
+                && first.is_none_or(|(part, slot, _)| (hit.part, other) < (part, slot))
+            {
+                first = Some((hit.part, other, hit));
+            }
         }
     });
-    match part {
-        None => step,
-        Some(part) => step.map(|s| scale_down(s, part)),
+    first.map(|(.., barrier)| barrier)
+}
+
+/// The part of a step before a barrier. A body that the barrier stops at once does not keep its speed against it: its contact may have another
+/// normal, at a corner, and would let the speed grow without end. Otherwise the contact absorbs it in the next step.
+fn stop_at(barrier: &Barrier, step: [i32; 2], velocity: &mut [i32; 2]) -> [i32; 2] {
+    let stopped = step.map(|s| scale_down(s, barrier.part));
+    if stopped == [0; 2] {
+        let against: i64 = (0..2).map(|axis| i64::from(velocity[axis]) * barrier.normal[axis]).sum();
+        for (v, n) in velocity.iter_mut().zip(barrier.normal) {
+            *v -= (((against.min(0) >> 16) * n) >> 16) as i32;
+        }
     }
+    stopped
 }
 
 /// Moves the centre, held inside the world's bounds.

@@ -53,10 +53,11 @@ impl Stepper {
         }
     }
 
-    /// The passes, divided among the sub-steps, half of them soft and half relaxing. Positions advance with the mean velocity.
+    /// Twice as many passes as without gravity, divided among the sub-steps, half of them soft and half relaxing: with fewer, friction drove
+    /// some heaps in circles without end. Positions advance with the mean velocity.
     fn solve_soft(&mut self, settings: &Settings, fps: u32) {
         let parts = soft::parts(fps);
-        let passes = ((settings.iterations + settings.relax_iterations) / (2 * parts)).max(1);
+        let passes = ((settings.iterations + settings.relax_iterations) / parts).max(2);
         let passes = if self.stiff.mixed { 2 * passes } else { passes };
         // Gravity's gain is added in parts.
         self.take_gains(parts);

@@ -306,6 +306,10 @@ impl World {
     pub fn set_gravity(&mut self, gravity: Vec2) -> Result<(), WorldError> {
         check_gravity(gravity)?;
         if self.settings.gravity != raw2(gravity) {
+            if (self.settings.gravity == [0; 2]) != (gravity == Vec2::ZERO) {
+                // Both kinds of solving mean different things by an impulse: a frame's, or a sub-step's of a spring.
+                self.contacts.scale_impulses(0, 1);
+            }
             self.settings.gravity = raw2(gravity);
             for slot in 0..self.bodies.len() as u32 {
                 if self.bodies[slot as usize].has(flag::DYNAMIC) {

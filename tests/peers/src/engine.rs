@@ -11,6 +11,8 @@ pub struct Settings {
     /// Solver iterations of rapier2d and substeps of Box2D. Four is the default of rapier2d and what Box2D's
     /// manual recommends.
     pub peer_iterations: u32,
+    /// Solver iterations of Testudo; its default if there are none.
+    pub iterations: Option<u32>,
     /// Threads that an engine may use.
     pub threads: usize,
 }
@@ -178,7 +180,7 @@ mod tests {
     use clap::ValueEnum;
     use testudo_tests::scenes;
 
-    const SETTINGS: Settings = Settings { peer_iterations: 4, threads: 1 };
+    const SETTINGS: Settings = Settings { peer_iterations: 4, iterations: None, threads: 1 };
 
     /// Nobody starts elsewhere, faster, or with fewer bodies than the others.
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use testudo_tests::scenes::{BodySpec, Drive, Form, Generator, ONE, Scene, UNIT_RADIUS, UNIT_SPEED};
 
 use crate::engine::{Contender, Engine, Settings, Velocities, create};
-use crate::measure::{Summary, time_us};
+use crate::measure::{Summary, quantile, time_us};
 
 /// The engines compared.
 const ENGINES: [Contender; 3] = [Contender::Testudo, Contender::Rapier, Contender::Box2d];
@@ -13,6 +13,9 @@ const ENGINES: [Contender; 3] = [Contender::Testudo, Contender::Rapier, Contende
 /// Units before a door, and how long they have.
 const UNITS: usize = 200;
 const SECONDS: u32 = 120;
+
+/// Seconds after which the pressure is measured.
+const PRESSED: u32 = 20;
 const RATE: u32 = 20;
 
 /// How a unit steers to a door at the origin that leads to the right.
@@ -51,7 +54,7 @@ fn disc(position: [i32; 2]) -> BodySpec {
 }
 
 /// Two walls with a gap of `width` between them, and units on the left.
-fn door(width: i32) -> Scene {
+fn door(width: i32, start: u32) -> Scene {
     let half_extents = [ONE / 2, 40 * ONE];
     let post = |side: i32| BodySpec {
         movable: false,
@@ -59,7 +62,7 @@ fn door(width: i32) -> Scene {
         position: [0, side * (half_extents[1] + width / 2)],
         velocity: [0, 0],
     };
-    let mut generator = Generator::new(7);
+    let mut generator = Generator::new(7 + u64::from(start));
     let mut bodies: Vec<_> = (0..UNITS as i32)
         .map(|i| {
             let jitter = generator.point([-ONE / 10; 2], [ONE / 10; 2]);
@@ -111,14 +114,24 @@ fn steer(
     places.iter().enumerate().map(wish).collect()
 }
 
-/// How many of the units come through.
-fn flow(contender: Contender, steering: Steering, width: i32, settings: Settings) -> usize {
-    let mut engine = create(contender, &door(width), settings);
+/// How many of the units come through, and how deep touching units overlap when they press: the 95th percentile, units.
+fn flow(
+    contender: Contender,
+    steering: Steering,
+    width: i32,
+    start: u32,
+    settings: Settings,
+) -> [f64; 2] {
+    let mut engine = create(contender, &door(width, start), settings);
     let look = |engine: &dyn Engine| (0..UNITS as u32).map(|unit| engine.position(unit)).collect::<Vec<_>>();
     let mut last = look(&*engine);
     let mut velocities = Velocities::default();
+    let mut pressed = 0.0;
     for frame in 0..SECONDS * RATE {
         let places = look(&*engine);
+        if frame == PRESSED * RATE {
+            pressed = overlap(&places);
+        }
         velocities.clear();
         for (unit, wish) in (0..).zip(steer(steering, units(width), frame, &places, &last)) {
             velocities.push(unit, wish.map(|speed| (speed * f64::from(ONE)) as i32));
@@ -127,18 +140,35 @@ fn flow(contender: Contender, steering: Steering, width: i32, settings: Settings
         engine.step();
         last = places;
     }
-    look(&*engine).iter().filter(|place| place[0] > 1.0).count()
+    [look(&*engine).iter().filter(|place| place[0] > 1.0).count() as f64, pressed]
 }
 
-/// The table of doors.
-pub fn doors(settings: Settings) -> String {
-    let mut text = format!("{UNITS} units, {SECONDS} s, {RATE} frames per second: how many came through\n\n");
+/// The 95th percentile of the overlaps between units that overlap at all; by brute force.
+fn overlap(places: &[[f64; 2]]) -> f64 {
+    let pairs = places.iter().enumerate().flat_map(|(i, a)| places[..i].iter().map(move |b| (a, b)));
+    let depth = pairs.map(|(a, b)| 2.0 * units(UNIT_RADIUS) - (a[0] - b[0]).hypot(a[1] - b[1]));
+    let mut depths: Vec<_> = depth.filter(|&depth| depth > 0.0).collect();
+    depths.sort_by(f64::total_cmp);
+    quantile(&depths, 0.95)
+}
+
+/// The table of doors: medians of some starts.
+pub fn doors(settings: Settings, starts: u32) -> String {
+    let mut text = format!(
+        "{UNITS} units, {SECONDS} s, {RATE} frames per second: how many came through (overlaps after {PRESSED} s, 95th percentile), medians of {starts} starts\n\n"
+    );
     text += "| steering | door, diameters | testudo | rapier2d | Box2D |\n| --- | --- | --- | --- | --- |\n";
     for steering in STEERINGS {
         for tenths in [12, 16, 20] {
-            let through =
-                ENGINES.map(|engine| flow(engine, steering, tenths * ONE / 10, settings).to_string());
-            writeln!(text, "| {steering:?} | {}.{} | {} |", tenths / 10, tenths % 10, through.join(" | "))
+            let answers = ENGINES.map(|engine| {
+                let flows: Vec<_> = (0..starts)
+                    .map(|start| flow(engine, steering, tenths * ONE / 10, start, settings))
+                    .collect();
+                let [through, pressed] =
+                    [0, 1].map(|at| Summary::of(&flows.iter().map(|flow| flow[at]).collect::<Vec<_>>()).median);
+                format!("{through:.0} ({pressed:.2})")
+            });
+            writeln!(text, "| {steering:?} | {}.{} | {} |", tenths / 10, tenths % 10, answers.join(" | "))
                 .expect("a string takes all");
         }
     }

@@ -41,6 +41,12 @@ struct Arguments {
     /// Solver iterations of rapier2d and substeps of Box2D.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     peer_iterations: u32,
+    /// Solver iterations of Testudo instead of its default.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
+    iterations: Option<u32>,
+    /// Starts of each door; the medians are printed.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    starts: u32,
     /// Instead of all that: the true result beside the result of each engine.
     #[arg(long)]
     truths: bool,
@@ -62,6 +68,12 @@ struct Arguments {
     /// Draw `speed.svg` and `growth.svg` into this folder.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn settings(&self) -> Settings {
+        Settings { peer_iterations: self.peer_iterations, iterations: self.iterations, threads: 1 }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -100,13 +112,13 @@ fn main() -> ExitCode {
         eprintln!("Box2D was compiled with its assertions; a comparison would be unfair. See README.md.");
         return ExitCode::FAILURE;
     }
-    let settings = Settings { peer_iterations: arguments.peer_iterations, threads: 1 };
+    let settings = arguments.settings();
     if arguments.truths || arguments.doors || arguments.poke {
         if arguments.truths {
             println!("{}", truths::table(settings));
         }
         if arguments.doors {
-            println!("{}", field::doors(settings));
+            println!("{}", field::doors(settings, arguments.starts));
         }
         if arguments.poke {
             println!("{}", field::poke(settings));
@@ -127,7 +139,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Report {
-    let settings = Settings { peer_iterations: arguments.peer_iterations, threads: 1 };
+    let settings = arguments.settings();
     let all = Contender::value_variants();
     let contenders = if arguments.only.is_empty() { all } else { &arguments.only };
     let scenes = SceneName::value_variants().iter();

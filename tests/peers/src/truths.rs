@@ -11,8 +11,11 @@ use crate::engine::{Contender, Engine, Matter, Settings, Velocities, create_of};
 /// The engines compared.
 const ENGINES: [Contender; 3] = [Contender::Testudo, Contender::Rapier, Contender::Box2d];
 
-/// Frames per second at which each truth is asked.
-const RATES: [u32; 2] = [20, 60];
+/// Frames per second at which most truths are asked.
+const RATES: &[u32] = &[20, 60];
+
+/// The rates for very different masses, which are hardest in long frames.
+const MASS_RATES: &[u32] = &[10, 60, 144];
 
 /// One engine at one rate.
 #[derive(Clone, Copy)]
@@ -201,6 +204,38 @@ fn chain(lab: Lab) -> f64 {
     way
 }
 
+/// Five boxes of mass 1 below one of 100: how far the top leaves its place within ten seconds; thousand if it fell.
+fn heavy_top(lab: Lab) -> f64 {
+    let mut bodies: Vec<_> = (0..6).map(|i| brick([0.0, f64::from(i) + 0.5], [0.5; 2], [0.0; 2])).collect();
+    bodies.push(ground());
+    let masses = vec![1.0, 1.0, 1.0, 1.0, 1.0, 100.0];
+    let mut trial = lab.trial(&Matter { gravity: 10.0, friction: 0.5, masses, ..Matter::default() }, bodies);
+    let mut way = 0.0_f64;
+    trial.run(10.0, |trial| way = way.max((trial.at(5)[1] - 5.5).abs()));
+    if trial.at(5)[1] < 3.0 { 1_000.0 } else { way }
+}
+
+/// A heap of 120 discs with masses from 1 to 100 after 20 seconds: the greatest speed in the last one, and the greatest depth in a wall or
+/// the ground.
+fn mixed_heap(lab: Lab) -> [f64; 2] {
+    const HALF: f64 = 6.0;
+    let mut generator = Generator::new(6);
+    let mut bodies: Vec<_> = (0..120)
+        .map(|i| {
+            let x = f64::from(i % 9) * 1.2 - 4.8 + f64::from(generator.between(-3_000, 3_000)) / f64::from(ONE);
+            disc([x, f64::from(i / 9) * 1.2 + 0.6], 0.5, [0.0; 2])
+        })
+        .collect();
+    let masses = (0..120).map(|_| 10.0_f32.powf(generator.between(0, 2_000) as f32 / 1_000.0)).collect();
+    bodies.extend([ground(), wall([-HALF - 1.0, 30.0], [1.0, 30.0]), wall([HALF + 1.0, 30.0], [1.0, 30.0])]);
+    let mut trial = lab.trial(&Matter { gravity: 10.0, friction: 0.5, masses, ..Matter::default() }, bodies);
+    trial.run(19.0, |_| ());
+    let mut fastest = 0.0_f64;
+    trial.run(1.0, |trial| fastest = fastest.max(trial.top_speed()));
+    let depth = |[x, y]: [f64; 2]| (0.5 - y).max(x.abs() + 0.5 - HALF);
+    (fastest, trial.movable().map(|body| depth(trial.at(body))).fold(0.0, f64::max)).into()
+}
+
 /// Degrees by which discs are turned that pass a corner at a tenth of a unit; the greatest of forty.
 fn corner(lab: Lab) -> f64 {
     let mut turned = 0.0_f64;
@@ -256,6 +291,12 @@ fn bullets(lab: Lab) -> f64 {
 /// A truth: what is asked, what is expected, and how an engine answers.
 type Truth = (&'static str, &'static str, fn(Lab) -> f64);
 
+const MASS_TRUTHS: [Truth; 3] = [
+    ("five boxes of mass 1 below one of 100: way of the top", "small", heavy_top),
+    ("heap of 120 discs, masses 1:100: speed after 20 s", "0", |lab| mixed_heap(lab)[0]),
+    ("heap of 120 discs, masses 1:100: depth in walls", "small", |lab| mixed_heap(lab)[1]),
+];
+
 const TRUTHS: [Truth; 13] = [
     ("head-on, e = 1, masses 1:50: error of the speeds", "0", head_on),
     ("elastic gas, 200 discs, 2,000 frames: energy kept", "1", gas),
@@ -277,8 +318,9 @@ pub fn table(settings: Settings) -> String {
     let mut text = String::from(
         "| truth | fps | expected | testudo | rapier2d | Box2D |\n| --- | --- | --- | --- | --- | --- |\n",
     );
-    for (name, expected, ask) in TRUTHS {
-        for rate in RATES {
+    let usual = TRUTHS.map(|truth| (truth, RATES));
+    for ((name, expected, ask), rates) in usual.into_iter().chain(MASS_TRUTHS.map(|truth| (truth, MASS_RATES))) {
+        for &rate in rates {
             let answers = ENGINES.map(|contender| format!("{:.3}", ask(Lab { contender, rate, settings })));
             writeln!(text, "| {name} | {rate} | {expected} | {} |", answers.join(" | "))
                 .expect("a string takes all");

@@ -23,11 +23,10 @@ pub struct Testudo {
 impl Testudo {
     /// An empty world; `simd` says which instructions beyond the ordinary build's it may use.
     pub fn new(scene: &Scene, simd: Simd, settings: Settings, matter: &Matter) -> Self {
+        let def = WorldDef::new().simd(simd).gravity(Vec2::new(Fx::ZERO, Fx::from_num(-matter.gravity)));
+        let def = settings.iterations.map_or(def, |iterations| def.iterations(iterations));
         Self {
-            world: World::new(
-                WorldDef::new().simd(simd).gravity(Vec2::new(Fx::ZERO, Fx::from_num(-matter.gravity))),
-            )
-            .expect("defaults are valid"),
+            world: World::new(def).expect("settings in range"),
             bodies: Vec::with_capacity(scene.bodies.len()),
             restitution: matter.restitution.map_or(Fx::from_num(scene.restitution), Fx::from_num),
             matter: matter.clone(),
