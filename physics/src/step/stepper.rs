@@ -43,6 +43,23 @@ pub(crate) struct Locked {
     pub(crate) velocity: i32,
 }
 
+/// What a lane without a body holds.
+static NOBODY: Body = Body {
+    position: [0; 2],
+    velocity: [0; 2],
+    half: [0; 2],
+    radius: 0,
+    mass: 0,
+    restitution: 0,
+    flags: 0,
+    position_remainder: [0; 2],
+    acceleration_remainder: [0; 2],
+    friction_remainder: 0,
+    still_ms: AT_REST,
+    ground_friction: 0,
+    filter: [0; 2],
+};
+
 /// The elements of eight lanes.
 #[inline(always)]
 fn eight<T>(elements: &mut [T], first: usize) -> &mut [T; LANES] {
@@ -96,7 +113,7 @@ pub(crate) struct Stepper {
     pub(crate) resting_pairs: Vec<(u32, u32)>,
     /// Working index of a body at rest, by slot; `NO_SLOT` outside of a step.
     pub(crate) working: Vec<u32>,
-    /// Lane by slot; valid where the lane holds the slot.
+    /// Lane by slot; valid where the lane holds the slot. The last one is that of holes.
     lanes: Vec<u32>,
     pub(crate) islands: Islands,
     /// Bitwise or of all working bodies' flags.
@@ -159,7 +176,7 @@ impl Stepper {
         let margin = settings.box_margin();
         let centre_and_extent = |slot: u32| bodies[slot as usize].centre_and_extent();
         self.tree.sort(active, settings.split, centre_and_extent);
-        self.lanes.resize(bodies.len(), 0);
+        self.lanes.resize(bodies.len() + 1, 0);
         // One more lane for the dummy body that fills up batches. The others are all written below.
         let dummy = self.tree.slot_of_lane().len();
         let lanes = dummy + 1;
@@ -204,20 +221,17 @@ impl Stepper {
         let (shells, velocities) = (eight(&mut self.shells, first), eight(&mut self.velocities, first));
         let (still, cached) = (eight(&mut self.still, first), eight(&mut self.cached, first));
         for (l, &slot) in slots.iter().enumerate() {
-            if slot == NO_SLOT {
-                (shells[l], velocities[l]) = (Shell::HOLE, Velocity::default());
-                (still[l], cached[l]) = (AT_REST, [0; 2]);
-                continue;
-            }
-            let body = &bodies[slot as usize];
+            // Which lanes are empty is hard to predict, so there is no branch for it.
+            let body = bodies.get(slot as usize).unwrap_or(&NOBODY);
             shells[l] = body.shell(slot);
             speeds[l] = body.velocity[0].abs().max(body.velocity[1].abs());
             velocities[l] = Velocity::new(body.velocity);
             still[l] = body.still_ms;
             cached[l] = contacts.range(slot);
-            self.lanes[slot as usize] = (first + l) as u32;
+            let known = self.lanes.len() - 1;
+            self.lanes[known.min(slot as usize)] = (first + l) as u32;
             any_flags |= body.flags;
-            some_fixed |= body.mass == 0;
+            some_fixed |= (body.mass == 0) & (slot != NO_SLOT);
         }
         self.any_flags |= any_flags;
         self.some_fixed |= some_fixed;
