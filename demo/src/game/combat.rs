@@ -1,11 +1,14 @@
 //! Combat: which units fight, and the results.
 
 use crate::game::Game;
-use crate::game::point::{Point, squared};
+use crate::game::point::{Point, UNIT, squared};
 use crate::game::unit::{Foe, Task, Way};
 
 /// Every unit looks around once in this many frames; the units take turns.
 const LOOK_EVERY: u32 = 8;
+
+/// A building's wall this far (raw) out of reach is as good as seen.
+const WALL: i32 = 3 * UNIT;
 
 /// The first blow of a unit that has run for this long is a charge, ms.
 const CHARGE_AFTER_MS: u16 = 1_500;
@@ -59,12 +62,13 @@ impl Game {
     }
 
     /// Whether an enemy is within reach, or a straight walk leads to it, so that no unit runs at a wall or a river because of an enemy
-    /// behind it.
+    /// behind it. At the corner of a building the nearest free ground may be round the corner, though the wall is in front of the unit.
     fn can_come_at(&self, number: u32, foe: Foe) -> bool {
         let place = self.scratch.places[number as usize];
         let aim = self.aim(place, foe);
         let range = self.units[number as usize].kind.stats().range;
-        place.distance_squared(aim) <= squared(range)
+        let near = if let Foe::Building(_) = foe { range + WALL } else { range };
+        place.distance_squared(aim) <= squared(near)
             || self.terrain.sees(self.terrain.cell(place), self.terrain.cell(self.terrain.nearest_free(aim)))
     }
 

@@ -143,7 +143,7 @@ impl Game {
         if let Some(body) = unit.body.filter(|_| unit.stalled_ms >= PUSH_MS) {
             let _ = self.world.set_dominance(body, 0);
         }
-        (unit.jammed_ms, unit.stalled_ms) = (0, 0);
+        (unit.jammed_ms, unit.stalled_ms, unit.away_ms) = (0, 0, 0);
         // A unit that may fight continues its present fight.
         if deed != Deed::Attack {
             unit.target = None;

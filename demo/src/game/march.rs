@@ -33,6 +33,9 @@ const ASK_EVERY: u64 = 16;
 /// Units are this many times slower in a wood.
 const WOOD: i32 = 2;
 
+/// Who has been near its destination for this long, ms, stays where it is: long enough to walk around any wall.
+const NEAR_MS: u16 = 15_000;
+
 /// How far from its post a unit may stand, raw.
 const POST_WITHIN: i32 = UNIT;
 
@@ -55,7 +58,7 @@ impl Game {
         self.routes.begin_count();
         for number in 0..self.units.len() as u32 {
             let Some(id) = self.units[number as usize].body else { continue };
-            let wanted = self.wanted_velocity(number);
+            let wanted = self.wanted_velocity(number, elapsed_ms);
             let now = self.scratch.velocities[number as usize];
             let place = self.scratch.places[number as usize];
             let unit = &mut self.units[number as usize];
@@ -96,7 +99,7 @@ impl Game {
     }
 
     /// The wanted velocity, raw units per second. A unit that has arrived holds its position from now on.
-    fn wanted_velocity(&mut self, number: u32) -> Point {
+    fn wanted_velocity(&mut self, number: u32, elapsed_ms: u16) -> Point {
         let place = self.scratch.places[number as usize];
         let Unit { kind, task, target, stalled_ms, .. } = self.units[number as usize];
         let target = match task {
@@ -132,7 +135,13 @@ impl Game {
         let tries_longer = patience == 1 && distance > squared(CLOSE) && !self.sees(number, place, way.place);
         let patience = if tries_longer { 0 } else { patience };
         let is_almost_there = stalled_ms >= SIDESTEP_MS && distance <= squared(3 * ARRIVAL);
-        let is_content = is_almost_there || patience > 0 && distance <= squared(CONTENT_WITHIN * patience);
+        let is_tired = distance <= squared(CONTENT_WITHIN) && {
+            let unit = &mut self.units[number as usize];
+            unit.away_ms = unit.away_ms.saturating_add(elapsed_ms);
+            unit.away_ms >= NEAR_MS
+        };
+        let is_content =
+            is_almost_there || is_tired || patience > 0 && distance <= squared(CONTENT_WITHIN * patience);
         if goal != way.place && !is_content {
             return place.towards(goal, stats.speed);
         }
@@ -162,7 +171,7 @@ impl Game {
         };
         match unit.task.arrived() {
             Task::Hold => self.done(number, post),
-            task => unit.task = task,
+            task => (unit.task, unit.away_ms) = (task, 0),
         }
     }
 

@@ -132,7 +132,8 @@ pub(crate) struct Unit {
     pub(crate) holds: bool,
     /// Where it stands when it has nothing to do; it goes back there when it was pushed or drawn away.
     pub(crate) post: Point,
-    /// For how long it has been away from its post with nothing to do, ms.
+    /// For how long it has been away from its post with nothing to do, or on its way and near its destination, ms; stops counting at its
+    /// largest value.
     pub(crate) away_ms: u16,
     /// The enemy that it fights.
     pub(crate) target: Option<Foe>,

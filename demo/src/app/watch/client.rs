@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 use std::collections::VecDeque;
+use std::path::Path;
 
 use testudo_lockstep::inquiry::{Inquiry, MOMENTS_MAX, Moments};
 use testudo_lockstep::replay::Notice;
@@ -131,6 +132,11 @@ impl Client {
     /// Returns false if the bytes are not a state of this match.
     pub(crate) fn resume(&mut self, turn: u32, bytes: &[u8]) -> bool {
         self.watched.take_state(turn, bytes)
+    }
+
+    /// The file of the replay, if one is written.
+    pub(crate) fn replay(&self) -> Option<&Path> {
+        self.watched.recording.as_ref().map(Recording::path)
     }
 
     /// Ends the replay, if one is written.

@@ -102,3 +102,15 @@ fn in_200_matches_everybody_who_is_sent_arrives_falls_or_fights() {
     let failures: Vec<String> = (0..MATCHES).filter_map(|seed| errand(seed).err()).collect();
     assert!(failures.is_empty(), "{} of {MATCHES}: {failures:#?}", failures.len());
 }
+
+/// Seed 572: it was pushed to and fro between others and a rock, three units from its place that it could not see, and never gave up.
+#[test]
+fn a_unit_that_shakes_near_its_place_settles() {
+    assert_eq!(errand(572), Ok(()));
+}
+
+/// Seed 922: at the corner of a barracks the besiegers lost sight of its wall, walked on, and came back for the next recruit.
+#[test]
+fn besiegers_at_a_corner_keep_their_target() {
+    assert_eq!(errand(922), Ok(()));
+}

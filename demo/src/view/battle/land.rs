@@ -137,11 +137,8 @@ fn trees(batch: &mut Batch, view: &View, area: Rect, apart: f32) {
     }
 }
 
-/// A rock: stones side by side, the same in every picture.
-pub(crate) fn rock(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2) {
-    /// Distance of the stones, units, and most of them along a side.
-    const APART: f32 = 1.25;
-    const ALONG_MAX: f32 = 12.0;
+/// The shadow of a rock. All shadows come before all rocks: one rock's shadow on another one would show where they overlap.
+pub(crate) fn rock_shadow(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2) {
     let rect = view.rect_at(centre, half);
     let scale = view.camera.scale;
     batch.stretched(
@@ -156,6 +153,15 @@ pub(crate) fn rock(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2) {
         rect.size() * 0.5 + Vec2::splat(1.6 * scale),
         faded(BACKDROP, 0.4),
     );
+}
+
+/// A rock: stones side by side, the same in every picture.
+pub(crate) fn rock(batch: &mut Batch, view: &View, centre: Vec2, half: Vec2) {
+    /// Distance of the stones, units, and most of them along a side.
+    const APART: f32 = 1.25;
+    const ALONG_MAX: f32 = 12.0;
+    let rect = view.rect_at(centre, half);
+    let scale = view.camera.scale;
     batch.stretched(Sprite::Tile, rect.center(), rect.size() / 2.0, ROCK_DARK);
     let apart = APART.max(2.0 * half.max_element() / ALONG_MAX);
     let count = |length: f32| (length / apart).round().max(1.0);

@@ -29,15 +29,22 @@ const DOT_TO: f32 = 2.2;
 /// Up to this many selected units show their health even if they are unhurt.
 const BARS_MAX: usize = 40;
 
-/// The initial camera: it shows the starting positions of all armies, and their keeps.
-pub(crate) fn opening(game: &Game, view: Rect) -> Camera {
+/// The initial camera: it shows the starting positions of all armies, and their keeps. In a view that is higher than wide, units would be
+/// too small then to be told from each other: there it shows the army of `player` and its buildings.
+pub(crate) fn opening(game: &Game, view: Rect, player: Option<u8>) -> Camera {
     const AIR: f32 = 3.0;
-    let bases = (0..game.setup().players).filter_map(|player| game.base(player));
     let formation = Vec2::splat(units(game.formation_half()));
-    let far = bases.fold(Vec2::ZERO, |far, base| far.max(place(base).abs() + formation));
-    let far =
-        game.building_looks().fold(far, |far, look| far.max(place(look.centre).abs() + place(look.half)));
-    Camera::fitting(far + Vec2::splat(AIR), view)
+    let bases = (0..game.setup().players).filter_map(|army| Some((army, place(game.base(army)?), formation)));
+    let buildings = game.building_looks().map(|look| (look.army, place(look.centre), place(look.half)));
+    let all: Vec<(u8, Vec2, Vec2)> = bases.chain(buildings).collect();
+    let far = all.iter().fold(Vec2::ZERO, |far, (_, centre, half)| far.max(centre.abs() + *half));
+    let whole = Camera::fitting(Vec2::ZERO, far + Vec2::splat(AIR), view);
+    let Some(player) = player.filter(|_| view.w < view.h) else { return whole };
+    let mut own =
+        all.iter().filter(|(army, ..)| *army == player).map(|(_, at, half)| (*at - *half, *at + *half));
+    let Some(first) = own.next() else { return whole };
+    let (low, high) = own.fold(first, |sum, next| (sum.0.min(next.0), sum.1.max(next.1)));
+    Camera::fitting((low + high) / 2.0, (high - low) / 2.0 + Vec2::splat(AIR), view)
 }
 
 /// What is drawn besides the state itself.
@@ -112,6 +119,11 @@ fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
     }
     grass(batch, view, half);
     land::draw(batch, game, view, extras.effects.seconds());
+    for scenery in game.scenery() {
+        if let Scenery::Rock { centre, half } = scenery {
+            land::rock_shadow(batch, view, place(centre), place(half));
+        }
+    }
     for scenery in game.scenery() {
         match scenery {
             Scenery::Water { .. } | Scenery::Wood { .. } => {}

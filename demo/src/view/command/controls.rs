@@ -106,7 +106,7 @@ pub(crate) fn recall(side: &mut Side, key: usize, own: &[Own], camera: &mut Came
     }
 }
 
-/// Reads the mouse over a side; `is_person`: a person plays it. A click on the minimap moves the camera.
+/// Reads the mouse over a side; `is_person`: a person plays it. A click on the minimap moves the camera, or says where to attack or patrol.
 pub(crate) fn mouse(
     side: &mut Side,
     sight: &Sight<'_>,
@@ -117,8 +117,17 @@ pub(crate) fn mouse(
 ) -> Option<Told> {
     let Mouse { at, is_free, finger } = mouse;
     let right = is_free && (is_mouse_button_pressed(MouseButton::Right) || finger.has_held);
+    side.is_aimed &= is_mouse_button_down(MouseButton::Left);
     if sight.map.contains(at) && side.drag.is_none() {
-        if is_free && is_mouse_button_down(MouseButton::Left) {
+        if is_person
+            && is_free
+            && is_mouse_button_pressed(MouseButton::Left)
+            && let Some(aim) = side.aim.take()
+        {
+            side.is_aimed = true;
+            return Some(send(side, sight, sight.on_map(at), Some(aim)));
+        }
+        if is_free && is_mouse_button_down(MouseButton::Left) && !side.is_aimed {
             camera.centre = sight.on_map(at);
         }
         return (right && is_person).then(|| send(side, sight, sight.on_map(at), None));

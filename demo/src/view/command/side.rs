@@ -58,6 +58,8 @@ pub(crate) struct Side {
     pub(crate) chosen: Chosen,
     pub(crate) effects: Effects,
     pub(crate) aim: Option<Aim>,
+    /// The left button went down on the minimap as an answer to that: it does not move the camera.
+    pub(crate) is_aimed: bool,
     /// The position on the field where a box began.
     pub(crate) drag: Option<Vec2>,
     /// A line is drawn, since the right button went down.

@@ -61,7 +61,8 @@ pub(crate) fn draw(
             (transport, changed) = (offered, true);
         }
     }
-    let width = 78.0;
+    // Narrow columns have narrower presets: they must not lie over the switch.
+    let width = ((rect.w - 96.0) / 3.0 - 6.0).min(78.0).floor();
     for (n, (name, text, preset)) in conditions.presets.into_iter().enumerate() {
         let x = rect.x + rect.w - (3 - n) as f32 * (width + 6.0) + 6.0;
         if ui.button(pen, name, Rect::new(x, rect.y - 2.0, width, 24.0), text, values == preset) {

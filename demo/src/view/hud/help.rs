@@ -49,7 +49,7 @@ pub(crate) const SKIRMISH: Help = Help {
             ("arrows, edges", "move the camera"),
             ("middle drag, wheel", "move, zoom"),
             ("Home", "show both armies"),
-            ("Tab", "one view or two"),
+            ("Tab, F10", "one view or two, menu"),
             ("Space, N", "pause, one frame"),
             ("- and +, M", "slower, faster, sound off or on"),
             ("F2 F3 F4", "cells, boxes, contacts"),

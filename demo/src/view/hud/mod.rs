@@ -9,6 +9,7 @@ pub(crate) mod hearing;
 pub(crate) mod help;
 pub(crate) mod hints;
 pub(crate) mod lobby;
+pub(crate) mod menu;
 pub(crate) mod orders;
 pub(crate) mod panel;
 pub(crate) mod peers;

@@ -77,7 +77,7 @@ pub(crate) fn draw(
 fn draw_narrow(pen: &Pen, ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<Wish> {
     let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
     let corrupt = checksums(pen, ui, Rect { w: column.w.min(300.0), ..column }, skirmish);
-    let below = Rect { y: column.y + 176.0, h: column.h - 176.0, ..column };
+    let below = Rect { y: column.y + 190.0, h: column.h - 190.0, ..column };
     let network = conditions::draw(pen, ui, below, skirmish.link(), &conditions::PLAYERS);
     corrupt.then_some(Wish::Corrupt).or(network.map(Wish::Network))
 }

@@ -4,6 +4,7 @@ use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_line, draw_rectangle, draw_rectangle_lines};
 
+use crate::game::{ARMIES_MAX, Game};
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
 use crate::view::paint::pen::{LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -14,18 +15,21 @@ pub(crate) const SAMPLE_EVERY: f32 = 2.0;
 /// Greatest number of samples: beyond it every second one is dropped.
 const SAMPLES_MAX: usize = 400;
 
-/// Kills of both armies over time.
+/// Kills by army.
+pub(crate) type Kills = [u32; ARMIES_MAX as usize];
+
+/// Kills of all armies over time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Score {
-    samples: Vec<[u32; 2]>,
+    samples: Vec<Kills>,
     /// Number of samples that each one represents, as a power of two.
     halvings: u32,
     skipped: u32,
 }
 
 impl Score {
-    /// Notes the kills of both armies every [`SAMPLE_EVERY`] seconds.
-    pub(crate) fn note(&mut self, kills: [u32; 2]) {
+    /// Notes the kills every [`SAMPLE_EVERY`] seconds.
+    pub(crate) fn note(&mut self, kills: Kills) {
         self.skipped += 1;
         if self.skipped < 1 << self.halvings {
             return;
@@ -43,6 +47,12 @@ impl Score {
     }
 }
 
+/// The kills of all armies of a match so far.
+pub(crate) fn kills(game: &Game) -> Kills {
+    let armies = game.setup().players;
+    core::array::from_fn(|army| if army < usize::from(armies) { game.score(army as u8).0 } else { 0 })
+}
+
 /// The result of a battle.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended<'a> {
@@ -51,12 +61,15 @@ pub(crate) struct Ended<'a> {
     /// The person's player; none if both are bots.
     pub(crate) person: Option<u8>,
     pub(crate) seconds: u32,
-    pub(crate) kills: [u32; 2],
+    /// Number of armies, and of computers.
+    pub(crate) armies: u8,
+    pub(crate) kills: Kills,
     pub(crate) score: &'a Score,
     /// Number of turns whose checksums were compared, and whether they were equal in all of them.
     pub(crate) turns: u32,
     pub(crate) is_identical: bool,
-    pub(crate) has_replay: bool,
+    /// Offered from the left to the right; the first one is lit.
+    pub(crate) choices: &'a [Next],
 }
 
 /// The person's next wish.
@@ -65,6 +78,25 @@ pub(crate) enum Next {
     Rematch,
     NewSeed,
     Replay,
+    /// Of a network match.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+    Leave,
+    /// Looks on: a network match goes on for as long as somebody stays.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+    Stay,
+}
+
+impl Next {
+    /// Script name, label, width in pixels.
+    const fn button(self) -> (&'static str, &'static str, f32) {
+        match self {
+            Self::Rematch => ("rematch", "Rematch", 100.0),
+            Self::NewSeed => ("new seed", "New seed", 100.0),
+            Self::Replay => ("watch", "Watch replay", 120.0),
+            Self::Leave => ("leave ended", "Leave", 100.0),
+            Self::Stay => ("stay", "Look on", 100.0),
+        }
+    }
 }
 
 impl Ended<'_> {
@@ -99,25 +131,19 @@ impl Ended<'_> {
         let time = format!("after {}:{:02} of game time", self.seconds / 60, self.seconds % 60);
         pen.text(&time, x, card.y + 58.0, SMALL, TEXT_DIM);
         let checked = if self.is_identical {
-            (format!("Checksums of both computers: equal in all {} turns", self.turns), GOOD)
+            let whose = if self.armies == 2 { "both" } else { "all" };
+            (format!("Checksums of {whose} computers: equal in all {} turns", self.turns), GOOD)
         } else {
             ("The computers' copies were not equal in all turns".into(), BAD)
         };
         pen.text(&checked.0, x, card.y + 82.0, SIZE, checked.1);
         self.plot(pen, Rect::new(x, card.y + 96.0, card.w - 44.0, card.h - 156.0));
-        let choices = [
-            ("rematch", "Rematch", 100.0, Next::Rematch),
-            ("new seed", "New seed", 100.0, Next::NewSeed),
-            ("watch", "Watch replay", 120.0, Next::Replay),
-        ];
         let (mut left, mut next) = (x, None);
-        for (name, word, width, what) in choices {
-            if what == Next::Replay && !self.has_replay {
-                continue;
-            }
+        for (n, what) in self.choices.iter().enumerate() {
+            let (name, word, width) = what.button();
             let button = Rect::new(left, card.bottom() - 46.0, width, 32.0);
-            if ui.button(pen, name, button, word, what == Next::Rematch) {
-                next = Some(what);
+            if ui.button(pen, name, button, word, n == 0) {
+                next = Some(*what);
             }
             left += width + 12.0;
         }
@@ -128,8 +154,11 @@ impl Ended<'_> {
     fn plot(&self, pen: &Pen, rect: Rect) {
         let plot = Rect { y: rect.y + 20.0, h: (rect.h - 20.0).max(10.0), ..rect };
         let mut x = pen.text("Kills over time", rect.x, rect.y + 13.0, SMALL, TEXT_DIM) + 16.0;
-        for (player, kills) in (0_u8..).zip(self.kills) {
+        for (player, kills) in (0..self.armies).zip(self.kills) {
             let text = format!("player {}: {kills}", player + 1);
+            if x + pen.width(&text, SMALL) > rect.right() {
+                break;
+            }
             x = pen.text(&text, x, rect.y + 13.0, SMALL, army(player)) + 16.0;
         }
         draw_rectangle(plot.x, plot.y, plot.w, plot.h, BACKDROP);
@@ -140,7 +169,7 @@ impl Ended<'_> {
             let y = plot.y + plot.h * half;
             draw_line(plot.x, y, plot.right(), y, 1.0, faded(LINE, 0.7));
         }
-        for player in 0..2 {
+        for player in 0..usize::from(self.armies) {
             let at = |n: usize| {
                 let part = samples[n][player] as f32 / top;
                 (plot.x + n as f32 * step, plot.bottom() - plot.h * part)
@@ -164,11 +193,12 @@ mod tests {
             winner: Some(1),
             person: Some(0),
             seconds: 61,
-            kills: [3, 5],
+            armies: 2,
+            kills: Kills::default(),
             score: &score,
             turns: 300,
             is_identical: true,
-            has_replay: true,
+            choices: &[],
         };
         assert!(ended.title().0.starts_with("Defeat"));
         assert!(Ended { winner: Some(0), ..ended.clone() }.title().0.starts_with("Victory"));
@@ -179,7 +209,7 @@ mod tests {
     #[test]
     fn a_long_battle_keeps_a_bounded_number_of_samples() {
         let mut score = Score::default();
-        (0..10_000).for_each(|n| score.note([n, 2 * n]));
+        (0..10_000).for_each(|n| score.note([n; ARMIES_MAX as usize]));
         assert!(score.samples.len() <= SAMPLES_MAX && score.samples.len() > SAMPLES_MAX / 4);
         assert!(score.samples.windows(2).all(|pair| pair[0][0] < pair[1][0]));
     }

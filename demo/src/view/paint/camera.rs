@@ -16,10 +16,10 @@ pub(crate) struct Camera {
 }
 
 impl Camera {
-    /// Shows everything within `half` of the middle of the field, to all sides.
-    pub(crate) fn fitting(half: Vec2, view: Rect) -> Self {
+    /// Shows everything within `half` of a position, to all sides.
+    pub(crate) fn fitting(centre: Vec2, half: Vec2, view: Rect) -> Self {
         let scale = (view.size() / (half * 2.0)).min_element();
-        Self::new(Vec2::ZERO, scale.clamp(SCALE_MIN, SCALE_MAX))
+        Self::new(centre, scale.clamp(SCALE_MIN, SCALE_MAX))
     }
 
     /// One that stands still.
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn zooming_holds_the_place_under_the_mouse() {
         let view = Rect::new(10.0, 20.0, 600.0, 400.0);
-        let mut camera = Camera::fitting(Vec2::splat(50.0), view);
+        let mut camera = Camera::fitting(Vec2::ZERO, Vec2::splat(50.0), view);
         let mouse = vec2(123.0, 321.0);
         let before = camera.to_field(view, mouse);
         camera.zoom(view, mouse, 2.0);
@@ -116,7 +116,7 @@ mod tests {
     fn an_eased_zoom_comes_to_its_end_in_pictures_of_any_length() {
         let view = Rect::new(10.0, 20.0, 600.0, 400.0);
         for (pictures, seconds) in [(120, 1.0 / 60.0), (12, 0.1)] {
-            let mut camera = Camera::fitting(Vec2::splat(50.0), view);
+            let mut camera = Camera::fitting(Vec2::ZERO, Vec2::splat(50.0), view);
             let before = camera.scale;
             camera.wish_zoom(1.5);
             (0..pictures).for_each(|_| camera.ease_zoom(view, vec2(300.0, 200.0), seconds));

@@ -9,7 +9,7 @@ use macroquad::miniquad::conf::LinuxBackend;
 
 use crate::app::interrupt;
 use crate::app::playback::Course;
-use crate::app::{CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
+use crate::app::{self, CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::hud::hearing::Hearing;
 use crate::view::platform::conf::conf;
@@ -62,10 +62,12 @@ pub(crate) fn open_network(
     let game = start().map_err(WindowError::Match)?;
     let outcome: Rc<Cell<Option<Outcome>>> = Rc::default();
     let left = Rc::clone(&outcome);
-    show(async move |_| {
-        let ended = network::run(game, log_to(log), tell).await.and_then(NetworkMatch::end)?;
-        left.set(ended);
-        Ok(true)
+    show(async move |told| {
+        let network::Left { game, log, hearing, replay } = network::run(game, log_to(log), tell).await?;
+        left.set(game.end()?);
+        let Some(replay) = replay else { return Ok(true) };
+        let (replay, terms) = app::open_replay(&replay)?;
+        viewing::run(Course::new(replay, terms)?, None, log, hearing, &told).await
     })?;
     Ok(outcome.take())
 }

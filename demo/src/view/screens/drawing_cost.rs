@@ -62,7 +62,7 @@ fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupEr
     let mut chosen = Chosen::default();
     let own = game.unit_looks().filter(|look| look.army == 0);
     chosen.choose(own.map(|look| (look.index, look.body)), false);
-    let camera = scene::opening(&game, rect);
+    let camera = scene::opening(&game, rect, None);
     let map = Rect { w: 132.0, h: 132.0, ..rect };
     let (mut pictures, mut memories, mut units) = (Vec::new(), Vec::new(), 0);
     for frame in 0..TURNS * FRAMES_PER_TURN {

@@ -7,6 +7,7 @@ mod timeline;
 
 use std::cell::Cell;
 
+use macroquad::input::is_quit_requested;
 use macroquad::math::Vec2;
 use macroquad::miniquad;
 use macroquad::time::get_frame_time;
@@ -121,7 +122,7 @@ pub(crate) async fn run(
         viewing.draw();
         told.set(Some(Ok(viewing.is_good())));
         pictures.save_on_key(&viewing.pen, &mut viewing.log);
-        if wants_to_quit() || interrupt::is_asked() {
+        if wants_to_quit() || is_quit_requested() || interrupt::is_asked() {
             miniquad::window::order_quit();
         }
         next_frame().await;
@@ -131,7 +132,7 @@ pub(crate) async fn run(
 impl Viewing {
     fn new(course: Course, log: OrderLog, hearing: Hearing) -> Self {
         let layout = Layout::new(screen_width(), screen_height());
-        let camera = scene::opening(course.game(), layout.view);
+        let camera = scene::opening(course.game(), layout.view, None);
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {
             course,
@@ -311,7 +312,7 @@ impl Viewing {
     /// All armies in the picture, as at the start.
     fn show_all(&mut self) {
         self.follow(None);
-        self.camera = scene::opening(self.course.game(), self.layout.view);
+        self.camera = scene::opening(self.course.game(), self.layout.view, None);
     }
 
     /// Requests a frame; beyond the end it is the last one.

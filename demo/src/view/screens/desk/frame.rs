@@ -4,7 +4,6 @@ use macroquad::math::{Rect, vec2};
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::Pilot;
-use crate::bots::Level;
 use crate::view::battle::view::View;
 use crate::view::command::sight::Sight;
 use crate::view::hud::alarm::{self, Answer};
@@ -15,7 +14,7 @@ use crate::view::hud::help;
 use crate::view::hud::hints;
 use crate::view::hud::orders::OrderBar;
 use crate::view::hud::panel::{self, Wish};
-use crate::view::hud::result::{Ended, Next};
+use crate::view::hud::result::{self, Ended, Next};
 use crate::view::hud::status::{self, Status};
 use crate::view::paint::camera::place;
 use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army, faded};
@@ -28,6 +27,9 @@ const GOALS: [&str; 2] = ["Bring down the enemy's keep. Protect your own.", "Bri
 
 /// From this width on there is room for every button of the top bar, pixels.
 const WIDE: f32 = 720.0;
+
+/// From here on there is room for the slider of the sound, too, pixels.
+const WIDE_SOUND: f32 = 880.0;
 
 /// A hint stands beside the inset if there is as much room as this, otherwise below it, pixels.
 const HINT_MIN: f32 = 340.0;
@@ -52,6 +54,7 @@ impl Desk {
         self.draw_status();
         self.draw_panel();
         self.draw_cards();
+        self.draw_menu();
         if self.shows_help {
             help::draw(&self.pen, self.layout.around(), &help::SKIRMISH);
         }
@@ -83,7 +86,7 @@ impl Desk {
             let side = &self.sides[usize::from(player)];
             let pressed = header.draw(&self.pen, &mut self.ui, side, self.skirmish.client(player).game());
             if pressed {
-                let other = if is_person { Pilot::Bot(Level::Normal) } else { Pilot::Person };
+                let other = if is_person { Pilot::Bot(self.level()) } else { Pilot::Person };
                 self.skirmish.set_pilot(player, other);
                 self.log.note("pilot", i32::from(player));
             }
@@ -111,17 +114,22 @@ impl Desk {
             right -= width + 6.0;
             Rect::new(right, top.y + 8.0, width, 28.0)
         };
-        let (help, faster) = (place(74.0), place(34.0));
-        let (speed, slower) = (place(50.0), place(34.0));
         // In a narrow window the key N is enough for single frames.
         let is_wide = top.w >= WIDE;
+        let [long, word, number] = if is_wide { [84.0, 74.0, 50.0] } else { [66.0, 50.0, 40.0] };
+        let (help, faster) = (place(word), place(34.0));
+        let (speed, slower) = (place(number), place(34.0));
         let step = is_wide.then(|| place(86.0));
-        let pause = place(84.0);
+        let (pause, menu) = (place(long), place(word));
         let sound = place(hearing::BUTTON);
-        let volume = is_wide.then(|| place(hearing::SLIDER));
+        let volume = (top.w >= WIDE_SOUND).then(|| place(hearing::SLIDER));
         self.hearing.draw(&self.pen, &mut self.ui, sound, volume, &mut self.log);
-        if self.ui.button(&self.pen, "help", help, "F1 help", self.shows_help) {
+        if self.ui.button(&self.pen, "help", help, if is_wide { "F1 help" } else { "Help" }, self.shows_help)
+        {
             self.toggle_help();
+        }
+        if self.ui.button(&self.pen, "menu", menu, "Menu", self.menu.is_some()) {
+            self.toggle_menu();
         }
         if self.ui.button(&self.pen, "faster", faster, "+", false) {
             self.change_speed(1);
@@ -161,7 +169,8 @@ impl Desk {
         let is_decided = self.skirmish.result().is_some();
         // Buttons may take the place of hints in a small view.
         let has_room = strip.bottom() + HINT_ROOM < map.y;
-        if has_room && !is_decided && !self.alarmed && !self.shows_help && self.error.is_none() {
+        let is_covered = self.shows_help || self.menu.is_some();
+        if has_room && !is_decided && !self.alarmed && !is_covered && self.error.is_none() {
             hints::draw(&self.pen, strip, self.progress);
         }
         if self.skirmish.pilot(0) == Pilot::Person && !is_decided {
@@ -300,15 +309,19 @@ impl Desk {
 
     fn draw_result(&mut self, around: Rect) {
         let Some(winner) = self.skirmish.result() else { return };
+        let has_replay = cfg!(not(target_arch = "wasm32")) && self.skirmish.replay().is_some();
+        let choices = [Next::Rematch, Next::NewSeed, Next::Replay];
+        let game = self.skirmish.client(0).game();
         let ended = Ended {
             winner,
             person: (0..2).find(|player| self.skirmish.pilot(*player) == Pilot::Person),
             seconds: (self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND) as u32,
-            kills: self.kills(),
+            armies: 2,
+            kills: result::kills(game),
             score: &self.score,
             turns: self.skirmish.compared().0,
             is_identical: self.skirmish.desync().is_none(),
-            has_replay: cfg!(not(target_arch = "wasm32")) && self.skirmish.replay().is_some(),
+            choices: &choices[..if has_replay { 3 } else { 2 }],
         };
         match ended.draw(&self.pen, &mut self.ui, around) {
             Some(Next::Rematch) => self.restart(),
@@ -322,7 +335,7 @@ impl Desk {
                     self.wants_replay = true;
                 }
             }
-            None => {}
+            Some(Next::Leave | Next::Stay) | None => {}
         }
     }
 }

@@ -10,7 +10,7 @@ const MAP: f32 = 132.0;
 
 /// Height of the unfolded panel, and where the screen is too narrow for all of its columns side by side.
 const PANEL: f32 = 200.0;
-const PANEL_NARROW: f32 = 384.0;
+const PANEL_NARROW: f32 = 398.0;
 
 /// Width of the inset as a part of the large view, and its limits, pixels.
 const INSET: f32 = 0.24;

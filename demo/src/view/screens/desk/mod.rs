@@ -2,6 +2,7 @@
 
 mod frame;
 mod layout;
+mod menu;
 
 use std::cell::Cell;
 
@@ -29,7 +30,8 @@ use crate::view::command::touch::{Finger, Touches};
 use crate::view::hud::alarm;
 use crate::view::hud::hearing::Hearing;
 use crate::view::hud::hints::Progress;
-use crate::view::hud::result::{SAMPLE_EVERY, Score};
+use crate::view::hud::menu::Menu;
+use crate::view::hud::result::{self, SAMPLE_EVERY, Score};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::palette::BACKDROP;
@@ -123,6 +125,8 @@ pub(crate) struct Desk {
     /// Index in [`SPEEDS`].
     speed: usize,
     shows_help: bool,
+    /// What the person chooses for the next battle, while the menu is open.
+    menu: Option<Menu>,
     /// The side that the keys control.
     active: u8,
     /// All turns have been played, and the log knows.
@@ -149,7 +153,7 @@ impl Desk {
             eprintln!("No replay is written: {error}");
         }
         let layout = DeskLayout::new(screen_width(), screen_height(), false, false);
-        let camera = scene::opening(skirmish.client(0).game(), layout.views[0]);
+        let camera = scene::opening(skirmish.client(0).game(), layout.views[0], Some(0));
         Ok(Self {
             camera,
             spec,
@@ -176,6 +180,7 @@ impl Desk {
             wants_step: false,
             speed: SPEEDS.iter().position(|speed| *speed >= speed_percent).unwrap_or(SPEEDS.len() - 1),
             shows_help: false,
+            menu: None,
             active: 0,
             is_over: false,
             alarmed: false,
@@ -199,8 +204,13 @@ impl Desk {
         self.log.end(turns, &checksums, self.agrees());
     }
 
+    /// As long as the person has done nothing, both armies stay in the picture when the window changes.
     fn lay_out(&mut self) {
+        let before = self.layout.views[0];
         self.layout = DeskLayout::new(screen_width(), screen_height(), self.is_split, self.is_unfolded);
+        if self.layout.views[0] != before && !self.progress.has_chosen {
+            self.show_all();
+        }
     }
 
     /// Both computers side by side from now on.
@@ -285,23 +295,18 @@ impl Desk {
         let now = self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND;
         if self.decided.is_none() && now - self.scored >= SAMPLE_EVERY {
             self.scored = now;
-            self.score.note(self.kills());
+            self.score.note(result::kills(self.skirmish.client(0).game()));
         }
         if let (Some(0.0), Some(winner)) =
             (self.decided.map(|seconds| seconds.min(0.0)), self.skirmish.result())
             && !self.is_decided_noted
         {
             self.is_decided_noted = true;
-            self.score.note(self.kills());
+            self.score.note(result::kills(self.skirmish.client(0).game()));
             self.log.note("result", winner);
             let loses = |player| self.skirmish.pilot(player) == Pilot::Person && winner != Some(player);
             self.hearing.end(!(0..2).any(loses), &mut self.log);
         }
-    }
-
-    fn kills(&self) -> [u32; 2] {
-        let game = self.skirmish.client(0).game();
-        [0, 1].map(|army| game.score(army).0)
     }
 
     /// Notes which hints have served their purpose.
@@ -362,6 +367,7 @@ impl Desk {
 
     /// A new match with the same settings and the present network.
     fn restart(&mut self) {
+        self.menu = None;
         self.spec.link = self.skirmish.link();
         match Skirmish::new(self.spec.clone()) {
             Ok(skirmish) => self.skirmish = skirmish,
@@ -378,7 +384,7 @@ impl Desk {
 
     /// All armies in the picture, as at the start.
     fn show_all(&mut self) {
-        self.camera = scene::opening(self.skirmish.client(0).game(), self.layout.views[0]);
+        self.camera = scene::opening(self.skirmish.client(0).game(), self.layout.views[0], Some(0));
     }
 
     /// A client as the window shows it. `game` is that client's.
@@ -404,8 +410,11 @@ impl Desk {
         if is_key_pressed(KeyCode::F1) {
             self.toggle_help();
         }
+        if is_key_pressed(KeyCode::F10) {
+            self.toggle_menu();
+        }
         if is_key_pressed(KeyCode::Escape) {
-            self.shows_help = false;
+            (self.shows_help, self.menu) = (false, None);
             self.sides.iter_mut().for_each(Side::let_go);
         }
         self.read_time_keys();
@@ -425,7 +434,7 @@ impl Desk {
 
     /// Reads the person's commands for the units of one side.
     fn read_side(&mut self, player: u8, finger: Finger) {
-        let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
+        let is_free = !self.ui.has_taken_mouse() && !self.shows_help && self.menu.is_none();
         let mouse = Mouse { at: self.ui.mouse, is_free, finger };
         let is_person = self.skirmish.pilot(player) == Pilot::Person;
         let (has_keys, others_box) = (self.active == player, self.is_dragging());
@@ -498,7 +507,7 @@ impl Desk {
     }
 
     fn toggle_help(&mut self) {
-        self.shows_help = !self.shows_help;
+        (self.shows_help, self.menu) = (!self.shows_help, None);
         self.log.note("help", self.shows_help);
     }
 

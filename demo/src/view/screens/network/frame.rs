@@ -1,9 +1,11 @@
 //! Draws the battle of a network match, what surrounds it, and what lies over it.
 
+use std::path::Path;
+
 use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
-use testudo_lockstep::SessionPhase;
+use testudo_lockstep::{SessionPhase, Simulation as _};
 
 use crate::app::{Diagnosis, Pilot, Seat};
 use crate::bots::Level;
@@ -11,10 +13,11 @@ use crate::view::battle::view::View;
 use crate::view::command::sight::Sight;
 use crate::view::hud::header::{self, Header};
 use crate::view::hud::orders::OrderBar;
+use crate::view::hud::result::{self, Ended, Next};
 use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, WARN, faded};
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
-use crate::view::screens::network::{NOTICES_MAX, NetworkDesk};
+use crate::view::screens::network::{FRAMES_PER_SECOND, LAST_LOOK, NOTICES_MAX, NetworkDesk};
 use crate::view::widgets::card::Card;
 
 /// For how long a notice is shown, seconds, and its height with the gap below it, pixels.
@@ -43,10 +46,13 @@ impl NetworkDesk {
         if let Some(seat) = self.game.seat() {
             peers::draw(&mut self.batch, &self.pen, &mut self.ui, self.layout.bottom, seat);
             let (view, game) = (self.layout.views[0], seat.client().game());
-            header::verdict(&self.pen, view, game, seat.player().0);
+            if self.is_ended {
+                header::verdict(&self.pen, view, game, seat.player().0);
+            }
         }
         self.draw_notices();
         self.draw_bar();
+        self.draw_result();
         self.draw_cards();
         if self.shows_help {
             help::draw(&self.pen, self.layout.views[0], &help::NETWORK);
@@ -187,6 +193,38 @@ impl NetworkDesk {
         let bar = Rect { h: 36.0, ..self.layout.views[0] };
         draw_rectangle(bar.x, bar.y, bar.w, bar.h, PANEL);
         self.pen.label(&text, bar, Align::Middle, SIZE, color);
+    }
+
+    /// The end of the battle, once its last blow has been seen. A rematch needs new codes, so this card does not offer one.
+    fn draw_result(&mut self) {
+        let Some(seat) = self.game.seat().filter(|_| !self.is_ended && self.leaving.is_none()) else {
+            return;
+        };
+        let (Some(result), true) = (seat.client().game().result(), self.decided > Some(LAST_LOOK)) else {
+            return;
+        };
+        let replay = seat.client().replay().map(Path::to_path_buf);
+        let choices = [Next::Leave, Next::Stay, Next::Replay];
+        let ended = Ended {
+            winner: u8::try_from(result).ok(),
+            person: (!seat.is_watching()).then_some(seat.player().0),
+            seconds: seat.frame() / FRAMES_PER_SECOND,
+            armies: seat.terms().setup.players,
+            kills: result::kills(seat.client().game()),
+            score: &self.score,
+            turns: seat.compared().0,
+            is_identical: seat.divergent_turn().is_none(),
+            choices: &choices[..if replay.is_some() { 3 } else { 2 }],
+        };
+        match ended.draw(&self.pen, &mut self.ui, self.layout.views[0]) {
+            Some(Next::Stay) => self.is_ended = true,
+            Some(Next::Replay) => {
+                self.replay = replay;
+                self.leave();
+            }
+            Some(_) => self.leave(),
+            None => {}
+        }
     }
 
     /// What lies over everything: the lobby, what broke, what differs.

@@ -3,6 +3,7 @@
 mod frame;
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::time::get_frame_time;
@@ -22,6 +23,7 @@ use crate::view::command::sight::Sight;
 use crate::view::command::steering::steer;
 use crate::view::command::touch::Touches;
 use crate::view::hud::hearing::Hearing;
+use crate::view::hud::result::{self, Score};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::palette::BACKDROP;
@@ -39,14 +41,28 @@ const NOTICES_MAX: usize = 4;
 /// Turns from one checksum in the log to the next.
 const LOGGED_EVERY: u32 = 5;
 
+/// Frames of the match per second, and from one sample of the score to the next.
+const FRAMES_PER_SECOND: u32 = 20;
+const SAMPLE_FRAMES: u32 = 40;
+
+/// Time from the last blow to the card about the end, seconds.
+const LAST_LOOK: f32 = 1.5;
+
 /// Everything that the window shows.
 struct NetworkDesk {
     game: NetworkMatch,
     side: Side,
     touches: Touches,
     hearing: Hearing,
-    /// The person's match is decided, and they have heard it.
-    is_decided: bool,
+    /// Time since the person's match was decided, and they have heard it, seconds.
+    decided: Option<f32>,
+    /// Kills over time, and the frame of the last sample.
+    score: Score,
+    scored: u32,
+    /// The card about the end has been answered.
+    is_ended: bool,
+    /// The replay that the person wants to see next.
+    replay: Option<PathBuf>,
     /// None until there is a battle to look at.
     camera: Option<Camera>,
     layout: Layout<1>,
@@ -75,12 +91,21 @@ struct NetworkDesk {
     is_noted: bool,
 }
 
+/// What a person leaves behind.
+pub(crate) struct Left {
+    pub(crate) game: NetworkMatch,
+    pub(crate) log: OrderLog,
+    pub(crate) hearing: Hearing,
+    /// The replay of the match, if the person wants to see it.
+    pub(crate) replay: Option<PathBuf>,
+}
+
 /// Picture after picture, until the person has left. `tell` hears what happens.
 pub(crate) async fn run(
     game: NetworkMatch,
     log: OrderLog,
     tell: impl Fn(&NetworkMatch, &News),
-) -> Result<NetworkMatch, MatchError> {
+) -> Result<Left, MatchError> {
     prevent_quit();
     let mut desk = NetworkDesk::new(game, log);
     let mut pictures = Pictures::default();
@@ -104,7 +129,8 @@ pub(crate) async fn run(
         next_frame().await;
     }
     desk.note_end();
-    desk.error.map_or(Ok(desk.game), Err)
+    let NetworkDesk { game, log, hearing, replay, error, .. } = desk;
+    error.map_or(Ok(Left { game, log, hearing, replay }), Err)
 }
 
 /// Whether nobody sees the window. Windows of an operating system are drawn all the time.
@@ -122,7 +148,11 @@ impl NetworkDesk {
             side: Side::default(),
             touches: Touches::default(),
             hearing: Hearing::open(),
-            is_decided: false,
+            decided: None,
+            score: Score::default(),
+            scored: 0,
+            is_ended: false,
+            replay: None,
             camera: None,
             layout: Layout::new(screen_width(), screen_height()),
             ui: Ui::new(),
@@ -163,12 +193,20 @@ impl NetworkDesk {
         let passed = if seat.session().is_paused() || seat.is_over() { 0.0 } else { seconds };
         self.side.effects.observe(game, seat.frame(), passed, seconds);
         let rect = self.layout.views[0];
-        let camera = *self.camera.get_or_insert_with(|| scene::opening(game, rect));
+        let camera = *self.camera.get_or_insert_with(|| scene::opening(game, rect, Some(seat.player().0)));
         let (player, view) = (seat.player().0, View { rect, camera });
         self.hearing.listen(&mut self.side, &view, player, seconds, &mut self.log);
-        if let (Some(result), false) = (game.result(), self.is_decided) {
-            self.is_decided = true;
-            self.hearing.end(u8::try_from(result) == Ok(player), &mut self.log);
+        if self.decided.is_none() && seat.frame() >= self.scored + SAMPLE_FRAMES {
+            self.scored = seat.frame();
+            self.score.note(result::kills(game));
+        }
+        if let Some(result) = game.result() {
+            if self.decided.is_none() {
+                self.score.note(result::kills(game));
+                self.hearing.end(u8::try_from(result) == Ok(player), &mut self.log);
+                self.log.note("result", u8::try_from(result).ok());
+            }
+            *self.decided.get_or_insert(0.0) += seconds;
         }
         self.log_progress();
         if self.game.seat().is_some_and(Seat::is_over) {
@@ -340,7 +378,7 @@ impl NetworkDesk {
         );
         let game = seat.client().game();
         if is_key_pressed(KeyCode::Home) {
-            *camera = scene::opening(game, view);
+            *camera = scene::opening(game, view, Some(seat.player().0));
         }
         camera.hold(place(game.field_half()));
     }

@@ -1,0 +1,109 @@
+//! The menu: the map, the bot's level and the size of the next battle.
+
+use macroquad::math::Rect;
+use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
+
+use crate::app::maps;
+use crate::bots::Level;
+use crate::game::{MAP_NAMES, Setup};
+use crate::view::paint::palette::{LINE, PANEL, TEXT, TEXT_DIM};
+use crate::view::paint::pen::{Align, LARGE, Pen, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// A button: script name, label, value.
+type Offer<T> = (&'static str, &'static str, T);
+
+const MAPS: [Offer<Option<&str>>; 4] = [
+    ("map ford", "Ford", Some(MAP_NAMES[0])),
+    ("map pass", "Pass", Some(MAP_NAMES[1])),
+    ("map lakes", "Lakes", Some(MAP_NAMES[2])),
+    ("map open", "Open", None),
+];
+
+const LEVELS: [Offer<Level>; 3] = [
+    ("bot easy", "Easy", Level::Easy),
+    ("bot normal", "Normal", Level::Normal),
+    ("bot hard", "Hard", Level::Hard),
+];
+
+/// Units of each army.
+const SIZES: [Offer<u32>; 5] = [
+    ("units 50", "50", 50),
+    ("units 100", "100", 100),
+    ("units 200", "200", 200),
+    ("units 500", "500", 500),
+    ("units 1000", "1000", 1_000),
+];
+
+/// Width of the names of the rows, height of a row, pixels.
+const NAMES: f32 = 66.0;
+const ROW: f32 = 38.0;
+
+/// The person's wish.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wish {
+    Start,
+    Close,
+}
+
+/// What is chosen so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Menu {
+    pub(crate) setup: Setup,
+    pub(crate) level: Level,
+}
+
+impl Menu {
+    /// Draws the card in the middle of a rectangle.
+    pub(crate) fn draw(&mut self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<Wish> {
+        let size = (480.0_f32.min(around.w - 16.0), 3.0 * ROW + 124.0);
+        let card = Rect::new(
+            (around.x + (around.w - size.0) / 2.0).floor(),
+            (around.y + (around.h - size.1) / 2.0).max(around.y + 4.0).floor(),
+            size.0,
+            size.1,
+        );
+        pen.cover(card);
+        ui.cover(card);
+        ui.note("menu card", card);
+        draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
+        draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, LINE);
+        let x = card.x + 22.0;
+        pen.strong("The next battle", x, card.y + 36.0, LARGE, TEXT);
+        let row = |n: f32| Rect::new(x, card.y + 56.0 + n * ROW, card.w - 44.0, ROW - 8.0);
+        let Setup { map, units, .. } = &mut self.setup;
+        let offered = MAPS.map(|(name, word, offer)| (name, word, offer.and_then(maps::named)));
+        choose(pen, ui, row(0.0), "Map", &offered, map);
+        choose(pen, ui, row(1.0), "Bot", &LEVELS, &mut self.level);
+        choose(pen, ui, row(2.0), "Units", &SIZES, units);
+        let button = |left: f32, width: f32| Rect::new(left, card.bottom() - 46.0, width, 32.0);
+        let mut wish = None;
+        if ui.button(pen, "start", button(x, 120.0), "Start", true) {
+            wish = Some(Wish::Start);
+        }
+        if ui.button(pen, "close menu", button(x + 132.0, 100.0), "Close", false) {
+            wish = Some(Wish::Close);
+        }
+        wish
+    }
+}
+
+/// A row of buttons, one of which is lit: the chosen one.
+fn choose<T: Copy + PartialEq>(
+    pen: &Pen,
+    ui: &mut Ui,
+    rect: Rect,
+    title: &str,
+    offers: &[Offer<T>],
+    chosen: &mut T,
+) {
+    pen.label(title, Rect { w: NAMES, ..rect }, Align::Left, SMALL, TEXT_DIM);
+    let step = (rect.w - NAMES) / offers.len() as f32;
+    for (n, (name, word, offer)) in offers.iter().enumerate() {
+        let button =
+            Rect::new((rect.x + NAMES + n as f32 * step).floor(), rect.y, (step - 6.0).floor(), rect.h);
+        if ui.button(pen, name, button, word, *chosen == *offer) {
+            *chosen = *offer;
+        }
+    }
+}

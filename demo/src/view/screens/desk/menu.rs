@@ -1,0 +1,44 @@
+//! The menu of the main screen, and how the next battle begins.
+
+use crate::app::Pilot;
+use crate::bots::Level;
+use crate::view::hud::menu::{Menu, Wish};
+use crate::view::screens::desk::Desk;
+
+impl Desk {
+    pub(super) fn toggle_menu(&mut self) {
+        self.shows_help = false;
+        self.menu = match self.menu {
+            Some(_) => None,
+            None => Some(Menu { setup: self.spec.terms.setup, level: self.level() }),
+        };
+        self.log.note("menu", self.menu.is_some());
+    }
+
+    /// How well bots play here.
+    pub(super) fn level(&self) -> Level {
+        self.spec.pilots.iter().find_map(|pilot| pilot.level()).unwrap_or_default()
+    }
+
+    /// Another battle, as chosen in the menu.
+    fn start(&mut self, chosen: Menu) {
+        self.spec.terms.setup = chosen.setup;
+        for pilot in self.spec.pilots.iter_mut().filter(|pilot| pilot.level().is_some()) {
+            *pilot = Pilot::Bot(chosen.level);
+        }
+        self.restart();
+    }
+
+    pub(super) fn draw_menu(&mut self) {
+        let around = self.layout.around();
+        let Some(menu) = &mut self.menu else { return };
+        match menu.draw(&self.pen, &mut self.ui, around) {
+            Some(Wish::Start) => {
+                let chosen = *menu;
+                self.start(chosen);
+            }
+            Some(Wish::Close) => self.menu = None,
+            None => {}
+        }
+    }
+}
