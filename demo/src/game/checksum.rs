@@ -141,6 +141,8 @@ impl Unit {
             jammed_ms,
             anchor,
             stalled_ms,
+            camp,
+            camp_ms,
             running_ms,
             task,
             errands,
@@ -155,6 +157,8 @@ impl Unit {
         v.number("jammed_ms", jammed_ms)?;
         v.number("stalled_ms", stalled_ms)?;
         visit_point(anchor, v, ["anchor.x", "anchor.y"])?;
+        v.number("camp_ms", camp_ms)?;
+        visit_point(camp, v, ["camp.x", "camp.y"])?;
         v.number("running_ms", running_ms)?;
         v.number("away_ms", away_ms)?;
         visit_point(post, v, ["post.x", "post.y"])?;

@@ -4,7 +4,6 @@ use testudo_physics::math::isqrt_u64;
 
 use crate::game::Game;
 use crate::game::field::{SPACING, files_for};
-use crate::game::march::PUSH_MS;
 use crate::game::order::{Command, GROUPS, Order, Selection};
 use crate::game::point::Point;
 use crate::game::routes::RouteId;
@@ -140,10 +139,10 @@ impl Game {
         let route = self.route_for(unit, place, goal);
         let unit = &mut self.units[unit as usize];
         unit.task = deed.task(Way { place, route });
-        if let Some(body) = unit.body.filter(|_| unit.stalled_ms >= PUSH_MS) {
+        if let Some(body) = unit.body.filter(|_| unit.pushes()) {
             let _ = self.world.set_dominance(body, 0);
         }
-        (unit.jammed_ms, unit.stalled_ms, unit.away_ms) = (0, 0, 0);
+        (unit.jammed_ms, unit.stalled_ms, unit.camp_ms, unit.away_ms) = (0, 0, 0, 0);
         // A unit that may fight continues its present fight.
         if deed != Deed::Attack {
             unit.target = None;

@@ -4,7 +4,7 @@ use testudo_physics::Fx;
 
 use crate::game::Game;
 use crate::game::point::{Point, UNIT, squared};
-use crate::game::unit::{Task, Unit, Way};
+use crate::game::unit::{PUSH_MS, Task, Unit, Way};
 
 /// Raw units/s^2 per axis: full speed within two frames of 1/20 s, and weak enough to be pushed.
 const ACCELERATION: i32 = 40 * UNIT;
@@ -48,9 +48,6 @@ const CONTENT_WITHIN: i32 = 6 * UNIT;
 /// So near (raw) it does so even if it does not see its destination: others stand in the way round the rock.
 const CLOSE: i32 = 3 * UNIT;
 
-/// A unit that makes no progress for this long, ms, pushes through: those in its way give way, and go back to their posts later.
-pub(super) const PUSH_MS: u16 = 5_000;
-
 impl Game {
     /// Accelerates every living unit towards its wanted velocity.
     pub(super) fn march(&mut self, elapsed_ms: u16, frames_per_second: u32) {
@@ -63,9 +60,9 @@ impl Game {
             let place = self.scratch.places[number as usize];
             let unit = &mut self.units[number as usize];
             unit.run(now, elapsed_ms);
-            let pushed = unit.stalled_ms >= PUSH_MS;
+            let pushed = unit.pushes();
             unit.note_progress(wanted != Point::ZERO, place, elapsed_ms);
-            let pushes = unit.stalled_ms >= PUSH_MS;
+            let pushes = unit.pushes();
             if pushes != pushed {
                 let _ = self.world.set_dominance(id, pushes.into());
             }
@@ -131,8 +128,10 @@ impl Game {
         }
         let distance = place.distance_squared(way.place);
         let patience = i32::from(stalled_ms / CONTENT_MS).min(2);
-        // Behind a wall it tries longer.
-        let tries_longer = patience == 1 && distance > squared(CLOSE) && !self.sees(number, place, way.place);
+        // Behind a wall it tries longer, and pushes through before it gives up.
+        let has_pushed = stalled_ms >= 2 * PUSH_MS;
+        let tries_longer =
+            !has_pushed && patience > 0 && distance > squared(CLOSE) && !self.sees(number, place, way.place);
         let patience = if tries_longer { 0 } else { patience };
         let is_almost_there = stalled_ms >= SIDESTEP_MS && distance <= squared(3 * ARRIVAL);
         let is_tired = distance <= squared(CONTENT_WITHIN) && {

@@ -155,6 +155,8 @@ pub(super) fn dismissed(army: u8, kind: Kind) -> Unit {
         jammed_ms: 0,
         anchor: Point::ZERO,
         stalled_ms: 0,
+        camp: Point::ZERO,
+        camp_ms: 0,
         running_ms: 0,
         task: Task::Hold,
         errands: VecDeque::new(),

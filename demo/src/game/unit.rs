@@ -14,6 +14,13 @@ const MOMENTUM_MAX_MS: u16 = 2_000;
 /// A unit that has moved no farther than this (raw) makes no progress.
 const PROGRESS: i32 = UNIT;
 
+/// A unit that makes no progress for this long, ms, pushes through: those in its way give way, and go back to their posts later.
+pub(crate) const PUSH_MS: u16 = 5_000;
+
+/// So does one that has come no farther than this (raw) in this time, ms: in a crowd a unit may be pushed to and fro.
+const CAMP: i32 = 4 * UNIT;
+const CAMP_MS: u16 = 12_000;
+
 /// The enemy that a unit fights. Numbers of the match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Foe {
@@ -123,6 +130,9 @@ pub(crate) struct Unit {
     /// Its position at its last progress, and for how long it has wanted to go on since then, ms.
     pub(crate) anchor: Point,
     pub(crate) stalled_ms: u16,
+    /// The same for a longer way.
+    pub(crate) camp: Point,
+    pub(crate) camp_ms: u16,
     /// For how long it has run, ms: momentum for a charge. Falls twice as fast as it grows.
     pub(crate) running_ms: u16,
     pub(crate) task: Task,
@@ -157,6 +167,16 @@ impl Unit {
         } else {
             (self.anchor, self.stalled_ms) = (place, 0);
         }
+        if wants && place.distance_squared(self.camp) <= squared(CAMP) {
+            self.camp_ms = self.camp_ms.saturating_add(elapsed_ms);
+        } else {
+            (self.camp, self.camp_ms) = (place, 0);
+        }
+    }
+
+    /// Those in its way give way.
+    pub(crate) fn pushes(&self) -> bool {
+        self.stalled_ms >= PUSH_MS || self.camp_ms >= CAMP_MS
     }
 
     /// Has nothing to do any more, and stays at a place.

@@ -149,6 +149,30 @@ patiently noted '"event":"failure","value":"the match ended early'
 until_said '"event":"picture"' key F12
 part 1
 
+say "a small battle to its end: both are told who has won, and watch the replay or leave"
+start host host --units 2 --seed 1 --bot
+patiently noted '"event":"listening"'
+code=$(sed -n 's/^join 1: //p' err)
+start guest join "$code" --bot
+both '"event":"started"'
+# Some two minutes.
+long=$((SECONDS + 400))
+until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
+both '"event":"result"'
+at host
+patiently placed stay
+picture ended 1
+! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "the end: $(grep '"event":"clash"' log | tail -1)"
+press stay
+patiently absent stay
+part 0
+at guest
+patiently placed watch
+press watch
+patiently placed play
+picture replayed 1
+part 0
+
 say "nobody there"
 start guest join "$code"
 picture asking
@@ -158,6 +182,6 @@ part 1
 
 cp ../host/*.png .. && for name in guest difference asking nobody; do cp "$name.png" "../guest-$name.png"; done
 cp log .. && cd ..
-whole lobby network gone difference guest-guest guest-difference guest-nobody
+whole lobby network gone ended difference guest-guest guest-difference guest-nobody
 if [[ ${1:-} == --pictures ]]; then renew network; fi
 done_here

@@ -31,6 +31,17 @@ switch help true key F1
 picture help
 switch help false key F1
 
+say "the menu: another map, another bot, a smaller battle, and back"
+next_battle() { press "$1" && sleep 0.3 && press "$2" && sleep 0.3 && press "$3" && sleep 0.3 && press start; }
+switch menu true key F10
+patiently placed start
+picture menu
+calm menu
+until_said '"event":"match".*"map":"The pass".*"units":50[,}]' next_battle "map pass" "bot hard" "units 50"
+noted '"event":"bot","value":"Hard"' || fail "the menu did not set the bot"
+switch menu true press menu
+until_said '"event":"match".*"map":"The ford".*"units":100[,}]' next_battle "map ford" "bot normal" "units 100"
+
 say "choosing the army with a box; the second hint"
 box() {
   place "view 1" 1 1 && xdotool mousedown 1 && sleep 0.2
@@ -64,6 +75,9 @@ for size in "412 800" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1
   switch help true key F1
   calm "$size help"
   switch help false key F1
+  switch menu true key F10
+  calm "$size menu"
+  switch menu false key F10
 done
 key Home
 

@@ -119,6 +119,8 @@ place() {
 }
 # placed NAME: the window has it now.
 placed() { grep '"event":"places"' log | tail -1 | grep -q "\"$1\":"; }
+# absent NAME: the window does not have it any more.
+absent() { ! placed "$1"; }
 # rect NAME: x, y, width and height of a widget as it was seen last.
 rect() { grep '"event":"places"' log | grep -o "\"$1\":\[[^]]*\]" | tail -1 | sed 's/.*\[//; s/\]//'; }
 # apart A B: neither lies over the other.

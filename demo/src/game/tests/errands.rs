@@ -114,3 +114,12 @@ fn a_unit_that_shakes_near_its_place_settles() {
 fn besiegers_at_a_corner_keep_their_target() {
     assert_eq!(errand(922), Ok(()));
 }
+
+/// Seeds 200145 and 200300: others stood in a narrow place, and pushed it to and fro, so that it never counted as stuck. Seed 200092: it gave up
+/// behind them after three seconds, before it had tried to push.
+#[test]
+fn who_is_pushed_to_and_fro_pushes_through() {
+    for seed in [200_092, 200_145, 200_300] {
+        assert_eq!(errand(seed), Ok(()));
+    }
+}

@@ -27,18 +27,18 @@ impl Desk {
             *pilot = Pilot::Bot(chosen.level);
         }
         self.restart();
+        self.log.started(&self.spec.terms.setup, &self.spec.link);
+        self.log.note("bot", format!("{:?}", chosen.level));
     }
 
     pub(super) fn draw_menu(&mut self) {
         let around = self.layout.around();
         let Some(menu) = &mut self.menu else { return };
-        match menu.draw(&self.pen, &mut self.ui, around) {
-            Some(Wish::Start) => {
-                let chosen = *menu;
-                self.start(chosen);
-            }
-            Some(Wish::Close) => self.menu = None,
-            None => {}
+        let Some(wish) = menu.draw(&self.pen, &mut self.ui, around) else { return };
+        let chosen = *menu;
+        self.toggle_menu();
+        if wish == Wish::Start {
+            self.start(chosen);
         }
     }
 }

@@ -414,7 +414,10 @@ impl Desk {
             self.toggle_menu();
         }
         if is_key_pressed(KeyCode::Escape) {
-            (self.shows_help, self.menu) = (false, None);
+            self.shows_help = false;
+            if self.menu.is_some() {
+                self.toggle_menu();
+            }
             self.sides.iter_mut().for_each(Side::let_go);
         }
         self.read_time_keys();
