@@ -101,6 +101,18 @@ def with_fingers():
     check(view[2] <= 412, f"sizes are not those of the page: {view}")
     calm(browser, "portrait")
     keep(browser, "portrait")
+
+    say("a tap on the menu offers maps and bots; another battle begins")
+    menu = lambda note: note.get("event") == "menu" and note["value"]
+    browser.until("the menu", lambda: browser.tap(browser.place("menu")), menu)
+    browser.wait("its buttons", lambda: "start" in browser.last("places")["places"])
+    calm(browser, "menu")
+    keep(browser, "menu")
+    def another():
+        browser.tap(browser.place("bot easy"))
+        browser.tap(browser.place("map pass"))
+        browser.tap(browser.place("start"))
+    browser.until("another battle", another, lambda note: note.get("event") == "match" and note["value"]["map"] == "The pass")
     browser.emulate((900, 500), 2, True)
     browser.wait("the wide view", lambda: browser.last("places")["places"]["view 1"][2] > 800)
 

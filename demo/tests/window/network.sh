@@ -159,18 +159,18 @@ both '"event":"started"'
 long=$((SECONDS + 400))
 until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
 both '"event":"result"'
-at host
-patiently placed stay
-picture ended 1
-! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "the end: $(grep '"event":"clash"' log | tail -1)"
-press stay
-patiently absent stay
-part 0
 at guest
 patiently placed watch
+! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "the end: $(grep '"event":"clash"' log | tail -1)"
+picture ended 1
 press watch
 patiently placed play
 picture replayed 1
+part 0
+at host
+patiently placed stay
+press stay
+patiently absent stay
 part 0
 
 say "nobody there"
@@ -180,8 +180,8 @@ patiently noted '"event":"error","value":"nobody answered'
 picture nobody
 part 1
 
-cp ../host/*.png .. && for name in guest difference asking nobody; do cp "$name.png" "../guest-$name.png"; done
+cp ../host/*.png .. && for name in guest difference ended asking nobody; do cp "$name.png" "../guest-$name.png"; done
 cp log .. && cd ..
-whole lobby network gone ended difference guest-guest guest-difference guest-nobody
+whole lobby network gone difference guest-ended guest-guest guest-difference guest-nobody
 if [[ ${1:-} == --pictures ]]; then renew network; fi
 done_here

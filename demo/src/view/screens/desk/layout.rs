@@ -17,6 +17,9 @@ const INSET: f32 = 0.24;
 const INSET_MIN: f32 = 150.0;
 const INSET_MAX: f32 = 420.0;
 
+/// Greatest height of the inset as a part of its width: on a phone it must not lie over the own army.
+const INSET_SHAPE_MAX: f32 = 0.75;
+
 /// Below this width the panel's columns stand below each other, pixels.
 pub(crate) const NARROW: f32 = 780.0;
 
@@ -74,13 +77,13 @@ impl DeskLayout {
     }
 }
 
-/// The large view, and the other one in its upper right corner, of the same shape.
+/// The large view, and the other one in its upper right corner, of the same shape unless that is high.
 fn single(area: Rect) -> ([Rect; 2], [Rect; 2]) {
     let header = Rect { h: HEADER, ..area };
     let view = Rect { y: area.y + HEADER, h: (area.h - HEADER).max(40.0), ..area };
     let wide = (view.w * INSET).clamp(INSET_MIN, INSET_MAX).min(view.w / 2.0);
     let caption = Rect::new(view.x + view.w - wide - 10.0, view.y + 10.0, wide, HEADER);
-    let high = (view.h * wide / view.w).floor();
+    let high = (wide * (view.h / view.w).min(INSET_SHAPE_MAX)).floor();
     let inset = Rect::new(caption.x, caption.y + caption.h, wide, high);
     ([header, caption], [view, inset])
 }

@@ -1,7 +1,5 @@
 //! Draws the battle of a network match, what surrounds it, and what lies over it.
 
-use std::path::Path;
-
 use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle;
@@ -203,7 +201,6 @@ impl NetworkDesk {
         let (Some(result), true) = (seat.client().game().result(), self.decided > Some(LAST_LOOK)) else {
             return;
         };
-        let replay = seat.client().replay().map(Path::to_path_buf);
         let choices = [Next::Leave, Next::Stay, Next::Replay];
         let ended = Ended {
             winner: u8::try_from(result).ok(),
@@ -214,12 +211,12 @@ impl NetworkDesk {
             score: &self.score,
             turns: seat.compared().0,
             is_identical: seat.divergent_turn().is_none(),
-            choices: &choices[..if replay.is_some() { 3 } else { 2 }],
+            choices: &choices[..if self.replay.is_some() { 3 } else { 2 }],
         };
         match ended.draw(&self.pen, &mut self.ui, self.layout.views[0]) {
             Some(Next::Stay) => self.is_ended = true,
             Some(Next::Replay) => {
-                self.replay = replay;
+                self.wants_replay = true;
                 self.leave();
             }
             Some(_) => self.leave(),
@@ -230,7 +227,9 @@ impl NetworkDesk {
     /// What lies over everything: the lobby, what broke, what differs.
     fn draw_cards(&mut self) {
         let (around, pen, ui) = (self.layout.views[0], &self.pen, &mut self.ui);
-        let failure = self.game.seat().and_then(Seat::failure);
+        // Who leaves after the battle is decided breaks nothing: the card about its end stays.
+        let is_shown = self.decided.is_none() || self.is_ended;
+        let failure = self.game.seat().and_then(Seat::failure).filter(|_| is_shown);
         let (mut leaves, mut wish) = (false, None);
         if let Some(error) = self.error.as_ref().or(failure.as_ref()) {
             let (title, lines) = ending::of_error(error);

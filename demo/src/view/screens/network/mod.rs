@@ -3,7 +3,7 @@
 mod frame;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::time::get_frame_time;
@@ -61,8 +61,9 @@ struct NetworkDesk {
     scored: u32,
     /// The card about the end has been answered.
     is_ended: bool,
-    /// The replay that the person wants to see next.
+    /// The file of the replay, once the match is decided, and whether the person wants to see it next.
     replay: Option<PathBuf>,
+    wants_replay: bool,
     /// None until there is a battle to look at.
     camera: Option<Camera>,
     layout: Layout<1>,
@@ -129,7 +130,8 @@ pub(crate) async fn run(
         next_frame().await;
     }
     desk.note_end();
-    let NetworkDesk { game, log, hearing, replay, error, .. } = desk;
+    let NetworkDesk { game, log, hearing, replay, wants_replay, error, .. } = desk;
+    let replay = replay.filter(|_| wants_replay);
     error.map_or(Ok(Left { game, log, hearing, replay }), Err)
 }
 
@@ -153,6 +155,7 @@ impl NetworkDesk {
             scored: 0,
             is_ended: false,
             replay: None,
+            wants_replay: false,
             camera: None,
             layout: Layout::new(screen_width(), screen_height()),
             ui: Ui::new(),
@@ -203,6 +206,8 @@ impl NetworkDesk {
         if let Some(result) = game.result() {
             if self.decided.is_none() {
                 self.score.note(result::kills(game));
+                // A match that the others have ended has closed its file.
+                self.replay = seat.client().replay().map(Path::to_path_buf);
                 self.hearing.end(u8::try_from(result) == Ok(player), &mut self.log);
                 self.log.note("result", u8::try_from(result).ok());
             }
