@@ -365,3 +365,29 @@ fn a_suspended_machine_does_no_harm() {
     let report = game.drivers()[0].session().player_report(PlayerId(1));
     assert!(report.delayed >= Duration::from_secs(3) && report.delayed_turns > 0, "{report:?}");
 }
+
+/// Whoever is here may ask the others to wait.
+#[test]
+fn a_match_begins_when_all_are_ready() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        for late in 0..3_u8 {
+            let mut game = toy_match(&config(3, topology), 0, SEED, LinkConfig::default());
+            let seat = usize::from(late);
+            game.drivers_mut()[seat].session_mut().set_ready(false);
+            run(&mut game, 5_000);
+            let middle = if topology == Topology::Relay { 3 } else { 0 };
+            let middle = game.drivers_mut()[middle].session();
+            assert_eq!(middle.phase(), SessionPhase::Lobby, "{topology:?}, player {late}");
+            let ready = [0, 1, 2].map(|player| middle.is_ready(PlayerId(player)));
+            assert_eq!(ready, [0, 1, 2].map(|player| player != late), "{topology:?}");
+            game.drivers_mut()[seat].session_mut().set_ready(true);
+            run(&mut game, 6_000);
+            for driver in game.drivers_mut() {
+                assert_eq!(driver.session().phase(), SessionPhase::Running, "{topology:?}, player {late}");
+                // From now on it has no effect.
+                driver.session_mut().set_ready(false);
+            }
+            assert!(run(&mut game, 120_000), "{topology:?}, player {late}");
+        }
+    }
+}

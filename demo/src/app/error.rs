@@ -165,7 +165,10 @@ impl fmt::Display for InvitationError {
             Self::TooManyRooms => {
                 write!(f, "the relay has no free room: try again later, or use another relay")
             }
-            Self::GoingAway => write!(f, "the relay is about to end: use another relay"),
+            Self::GoingAway => write!(
+                f,
+                "the relay opens no rooms now: it is about to end, or to get a new code; use another relay, or ask for the new code"
+            ),
             Self::NotUnderstood => {
                 write!(f, "the answer was not understood: use the same version of this program")
             }

@@ -303,6 +303,12 @@ pub(crate) struct RelayArgs {
     /// Seconds that running matches have after the first signal, 0..86400
     #[arg(long, value_name = "S", default_value_t = 600, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     pub(crate) drain_s: u64,
+    /// Seconds after which it makes a new certificate and prints a new code, 1..950400 (11 days); before, it opens no rooms for up to --drain-s
+    #[arg(long, value_name = "S", default_value_t = 864_000, value_parser = clap::value_parser!(u64).range(1..=950_400))]
+    pub(crate) renew_s: u64,
+    /// Memory for the states of running matches on their way to who joins, all rooms together, MiB, 16..65536
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(16..=65_536))]
+    pub(crate) states_mib: u64,
 }
 
 /// Starts a relay in a process of its own (or takes one that runs), and plays many matches at ten turns per second through it. Linux only.
@@ -320,6 +326,9 @@ pub(crate) struct RelayLoad {
     /// Seconds to measure after all matches have begun, 1..3600
     #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub(crate) seconds: u64,
+    /// Give the relay the first core and everything else the second one; needs `taskset`
+    #[arg(long)]
+    pub(crate) pin: bool,
 }
 
 /// The same inputs, 60 per second, go over the same simulated links: as one message per input over TCP (smoltcp, Nagle's algorithm off),

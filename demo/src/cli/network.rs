@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver};
 
 use indicatif::ProgressBar;
 use testudo_lockstep::transport::sealed::JoinCode;
-use testudo_lockstep::{EndReason, Identity, Pace, PlayerId};
+use testudo_lockstep::{EndReason, Identity, Pace, PlayerId, SessionPhase};
 
 use crate::app::interrupt;
 use crate::app::online::agreement::Agreement;
@@ -217,21 +217,37 @@ fn obey(words: &str, seat: &mut OnlineSeat) -> String {
                 None => format!("there is no player {number}"),
             }
         }
+        (Some("ready"), None) => {
+            seat.set_ready(true);
+            "the match begins when all are here and ready".into()
+        }
+        (Some("wait"), None) => {
+            seat.set_ready(false);
+            "the match does not begin before you type: ready".into()
+        }
         (None, _) => String::new(),
-        _ => "type: who, or kick PLAYER".into(),
+        _ => "type: who, ready, wait, or kick PLAYER".into(),
     }
+}
+
+/// As the window draws the player's army.
+fn army_colour(player: PlayerId) -> &'static str {
+    const NAMES: [&str; 8] = ["sky blue", "orange", "pink", "yellow", "green", "blue", "vermilion", "white"];
+    NAMES[usize::from(player.0) % NAMES.len()]
 }
 
 /// Who is here and how well connected, one line for each player.
 fn who(seat: &OnlineSeat) -> String {
     let lines = (0..seat.terms().setup.players).map(PlayerId).map(|player| {
         let report = seat.session().player_report(player);
+        let is_ready = seat.session().phase() != SessionPhase::Lobby || seat.is_ready(player);
+        let ready = if is_ready { "" } else { ", asks to wait" };
         let state = match () {
-            () if player == seat.player() && !seat.is_watching() => "this is you".into(),
+            () if player == seat.player() && !seat.is_watching() => format!("this is you{ready}"),
             () if !seat.roll().is_here(player) => "away".into(),
-            () => format!("here, {} ms, delayed {} turns", report.network_ms, report.delayed_turns),
+            () => format!("here{ready}, {} ms, delayed {} turns", report.network_ms, report.delayed_turns),
         };
-        format!("{}: {state}", seat.roll().called(player))
+        format!("{}, {}: {state}", seat.roll().called(player), army_colour(player))
     });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -6,6 +6,7 @@ use testudo_lockstep::{Duration, Pace};
 use crate::app::online::agreement::Agreement;
 use crate::app::relay::limits::Limits;
 use crate::app::relay::load::{self, LoadOptions};
+use crate::app::relay::process::Cores;
 use crate::app::relay::server::{Relay, RelayNews, RelayOptions};
 use crate::app::{TURNS_MAX, Terms, interrupt};
 use crate::cli::args::{RelayArgs, RelayLoad};
@@ -19,6 +20,7 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         rooms_per_address_max: options.rooms_per_address_max as usize,
         watch_delay: Duration::from_secs(options.watch_delay_s),
         drain: Duration::from_secs(options.drain_s),
+        states_bytes_max: options.states_mib << 20,
         ..Limits::default()
     };
     let relay = Relay::bind(&RelayOptions {
@@ -28,6 +30,7 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         web: options.web.map(|at| (at, options.web_root.clone())),
         agones: options.agones,
         connections_per_address_max: options.connections_per_address_max,
+        renew_every: Duration::from_secs(options.renew_s),
         limits,
     })?;
     let counters = relay.run(tell)?;
@@ -38,6 +41,8 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         "players_lost": counters.players_lost,
         "watchers_seen": counters.watchers_seen,
         "packets_refused": counters.packets_refused,
+        "packets_in": counters.packets_in,
+        "packets_out": counters.packets_out,
         "bytes_in": counters.bytes_in,
         "bytes_out": counters.bytes_out,
     });
@@ -57,7 +62,8 @@ pub(crate) fn run_load(options: &RelayLoad) -> Result<bool, Failed> {
     let relay = options.relay.as_ref().map(|code| code.parse()).transpose();
     let relay = relay.map_err(|error: JoinCodeError| Failed::usage(error.to_string()))?;
     let (rooms, time) = (options.rooms as usize, Duration::from_secs(options.seconds));
-    let report = load::run(&LoadOptions { relay, rooms, agreement, time }, |line| eprintln!("{line}"));
+    let cores = if options.pin { Cores::OneEach } else { Cores::Any };
+    let report = load::run(&LoadOptions { relay, rooms, agreement, time, cores }, |line| eprintln!("{line}"));
     let report = report.map_err(|error| Failed { code: 1, sentence: error.to_string() })?;
     print_json(&report);
     Ok(true)

@@ -15,4 +15,5 @@ mod replay;
 mod returning;
 mod run;
 mod soak;
+mod strangers;
 mod window;

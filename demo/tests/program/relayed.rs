@@ -11,14 +11,14 @@ use crate::network::Process;
 use crate::run::{program, run};
 
 /// A relay that does not outlive its test.
-struct Relay {
+pub(crate) struct Relay {
     child: Child,
     stderr: BufReader<ChildStderr>,
-    code: String,
+    pub(crate) code: String,
 }
 
 impl Relay {
-    fn start(options: &str) -> Self {
+    pub(crate) fn start(options: &str) -> Self {
         let mut child = program(&format!("relay --json {options}"))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -162,16 +162,44 @@ fn get(page: &str) -> String {
     answer.split_once("\r\n\r\n").expect("a body").1.to_owned()
 }
 
-/// Without its host a match at a relay goes on.
+/// Without its host a match at a relay goes on, and is saved as before.
 #[test]
 fn a_match_at_a_relay_outlives_whoever_opened_it() {
     let relay = Relay::start("");
-    let (mut host, codes, _) = open(&relay, 3, "--units 6 --turns 80 --seed 5");
-    let guests: Vec<Process> = codes.iter().map(|code| join(code)).collect();
+    let (mut host, codes, _) = open(&relay, 3, "--units 6 --turns 110 --seed 5");
+    let replay = std::env::temp_dir().join(format!("testudo-outlived-{}.replay", std::process::id()));
+    let save = replay.with_extension("save");
+    let mut keeper = Process::with_replay(&format!("join {} --replay {}", codes[0], replay.display()));
+    let other = join(&codes[1]);
     host.wait_for("everybody is here");
     host.child.kill().expect("it runs");
-    let reports = assert_agreed(guests, 80);
+    keeper.wait_for("player 0 is lost");
+    // One of the time with the host, if there is one.
+    let _ = std::fs::remove_file(&save);
+    while !save.exists() {
+        assert!(keeper.child.try_wait().expect("it can be asked").is_none(), "no save before the end");
+        std::thread::yield_now();
+    }
+    let reports = assert_agreed([keeper, other], 110);
     assert_eq!(reports[0]["players_lost"], 1, "{}", reports[0]);
+    std::fs::remove_file(replay).expect("it was written");
+    assert!(!save.exists(), "after the end there is nothing to go on with");
+}
+
+/// Who plays does not notice; the old code leads nowhere from then on.
+#[test]
+fn a_relay_makes_a_new_certificate_before_the_old_one_expires() {
+    let mut relay = Relay::start("--renew-s 9 --drain-s 1");
+    let (mut host, codes, _) = open(&relay, 2, "--units 4 --turns 90 --seed 6");
+    let guest = join(&codes[0]);
+    host.wait_for("everybody is here");
+    let old = relay.code.clone();
+    relay.code = relay.line("relay at ");
+    assert_ne!(relay.code, old);
+    let refused = run(&format!("host --relay {old} --players 2 --bot --headless --no-replay"));
+    assert_eq!((refused.code, refused.stderr.lines().count()), (1, 1), "{refused:?}");
+    assert!(refused.stderr.contains("another server answered"), "{refused:?}");
+    assert_agreed([host, guest], 90);
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn whoever_is_removed_is_told_so_and_stays_away() {
     host.wait_for("everybody is here");
     writeln!(host.child.stdin.take().expect("piped"), "kick 9\nwho\nkick 1").expect("it reads");
     host.wait_for("there is no player 9");
-    host.wait_for("player 0: this is you");
+    host.wait_for("player 0, sky blue: this is you");
     host.wait_for("player 1 is removed");
     host.wait_for("player 1 is lost: a bot plays on");
     let [kicked, other] = guests;
@@ -190,6 +190,28 @@ fn before_the_start_somebody_else_may_come_instead_of_who_was_removed() {
     let ended = run(&format!("join {code} --bot --headless"));
     assert_eq!((ended.code, ended.stderr.contains("opens no place")), (1, true), "{ended:?}");
     let guest = Process::start(&format!("join {}", line.trim_end().trim_start_matches("join 1: ")));
+    let (code, hosted) = host.end();
+    assert_eq!((code, checksum(&guest.end().1)), (0, checksum(&hosted)), "{hosted}");
+}
+
+#[test]
+fn a_match_begins_when_everybody_is_ready() {
+    use std::io::Write as _;
+
+    let mut host = Process::start("host --players 2 --units 3 --turns 8");
+    let (_, code) = host.invitation();
+    let mut guest = Process::start(&format!("join {code} --name Ada"));
+    let mut asks = guest.child.stdin.take().expect("piped");
+    let mut stdin = host.child.stdin.take().expect("piped");
+    writeln!(stdin, "wait").expect("it reads");
+    host.wait_for("does not begin before you type: ready");
+    host.wait_for("player 1");
+    writeln!(stdin, "who").expect("it reads");
+    host.wait_for("player 0, sky blue: this is you, asks to wait");
+    writeln!(asks, "wait\nready").expect("it reads");
+    guest.wait_for("does not begin before");
+    writeln!(stdin, "ready").expect("it reads");
+    host.wait_for("everybody is here");
     let (code, hosted) = host.end();
     assert_eq!((code, checksum(&guest.end().1)), (0, checksum(&hosted)), "{hosted}");
 }

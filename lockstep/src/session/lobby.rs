@@ -28,6 +28,8 @@ const REPLIES_MAX: usize = 16;
 pub(crate) struct Lobby {
     /// When the session was created.
     pub(super) since: Instant,
+    /// The local player wants to begin.
+    pub(super) is_ready: bool,
     /// When turn 0 begins, if that is known.
     pub(super) start_at: Option<Instant>,
     /// Answers to hellos that wait to be sent.
@@ -52,11 +54,29 @@ pub(crate) enum Reply {
 
 impl Lobby {
     pub(super) fn new(now: Instant) -> Self {
-        Self { since: now, start_at: None, answers: VecDeque::new() }
+        Self { since: now, is_ready: true, start_at: None, answers: VecDeque::new() }
     }
 }
 
 impl<A: Action> Session<A> {
+    /// Before the start: whether the local player wants to begin. True at first. The match begins when all players are here and ready; from
+    /// then on this has no effect.
+    pub fn set_ready(&mut self, is_ready: bool) {
+        self.lobby.is_ready = is_ready;
+    }
+
+    /// Before the start: whether this player wants to begin, as far as this peer knows. In a star a guest knows only of itself and the host.
+    #[must_use]
+    pub fn is_ready(&self, player: PlayerId) -> bool {
+        let identity = Identity::Player(player);
+        let link = self.links.values().find(|link| link.is_connected() && link.identity == Some(identity));
+        if identity == self.setup.identity {
+            self.lobby.is_ready
+        } else {
+            link.is_some_and(|link| link.lobby.ready)
+        }
+    }
+
     pub(super) fn lobby_timeout(&mut self) {
         self.gather_roster();
         if self.setup.coordinates() && self.lobby.start_at.is_none() && self.everybody_is_ready() {
@@ -126,7 +146,8 @@ impl<A: Action> Session<A> {
 
     fn everybody_is_ready(&self) -> bool {
         let watching = |link: &&Link| link.is_connected() && link.identity == Some(Identity::Spectator);
-        self.links_are_complete()
+        self.lobby.is_ready
+            && self.links_are_complete()
             && self.has_roster()
             && self.links.values().filter(watching).count() as u64
                 >= u64::from(self.setup.config.spectators_min)
@@ -318,7 +339,8 @@ impl<A: Action> Session<A> {
     pub(super) fn lobby_packet(&self, link: &Link) -> LobbyPacket {
         let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
         LobbyPacket {
-            ready: self.links_are_complete() && self.has_roster(),
+            // Whether it has the roster, its mark says.
+            ready: self.lobby.is_ready && self.links_are_complete(),
             sent_us: self.now.as_micros() as u32,
             echo: link
                 .lobby

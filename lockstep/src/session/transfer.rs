@@ -68,6 +68,8 @@ pub(super) struct Transfers {
     pub(super) horizon: Horizon,
     /// The middle: the secret of each place, and since when its player is away.
     pub(super) seats: [Seat; PLAYERS_MAX as usize],
+    /// Bytes of states that this peer may hold; none: no limit besides the settings'.
+    allowed: Option<u64>,
 }
 
 /// A player's place.
@@ -111,6 +113,22 @@ impl Source {
 }
 
 impl<A: Action> Session<A> {
+    // ---- memory
+
+    /// Bytes of the states that this peer holds for others, as far as they were announced to it: a relay that asks for one while somebody joins. At most
+    /// twice [`crate::SessionConfig::state_bytes_max()`].
+    #[must_use]
+    pub fn state_bytes(&self) -> u64 {
+        let held = [self.transfers.blob.as_ref(), self.delayed.state()];
+        held.into_iter().flatten().map(|blob| u64::from(blob.manifest().total)).sum()
+    }
+
+    /// A process with many sessions: how many bytes of states this one may hold from now on. A state that is larger is not taken before that
+    /// changes; whoever joins waits so long. What is held already stays.
+    pub fn allow_state_bytes(&mut self, bytes: u64) {
+        self.transfers.allowed = Some(bytes);
+    }
+
     // ---- taking a state
 
     /// This peer's state is wanted, before this turn or a later one.
@@ -261,9 +279,11 @@ impl<A: Action> Session<A> {
     fn source_promised(&mut self, manifest: Manifest) {
         let Some(source) = &mut self.transfers.source else { return };
         let fits = manifest.total <= self.setup.config.state_bytes_max && manifest.turn >= source.not_before;
+        let kept = self.delayed.state().map_or(0, |blob| u64::from(blob.manifest().total));
+        let is_allowed = self.transfers.allowed.is_none_or(|most| kept + u64::from(manifest.total) <= most);
         if !fits {
             self.source_failed();
-        } else if self.transfers.blob.is_none() {
+        } else if is_allowed && self.transfers.blob.is_none() {
             source.progress = self.now;
             // The middle determines the source's name, not the source.
             let manifest = Manifest { source: source.player, ..manifest };

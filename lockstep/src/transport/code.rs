@@ -258,6 +258,15 @@ mod tests {
         }
     }
 
+    /// As of a later version of this program.
+    #[test]
+    fn another_form_of_code_is_named() {
+        let mut bytes = vec![VERSION + 1, 9, 9, 9];
+        bytes.extend_from_slice(&check(&bytes));
+        let text = encoding().encode(&bytes);
+        assert_eq!(text.parse::<JoinCode>(), Err(JoinCodeError::Version(VERSION + 1)));
+    }
+
     #[test]
     fn errors_say_what_to_do() {
         let code = JoinCode::new(&["[::1]:1".parse().unwrap()], [0; 32], [0; 16]).unwrap();

@@ -4,8 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use testudo_lockstep::transport::sealed::{
     ClientEvent, GREETING_BYTES_MAX, LostReason, SealedClient, SealedConfig, SealedEvent, SealedServer,
+    SealedThread,
 };
-use testudo_lockstep::{Duration, PACKET_BYTES_MAX};
+use testudo_lockstep::{Duration, PACKET_BYTES_MAX, PeerId};
 
 use crate::people::{client, meet, server};
 use crate::{next_event, next_of, until};
@@ -110,6 +111,77 @@ fn another_server_is_not_trusted() {
         server.stats().connections == 0
     });
     assert_eq!(server.poll(), None, "the secret has not been sent");
+}
+
+/// Before a certificate expires there is another one. Who is here stays; who comes needs the new hash.
+#[test]
+fn a_certificate_is_renewed_without_a_word_to_who_is_here() {
+    let config = SealedConfig::new();
+    let mut server = server(&config);
+    let old = server.certificate_hash();
+    let mut early = client(&server, b"early", &config);
+    let peer = meet(&mut server, &mut early, b"early");
+    server.renew_certificate().unwrap();
+    assert_ne!(server.certificate_hash(), old);
+    let mut late = client(&server, b"late", &config);
+    meet(&mut server, &mut late, b"late");
+    let mut behind = SealedClient::connect(&[server.local_address()], old, b"old code", &config).unwrap();
+    assert_eq!(next_of(&mut behind), ClientEvent::Lost(LostReason::OtherServer));
+    early.send(b"still here");
+    assert_eq!(next_event(&mut server), SealedEvent::Packet { peer, bytes: b"still here".to_vec() });
+    server.send(peer, b"so am I");
+    assert_eq!(next_of(&mut early), ClientEvent::Packet(b"so am I".to_vec()));
+}
+
+/// As a program does that plays for many people.
+#[test]
+fn clients_share_a_thread() {
+    let config = SealedConfig::new();
+    let mut server = server(&config);
+    let thread = SealedThread::start().unwrap();
+    let (way, hash) = (server.local_address(), server.certificate_hash());
+    let mut clients: Vec<SealedClient> = Vec::new();
+    for word in [b"a", b"b", b"c"] {
+        let mut client = SealedClient::connect_on(&thread, &[way], hash, word, &config).unwrap();
+        let peer = meet(&mut server, &mut client, word);
+        server.send(peer, word);
+        assert_eq!(next_of(&mut client), ClientEvent::Packet(word.to_vec()));
+        clients.push(client);
+    }
+    drop(thread);
+    clients[1].send(b"the thread goes on");
+    assert!(matches!(next_event(&mut server), SealedEvent::Packet { .. }));
+    drop(clients.swap_remove(0));
+    assert!(matches!(next_event(&mut server), SealedEvent::Closed { .. }));
+    drop(clients);
+}
+
+#[test]
+fn packets_of_a_batch_leave_together_when_it_is_dropped() {
+    let config = SealedConfig::new();
+    let mut server = server(&config);
+    let mut clients = [client(&server, b"a", &config), client(&server, b"b", &config)];
+    // Greetings come in any order.
+    let peers = [0, 1].map(|_| {
+        let SealedEvent::Greeting { peer, bytes, .. } = next_event(&mut server) else {
+            panic!("no greeting")
+        };
+        server.accept(peer, b"");
+        (bytes, peer)
+    });
+    let mut batch = server.batch();
+    for (word, peer) in &peers {
+        (0..100).for_each(|_| batch.send(*peer, word));
+    }
+    batch.send(PeerId(99), b"nobody");
+    drop(batch);
+    for (client, word) in clients.iter_mut().zip([b"a", b"b"]) {
+        assert!(matches!(next_of(client), ClientEvent::Accepted(_)));
+        for _ in 0..100 {
+            assert_eq!(next_of(client), ClientEvent::Packet(word.to_vec()));
+        }
+    }
+    assert_eq!((server.stats().packets_sent, server.stats().send_dropped), (200, 1));
 }
 
 #[test]

@@ -8,6 +8,10 @@ use crate::app::online::wire::MIDDLE;
 /// First bytes of the datagram.
 const MARK: [u8; 8] = *b"TESTROLL";
 
+/// What is said of a player.
+const HERE: u8 = 1;
+const READY: u8 = 2;
+
 /// Mark and number of the match.
 const HEAD: usize = 16;
 
@@ -25,6 +29,8 @@ pub(crate) struct Roll {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Entry {
     is_here: bool,
+    /// Before the start: wants to begin.
+    is_ready: bool,
     name: Name,
 }
 
@@ -36,6 +42,11 @@ impl Roll {
     /// Whether the player is connected to the middle.
     pub(crate) fn is_here(&self, player: PlayerId) -> bool {
         self.players.get(player.index()).is_some_and(|entry| entry.is_here)
+    }
+
+    /// Whether the player wants to begin.
+    pub(crate) fn is_ready(&self, player: PlayerId) -> bool {
+        self.players.get(player.index()).is_some_and(|entry| entry.is_ready)
     }
 
     /// The player's name; none if it is unknown or empty.
@@ -66,20 +77,21 @@ impl Roll {
         self.due = self.due.min(now + EVERY);
     }
 
-    /// The middle: notes who is here. A name stays when its player is away.
-    pub(crate) fn note(&mut self, player: PlayerId, is_here: bool, name: Option<&Name>) {
+    /// The middle: notes who is here and wants to begin. A name stays when its player is away.
+    pub(crate) fn note(&mut self, player: PlayerId, is_here: bool, is_ready: bool, name: Option<&Name>) {
         if let Some(entry) = self.players.get_mut(player.index()) {
-            entry.is_here = is_here;
+            (entry.is_here, entry.is_ready) = (is_here, is_here && is_ready);
             name.into_iter().for_each(|name| entry.name.clone_from(name));
         }
     }
 
-    /// Mark, match, number of players; for each player 1 or 0, the length of the name, the name.
+    /// Mark, match, number of players; for each player [`HERE`] and [`READY`], the length of the name, the name.
     pub(crate) fn to_bytes(&self, session_id: u64) -> Vec<u8> {
         let mut bytes = [&MARK[..], &session_id.to_le_bytes(), &[self.players.len() as u8]].concat();
         for entry in &self.players {
             let name = entry.name.as_str().as_bytes();
-            bytes.extend_from_slice(&[u8::from(entry.is_here), name.len() as u8]);
+            let flags = u8::from(entry.is_here) * HERE + u8::from(entry.is_ready) * READY;
+            bytes.extend_from_slice(&[flags, name.len() as u8]);
             bytes.extend_from_slice(name);
         }
         bytes
@@ -105,12 +117,13 @@ fn read(bytes: &[u8]) -> Option<Vec<Entry>> {
     let (&count, mut rest) = bytes.split_first()?;
     let mut players = Vec::new();
     for _ in 0..count.min(PLAYERS_MAX) {
-        let (&[is_here, length], after) = rest.split_first_chunk()?;
+        let (&[flags, length], after) = rest.split_first_chunk()?;
         let (name, after) = after.split_at_checked(length.into())?;
-        if is_here > 1 || name.len() > NAME_BYTES_MAX {
+        if ![0, HERE, HERE + READY].contains(&flags) || name.len() > NAME_BYTES_MAX {
             return None;
         }
-        players.push(Entry { is_here: is_here == 1, name: Name::read(name)? });
+        let (is_here, is_ready) = (flags & HERE != 0, flags & READY != 0);
+        players.push(Entry { is_here, is_ready, name: Name::read(name)? });
         rest = after;
     }
     (rest.is_empty() && players.len() == usize::from(count)).then_some(players)
@@ -122,9 +135,9 @@ mod tests {
 
     fn roll() -> Roll {
         let mut roll = Roll::new(3);
-        roll.note(PlayerId(0), true, Some(&Name::cleaned("Ada")));
-        roll.note(PlayerId(2), true, Some(&Name::cleaned("Bob")));
-        roll.note(PlayerId(2), false, None);
+        roll.note(PlayerId(0), true, true, Some(&Name::cleaned("Ada")));
+        roll.note(PlayerId(2), true, true, Some(&Name::cleaned("Bob")));
+        roll.note(PlayerId(2), false, true, None);
         roll
     }
 
@@ -139,6 +152,7 @@ mod tests {
         assert!(heard.hear(5, Some(MIDDLE), &bytes));
         let players = [0, 1, 2].map(PlayerId);
         assert_eq!(players.map(|player| heard.is_here(player)), [true, false, false]);
+        assert_eq!(players.map(|player| heard.is_ready(player)), [true, false, false]);
         assert_eq!(players.map(|player| heard.name(player)), [Some("Ada"), None, Some("Bob")]);
         assert_eq!(heard.called(PlayerId(2)), "player 2 (Bob)");
         assert_eq!(heard.called(PlayerId(1)), "player 1");
@@ -150,13 +164,13 @@ mod tests {
         for length in HEAD..bytes.len() {
             assert_eq!(read(&bytes[HEAD..length]), None, "{length}");
         }
-        for (at, value) in [(0, 2), (0, 4), (0, 255), (1, 2), (2, 200), (3, 7), (3, 0xff)] {
+        for (at, value) in [(0, 2), (0, 4), (0, 255), (1, 2), (1, 4), (2, 200), (3, 7), (3, 0xff)] {
             let mut changed = bytes[HEAD..].to_vec();
             changed[at] = value;
             assert_eq!(read(&changed), None, "byte {at} = {value}");
         }
         assert_eq!(read(&[&bytes[HEAD..], &[0]].concat()), None);
-        let most = vec![Entry { is_here: true, name: Name::cleaned(&"x".repeat(24)) }; 16];
+        let most = vec![Entry { is_here: true, is_ready: true, name: Name::cleaned(&"x".repeat(24)) }; 16];
         let most = Roll { players: most, due: Instant::ZERO };
         assert!(most.to_bytes(5).len() < testudo_lockstep::PACKET_BYTES_MAX);
     }

@@ -109,6 +109,8 @@ pub(crate) struct Seat {
     /// Players who were lost, and who came back.
     lost: u32,
     back: u32,
+    /// Players who are gone just now, bit n for player n.
+    away: u16,
     /// The whole save from which the match goes on, for guests who ask.
     resumed: Option<Vec<u8>>,
     /// Where saves are kept, and the last one.
@@ -152,8 +154,8 @@ impl Seat {
 
     /// Simulates the frames that are due, at most four.
     fn advance(&mut self) {
-        let Self { place, middle, pilot, news, checksums, .. } = self;
-        let saves = middle.is_none() || *place == Identity::Player(PlayerId(0));
+        let saves = self.asks_for_saves();
+        let Self { place, pilot, news, checksums, .. } = self;
         self.driver.advance_with(self.clock.now(), |turn, client, session| {
             news.push_back(News::Turn(turn.0));
             if checksums.len() == CHECKSUMS_MAX {
@@ -177,6 +179,14 @@ impl Seat {
                 self.news.push_back(News::Ran { turn: deed.turn, player: deed.player, order });
             }
         }
+    }
+
+    /// Whether this seat asks everybody to save: the middle of the star; at a relay, which has no copy, the first player who is there.
+    fn asks_for_saves(&self) -> bool {
+        let Identity::Player(own) = self.place else { return false };
+        let is_here = |player: &PlayerId| self.away & (1 << player.0) == 0;
+        let mut others = (0..own.0).map(PlayerId).filter(is_here);
+        self.middle.is_none() || (self.is_relayed && others.next().is_none())
     }
 
     /// Gives a person's order: it is on its way at once and runs a few turns later, everywhere. Says in which turn it was given.
@@ -236,6 +246,18 @@ impl Seat {
     /// Who is here.
     pub(crate) fn roll(&self) -> &Roll {
         &self.roll
+    }
+
+    /// Before the start: whether a player wants to begin.
+    pub(crate) fn is_ready(&self, player: PlayerId) -> bool {
+        let is_known = player == self.player() || self.is_host();
+        if is_known { self.session().is_ready(player) } else { self.roll.is_ready(player) }
+    }
+
+    /// Before the start: whether this player wants to begin, as all do at first.
+    pub(crate) fn set_ready(&mut self, is_ready: bool) {
+        self.driver.session_mut().set_ready(is_ready);
+        self.roll.hurry(self.clock.now());
     }
 
     /// Whether the connection to the middle of the star is broken and is made again.
@@ -463,7 +485,7 @@ impl Seat {
                 (None, Some(places)) => places.name(player),
                 (None, None) => None,
             };
-            self.roll.note(player, here.contains(&player), name);
+            self.roll.note(player, here.contains(&player), session.is_ready(player), name);
         }
         let bytes = self.roll.to_bytes(self.session_id);
         self.links.retain(|link| session.knows(*link));

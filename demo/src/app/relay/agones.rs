@@ -42,9 +42,16 @@ pub(crate) struct Load {
 #[derive(Clone, Copy, Debug)]
 struct SideCar(u16);
 
+/// News for the cluster.
+enum Note {
+    Load(Load),
+    /// Another code opens rooms now.
+    Code(String),
+}
+
 /// The thread that talks to the side car. Dropping it says that the relay is done.
 pub(crate) struct Agones {
-    notes: Option<Sender<Load>>,
+    notes: Option<Sender<Note>>,
     thread: Option<JoinHandle<()>>,
     /// Where the cluster lets others find this relay.
     pub(crate) address: SocketAddr,
@@ -80,18 +87,27 @@ impl Agones {
     /// # Errors
     /// No thread.
     pub(crate) fn ready(&mut self, code: String) -> io::Result<()> {
-        let (notes, loads) = channel();
+        let (sender, notes) = channel();
         let side_car = self.side_car;
         let thread =
-            thread::Builder::new().name("agones".into()).spawn(move || talk(side_car, &code, &loads))?;
-        (self.notes, self.thread) = (Some(notes), Some(thread));
+            thread::Builder::new().name("agones".into()).spawn(move || talk(side_car, code, &notes))?;
+        (self.notes, self.thread) = (Some(sender), Some(thread));
         Ok(())
     }
 
     /// Tells the cluster, soon.
     pub(crate) fn note(&self, load: Load) {
+        self.send(Note::Load(load));
+    }
+
+    /// Tells the cluster another code, soon.
+    pub(crate) fn note_code(&self, code: String) {
+        self.send(Note::Code(code));
+    }
+
+    fn send(&self, note: Note) {
         // If the thread is gone, nobody can be told.
-        let _ = self.notes.as_ref().map(|notes| notes.send(load));
+        let _ = self.notes.as_ref().map(|notes| notes.send(note));
     }
 }
 
@@ -106,14 +122,24 @@ impl Drop for Agones {
 }
 
 /// Tells everything that has changed, and lives until the relay ends. What the side car did not take is told again.
-fn talk(side_car: SideCar, code: &str, loads: &Receiver<Load>) {
-    let (mut load, mut told) = (Load::default(), None);
+fn talk(side_car: SideCar, mut code: String, notes: &Receiver<Note>) {
+    let (mut load, mut told, mut told_code) = (Load::default(), None, None);
     loop {
-        if told != Some(load) && tell(side_car, code, load, told).is_ok() {
+        if told_code.as_ref() != Some(&code) && tell_code(side_car, &code, told_code.is_none()).is_ok() {
+            told_code = Some(code.clone());
+        }
+        if told_code.is_some() && told != Some(load) && tell(side_car, load, told).is_ok() {
             told = Some(load);
         }
-        match loads.recv_timeout(HEALTH_EVERY) {
-            Ok(newest) => load = loads.try_iter().last().unwrap_or(newest),
+        match notes.recv_timeout(HEALTH_EVERY) {
+            Ok(newest) => {
+                for note in [newest].into_iter().chain(notes.try_iter()) {
+                    match note {
+                        Note::Load(newest) => load = newest,
+                        Note::Code(newest) => code = newest,
+                    }
+                }
+            }
             Err(RecvTimeoutError::Timeout) => {
                 // The next one follows soon; a cluster allows for a few that are missing.
                 let _ = side_car.post("/health", &json!({}));
@@ -127,18 +153,24 @@ fn talk(side_car: SideCar, code: &str, loads: &Receiver<Load>) {
     }
 }
 
-fn tell(side_car: SideCar, code: &str, load: Load, told: Option<Load>) -> io::Result<()> {
-    let label = |key: &str, value: &str| {
-        side_car.call("PUT", "/metadata/label", Some(&json!({ "key": key, "value": value })))
-    };
-    if told.is_none() {
-        label("version", env!("CARGO_PKG_VERSION"))?;
-        label("sim", &Setup::sim_version().to_string())?;
-        label("protocol", &PROTOCOL_VERSION.to_string())?;
-        side_car.call("PUT", "/metadata/annotation", Some(&json!({ "key": "code", "value": code })))?;
+/// Which version this is, at first, and the code.
+fn tell_code(side_car: SideCar, code: &str, is_first: bool) -> io::Result<()> {
+    if is_first {
+        label(side_car, "version", env!("CARGO_PKG_VERSION"))?;
+        label(side_car, "sim", &Setup::sim_version().to_string())?;
+        label(side_car, "protocol", &PROTOCOL_VERSION.to_string())?;
     }
+    let annotation = json!({ "key": "code", "value": code });
+    side_car.call("PUT", "/metadata/annotation", Some(&annotation)).map(drop)
+}
+
+fn label(side_car: SideCar, key: &str, value: &str) -> io::Result<()> {
+    side_car.call("PUT", "/metadata/label", Some(&json!({ "key": key, "value": value }))).map(drop)
+}
+
+fn tell(side_car: SideCar, load: Load, told: Option<Load>) -> io::Result<()> {
     if told.is_none_or(|told| told.is_full != load.is_full) {
-        label("full", if load.is_full { "true" } else { "false" })?;
+        label(side_car, "full", if load.is_full { "true" } else { "false" })?;
     }
     if told.is_none_or(|told| told.is_busy != load.is_busy) {
         side_car.post(if load.is_busy { "/allocate" } else { "/ready" }, &json!({}))?;

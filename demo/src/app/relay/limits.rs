@@ -15,6 +15,8 @@ pub(crate) struct Limits {
     pub(crate) watch_delay: Duration,
     /// Bytes of one match's state on its way to somebody who joins.
     pub(crate) state_bytes_max: u32,
+    /// Bytes of states in all rooms together.
+    pub(crate) states_bytes_max: u64,
     /// Time in which everybody must come to a new room.
     pub(crate) lobby: Duration,
     /// A room without any connection ends after this time.
@@ -33,6 +35,7 @@ impl Default for Limits {
             watchers_max: 16,
             watch_delay: Duration::ZERO,
             state_bytes_max: 16 << 20,
+            states_bytes_max: 256 << 20,
             lobby: Duration::from_secs(600),
             idle: Duration::from_secs(60),
             age_max: Duration::from_secs(12 * 3_600),

@@ -1,10 +1,12 @@
 //! Load for a relay: matches of bots that simulate nothing, over loopback, against a relay in a process of its own.
+//!
+//! What is measured must be the relay, not what loads it. So forwarding is timed in a few rooms only; another process plays all other rooms, and
+//! gives way to this one.
 
-use std::io::{self, BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::io;
 use std::thread;
 
-use testudo_lockstep::transport::sealed::{ClientEvent, JoinCode, SealedClient, SealedConfig};
+use testudo_lockstep::transport::sealed::{ClientEvent, JoinCode, SealedClient, SealedConfig, SealedThread};
 use testudo_lockstep::{
     Driver, Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session, Simulation, Topology,
 };
@@ -14,6 +16,7 @@ use crate::app::online::agreement::Agreement;
 use crate::app::online::greeting::{Answer, Greeting, Secret, Welcome};
 use crate::app::online::keys;
 use crate::app::online::name::Name;
+use crate::app::relay::process::{self, Cores, Process};
 use crate::game::{Command as Deed, Order, Selection};
 
 /// Connections that are being made at once: a relay lets only a few from one address wait.
@@ -22,8 +25,15 @@ const CALLS_MAX: usize = 6;
 /// With constant turns of 200 ms this gives ten turns per second.
 const SPEED_PERCENT: u8 = 200;
 
-/// Time between two looks at all bots.
-const ROUND: Duration = Duration::from_millis(1);
+/// Rooms in which forwarding is timed, if all others are played by another process.
+const TIMED: usize = 8;
+
+/// Time between two looks at the bots, if there are few, and if there are many.
+const ROUND: Duration = Duration::from_micros(200);
+const ROUND_OF_MANY: Duration = Duration::from_millis(1);
+
+/// Time after the start of the last room that is not measured.
+const SETTLE: Duration = Duration::from_secs(3);
 
 /// Turns whose times are kept.
 const TURNS_KEPT: usize = 64;
@@ -41,6 +51,7 @@ pub(crate) struct LoadOptions {
     pub(crate) agreement: Agreement,
     /// What is measured, after all rooms have begun.
     pub(crate) time: Duration,
+    pub(crate) cores: Cores,
 }
 
 /// What was measured.
@@ -56,12 +67,18 @@ pub(crate) struct LoadReport {
     pub(crate) rooms_per_core: f64,
     /// Memory that the relay has taken since it was empty, per room.
     pub(crate) kib_per_room: f64,
-    /// From the sending of the last entry of a turn to its arrival at the other players: the relay, both transports and the loopback, and up
-    /// to a millisecond until this program looks.
+    /// Processor time of all that loads it, in cores.
+    pub(crate) load_cores: f64,
+    /// From the sending of the last entry of a turn to its arrival at the other players: the relay, both transports and the loopback, and the time
+    /// until this program looks.
     pub(crate) forwarding_ms_p50: f64,
     pub(crate) forwarding_ms_p99: f64,
     pub(crate) forwarding_ms_max: f64,
     pub(crate) measured_turns: usize,
+    /// Time between two looks of this program, in 99 of 100 cases: how far it can be at fault.
+    pub(crate) look_ms_p99: f64,
+    /// What the process said that plays the other rooms.
+    pub(crate) crowd: serde_json::Value,
     /// What the relay said at its end.
     pub(crate) relay: serde_json::Value,
 }
@@ -89,6 +106,8 @@ struct Bot {
     driver: Option<Driver<Idle>>,
     /// Turns below this are complete here.
     complete: u32,
+    /// Nothing is to be done earlier, unless a packet comes.
+    due: Instant,
 }
 
 /// When the last entry of each turn was sent, and by whom, in a room.
@@ -116,60 +135,79 @@ impl Times {
 /// # Errors
 /// The relay or a connection failed.
 pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<LoadReport> {
-    let mut relay = match options.relay {
-        Some(_) => None,
-        None => Some(Process::start(options.rooms)?),
+    if options.cores == Cores::OneEach {
+        process::take_second_core()?;
+    }
+    let (mut relay, code) = match &options.relay {
+        Some(code) => (None, code.clone()),
+        None => {
+            let (relay, code) = Process::relay(options.rooms, options.cores)?;
+            (Some(relay), code)
+        }
     };
-    let code = relay.as_ref().map(|relay| relay.code.clone()).or(options.relay.clone());
-    let code = code.ok_or_else(|| io::Error::other("no relay"))?;
     let memory = |relay: &Option<Process>| relay.as_ref().map_or(Ok(0), Process::memory_kib);
-    let processor = |relay: &Option<Process>| relay.as_ref().map_or(Ok(0.0), Process::processor_seconds);
+    let processor = |process: &Option<Process>| process.as_ref().map_or(Ok(0.0), Process::processor_seconds);
     let empty = memory(&relay)?;
-    let mut load = Load::new(code, options.clone());
+    let others = if relay.is_some() { options.rooms.saturating_sub(TIMED) } else { 0 };
+    let players = options.agreement.players;
+    let mut crowd = None;
+    if others > 0 {
+        let seconds = (options.time + SETTLE).as_micros() / 1_000_000 + 10;
+        crowd = Some(Process::crowd(&code, others, players, seconds)?);
+    }
+    let mut load = Load::new(code, LoadOptions { rooms: options.rooms - others, ..options.clone() })?;
     while !load.is_running() {
         load.step()?;
         if load.clock.elapsed() > START_MAX {
             return Err(io::Error::other(format!("only {} players came", load.bots.len())));
         }
     }
-    progress(&format!("{} players after {} ms", load.bots.len(), load.clock.elapsed().as_millis()));
-    let wait = load.clock.now() + Duration::from_secs(3);
+    progress("all play");
+    let wait = load.clock.now() + SETTLE;
     while load.clock.now() < wait {
         load.step()?;
     }
+    let own = || process::processor_seconds("self");
     let (start, turns, spent) = (load.clock.now(), load.turns(), processor(&relay)?);
+    let loaded = own()? + processor(&crowd)?;
     load.delays.clear();
+    load.looks.clear();
     while load.clock.now().since(start) < options.time {
         load.step()?;
     }
     let seconds = load.clock.now().since(start).as_micros() as f64 / 1e6;
     let relay_cores = (processor(&relay)? - spent) / seconds;
+    let load_cores = (own()? + processor(&crowd)? - loaded) / seconds;
     let turns = (load.turns() - turns) as f64 / load.bots.len() as f64;
     let used = memory(&relay)?.saturating_sub(empty);
-    let mut delays: Vec<u64> = load.delays.iter().map(|delay| delay.as_micros()).collect();
-    delays.sort_unstable();
-    let part = |permille: usize| {
-        let at = (delays.len() * permille / 1_000).min(delays.len().saturating_sub(1));
-        delays.get(at).map_or(0.0, |micros| *micros as f64 / 1e3)
-    };
+    let crowd = crowd.as_mut().map_or(Ok(serde_json::Value::Null), Process::end)?;
     let said = relay.as_mut().map_or(Ok(serde_json::Value::Null), Process::stop)?;
+    load.delays.sort_unstable();
+    load.looks.sort_unstable();
     let report = LoadReport {
         rooms: options.rooms,
-        players: options.agreement.players,
+        players,
         seconds,
         turns_per_second: turns / seconds,
         relay_cores,
         rooms_per_core: options.rooms as f64 / relay_cores.max(1e-9),
         kib_per_room: used as f64 / options.rooms as f64,
-        forwarding_ms_p50: part(500),
-        forwarding_ms_p99: part(990),
-        forwarding_ms_max: part(1_000),
-        measured_turns: delays.len(),
+        load_cores,
+        forwarding_ms_p50: part(&load.delays, 500),
+        forwarding_ms_p99: part(&load.delays, 990),
+        forwarding_ms_max: part(&load.delays, 1_000),
+        measured_turns: load.delays.len(),
+        look_ms_p99: part(&load.looks, 990),
+        crowd,
         relay: said,
     };
-    // Each client would wait for the end of its thread.
-    core::mem::forget(load.bots);
     Ok(report)
+}
+
+/// So many parts in a thousand are not greater; in milliseconds.
+fn part(sorted: &[Duration], permille: usize) -> f64 {
+    let at = (sorted.len() * permille / 1_000).min(sorted.len().saturating_sub(1));
+    sorted.get(at).map_or(0.0, |time| time.as_micros() as f64 / 1e3)
 }
 
 /// All bots.
@@ -177,6 +215,8 @@ struct Load {
     code: JoinCode,
     options: LoadOptions,
     clock: Clock,
+    round: Duration,
+    thread: SealedThread,
     bots: Vec<Bot>,
     /// Bots that have no place yet.
     calls: Vec<Bot>,
@@ -185,24 +225,31 @@ struct Load {
     opened: usize,
     times: Vec<Times>,
     delays: Vec<Duration>,
+    looked: Instant,
+    /// Times between two looks.
+    looks: Vec<Duration>,
     packet: Vec<u8>,
 }
 
 impl Load {
-    fn new(code: JoinCode, options: LoadOptions) -> Self {
+    fn new(code: JoinCode, options: LoadOptions) -> io::Result<Self> {
         let times = vec![Times::default(); options.rooms];
-        Self {
+        Ok(Self {
             code,
-            options,
             clock: Clock::start(),
+            round: if options.rooms > TIMED { ROUND_OF_MANY } else { ROUND },
+            thread: SealedThread::start()?,
+            options,
             bots: Vec::new(),
             calls: Vec::new(),
             empty: Vec::new(),
             opened: 0,
             times,
             delays: Vec::new(),
+            looked: Instant::ZERO,
+            looks: Vec::new(),
             packet: Vec::new(),
-        }
+        })
     }
 
     /// Whether every match has begun.
@@ -223,12 +270,14 @@ impl Load {
 
     fn step(&mut self) -> io::Result<()> {
         let began = self.clock.now();
+        self.looks.push(began.since(self.looked));
+        self.looked = began;
         self.call()?;
         self.answer()?;
         for index in 0..self.bots.len() {
             self.play(index)?;
         }
-        let rest = ROUND - self.clock.now().since(began);
+        let rest = self.round - self.clock.now().since(began);
         thread::sleep(core::time::Duration::from_micros(rest.as_micros()));
         Ok(())
     }
@@ -246,13 +295,14 @@ impl Load {
             } else {
                 return Ok(());
             };
-            let client = SealedClient::connect(
+            let client = SealedClient::connect_on(
+                &self.thread,
                 self.code.addresses(),
                 self.code.certificate_hash(),
                 &greeting.to_bytes(),
                 &SealedConfig::new(),
             )?;
-            self.calls.push(Bot { client, secret, room, driver: None, complete: 0 });
+            self.calls.push(Bot { client, secret, room, driver: None, complete: 0, due: Instant::ZERO });
         }
         Ok(())
     }
@@ -285,11 +335,15 @@ impl Load {
     }
 
     fn play(&mut self, index: usize) -> io::Result<()> {
-        let Bot { client, room, driver: Some(driver), complete, .. } = &mut self.bots[index] else {
+        let Bot { client, room, driver: Some(driver), complete, due, .. } = &mut self.bots[index] else {
             return Ok(());
         };
         let now = self.clock.now();
-        while let Some(event) = client.poll() {
+        let first = client.poll();
+        if first.is_none() && now < *due {
+            return Ok(());
+        }
+        for event in first.into_iter().chain(core::iter::from_fn(|| client.poll())) {
             match event {
                 ClientEvent::Packet(packet) => driver.session_mut().handle_packet(now, MIDDLE, &packet),
                 other => return Err(io::Error::other(format!("a bot lost its connection: {other:?}"))),
@@ -319,6 +373,7 @@ impl Load {
             client.send(&self.packet);
         }
         while driver.session_mut().poll_event().is_some() {}
+        *due = driver.poll_timeout().unwrap_or(now);
         Ok(())
     }
 }
@@ -337,70 +392,4 @@ fn session(welcome: &Welcome, secret: Secret, now: Instant) -> io::Result<Sessio
         .seat_secret(secret)
         .player_key(PlayerKey::from_secret(key));
     Session::join(config, player, MIDDLE, now).map_err(|error| failed(&error))
-}
-
-/// The relay's process.
-struct Process {
-    child: Child,
-    code: JoinCode,
-}
-
-/// A relay that is not needed any more does not go on.
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Process {
-    fn start(rooms: usize) -> io::Result<Self> {
-        let (rooms, connections) = (rooms.to_string(), (rooms * 16).to_string());
-        let mut child = Command::new(std::env::current_exe()?)
-            .args(["relay", "--json", "--drain-s", "0", "--rooms-max", &rooms])
-            .args(["--rooms-per-address-max", &rooms, "--connections-per-address-max", &connections])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let mut lines = BufReader::new(child.stderr.take().ok_or_else(no_pipe)?).lines();
-        let code = loop {
-            let line = lines.next().ok_or_else(|| io::Error::other("the relay did not start"))??;
-            if let Some(code) = line.strip_prefix("relay at ") {
-                break code.parse().map_err(io::Error::other)?;
-            }
-        };
-        // The relay must not wait for a reader.
-        thread::spawn(move || lines.for_each(drop));
-        Ok(Self { child, code })
-    }
-
-    /// User and system time so far. Linux only.
-    fn processor_seconds(&self) -> io::Result<f64> {
-        /// Linux reports in hundredths of a second.
-        const TICKS: f64 = 100.0;
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |field: usize| fields.get(field).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
-        Ok((ticks(11) + ticks(12)) / TICKS)
-    }
-
-    fn memory_kib(&self) -> io::Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()).and_then(|text| text.parse().ok());
-        kib.ok_or_else(|| io::Error::other("the system does not tell the memory of a process"))
-    }
-
-    /// Ends it, and returns what it says.
-    fn stop(&mut self) -> io::Result<serde_json::Value> {
-        let id = self.child.id().to_string();
-        Command::new("kill").args(["-TERM", &id]).status()?;
-        let mut said = String::new();
-        self.child.stdout.take().ok_or_else(no_pipe)?.read_to_string(&mut said)?;
-        serde_json::from_str(&said).map_err(io::Error::other)
-    }
-}
-
-fn no_pipe() -> io::Error {
-    io::Error::other("no pipe to the relay")
 }

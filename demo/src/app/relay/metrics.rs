@@ -18,6 +18,7 @@ use testudo_lockstep::transport::sealed::SealedStats;
 
 use crate::app::relay::counters::Counters;
 use crate::app::relay::http::Http;
+use crate::app::relay::rooms::Rooms;
 
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -26,6 +27,7 @@ pub(crate) struct Metrics {
     http: Http,
     rooms: Gauge,
     connections: Gauge,
+    states: Gauge,
     totals: Vec<(Counter, Total)>,
     forwarding: Histogram,
 }
@@ -62,9 +64,11 @@ impl Metrics {
     /// A taken port, or no thread.
     pub(crate) fn serve(address: SocketAddr) -> io::Result<Self> {
         let mut registry = Registry::with_prefix("testudo_relay");
-        let (rooms, connections) = (Gauge::default(), Gauge::default());
+        let (rooms, connections, states) = (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("rooms", "Rooms now", rooms.clone());
         registry.register("connections", "Connections with a place now", connections.clone());
+        let help = "States of running matches on their way to who joins";
+        registry.register_with_unit("states", help, Unit::Bytes, states.clone());
         let mut totals = Vec::new();
         for (name, help, unit, total) in TOTALS {
             let counter: Counter<u64, AtomicU64> = Counter::default();
@@ -85,7 +89,7 @@ impl Metrics {
             async move { text(&registry) }
         };
         let http = Http::serve("metrics", address, Router::new().route("/metrics", get(page)))?;
-        Ok(Self { http, rooms, connections, totals, forwarding })
+        Ok(Self { http, rooms, connections, states, totals, forwarding })
     }
 
     /// Where it listens.
@@ -94,9 +98,12 @@ impl Metrics {
     }
 
     /// Puts new numbers on the page.
-    pub(crate) fn show(&self, rooms: usize, guests: usize, counters: &mut Counters, sealed: &SealedStats) {
-        self.rooms.set(i64::try_from(rooms).unwrap_or(i64::MAX));
-        self.connections.set(i64::try_from(guests).unwrap_or(i64::MAX));
+    pub(crate) fn show(&self, rooms: &mut Rooms, sealed: &SealedStats) {
+        let gauge = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        self.rooms.set(gauge(rooms.len() as u64));
+        self.connections.set(gauge(rooms.guests() as u64));
+        self.states.set(gauge(rooms.states()));
+        let counters = rooms.counters_mut();
         for (counter, total) in &self.totals {
             counter.inner().store(total(counters, sealed), Ordering::Relaxed);
         }

@@ -2,7 +2,8 @@
 //!
 //! From the bottom: `limits` and `counters`; a `room` is one match; `rooms` finds the room and the place of whoever comes. These read no
 //! clock, no socket and no randomness, so tests run them in virtual time. `server` puts them on a sealed port; over `http`, `metrics` shows the
-//! counters and `web` is the browser page; `agones` talks to a cluster, and `load` measures.
+//! counters and `web` is the browser page; `agones` talks to a cluster, and `load` measures, with the processes of
+//! `process`.
 
 pub(crate) mod agones;
 pub(crate) mod counters;
@@ -10,6 +11,7 @@ pub(crate) mod http;
 pub(crate) mod limits;
 pub(crate) mod load;
 pub(crate) mod metrics;
+pub(crate) mod process;
 pub(crate) mod room;
 pub(crate) mod rooms;
 pub(crate) mod server;

@@ -60,6 +60,8 @@ struct Noted {
     entries: u64,
     refused: u64,
     drops: u64,
+    /// Bytes of states that the session holds.
+    states: u64,
 }
 
 impl Room {
@@ -153,6 +155,22 @@ impl Room {
         true
     }
 
+    /// Bytes of states that the room held when they were last counted.
+    pub(super) fn states(&self) -> u64 {
+        self.noted.states
+    }
+
+    /// Brings the total of all rooms up to date.
+    pub(super) fn count_states(&mut self, total: &mut u64) {
+        let states = self.session.state_bytes();
+        *total = *total - core::mem::replace(&mut self.noted.states, states) + states;
+    }
+
+    /// The room may hold so many bytes more.
+    pub(super) fn allow_states(&mut self, more: u64) {
+        self.session.allow_state_bytes(self.noted.states + more);
+    }
+
     /// Does what is due, and hands every packet that is to be sent to `send`, with its connection.
     pub(super) fn run(
         &mut self,
@@ -194,7 +212,8 @@ impl Room {
         }
         for player in (0..self.agreement.players).map(PlayerId) {
             let is_here = self.places.connection(PeerId(player.0.into())).is_some();
-            self.roll.note(player, is_here, self.places.name(player));
+            let is_ready = self.session.is_ready(player);
+            self.roll.note(player, is_here, is_ready, self.places.name(player));
         }
         let bytes = self.roll.to_bytes(self.session_id);
         for connection in self.places.connections() {

@@ -63,12 +63,16 @@ pub(crate) struct Rooms {
     /// When each room has something to do.
     due: BTreeSet<(Instant, RoomId)>,
     due_of: BTreeMap<RoomId, Instant>,
+    /// No new rooms just now, because the certificate is about to be renewed.
+    is_renewing: bool,
     /// Since when no new rooms are opened.
     stopping: Option<Instant>,
     /// The matches that still ran then have had their time.
     is_drained: bool,
     closing: VecDeque<PeerId>,
     counters: Counters,
+    /// Bytes of states that all rooms hold.
+    states: u64,
     packet: Vec<u8>,
 }
 
@@ -85,10 +89,12 @@ impl Rooms {
             guests: BTreeMap::new(),
             due: BTreeSet::new(),
             due_of: BTreeMap::new(),
+            is_renewing: false,
             stopping: None,
             is_drained: false,
             closing: VecDeque::new(),
             counters: Counters::default(),
+            states: 0,
             packet: Vec::new(),
         }
     }
@@ -124,7 +130,7 @@ impl Rooms {
         now: Instant,
         draw: &mut impl FnMut() -> [u8; 16],
     ) -> Reply {
-        if self.stopping.is_some() {
+        if self.stopping.is_some() || self.is_renewing {
             return Reply::only(Answer::GoingAway);
         }
         let from_here = self.rooms.values().filter(|room| room.opener == address).count();
@@ -192,7 +198,10 @@ impl Rooms {
         }
         let Guest { room: id, link, place, .. } = *guest;
         let Some(room) = self.rooms.get_mut(&id) else { return };
-        if room.hear(link, place, packet, now) {
+        room.allow_states(self.limits.states_bytes_max.saturating_sub(self.states));
+        let is_genuine = room.hear(link, place, packet, now);
+        room.count_states(&mut self.states);
+        if is_genuine {
             self.touch(id, now);
         } else {
             self.counters.packets_refused += 1;
@@ -220,6 +229,7 @@ impl Rooms {
                 continue;
             };
             room.run(now, &mut self.packet, &mut self.counters, &mut send);
+            room.count_states(&mut self.states);
             if room.is_done(&self.limits, now) {
                 self.remove(id);
                 continue;
@@ -249,6 +259,11 @@ impl Rooms {
         }
     }
 
+    /// Whether new rooms are refused because who comes back to them would find another certificate.
+    pub(crate) fn set_renewing(&mut self, is_renewing: bool) {
+        self.is_renewing = is_renewing;
+    }
+
     /// Matches that still run after their time end.
     fn drain(&mut self, now: Instant) {
         if self.drained_at().is_some_and(|at| now >= at) {
@@ -272,6 +287,7 @@ impl Rooms {
 
     fn remove(&mut self, id: RoomId) {
         let Some(room) = self.rooms.remove(&id) else { return };
+        self.states -= room.states();
         if let Some(at) = self.due_of.remove(&id) {
             self.due.remove(&(at, id));
         }
@@ -295,6 +311,11 @@ impl Rooms {
             self.due.remove(&(before, id));
         }
         self.due.insert((at, id));
+    }
+
+    /// Bytes of states that all rooms hold.
+    pub(crate) fn states(&self) -> u64 {
+        self.states
     }
 
     /// Number of rooms now.

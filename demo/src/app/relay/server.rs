@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use testudo_lockstep::transport::sealed::{JoinCode, SealedConfig, SealedEvent, SealedServer};
-use testudo_lockstep::{Duration, PeerId};
+use testudo_lockstep::{Duration, Instant, PeerId};
 
 use crate::app::clock::Clock;
 use crate::app::error::MatchError;
@@ -51,6 +51,8 @@ pub(crate) struct RelayOptions {
     pub(crate) agones: bool,
     /// Connections at once from one address.
     pub(crate) connections_per_address_max: u32,
+    /// Time after which it makes another certificate: at most 12 days, less the time for running matches.
+    pub(crate) renew_every: Duration,
     pub(crate) limits: Limits,
 }
 
@@ -81,6 +83,11 @@ pub(crate) struct Relay {
     agones: Option<Agones>,
     /// What the cluster was told last.
     told: Load,
+    secret: Secret,
+    renew_every: Duration,
+    /// From then on there are no new rooms until the certificate is renewed, which happens when the last room is over, or after `drain`.
+    renew_at: Instant,
+    drain: Duration,
 }
 
 impl Relay {
@@ -112,7 +119,23 @@ impl Relay {
         }
         let rooms = Rooms::new(secret, options.limits);
         let (clock, told) = (Clock::start(), Load::default());
-        Ok(Self { sealed, rooms, addresses, code, clock, metrics, web, agones, told })
+        let (renew_every, drain) = (options.renew_every, options.limits.drain);
+        let renew_at = clock.now() + renew_every;
+        Ok(Self {
+            sealed,
+            rooms,
+            addresses,
+            code,
+            clock,
+            metrics,
+            web,
+            agones,
+            told,
+            secret,
+            renew_every,
+            renew_at,
+            drain,
+        })
     }
 
     /// Serves until it is told to stop and the last room is over.
@@ -137,6 +160,9 @@ impl Relay {
                 self.rooms.stop(began);
                 tell(RelayNews::Stopping { rooms: self.rooms.len() });
             }
+            if began >= self.renew_at && !is_stopping {
+                self.renew(began, &mut tell)?;
+            }
             if is_stopping && self.rooms.len() == 0 {
                 return Ok(self.rooms.counters().clone());
             }
@@ -147,6 +173,25 @@ impl Relay {
             }
             self.wait(began);
         }
+    }
+
+    /// Makes another certificate before the present one expires. Rooms that are open then go on, but nobody can come back to them; so this waits
+    /// for them, and opens no new ones meanwhile.
+    fn renew(&mut self, now: Instant, tell: &mut impl FnMut(RelayNews)) -> Result<(), MatchError> {
+        self.rooms.set_renewing(true);
+        if self.rooms.len() > 0 && now < self.renew_at + self.drain {
+            return Ok(());
+        }
+        self.sealed.renew_certificate().map_err(MatchError::Socket)?;
+        let failed = |why| MatchError::Socket(std::io::Error::other(why));
+        self.code = code(&self.addresses, &self.sealed, self.secret).map_err(failed)?;
+        tell(RelayNews::At(self.code.clone()));
+        if let Some(agones) = &self.agones {
+            agones.note_code(self.code.clone());
+        }
+        self.rooms.set_renewing(false);
+        self.renew_at = now + self.renew_every;
+        Ok(())
     }
 
     /// Handles what has arrived.
@@ -207,10 +252,11 @@ impl Relay {
 
     /// Sends what is due.
     fn send(&mut self) {
-        let sealed = &mut self.sealed;
-        self.rooms.step(self.clock.now(), |peer, packet| sealed.send(peer, packet));
+        let mut batch = self.sealed.batch();
+        self.rooms.step(self.clock.now(), |peer, packet| batch.send(peer, packet));
+        drop(batch);
         while let Some(connection) = self.rooms.poll_close() {
-            sealed.close(connection);
+            self.sealed.close(connection);
         }
     }
 
@@ -229,11 +275,11 @@ impl Relay {
             self.rooms.counters_mut().take_times().for_each(drop);
             return;
         };
-        metrics.show(self.rooms.len(), self.rooms.guests(), self.rooms.counters_mut(), &self.sealed.stats());
+        metrics.show(&mut self.rooms, &self.sealed.stats());
     }
 
     /// Waits for the next packet or the next thing to do, and at least for the rest of the round.
-    fn wait(&self, began: testudo_lockstep::Instant) {
+    fn wait(&self, began: Instant) {
         let now = self.clock.now();
         let due = self.rooms.next_due().map_or(PAUSE, |at| at.since(now).min(PAUSE));
         self.sealed.wait(due);

@@ -169,6 +169,35 @@ fn limits_are_kept_and_told() {
     );
 }
 
+/// Eight rooms, and memory for one state: whoever comes late waits for the others, and everybody comes in.
+#[test]
+fn states_of_all_rooms_have_one_limit() {
+    use std::cell::Cell;
+
+    let most = Cell::new(0);
+    let mut size = u64::MAX;
+    for is_limited in [false, true] {
+        let mut world = World::new(Limits { states_bytes_max: size, ..Limits::default() }, 14);
+        let games: Vec<Match> = (0..8).map(|room| gather(&mut world, room, 2, 4_000)).collect();
+        let plays = |world: &World, client: usize| world.copy(client).frames > 100;
+        assert!(world.until(60, |world| games.iter().all(|game| plays(world, game.players[0]))));
+        most.set(0);
+        let late: Vec<usize> = games.iter().map(|game| world.come(game.watch)).collect();
+        let is_in = world.until(60, |world| {
+            most.set(most.get().max(world.rooms.states()));
+            late.iter().all(|client| plays(world, *client))
+        });
+        assert!(is_in, "limited: {is_limited}");
+        if is_limited {
+            assert!((1..=size).contains(&most.get()), "{} of {size} bytes", most.get());
+        } else {
+            // Of one state and a half.
+            size = most.get() * 3 / 16;
+            assert!(size > 0);
+        }
+    }
+}
+
 #[test]
 fn rooms_in_which_nobody_is_end() {
     let limits = Limits::default();

@@ -10,7 +10,7 @@ use testudo_lockstep::PlayerId;
 use crate::app::online::codes::Codes;
 use crate::app::{Seat, TURNS_MAX};
 use crate::view::paint::palette::{
-    BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded,
+    BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded,
 };
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -46,6 +46,8 @@ const BUTTONS: [[&str; 2]; 16] = [
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
     Leave,
+    /// The person wants to begin, or asks the others to wait.
+    Ready(bool),
     /// The host removes a player.
     Remove(PlayerId),
 }
@@ -64,7 +66,7 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<
     match seat.codes() {
         Some(codes) => invitation(pen, ui, card, codes),
         None => {
-            let text = "You have a place. The battle begins when all players are here.";
+            let text = "You have a place. The battle begins when all players are here and ready.";
             pen.text(text, x, card.y + 84.0, SIZE, TEXT);
         }
     }
@@ -73,6 +75,12 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<
         let seconds = seat.patience().as_millis() / 1_000;
         let text = format!("gives up in {}:{:02}", seconds / 60, seconds % 60);
         pen.text(&text, x + 140.0, card.y + card.h - 30.0, SMALL, TEXT_DIM);
+    }
+    let button = Rect::new(card.x + card.w - 188.0, card.y + card.h - 50.0, 160.0, 32.0);
+    let is_ready = seat.is_ready(seat.player());
+    let word = if is_ready { "Wait for me" } else { "I am ready" };
+    if !seat.is_watching() && ui.button(pen, "ready", button, word, !is_ready) {
+        return Some(Wish::Ready(!is_ready));
     }
     if leave(pen, ui, card) { Some(Wish::Leave) } else { removed.map(Wish::Remove) }
 }
@@ -149,10 +157,14 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> 
             None => format!("Player {}{}", player.0 + 1, if is_host { ", the host" } else { "" }),
         };
         pen.strong(&name, x, y, SIZE, army(player.0));
-        let (text, color) = match () {
-            () if player == seat.player() => ("you are here", GOOD),
-            () if here.contains(&player) || seat.roll().is_here(player) => ("here", GOOD),
-            () => ("not here yet", TEXT_DIM),
+        let is_own = player == seat.player() && !seat.is_watching();
+        let is_here = is_own || here.contains(&player) || seat.roll().is_here(player);
+        let (text, color) = match (is_here, seat.is_ready(player)) {
+            (true, true) if is_own => ("you are ready", GOOD),
+            (true, false) if is_own => ("the others wait for you", WARN),
+            (true, true) => ("ready", GOOD),
+            (true, false) => ("here, asks to wait", WARN),
+            (false, _) => ("not here yet", TEXT_DIM),
         };
         let end = pen.text(text, x + 140.0, y, SIZE, color);
         let code = sealed.and_then(|codes| codes.players.iter().find(|(place, _)| *place == player.0));

@@ -2,9 +2,10 @@
 
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 
 /// Time for what has just been queued to leave and to be read, before a connection is closed: the closing overtakes what a peer has not read yet.
@@ -51,5 +52,53 @@ impl Drop for Background {
             // A panic of the thread has been printed; the connections are gone with it.
             let _ = thread.join();
         }
+    }
+}
+
+/// A thread for many [`SealedClient`](super::SealedClient)s, for programs that play for many people. Clones are the same thread; it ends with the last
+/// clone and the last client, in a moment.
+#[derive(Clone, Debug)]
+pub struct SealedThread {
+    handle: Handle,
+    background: Arc<Background>,
+}
+
+impl SealedThread {
+    /// # Errors
+    /// The system gives no thread.
+    pub fn start() -> io::Result<Self> {
+        let runtime = runtime()?;
+        let handle = runtime.handle().clone();
+        let background = Background::run(runtime, |stop| async {
+            let _ = stop.await;
+        })?;
+        Ok(Self { handle, background: Arc::new(background) })
+    }
+
+    /// Runs `work` on this thread. It has to end soon after its [`Stop`] resolves.
+    pub(crate) fn spawn<F>(&self, work: impl FnOnce(Stop) -> F) -> Owner
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (stop, stopped) = oneshot::channel();
+        self.handle.spawn(work(stopped));
+        Owner::Guest { _stop: stop, _thread: Arc::clone(&self.background) }
+    }
+}
+
+/// Who keeps a task going. Dropping it asks the task to stop.
+#[derive(Debug)]
+pub(crate) enum Owner {
+    Alone { _thread: Background },
+    Guest { _stop: oneshot::Sender<()>, _thread: Arc<Background> },
+}
+
+impl Owner {
+    /// Runs `work` on a thread of its own.
+    pub(crate) fn alone<F>(work: impl FnOnce(Stop) -> F + Send + 'static) -> io::Result<Self>
+    where
+        F: Future<Output = ()>,
+    {
+        Ok(Self::Alone { _thread: Background::run(runtime()?, work)? })
     }
 }

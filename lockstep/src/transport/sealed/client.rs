@@ -11,8 +11,9 @@ use wtransport::endpoint::endpoint_side::Client;
 use wtransport::error::{ConnectingError, ConnectionError};
 use wtransport::{ClientConfig, Connection, Endpoint, VarInt};
 
-use super::background::{self, Background, FAREWELL, FLUSH, Stop};
+use super::background::{FAREWELL, FLUSH, Owner, SealedThread, Stop};
 use super::config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig, std_time};
+use super::datagram::Datagrams;
 use super::inbox::{Inbox, Item};
 use super::quic;
 use super::stream::{ACCEPTED, read_all, write_all};
@@ -97,14 +98,14 @@ impl std::error::Error for LostReason {}
 pub struct SealedClient {
     shared: Arc<Shared>,
     send_dropped: u64,
-    _background: Background,
+    _owner: Owner,
 }
 
 #[derive(Debug)]
 struct Shared {
     inbox: Inbox<ClientEvent>,
     /// Set when the server has accepted.
-    connection: OnceLock<Connection>,
+    datagrams: OnceLock<Datagrams>,
 }
 
 /// The one peer of a client.
@@ -123,19 +124,45 @@ impl SealedClient {
         greeting: &[u8],
         config: &SealedConfig,
     ) -> io::Result<Self> {
+        Self::begin(None, addresses, certificate_hash, greeting, config)
+    }
+
+    /// As [`SealedClient::connect`], on a thread that other clients use as well. Dropping the client does not wait then.
+    ///
+    /// # Errors
+    /// As those of [`SealedClient::connect`].
+    pub fn connect_on(
+        thread: &SealedThread,
+        addresses: &[SocketAddr],
+        certificate_hash: [u8; 32],
+        greeting: &[u8],
+        config: &SealedConfig,
+    ) -> io::Result<Self> {
+        Self::begin(Some(thread), addresses, certificate_hash, greeting, config)
+    }
+
+    fn begin(
+        thread: Option<&SealedThread>,
+        addresses: &[SocketAddr],
+        certificate_hash: [u8; 32],
+        greeting: &[u8],
+        config: &SealedConfig,
+    ) -> io::Result<Self> {
         if addresses.is_empty() || greeting.len() > GREETING_BYTES_MAX {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "no address, or a greeting that is too long",
             ));
         }
-        let shared = Arc::new(Shared { inbox: Inbox::new(), connection: OnceLock::new() });
+        let shared = Arc::new(Shared { inbox: Inbox::new(), datagrams: OnceLock::new() });
         let (task, greeting, config) = (Arc::clone(&shared), greeting.to_vec(), config.clone());
         let addresses = addresses[..addresses.len().min(ADDRESSES_MAX)].to_vec();
-        let background = Background::run(background::runtime()?, move |stop| {
-            run(addresses, certificate_hash, greeting, config, task, stop)
-        })?;
-        Ok(Self { shared, send_dropped: 0, _background: background })
+        let work = move |stop| run(addresses, certificate_hash, greeting, config, task, stop);
+        let owner = match thread {
+            Some(thread) => thread.spawn(work),
+            None => Owner::alone(work)?,
+        };
+        Ok(Self { shared, send_dropped: 0, _owner: owner })
     }
 
     /// The next event, if there is one.
@@ -153,8 +180,10 @@ impl SealedClient {
 
     /// Sends a packet, in one datagram and at once. It may be lost on the way, as with UDP. What cannot be sent is counted.
     pub fn send(&mut self, packet: &[u8]) {
-        let connection = self.shared.connection.get();
-        if connection.is_none_or(|connection| connection.send_datagram(packet).is_err()) {
+        let sends = |datagrams: &Datagrams| {
+            packet.len() <= PACKET_BYTES_MAX && datagrams.send(datagrams.wrap(packet))
+        };
+        if !self.shared.datagrams.get().is_some_and(sends) {
             self.send_dropped += 1;
         }
     }
@@ -306,19 +335,23 @@ async fn converse(
     };
     match verdict.split_first() {
         Some((&ACCEPTED, answer)) => {
-            let _ = shared.connection.set(connection.clone());
+            let datagrams = Datagrams::of(connection);
+            // Without a connection there are no packets either.
+            let _ = datagrams.send(datagrams.plug());
+            let _ = shared.datagrams.set(datagrams);
             shared.inbox.push(ClientEvent::Accepted(answer.to_vec()));
         }
         Some((_, answer)) => return ClientEvent::Refused(answer.to_vec()),
         None => return ClientEvent::Lost(LostReason::Broken),
     }
-    loop {
-        match connection.receive_datagram().await {
-            Ok(datagram) if datagram.len() <= PACKET_BYTES_MAX => shared.inbox.push_packet(SERVER, &datagram),
-            Ok(_) => {}
-            Err(_) => return ClientEvent::Lost(why_lost(connection).await),
+    let take = |packet: &[u8]| {
+        if packet.len() <= PACKET_BYTES_MAX {
+            shared.inbox.push_packet(SERVER, packet);
         }
-    }
+    };
+    let datagrams = Datagrams::of(connection);
+    while datagrams.receive(take).await {}
+    ClientEvent::Lost(why_lost(connection).await)
 }
 
 async fn greet(connection: &Connection, greeting: &[u8]) -> Option<Vec<u8>> {

@@ -33,6 +33,8 @@ struct Queue<T> {
     packets: u32,
     packets_of: IndexMap<PeerId, u32>,
     dropped: u64,
+    /// The application waits: otherwise it need not be woken, which would cost more than a packet.
+    is_awaited: bool,
 }
 
 #[derive(Debug)]
@@ -43,8 +45,14 @@ pub(crate) enum Item<T> {
 
 impl<T> Inbox<T> {
     pub(crate) fn new() -> Self {
-        let queue =
-            Queue { items: VecDeque::new(), others: 0, packets: 0, packets_of: IndexMap::new(), dropped: 0 };
+        let queue = Queue {
+            items: VecDeque::new(),
+            others: 0,
+            packets: 0,
+            packets_of: IndexMap::new(),
+            dropped: 0,
+            is_awaited: false,
+        };
         Self { queue: Mutex::new(queue), filled: Condvar::new() }
     }
 
@@ -57,8 +65,7 @@ impl<T> Inbox<T> {
         let mut queue = self.queue();
         queue.others += 1;
         queue.items.push_back(Item::Other(item));
-        drop(queue);
-        self.filled.notify_one();
+        self.wake(queue);
     }
 
     /// False, and nothing is pushed, if the application has not looked for a long time.
@@ -81,8 +88,14 @@ impl<T> Inbox<T> {
         queue.packets_of.insert(peer, waiting + 1);
         queue.packets += 1;
         queue.items.push_back(Item::Packet(peer, bytes.to_vec()));
-        drop(queue);
-        self.filled.notify_one();
+        self.wake(queue);
+    }
+
+    fn wake(&self, mut queue: MutexGuard<'_, Queue<T>>) {
+        if core::mem::take(&mut queue.is_awaited) {
+            drop(queue);
+            self.filled.notify_one();
+        }
     }
 
     pub(crate) fn pop(&self) -> Option<Item<T>> {
@@ -105,9 +118,11 @@ impl<T> Inbox<T> {
 
     /// Waits until something is there, or the time is up.
     pub(crate) fn wait(&self, time: Duration) {
-        let queue = self.queue();
-        let waited = self.filled.wait_timeout_while(queue, std_time(time), |queue| queue.items.is_empty());
-        drop(waited);
+        let waited = self.filled.wait_timeout_while(self.queue(), std_time(time), |queue| {
+            queue.is_awaited = queue.items.is_empty();
+            queue.is_awaited
+        });
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_awaited = false;
     }
 
     /// Packets dropped so far.

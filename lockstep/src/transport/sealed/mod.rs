@@ -55,13 +55,16 @@ mod background;
 mod client;
 mod config;
 mod crowd;
+mod datagram;
 mod inbox;
+mod outbox;
 mod quic;
 mod server;
 mod stream;
 
+pub use background::SealedThread;
 pub use client::{ClientEvent, LostReason, SealedClient};
 pub use config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig};
-pub use server::{SealedEvent, SealedServer, SealedStats};
+pub use server::{SealedBatch, SealedEvent, SealedServer, SealedStats};
 
 pub use super::code::{JoinCode, JoinCodeError};

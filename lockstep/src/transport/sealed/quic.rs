@@ -2,9 +2,12 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Instant;
 
+use socket2::{Domain, Protocol, Socket, Type};
 use wtransport::config::QuicTransportConfig;
 use wtransport::quinn::congestion::{Controller, ControllerFactory};
 use wtransport::quinn::{
@@ -34,6 +37,23 @@ const STREAM_BYTES_MAX: u32 = 32_768;
 
 /// Streams that a peer may have open at once: the session and the greeting in both directions, and those of HTTP/3 in one.
 const STREAMS_MAX: u32 = 8;
+
+/// Bytes of a server's socket in each direction, as far as the system grants them: a system's usual 200 kB are full after some 200 small packets, which
+/// a relay's guests may send in the same millisecond.
+const SOCKET_BYTES: usize = 4 << 20;
+
+/// A server's socket. The address `[::]` takes both versions of IP.
+pub(crate) fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() && address.ip().is_unspecified() {
+        socket.set_only_v6(false)?;
+    }
+    // A system that grants less is no reason not to play.
+    let _ = socket.set_recv_buffer_size(SOCKET_BYTES);
+    let _ = socket.set_send_buffer_size(SOCKET_BYTES);
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
 
 pub(crate) fn transport(config: &SealedConfig) -> Arc<QuicTransportConfig> {
     let mut acks = AckFrequencyConfig::default();

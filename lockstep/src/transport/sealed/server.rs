@@ -9,7 +9,6 @@ use std::time::SystemTime;
 use indexmap::IndexMap;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use wtransport::config::Ipv6DualStackConfig;
 use wtransport::endpoint::IncomingSession;
 use wtransport::endpoint::endpoint_side::Server;
 use wtransport::{Connection, Endpoint, Identity, SendStream, ServerConfig, VarInt};
@@ -17,7 +16,9 @@ use wtransport::{Connection, Endpoint, Identity, SendStream, ServerConfig, VarIn
 use super::background::{self, Background, FAREWELL, FLUSH};
 use super::config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig, std_time};
 use super::crowd::{Admission, Crowd, Ticket};
+use super::datagram::Datagrams;
 use super::inbox::{Inbox, Item};
+use super::outbox::{Outbox, Outgoing};
 use super::quic;
 use super::stream::{ACCEPTED, REFUSED, read_all, write_all};
 use crate::packet::PACKET_BYTES_MAX;
@@ -99,18 +100,31 @@ pub struct SealedStats {
 pub struct SealedServer {
     peers: IndexMap<PeerId, Peer>,
     shared: Arc<Shared>,
+    endpoint: Door,
+    config: SealedConfig,
     address: SocketAddr,
     certificate_hash: [u8; 32],
     packets_sent: u64,
     send_dropped: u64,
+    /// A lot that is being made.
+    lot: Vec<Outgoing>,
     // Last, so that connections still have their thread when they are dropped.
     _background: Background,
 }
 
-/// A connection that has greeted. Dropping it closes the connection.
+/// The endpoint, which the library does not show.
+struct Door(Arc<Endpoint<Server>>);
+
+impl core::fmt::Debug for Door {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Door").finish_non_exhaustive()
+    }
+}
+
+/// A connection that has greeted. Dropping it closes the connection, because its task waits for a second verdict.
 #[derive(Debug)]
 struct Peer {
-    connection: Connection,
+    datagrams: Datagrams,
     verdict: mpsc::Sender<Verdict>,
     is_accepted: bool,
 }
@@ -125,6 +139,7 @@ enum Verdict {
 #[derive(Debug)]
 struct Shared {
     inbox: Inbox<Other>,
+    outbox: Outbox,
     crowd: Arc<Crowd>,
     greeting_timeout: core::time::Duration,
     next_peer: Mutex<u32>,
@@ -144,7 +159,7 @@ enum Other {
         peer: PeerId,
         address: SocketAddr,
         bytes: Vec<u8>,
-        connection: Connection,
+        datagrams: Datagrams,
         verdict: mpsc::Sender<Verdict>,
     },
     Closed(PeerId),
@@ -153,7 +168,7 @@ enum Other {
 impl SealedServer {
     /// Binds to a local address and makes a certificate. Port 0 takes a free one; the address `[::]` takes connections of both versions of IP.
     ///
-    /// The certificate is valid for 12 days from now. Nobody can connect afterwards; connections that exist go on.
+    /// The certificate is valid for 12 days from now. Nobody can connect afterwards, unless it is renewed; connections that exist go on.
     ///
     /// # Errors
     /// An error of the operating system, such as a taken port.
@@ -163,18 +178,17 @@ impl SealedServer {
 
     /// With a certificate that is valid from this time on.
     fn bind_since(address: SocketAddr, config: &SealedConfig, start: SystemTime) -> io::Result<Self> {
-        let identity = identity(start)?;
-        let hash =
-            identity.certificate_chain().as_slice().first().map(|certificate| *certificate.hash().as_ref());
-        let certificate_hash = hash.ok_or_else(|| io::Error::other("no certificate"))?;
+        let (identity, certificate_hash) = identity(start)?;
         let runtime = background::runtime()?;
         let endpoint = {
             let _inside = runtime.enter();
-            Endpoint::server(server_config(address, identity, config))?
+            let server = ServerConfig::builder().with_bind_socket(quic::socket(address)?);
+            Arc::new(Endpoint::server(set_up(server.with_identity(identity).build(), config))?)
         };
         let address = endpoint.local_addr()?;
         let shared = Arc::new(Shared {
             inbox: Inbox::new(),
+            outbox: Outbox::default(),
             crowd: Arc::new(Crowd::new(config)),
             greeting_timeout: std_time(config.greeting_timeout),
             next_peer: Mutex::new(0),
@@ -186,24 +200,29 @@ impl SealedServer {
             packets_received: AtomicU64::new(0),
             too_long: AtomicU64::new(0),
         });
-        let tasks = Arc::clone(&shared);
+        let (tasks, door) = (Arc::clone(&shared), Arc::clone(&endpoint));
         let background = Background::run(runtime, |stop| async move {
             tokio::select! {
-                () = admit_all(&endpoint, &tasks) => {}
+                () = admit_all(&door, &tasks) => {}
+                () = tasks.outbox.run() => {}
                 _ = stop => {}
             }
+            tasks.outbox.send(&mut Vec::new());
             // Nobody accepts any more: after `close`, `accept` would panic.
             sleep(FLUSH).await;
-            endpoint.close(VarInt::from_u32(0), b"");
-            let _ = timeout(FAREWELL, endpoint.wait_idle()).await;
+            door.close(VarInt::from_u32(0), b"");
+            let _ = timeout(FAREWELL, door.wait_idle()).await;
         })?;
         Ok(Self {
             peers: IndexMap::new(),
             shared,
+            endpoint: Door(endpoint),
+            config: config.clone(),
             address,
             certificate_hash,
             packets_sent: 0,
             send_dropped: 0,
+            lot: Vec::new(),
             _background: background,
         })
     }
@@ -220,12 +239,26 @@ impl SealedServer {
         self.certificate_hash
     }
 
+    /// Makes another certificate, with a new hash. Connections that exist go on; new ones find the new certificate, so older join codes lead
+    /// nowhere from now on.
+    ///
+    /// # Errors
+    /// The library cannot make one; the present one stays.
+    pub fn renew_certificate(&mut self) -> io::Result<()> {
+        let (identity, certificate_hash) = identity(SystemTime::now() - VALID_BEFORE)?;
+        // The socket stays; the address is not used.
+        let server = ServerConfig::builder().with_bind_default(0).with_identity(identity).build();
+        self.endpoint.0.reload_config(set_up(server, &self.config), false)?;
+        self.certificate_hash = certificate_hash;
+        Ok(())
+    }
+
     /// The next event, if there is one.
     pub fn poll(&mut self) -> Option<SealedEvent> {
         loop {
             match self.shared.inbox.pop()? {
-                Item::Other(Other::Greeting { peer, address, bytes, connection, verdict }) => {
-                    self.peers.insert(peer, Peer { connection, verdict, is_accepted: false });
+                Item::Other(Other::Greeting { peer, address, bytes, datagrams, verdict }) => {
+                    self.peers.insert(peer, Peer { datagrams, verdict, is_accepted: false });
                     return Some(SealedEvent::Greeting { peer, address, bytes });
                 }
                 // What comes from connections that the application has closed is of no use to it.
@@ -252,6 +285,7 @@ impl SealedServer {
             && !peer.is_accepted
         {
             peer.is_accepted = true;
+            self.shared.outbox.push(&mut vec![(peer.datagrams.clone(), peer.datagrams.plug())]);
             // The channel has room for the one verdict; if it is closed, so is the connection, and that is reported.
             let _ = peer.verdict.try_send(Verdict::Accept(cut(answer)));
         }
@@ -268,12 +302,12 @@ impl SealedServer {
 
     /// Sends a packet to an accepted peer, in one datagram and at once. It may be lost on the way, as with UDP. What cannot be sent is counted.
     pub fn send(&mut self, peer: PeerId, packet: &[u8]) {
-        let peer = self.peers.get(&peer).filter(|peer| peer.is_accepted);
-        if peer.is_some_and(|peer| peer.connection.send_datagram(packet).is_ok()) {
-            self.packets_sent += 1;
-        } else {
-            self.send_dropped += 1;
-        }
+        self.batch().send(peer, packet);
+    }
+
+    /// For many packets that are to be sent at once: this is cheaper than one by one. They leave when the batch is dropped.
+    pub fn batch(&mut self) -> SealedBatch<'_> {
+        SealedBatch { server: self }
     }
 
     /// Closes a connection. What was sent just before still leaves. Nothing more is reported about the peer.
@@ -298,30 +332,51 @@ impl SealedServer {
             packets_received: read(&shared.packets_received),
             receive_dropped: shared.inbox.dropped() + read(&shared.too_long),
             packets_sent: self.packets_sent,
-            send_dropped: self.send_dropped,
+            send_dropped: self.send_dropped + shared.outbox.dropped(),
         }
     }
 }
 
-/// A fresh key on the curve P-256 and a certificate signed with it. Its names mean nothing: clients compare the hash.
-fn identity(start: SystemTime) -> io::Result<Identity> {
-    Identity::self_signed_builder()
+/// Packets that leave together. See [`SealedServer::batch`].
+#[derive(Debug)]
+pub struct SealedBatch<'a> {
+    server: &'a mut SealedServer,
+}
+
+impl SealedBatch<'_> {
+    /// As [`SealedServer::send`].
+    pub fn send(&mut self, peer: PeerId, packet: &[u8]) {
+        let server = &mut *self.server;
+        match server.peers.get(&peer) {
+            Some(peer) if peer.is_accepted && packet.len() <= PACKET_BYTES_MAX => {
+                server.packets_sent += 1;
+                server.lot.push((peer.datagrams.clone(), peer.datagrams.wrap(packet)));
+            }
+            _ => server.send_dropped += 1,
+        }
+    }
+}
+
+impl Drop for SealedBatch<'_> {
+    fn drop(&mut self) {
+        self.server.shared.outbox.push(&mut self.server.lot);
+    }
+}
+
+/// A fresh key on the curve P-256 and a certificate signed with it, with its hash. Its names mean nothing: clients compare the hash.
+fn identity(start: SystemTime) -> io::Result<(Identity, [u8; 32])> {
+    let identity = Identity::self_signed_builder()
         .subject_alt_names(["localhost"])
         .not_before(start.into())
         .validity_days(VALID_DAYS)
         .build()
-        .map_err(io::Error::other)
+        .map_err(io::Error::other)?;
+    let hash =
+        identity.certificate_chain().as_slice().first().map(|certificate| *certificate.hash().as_ref());
+    hash.map(|hash| (identity, hash)).ok_or_else(|| io::Error::other("no certificate"))
 }
 
-fn server_config(address: SocketAddr, identity: Identity, config: &SealedConfig) -> ServerConfig {
-    let builder = ServerConfig::builder();
-    let builder = match address {
-        SocketAddr::V6(address) if address.ip().is_unspecified() => {
-            builder.with_bind_address_v6(address, Ipv6DualStackConfig::Allow)
-        }
-        address => builder.with_bind_address(address),
-    };
-    let mut server = builder.with_identity(identity).build();
+fn set_up(mut server: ServerConfig, config: &SealedConfig) -> ServerConfig {
     quic::set_up_server(server.quic_endpoint_config_mut());
     server
         .quic_config_mut()
@@ -369,7 +424,8 @@ async fn serve(incoming: IncomingSession, shared: Arc<Shared>, mut ticket: Ticke
     let (verdict, mut verdicts) = mpsc::channel(1);
     let address = connection.remote_address();
     let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-    let greeting = Other::Greeting { peer, address, bytes, connection: connection.clone(), verdict };
+    let datagrams = Datagrams::of(&connection);
+    let greeting = Other::Greeting { peer, address, bytes, datagrams: datagrams.clone(), verdict };
     if !shared.inbox.offer(greeting) {
         count(&shared.failed);
         return;
@@ -384,7 +440,7 @@ async fn serve(incoming: IncomingSession, shared: Arc<Shared>, mut ticket: Ticke
         Some(Verdict::Accept(answer)) => {
             ticket.prove();
             tokio::select! {
-                () = converse(&connection, &mut stream, &answer, peer, &shared) => {}
+                () = converse(&datagrams, &mut stream, &answer, peer, &shared) => {}
                 // The application sends no second verdict: it has closed the connection.
                 _ = verdicts.recv() => sleep(FLUSH).await,
             }
@@ -421,7 +477,7 @@ async fn greeting(incoming: IncomingSession) -> Option<(Connection, Vec<u8>, Sen
 
 /// Answers the greeting and receives packets until the connection ends.
 async fn converse(
-    connection: &Connection,
+    datagrams: &Datagrams,
     stream: &mut SendStream,
     answer: &[u8],
     peer: PeerId,
@@ -430,14 +486,15 @@ async fn converse(
     if say(stream, ACCEPTED, answer).await.is_none() {
         return;
     }
-    while let Ok(datagram) = connection.receive_datagram().await {
+    let take = |packet: &[u8]| {
         count(&shared.packets_received);
-        if datagram.len() > PACKET_BYTES_MAX {
+        if packet.len() > PACKET_BYTES_MAX {
             count(&shared.too_long);
         } else {
-            shared.inbox.push_packet(peer, &datagram);
+            shared.inbox.push_packet(peer, packet);
         }
-    }
+    };
+    while datagrams.receive(take).await {}
 }
 
 async fn say(stream: &mut SendStream, verdict: u8, answer: &[u8]) -> Option<()> {

@@ -51,7 +51,7 @@ impl Seat {
         let options = SeatOptions { replay: ReplayFile::None, pilot: former.pilot, ..options.clone() };
         let mut seat = Self::begin(start, &options)?;
         (seat.save_path, seat.saved) = (former.save_path.clone(), former.saved);
-        (seat.lost, seat.back) = (former.lost, former.back);
+        (seat.lost, seat.back, seat.away) = (former.lost, former.back, former.away);
         Ok(seat)
     }
 
@@ -107,6 +107,7 @@ impl Seat {
             refused: None,
             lost: 0,
             back: 0,
+            away: 0,
             resumed: None,
             save_path,
             saved: None,

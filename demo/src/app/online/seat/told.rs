@@ -32,6 +32,7 @@ impl Seat {
                 Event::CaughtUp { turn } => self.news.push_back(News::CaughtUp { turn: turn.0 }),
                 Event::PlayerReturned { player, .. } => {
                     self.back += 1;
+                    self.away &= !(1 << player.0);
                     self.offers.iter_mut().for_each(|offers| offers.set_connected(player, true));
                     self.news.push_back(News::Back(player));
                 }
@@ -49,6 +50,7 @@ impl Seat {
                 Event::Paused { player, paused, .. } => self.news.push_back(News::Paused { player, paused }),
                 Event::PlayerGone { player, reason, .. } => {
                     self.lost += 1;
+                    self.away |= 1 << player.0;
                     self.offers.iter_mut().for_each(|offers| offers.set_connected(player, false));
                     let is_taken_over = self.driver.session().config().is_played_on(reason);
                     self.news.push_back(News::Gone { player, reason, is_taken_over });

@@ -262,9 +262,16 @@ impl NetworkDesk {
                 }
             }
         }
-        if let (Some(lobby::Wish::Remove(player)), Some(seat)) = (wish, self.game.seat_mut()) {
-            seat.kick(player);
-            self.log.note("removed", player.0);
+        match (wish, self.game.seat_mut()) {
+            (Some(lobby::Wish::Remove(player)), Some(seat)) => {
+                seat.kick(player);
+                self.log.note("removed", player.0);
+            }
+            (Some(lobby::Wish::Ready(is_ready)), Some(seat)) => {
+                seat.set_ready(is_ready);
+                self.log.note("ready", is_ready);
+            }
+            _ => {}
         }
         if leaves || wish == Some(lobby::Wish::Leave) {
             self.leave();
