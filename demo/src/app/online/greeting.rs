@@ -58,6 +58,8 @@ pub(crate) enum Answer {
     Malformed,
     /// Kind 9: the host has removed this player.
     Removed,
+    /// Kind 10: too many have come to this match in a short time.
+    Later,
 }
 
 /// A place in a match.
@@ -137,6 +139,7 @@ impl Answer {
             Self::Over => vec![7],
             Self::Malformed => vec![8],
             Self::Removed => vec![9],
+            Self::Later => vec![10],
         }
     }
 
@@ -218,6 +221,7 @@ impl Reader<'_> {
             [7] => Answer::Over,
             [8] => Answer::Malformed,
             [9] => Answer::Removed,
+            [10] => Answer::Later,
             _ => return None,
         })
     }
@@ -291,6 +295,7 @@ mod tests {
             Answer::Over,
             Answer::Malformed,
             Answer::Removed,
+            Answer::Later,
         ]
     }
 
@@ -328,6 +333,7 @@ mod tests {
             "07".into(),
             "08".into(),
             "09".into(),
+            "0a".into(),
         ];
         let written: Vec<String> = answers().iter().map(|answer| hex(&answer.to_bytes())).collect();
         assert_eq!(written, expected);

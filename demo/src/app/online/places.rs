@@ -49,6 +49,8 @@ pub(crate) enum NoPlace {
     Full,
     /// The player was removed.
     Removed,
+    /// Too many have come in a short time.
+    Later,
 }
 
 impl Places {

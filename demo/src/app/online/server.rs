@@ -87,6 +87,7 @@ impl Server {
             NoPlace::WrongSecret => Answer::WrongSecret,
             NoPlace::Full => Answer::Full,
             NoPlace::Removed => Answer::Removed,
+            NoPlace::Later => Answer::Later,
         })?;
         if let Some(former) = seated.former {
             self.sealed.close(former);

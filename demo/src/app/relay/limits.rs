@@ -50,7 +50,14 @@ const RATE: u64 = 1_000;
 /// Packets that it may send at once.
 const BURST: u64 = 1_000;
 
-/// The limit of one connection's packets. It starts full.
+/// A connection that has sent so many packets too many is closed: unsealing them costs more than anything else.
+pub(crate) const EXCESS_MAX: u32 = 10_000;
+
+/// Those who come to a running match, of one room: somebody has to send each of them a state.
+const ARRIVAL_GAP: Duration = Duration::from_secs(2);
+const ARRIVALS: u64 = 40;
+
+/// A limit of how often something happens. It starts full.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bucket {
     /// When it is full again.
@@ -58,11 +65,20 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Takes one packet out; false if it is empty.
-    pub(crate) fn take(&mut self, now: Instant) -> bool {
-        const GAP: Duration = Duration::from_micros(1_000_000 / RATE);
-        let full_at = self.full_at.max(now) + GAP;
-        if full_at.since(now) > GAP.times(BURST) {
+    /// Takes one packet of a connection out; false if it is empty.
+    pub(crate) fn take_packet(&mut self, now: Instant) -> bool {
+        self.take(now, Duration::from_micros(1_000_000 / RATE), BURST)
+    }
+
+    /// Takes one arrival at a room out; false if it is empty.
+    pub(crate) fn take_arrival(&mut self, now: Instant) -> bool {
+        self.take(now, ARRIVAL_GAP, ARRIVALS)
+    }
+
+    /// So many at once, and one after each gap.
+    fn take(&mut self, now: Instant, gap: Duration, burst: u64) -> bool {
+        let full_at = self.full_at.max(now) + gap;
+        if full_at.since(now) > gap.times(burst) {
             return false;
         }
         self.full_at = full_at;
@@ -80,7 +96,7 @@ mod tests {
         let mut taken = 0;
         for packet in 0..100_000_u64 {
             // 20,000 packets per second for 5 s.
-            taken += u64::from(bucket.take(Instant::from_micros(packet * 50)));
+            taken += u64::from(bucket.take_packet(Instant::from_micros(packet * 50)));
         }
         assert!((BURST + 5 * RATE - 2..=BURST + 5 * RATE).contains(&taken), "{taken}");
     }

@@ -13,7 +13,7 @@ use crate::app::online::name::Name;
 use crate::app::online::places::{NoPlace, Places, Seated, is_forged};
 use crate::app::online::roll::Roll;
 use crate::app::relay::counters::Counters;
-use crate::app::relay::limits::Limits;
+use crate::app::relay::limits::{Bucket, Limits};
 use crate::game::Order;
 
 /// All that a relay has to know of the orders that it forwards.
@@ -51,6 +51,8 @@ pub(crate) struct Room {
     over_since: Option<Instant>,
     /// Arrival of the first entry that has not been forwarded yet.
     fresh_since: Option<Instant>,
+    /// Limits those who come to the running match.
+    arrivals: Bucket,
     /// What the session's counters were when they were last looked at.
     noted: Noted,
 }
@@ -101,6 +103,7 @@ impl Room {
             empty_since: Some(now),
             over_since: None,
             fresh_since: None,
+            arrivals: Bucket::default(),
             noted: Noted::default(),
         })
     }
@@ -108,7 +111,7 @@ impl Room {
     /// Seats whoever has a secret of this room.
     ///
     /// # Errors
-    /// Nobody else may watch, or the secret is of another room.
+    /// Nobody else may watch, the secret is of another room, or too many have come just now.
     pub(super) fn come(
         &mut self,
         connection: PeerId,
@@ -117,6 +120,9 @@ impl Room {
         counters: &mut Counters,
         now: Instant,
     ) -> Result<(Seated, Welcome), NoPlace> {
+        if self.has_begun() && !self.arrivals.take_arrival(now) {
+            return Err(NoPlace::Later);
+        }
         let seated = self.places.come(connection, secret, name)?;
         self.roll.hurry(now);
         self.empty_since = None;

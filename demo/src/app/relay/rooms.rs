@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 
+use sha2::{Digest, Sha256};
 use testudo_lockstep::{Identity, Instant, PROTOCOL_VERSION, PeerId};
 
 use crate::app::online::agreement::Agreement;
@@ -10,11 +11,18 @@ use crate::app::online::greeting::{Answer, Greeting, GreetingError, Opened, Secr
 use crate::app::online::name::Name;
 use crate::app::online::places::NoPlace;
 use crate::app::relay::counters::Counters;
-use crate::app::relay::limits::{Bucket, Limits};
+use crate::app::relay::limits::{Bucket, EXCESS_MAX, Limits};
 use crate::app::relay::room::{Room, Secrets};
 
 /// Secrets of matches that are over, so that who comes too late is told so.
 const PAST_SECRETS_MAX: usize = 4_096;
+
+/// SHA-256 of a secret. How long a search takes may tell something about what is found; about a hash this is of no use.
+type Shadow = [u8; 32];
+
+fn shadow(secret: &Secret) -> Shadow {
+    Sha256::digest(secret).into()
+}
 
 /// The number of a room. Never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -46,6 +54,8 @@ struct Guest {
     link: PeerId,
     place: Identity,
     bucket: Bucket,
+    /// Packets that were too many.
+    excess: u32,
 }
 
 /// All rooms.
@@ -57,8 +67,8 @@ pub(crate) struct Rooms {
     rooms: BTreeMap<RoomId, Room>,
     next_id: u64,
     /// What opens places, and in which room.
-    secrets: BTreeMap<u128, RoomId>,
-    past: VecDeque<u128>,
+    secrets: BTreeMap<Shadow, RoomId>,
+    past: VecDeque<Shadow>,
     guests: BTreeMap<PeerId, Guest>,
     /// When each room has something to do.
     due: BTreeSet<(Instant, RoomId)>,
@@ -144,7 +154,7 @@ impl Rooms {
         let id = RoomId(self.next_id);
         self.next_id += 1;
         for secret in secrets.players.iter().chain([&secrets.watch]) {
-            self.secrets.insert(u128::from_le_bytes(*secret), id);
+            self.secrets.insert(shadow(secret), id);
         }
         self.rooms.insert(id, room);
         self.counters.rooms += 1;
@@ -160,9 +170,8 @@ impl Rooms {
     }
 
     fn come(&mut self, connection: PeerId, secret: &Secret, name: Name, now: Instant) -> Reply {
-        let secret_number = u128::from_le_bytes(*secret);
-        let Some(&id) = self.secrets.get(&secret_number) else {
-            let is_past = self.past.contains(&secret_number);
+        let Some(&id) = self.secrets.get(&shadow(secret)) else {
+            let is_past = self.past.contains(&shadow(secret));
             return Reply::only(if is_past { Answer::Over } else { Answer::WrongSecret });
         };
         let room = self.rooms.get_mut(&id).filter(|room| !room.is_over());
@@ -172,8 +181,13 @@ impl Rooms {
                 if let Some(former) = seated.former {
                     self.guests.remove(&former);
                 }
-                let guest =
-                    Guest { room: id, link: seated.link, place: seated.place, bucket: Bucket::default() };
+                let guest = Guest {
+                    room: id,
+                    link: seated.link,
+                    place: seated.place,
+                    bucket: Bucket::default(),
+                    excess: 0,
+                };
                 self.guests.insert(connection, guest);
                 self.touch(id, now);
                 Reply { answer: Answer::Come(welcome), former: seated.former }
@@ -181,6 +195,7 @@ impl Rooms {
             Err(NoPlace::Full) => Reply::only(Answer::Full),
             Err(NoPlace::WrongSecret) => Reply::only(Answer::WrongSecret),
             Err(NoPlace::Removed) => Reply::only(Answer::Removed),
+            Err(NoPlace::Later) => Reply::only(Answer::Later),
         }
     }
 
@@ -192,8 +207,13 @@ impl Rooms {
             self.counters.packets_refused += 1;
             return;
         };
-        if !guest.bucket.take(now) {
+        if !guest.bucket.take_packet(now) {
             self.counters.packets_refused += 1;
+            guest.excess += 1;
+            if guest.excess == EXCESS_MAX {
+                self.closed(connection, now);
+                self.closing.push_back(connection);
+            }
             return;
         }
         let Guest { room: id, link, place, .. } = *guest;
@@ -296,7 +316,7 @@ impl Rooms {
             self.closing.push_back(connection);
         }
         for secret in room.secrets().players.iter().chain([&room.secrets().watch]) {
-            let secret = u128::from_le_bytes(*secret);
+            let secret = shadow(secret);
             self.secrets.remove(&secret);
             if self.past.len() == PAST_SECRETS_MAX {
                 self.past.pop_front();

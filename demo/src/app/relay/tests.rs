@@ -169,6 +169,43 @@ fn limits_are_kept_and_told() {
     );
 }
 
+/// Each arrival costs a player the sending of its state, so a code that many have is no way to keep a player busy.
+#[test]
+fn who_comes_again_and_again_is_told_to_come_later() {
+    let mut world = World::new(Limits::default(), 15);
+    let game = gather(&mut world, 1, 2, 4_000);
+    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 100));
+    let mut come_and_go = |world: &mut World| {
+        let (connection, reply) = world.greet_from(7, &come(game.watch));
+        world.rooms.closed(connection, world.now);
+        reply.answer
+    };
+    let answers: Vec<Answer> = (0..100).map(|_| come_and_go(&mut world)).collect();
+    let (first, later) = answers.split_at(40);
+    assert!(first.iter().all(|answer| matches!(answer, Answer::Come(_))));
+    assert!(later.iter().all(|answer| *answer == Answer::Later));
+    let _ = world.until(3, |_| false);
+    assert!(matches!(come_and_go(&mut world), Answer::Come(_)), "one each two seconds");
+}
+
+/// What is too much is not looked at, and who does not stop is disconnected.
+#[test]
+fn a_connection_that_floods_is_closed() {
+    let mut world = World::new(Limits::default(), 16);
+    let game = gather(&mut world, 1, 3, 200);
+    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 20));
+    let connection = world.clients[game.players[2]].connection;
+    for _ in 0..20_000 {
+        world.inject(connection, b"\x0f");
+    }
+    world.step();
+    assert!(world.clients[game.players[2]].is_closed);
+    assert!(!world.clients[game.players[1]].is_closed);
+    let rest = Match { players: game.players[..2].to_vec(), ..game };
+    assert!(world.until(120, |world| world.rooms.len() == 0), "the others play on");
+    assert_agreed(&world, &rest, "without the one who floods");
+}
+
 /// Eight rooms, and memory for one state: whoever comes late waits for the others, and everybody comes in.
 #[test]
 fn states_of_all_rooms_have_one_limit() {

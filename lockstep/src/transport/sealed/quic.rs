@@ -71,7 +71,7 @@ pub(crate) fn transport(config: &SealedConfig) -> Arc<QuicTransportConfig> {
         .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX))
         .max_concurrent_uni_streams(VarInt::from_u32(STREAMS_MAX))
         .stream_receive_window(VarInt::from_u32(STREAM_BYTES_MAX))
-        .receive_window(VarInt::from_u32(4 * STREAM_BYTES_MAX))
+        .receive_window(VarInt::from_u32(STREAM_BYTES_MAX))
         .send_window(u64::from(STREAM_BYTES_MAX))
         .enable_segmentation_offload(false)
         .ack_frequency_config(Some(acks));
