@@ -175,7 +175,7 @@ fn who_comes_again_and_again_is_told_to_come_later() {
     let mut world = World::new(Limits::default(), 15);
     let game = gather(&mut world, 1, 2, 4_000);
     assert!(world.until(60, |world| world.copy(game.players[0]).frames > 100));
-    let mut come_and_go = |world: &mut World| {
+    let come_and_go = |world: &mut World| {
         let (connection, reply) = world.greet_from(7, &come(game.watch));
         world.rooms.closed(connection, world.now);
         reply.answer
