@@ -20,7 +20,7 @@ use crate::app::relay::process::{self, Cores, Process};
 use crate::game::{Command as Deed, Order, Selection};
 
 /// Connections that are being made at once: a relay lets only a few from one address wait.
-const CALLS_MAX: usize = 6;
+const CALLS_MAX: usize = 12;
 
 /// With constant turns of 200 ms this gives ten turns per second.
 const SPEED_PERCENT: u8 = 200;

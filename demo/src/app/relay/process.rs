@@ -46,13 +46,16 @@ impl Process {
     /// Waits for a line that begins like this, and returns the rest of it.
     fn wait_for(&mut self, start: &str) -> io::Result<String> {
         let mut lines = self.lines.take().ok_or_else(no_pipe)?;
+        let mut last = String::new();
         loop {
-            let line = lines.next().ok_or_else(|| io::Error::other(format!("ended before {start:?}")))??;
+            let line =
+                lines.next().ok_or_else(|| io::Error::other(format!("ended before {start:?}: {last}")))??;
             if let Some(rest) = line.strip_prefix(start) {
                 // The process must not wait for a reader.
                 thread::spawn(move || lines.for_each(drop));
                 return Ok(rest.to_owned());
             }
+            last = line;
         }
     }
 
