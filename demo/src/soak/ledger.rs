@@ -17,6 +17,9 @@ enum Item {
 }
 
 /// One program at a player's place.
+/// An order, and the turn in which it must run.
+type Due<'a> = (u32, &'a Order);
+
 #[derive(Clone, Debug)]
 struct Program {
     /// The first turn at whose start it closed an entry: 0, or the turn of its return. None as long as it has not returned.
@@ -33,7 +36,7 @@ impl Program {
 
     /// The accepted orders, each with the turn in which it must run; and the first false word on the number of cancelled ones: how many
     /// waited, and what was said.
-    fn settle(&self, turns_ahead: u32, per_turn_max: u32) -> (Vec<(u32, &Order)>, Option<(u32, u32)>) {
+    fn settle(&self, turns_ahead: u32, per_turn_max: u32) -> (Vec<Due<'_>>, Option<(u32, u32)>) {
         let (mut waiting, mut due, mut wrong) = (VecDeque::new(), Vec::new(), None);
         for item in &self.items {
             match item {

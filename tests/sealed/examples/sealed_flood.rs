@@ -1,12 +1,14 @@
 //! A sealed match of four under a flood of datagrams from strangers: what becomes of its turns, of the memory, and what the strangers get.
 //!
 //! `cargo run --release -p testudo-sealed-tests --example sealed_flood -- [datagrams]`
+//!
+//! With a join code after the number it floods the server that made the code, such as a relay, and plays nothing.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
-use testudo_lockstep::transport::sealed::SealedConfig;
-use testudo_lockstep::{Identity, PlayerId, SessionConfig};
+use testudo_lockstep::transport::sealed::{JoinCode, SealedClient, SealedConfig};
+use testudo_lockstep::{Duration, Identity, PlayerId, SessionConfig};
 use testudo_sealed_tests::clock::{Clock, Group, patient};
 use testudo_sealed_tests::game::Host;
 use testudo_sealed_tests::proxy::{Proxy, Weather};
@@ -23,6 +25,9 @@ const STRANGERS: u64 = 1;
 
 fn main() {
     let datagrams = std::env::args().nth(1).map_or(1_000_000, |argument| argument.parse().expect("a number"));
+    if let Some(code) = std::env::args().nth(2) {
+        return flood_only(&code.parse().expect("a join code"), datagrams);
+    }
     let config = patient(SessionConfig::new(4).frames_per_turn(FRAMES_PER_TURN));
     let (sealed, clock) = (SealedConfig::new(), Clock::start());
     let now = clock.now();
@@ -48,15 +53,7 @@ fn main() {
             let work = move || {
                 let mut stranger = Stranger::new(address, seed);
                 let Ok(()) = started.recv() else { return (stranger.sent, stranger.received) };
-                for number in 0..datagrams / STRANGERS {
-                    match number % 4 {
-                        0 | 1 => stranger.send_random(),
-                        2 => stranger.send_mutated(&capture),
-                        // The beginning of a handshake, as it was.
-                        _ => stranger.send(&capture[0]),
-                    }
-                }
-                stranger.listen(StdDuration::from_millis(500));
+                flood(&mut stranger, &capture, datagrams / STRANGERS);
                 (stranger.sent, stranger.received)
             };
             (std::thread::spawn(work), start)
@@ -83,14 +80,7 @@ fn main() {
     );
     for stranger in strangers {
         let (sent, received) = stranger.join().expect("no panic");
-        println!(
-            "a stranger sent {} datagrams, {} bytes, and got {} datagrams, {} bytes: 1 in {}",
-            sent.0,
-            sent.1,
-            received.0,
-            received.1,
-            sent.1 / received.1.max(1)
-        );
+        print_traffic(sent, received);
     }
     report("flooded", &mut group, time.as_secs().max(1));
     group.play(QUIET_S);
@@ -99,6 +89,45 @@ fn main() {
     println!("{:?}", group.host.server().stats());
     let ahead = group.guests.iter().map(|guest| guest.driver.session().next_turn().0);
     println!("turns of the guests: {:?}, connections lost: {}", ahead.collect::<Vec<_>>(), group.host.closed);
+}
+
+/// Sends, and counts the answers.
+fn flood(stranger: &mut Stranger, capture: &[Vec<u8>], datagrams: u64) {
+    for number in 0..datagrams {
+        match number % 4 {
+            0 | 1 => stranger.send_random(),
+            2 => stranger.send_mutated(capture),
+            // The beginning of a handshake, as it was.
+            _ => stranger.send(&capture[0]),
+        }
+    }
+    stranger.listen(StdDuration::from_millis(500));
+}
+
+fn print_traffic(sent: (u64, u64), received: (u64, u64)) {
+    println!(
+        "a stranger sent {} datagrams, {} bytes, and got {} datagrams, {} bytes: 1 in {}",
+        sent.0,
+        sent.1,
+        received.0,
+        received.1,
+        sent.1 / received.1.max(1)
+    );
+}
+
+/// Somebody without a place knocks once, and the stranger goes on from what that took.
+fn flood_only(code: &JoinCode, datagrams: u64) {
+    let server = code.addresses()[0];
+    let proxy = Proxy::start(server, Weather::default(), 1).expect("a proxy");
+    proxy.record();
+    let config = SealedConfig::new();
+    let client = SealedClient::connect(&[proxy.address()], code.certificate_hash(), b"nobody", &config);
+    client.expect("a socket").wait(Duration::from_secs(10));
+    let capture = proxy.stop_recording();
+    let (mut stranger, start) = (Stranger::new(server, 0), StdInstant::now());
+    flood(&mut stranger, &capture, datagrams);
+    println!("flood: {} ms", start.elapsed().as_millis());
+    print_traffic(stranger.sent, stranger.received);
 }
 
 /// The turns of the last seconds.
