@@ -5,7 +5,7 @@ use macroquad::input::{
     is_mouse_button_released,
 };
 use macroquad::math::Vec2;
-use macroquad::time::get_time;
+use macroquad::time::{get_frame_time, get_time};
 
 use crate::game::{Command, Place};
 use crate::view::battle::selection::Own;
@@ -51,8 +51,11 @@ fn shift() -> bool {
     is_key_down(KeyCode::LeftShift) || is_key_down(KeyCode::RightShift)
 }
 
-/// Two presses within this time count as a double press, seconds.
-const TWICE: f64 = 0.4;
+/// Two presses within this time count as a double press, seconds; where pictures are slow, within three of them.
+fn twice() -> f64 {
+    const TWICE: f64 = 0.4;
+    TWICE.max(3.0 * f64::from(get_frame_time()))
+}
 
 /// Reads the keys for a side that a person plays.
 pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log: &mut OrderLog) -> Vec<Told> {
@@ -99,7 +102,7 @@ pub(crate) fn keys(side: &mut Side, sight: &Sight<'_>, camera: &mut Camera, log:
 pub(crate) fn recall(side: &mut Side, key: usize, own: &[Own], camera: &mut Camera) {
     let now = get_time();
     side.chosen.recall(key, own, shift());
-    let is_double = side.last_digit.is_some_and(|(last, at)| last == key && now - at < TWICE);
+    let is_double = side.last_digit.is_some_and(|(last, at)| last == key && now - at < twice());
     side.last_digit = Some((key, now));
     if let (true, Some(middle)) = (is_double, side.chosen.middle(own)) {
         camera.centre = camera::place(middle);
@@ -176,7 +179,7 @@ fn choose(side: &mut Side, sight: &Sight<'_>, from: Vec2, mouse: Vec2) {
     let clicked = units.first().map(|unit| unit.0).filter(|_| sight.is_click(from, mouse));
     let now = get_time();
     let is_double = clicked
-        .is_some_and(|unit| side.last_click.is_some_and(|(last, at)| last == unit && now - at < TWICE));
+        .is_some_and(|unit| side.last_click.is_some_and(|(last, at)| last == unit && now - at < twice()));
     side.last_click = clicked.map(|unit| (unit, now));
     match clicked.filter(|_| is_double) {
         Some(unit) => side.chosen.choose(sight.same_kind(unit), false),
