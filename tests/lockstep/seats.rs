@@ -10,7 +10,7 @@ use testudo_lockstep::{
     VirtualMatch,
 };
 
-fn phases(game: &VirtualMatch<Toy>) -> Vec<SessionPhase> {
+pub(crate) fn phases(game: &VirtualMatch<Toy>) -> Vec<SessionPhase> {
     game.drivers().iter().map(|driver| driver.session().phase()).collect()
 }
 
@@ -19,7 +19,7 @@ fn ms(time: u64) -> Instant {
 }
 
 /// Players of the peer that has seen everything who came back, with the turn of each.
-fn returned(game: &VirtualMatch<Toy>) -> &[(u8, u32)] {
+pub(crate) fn returned(game: &VirtualMatch<Toy>) -> &[(u8, u32)] {
     &game.drivers()[0].simulation().returned
 }
 
@@ -257,6 +257,7 @@ fn watchers_who_see_everything_later_keep_nobody_from_coming_back() {
 /// A player's program, from its start to its end.
 #[derive(Clone, Default)]
 struct Program {
+    player: usize,
     accepted: Vec<u32>,
     /// Orders of which it was told that they may run nowhere.
     cancelled: u32,
@@ -265,22 +266,24 @@ struct Program {
 }
 
 /// A match in which seats change hands, and the account of every order.
-struct Troubled {
-    config: SessionConfig,
-    game: VirtualMatch<Toy>,
-    dice: Generator,
+pub(crate) struct Troubled {
+    pub(crate) config: SessionConfig,
+    pub(crate) game: VirtualMatch<Toy>,
+    pub(crate) dice: Generator,
+    /// A player who harms the others as well as it can, and how. Nothing is promised to it.
+    pub(crate) attacker: Option<(usize, fn(&mut Troubled))>,
     /// The program at each seat now.
     now: Vec<Program>,
     former: Vec<Program>,
     orders: u32,
-    comings: Vec<u32>,
+    pub(crate) comings: Vec<u32>,
     /// Since when nothing happens to a player that could keep it from coming back; none if it has left for good.
     calm_since: Vec<Option<Instant>>,
     heal_at: Option<Instant>,
 }
 
 impl Troubled {
-    fn new(seed: u64, topology: Topology, players: u8, pace: Pace) -> Self {
+    pub(crate) fn new(seed: u64, topology: Topology, players: u8, pace: Pace) -> Self {
         let config = config(players, topology)
             .turns(if pace == Pace::Fixed { 300 } else { 150 })
             .pace(pace)
@@ -293,7 +296,8 @@ impl Troubled {
             config,
             game,
             dice: Generator::new(seed),
-            now: vec![Program::default(); seats],
+            attacker: None,
+            now: (0..seats).map(|player| Program { player, ..Program::default() }).collect(),
             former: Vec::new(),
             orders: 0,
             comings: vec![0; seats],
@@ -302,7 +306,7 @@ impl Troubled {
         }
     }
 
-    fn below(&mut self, limit: u32) -> u32 {
+    pub(crate) fn below(&mut self, limit: u32) -> u32 {
         self.dice.next_u32() % limit
     }
 
@@ -318,7 +322,16 @@ impl Troubled {
         for event in events(&mut self.game, player) {
             match event {
                 Event::Cancelled { actions } => self.now[player].cancelled += actions,
-                Event::Desync(desync) => panic!("{desync:?}"),
+                Event::Desync(desync) => {
+                    let is_honest = |of: &usize| self.attacker.is_none_or(|(attacker, _)| attacker != *of);
+                    let honest = desync.values.iter().filter(|(of, _)| is_honest(&of.index()));
+                    let mut values: Vec<u32> = honest.map(|(_, value)| *value).collect();
+                    values.dedup();
+                    assert!(
+                        !is_honest(&player) || (self.attacker.is_some() && values.len() == 1),
+                        "{desync:?}"
+                    );
+                }
                 _ => {}
             }
         }
@@ -327,7 +340,8 @@ impl Troubled {
     /// A new program sits down at a seat.
     fn come(&mut self, player: usize) {
         self.listen(player);
-        let mut former = core::mem::take(&mut self.now[player]);
+        let fresh = Program { player, ..Program::default() };
+        let mut former = core::mem::replace(&mut self.now[player], fresh);
         former.killed = !self.game.drivers()[player].session().is_over();
         self.former.push(former);
         self.game.put_to_sleep(player, Instant::ZERO);
@@ -362,7 +376,7 @@ impl Troubled {
     }
 
     /// Plays to the end. The host or relay may go in the middle of it.
-    fn play(&mut self, middle_leaves_at: Option<u64>) {
+    pub(crate) fn play(&mut self, middle_leaves_at: Option<u64>) {
         let middle = middle_of(&self.config) as usize;
         while self.game.now() < ms(900_000) && !self.game.is_over() {
             let until = self.game.now() + Duration::from_millis(20 + u64::from(self.below(600)));
@@ -386,6 +400,9 @@ impl Troubled {
             } else if middle_is_here && now < ms(25_000) && self.below(3) == 0 {
                 self.trouble();
             }
+            if let Some((_, attack)) = self.attacker {
+                attack(self);
+            }
             for player in 1..self.now.len() {
                 let failed = matches!(phases(&self.game)[player], SessionPhase::Failed(_));
                 if failed && middle_is_here && self.comings[player] < 40 && self.calm_since[player].is_some()
@@ -399,19 +416,44 @@ impl Troubled {
         (0..self.now.len()).for_each(|player| self.listen(player));
     }
 
+    /// Who has finished has the same history as everybody else, and who had the time has finished.
+    pub(crate) fn check_players(&self, what: &str) {
+        let (phases, end) = (phases(&self.game), self.game.now());
+        let whole = self.game.drivers()[0].simulation();
+        for player in 1..self.now.len() {
+            if self.attacker.is_some_and(|(attacker, _)| attacker == player) {
+                continue;
+            }
+            let simulation = self.game.drivers()[player].simulation();
+            if phases[player] == SessionPhase::Finished {
+                assert_eq!(simulation.history, whole.history, "{what}: player {player}");
+                assert_eq!(simulation.frames, whole.frames, "{what}: player {player}");
+            }
+            let had_time =
+                self.calm_since[player].is_some_and(|since| end.since(since) >= Duration::from_secs(30));
+            assert!(
+                !had_time || phases[player] == SessionPhase::Finished,
+                "{what}: player {player} {phases:?}, calm since {:?} of {end:?}",
+                self.calm_since[player]
+            );
+        }
+    }
+
     /// Every order that a session accepted ran exactly once, or the session said that it may not; an order of a program that was killed ran
     /// at most once. Nothing else ran.
-    fn check_orders(&self, what: &str) {
+    pub(crate) fn check_orders(&self, what: &str) {
         let log = &self.game.drivers()[0].simulation().log;
+        let is_honest = |player: usize| self.attacker.is_none_or(|(attacker, _)| attacker != player);
         let mut ran: Vec<u32> = log
             .iter()
+            .filter(|(_, player, _)| is_honest(usize::from(*player)))
             .filter_map(|(_, _, order)| if let Order::Shout(number) = order { Some(*number) } else { None })
             .filter(|number| *number <= self.orders)
             .collect();
         ran.sort_unstable();
         assert!(ran.windows(2).all(|pair| pair[0] < pair[1]), "{what}: an order ran twice");
         let mut expected = 0;
-        for program in self.former.iter().chain(&self.now) {
+        for program in self.former.iter().chain(&self.now).filter(|program| is_honest(program.player)) {
             let count = program.accepted.iter().filter(|number| ran.binary_search(number).is_ok()).count();
             expected += count;
             let lost = program.accepted.len() - count;
@@ -445,22 +487,7 @@ fn seats_change_hands_at_random_and_nothing_is_lost() {
         }
         assert_eq!(phases[0], SessionPhase::Finished, "{what}");
         back += returned(&troubled.game).len();
-        let end = troubled.game.now();
-        let whole = troubled.game.drivers()[0].simulation();
-        for player in 1..usize::from(players) {
-            let simulation = troubled.game.drivers()[player].simulation();
-            if phases[player] == SessionPhase::Finished {
-                assert_eq!(simulation.history, whole.history, "{what}: player {player}");
-                assert_eq!(simulation.frames, whole.frames, "{what}: player {player}");
-            }
-            let had_time =
-                troubled.calm_since[player].is_some_and(|since| end.since(since) >= Duration::from_secs(30));
-            assert!(
-                !had_time || phases[player] == SessionPhase::Finished,
-                "{what}: player {player} {phases:?}, calm since {:?} of {end:?}",
-                troubled.calm_since[player]
-            );
-        }
+        troubled.check_players(&what);
         troubled.check_orders(&what);
     }
     assert!(came > 100 && back > 60, "{came} came, {back} came back");

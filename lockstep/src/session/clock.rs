@@ -36,7 +36,7 @@ impl<A: Action> Session<A> {
             }
             SessionPhase::Running | SessionPhase::Ending => {
                 let is_complete = self.is_complete();
-                for link in self.links.values().filter(|link| link.is_connected() && !link.finished) {
+                for link in self.links.values().filter(|link| self.is_awaited(link)) {
                     let silence =
                         if is_complete { self.patience(link) } else { self.setup.config.silence_timeout };
                     consider(link.last_heard + silence);

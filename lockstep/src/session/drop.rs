@@ -9,18 +9,16 @@ use crate::value::action::Action;
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
 use crate::value::ids::{Identity, PlayerId};
-use crate::value::time::{Duration, Instant};
+use crate::value::time::Duration;
 
 impl<A: Action> Session<A> {
     pub(super) fn silence_timeout(&mut self) {
         let timeout = self.setup.config.silence_timeout;
         let may_drop = self.setup.may_drop();
-        let silent = |link: &Link, now: Instant| {
-            link.is_connected() && !link.finished && now.since(link.last_heard) >= timeout
-        };
         for index in 0..self.links.len() {
-            let link = &mut self.links[index];
-            if silent(link, self.now) {
+            let link = &self.links[index];
+            if self.is_awaited(link) && self.now.since(link.last_heard) >= timeout {
+                let link = &mut self.links[index];
                 let peer = link.peer;
                 match link.identity {
                     Some(Identity::Spectator) => {
@@ -41,6 +39,13 @@ impl<A: Action> Session<A> {
                 }
             }
         }
+    }
+
+    /// Whether the remote must give signs of life. Who has finished need not, except the middle of a star as long as this peer still lacks
+    /// something: it cannot come from anybody else.
+    pub(super) fn is_awaited(&self, link: &Link) -> bool {
+        let serves_us = !self.setup.accepts() && link.identity == Some(self.setup.coordinator());
+        link.is_connected() && (!link.finished || (serves_us && !self.has_everything()))
     }
 
     /// Drops the players for whom the game has waited too long.
@@ -85,8 +90,28 @@ impl<A: Action> Session<A> {
         let drop_after = self.setup.config.drop_after.unwrap_or_default();
         let silent =
             self.live() & !self.heard_within(drop_after - Duration::from_micros(drop_after.as_micros() / 4));
-        let suspects = if self.setup.config.pace == Pace::Article { silent } else { silent & missing };
+        if self.setup.config.pace != Pace::Article {
+            return if silent & missing == 0 { missing } else { silent & missing };
+        }
+        let suspects = if silent == 0 { self.withholding() } else { silent };
         if suspects == 0 { missing } else { suspects }
+    }
+
+    /// Star: players who have not confirmed the others' entries below the slowest player's next one, bit n for player n. If that player does
+    /// not move, these entries have been here for as long.
+    fn withholding(&self) -> u16 {
+        let position = self.slowest_next();
+        let lacks = |player: PlayerId, link: &Link| {
+            let others = (0_u8..).map(PlayerId).zip(&self.streams).zip(link.acked);
+            let mut others = others.filter(|((other, stream), _)| *other != player && stream.end().is_none());
+            others.any(|(_, ack)| ack < position)
+        };
+        self.links.values().filter(|link| link.is_connected() && self.plays(link)).fold(0, |mask, link| {
+            match link.identity {
+                Some(Identity::Player(player)) if lacks(player, link) => mask | (1 << player.0),
+                _ => mask,
+            }
+        })
     }
 
     /// Drops a player at once, for any reason that the application has. Everybody goes on without the player from the same turn on, as

@@ -101,7 +101,7 @@ impl<A: Action> Session<A> {
     }
 
     /// Whether every entry of the match that others make is here.
-    fn has_everything(&self) -> bool {
+    pub(super) fn has_everything(&self) -> bool {
         let own = self.setup.player().filter(|_| self.phase == SessionPhase::Running).map(PlayerId::index);
         let Some(next) = self.final_next() else { return false };
         let mut others = self.streams.iter().enumerate().filter(|(player, _)| own != Some(*player));

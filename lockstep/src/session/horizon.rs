@@ -108,10 +108,14 @@ impl<A: Action> Session<A> {
     }
 
     /// The horizon, if it counts: while all others play, a peer waits for their entries, and nobody can return whose end it does not know.
+    /// When the middle has finished, nobody comes back any more.
     pub(super) fn horizon(&self) -> Option<u32> {
+        let horizon = self.gate.horizon?;
         let own = self.author();
         let mut others = (0_u8..).zip(&self.streams).filter(|(player, _)| own != Some(PlayerId(*player)));
-        self.gate.horizon.filter(|_| others.any(|(_, stream)| stream.end().is_some()))
+        let coordinator = Some(self.setup.coordinator());
+        let has_finished = || self.links.values().any(|link| link.finished && link.identity == coordinator);
+        (others.any(|(_, stream)| stream.end().is_some()) && !has_finished()).then_some(horizon)
     }
 
     /// Whether the next turn may begin as far as the middle of the star is concerned.

@@ -19,12 +19,12 @@ const MATCHES: u64 = 150;
 
 const PLAYERS: u8 = 4;
 
-fn below(dice: &mut Generator, end: u32) -> u32 {
+pub(super) fn below(dice: &mut Generator, end: u32) -> u32 {
     dice.next_u32() % end
 }
 
 /// A number near a turn, or anywhere.
-fn near(dice: &mut Generator, turn: u32) -> u32 {
+pub(super) fn near(dice: &mut Generator, turn: u32) -> u32 {
     match below(dice, 8) {
         0 => dice.next_u32(),
         1 => 0,
@@ -109,7 +109,7 @@ fn lobby(dice: &mut Generator) -> Packet {
     Packet::Lobby(Lobby { ready: true, sent_us: dice.next_u32(), echo, start_in_us, keys })
 }
 
-fn packet(dice: &mut Generator, turn: u32, forger: Option<u8>, roster: Option<&Roster>) -> Packet {
+pub(super) fn packet(dice: &mut Generator, turn: u32, forger: Option<u8>, roster: Option<&Roster>) -> Packet {
     match below(dice, 12) {
         0 => Packet::Bye([Bye::Finished, Bye::Left, Bye::Dropped][below(dice, 3) as usize]),
         1 => lobby(dice),

@@ -1,8 +1,9 @@
 //! A member that speaks for others.
 
-use super::{config, deliver, run, slow};
+use super::signed::forge;
+use super::{bare, config, deliver, run, slow};
 use crate::toy::toy_match;
-use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use testudo_lockstep::packet::{Bye, Packet, Segment, TurnsPacket};
 use testudo_lockstep::{EndReason, Entry, Extra, Instant, Payload, PlayerId, SessionPhase, Topology};
 
 /// In a mesh the author speaks for itself as long as it can be heard, and no other peer ends its stream.
@@ -62,4 +63,32 @@ fn most_of_a_mesh_can_vote_somebody_out() {
         assert_eq!(game.drivers()[node].simulation().gone, gone, "{node}");
     }
     assert!(matches!(game.drivers()[3].session().phase(), SessionPhase::Failed(_)));
+}
+
+/// Found by random forgers: a relay ends everybody else's stream, says that it has finished, brings one of them back, and is silent. Who had
+/// finished was never given up.
+#[test]
+fn a_middle_that_has_finished_and_goes_on_all_the_same_holds_nobody_up_for_ever() {
+    for brings_back in [false, true] {
+        let mut game = toy_match(&config(3, Topology::Relay).turns(200), 0, 1, slow());
+        run(&mut game, 3_000);
+        for player in [0, 1] {
+            forge(&mut game, 2, 3, player, Some(EndReason::Dropped));
+        }
+        let next = game.drivers()[2].session().next_turn().0;
+        let horizon = TurnsPacket { horizon: Some(next + 8), ..bare(next, 3) };
+        deliver(&mut game, 2, 3, &Packet::Turns(Box::new(horizon)));
+        deliver(&mut game, 2, 3, &Packet::Bye(Bye::Finished));
+        if brings_back {
+            let entry = Entry { extras: [Extra::Return(0)].into_iter().collect(), ..Entry::default() };
+            let segment = Segment { player: PlayerId(0), first: next + 12, entries: 0..1 };
+            let (segments, entries) = ([segment].into_iter().collect(), vec![entry]);
+            let packet = TurnsPacket { segments, entries, ..bare(next, 3) };
+            deliver(&mut game, 2, 3, &Packet::Turns(Box::new(packet)));
+        }
+        game.put_to_sleep(3, Instant::from_millis(4_000_000));
+        run(&mut game, 120_000);
+        let session = game.drivers()[2].session();
+        assert!(session.is_over(), "{brings_back} {:?} at {:?}", session.phase(), session.next_turn());
+    }
 }

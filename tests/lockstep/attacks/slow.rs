@@ -182,3 +182,41 @@ fn a_match_ends_once_and_watchers_are_not_told_of_waits() {
         }
     }
 }
+
+/// With the article's gate the players wait for each other's confirmations. A member that gives none, and is ahead with its own entries, had
+/// everybody else dropped.
+#[test]
+fn who_withholds_confirmations_in_the_articles_pace_is_dropped_itself() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(4, topology).pace(Pace::Article).turns(120).drop_after(Duration::from_secs(3));
+        let mut game = toy_match(&config, 0, 1, slow());
+        run(&mut game, 3_000);
+        let middle = if topology == Topology::Relay { 4 } else { 0 };
+        game.put_to_sleep(2, Instant::from_millis(2_000_000));
+        let first = game.drivers()[0].session().next_turn().0;
+        let honest = [0, 1, 3];
+        let is_over =
+            |game: &VirtualMatch<Toy>| honest.iter().all(|&node| game.drivers()[node].session().is_over());
+        for step in 1..20_000 {
+            run(&mut game, 3_000 + step * 20);
+            if is_over(&game) {
+                break;
+            }
+            let next = game.drivers()[0].session().next_turn().0 + 2;
+            let packet = TurnsPacket {
+                base: next + 4,
+                acks: [first; 4].into_iter().collect(),
+                segments: [Segment { player: PlayerId(2), first: next - 3, entries: 0..7 }]
+                    .into_iter()
+                    .collect(),
+                entries: vec![Entry::default(); 7],
+                ..TurnsPacket::default()
+            };
+            deliver(&mut game, middle, 2, &Packet::Turns(Box::new(packet)));
+        }
+        let phases = honest.map(|node| game.drivers()[node].session().phase());
+        assert_eq!(phases, [SessionPhase::Finished; 3], "{topology:?}");
+        let gone = honest.map(|node| game.drivers()[node].simulation().gone.clone());
+        assert!(gone.iter().all(|gone| gone.len() == 1 && gone[0].0 == 2), "{topology:?} {gone:?}");
+    }
+}
