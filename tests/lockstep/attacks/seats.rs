@@ -63,7 +63,7 @@ fn whatever_a_member_sends_while_seats_change_hands_the_others_lose_nothing() {
     let (mut came, mut back, mut forged) = (0, 0, 0);
     for seed in 1_000..1_036_u64 {
         let topology = if seed % 2 == 0 { Topology::Host } else { Topology::Relay };
-        let pace = [Pace::Fixed, Pace::Adaptive, Pace::Article][(seed / 2 % 3) as usize];
+        let pace = [Pace::Fixed, Pace::Adaptive][(seed / 2 % 2) as usize];
         let players = 4;
         let what = format!("seed {seed} {topology:?} {pace:?}");
         println!("{what}");
