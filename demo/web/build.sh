@@ -53,8 +53,13 @@ cp "$library/LICENSE-APACHE" "$PAGE/loader.LICENSE-APACHE"
 number() { grep -oE "\"$1\": *[0-9]+" demo/web/proof/match.json | grep -oE '[0-9]+$'; }
 cargo run --quiet --locked --release -p testudo-demo -- headless --players 2 --units "$(number units)" \
   --turns "$(number turns)" --seed "$(number seed)" --map ford --pace fixed --json >"$PAGE/proof/native.json"
-size() { stat -c %s "$PAGE/$1"; }
-echo "web: built $PAGE (bytes of program: $(size testudo-simd128.wasm) with simd128, $(size testudo.wasm) without)"
+# A relay sends them in this form.
+gzip -9 -kf "$PAGE"/*.wasm "$PAGE"/*.js "$PAGE/index.html"
+# All that a visit loads: the page, one of the programs, the settings.
+size() { stat -c %s "$PAGE"/{index.html,link.js,pulse.js,loader.js,"$1".wasm}"$2" "$PAGE/play/match.json" | awk '{ sum += $1 } END { print sum }'; }
+compressed=$(size testudo-simd128 .gz)
+echo "web: built $PAGE (bytes of a visit: $(size testudo-simd128 "") with simd128, $compressed compressed; $(size testudo "") without)"
+((compressed < 2500000)) || { echo "web: FAILED: a visit is to load less than 2.5 MB" >&2; exit 1; }
 
 if [[ ${1:-} == --serve ]]; then
   echo "web: http://127.0.0.1:${PORT:-8000}/ to play, ?match=cubes for the cubes, ?match=proof for the proof"

@@ -27,6 +27,8 @@ pub(crate) enum MatchError {
     Invitation(InvitationError),
     /// The socket could not be opened.
     Bind { address: SocketAddr, error: std::io::Error },
+    /// The folder of the browser page has none.
+    NoPage(std::path::PathBuf),
     /// The socket broke.
     Socket(std::io::Error),
     /// The system gives no random numbers.
@@ -46,7 +48,10 @@ impl MatchError {
 
     /// Whether the user asked for something that does not exist, as opposed to a match that went wrong.
     pub(crate) fn is_usage(&self) -> bool {
-        matches!(self, Self::Setup(_) | Self::Config(_) | Self::Fault(_) | Self::Replay { .. })
+        matches!(
+            self,
+            Self::Setup(_) | Self::Config(_) | Self::Fault(_) | Self::NoPage(_) | Self::Replay { .. }
+        )
     }
 }
 
@@ -74,6 +79,9 @@ impl fmt::Display for MatchError {
                 write!(f, "cannot listen on {address}: {error}; without IPv6 use 0.0.0.0:0")
             }
             Self::Bind { address, error } => write!(f, "cannot listen on {address}: {error}"),
+            Self::NoPage(folder) => {
+                write!(f, "there is no page in {}: demo/web/build.sh makes one", folder.display())
+            }
             Self::Socket(error) => write!(f, "the network failed: {error}"),
             Self::Randomness(what) => write!(f, "the system gives no random numbers: {what}"),
             Self::Replay { path, what } => write!(f, "{}: {what}", path.display()),

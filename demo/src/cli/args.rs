@@ -40,6 +40,10 @@ pub(crate) enum Command {
     Join(Join),
     /// The middle of many matches, for hosts without an open port; knows nothing of the game
     Relay(RelayArgs),
+    /// Watch a match, simulate it, and say who was wrong if copies differ: a signed judgement, and the replay
+    Referee(Referee),
+    /// Check a referee's judgement: its signature, and that the match comes to the same when it is simulated again
+    Verdict(Verdict),
     /// Measure a relay under the load of many matches of bots that simulate nothing
     #[command(hide = true)]
     RelayLoad(RelayLoad),
@@ -65,6 +69,32 @@ pub(crate) enum Command {
 pub(crate) struct Verify {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+}
+
+/// Come before the match begins: the replay of a referee who comes later is not kept. Exit code 0: played to its end, and everything
+/// agreed. 1: a difference, or the match ended early; the judgement is written all the same.
+#[derive(Debug, Args)]
+pub(crate) struct Referee {
+    /// The code after "watch:"
+    #[arg(value_name = "CODE")]
+    pub(crate) code: String,
+    /// Folder for judgements and replays
+    #[arg(long, value_name = "DIR", default_value = "judgements")]
+    pub(crate) archive: PathBuf,
+    /// Refuse a match with more units than this, all players together
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) units_max: u32,
+}
+
+/// Exit code 0: it holds. 1: it does not. 2: unreadable.
+#[derive(Debug, Args)]
+pub(crate) struct Verdict {
+    /// The judgement; its replay is next to it
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The referee's key, 64 hexadecimal digits, as it was published: whoever makes up a judgement signs with another one
+    #[arg(long, value_name = "HEX")]
+    pub(crate) key: Option<String>,
 }
 
 #[derive(Debug, Args)]

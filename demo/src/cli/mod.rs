@@ -7,6 +7,7 @@ mod headless;
 mod netbench;
 mod network;
 mod plot;
+mod referee;
 mod relay;
 mod replay;
 mod report;
@@ -88,6 +89,8 @@ fn execute(arguments: &Arguments) -> Result<bool, Failed> {
         Some(Command::Host(options)) => network::run_host(options, json),
         Some(Command::Join(options)) => network::run_join(options, json),
         Some(Command::Relay(options)) => relay::run_relay(options, json),
+        Some(Command::Referee(options)) => referee::run_referee(options, json),
+        Some(Command::Verdict(options)) => referee::run_verdict(options, json),
         Some(Command::RelayLoad(options)) => relay::run_load(options),
         Some(Command::Bench(options)) if options.drawing => {
             let results = measure_drawing().map_err(MatchError::from)?;

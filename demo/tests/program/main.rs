@@ -10,6 +10,7 @@ mod cubes;
 mod fleet;
 mod headless;
 mod network;
+mod referee;
 mod relayed;
 mod replay;
 mod returning;

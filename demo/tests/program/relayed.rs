@@ -150,16 +150,42 @@ fn a_relay_carries_a_match_through_everything_and_lets_the_last_one_finish() {
     assert!(report["packets_refused"].is_u64(), "{report}");
 }
 
+#[test]
+fn a_relay_serves_the_page_and_says_where() {
+    let folder = std::env::temp_dir().join(format!("testudo-page-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let root = folder.display();
+    let without = run(&format!("relay --web 127.0.0.1:0 --web-root {root}"));
+    assert_eq!((without.code, without.stderr.lines().count()), (2, 1), "{without:?}");
+    assert!(without.stderr.contains("demo/web/build.sh"), "{without:?}");
+    std::fs::write(folder.join("index.html"), "the page").expect("a file");
+    std::fs::write(folder.join("..").join("testudo-secret"), "not for the world").expect("a file");
+    let mut relay = Relay::start(&format!("--web 127.0.0.1:0 --web-root {root}"));
+    let page = relay.line("page at http://");
+    assert_eq!(relay.line("page that opens a room: http://"), format!("{page}#open={}", relay.code));
+    assert_eq!(get(&page), "the page");
+    let answer = asked(&page, "/../testudo-secret");
+    assert!(!answer.contains("not for the world"), "{answer}");
+    std::fs::remove_dir_all(folder).expect("it was there");
+}
+
 /// The body of a page.
 fn get(page: &str) -> String {
-    let (address, path) = page.split_once('/').expect("a path");
-    let address: SocketAddr = address.parse().expect("an address");
-    let mut stream = TcpStream::connect(address).expect("the page is there");
-    write!(stream, "GET /{path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("UTF-8");
+    let (_, path) = page.split_once('/').expect("a path");
+    let answer = asked(page, &format!("/{path}"));
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     answer.split_once("\r\n\r\n").expect("a body").1.to_owned()
+}
+
+/// What the server of a page answers.
+fn asked(page: &str, path: &str) -> String {
+    let (address, _) = page.split_once('/').expect("a path");
+    let address: SocketAddr = address.parse().expect("an address");
+    let mut stream = TcpStream::connect(address).expect("the page is there");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("UTF-8");
+    answer
 }
 
 /// Without its host a match at a relay goes on, and is saved as before.

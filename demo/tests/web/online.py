@@ -68,7 +68,7 @@ def window(name, *arguments):
 
 def page(name):
     browser = Browser(CHROMIUM, os.path.join(WORK, name))
-    browser.end = browser.close
+    browser.end, browser.folder = browser.close, os.path.join(WORK, name)
     return begin(browser)
 
 
@@ -171,6 +171,52 @@ def play():
     say(f"... {common[-1]} turns; {len(common)} checksums in the notes of both, all equal")
 
 
+def from_a_page():
+    say("a page opens a room, and the program comes to it")
+    relay = begin(Relay())
+    host = page("Cleo")
+    host.open(relay.opens.replace("#", "?units=20&seed=3#"))
+    code = host.wait("codes", lambda: host.last("codes"), 150)["value"][0]
+    join = [PROGRAM, "join", code, "--bot", "--headless", "--no-replay"]
+    environment = dict(os.environ, XDG_STATE_HOME=os.path.join(WORK, "guest"))
+    guest = subprocess.Popen(join, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        host.wait("compared turns", lambda: turns(host) >= 10, 150)
+    finally:
+        guest.kill()
+        guest.wait()
+    check(host.last("differs") is None, "the page was told of a difference")
+    host.close()
+    relay.end()
+
+
+def four():
+    """Two windows and two pages in one match, and a picture of each."""
+    say("two windows and two pages in one match")
+    relay = begin(Relay())
+    host = window("Dora", "host", "--relay", relay.code, "--page", relay.page, "--players", "4", "--units", "60", "--seed", "5", "--map", "lakes")
+    links = [host.line(f"link {place}: ") for place in (1, 2, 3)]
+    second = window("Emil", "join", links[0].split("#")[1])
+    pages = [page("Finn"), page("Gus")]
+    for tab, link in zip(pages, links[1:]):
+        tab.open(link.replace("#", f"?name={os.path.basename(tab.folder)}#"))
+    people = [host, second, *pages]
+    for person in people:
+        person.wait("the first turn", lambda: person.last("started"), 200)
+    for number, person in enumerate(people):
+        orders(person, number, people[number - 1])
+    for person in people:
+        person.wait("turns", lambda: turns(person) >= 20, 200)
+    for number, person in enumerate(people):
+        name = f"four-{number}"
+        if number < 2:
+            os.replace(person.picture(name), os.path.join(PICTURES, f"{name}.png"))
+        else:
+            person.picture(os.path.join(PICTURES, f"{name}.png"))
+    for person in people[1:]:
+        check(len(compare(host, person)) >= 3, "too few checksums")
+
+
 def refusals():
     say("a damaged code, and a code that opens nothing, are told in one sentence")
     relay = begin(Relay())
@@ -181,11 +227,17 @@ def refusals():
     lost.open("about:blank")
     lost.open(relay.page + "#" + relay.code)
     lost.wait("a refusal", lambda: "opens no place" in ((lost.last("error") or {}).get("value") or ""), 150)
+    lost.close()
+    relay.end()
 
 
 try:
     refusals()
-    play()
+    if PICTURES:
+        four()
+    else:
+        from_a_page()
+        play()
 except Failed as failure:
     for thing in OPEN:
         for note in getattr(thing, "notes", [])[-12:]:

@@ -3,6 +3,7 @@
 # hidden, frozen, closed and opened again; the checksums of both have to be equal.
 #
 #   demo/tests/web/online.sh             plays and checks
+#   demo/tests/web/online.sh --pictures  instead renews docs/pictures/four.png: two windows and two pages in one match (needs ImageMagick)
 #
 # What it needs, and what PAGE is for, stands in stage.sh. PROGRAM names the program; otherwise a release build is made.
 set -euo pipefail
@@ -16,5 +17,12 @@ if [[ -z ${PROGRAM:-} ]]; then
   cargo build --quiet --locked --release -p testudo-demo
   PROGRAM=${CARGO_TARGET_DIR:-$PWD/target}/release/testudo
 fi
-python3 demo/tests/web/online.py "$browser" "$(realpath "$PROGRAM")" "$(realpath "$PAGE")" "$WORK"
+mkdir "$WORK/pictures"
+pictures=()
+if [[ ${1:-} == --pictures ]]; then pictures=("$WORK/pictures"); fi
+python3 demo/tests/web/online.py "$browser" "$(realpath "$PROGRAM")" "$(realpath "$PAGE")" "$WORK" "${pictures[@]}"
+if [[ ${1:-} == --pictures ]]; then
+  montage "$WORK"/pictures/four-?.png -tile 2x2 -geometry 640x400+4+4 -background '#12161b' -colors 200 -strip PNG8:docs/pictures/four.png
+  say "renewed docs/pictures"
+fi
 say "all passed"

@@ -47,14 +47,31 @@ pub(crate) fn random_number() -> Result<u64, MatchError> {
 /// # Errors
 /// The system has no randomness.
 pub(crate) fn player_key(session_id: u64, player: PlayerId) -> Result<PlayerKey, MatchError> {
-    let own = match OWN.get() {
-        Some(own) => *own,
-        None => {
-            let fresh = random()?;
-            *OWN.get_or_init(|| kept_somewhere(fresh).unwrap_or(fresh))
-        }
-    };
-    Ok(derived(&own, session_id, player))
+    Ok(derived(&own()?, session_id, player))
+}
+
+/// This player's secret.
+fn own() -> Result<[u8; OWN_BYTES], MatchError> {
+    if let Some(own) = OWN.get() {
+        return Ok(*own);
+    }
+    let fresh = random()?;
+    Ok(*OWN.get_or_init(|| kept_somewhere(fresh).unwrap_or(fresh)))
+}
+
+/// The key that this machine's referee signs with.
+///
+/// # Errors
+/// The system has no randomness.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn referee_secret() -> Result<[u8; OWN_BYTES], MatchError> {
+    let own = own()?;
+    Ok(hash(&[b"testudo referee key", &own[..]].concat()))
+}
+
+/// SHA-256.
+pub(crate) fn hash(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
 }
 
 fn derived(own: &[u8; OWN_BYTES], session_id: u64, player: PlayerId) -> PlayerKey {

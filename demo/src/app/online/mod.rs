@@ -1,7 +1,8 @@
 //! Matches between processes: one peer is here. Sealed connections, or plain UDP.
 //!
 //! From the bottom: `name`, `agreement`, `greeting`, `keys` and `codes` are values; `places` and `invitation` say who may come; `edge` is a
-//! guest's connection, `server` a host's, and `wire` moves packets over them; `seat` is this process's part in a match; `network` is its path there.
+//! guest's connection, `server` a host's, and `wire` moves packets over them; `seat` is this process's part in a match; `network` is its path there; a `judgement`
+//! is what a referee leaves of it.
 
 pub(crate) mod address;
 pub(crate) mod agreement;
@@ -10,6 +11,8 @@ pub(crate) mod codes;
 mod edge;
 pub(crate) mod greeting;
 mod invitation;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod judgement;
 pub(crate) mod keys;
 pub(crate) mod name;
 pub(crate) mod network;

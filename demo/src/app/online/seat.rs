@@ -12,7 +12,8 @@ use testudo_lockstep::inquiry::Inquiry;
 use testudo_lockstep::simnet::SimNetStats;
 use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{
-    Driver, Duration, Identity, Instant, PeerId, PlayerId, Session, SessionPhase, SubmitError, Turn,
+    Desync as Difference, Driver, Duration, Identity, Instant, PeerId, PlayerId, Session, SessionPhase,
+    SubmitError, Turn,
 };
 
 use crate::app::clock::Clock;
@@ -91,6 +92,8 @@ pub(crate) struct Seat {
     search: Option<Search>,
     /// The first turn in which checksums differed, and whose was alone.
     divergence: Option<(u32, Option<PlayerId>)>,
+    /// What everybody's checksums were then.
+    difference: Option<Difference>,
     news: VecDeque<News>,
     /// Up to this frame it is known what ran.
     told_frame: u32,
@@ -342,6 +345,16 @@ impl Seat {
     /// The first turn in which checksums differed.
     pub(crate) fn divergent_turn(&self) -> Option<u32> {
         self.divergence.map(|(turn, _)| turn)
+    }
+
+    /// Everybody's checksums in the first turn in which they differed.
+    pub(crate) fn difference(&self) -> Option<&Difference> {
+        self.difference.as_ref()
+    }
+
+    /// The number of the match.
+    pub(crate) fn session_id(&self) -> u64 {
+        self.session_id
     }
 
     /// The known facts about the difference; none without a difference.

@@ -112,8 +112,7 @@ impl Relay {
         let code = code(&addresses, &sealed, secret)
             .map_err(|why| MatchError::Bind { address: options.bind, error: std::io::Error::other(why) })?;
         let metrics = options.metrics.map(|at| Metrics::serve(at).map_err(failed(at))).transpose()?;
-        let web = options.web.as_ref().map(|(at, folder)| web::serve(*at, folder).map_err(failed(*at)));
-        let web = web.transpose()?;
+        let web = options.web.as_ref().map(|(at, folder)| web::serve(*at, folder)).transpose()?;
         if let Some(agones) = &mut agones {
             agones.ready(code.clone()).map_err(MatchError::Socket)?;
         }

@@ -95,6 +95,7 @@ impl Seat {
             inquiry: None,
             search: None,
             divergence: None,
+            difference: None,
             news: std::collections::VecDeque::new(),
             told_frame: 0,
             waiting: None,

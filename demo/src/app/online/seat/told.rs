@@ -41,6 +41,7 @@ impl Seat {
                     self.driver.simulation_mut().note_divergence(desync.turn.0);
                     self.look_for_the_number();
                     self.news.push_back(News::Differs(desync.turn.0));
+                    self.difference = Some(desync);
                 }
                 Event::WaitingFor { turn, players, .. } => {
                     self.waiting = Some((turn, players.clone()));

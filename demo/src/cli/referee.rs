@@ -1,0 +1,115 @@
+//! `referee` and `verdict`.
+
+use std::path::Path;
+
+use testudo_lockstep::Desync;
+use testudo_lockstep::transport::code::JoinCode;
+
+use crate::app::online::judgement::{Archived, Difference, Judgement, Signed, hex};
+use crate::app::online::keys;
+use crate::app::online::name::Name;
+use crate::app::online::network::{NetworkMatch, Way, Wish};
+use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
+use crate::cli::args::{Referee, Verdict};
+use crate::cli::{Failed, print_json};
+
+/// Bytes of a code's hash in the names of files.
+const NAME_BYTES: usize = 8;
+
+/// Watches a match to its end, and judges it.
+pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed> {
+    interrupt::watch();
+    let code: JoinCode = options.code.parse().map_err(|error| Failed::usage(format!("{error}")))?;
+    let name = hex(&keys::hash(options.code.trim().as_bytes())[..NAME_BYTES]);
+    let replay = options.archive.join(format!("{name}.replay"));
+    let wish = Wish { way: Way::Sealed(code), watches: true, units_max: options.units_max };
+    let seat = SeatOptions {
+        pilot: Pilot::Person,
+        replay: ReplayFile::At(replay.clone()),
+        fault: None,
+        name: Name::cleaned("referee"),
+        page: None,
+    };
+    let (mut session, mut seen): (u64, Option<Desync>) = (0, None);
+    let tell = |_: &NetworkMatch, news: News| match news {
+        News::Started => eprintln!("the match has begun"),
+        News::Differs(turn) => eprintln!("the copies differ from turn {turn} on"),
+        _ => {}
+    };
+    let outcome = NetworkMatch::join(wish, seat)?.play(tell, |game| {
+        let Some(seat) = game.seat() else { return };
+        session = seat.session_id();
+        if seen.is_none() {
+            seen = seat.difference().cloned();
+        }
+    })?;
+    let Some(outcome) = outcome else {
+        return Err(Failed { code: 1, sentence: "the match has not begun".into() });
+    };
+    let is_whole = outcome.ended_early.is_none();
+    let checksum = outcome.clients.first().filter(|_| is_whole).map(|client| client.checksum);
+    let judgement = Judgement {
+        session: format!("{session:016x}"),
+        players: outcome.terms.setup.players,
+        turns: outcome.terms.turns,
+        checksum: checksum.map(|checksum| format!("{checksum:016x}")),
+        winner: outcome.winner,
+        difference: seen.as_ref().and_then(Difference::of),
+        // The replay of who came late is not kept.
+        replay: replay.exists().then(|| Archived::of(&replay)).transpose()?,
+    };
+    let signed = Signed::new(judgement, keys::referee_secret()?);
+    let path = options.archive.join(format!("{name}.json"));
+    signed.store(&path)?;
+    say(&signed, &path, json);
+    Ok(is_whole && signed.judgement.difference.is_none())
+}
+
+/// Checks a judgement. True if it holds, whoever was at fault.
+pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed> {
+    let signed = Signed::open(&options.file)?;
+    let folder = options.file.parent().unwrap_or(Path::new(""));
+    let checked = signed.check(folder, options.key.as_deref());
+    if json {
+        let doubt = checked.as_ref().err().map(ToString::to_string);
+        print_json(&serde_json::json!({
+            "holds": checked.is_ok(), "doubt": doubt, "key": signed.key, "simulated": signed.judgement.replay.is_some(),
+            "judgement": signed.judgement,
+        }));
+        return Ok(checked.is_ok());
+    }
+    say(&signed, &options.file, false);
+    match (&checked, &signed.judgement.replay) {
+        (Err(doubt), _) => println!("DOES NOT HOLD   {doubt}"),
+        (Ok(()), Some(_)) => {
+            println!("holds           signed by the key; simulated again, the match comes to the same")
+        }
+        (Ok(()), None) => println!("holds           signed by the key; there is no replay to simulate again"),
+    }
+    Ok(checked.is_ok())
+}
+
+fn say(signed: &Signed, path: &Path, json: bool) {
+    let judgement = &signed.judgement;
+    if json {
+        print_json(signed);
+        return;
+    }
+    println!("judgement       {}", path.display());
+    println!("key             {}", signed.key);
+    println!(
+        "match           {} with {} players, {} turns",
+        judgement.session, judgement.players, judgement.turns
+    );
+    match &judgement.difference {
+        None => println!("checksums       equal"),
+        Some(difference) => {
+            let whom: Vec<String> =
+                difference.at_fault.iter().map(|player| format!("player {player}")).collect();
+            println!("checksums       differ from turn {} on; wrong: {}", difference.turn, whom.join(", "));
+        }
+    }
+    if let Some(winner) = judgement.winner {
+        println!("winner          player {winner}");
+    }
+}

@@ -1,0 +1,69 @@
+//! A referee watches a match in which one copy is damaged, and says whose it is; another program checks that.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::network::Process;
+use crate::run::{program, run_json};
+
+/// A folder that goes with its test.
+struct Folder(std::path::PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Plays a match of two in which player 1's copy may be damaged. Returns the referee's exit code, what it says, and where.
+fn refereed(name: &str, fault: &str) -> (i32, Value, Folder, String) {
+    let folder = Folder(std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id())));
+    let mut host = Process::start("host --players 2 --units 12 --turns 40 --seed 3");
+    let (_, code) = host.invitation();
+    let watch = host.watch_code();
+    let archive = folder.0.display();
+    let referee = program(&format!("referee {watch} --archive {archive} --json"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    host.wait_for("somebody watches");
+    let guest = Process::start(&format!("join {code} {fault}"));
+    let _ = (host.end(), guest.end());
+    let output = referee.wait_with_output().expect("it ends");
+    let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let files = std::fs::read_dir(&folder.0).expect("a folder").flatten().map(|file| file.path());
+    let file = files.filter(|path| path.extension().is_some_and(|ending| ending == "json")).next();
+    let file = file.expect("a judgement").display().to_string();
+    (output.status.code().unwrap_or(-1), said, folder, file)
+}
+
+#[test]
+fn a_damaged_copy_is_found_and_the_judgement_can_be_checked() {
+    let (code, said, _folder, file) = refereed("damaged", "--corrupt 10,5");
+    let difference = &said["judgement"]["difference"];
+    assert_eq!((code, &difference["turn"]), (1, &10.into()), "{said}");
+    assert_eq!(difference["at_fault"], serde_json::json!([1]), "{said}");
+    let key = said["key"].as_str().expect("a key");
+    let checked = run_json(&format!("verdict {file} --key {key}"), 0);
+    assert_eq!((&checked["holds"], &checked["simulated"]), (&true.into(), &true.into()), "{checked}");
+
+    // Whoever blames the other player instead has no signature.
+    let text = std::fs::read_to_string(&file).expect("a file");
+    let pretty = text.replace("\"at_fault\": [\n        1\n      ]", "\"at_fault\": [0]");
+    assert_ne!(text, pretty);
+    std::fs::write(&file, pretty).expect("a file");
+    let checked = run_json(&format!("verdict {file}"), 1);
+    assert!(checked["doubt"].as_str().is_some_and(|doubt| doubt.contains("signature")), "{checked}");
+}
+
+#[test]
+fn a_match_without_a_difference_is_judged_too() {
+    let (code, said, _folder, file) = refereed("sound", "");
+    assert_eq!((code, &said["judgement"]["difference"]), (0, &Value::Null), "{said}");
+    assert_eq!(said["judgement"]["turns"], 40, "{said}");
+    let other = "0".repeat(64);
+    assert_eq!(run_json(&format!("verdict {file}"), 0)["holds"], true);
+    assert_eq!(run_json(&format!("verdict {file} --key {other}"), 1)["holds"], false);
+}
