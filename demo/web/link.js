@@ -40,8 +40,6 @@ class Link {
     const answer = await within(this.greet(greeting), "the server does not answer");
     this.tell(ANSWER, answer);
     if (answer[0] !== ACCEPTED) return this.close();
-    // What the server expects before any packet.
-    this.writer.write(new Uint8Array(0)).catch(() => {});
     // An empty datagram comes before the packets, in both directions (lockstep/src/transport/sealed/datagram.rs).
     this.writer.write(new Uint8Array()).catch(() => {});
     const reader = datagrams.readable.getReader();

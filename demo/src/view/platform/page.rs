@@ -128,9 +128,9 @@ async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String>
     } else {
         NetworkMatch::join(Wish { way: Way::Sealed(code), watches: false, units_max: UNITS_MAX }, options)
     };
-    let game = network::run(game.map_err(told)?, log, |_, _| {}).await.map_err(told)?;
-    game.end().map_err(told)?;
-    OrderLog::new(Sink::Page).note("left", true);
+    let mut left = network::run(game.map_err(told)?, log, |_, _| {}).await.map_err(told)?;
+    left.game.end().map_err(told)?;
+    left.log.note("left", true);
     Ok(())
 }
 

@@ -92,7 +92,8 @@ struct NetworkDesk {
     is_noted: bool,
 }
 
-/// What a person leaves behind.
+/// What a person leaves behind. A page keeps no replay.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code))]
 pub(crate) struct Left {
     pub(crate) game: NetworkMatch,
     pub(crate) log: OrderLog,
