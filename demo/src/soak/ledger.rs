@@ -16,10 +16,10 @@ enum Item {
     Cancelled(u32),
 }
 
-/// One program at a player's place.
 /// An order, and the turn in which it must run.
 type Due<'a> = (u32, &'a Order);
 
+/// One program at a player's place.
 #[derive(Clone, Debug)]
 struct Program {
     /// The first turn at whose start it closed an entry: 0, or the turn of its return. None as long as it has not returned.
