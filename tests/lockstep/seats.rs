@@ -265,13 +265,16 @@ struct Program {
     killed: bool,
 }
 
+/// What an attacker does now and then.
+pub(crate) type Attack = fn(&mut Troubled);
+
 /// A match in which seats change hands, and the account of every order.
 pub(crate) struct Troubled {
     pub(crate) config: SessionConfig,
     pub(crate) game: VirtualMatch<Toy>,
     pub(crate) dice: Generator,
     /// A player who harms the others as well as it can, and how. Nothing is promised to it.
-    pub(crate) attacker: Option<(usize, fn(&mut Troubled))>,
+    pub(crate) attacker: Option<(usize, Attack)>,
     /// The program at each seat now.
     now: Vec<Program>,
     former: Vec<Program>,
