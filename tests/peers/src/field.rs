@@ -115,13 +115,7 @@ fn steer(
 }
 
 /// How many of the units come through, and how deep touching units overlap when they press: the 95th percentile, units.
-fn flow(
-    contender: Contender,
-    steering: Steering,
-    width: i32,
-    start: u32,
-    settings: Settings,
-) -> [f64; 2] {
+fn flow(contender: Contender, steering: Steering, width: i32, start: u32, settings: Settings) -> [f64; 2] {
     let mut engine = create(contender, &door(width, start), settings);
     let look = |engine: &dyn Engine| (0..UNITS as u32).map(|unit| engine.position(unit)).collect::<Vec<_>>();
     let mut last = look(&*engine);
@@ -164,8 +158,8 @@ pub fn doors(settings: Settings, starts: u32) -> String {
                 let flows: Vec<_> = (0..starts)
                     .map(|start| flow(engine, steering, tenths * ONE / 10, start, settings))
                     .collect();
-                let [through, pressed] =
-                    [0, 1].map(|at| Summary::of(&flows.iter().map(|flow| flow[at]).collect::<Vec<_>>()).median);
+                let [through, pressed] = [0, 1]
+                    .map(|at| Summary::of(&flows.iter().map(|flow| flow[at]).collect::<Vec<_>>()).median);
                 format!("{through:.0} ({pressed:.2})")
             });
             writeln!(text, "| {steering:?} | {}.{} | {} |", tenths / 10, tenths % 10, answers.join(" | "))

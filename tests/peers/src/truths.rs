@@ -222,7 +222,8 @@ fn mixed_heap(lab: Lab) -> [f64; 2] {
     let mut generator = Generator::new(6);
     let mut bodies: Vec<_> = (0..120)
         .map(|i| {
-            let x = f64::from(i % 9) * 1.2 - 4.8 + f64::from(generator.between(-3_000, 3_000)) / f64::from(ONE);
+            let x =
+                f64::from(i % 9) * 1.2 - 4.8 + f64::from(generator.between(-3_000, 3_000)) / f64::from(ONE);
             disc([x, f64::from(i / 9) * 1.2 + 0.6], 0.5, [0.0; 2])
         })
         .collect();
@@ -319,7 +320,9 @@ pub fn table(settings: Settings) -> String {
         "| truth | fps | expected | testudo | rapier2d | Box2D |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     let usual = TRUTHS.map(|truth| (truth, RATES));
-    for ((name, expected, ask), rates) in usual.into_iter().chain(MASS_TRUTHS.map(|truth| (truth, MASS_RATES))) {
+    for ((name, expected, ask), rates) in
+        usual.into_iter().chain(MASS_TRUTHS.map(|truth| (truth, MASS_RATES)))
+    {
         for &rate in rates {
             let answers = ENGINES.map(|contender| format!("{:.3}", ask(Lab { contender, rate, settings })));
             writeln!(text, "| {name} | {rate} | {expected} | {} |", answers.join(" | "))
