@@ -33,8 +33,8 @@ fn refereed(name: &str, fault: &str) -> (i32, Value, Folder, String) {
     let _ = (host.end(), guest.end());
     let output = referee.wait_with_output().expect("it ends");
     let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-    let files = std::fs::read_dir(&folder.0).expect("a folder").flatten().map(|file| file.path());
-    let file = files.filter(|path| path.extension().is_some_and(|ending| ending == "json")).next();
+    let mut files = std::fs::read_dir(&folder.0).expect("a folder").flatten().map(|file| file.path());
+    let file = files.find(|path| path.extension().is_some_and(|ending| ending == "json"));
     let file = file.expect("a judgement").display().to_string();
     (output.status.code().unwrap_or(-1), said, folder, file)
 }
