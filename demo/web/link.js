@@ -40,13 +40,13 @@ class Link {
     const answer = await within(this.greet(greeting), "the server does not answer");
     this.tell(ANSWER, answer);
     if (answer[0] !== ACCEPTED) return this.close();
-    // An empty datagram comes before the packets, in both directions (lockstep/src/transport/sealed/datagram.rs).
-    this.writer.write(new Uint8Array()).catch(() => {});
+    // A datagram of one byte comes before the packets, in both directions (lockstep/src/transport/sealed/datagram.rs).
+    this.writer.write(new Uint8Array(1)).catch(() => {});
     const reader = datagrams.readable.getReader();
     for (;;) {
       const { value, done } = await reader.read();
       if (done) break;
-      if (value.length > 0 && value.length <= PACKET_BYTES_MAX && this.waiting < WAITING_MAX) this.tell(PACKET, value);
+      if (value.length > 1 && value.length <= PACKET_BYTES_MAX && this.waiting < WAITING_MAX) this.tell(PACKET, value);
     }
     this.end("the server has closed the connection");
   }

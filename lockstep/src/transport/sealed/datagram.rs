@@ -2,11 +2,15 @@
 //! then the packet.
 //!
 //! The library's own task hands each datagram on through a channel with room for one, which costs more than unsealing it. So both sides begin
-//! with an empty datagram, a *plug*. Nobody takes it out of the channel; from then on the library's task leaves datagrams alone, and they are
-//! read here, right from the connection. If the plug is lost, the first packet is lost in its place, which may happen to any packet.
+//! with a datagram of one byte, a *plug*. Nobody takes it out of the channel; from then on the library's task leaves datagrams alone, and they
+//! are read here, right from the connection. If the plug is lost, the first packet is lost in its place, which may happen to any packet.
+//! No packet is as short as a plug. An empty one would do, but browsers stop reading at an empty datagram.
 
 use wtransport::quinn;
 use wtransport::{Connection, SessionId};
+
+/// What both sides send first.
+const PLUG: [u8; 1] = [0];
 
 /// The datagrams of one connection.
 #[derive(Clone, Debug)]
@@ -23,7 +27,7 @@ impl Datagrams {
 
     /// What is sent before any packet.
     pub(crate) fn plug(&self) -> Vec<u8> {
-        self.wrap(&[])
+        self.wrap(&PLUG)
     }
 
     /// The datagram of a packet.
@@ -44,7 +48,7 @@ impl Datagrams {
         loop {
             let Ok(datagram) = self.connection.read_datagram().await else { return false };
             match number(&datagram) {
-                Some((session, packet)) if session == self.session && !packet.is_empty() => {
+                Some((session, packet)) if session == self.session && packet.len() > PLUG.len() => {
                     take(packet);
                     return true;
                 }
