@@ -110,8 +110,8 @@ for wanted in "$@"; do
   if [[ $target == wasm* ]]; then
     options=(--nocapture --skip udp::)
   else
-    # An emulator is thirty times slower. Laws and rates do not compare machines either.
-    options=(--skip laws:: --skip elastic:: --skip late_fraction --skip attacks::weather::)
+    # An emulator is thirty times slower. Laws and rates do not compare machines either, and threads are compared with one thread.
+    options=(--skip threads:: --skip workers:: --skip bullets_stop --skip laws:: --skip elastic:: --skip late_fraction --skip attacks::weather::)
   fi
   if [[ $wanted == *:levels ]]; then
     "${CARGO[@]}" test --locked -p testudo-tests --target "$target" --test=physics -- "${options[@]}" golden:: levels::

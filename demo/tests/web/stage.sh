@@ -46,6 +46,7 @@ stage() {
   fi
   python3 -u -m http.server --bind 127.0.0.1 --directory "$PAGE" 0 >"$WORK/server" 2>>"$WORK/requests" &
   children+=("$!")
+  patiently 30 test -s "$WORK/server"
   patiently 30 grep -q 'port [0-9]' "$WORK/server"
   address=http://127.0.0.1:$(grep -oE 'port [0-9]+' "$WORK/server" | grep -oE '[0-9]+')
   if [[ -n ${KEEP:-} ]]; then mkdir -p "$KEEP"; fi

@@ -44,7 +44,8 @@ impl<A: Action> Session<A> {
     /// Whether the remote must give signs of life. Who has finished need not, except the middle of a star as long as this peer still lacks
     /// something: it cannot come from anybody else.
     pub(super) fn is_awaited(&self, link: &Link) -> bool {
-        let serves_us = !self.setup.accepts() && link.identity == Some(self.setup.coordinator());
+        let serves_us =
+            !self.setup.is_mesh() && !self.setup.accepts() && link.identity == Some(self.setup.coordinator());
         link.is_connected() && (!link.finished || (serves_us && !self.has_everything()))
     }
 
