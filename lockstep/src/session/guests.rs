@@ -5,7 +5,7 @@ use crate::session::event::Event;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::sender::Sender;
 use crate::session::stream::Stream;
-use crate::session::transfer::{ASK_AGAIN_AFTER, Source};
+use crate::session::transfer::{ASK_AGAIN_AFTER, Round, Source};
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::codec;
@@ -200,7 +200,7 @@ impl<A: Action> Session<A> {
         if !guests().any(|(link, _)| link.lacks_state()) {
             let transfers = &mut self.transfers;
             (transfers.blob, transfers.source, transfers.failed) = (None, None, 0);
-            transfers.asks_again = None;
+            transfers.round = Round::First;
             self.keep_state_for_watchers();
             return;
         }
@@ -333,16 +333,13 @@ impl<A: Action> Session<A> {
 
     /// Nobody has given a state: everybody is asked once more, because some give theirs last.
     fn ask_again(&mut self) {
-        match self.transfers.asks_again {
-            None if self.transfers.failed != 0 => {
-                self.transfers.asks_again = Some(self.now + ASK_AGAIN_AFTER);
+        match self.transfers.round {
+            Round::First if self.transfers.failed != 0 => {
+                self.transfers.round = Round::Pause(self.now + ASK_AGAIN_AFTER);
             }
-            Some(at) if self.now < at => {}
-            Some(at) if at != Instant::ZERO => {
-                self.transfers.asks_again = Some(Instant::ZERO);
-                self.transfers.failed = 0;
-            }
-            _ => self.dismiss_waiting(),
+            Round::Pause(until) if self.now < until => {}
+            Round::Pause(_) => (self.transfers.round, self.transfers.failed) = (Round::Second, 0),
+            Round::First | Round::Second => self.dismiss_waiting(),
         }
     }
 
@@ -364,7 +361,7 @@ impl<A: Action> Session<A> {
                 self.emit(Event::GuestGone(peer));
             }
         }
-        self.transfers.failed = 0;
+        (self.transfers.round, self.transfers.failed) = (Round::First, 0);
     }
 
     // ---- the return

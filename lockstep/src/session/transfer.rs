@@ -47,8 +47,8 @@ pub(super) struct Transfers {
     pub(super) source: Option<Source>,
     /// The middle: sources that sent nothing, bit n for player n.
     pub(super) failed: u16,
-    /// The middle: when it asks everybody again; once for each guest that waits.
-    pub(super) asks_again: Option<Instant>,
+    /// The middle: how often everybody has been asked for a state that guests wait for.
+    pub(super) round: Round,
     /// The local simulation gives its state last: when it declined.
     declined_at: Option<Instant>,
     /// This peer's state is wanted: before this turn or a later one.
@@ -73,6 +73,16 @@ pub(super) struct Transfers {
 }
 
 /// A player's place.
+/// The middle asks everybody for a state twice, because some give theirs last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Round {
+    #[default]
+    First,
+    /// Nobody has given one; the second round begins at this time.
+    Pause(Instant),
+    Second,
+}
+
 #[derive(Clone, Copy, Default)]
 pub(super) struct Seat {
     pub(super) secret: u128,

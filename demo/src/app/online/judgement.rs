@@ -192,10 +192,9 @@ impl Judgement {
         let game = Game::new(terms.setup).map_err(|error| Doubt::Replay(error.to_string()))?;
         let mut player = ReplayPlayer::new(replay, game);
         while player.turn() < self.turns && player.step_turn() {
-            let checksum = player.simulation().checksum();
             if let Some(difference) = &self.difference
                 && player.turn() == difference.turn + 1
-                && format!("{:08x}", fold_checksum(checksum)) != difference.referee
+                && format!("{:08x}", fold_checksum(player.simulation().checksum())) != difference.referee
             {
                 return wrong("the referee's own checksum in the turn of the difference is wrong");
             }
