@@ -179,6 +179,7 @@ impl SealedClient {
     }
 
     /// Sends a packet, in one datagram and at once. It may be lost on the way, as with UDP. What cannot be sent is counted.
+    /// An empty packet, and one of a single zero byte, is not delivered.
     pub fn send(&mut self, packet: &[u8]) {
         let sends = |datagrams: &Datagrams| {
             packet.len() <= PACKET_BYTES_MAX && datagrams.send(datagrams.wrap(packet))

@@ -4,7 +4,7 @@
 //! The library's own task hands each datagram on through a channel with room for one, which costs more than unsealing it. So both sides begin
 //! with a datagram of one byte, a *plug*. Nobody takes it out of the channel; from then on the library's task leaves datagrams alone, and they
 //! are read here, right from the connection. If the plug is lost, the first packet is lost in its place, which may happen to any packet.
-//! No packet is as short as a plug. An empty one would do, but browsers stop reading at an empty datagram.
+//! So a packet of one zero byte is not delivered. An empty plug would do, but browsers stop reading at an empty datagram.
 
 use wtransport::quinn;
 use wtransport::{Connection, SessionId};
@@ -48,7 +48,9 @@ impl Datagrams {
         loop {
             let Ok(datagram) = self.connection.read_datagram().await else { return false };
             match number(&datagram) {
-                Some((session, packet)) if session == self.session && packet.len() > PLUG.len() => {
+                Some((session, packet))
+                    if session == self.session && !packet.is_empty() && packet != PLUG =>
+                {
                     take(packet);
                     return true;
                 }

@@ -301,6 +301,7 @@ impl SealedServer {
     }
 
     /// Sends a packet to an accepted peer, in one datagram and at once. It may be lost on the way, as with UDP. What cannot be sent is counted.
+    /// An empty packet, and one of a single zero byte, is not delivered.
     pub fn send(&mut self, peer: PeerId, packet: &[u8]) {
         self.batch().send(peer, packet);
     }
