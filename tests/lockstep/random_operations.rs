@@ -224,3 +224,31 @@ fn leavers_beside_a_sleeper_end_at_the_same_turn_everywhere() {
         run_operations(Topology::Mesh, Pace::Adaptive, 5, seed, &operations);
     }
 }
+
+/// Drawn by the test above: a player leaves just when another one is heard again. The third one, cut off before, had lost the second one for
+/// long enough to give it up, alone, without turns that the other two had run.
+#[test]
+fn who_leaves_first_gives_what_it_has_run() {
+    use Operation::{Cut, Leave, Wait};
+    let operations = [Wait(101), Cut(2, 1), Wait(1_101), Cut(82, 1_251), Wait(1_226), Wait(1_038), Leave(63)];
+    run_operations(Topology::Mesh, Pace::Fixed, 3, 0, &operations);
+}
+
+/// Drawn by the test above: the lowest player was asleep and cut off, and gave up a player whom the others heard all the time. All waited for
+/// each other for ever.
+#[test]
+fn survivors_of_several_silences_end() {
+    use Operation::{Cut, Sleep, Wait};
+    let operations = [
+        Wait(101),
+        Cut(2, 2_376),
+        Wait(1_151),
+        Wait(1_116),
+        Sleep(125, 1_168),
+        Wait(1_138),
+        Cut(56, 466),
+        Wait(390),
+        Wait(1_425),
+    ];
+    run_operations(Topology::Mesh, Pace::Fixed, 4, 2_444_587_144_071_439_506, &operations);
+}

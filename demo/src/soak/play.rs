@@ -359,7 +359,11 @@ impl<'a> Running<'a> {
                 }
                 self.virtual_match.put_to_sleep(node as usize, now + span);
             }
-            What::Pause(player, paused) => self.session(player).pause(paused),
+            What::Pause(player, true) => self.session(player).pause(true),
+            // Who was to end the pause may have left. Anybody may end it, and a game that stands still proves nothing.
+            What::Pause(_, false) => {
+                (0..self.plan.setup.players).for_each(|player| self.session(player).pause(false));
+            }
             What::Leave(player) => {
                 self.comers.retain(|comer| comer.node != u32::from(player));
                 let cancelled = self.session(player).leave();

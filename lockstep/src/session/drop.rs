@@ -65,6 +65,9 @@ impl<A: Action> Session<A> {
             return;
         }
         let since = *self.waiting.since.get_or_insert(self.now);
+        if self.gives_up_agreeing(self.now.since(since)) {
+            return;
+        }
         // All survivors must give up the same players, so they follow the lowest one. Its word is not enough against players who are
         // neither missing here nor silent.
         let told = self.given_up_by_leader();

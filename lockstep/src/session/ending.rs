@@ -62,22 +62,33 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Checks whether the others have the local player's last entry, so that this peer may go.
+    /// Checks whether the others have the local player's last entry, so that this peer may go. In a mesh they must also have what others gave
+    /// and this peer has run: the author may be gone.
     pub(super) fn check_left(&mut self) {
-        if !self.local.leaving || !self.player_ended() {
+        let (Some(player), Some(since)) = (self.setup.player(), self.local.leaving) else { return };
+        if !self.player_ended() {
             return;
         }
-        let Some(player) = self.setup.player() else { return };
-        let next = self.streams[player.index()].next();
-        // Who waits for a state confirms nothing.
-        let lacks = |link: &&Link| {
-            link.is_connected() && !link.finished && !link.lacks_state() && link.acked[player.index()] < next
+        let own = self.streams[player.index()].next();
+        let lacks_end = |link: &Link| link.acked[player.index()] < own;
+        let lacks_turns = |link: &Link| {
+            let ran = self.streams.iter().map(|stream| stream.next().min(self.gate.turn));
+            self.setup.is_mesh() && link.acked.iter().zip(ran).any(|(&acked, ran)| acked < ran)
         };
-        let silent = |link: &Link| self.now.since(link.last_heard) >= self.setup.config.linger;
-        if self.links.values().filter(lacks).any(|link| !silent(link)) {
+        // A silence counts from the wish to leave on: the network may have been down before, and who lacks the last entry may come back.
+        let config = &self.setup.config;
+        let patience = config.drop_after.unwrap_or(config.silence_timeout).max(config.linger);
+        let deadline = self.ending_deadline();
+        let too_late = |link: &Link| {
+            self.now.since(link.last_heard.max(since)) >= patience || self.now.since(since) >= deadline
+        };
+        // Who waits for a state confirms nothing.
+        let counts = |link: &&Link| link.is_connected() && !link.finished && !link.lacks_state();
+        let links = || self.links.values().filter(counts);
+        if links().any(|link| (lacks_end(link) || lacks_turns(link)) && !too_late(link)) {
             return;
         }
-        match self.links.values().find(lacks).map(|link| link.peer) {
+        match links().find(|link| lacks_end(link)).map(|link| link.peer) {
             None => self.depart(),
             // Gone, but not in good order: nobody has confirmed the last entry.
             Some(peer) => self.fail(Failure::ConnectionLost(peer)),

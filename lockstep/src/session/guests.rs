@@ -72,7 +72,7 @@ impl<A: Action> Session<A> {
     /// Why a peer may not join the running match; none if it may.
     pub(super) fn judge_guest(&self, peer: PeerId, hello: &Hello) -> Option<Refusal> {
         let config = &self.setup.config;
-        let is_open = self.phase == SessionPhase::Running && !self.local.leaving;
+        let is_open = self.phase == SessionPhase::Running && self.local.leaving.is_none();
         if !is_open || !self.setup.forwards() || config.state_bytes_max == 0 {
             return Some(Refusal::Running);
         }

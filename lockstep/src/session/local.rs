@@ -7,6 +7,7 @@ use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::ids::Turn;
+use crate::value::time::Instant;
 
 /// What waits for the local player's next entry.
 #[derive(Clone, Debug)]
@@ -17,14 +18,14 @@ pub(crate) struct Local {
     pub(super) save: bool,
     /// The next entry is the last one, for this reason.
     pub(super) ending: Option<EndReason>,
-    /// After the last entry the session ends.
-    pub(super) leaving: bool,
+    /// After the last entry the session ends: since when the player wants that.
+    pub(super) leaving: Option<Instant>,
 }
 
 impl Local {
     pub(super) fn new(config: &SessionConfig, action_bits: u32) -> Self {
         let outbox = Outbox::new(config, action_bits);
-        Self { outbox, pause: None, speed: None, save: false, ending: None, leaving: false }
+        Self { outbox, pause: None, speed: None, save: false, ending: None, leaving: None }
     }
 }
 
@@ -109,7 +110,7 @@ impl<A: Action> Session<A> {
     /// leaves, the match ends for all. Returns the number of cancelled actions.
     pub fn leave(&mut self) -> u32 {
         let cancelled = self.resign();
-        self.local.leaving = true;
+        self.local.leaving.get_or_insert(self.now);
         if self.phase != SessionPhase::Running || self.author().is_none() {
             self.depart();
         }

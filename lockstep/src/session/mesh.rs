@@ -6,7 +6,7 @@ use crate::session::link::Link;
 use crate::session::{Session, SessionPhase, players_in};
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
-use crate::value::time::Duration;
+use crate::value::time::{Duration, Instant};
 
 /// If something came from a player within this time, nobody else needs to pass on its entries.
 const SPEAKS_FOR_ITSELF: Duration = Duration::from_millis(300);
@@ -18,6 +18,10 @@ pub(crate) struct Agreement {
     pub(super) frozen: u16,
     /// Players whom the local player votes out.
     pub(super) votes: u16,
+    /// Of the frozen ones, those whom this peer gave up as the lowest player of all. Nobody else acts on its word, so it may take it back.
+    revocable: u16,
+    /// Since when the lowest survivor waits only for peers whose streams have ended.
+    waits_for_ended: Option<Instant>,
 }
 
 impl<A: Action> Session<A> {
@@ -35,19 +39,23 @@ impl<A: Action> Session<A> {
         };
         let own = self.setup.player();
         let silent = players_in(self.live()).filter(|&player| own != Some(player) && !reachable(player));
-        self.mesh.frozen |= silent.fold(missing, |mask, player| mask | (1 << player.0));
+        let given_up = silent.fold(missing | self.voted_out(), |mask, player| mask | (1 << player.0));
+        self.take_back(!given_up);
         let live = self.live();
-        // A player who was given up stays given up.
+        if own.is_some_and(|own| u32::from(own.0) == live.trailing_zeros()) {
+            self.mesh.revocable |= given_up & !self.mesh.frozen;
+        }
+        self.mesh.frozen |= given_up;
+        // A player whom others may have given up, too, stays given up.
         let missing = self.mesh.frozen & live;
         let survivors = live & !self.mesh.frozen;
         let (all, left) = (live.count_ones(), survivors.count_ones());
         let has_lowest = live.trailing_zeros() == survivors.trailing_zeros();
         if left * 2 < all || (left * 2 == all && !has_lowest) {
-            let lost = self.links.values().find(|link| !link.finished).map(|link| link.peer);
-            self.fail(Failure::ConnectionLost(lost.unwrap_or_default()));
+            self.fail_alone();
             return;
         }
-        if self.setup.player().is_none_or(|own| u32::from(own.0) != survivors.trailing_zeros()) {
+        if !self.leads() {
             return;
         }
         let agrees = |player: PlayerId| {
@@ -60,9 +68,60 @@ impl<A: Action> Session<A> {
             })
         };
         let own = self.setup.player();
-        if players_in(survivors).filter(|&player| own != Some(player)).all(agrees) {
+        if !players_in(survivors).filter(|&player| own != Some(player)).all(agrees) {
+            self.mesh.waits_for_ended = None;
+        } else if !self.waits_for_ended() {
+            self.mesh.waits_for_ended = None;
             self.end_streams(missing);
         }
+    }
+
+    /// This peer is in the smaller part of a divided mesh, or the mesh cannot agree.
+    fn fail_alone(&mut self) {
+        let lost = self.links.values().find(|link| !link.finished).map(|link| link.peer);
+        self.fail(Failure::ConnectionLost(lost.unwrap_or_default()));
+    }
+
+    /// Mesh: whether the peers have tried to agree on whom to drop for so long that they never will; then the match is over here.
+    pub(super) fn gives_up_agreeing(&mut self, waited: Duration) -> bool {
+        let drop_after = self.setup.config.drop_after.unwrap_or_default();
+        let too_long = self.setup.is_mesh() && waited >= drop_after + self.ending_deadline();
+        if too_long {
+            self.fail_alone();
+        }
+        too_long
+    }
+
+    /// The lowest player had not heard of these for too long, perhaps because it was cut off itself. The others hear them and would never
+    /// agree, so it listens to them again.
+    fn take_back(&mut self, heard: u16) {
+        let back = heard & self.mesh.revocable;
+        self.mesh.frozen &= !back;
+        self.mesh.revocable &= !back;
+    }
+
+    /// Whether this peer is the lowest survivor, which ends the streams of the missing.
+    fn leads(&self) -> bool {
+        let survivors = self.live() & !self.mesh.frozen;
+        self.setup.player().is_some_and(|own| u32::from(own.0) == survivors.trailing_zeros())
+    }
+
+    /// Whether the player has ended its own stream. Nobody asks it to agree any more, but it may have run turns of the missing players that
+    /// no survivor has.
+    fn has_ended(&self, identity: Option<Identity>) -> bool {
+        matches!(identity, Some(Identity::Player(player))
+            if (self.live() | self.mesh.frozen) & (1 << player.0) == 0)
+    }
+
+    /// Whether a peer whose stream has ended may still pass something on. It goes only when the others have all that it has run
+    /// ([`Session::leave`]), so waiting until it is gone is enough; who stays to watch is waited for twice the linger time.
+    fn waits_for_ended(&mut self) -> bool {
+        let since = *self.mesh.waits_for_ended.get_or_insert(self.now);
+        let linger = self.setup.config.linger;
+        let can_be_heard =
+            |link: &Link| link.is_connected() && !link.finished && self.now.since(link.last_heard) < linger;
+        let ended = self.links.values().filter(|link| self.has_ended(link.identity));
+        ended.into_iter().any(can_be_heard) && self.now.since(since) < linger.times(2)
     }
 
     /// Mesh: votes a player out, or takes the vote back. When more than half of the active players vote so, the player is dropped, as after
@@ -79,20 +138,22 @@ impl<A: Action> Session<A> {
 
     /// Mesh: gives up the players whom a majority of the active players votes out.
     pub(super) fn count_votes(&mut self) {
-        if !self.setup.is_mesh() || self.phase != SessionPhase::Running {
-            return;
+        let counts = self.setup.is_mesh() && self.phase == SessionPhase::Running;
+        if counts && self.voted_out() != 0 {
+            self.freeze(self.mesh.frozen & self.live());
         }
-        let (live, own) = (self.live(), self.mesh.votes);
+    }
+
+    /// Players whom a majority of the active players votes out, bit n for player n; never the local player.
+    fn voted_out(&self) -> u16 {
+        let live = self.live();
         let votes = |player: &PlayerId| {
             let says = |votes: u16| u32::from(votes & (1 << player.0) != 0);
             let others = self.links.values().filter(|link| self.plays(link)).map(|link| says(link.votes));
-            (others.sum::<u32>() + says(own)) * 2 > live.count_ones()
+            (others.sum::<u32>() + says(self.mesh.votes)) * 2 > live.count_ones()
         };
         let out = players_in(live).filter(votes).fold(0, |mask, player| mask | (1 << player.0));
-        let out = out & !self.setup.player().map_or(0, |own| 1 << own.0);
-        if out != 0 {
-            self.freeze(out);
-        }
+        out & !self.setup.player().map_or(0, |own| 1 << own.0)
     }
 
     /// Mesh: whether other peers may pass on a player's entries. While the player itself can be heard, only it may speak for itself.
@@ -119,11 +180,13 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Mesh: whether this peer takes part in agreeing on whom to drop. Who was given up does not, and who has left does not: nobody asks it what
-    /// else it has, so what it passes on after the others have agreed would reach only some of them.
-    pub(super) fn survives(&self, identity: Option<Identity>) -> bool {
+    /// Mesh: whether this peer may pass on entries of the players who were given up. Who was given up may not. Who has ended its own stream may
+    /// only pass them to the lowest survivor: nobody else is asked what it has, so what it gave to another one after the agreement would
+    /// reach only some of them.
+    pub(super) fn may_pass_on(&self, identity: Option<Identity>) -> bool {
         let survivors = self.live() & !self.mesh.frozen;
-        matches!(identity, Some(Identity::Player(player)) if survivors & (1 << player.0) != 0)
+        let survives = matches!(identity, Some(Identity::Player(player)) if survivors & (1 << player.0) != 0);
+        survives || (self.leads() && self.has_ended(identity))
     }
 
     /// Mesh: the players, except this peer, that the lowest surviving player has given up.

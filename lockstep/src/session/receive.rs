@@ -293,7 +293,7 @@ impl<A: Action> Session<A> {
         let is_agreed_end = entries.iter().any(|entry| entry.end() == Some(EndReason::Dropped));
         if self.mesh.frozen & (1 << player.0) != 0
             && !is_agreed_end
-            && !self.survives(self.links[index].identity)
+            && !self.may_pass_on(self.links[index].identity)
         {
             return;
         }

@@ -60,7 +60,7 @@ impl<A: Action> Session<A> {
         match self.phase {
             SessionPhase::Lobby => TurnStatus::Waiting,
             SessionPhase::Running if self.is_joining() => TurnStatus::Waiting,
-            SessionPhase::Running if self.local.leaving && self.player_ended() => TurnStatus::Over,
+            SessionPhase::Running if self.local.leaving.is_some() && self.player_ended() => TurnStatus::Over,
             SessionPhase::Running if self.gate.in_turn || self.setup.is_relay() => TurnStatus::Waiting,
             SessionPhase::Running if self.waits_for() == 0 && self.is_within_horizon() => {
                 TurnStatus::Ready(Turn(self.gate.turn))
