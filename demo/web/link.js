@@ -5,6 +5,8 @@
 const ABLE = "use Chrome or Edge 100, Firefox 125, Safari 26.4, or a newer one of them.";
 // Packets that wait for the program; further ones are dropped, as by a socket.
 const WAITING_MAX = 512;
+// Packets that wait for the browser to send them; further ones are dropped, too.
+const SENDING_MAX = 64;
 const PACKET_BYTES_MAX = 1150;
 const ANSWER_BYTES_MAX = 1 + 16384;
 // When an address is tried, ms; the next address a little later. Each attempt has its own luck.
@@ -21,6 +23,7 @@ class Link {
   constructor({ addresses, hash, greeting }) {
     this.messages = [];
     this.waiting = 0;
+    this.sending = 0;
     this.attempts = new Set();
     this.run(addresses, new Uint8Array(hash), new Uint8Array(greeting))
       .catch((error) => this.end(error.message || "the connection broke"));
@@ -32,7 +35,7 @@ class Link {
     const datagrams = this.transport.datagrams;
     datagrams.incomingHighWaterMark = WAITING_MAX;
     datagrams.outgoingMaxAge = 500;
-    datagrams.outgoingHighWaterMark = 64;
+    datagrams.outgoingHighWaterMark = SENDING_MAX;
     this.writer = (datagrams.createWritable?.() ?? datagrams.writable).getWriter();
     this.writer.closed.catch(() => {});
     this.transport.closed.then(() => this.end("the server has closed the connection"),
@@ -113,8 +116,11 @@ class Link {
   }
 
   send(packet) {
-    if (this.isOver || !this.writer || this.writer.desiredSize <= 0) return;
-    this.writer.write(packet).catch(() => {});
+    // (The writer's own `desiredSize` is 1: after one packet it says that there is no room before the browser has had its turn, and whatever else
+    // the program sends in the same picture would be lost, always.)
+    if (this.isOver || !this.writer || this.sending >= SENDING_MAX) return;
+    this.sending += 1;
+    this.writer.write(packet).catch(() => {}).finally(() => { this.sending -= 1; });
   }
 
   end(why) {

@@ -16,6 +16,7 @@ pub(crate) mod playback;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod relay;
 mod terms;
+pub(crate) mod trace;
 pub(crate) mod watch;
 
 pub(crate) use clock::Clock;

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::app::{CubesError, MatchError};
+use crate::app::{CubesError, MatchError, trace};
 use crate::bench;
 use crate::cli::args::{Arguments, Command, Skirmish};
 use crate::cli::report::Report;
@@ -57,7 +57,7 @@ pub(crate) fn run() -> ExitCode {
     // Errors of the parser itself must know this, too.
     let json = std::env::args_os().any(|argument| argument == "--json");
     let result = match Arguments::try_parse() {
-        Ok(arguments) => execute(&arguments),
+        Ok(arguments) => trace::begin_if_asked().map_err(Failed::usage).and_then(|()| execute(&arguments)),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             // A reader that has seen enough may close the pipe.
             let _ = error.print();

@@ -1,9 +1,9 @@
 """A person at a window and a person at a page play one match through a relay. Called by online.sh.
 
-    online.py BROWSER PROGRAM PAGE WORK [PICTURES | --returns]
+    online.py BROWSER PROGRAM PAGE WORK [PICTURES]
 
-The page is hidden; with --returns it is frozen, closed and opened again, too, which fails today: it gets no state. Neither player is a bot. All
-checksums that both note have to be equal.
+The page is hidden, frozen, closed and opened again. Neither player is a bot, but while one is away. All checksums that both note have to be
+equal.
 """
 
 import os
@@ -18,9 +18,9 @@ from notes import Failed
 from window import Window
 
 CHROMIUM, PROGRAM, PAGE, WORK = sys.argv[1:5]
-MORE = sys.argv[5] if len(sys.argv) > 5 else None
-RETURNS = MORE == "--returns"
-PICTURES = None if RETURNS else MORE
+PICTURES = sys.argv[5] if len(sys.argv) > 5 else None
+# What the engines say of themselves is shown after a failure.
+os.environ.setdefault("TESTUDO_LOG", "testudo_lockstep=info")
 
 # The match goes on until all is checked, and has so many turns then.
 PLAYED = 300
@@ -53,7 +53,8 @@ class Relay:
                 for form, line in zip(["relay at (.*)", "page at (.*)", "page that opens a room: (.*)"], said))
         except TypeError:
             raise Failed(f"the relay says {said}") from None
-        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+        self.lines = []
+        threading.Thread(target=lambda: self.lines.extend(self.process.stderr), daemon=True).start()
 
     def end(self):
         self.process.kill()
@@ -168,8 +169,7 @@ def play():
     orders(guest, 1, host)
     say(f"... {turns(host) - before} turns meanwhile; {len(compare(host, guest))} checksums equal")
 
-    if RETURNS:
-        returns(host, guest, link, tab)
+    returns(host, guest, link, tab)
     back = turns(host)
     for person in (host, guest):
         person.wait("more turns", lambda: turns(person) >= max(PLAYED, back + 25), 300)
@@ -203,7 +203,7 @@ def four():
     """Two windows and two pages in one match, and a picture of each."""
     say("two windows and two pages in one match")
     relay = begin(Relay())
-    host = window("Dora", "host", "--relay", relay.code, "--page", relay.page, "--players", "4", "--units", "60", "--seed", "5", "--map", "lakes")
+    host = window("Dora", "host", "--relay", relay.code, "--page", relay.page, "--players", "4", "--units", "60", "--seed", "5")
     links = [host.line(f"link {place}: ") for place in (1, 2, 3)]
     second = window("Emil", "join", links[0].split("#")[1])
     pages = [page("Finn"), page("Gus")]
@@ -251,6 +251,8 @@ except Failed as failure:
     for thing in OPEN:
         for note in getattr(thing, "notes", [])[-12:]:
             say(f"   {type(thing).__name__}: {str(note)[:160]}")
+        for line in getattr(thing, "lines", [])[-12:]:
+            say(f"   {type(thing).__name__}: {line.rstrip()[:200]}")
     say(f"FAILED: {failure}")
     sys.exit(1)
 finally:

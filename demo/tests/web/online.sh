@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # A person at a window of the program and a person at a page in Chromium play one match through a relay, which serves the page. The page is
-# hidden for a while; the checksums of both have to be equal.
+# hidden for a while, frozen, closed and opened again; the checksums of both have to be equal.
 #
 #   demo/tests/web/online.sh             plays and checks
-#   demo/tests/web/online.sh --returns   freezes the page, too, and closes and opens it again: fails today, the page gets no state
 #   demo/tests/web/online.sh --pictures  instead renews docs/pictures/four.png: two windows and two pages in one match (needs ImageMagick)
 #
 # What it needs, and what PAGE is for, stands in stage.sh. PROGRAM names the program; otherwise a release build is made.
@@ -21,7 +20,6 @@ fi
 mkdir "$WORK/pictures"
 more=()
 if [[ ${1:-} == --pictures ]]; then more=("$WORK/pictures"); fi
-if [[ ${1:-} == --returns ]]; then more=(--returns); fi
 python3 demo/tests/web/online.py "$browser" "$(realpath "$PROGRAM")" "$(realpath "$PAGE")" "$WORK" "${more[@]}"
 if [[ ${1:-} == --pictures ]]; then
   montage "$WORK"/pictures/four-?.png -tile 2x2 -geometry 640x400+4+4 -background '#12161b' -colors 200 -strip PNG8:docs/pictures/four.png

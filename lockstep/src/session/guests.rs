@@ -123,6 +123,7 @@ impl<A: Action> Session<A> {
     /// A peer is let in: it gets a state first, and the entries that follow are kept for it.
     pub(super) fn guest_comes(&mut self, index: usize) {
         if self.phase == SessionPhase::Running && self.links[index].guest.is_none() {
+            tracing::debug!(peer = self.links[index].peer.0, "a guest waits for a state");
             self.links[index].guest = Some(Box::new(Guest::new(self.now)));
             self.guest_waits(index);
         }
@@ -166,6 +167,7 @@ impl<A: Action> Session<A> {
             *ack >= stream.ended_before(turn).map_or(turn, |(last, _)| last.saturating_add(1))
         };
         if guest.stage == GuestStage::Fed && acks.iter().zip(&self.streams).all(has) {
+            tracing::debug!(peer = link.peer.0, turn, "a guest has the state");
             guest.stage = GuestStage::CatchingUp;
             link.sender = None;
             (link.carried, link.author_from) = Default::default();
@@ -244,6 +246,7 @@ impl<A: Action> Session<A> {
             || (is_late && !is_near)
             || (!running && stage != GuestStage::CatchingUp)
         {
+            tracing::info!(peer = peer.0, ?stage, refusals, is_late, "a guest is given up");
             (link.guest, link.sender) = (None, None);
             link.phase = LinkPhase::Closed;
             link.owe_bye(Bye::Left);
@@ -281,6 +284,7 @@ impl<A: Action> Session<A> {
             if guest.refused & (1 << source.0) != 0 || turn < guest.not_before {
                 continue;
             }
+            tracing::debug!(peer = link.peer.0, turn, source = source.0, "a guest gets a state");
             guest.stage = GuestStage::Fed;
             guest.given = Some((turn, source));
             link.sender = Some(Box::new(Sender::new(self.setup.config.state_rate, self.now)));
@@ -328,6 +332,7 @@ impl<A: Action> Session<A> {
         let oldest =
             self.streams.iter().filter(|stream| stream.end().is_none()).map(|stream| stream.oldest());
         let not_before = oldest.max().unwrap_or_default().max(not_before);
+        tracing::debug!(player = player.0, not_before, "is asked for a state");
         self.transfers.source = Some(Source::new(player, Some(peer), not_before, self.front(), self.now));
     }
 
@@ -354,6 +359,7 @@ impl<A: Action> Session<A> {
             let wants = self.wants_new_state(&self.links[index]);
             let link = &mut self.links[index];
             if wants {
+                tracing::info!(peer = link.peer.0, "nobody has a state for a guest");
                 link.guest = None;
                 link.phase = LinkPhase::Closed;
                 link.owe_bye(Bye::Left);

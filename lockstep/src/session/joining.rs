@@ -122,6 +122,7 @@ impl<A: Action> Session<A> {
             return;
         }
         (joining.refused, joining.told, joining.source) = (None, 0, manifest.source);
+        tracing::debug!(turn = manifest.turn, bytes, "a state is promised");
         self.transfers.blob = Some(Blob::promised(manifest));
         self.emit(Event::StateProgress { received: 0, total: bytes });
     }
@@ -206,6 +207,7 @@ impl<A: Action> Session<A> {
                 *ack = stream.next();
             }
         }
+        tracing::debug!(turn, bytes = state.len(), "the state is here");
         self.phase = SessionPhase::Running;
         if let Some(joining) = &mut self.transfers.joining {
             joining.stage = Stage::Checking(Box::new(header), state);

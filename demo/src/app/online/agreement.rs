@@ -5,7 +5,7 @@ use testudo_lockstep::{Duration, Pace, SessionConfig, Topology};
 use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms, base_config};
 use crate::app::watch::pilot::ORDERS_PER_TURN;
-use crate::game::{ARMIES_MAX, Setup, UNITS_MAX};
+use crate::game::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
 
 /// Silence of a player after which a bot takes over.
 const DROP_AFTER: Duration = Duration::from_secs(8);
@@ -56,6 +56,15 @@ impl Agreement {
         let map = map.map_or(0, |map| map.hash);
         let (turns, content) = (terms.turns, terms.setup.content_hash());
         Self { players, pace, bots, units, turns, seed, map, content, save: 0 }
+    }
+
+    /// Whether a battle can be like this, on a map that this program has.
+    ///
+    /// # Errors
+    /// It has too many players for a map, or a number is out of range.
+    pub(crate) fn check_setup(&self) -> Result<(), SetupError> {
+        let map = maps::with_hash(self.map);
+        Setup { players: self.players, units: self.units, seed: self.seed, map }.check()
     }
 
     /// The terms for a program that has the game.
@@ -146,6 +155,15 @@ mod tests {
         assert_eq!(ford.terms().unwrap().setup.map, maps::named("ford"));
         assert_eq!(Agreement { map: 1, ..ford }.terms(), Err(AgreementError::UnknownMap));
         assert_eq!(Agreement { map: 0, ..ford }.terms(), Err(AgreementError::OtherContent));
+    }
+
+    /// A room for four on a map for two was opened, and then refused by everybody as a match of other rules.
+    #[test]
+    fn a_map_for_two_is_not_offered_to_four() {
+        let ford = agreement(Some("ford"));
+        assert_eq!(ford.check_setup(), Ok(()));
+        assert_eq!(Agreement { players: 4, ..ford }.check_setup(), Err(SetupError::Map { players: 4 }));
+        assert_eq!(agreement(None).check_setup(), Ok(()));
     }
 
     #[test]

@@ -110,12 +110,14 @@ impl NetworkMatch {
     /// Opens a room at a relay, and plays in it as player 0.
     ///
     /// # Errors
-    /// No socket is available.
+    /// Settings out of range; no socket is available.
     pub(crate) fn open(
         relay: JoinCode,
         agreement: Agreement,
         options: SeatOptions,
     ) -> Result<Self, MatchError> {
+        // The relay does not know the game: without this, the others would be told of other rules.
+        agreement.check_setup().map_err(MatchError::Setup)?;
         let greeting = Greeting::Open { secret: *relay.secret(), agreement, name: options.name.clone() };
         let calling = Calling::begin(relay.clone(), &greeting)?;
         let wish = Wish { way: Way::Sealed(relay), watches: false, units_max: u32::MAX };

@@ -14,7 +14,7 @@ use crate::app::online::name::Name;
 use crate::app::online::network::{Way, Wish};
 use crate::app::{
     CubesSpec, FRAMES_MAX, MatchError, NetworkMatch, PLAYOUT_DELAY, Pilot, ReplayFile, SeatOptions,
-    SkirmishSpec, TURNS_MAX, Terms, maps,
+    SkirmishSpec, TURNS_MAX, Terms, maps, trace,
 };
 use crate::bots::Level;
 use crate::cubes;
@@ -58,6 +58,8 @@ struct Match {
     name: String,
     /// Where this page is, for the others' links.
     page: Option<String>,
+    /// What the engines say on the console: see [`trace::begin`].
+    log: String,
 }
 
 /// Most units of a match that this page plays, all players together.
@@ -84,6 +86,7 @@ impl Default for Match {
             players: 2,
             name: String::new(),
             page: None,
+            log: String::new(),
         }
     }
 }
@@ -93,7 +96,12 @@ pub(crate) fn open_page() {
     macroquad::Window::from_config(conf(LinuxBackend::default()), async {
         let text = load_string(MATCH_FILE).await.unwrap_or_default();
         let chosen: Match = serde_json::from_str(&text).unwrap_or_default();
-        let log = OrderLog::new(Sink::Page);
+        let mut log = OrderLog::new(Sink::Page);
+        if !chosen.log.is_empty()
+            && let Err(error) = trace::begin(&chosen.log)
+        {
+            log.note("error", error.to_string());
+        }
         let error = if let Some(code) = &chosen.code {
             online(&chosen, code, log).await.err()
         } else if let Some(cubes) = chosen.cubes {
