@@ -276,6 +276,7 @@ impl Body {
     }
 
     /// Half extents of the bounding box.
+    #[inline(always)]
     pub(crate) fn extents(&self) -> [i32; 2] {
         [self.half[0] + self.radius, self.half[1] + self.radius]
     }
@@ -291,6 +292,7 @@ impl Body {
     }
 
     /// Centre and larger half extent, for the order along the curve.
+    #[inline(always)]
     pub(crate) fn centre_and_extent(&self) -> ([i32; 2], i32) {
         let [x, y] = self.extents();
         (self.position, x.max(y))

@@ -19,7 +19,7 @@ use fearless_simd::{Avx2, Avx512, Sse4_2};
 use fearless_simd::{Fallback, Level};
 
 use crate::body::id::BodyId;
-use crate::body::record::{Shell, grown_boxes};
+use crate::body::record::{Body, Shell, grown_boxes};
 use crate::body::slot_sort;
 use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::contact::cache::ContactCache;
@@ -31,7 +31,7 @@ use crate::solve::coloring::{Batches, Notes, WindowBatches};
 use crate::solve::colors::{Colors, Places};
 use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};
 use crate::tree::block_join::{IndexPair, join_blocks};
-use crate::tree::quadtree::Quadtree;
+use crate::tree::quadtree::{Quadtree, SplitRule};
 use crate::tree::search::{self, Search};
 use crate::world_def::Simd;
 
@@ -262,6 +262,17 @@ impl Path {
         boxes: &mut BoxBlock,
     ) {
         with_simd!(self, at most 256, simd => movement.block(simd, block, boxes));
+    }
+
+    /// See [`Quadtree::sort`].
+    pub(crate) fn sort(self, tree: &mut Quadtree, slots: &[u32], rule: SplitRule, bodies: &[Body]) {
+        with_simd!(self, simd => tree.sort(
+            simd,
+            slots,
+            rule,
+            #[inline(always)]
+            |slot| bodies[slot as usize].centre_and_extent(),
+        ));
     }
 
     /// See [`Quadtree::rebuild_bounds`].

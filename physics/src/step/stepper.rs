@@ -174,8 +174,7 @@ impl Stepper {
         fps: u32,
     ) {
         let margin = settings.box_margin();
-        let centre_and_extent = |slot: u32| bodies[slot as usize].centre_and_extent();
-        self.tree.sort(active, settings.split, centre_and_extent);
+        self.path.sort(&mut self.tree, active, settings.split, bodies);
         self.lanes.resize(bodies.len() + 1, 0);
         // One more lane for the dummy body that fills up batches. The others are all written below.
         let dummy = self.tree.slot_of_lane().len();

@@ -10,17 +10,21 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
-use fearless_simd::Simd;
+use fearless_simd::i32x8;
+use fearless_simd::prelude::*;
 
 use crate::body::id::BodyId;
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::math::lanes::PLAIN;
 use crate::tree::block_join::IndexPair;
-use crate::tree::curve::{self, DEPTH_LIMIT, Grid, shared_depth};
+use crate::tree::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
 use crate::tree::radix_sort::radix_sort;
 
 /// How many blocks ahead bodies are prefetched: far enough for memory to respond, near enough to stay in the cache.
 const BLOCKS_AHEAD: usize = 2;
+
+/// Number of centres whose bounds are widened at a time: they fill 256 bits.
+const FOUR: usize = 4;
 
 /// A search keeps up to this many blocks of one level in a list.
 const SHORT_LIST: usize = 56;
@@ -70,40 +74,58 @@ impl Quadtree {
     /// Sorts `slots` (ascending) by the cells of their centres and finds the leaves. The boxes are empty until [`Self::set_boxes`].
     ///
     /// `centre_and_extent` gives a slot's centre and its larger half extent, raw units.
-    pub(crate) fn sort(
+    #[inline(always)]
+    pub(crate) fn sort<S: Simd>(
         &mut self,
+        simd: S,
         slots: &[u32],
         rule: SplitRule,
         centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
     ) {
-        self.choose_grid(slots, rule.depth_max, centre_and_extent);
-        self.sorted.clear();
-        curve::keys(&self.grid, &self.scratch, slots, &mut self.sorted);
+        self.choose_grid(simd, slots, rule.depth_max, centre_and_extent);
+        curve::keys(simd, &self.grid, &self.scratch, slots, &mut self.sorted);
         radix_sort(&mut self.sorted, &mut self.scratch, self.grid.depth * 2);
         self.find_leaves(rule);
     }
 
     /// Chooses the grid: the root covers the centres, and the smallest cell is about as large as a body, but no finer than `depth_max`
     /// allows. Leaves the centres in `scratch`, so that the bodies are read only once.
-    fn choose_grid(
+    #[inline(always)]
+    fn choose_grid<S: Simd>(
         &mut self,
+        simd: S,
         slots: &[u32],
         depth_max: u32,
         centre_and_extent: impl Fn(u32) -> ([i32; 2], i32),
     ) {
-        let mut bounds = RawBox::EMPTY;
-        let mut extent_sum: u64 = 0;
-        self.scratch.clear();
-        self.scratch.extend(slots.iter().map(|&slot| {
-            let (c, extent) = centre_and_extent(slot);
-            bounds = bounds.union(&RawBox { min: c, max: c });
-            extent_sum += extent as u64;
-            curve::centre(c)
-        }));
-        if slots.is_empty() {
+        let Some(&first) = slots.first() else {
             self.grid = Grid::default();
             return;
+        };
+        // x and y alternate.
+        let (mut low, mut high) = (i32x8::splat(simd, i32::MAX), i32x8::splat(simd, i32::MIN));
+        let mut extent_sum: u64 = 0;
+        // Room for a whole number of fours; all centres are written.
+        self.scratch.resize(slots.len().next_multiple_of(FOUR), 0);
+        let centres_of_all = self.scratch.as_chunks_mut::<FOUR>().0;
+        for (at, to) in centres_of_all.iter_mut().enumerate() {
+            let mut centres = [[0; 2]; FOUR];
+            for place in 0..FOUR {
+                // The first body again in the empty places, which changes no bound.
+                let slot = slots.get(at * FOUR + place);
+                let (centre, extent) = centre_and_extent(*slot.unwrap_or(&first));
+                centres[place] = centre;
+                extent_sum += if slot.is_some() { extent as u64 } else { 0 };
+            }
+            let points = i32x8::load_array(simd, bytemuck::cast(centres));
+            (low, high) = (low.min(points), high.max(points));
+            *to = bytemuck::cast::<_, [Centre; FOUR]>(centres);
         }
+        let of_all = |corners: [i32; LANES], wider: fn(i32, i32) -> i32| {
+            let corners: [[i32; 2]; FOUR] = bytemuck::cast(corners);
+            corners.into_iter().reduce(|a, b| [wider(a[0], b[0]), wider(a[1], b[1])]).unwrap_or_default()
+        };
+        let bounds = RawBox { min: of_all(low.to_array(), i32::min), max: of_all(high.to_array(), i32::max) };
         let side = (0..2).map(|a| bounds.max[a].abs_diff(bounds.min[a])).max().unwrap_or(0);
         let body_side = (2 * extent_sum / slots.len() as u64).clamp(1, 1 << 30) as u32;
         let root_shift = u32::BITS - side.leading_zeros();
@@ -114,6 +136,7 @@ impl Quadtree {
 
     /// Finds the leaves in one pass over the sorted keys. A leaf that starts at `a` is the largest quadrant that (1) does not contain the
     /// body before it and (2) holds no more than the capacity, or lies at the depth limit.
+    #[inline(always)]
     fn find_leaves(&mut self, rule: SplitRule) {
         let capacity = rule.leaf_capacity.max(1) as usize;
         let depth_limit = self.grid.depth;
@@ -139,14 +162,17 @@ impl Quadtree {
     }
 
     /// The number of quadrants that each sorted key shares with the one before it; none after the last.
+    #[inline(always)]
     fn find_shared_depths(&mut self) {
         let depth = self.grid.depth;
-        self.shared_depths.clear();
-        self.shared_depths.push(0);
-        let keys = self.sorted.iter().map(|&s| (s >> 32) as u32);
-        let pairs = keys.clone().zip(keys.skip(1));
-        self.shared_depths.extend(pairs.map(|(before, key)| shared_depth(before, key, depth) as u8));
-        self.shared_depths.resize(self.sorted.len() + LANES, 0);
+        let count = self.sorted.len();
+        self.shared_depths.resize(count + LANES, 0);
+        let key = |packed: u64| (packed >> 32) as u32;
+        for (shared, pair) in self.shared_depths[1..].iter_mut().zip(self.sorted.windows(2)) {
+            *shared = shared_depth(key(pair[0]), key(pair[1]), depth) as u8;
+        }
+        self.shared_depths[0] = 0;
+        self.shared_depths[count..].fill(0);
     }
 
     /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them.
@@ -397,6 +423,7 @@ impl Quadtree {
 }
 
 /// The first element from `from` on that is below `limit` (1..=127). One must exist, with seven more elements after it.
+#[inline(always)]
 fn first_below(elements: &[u8], from: usize, limit: u8) -> usize {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     let limits = u64::from(limit) * (TOPS >> 7);
@@ -415,6 +442,7 @@ fn first_below(elements: &[u8], from: usize, limit: u8) -> usize {
 /// Puts the slots of a leaf (low halves of the `count` first `items`) after the first `len` lanes and returns its first lane. It starts a
 /// new block if the leaf does not fit into the rest of the current one, so that small leaves stay whole. Up to the next block, the lanes
 /// after `len` are holes before the call, and those after the leaf are holes after it.
+#[inline(always)]
 fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usize) -> usize {
     let rest = len.next_multiple_of(LANES) - len;
     let lane = len + select_unpredictable(rest < count, rest, 0);
@@ -452,7 +480,7 @@ mod tests {
     fn tree(points: &[[i32; 2]], rule: SplitRule, extent: i32) -> Quadtree {
         let slots: Vec<u32> = (0..points.len() as u32).collect();
         let mut tree = Quadtree::default();
-        tree.sort(&slots, rule, |s| (points[s as usize], extent));
+        tree.sort(PLAIN, &slots, rule, |s| (points[s as usize], extent));
         tree.set_boxes(|_, s| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
         tree
     }

@@ -2,22 +2,32 @@
 
 use alloc::vec::Vec;
 
-/// Bits per digit of the radix sort: the counters of one pass fit the first-level cache.
+/// Most bits per digit of the radix sort: the counters of one pass fit the first-level cache.
 const DIGIT_BITS: u32 = 11;
 
+/// Most values of a digit.
+const DIGITS: usize = 1 << DIGIT_BITS;
+
 /// Sorts by the upper 32 bits, of which only the lowest `key_bits` may be set; equal keys keep their order.
+#[inline(always)]
 pub(crate) fn radix_sort(items: &mut Vec<u64>, scratch: &mut Vec<u64>, key_bits: u32) {
-    scratch.clear();
+    // Every element is written.
     scratch.resize(items.len(), 0);
-    let mut shift = 32;
-    while shift < 32 + key_bits {
-        let digit = |item: u64| (item >> shift) as usize & ((1 << DIGIT_BITS) - 1);
-        let mut starts = [0u32; 1 << DIGIT_BITS];
+    // As few passes as the digits allow, of as few counters as the passes allow: counters cost small worlds more than bodies.
+    let passes = key_bits.div_ceil(DIGIT_BITS);
+    let digit_bits = key_bits.div_ceil(passes.max(1));
+    let values = 1 << digit_bits;
+    let mut starts = [0u32; DIGITS];
+    for pass in 0..passes {
+        let shift = 32 + pass * digit_bits;
+        // The second mask tells the compiler that the first one fits.
+        let digit = |item: u64| (item >> shift) as usize & (values - 1) & (DIGITS - 1);
+        starts[..values].fill(0);
         for &item in items.iter() {
             starts[digit(item)] += 1;
         }
         let mut sum = 0;
-        for start in &mut starts {
+        for start in &mut starts[..values] {
             sum += core::mem::replace(start, sum);
         }
         for &item in items.iter() {
@@ -26,6 +36,5 @@ pub(crate) fn radix_sort(items: &mut Vec<u64>, scratch: &mut Vec<u64>, key_bits:
             *start += 1;
         }
         core::mem::swap(items, scratch);
-        shift += DIGIT_BITS;
     }
 }

@@ -119,7 +119,7 @@ impl RestingTrees {
         }
         self.scratch.sort_unstable();
         let (tree, tag) = if into_old { (&mut self.old, 0) } else { (&mut self.young, YOUNG) };
-        tree.sort(&self.scratch, rule, |slot| bodies[slot as usize].centre_and_extent());
+        tree.sort(PLAIN, &self.scratch, rule, |slot| bodies[slot as usize].centre_and_extent());
         let places = &mut self.places;
         tree.set_boxes(|lane, slot| {
             places[slot as usize] = lane as u32 | tag;

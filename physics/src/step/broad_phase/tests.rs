@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::math::boxes::RawBox;
+use crate::math::lanes::PLAIN;
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, POSITION_MAX};
 use crate::math::rng::Pcg32;
 use crate::tree::block_join::BODIES_OF_ONE;
@@ -90,7 +91,7 @@ fn rules() -> [SplitRule; 4] {
 fn tree(boxes: &[RawBox], rule: SplitRule, takes: impl Fn(u32) -> bool) -> Quadtree {
     let slots: Vec<u32> = (0..boxes.len() as u32).filter(|&slot| takes(slot)).collect();
     let mut tree = Quadtree::default();
-    tree.sort(&slots, rule, |slot| centre_and_extent(&boxes[slot as usize]));
+    tree.sort(PLAIN, &slots, rule, |slot| centre_and_extent(&boxes[slot as usize]));
     tree.set_boxes(|_, slot| boxes[slot as usize]);
     tree
 }
