@@ -1,12 +1,9 @@
 //! Bodies as the world stores them.
 
-use fearless_simd::i32x8;
-use fearless_simd::prelude::*;
-
 use crate::body::def::{BodyDef, BodyKind};
 use crate::body::filter::Filter;
 use crate::body::shape::Shape;
-use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
+use crate::math::boxes::RawBox;
 use crate::math::num::Fx;
 use crate::math::vec2::Vec2;
 
@@ -78,34 +75,6 @@ impl Shell {
             max: [self.position[0] + h[0], self.position[1] + h[1]],
         }
     }
-}
-
-/// Writes the boxes of eight bodies, each with its own [growth](Shell::growth); those of holes are empty. Returns one bit for each body whose
-/// speed is more than `fast` times its growth.
-#[inline(always)]
-pub(crate) fn grown_boxes<S: Simd>(
-    simd: S,
-    shells: &[Shell; LANES],
-    speeds: &[i32; LANES],
-    [most, fast]: [i32; 2],
-    boxes: &mut BoxBlock,
-) -> u32 {
-    let lanes = |values: [i32; LANES]| i32x8::load_array(simd, values);
-    let half = [0, 1].map(|axis| lanes(shells.map(|shell| shell.half[axis])));
-    let radius = lanes(shells.map(|shell| shell.radius));
-    let quarter = (half[0].min(half[1]) + radius) >> 2;
-    let fixed = lanes(shells.map(|shell| shell.mass as i32)).simd_eq(0);
-    let growth = fixed.select(i32x8::splat(simd, most), quarter.min(most));
-    let hole = lanes(shells.map(|shell| shell.slot as i32)).simd_eq(NO_SLOT as i32);
-    let [none_min, none_max] = [i32x8::splat(simd, i32::MAX), i32x8::splat(simd, i32::MIN)];
-    let axes = [(&mut boxes.x0, &mut boxes.x1), (&mut boxes.y0, &mut boxes.y1)];
-    for (axis, (min, max)) in axes.into_iter().enumerate() {
-        let position = lanes(shells.map(|shell| shell.position[axis]));
-        let reach = half[axis] + radius + growth;
-        *min = hole.select(none_min, position - reach).to_array();
-        *max = hole.select(none_max, position + reach).to_array();
-    }
-    lanes(*speeds).simd_gt(growth * fast).to_bitmask() as u32
 }
 
 /// Boolean properties of a body, one bit each.
@@ -264,6 +233,7 @@ impl Body {
         if on { self.flags |= flags } else { self.flags &= !flags }
     }
 
+    #[inline(always)]
     pub(crate) fn shell(&self, slot: u32) -> Shell {
         Shell {
             position: self.position,

@@ -1,11 +1,14 @@
 //! Gathers the moving bodies, which the world stores by slot, into arrays along the curve, eight lanes at a time.
 
+use fearless_simd::i32x8;
 use fearless_simd::prelude::*;
-use fearless_simd::{i32x8, u32x8};
 
 use crate::body::record::{Body, Shell};
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT};
 use crate::solve::solver::Velocity;
+
+/// How many blocks ahead bodies are prefetched: far enough for memory to respond, near enough to stay in the cache.
+pub(crate) const BLOCKS_AHEAD: usize = 2;
 
 /// `still_ms` of a working body that does not move.
 pub(crate) const AT_REST: u16 = u16::MAX;
@@ -38,7 +41,7 @@ pub(crate) struct WorkingArrays<'a> {
 }
 
 /// What all gathered bodies have in common.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Gathered {
     /// Bitwise or of their flags.
     pub(crate) flags: u32,
@@ -46,4 +49,87 @@ pub(crate) struct Gathered {
     pub(crate) some_fixed: bool,
     /// Whether there is one that is faster than the limit.
     pub(crate) some_fast: bool,
+}
+
+impl WorkingArrays<'_> {
+    /// Gathers the bodies in `slots`, [`NO_SLOT`] for a lane without one, with their boxes. `ranges` are the cached contacts by slot. Boxes
+    /// grow by the bodies' own [growth](Shell::growth), of which `limits` are the greatest and the multiple from which on a speed is fast;
+    /// `fast` gets one bit for each of those in a block.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn gather<S: Simd>(
+        self,
+        simd: S,
+        slots: &[[u32; LANES]],
+        bodies: &[Body],
+        ranges: &[[u32; 2]],
+        limits: [i32; 2],
+        fast: &mut [u8],
+        prefetch: impl Fn(&[Body], u32),
+    ) -> Gathered {
+        let mut all = Gathered::default();
+        let mut any_fast = 0;
+        let to = self.shells.iter_mut().zip(self.velocities).zip(self.still).zip(self.cached).zip(self.boxes);
+        for (block, (((((shells, velocities), still), cached), boxes), fast)) in to.zip(fast).enumerate() {
+            let own = &slots[block];
+            for &slot in slots.get(block + BLOCKS_AHEAD).unwrap_or(own) {
+                prefetch(bodies, slot);
+            }
+            for (l, &slot) in own.iter().enumerate() {
+                // Which lanes are empty is hard to predict, so there is no branch for it.
+                let body = bodies.get(slot as usize).unwrap_or(&NOBODY);
+                shells[l] = body.shell(slot);
+                velocities[l] = Velocity::new(body.velocity);
+                still[l] = body.still_ms;
+                cached[l] = *ranges.get(slot as usize).unwrap_or(&[0; 2]);
+                all.flags |= body.flags;
+            }
+            let (fixed, fast_lanes) = box_eight(simd, shells, velocities, limits, boxes);
+            all.some_fixed |= fixed;
+            *fast = fast_lanes as u8;
+            any_fast |= fast_lanes;
+        }
+        all.some_fast = any_fast != 0;
+        all
+    }
+}
+
+/// Writes the boxes of eight bodies; those of holes are empty. Returns whether there is a body that the solver cannot move, and one bit for each
+/// fast body.
+#[inline(always)]
+fn box_eight<S: Simd>(
+    simd: S,
+    shells: &[Shell; LANES],
+    velocities: &[Velocity; LANES],
+    [most, fast]: [i32; 2],
+    boxes: &mut BoxBlock,
+) -> (bool, u32) {
+    // Two numbers of each body at a time, side by side in memory.
+    let words = shells.map(bytemuck::cast::<Shell, [[i32; 2]; 4]>);
+    let field = |at: usize| apart(simd, &words.map(|words| words[at]));
+    let [x, y] = field(0);
+    let [half_x, half_y] = field(1);
+    let [radius, mass] = field(2);
+    let [_, slots] = field(3);
+    let quarter = (half_x.min(half_y) + radius) >> 2;
+    let fixed = mass.simd_eq(0);
+    let growth = fixed.select(i32x8::splat(simd, most), quarter.min(most));
+    let hole = slots.simd_eq(NO_SLOT as i32);
+    let (none_min, none_max) = (i32x8::splat(simd, i32::MAX), i32x8::splat(simd, i32::MIN));
+    let (reach_x, reach_y) = (half_x + radius + growth, half_y + radius + growth);
+    boxes.x0 = hole.select(none_min, x - reach_x).to_array();
+    boxes.x1 = hole.select(none_max, x + reach_x).to_array();
+    boxes.y0 = hole.select(none_min, y - reach_y).to_array();
+    boxes.y1 = hole.select(none_max, y + reach_y).to_array();
+    let [speed_x, speed_y] = apart(simd, bytemuck::cast_ref(velocities));
+    let speed = speed_x.abs().max(speed_y.abs());
+    ((fixed & !hole).any_true(), speed.simd_gt(growth * fast).to_bitmask() as u32)
+}
+
+/// The first number of each pair, and the second.
+#[inline(always)]
+fn apart<S: Simd>(simd: S, pairs: &[[i32; 2]; LANES]) -> [i32x8<S>; 2] {
+    let [low, high]: [[i32; LANES]; 2] = bytemuck::cast(*pairs);
+    let (first, second) = i32x8::load_array(simd, low).deinterleave(i32x8::load_array(simd, high));
+    [first, second]
 }

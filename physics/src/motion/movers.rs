@@ -24,6 +24,13 @@ pub(crate) struct MoverBlock<'a> {
     pub(crate) calm: &'a [u16; LANES],
 }
 
+/// What decides how the bodies in all lanes move: see [`MoverBlock`].
+pub(crate) struct MoverVelocities<'a> {
+    pub(crate) moving: &'a [Velocity],
+    pub(crate) kept: &'a [Velocity],
+    pub(crate) calm: &'a [u16],
+}
+
 /// Obstacles of bodies that move further than their own size.
 #[derive(Clone, Copy)]
 pub(crate) struct Walls<'a> {

@@ -8,7 +8,8 @@ use fearless_simd::{i32x8, u64x4};
 use crate::body::record::{Body, flag};
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes::low_and_high;
-use crate::motion::movers::{Movement, MoverBlock};
+use crate::motion::gathered::BLOCKS_AHEAD;
+use crate::motion::movers::{Movement, MoverBlock, MoverVelocities};
 
 /// Number of bodies that are moved at a time: their velocities fill 256 bits.
 const FOUR: usize = 4;
@@ -17,9 +18,30 @@ const FOUR: usize = 4;
 const FPS_MIN: i64 = 3;
 
 impl Movement<'_> {
+    /// Moves all bodies and replaces their boxes, block by block.
+    #[inline(always)]
+    pub(crate) fn blocks<S: Simd>(
+        &mut self,
+        simd: S,
+        slots: &[[u32; LANES]],
+        velocities: MoverVelocities<'_>,
+        boxes: &mut [BoxBlock],
+        prefetch: impl Fn(&[Body], u32),
+    ) {
+        let MoverVelocities { moving, kept, calm } = velocities;
+        let (moving, kept, calm) = (moving.as_chunks().0, kept.as_chunks().0, calm.as_chunks().0);
+        let lanes = slots.iter().zip(moving).zip(kept).zip(calm).zip(boxes);
+        for (at, ((((own, moving), kept), calm), boxes)) in lanes.enumerate() {
+            for &slot in slots.get(at + BLOCKS_AHEAD).unwrap_or(own) {
+                prefetch(self.bodies, slot);
+            }
+            self.block(simd, &MoverBlock { slots: own, moving, kept, calm }, boxes);
+        }
+    }
+
     /// Moves the bodies of a block and replaces their boxes.
     #[inline(always)]
-    pub(crate) fn block<S: Simd>(&mut self, simd: S, block: &MoverBlock<'_>, boxes: &mut BoxBlock) {
+    fn block<S: Simd>(&mut self, simd: S, block: &MoverBlock<'_>, boxes: &mut BoxBlock) {
         for from in [0, FOUR] {
             if !self.four(simd, block, from, boxes) {
                 self.one_by_one(block, from..from + FOUR, boxes);

@@ -19,14 +19,15 @@ use fearless_simd::{Avx2, Avx512, Sse4_2};
 use fearless_simd::{Fallback, Level};
 
 use crate::body::id::BodyId;
-use crate::body::record::{Body, Shell, grown_boxes};
+use crate::body::record::{Body, Shell};
 use crate::body::slot_sort;
 use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::contact::cache::ContactCache;
 use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
 use crate::math::lanes;
-use crate::motion::movers::{Movement, MoverBlock};
+use crate::motion::gathered::{Gathered, WorkingArrays};
+use crate::motion::movers::{Movement, MoverVelocities};
 use crate::solve::coloring::{Batches, Notes, WindowBatches};
 use crate::solve::colors::{Colors, Places};
 use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};
@@ -176,15 +177,17 @@ impl Path {
         }
     }
 
-    /// See [`grown_boxes`].
-    pub(crate) fn grown_boxes(
+    /// See [`WorkingArrays::gather`].
+    pub(crate) fn gather(
         self,
-        shells: &[Shell; LANES],
-        speeds: &[i32; LANES],
+        to: WorkingArrays<'_>,
+        slots: &[[u32; LANES]],
+        bodies: &[Body],
+        ranges: &[[u32; 2]],
         limits: [i32; 2],
-        boxes: &mut BoxBlock,
-    ) -> u32 {
-        with_simd!(self, at most 256, simd => grown_boxes(simd, shells, speeds, limits, boxes))
+        fast: &mut [u8],
+    ) -> Gathered {
+        with_simd!(self, at most 256, simd => to.gather(simd, slots, bodies, ranges, limits, fast, prefetch))
     }
 
     /// See [`join_blocks`].
@@ -254,14 +257,15 @@ impl Path {
         with_simd!(self, at most 256, simd => cache.count_contacts(simd, batches, shells, touch));
     }
 
-    /// See [`Movement::block`].
-    pub(crate) fn move_block(
+    /// See [`Movement::blocks`].
+    pub(crate) fn move_blocks(
         self,
-        block: &MoverBlock<'_>,
         movement: &mut Movement<'_>,
-        boxes: &mut BoxBlock,
+        slots: &[[u32; LANES]],
+        velocities: MoverVelocities<'_>,
+        boxes: &mut [BoxBlock],
     ) {
-        with_simd!(self, at most 256, simd => movement.block(simd, block, boxes));
+        with_simd!(self, at most 256, simd => movement.blocks(simd, slots, velocities, boxes, prefetch));
     }
 
     /// See [`Quadtree::sort`].

@@ -4,8 +4,10 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::collide::narrow_phase::separation;
+use crate::math::boxes::NO_SLOT;
 use crate::math::lanes::UNIT;
 use crate::math::rng::Pcg32;
+use crate::motion::gathered::AT_REST;
 use crate::solve::solver::{Contact, EVEN_SHARE, solve_one, solve_one_soft};
 
 /// Movable bodies; the immovable one and the dummy follow them.
@@ -123,35 +125,97 @@ fn pairs_are_measured_as_one_by_one() {
 }
 
 #[test]
-fn boxes_of_eight_bodies_are_those_of_one() {
+fn gathered_bodies_are_those_of_the_world() {
     let rng = &mut Pcg32::new(3, 3);
-    for round in 0..500 {
-        let mut speeds = [0; LANES];
-        let shells = core::array::from_fn(|lane| {
-            if rng.below(5) == 0 {
-                return Shell::HOLE;
-            }
-            speeds[lane] = rng.below(1 << 22) as i32;
-            Shell {
-                position: [0; 2].map(|_: i32| rng.next_u32() as i32 >> 2),
-                half: [0; 2].map(|_: i32| rng.below(1 << 18) as i32),
-                radius: rng.below(1 << 18) as i32,
-                mass: rng.below(2),
-                restitution: 0,
-                slot: rng.below(1 << 20),
-            }
-        });
+    for round in 0..200 {
+        let body = |rng: &mut Pcg32| Body {
+            position: [0; 2].map(|_: i32| rng.next_u32() as i32 >> 2),
+            velocity: [0; 2].map(|_: i32| rng.next_u32() as i32 >> 9),
+            half: [0; 2].map(|_: i32| rng.below(1 << 18) as i32),
+            radius: rng.below(1 << 18) as i32,
+            mass: rng.below(2 + round),
+            restitution: rng.next_u32() as i32,
+            flags: rng.next_u32(),
+            still_ms: rng.next_u32() as u16,
+            ..Body::default()
+        };
+        let bodies: Vec<Body> = (0..30).map(|_| body(rng)).collect();
+        let ranges: Vec<[u32; 2]> = (0..25).map(|_| [rng.next_u32(), rng.next_u32()]).collect();
+        let slots: Vec<[u32; LANES]> = (0..4)
+            .map(|_| [0; LANES].map(|_: u32| if rng.below(5) == 0 { NO_SLOT } else { rng.below(30) }))
+            .collect();
         let (most, fast) = (rng.below(1 << 16) as i32, 2 + rng.below(2_000) as i32);
         for path in Path::each(Simd::Widest) {
-            let mut boxes = BoxBlock::EMPTY;
-            let found = path.grown_boxes(&shells, &speeds, [most, fast], &mut boxes);
-            for (lane, shell) in shells.iter().enumerate() {
+            let (mut shells, mut velocities) = ([[Shell::HOLE; LANES]; 4], [[Velocity::default(); LANES]; 4]);
+            let (mut still, mut cached, mut boxes) =
+                ([[0; LANES]; 4], [[[0; 2]; LANES]; 4], [BoxBlock::EMPTY; 4]);
+            let mut fast_lanes = [0; 4];
+            let to = WorkingArrays {
+                shells: &mut shells,
+                velocities: &mut velocities,
+                still: &mut still,
+                cached: &mut cached,
+                boxes: &mut boxes,
+            };
+            let all = path.gather(to, &slots, &bodies, &ranges, [most, fast], &mut fast_lanes);
+            let mut expected = Gathered::default();
+            for (at, lane) in (0..4).flat_map(|at| (0..LANES).map(move |lane| (at, lane))) {
+                let (slot, case) = (slots[at][lane], (round, path.name(), at, lane));
+                let is_fast = fast_lanes[at] >> lane & 1 != 0;
+                let Some(body) = bodies.get(slot as usize) else {
+                    assert_eq!((boxes[at].get(lane), is_fast), (RawBox::EMPTY, false), "{case:?}");
+                    assert_eq!(
+                        bytemuck::bytes_of(&shells[at][lane]),
+                        bytemuck::bytes_of(&Shell::HOLE),
+                        "{case:?}"
+                    );
+                    assert_eq!((still[at][lane], velocities[at][lane]), (AT_REST, Velocity::default()));
+                    continue;
+                };
+                let shell = body.shell(slot);
                 let growth = shell.growth(most);
-                let hole = shell.slot == Shell::HOLE.slot;
-                let expected = if hole { RawBox::EMPTY } else { shell.bounds().grown(growth) };
-                assert_eq!(boxes.get(lane), expected, "round {round}, {}", path.name());
-                assert_eq!(found >> lane & 1 != 0, speeds[lane] > growth * fast, "round {round}");
+                let speed = body.velocity[0].abs().max(body.velocity[1].abs());
+                assert_eq!(bytemuck::bytes_of(&shells[at][lane]), bytemuck::bytes_of(&shell), "{case:?}");
+                assert_eq!(velocities[at][lane].get(), body.velocity, "{case:?}");
+                assert_eq!(still[at][lane], body.still_ms, "{case:?}");
+                assert_eq!(
+                    cached[at][lane],
+                    ranges.get(slot as usize).copied().unwrap_or_default(),
+                    "{case:?}"
+                );
+                assert_eq!(boxes[at].get(lane), shell.bounds().grown(growth), "{case:?}");
+                assert_eq!(is_fast, speed > growth * fast, "{case:?}");
+                expected.flags |= body.flags;
+                expected.some_fixed |= body.mass == 0;
+                expected.some_fast |= is_fast;
             }
+            assert_eq!(all, expected, "round {round}, {}", path.name());
+        }
+    }
+}
+
+#[test]
+fn bodies_are_sorted_alike_on_every_path() {
+    let rng = &mut Pcg32::new(5, 5);
+    for round in 0..if cfg!(miri) { 3 } else { 100 } {
+        // From one point to the whole world, and any number of bodies left over from blocks of eight.
+        let (count, shift) = (rng.below(60) as usize, round % 32);
+        let bodies: Vec<Body> = (0..count)
+            .map(|_| Body {
+                position: [0; 2].map(|_: i32| (rng.next_u32() as i32).unbounded_shr(1 + shift)),
+                radius: 1 + rng.below(1 << 12) as i32,
+                ..Body::default()
+            })
+            .collect();
+        let slots: Vec<u32> = (0..count as u32).filter(|_| rng.below(4) != 0).collect();
+        let rule = SplitRule { leaf_capacity: 1 + rng.below(8), depth_max: rng.below(16) };
+        let mut expected = Quadtree::default();
+        Path::PLAIN.sort(&mut expected, &slots, rule, &bodies);
+        for path in Path::each(Simd::Widest) {
+            let mut tree = Quadtree::default();
+            path.sort(&mut tree, &slots, rule, &bodies);
+            assert_eq!(tree.leaves(), expected.leaves(), "round {round}, {}", path.name());
+            assert_eq!(tree.slot_of_lane(), expected.slot_of_lane(), "round {round}, {}", path.name());
         }
     }
 }

@@ -128,6 +128,7 @@ pub(crate) type Softness = [i32; LANES];
 pub(crate) struct Velocity([i32; 2]);
 
 impl Velocity {
+    #[inline(always)]
     pub(crate) fn new(v: [i32; 2]) -> Self {
         Self(v)
     }

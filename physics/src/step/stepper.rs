@@ -8,9 +8,10 @@ use alloc::vec::Vec;
 use crate::body::record::{Body, Shell, flag};
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS, separation};
 use crate::contact::cache::ContactCache;
-use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
-use crate::motion::movers::{Movement, MoverBlock};
-use crate::simd::{Path, prefetch};
+use crate::math::boxes::{LANES, NO_SLOT, RawBox};
+use crate::motion::gathered::{AT_REST, WorkingArrays};
+use crate::motion::movers::{Movement, MoverVelocities};
+use crate::simd::Path;
 use crate::solve::coloring::{Batches, Notes};
 use crate::solve::colors::{Colors, Places};
 use crate::solve::deep::DeepContacts;
@@ -29,9 +30,6 @@ use crate::tree::quadtree::Quadtree;
 use crate::tree::resting::RestingTrees;
 use crate::world_def::Settings;
 
-/// `still_ms` of a working body that does not move.
-pub(crate) const AT_REST: u16 = u16::MAX;
-
 /// Movers and bodies at rest are joined block by block unless one side has this many times fewer: then its bodies are searched for one by one.
 const FEW: usize = 4;
 
@@ -41,29 +39,6 @@ pub(crate) struct Locked {
     pub(crate) body: u32,
     pub(crate) axis: u8,
     pub(crate) velocity: i32,
-}
-
-/// What a lane without a body holds.
-static NOBODY: Body = Body {
-    position: [0; 2],
-    velocity: [0; 2],
-    half: [0; 2],
-    radius: 0,
-    mass: 0,
-    restitution: 0,
-    flags: 0,
-    position_remainder: [0; 2],
-    acceleration_remainder: [0; 2],
-    friction_remainder: 0,
-    still_ms: AT_REST,
-    ground_friction: 0,
-    filter: [0; 2],
-};
-
-/// The elements of eight lanes.
-#[inline(always)]
-fn eight<T>(elements: &mut [T], first: usize) -> &mut [T; LANES] {
-    elements[first..].first_chunk_mut().expect("a block has eight lanes")
 }
 
 /// Scratch memory of a step; kept between steps so that a steady step does not allocate. Queries use the tree, too.
@@ -113,8 +88,12 @@ pub(crate) struct Stepper {
     pub(crate) resting_pairs: Vec<(u32, u32)>,
     /// Working index of a body at rest, by slot; `NO_SLOT` outside of a step.
     pub(crate) working: Vec<u32>,
-    /// Lane by slot; valid where the lane holds the slot. The last one is that of holes.
+    /// The fast bodies of each block, one bit each.
+    fast_lanes: Vec<u8>,
+    /// Lane by slot, see [`Self::lane`]; valid where the lane holds the slot.
     lanes: Vec<u32>,
+    // not state: whether `lanes` is that of this step
+    lanes_known: bool,
     pub(crate) islands: Islands,
     /// Bitwise or of all working bodies' flags.
     pub(crate) any_flags: u32,
@@ -156,7 +135,9 @@ impl Stepper {
             terrain_pairs: Vec::new(),
             resting_pairs: Vec::new(),
             working: Vec::new(),
+            fast_lanes: Vec::new(),
             lanes: Vec::new(),
+            lanes_known: false,
             islands: Islands::default(),
             any_flags: 0,
             some_fixed: false,
@@ -175,7 +156,8 @@ impl Stepper {
     ) {
         let margin = settings.box_margin();
         self.path.sort(&mut self.tree, active, settings.split, bodies);
-        self.lanes.resize(bodies.len() + 1, 0);
+        self.lanes.resize(bodies.len(), 0);
+        self.lanes_known = false;
         // One more lane for the dummy body that fills up batches. The others are all written below.
         let dummy = self.tree.slot_of_lane().len();
         let lanes = dummy + 1;
@@ -185,89 +167,70 @@ impl Stepper {
         self.cached.resize(lanes, [0; 2]);
         (self.shells[dummy], self.velocities[dummy]) = (Shell::HOLE, Velocity::default());
         (self.still[dummy], self.cached[dummy]) = (AT_REST, [0; 2]);
+        self.fast.begin(fps);
+        let (slots, boxes) = self.tree.blocks_mut();
+        let to = WorkingArrays {
+            shells: self.shells.as_chunks_mut().0,
+            velocities: self.velocities.as_chunks_mut().0,
+            still: self.still.as_chunks_mut().0,
+            cached: self.cached.as_chunks_mut().0,
+            boxes,
+        };
+        let (ranges, limits) = (contacts.ranges(), [margin, self.fast.growths()]);
+        self.fast_lanes.resize(slots.len(), 0);
+        let all = self.path.gather(to, slots, bodies, ranges, limits, &mut self.fast_lanes);
+        (self.any_flags, self.some_fixed) = (all.flags, all.some_fixed);
+        if all.some_fast {
+            self.note_fast();
+        }
         self.gained.clear();
         if !self.gains.is_empty() {
+            let gains = self.tree.slot_of_lane().iter().map(|&slot| self.gains.get(slot as usize).copied());
+            self.gained.extend(gains.map(Option::unwrap_or_default));
             self.gained.resize(lanes, [0; 2]);
         }
         self.locked.clear();
+        if all.flags & (flag::LOCK_X | flag::LOCK_Y) != 0 {
+            self.note_locks(bodies);
+        }
         self.fresh.clear();
-        self.fast.begin(fps);
-        self.any_flags = 0;
-        self.some_fixed = false;
-        let mut tree = core::mem::take(&mut self.tree);
-        tree.set_blocks(|first, slots, ahead| {
-            for &slot in ahead {
-                prefetch(bodies, slot);
-                prefetch(contacts.ranges(), slot);
-            }
-            self.gather_block(first, slots, bodies, contacts, margin)
-        });
-        self.path.rebuild_bounds(&mut tree);
-        self.tree = tree;
+        if all.flags & flag::FRESH != 0 {
+            self.note_fresh(bodies);
+        }
+        self.path.rebuild_bounds(&mut self.tree);
     }
 
-    /// Fills eight lanes of the working arrays and returns their boxes.
-    fn gather_block(
-        &mut self,
-        first: usize,
-        slots: &[u32; LANES],
-        bodies: &[Body],
-        contacts: &ContactCache,
-        margin: i32,
-    ) -> BoxBlock {
-        let (mut any_flags, mut some_fixed) = (0, false);
-        let mut speeds = [0; LANES];
-        let (shells, velocities) = (eight(&mut self.shells, first), eight(&mut self.velocities, first));
-        let (still, cached) = (eight(&mut self.still, first), eight(&mut self.cached, first));
-        for (l, &slot) in slots.iter().enumerate() {
-            // Which lanes are empty is hard to predict, so there is no branch for it.
-            let body = bodies.get(slot as usize).unwrap_or(&NOBODY);
-            shells[l] = body.shell(slot);
-            speeds[l] = body.velocity[0].abs().max(body.velocity[1].abs());
-            velocities[l] = Velocity::new(body.velocity);
-            still[l] = body.still_ms;
-            cached[l] = contacts.range(slot);
-            let known = self.lanes.len() - 1;
-            self.lanes[known.min(slot as usize)] = (first + l) as u32;
-            any_flags |= body.flags;
-            some_fixed |= (body.mass == 0) & (slot != NO_SLOT);
-        }
-        self.any_flags |= any_flags;
-        self.some_fixed |= some_fixed;
-        let mut block = BoxBlock::EMPTY;
-        let mut fast = self.path.grown_boxes(shells, &speeds, [margin, self.fast.growths()], &mut block);
-        while fast != 0 {
-            let lane = fast.trailing_zeros() as usize;
-            block.set(lane, &self.fast.note(first + lane, &block.get(lane), velocities[lane].get()));
-            fast &= fast - 1;
-        }
-        if let Some(gained) = self.gained.get_mut(first..first + LANES) {
-            for (gained, &slot) in gained.iter_mut().zip(slots) {
-                *gained = self.gains.get(slot as usize).copied().unwrap_or_default();
+    /// Replaces the boxes of fast bodies by those around their paths.
+    #[cold]
+    fn note_fast(&mut self) {
+        let boxes = self.tree.blocks_mut().1;
+        for ((block, boxes), &lanes) in boxes.iter_mut().enumerate().zip(&self.fast_lanes) {
+            for lane in (0..LANES).filter(|lane| lanes >> lane & 1 != 0) {
+                let index = block * LANES + lane;
+                boxes.set(lane, &self.fast.note(index, &boxes.get(lane), self.velocities[index].get()));
             }
         }
-        if any_flags & (flag::LOCK_X | flag::LOCK_Y) != 0 {
-            self.note_locks(first, slots, bodies);
-        }
-        if any_flags & flag::FRESH != 0 {
-            self.note_fresh(first, slots, bodies);
-        }
-        block
+    }
+
+    /// The moving bodies with their lanes.
+    fn movers<'a>(&'a self, bodies: &'a [Body]) -> impl Iterator<Item = (u32, &'a Body)> {
+        let lanes = (0..).zip(self.tree.slot_of_lane());
+        lanes.filter_map(|(lane, &slot)| bodies.get(slot as usize).map(|body| (lane, body)))
     }
 
     #[cold]
-    fn note_fresh(&mut self, first: usize, slots: &[u32; LANES], bodies: &[Body]) {
-        self.fresh.resize(self.shells.len(), false);
-        for (lane, &slot) in (first..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
-            self.fresh[lane] = bodies[slot as usize].has(flag::FRESH);
-        }
+    fn note_fresh(&mut self, bodies: &[Body]) {
+        let mut fresh = core::mem::take(&mut self.fresh);
+        fresh.resize(self.shells.len(), false);
+        self.movers(bodies).for_each(|(lane, body)| fresh[lane as usize] = body.has(flag::FRESH));
+        self.fresh = fresh;
     }
 
     #[cold]
-    fn note_locks(&mut self, first: usize, slots: &[u32; LANES], bodies: &[Body]) {
-        for (lane, &slot) in (first as u32..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
-            note_lock(lane, &bodies[slot as usize], &mut self.locked);
-        }
+    fn note_locks(&mut self, bodies: &[Body]) {
+        let mut locked = core::mem::take(&mut self.locked);
+        self.movers(bodies).for_each(|(lane, body)| note_lock(lane, body, &mut locked));
+        self.locked = locked;
     }
 
     /// Finds the pairs of a moving body and a body at rest whose boxes overlap.
@@ -349,20 +312,9 @@ impl Stepper {
 impl Stepper {
     /// Moves the bodies with their solved velocities and updates their boxes.
     pub(crate) fn move_bodies(&mut self, movement: &mut Movement<'_>) {
-        let Self { tree, path, moving, velocities, calm, .. } = self;
-        tree.update_blocks(|first, slots, ahead, boxes| {
-            ahead.iter().for_each(|&slot| prefetch(movement.bodies, slot));
-            let lanes = first..first + LANES;
-            let (Some(moving), Some(kept), Some(calm)) = (
-                moving[lanes.clone()].as_array(),
-                velocities[lanes.clone()].as_array(),
-                calm[lanes].as_array(),
-            ) else {
-                return;
-            };
-            let block = MoverBlock { slots, moving, kept, calm };
-            path.move_block(&block, movement, boxes);
-        });
+        let Self { tree, path, moving, velocities: kept, calm, .. } = self;
+        let (slots, boxes) = tree.blocks_mut();
+        path.move_blocks(movement, slots, MoverVelocities { moving, kept, calm }, boxes);
         path.rebuild_bounds(tree);
     }
 
@@ -431,10 +383,16 @@ impl Stepper {
         }
     }
 
-    /// The lane of a body that moved in the last step.
-    pub(crate) fn lane(&self, slot: u32) -> Option<usize> {
+    /// The lane of a body that moved in the last step. Few steps are asked for one, so the first call looks for all lanes.
+    pub(crate) fn lane(&mut self, slot: u32) -> Option<usize> {
+        let slots = self.tree.slot_of_lane();
+        if !core::mem::replace(&mut self.lanes_known, true) {
+            for (lane, &slot) in (0..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
+                self.lanes[slot as usize] = lane;
+            }
+        }
         let lane = *self.lanes.get(slot as usize)? as usize;
-        (self.tree.slot_of_lane().get(lane) == Some(&slot)).then_some(lane)
+        (slots.get(lane) == Some(&slot)).then_some(lane)
     }
 }
 

@@ -20,9 +20,6 @@ use crate::tree::block_join::IndexPair;
 use crate::tree::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
 use crate::tree::radix_sort::radix_sort;
 
-/// How many blocks ahead bodies are prefetched: far enough for memory to respond, near enough to stay in the cache.
-const BLOCKS_AHEAD: usize = 2;
-
 /// Number of centres whose bounds are widened at a time: they fill 256 bits.
 const FOUR: usize = 4;
 
@@ -177,31 +174,24 @@ impl Quadtree {
 
     /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them.
     pub(crate) fn set_boxes(&mut self, mut box_of: impl FnMut(usize, u32) -> RawBox) {
-        self.set_blocks(|first, slots, _| {
-            let mut block = BoxBlock::EMPTY;
+        let (blocks, boxes) = self.blocks_mut();
+        for (at, (slots, to)) in blocks.iter().zip(boxes).enumerate() {
+            *to = BoxBlock::EMPTY;
             for (l, &slot) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
-                block.set(l, &box_of(first + l, slot));
+                to.set(l, &box_of(at * LANES + l, slot));
             }
-            block
-        });
+        }
         self.rebuild_bounds(PLAIN);
     }
 
-    /// Sets the boxes one block at a time, without the bounds above them. `block_of` gets the first lane, the slots of its eight lanes, and
-    /// those of a later block for prefetching.
-    pub(crate) fn set_blocks(
-        &mut self,
-        mut block_of: impl FnMut(usize, &[u32; LANES], &[u32; LANES]) -> BoxBlock,
-    ) {
+    /// The slots in the lanes of each block, and their boxes. New blocks hold any boxes; call [`Self::rebuild_bounds`] when all are set.
+    pub(crate) fn blocks_mut(&mut self) -> (&[[u32; LANES]], &mut [BoxBlock]) {
         if self.levels.is_empty() {
             self.levels.push(Vec::new());
         }
-        let (slots, blocks) = (self.slot_of_lane.as_chunks().0, &mut self.levels[0]);
-        blocks.clear();
-        for (b, own) in slots.iter().enumerate() {
-            let ahead = slots.get(b + BLOCKS_AHEAD).unwrap_or(own);
-            blocks.push(block_of(b * LANES, own, ahead));
-        }
+        let (slots, boxes) = (self.slot_of_lane.as_chunks().0, &mut self.levels[0]);
+        boxes.resize(slots.len(), BoxBlock::EMPTY);
+        (slots, boxes)
     }
 
     /// Recomputes every level above the bodies.
@@ -278,19 +268,6 @@ impl Quadtree {
 
     pub(crate) fn levels(&self) -> &[Vec<BoxBlock>] {
         &self.levels
-    }
-
-    /// Replaces the boxes of all bodies, one block at a time, but not the bounds above them. The arguments are those of
-    /// [`Self::set_blocks`] and the block to change.
-    pub(crate) fn update_blocks(
-        &mut self,
-        mut update: impl FnMut(usize, &[u32; LANES], &[u32; LANES], &mut BoxBlock),
-    ) {
-        let Some(blocks) = self.levels.first_mut() else { return };
-        let slots = self.slot_of_lane.as_chunks().0;
-        for (b, (own, block)) in slots.iter().zip(blocks).enumerate() {
-            update(b * LANES, own, slots.get(b + BLOCKS_AHEAD).unwrap_or(own), block);
-        }
     }
 
     /// Calls `found` with the slot of each body whose box overlaps `area`, in curve order.
