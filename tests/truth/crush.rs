@@ -152,6 +152,43 @@ fn a_row_that_walls_squeezed_comes_out_calmly() {
     });
 }
 
+/// What bodies press with their own speeds is kept from frame to frame, however much it adds up to. Great impulses were cut at once, and the
+/// middle of a crowd that gathered in a point was three times as deep.
+#[test]
+fn a_crowd_that_gathers_in_a_point_is_not_deep() {
+    let source = "rapier2d in a crowd of 10,000: 99 of 100 overlaps are below 0.18";
+    Truth::hear("a crowd that gathers", source, 1..=2, |truth, chance, seed| {
+        let (side, fps) = (chance.between(36, 42), [60, 144][seed as usize % 2]);
+        let speed = milli(chance.between(140, 160) * fps);
+        let mut w = world(WorldDef::new());
+        let middle = side * 1_250 / 2;
+        let place = |i: i64, chance: &mut Chance| i * 1_250 - middle + chance.between(-100, 100);
+        let units: Vec<_> = (0..side * side)
+            .map(|i| at(place(i % side, chance), place(i / side, chance)))
+            .map(|place| add(&mut w, BodyDef::dynamic(circle(500)).position(place)))
+            .collect();
+        for _ in 0..8 * side {
+            for &unit in &units {
+                let [x, y] = position(&w, unit);
+                let far = Fx::from_bits((x * x + y * y).isqrt().max(1));
+                let velocity = [x, y].map(|c| -Fx::from_bits(c) / far * speed);
+                w.set_velocity(unit, Vec2::new(velocity[0], velocity[1])).expect("in range");
+            }
+            step(&mut w, fps as u32);
+        }
+        let places: Vec<_> = units.iter().map(|&unit| position(&w, unit)).collect();
+        let pairs = (0..places.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let depth = |(i, j): (usize, usize)| {
+            let [x, y] = [0, 1].map(|axis| places[i][axis] - places[j][axis]);
+            milli(1_000).to_bits() - (x * x + y * y).isqrt()
+        };
+        let mut depths: Vec<_> = pairs.map(depth).filter(|&depth| depth > 0).collect();
+        depths.sort_unstable();
+        let most = Fx::from_bits(depths[depths.len() * 99 / 100]);
+        truth.expect(format!("seed {seed}, {fps} fps, {side} by {side}"), Fx::ZERO..=milli(180), most);
+    });
+}
+
 /// An impulse without gravity is one of a whole frame; as a spring's it threw a body at 70 units/s (random scene 1004421).
 #[test]
 fn gravity_that_begins_or_ends_throws_nobody() {

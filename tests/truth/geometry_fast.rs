@@ -2,7 +2,7 @@
 
 use testudo_physics::{BodyDef, Fx, WorldDef};
 
-use crate::build::{add, at, circle, deepest_overlap, milli, position, rect, run, velocity, world};
+use crate::build::{add, at, circle, deepest_overlap, milli, overlap, position, rect, run, velocity, world};
 use crate::frame::{RATES, Truth, about};
 
 /// A disc of any size and speed that meets a wall at any angle never sinks into it, in no frame.
@@ -145,6 +145,38 @@ fn who_follows_a_body_that_a_wall_stops_does_not_sink_into_it() {
                     format!("seed {seed}, {fps} fps, gravity {gravity}, {half:?} at {speed}, {gap} apart");
                 truth.expect(&case, Fx::ZERO..=milli(200), Fx::from_bits(deepest));
             }
+        }
+    });
+}
+
+/// A body that another one throws at a wall which was too far away for a contact does not fly into it (random scene 2000686).
+#[test]
+fn who_is_thrown_at_a_wall_does_not_enter_it() {
+    Truth::hear("thrown at a wall", "geometry", 1..=40, |truth, chance, seed| {
+        let half = [chance.between(300, 1_000), chance.between(300, 1_000)];
+        let (gap, aside) = (chance.between(150, 900), chance.between(-200, 200));
+        let (speed, mass) = (chance.between(2_000, 30_000), chance.between(250, 4_000));
+        for fps in RATES {
+            let mut w = world(WorldDef::new().sleep_ms(0));
+            let wall = add(&mut w, BodyDef::static_body(rect(2_000, 40_000)).position(at(2_000, 0)));
+            let waits = -gap - half[0];
+            let waiting = add(&mut w, BodyDef::dynamic(circle(half[0])).position(at(waits, 0)));
+            let start = waits - half[0] - half[1] - chance.between(100, 3_000);
+            let hitter =
+                BodyDef::dynamic(rect(half[1], half[1])).mass(milli(mass)).position(at(start, aside));
+            add(&mut w, hitter.velocity(at(speed, 0)));
+            // In the frame in which it comes there; later the other one presses it.
+            let mut depth = Fx::ZERO;
+            for _ in 0..2 * fps {
+                run(&mut w, 1, fps);
+                let [waiting, wall] = [waiting, wall].map(|id| w.body(id).expect("alive"));
+                depth = Fx::from_bits(overlap(&waiting, &wall));
+                if depth > 0 {
+                    break;
+                }
+            }
+            let case = format!("seed {seed}, {fps} fps, {half:?}, {gap} from the wall, {mass} at {speed}");
+            truth.expect(&case, Fx::MIN..=milli(half[0] / 4 + 10), depth);
         }
     });
 }

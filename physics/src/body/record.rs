@@ -67,6 +67,12 @@ impl Shell {
         if self.mass == 0 { most } else { most.min(quarter) }
     }
 
+    /// How far from a wall the contact of a movable body with it is found: both boxes are [grown](Self::growth).
+    #[inline(always)]
+    pub(crate) fn reach(&self, most: i32) -> i32 {
+        self.growth(most) + most
+    }
+
     /// The smallest box around the shape.
     pub(crate) fn bounds(&self) -> RawBox {
         let h = [self.half[0] + self.radius, self.half[1] + self.radius];

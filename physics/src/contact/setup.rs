@@ -13,8 +13,9 @@ use crate::solve::bounce::Bounce;
 use crate::solve::coloring::{Notes, Origin, WindowBatches, batch_and_lane};
 use crate::solve::colors::{NOWHERE, Places};
 use crate::solve::deep::{OVERLAP_DEEP, OVERLAP_SHALLOW, is_deep};
-use crate::solve::solver::{Contact, EVEN_SHARE, NO_LIMIT};
+use crate::solve::solver::{Contact, EVEN_SHARE, NO_LIMIT, Velocity};
 use crate::solve::stiff::StiffContacts;
+use crate::tree::block_join::IndexPair;
 use crate::world_def::Settings;
 
 /// Restitution 1, raw.
@@ -33,6 +34,8 @@ pub(crate) enum Solving {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContactSetup<'a> {
     pub(crate) shells: &'a [Shell],
+    /// By working index, before anything is solved.
+    pub(crate) velocities: &'a [Velocity],
     /// Cached contacts of each working body as an owner: start and end in the cache.
     pub(crate) cached: &'a [[u32; 2]],
     /// Working bodies that are new; empty when there are none.
@@ -133,7 +136,7 @@ impl ContactSetup<'_> {
             }
             let ([a, b], (cached, impulse)) = (pairs[lane], found[lane]);
             let (normal, biased, share_a) = (normals[lane], biased[lane], shares[lane]);
-            let mut contact = Contact { a, b, normal, biased, impulse: self.kept(impulse), share_a };
+            let mut contact = Contact { a, b, normal, biased, impulse: self.kept(impulse, [a, b]), share_a };
             let origin = Origin { owner: owners[lane], other: other_slots[lane], cached, gap: gaps[lane] };
             let deep = self.is_deep(shells[0][lane], shells[1][lane], gaps[lane], &mut contact);
             let place = to.fill(places[lane], &contact, origin);
@@ -179,7 +182,7 @@ impl ContactSetup<'_> {
         }
         let roles = Roles { owner: pair[0], other: pair[1] };
         let (cached, impulse) = self.find(PLAIN, roles);
-        let impulse = if solving == Solving::No { 0 } else { self.kept(impulse) };
+        let impulse = if solving == Solving::No { 0 } else { self.kept(impulse, [hit.a, hit.b]) };
         let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse, share_a };
         let origin = Origin { owner: roles.owner[0], other: roles.other[1], cached, gap: hit.gap };
         let deep = solving != Solving::No && self.is_deep(a, b, hit.gap, &mut contact);
@@ -209,11 +212,18 @@ impl ContactSetup<'_> {
     }
 
     /// The part of the last frame's impulse that a contact starts with. Without gravity, contacts that walls squeeze from two sides push each
-    /// other up from frame to frame, because no pass separates them. What presses afresh restores a great impulse within a frame.
+    /// other up from frame to frame, because no pass separates them. So half of what an impulse has beyond a great one is not kept. A great
+    /// one is that of a row of [`ROW`] bodies that all press with the speed of this pair, at least 1 unit per second.
     #[inline(always)]
-    fn kept(&self, impulse: i32) -> i32 {
-        let excess = if self.settings.gravity == [0; 2] { (impulse - IMPULSE_GREAT).max(0) } else { 0 };
-        impulse - (excess >> 1)
+    fn kept(&self, impulse: i32, pair: IndexPair) -> i32 {
+        let least = ROW << 16;
+        if impulse <= least || self.settings.gravity != [0; 2] {
+            return impulse;
+        }
+        let speeds = pair.map(|body| self.velocities[body as usize].get());
+        let speed = speeds.into_iter().map(|[x, y]| x.abs().saturating_add(y.abs())).max().unwrap_or(0);
+        let great = speed.saturating_mul(ROW).max(least);
+        impulse - ((impulse - great).max(0) >> 1)
     }
 
     /// Index and impulse of the same contact in the last frame, see [`ContactCache::find`].
@@ -245,8 +255,8 @@ impl ContactSetup<'_> {
 /// contact of a stack, which would never come to rest.
 pub(crate) const OVERLAP_ALLOWED: i64 = crate::math::num::EXTENT_MIN.to_bits();
 
-/// Half of what an impulse has beyond this is not kept for the next frame, raw units per second: 128 units per second.
-const IMPULSE_GREAT: i32 = 128 << 16;
+/// Number of bodies one behind the other that all press on a contact: 128. Longer rows in a crowd press a little deeper.
+const ROW: i32 = 128;
 
 /// Greatest speed at which shallow overlaps are separated, raw units per second: 1 unit per second. Some of it stays in the velocities.
 pub(crate) const PUSH_MAX: i64 = 1 << 16;

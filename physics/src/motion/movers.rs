@@ -69,9 +69,13 @@ impl Movement<'_> {
     fn one(&mut self, at: usize, moving: [i32; 2], kept: [i32; 2], calm: u16) -> RawBox {
         let Self { bodies, previous, extras, walls, settings, per_frame, frame_ms, tired, stopped } = self;
         previous[at] = bodies[at].position;
-        let step = displacement(&mut bodies[at], moving, *per_frame, settings.max_speed);
-        let barrier =
-            outruns_itself(&bodies[at], step).then(|| nearest_barrier(at, step, bodies, *walls)).flatten();
+        let most = settings.max_speed;
+        let moving = moving.map(|v| v.clamp(-most, most));
+        let step = displacement(&mut bodies[at], moving, *per_frame);
+        let far = outruns_itself(&bodies[at], step)
+            || is_thrown(&bodies[at], step, moving, *per_frame, settings.box_margin());
+        let may_stop = far && bodies[at].has(flag::DYNAMIC) && !bodies[at].has(flag::SENSOR);
+        let barrier = may_stop.then(|| nearest_barrier(at, step, bodies, *walls)).flatten();
         let body = &mut bodies[at];
         body.velocity = kept.map(|v| v.clamp(-settings.max_speed, settings.max_speed));
         let step = barrier.map_or(step, |barrier| stop_at(&barrier, step, &mut body.velocity));
@@ -84,10 +88,7 @@ impl Movement<'_> {
         }
         // A moving kinematic body is never still: a body that it pushes, however slowly, must not fall asleep before it.
         let still = body.has(flag::DYNAMIC)
-            && (0..2).all(|x| {
-                let moving = moving[x].abs().min(settings.max_speed);
-                body.velocity[x].abs().max(moving / 2) <= settings.sleep_speed
-            });
+            && (0..2).all(|x| body.velocity[x].abs().max(moving[x].abs() / 2) <= settings.sleep_speed);
         body.still_ms = if still { calm.saturating_add(*frame_ms).min(settings.sleep_ms.max(1)) } else { 0 };
         *tired |= settings.sleep_ms > 0 && body.still_ms >= settings.sleep_ms;
         *stopped |= body.has(flag::KINEMATIC) && body.velocity == [0, 0];
@@ -96,11 +97,11 @@ impl Movement<'_> {
 }
 
 /// How far a velocity moves a body in this frame; the body carries the remainder.
-fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_speed: i32) -> [i32; 2] {
+fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame) -> [i32; 2] {
     let mut step = [0; 2];
     for axis in 0..2 {
-        let velocity = velocity[axis].clamp(-max_speed, max_speed);
-        (step[axis], body.position_remainder[axis]) = per_frame.take(velocity, body.position_remainder[axis]);
+        (step[axis], body.position_remainder[axis]) =
+            per_frame.take(velocity[axis], body.position_remainder[axis]);
     }
     step
 }
@@ -108,11 +109,20 @@ fn displacement(body: &mut Body, velocity: [i32; 2], per_frame: PerFrame, max_sp
 /// Whether a body moves further than its own half size in one frame, so that it may pass through another one.
 fn outruns_itself(body: &Body, step: [i32; 2]) -> bool {
     let [w, h] = body.extents();
-    step[0].abs().max(step[1].abs()) > w.min(h) && body.has(flag::DYNAMIC) && !body.has(flag::SENSOR)
+    step[0].abs().max(step[1].abs()) > w.min(h)
 }
 
-/// Continuous collision check for a body that [`outruns_itself`]: the first body at rest that stops it and that contacts cannot move; of
-/// several at the same distance, the one in the lowest slot.
+/// Whether contacts threw a body to where its contacts were not searched for: further than its [reach](Shell::reach), and that far from
+/// where its own velocity, which it still has, would take it.
+fn is_thrown(body: &Body, step: [i32; 2], moving: [i32; 2], per_frame: PerFrame, most: i32) -> bool {
+    let reach = body.shell(0).reach(most);
+    let limit = i64::from(reach) * per_frame.fps();
+    (0..2)
+        .any(|x| step[x].abs() > reach && (i64::from(moving[x]) - i64::from(body.velocity[x])).abs() > limit)
+}
+
+/// Continuous collision check for a body that [`outruns_itself`] or [`is_thrown`]: the first body at rest that stops it and that contacts
+/// cannot move; of several at the same distance, the one in the lowest slot.
 #[inline(never)]
 fn nearest_barrier(slot: usize, step: [i32; 2], bodies: &[Body], walls: Walls<'_>) -> Option<Barrier> {
     let body = &bodies[slot];

@@ -1,6 +1,6 @@
 //! Moves four ordinary bodies at once. A body is ordinary if contacts can move it, it has no speed limit of its own, the ground does not
-//! slow it, it stays inside the world, and it does not move further than its own size. All others are moved one by one
-//! ([`crate::motion::movers`]), which gives the same result for ordinary ones.
+//! slow it, it stays inside the world, it does not move further than its own size, and contacts do not throw it far. All others are moved
+//! one by one ([`crate::motion::movers`]), which gives the same result for ordinary ones.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u64x4};
@@ -79,7 +79,13 @@ impl Movement<'_> {
         let moved = position + step;
         let point = |at: [i32; 2]| vectors([at; FOUR]);
         let distance = step.abs();
-        let unusual = distance.simd_gt(extent)
+        // See `is_thrown` in `movers`. A reach is at most 16 units, which fits 30 bits at 1,000 frames per second.
+        let most = settings.box_margin();
+        let reach = (extent.min(swapped(extent)) >> 2).min(most) + most;
+        let change = moving - vectors(bodies.map(|body| body.velocity));
+        let thrown = distance.simd_gt(reach) & change.abs().simd_gt(reach * fps as i32);
+        let unusual = thrown
+            | distance.simd_gt(extent)
             | distance.simd_gt(swapped(extent))
             | moved.simd_le(point(settings.bounds.min))
             | moved.simd_ge(point(settings.bounds.max));

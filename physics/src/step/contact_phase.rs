@@ -279,6 +279,7 @@ impl Stepper {
     fn setup<'a>(&'a self, phase: &'a ContactPhase<'_>) -> ContactSetup<'a> {
         ContactSetup {
             shells: &self.shells,
+            velocities: &self.velocities,
             cached: &self.cached,
             fresh: &self.fresh,
             contacts: phase.contacts,

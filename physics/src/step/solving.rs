@@ -32,7 +32,9 @@ impl Stepper {
         if settings.gravity == [0; 2] {
             self.bounce(fps, 1);
             self.solve_rigid(settings);
-            let speed = |gap| push_speed(gap, fps, settings.push_factor, deep::PUSH_MAX) as i32;
+            // Twice as fast as shallow ones, at most all of the overlap in a frame.
+            let factor = (2 * settings.push_factor).min(1 << 16);
+            let speed = |gap| push_speed(gap, fps, factor, deep::PUSH_MAX) as i32;
             self.deep.solve(&self.notes.deep, &self.batches, &mut self.moving, &self.velocities, speed);
         } else {
             self.solve_soft(settings, fps);
