@@ -37,6 +37,13 @@ impl CachedContacts {
         self.impulses.len()
     }
 
+    /// Others and impulses, equally many.
+    #[inline(always)]
+    fn near(&self) -> (&[u32], &[i32]) {
+        let len = self.others.len().min(self.impulses.len());
+        (&self.others[..len], &self.impulses[..len])
+    }
+
     fn resize(&mut self, len: usize) {
         self.others.clear();
         self.others.resize(len, 0);
@@ -192,39 +199,68 @@ impl ContactCache {
         found
     }
 
-    /// Searches one owner's contacts. About every other pair is new, which no branch predicts, so there is none.
+    /// [`Self::find`] for eight pairs if no roles have changed: `ranges` are those of the owners. The look-ups wait for memory, and so they
+    /// wait together.
     #[inline(always)]
-    fn find_at<S: Simd>(&self, simd: S, [start, end]: [u32; 2], other: u32) -> (u32, i32) {
-        let count = end - start;
-        let first = start as usize;
-        let (near, impulses): (&[u32; LANES], &[i32; LANES]) = match (
-            self.old_contacts.others[first..].first_chunk(),
-            self.old_contacts.impulses[first..].first_chunk(),
-        ) {
-            (Some(near), Some(impulses)) => (near, impulses),
-            _ => return (Origin::NEW, 0),
-        };
+    pub(crate) fn find_eight<S: Simd>(
+        &self,
+        simd: S,
+        others: &[u32; LANES],
+        ranges: [[u32; 2]; LANES],
+    ) -> (u32x8<S>, i32x8<S>) {
+        let near = self.old_contacts.near();
+        let (mut places, mut missing) = ([0; LANES], [0; LANES]);
+        for lane in 0..LANES {
+            (places[lane], missing[lane]) = self.place(simd, near, ranges[lane], others[lane]);
+        }
+        // Apart from the search: beside it, compilers make a branch of whether a contact was found.
+        let impulses = places.map(
+            #[inline(always)]
+            |place| near.1.get(place as usize).copied().unwrap_or_default(),
+        );
+        let missing = u32x8::load_array(simd, missing);
+        let none: i32x8<S> = missing.bitcast();
+        (u32x8::load_array(simd, places) | missing, i32x8::load_array(simd, impulses) & !none)
+    }
+
+    /// Searches one owner's contacts.
+    #[inline(always)]
+    fn find_at<S: Simd>(&self, simd: S, range: [u32; 2], other: u32) -> (u32, i32) {
+        let near = self.old_contacts.near();
+        match self.place(simd, near, range, other) {
+            (place, 0) => (place, near.1.get(place as usize).copied().unwrap_or_default()),
+            _ => (Origin::NEW, 0),
+        }
+    }
+
+    /// Index of a contact among those of one owner, and 0; or any index, and all ones if there is none. About every other pair is new, which no
+    /// branch predicts, so there is none.
+    #[inline(always)]
+    fn place<S: Simd>(
+        &self,
+        simd: S,
+        (others, _): (&[u32], &[i32]),
+        [start, end]: [u32; 2],
+        other: u32,
+    ) -> (u32, u32) {
+        let (count, first) = (end - start, start as usize);
+        let near = others.get(first..first + LANES).and_then(<[u32]>::as_array::<LANES>);
+        let Some(near) = near else { return (start, u32::MAX) };
         let equal = u32x8::load_array_ref(simd, near).simd_eq(other).to_bitmask() as u32;
         let equal = equal & ((1 << count.min(LANES as u32)) - 1);
         let lane = equal.trailing_zeros() & (LANES as u32 - 1);
-        let found = equal != 0;
-        if count > LANES as u32 && !found {
-            return self.find_far(start + LANES as u32..end, other);
+        if count > LANES as u32 && equal == 0 {
+            return self.place_far(start + LANES as u32..end, other);
         }
-        // All ones if nothing was found. Compilers make a branch of a choice.
-        let none = u32::from(found).wrapping_sub(1);
-        ((start + lane) | none, impulses[lane as usize] & !none as i32)
+        (start + lane, u32::from(equal != 0).wrapping_sub(1))
     }
 
     /// The contacts of an owner with more of them than one look-up compares.
     #[cold]
-    fn find_far(&self, range: Range<u32>, other: u32) -> (u32, i32) {
+    fn place_far(&self, range: Range<u32>, other: u32) -> (u32, u32) {
         let (start, range) = (range.start, range.start as usize..range.end as usize);
         let at = self.old_contacts.others[range].iter().position(|&slot| slot == other);
-        at.map_or((Origin::NEW, 0), |i| {
-            let at = start + i as u32;
-            (at, self.old_contacts.impulses[at as usize])
-        })
+        at.map_or((start, u32::MAX), |i| (start + i as u32, 0))
     }
 
     #[cold]

@@ -124,17 +124,26 @@ impl ContactSetup<'_> {
         let restitutions = restitution_a.max(i32x8::load_array(simd, b.map(|shell| shell.restitution)));
         let restitutions = restitutions.to_array();
         let biased = limits.of(i32x8::load_array(simd, *gaps)).to_array();
-        // All look-ups before the first contact is written: they wait for memory, and so they wait together.
-        let mut found = [(Origin::NEW, 0); LANES];
-        for lane in 0..LANES {
-            let owner = [owners[lane], owner_slots[lane]];
-            found[lane] = self.find(simd, Roles { owner, other: [others[lane], other_slots[lane]] });
+        // All look-ups before the first contact is written.
+        let ranges = owners.map(|owner| self.cached[owner as usize]);
+        let (found, impulses) = self.contacts.find_eight(simd, &other_slots, ranges);
+        let (mut found, mut impulses) = (found.to_array(), impulses.to_array());
+        if self.contacts.roles_changed || !self.fresh.is_empty() {
+            for lane in 0..LANES {
+                let owner = [owners[lane], owner_slots[lane]];
+                let roles = Roles { owner, other: [others[lane], other_slots[lane]] };
+                if self.is_new(roles) {
+                    (found[lane], impulses[lane]) = (Origin::NEW, 0);
+                } else if found[lane] == Origin::NEW && self.contacts.roles_changed {
+                    (found[lane], impulses[lane]) = self.find(simd, roles);
+                }
+            }
         }
         for lane in 0..LANES {
             if places[lane] == NOWHERE {
                 continue;
             }
-            let ([a, b], (cached, impulse)) = (pairs[lane], found[lane]);
+            let ([a, b], cached, impulse) = (pairs[lane], found[lane], impulses[lane]);
             let (normal, biased, share_a) = (normals[lane], biased[lane], shares[lane]);
             let mut contact = Contact { a, b, normal, biased, impulse: self.kept(impulse, [a, b]), share_a };
             let origin = Origin { owner: owners[lane], other: other_slots[lane], cached, gap: gaps[lane] };
@@ -230,13 +239,18 @@ impl ContactSetup<'_> {
     #[inline(always)]
     fn find<S: Simd>(&self, simd: S, roles: Roles) -> (u32, i32) {
         let ([owner, own_slot], [other, other_slot]) = (roles.owner, roles.other);
-        let fresh = |body: u32| self.fresh.get(body as usize).is_some_and(|&fresh| fresh);
-        // The slot's last body may have had contacts.
-        if !self.fresh.is_empty() && (fresh(owner) || fresh(other)) {
+        if self.is_new(roles) {
             return (Origin::NEW, 0);
         }
         let ranges = [self.cached[owner as usize], self.cached[other as usize]];
         self.contacts.find(simd, own_slot, other_slot, ranges)
+    }
+
+    /// Whether one of the two bodies is new. The last body in its slot may have had contacts.
+    #[inline(always)]
+    fn is_new(&self, roles: Roles) -> bool {
+        let fresh = |body: u32| self.fresh.get(body as usize).is_some_and(|&fresh| fresh);
+        !self.fresh.is_empty() && (fresh(roles.owner[0]) || fresh(roles.other[0]))
     }
 
     /// Notes a contact with restitution. A pair that bounces without loss never comes to rest.
