@@ -14,7 +14,7 @@ pub(crate) const BLOCKS_AHEAD: usize = 2;
 pub(crate) const AT_REST: u16 = u16::MAX;
 
 /// What a lane without a body holds.
-static NOBODY: Body = Body {
+pub(crate) const NOBODY: Body = Body {
     position: [0; 2],
     velocity: [0; 2],
     half: [0; 2],
@@ -29,6 +29,8 @@ static NOBODY: Body = Body {
     ground_friction: 0,
     filter: [0; 2],
 };
+
+static HOLE: Body = NOBODY;
 
 /// Where gathered bodies go: arrays by lane, of equal length.
 pub(crate) struct WorkingArrays<'a> {
@@ -77,7 +79,7 @@ impl WorkingArrays<'_> {
             }
             for (l, &slot) in own.iter().enumerate() {
                 // Which lanes are empty is hard to predict, so there is no branch for it.
-                let body = bodies.get(slot as usize).unwrap_or(&NOBODY);
+                let body = bodies.get(slot as usize).unwrap_or(&HOLE);
                 shells[l] = body.shell(slot);
                 velocities[l] = Velocity::new(body.velocity);
                 still[l] = body.still_ms;

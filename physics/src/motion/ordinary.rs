@@ -3,12 +3,12 @@
 //! one by one ([`crate::motion::movers`]), which gives the same result for ordinary ones.
 
 use fearless_simd::prelude::*;
-use fearless_simd::{i32x8, u64x4};
+use fearless_simd::{i32x4, i32x8, u32x4, u64x4};
 
 use crate::body::record::{Body, flag};
-use crate::math::boxes::{BoxBlock, LANES, RawBox};
+use crate::math::boxes::{BoxBlock, LANES};
 use crate::math::lanes::low_and_high;
-use crate::motion::gathered::BLOCKS_AHEAD;
+use crate::motion::gathered::{BLOCKS_AHEAD, NOBODY};
 use crate::motion::movers::{Movement, MoverBlock, MoverVelocities};
 
 /// Number of bodies that are moved at a time: their velocities fill 256 bits.
@@ -52,17 +52,15 @@ impl Movement<'_> {
     /// Moves the four lanes from `from` on if all of them are ordinary; else does nothing and returns `false`.
     #[inline(always)]
     fn four<S: Simd>(&mut self, simd: S, block: &MoverBlock<'_>, from: usize, boxes: &mut BoxBlock) -> bool {
-        let settings = &self.settings;
-        let slots: &[u32; FOUR] =
-            &[block.slots[from], block.slots[from + 1], block.slots[from + 2], block.slots[from + 3]];
-        let is_held = |lane: usize| (slots[lane] as usize) < self.bodies.len();
-        // Empty lanes read any body and are never written.
-        let bodies = slots.map(|slot| self.bodies.get(slot as usize).unwrap_or(&self.bodies[0]));
-        let ordinary = |body: &Body| {
-            body.flags & (flag::DYNAMIC | flag::LIMITED) == flag::DYNAMIC && body.ground_friction == 0
-        };
+        let (settings, count) = (self.settings, self.bodies.len());
+        let &[s0, s1, s2, s3, ..] = &block.slots[from..] else { return false };
+        let slots = [s0, s1, s2, s3];
+        // Empty lanes read a body that rests and are never written.
+        let bodies = slots.map(|slot| self.bodies.get(slot as usize).unwrap_or(&EMPTY));
+        let unlike = |body: &Body| (body.flags ^ flag::DYNAMIC) & (flag::DYNAMIC | flag::LIMITED);
+        let unlike = bodies.iter().fold(0, |any, body| any | unlike(body) | body.ground_friction as u32);
         let fps = self.per_frame.fps();
-        if fps < FPS_MIN || (0..FOUR).any(|lane| is_held(lane) && !ordinary(bodies[lane])) {
+        if fps < FPS_MIN || unlike != 0 {
             return false;
         }
         // x and y alternate.
@@ -89,33 +87,53 @@ impl Movement<'_> {
             | distance.simd_gt(swapped(extent))
             | moved.simd_le(point(settings.bounds.min))
             | moved.simd_ge(point(settings.bounds.max));
-        // Separation speed counts half.
-        let speed: [[i32; 2]; FOUR] = bytemuck::cast(kept.abs().max(moving.abs() >> 1).to_array());
-        let unusual = unusual.to_bitmask();
-        if (0..FOUR).any(|lane| unusual >> (2 * lane) & 0b11 != 0 && is_held(lane)) {
-            return false;
+        if unusual.any_true() {
+            let unusual = unusual.to_bitmask();
+            let is_held = |lane: usize| (slots[lane] as usize) < count;
+            if (0..FOUR).any(|lane| unusual >> (2 * lane) & 0b11 != 0 && is_held(lane)) {
+                return false;
+            }
         }
         let reach = extent + settings.box_margin();
-        let [before, after, kept, remainder, min, max]: [[[i32; 2]; FOUR]; 6] =
-            [position, moved, kept, remainder, moved - reach, moved + reach]
-                .map(|v| bytemuck::cast(v.to_array()));
+        let hole = u32x4::load_array(simd, slots).simd_ge(count as u32);
+        let edge = |of: i32x8<S>, none: i32| {
+            let (low, high) = of.split();
+            let (x, y) = low.deinterleave(high);
+            let none = i32x4::splat(simd, none);
+            (hole.select(none, x), hole.select(none, y))
+        };
+        let ((x0, y0), (x1, y1)) = (edge(moved - reach, i32::MAX), edge(moved + reach, i32::MIN));
+        let lanes = from..from + FOUR;
+        x0.store_slice(&mut boxes.x0[lanes.clone()]);
+        y0.store_slice(&mut boxes.y0[lanes.clone()]);
+        x1.store_slice(&mut boxes.x1[lanes.clone()]);
+        y1.store_slice(&mut boxes.y1[lanes]);
+        // Separation speed counts half.
+        let speed = kept.abs().max(moving.abs() >> 1);
+        let restless = speed.simd_gt(settings.sleep_speed).to_bitmask();
+        let [before, after, kept, remainder]: [[[i32; 2]; FOUR]; 4] =
+            [position, moved, kept, remainder].map(|v| bytemuck::cast(v.to_array()));
         let (limit, frame) = (settings.sleep_ms, self.frame_ms);
         for lane in 0..FOUR {
             let slot = slots[lane] as usize;
-            let Some(body) = self.bodies.get_mut(slot) else { continue };
+            let (Some(body), Some(previous)) = (self.bodies.get_mut(slot), self.previous.get_mut(slot))
+            else {
+                continue;
+            };
+            *previous = before[lane];
             body.position = after[lane];
             body.velocity = kept[lane];
             body.position_remainder = remainder[lane].map(|r| r as u16);
-            let still = speed[lane].iter().all(|&v| v <= settings.sleep_speed);
             let still_ms = block.calm[from + lane].saturating_add(frame).min(limit.max(1));
-            body.still_ms = if still { still_ms } else { 0 };
+            body.still_ms = if restless >> (2 * lane) & 0b11 == 0 { still_ms } else { 0 };
             self.tired |= limit > 0 && body.still_ms >= limit;
-            self.previous[slot] = before[lane];
-            boxes.set(from + lane, &RawBox { min: min[lane], max: max[lane] });
         }
         true
     }
 }
+
+/// What an empty lane reads: an ordinary body at rest.
+static EMPTY: Body = Body { flags: flag::DYNAMIC, ..NOBODY };
 
 /// See [`PerFrame::take`](crate::motion::rates::PerFrame::take): whole parts and remainders of `total / fps`.
 #[inline(always)]
