@@ -176,7 +176,7 @@ fn hilbert_keys<S: Simd>(simd: S, x: u32x8<S>, y: u32x8<S>, depth: u32) -> u32x8
     let mut lower = u32x8::splat(simd, 0);
     for level in (0..depth).rev() {
         let low = not_y ^ inverted ^ (swapped & differ);
-        lower = lower | (low & (1 << level));
+        lower |= low & (1 << level);
         inverted = (inverted ^ (differ & low)) >> 1;
         swapped = (swapped ^ low) >> 1;
     }
