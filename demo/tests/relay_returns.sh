@@ -12,7 +12,9 @@ trap 'kill "${pids[@]}" 2>/dev/null || true; rm -rf "$dir"' EXIT
 
 wait_for() { # FILE PATTERN COUNT
     for _ in $(seq 1200); do
-        [ "$(grep -c "$2" "$1" || true)" -ge "$3" ] && return
+        local count
+        count=$(grep -c "$2" "$1" 2>/dev/null || true)
+        [ "${count:-0}" -ge "$3" ] && return
         sleep 0.1
     done
     echo "no '$2' in $1 (wanted $3):" >&2
