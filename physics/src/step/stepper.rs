@@ -257,7 +257,8 @@ impl Stepper {
             self.resting_pairs
                 .extend(self.pairs.iter().map(|&[lane, r]| (lane, tree.slot_of_lane()[r as usize])));
         }
-        self.resting_pairs.sort_unstable();
+        // As numbers, which sort in less time than pairs.
+        self.resting_pairs.sort_unstable_by_key(|&(lane, slot)| u64::from(lane) << 32 | u64::from(slot));
     }
 
     /// The sleeping bodies that a moving body touches, or would touch within this frame if nothing stopped it. A slot may be listed twice.

@@ -376,18 +376,38 @@ impl Quadtree {
         }
     }
 
-    /// Pairs of lanes whose boxes overlap, the first of this tree: searches `other` for one body after the other. This is less work than
-    /// joining blocks if many of the other tree's bodies lie between two of this one.
+    /// Pairs of lanes whose boxes overlap, the first of this tree: searches `other` for one body after the other, or for eight that are close
+    /// together. This is less work than joining blocks if many of the other tree's bodies lie between two of this one.
     #[inline(always)]
     pub(crate) fn find_each_in<S: Simd>(&self, simd: S, other: &Self, out: &mut Vec<IndexPair>) {
-        for (lane, _) in self.slot_of_lane.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
-            let area = self.levels[0][lane / LANES].get(lane % LANES);
-            other.visit_lanes(
-                simd,
-                &area,
-                #[inline(always)]
-                |found| out.push([lane as u32, found as u32]),
-            );
+        let blocks = self.levels.first().map_or(&[][..], |blocks| blocks);
+        for (block, boxes) in blocks.iter().enumerate() {
+            let (first, bounds) = ((block * LANES) as u32, boxes.bounds(simd));
+            if is_compact(boxes, &bounds) {
+                other.visit_lanes(
+                    simd,
+                    &bounds,
+                    #[inline(always)]
+                    |found| {
+                        let area = other.levels[0][found / LANES].get(found % LANES);
+                        let mut lanes = boxes.overlapping(simd, &area);
+                        while lanes != 0 {
+                            out.push([first + lanes.trailing_zeros(), found as u32]);
+                            lanes &= lanes - 1;
+                        }
+                    },
+                );
+                continue;
+            }
+            let slots = &self.slot_of_lane[block * LANES..(block + 1) * LANES];
+            for (lane, _) in slots.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+                other.visit_lanes(
+                    simd,
+                    &boxes.get(lane),
+                    #[inline(always)]
+                    |found| out.push([first + lane as u32, found as u32]),
+                );
+            }
         }
     }
 
@@ -397,6 +417,13 @@ impl Quadtree {
         // Each level has an eighth of the blocks below it, rounded up.
         Some((usize::BITS - last.leading_zeros()).div_ceil(LANES.ilog2()) as usize)
     }
+}
+
+/// Whether the bounds of a block are not much larger than the boxes in it: eight times the first one.
+#[inline(always)]
+fn is_compact(boxes: &BoxBlock, bounds: &RawBox) -> bool {
+    let sides = |b: &RawBox| (0..2).map(|a| i64::from(b.max[a]) - i64::from(b.min[a])).sum::<i64>();
+    sides(bounds) <= 8 * sides(&boxes.get(0))
 }
 
 /// The first element from `from` on that is below `limit` (1..=127). One must exist, with seven more elements after it.

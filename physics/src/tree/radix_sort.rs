@@ -8,9 +8,15 @@ const DIGIT_BITS: u32 = 11;
 /// Most values of a digit.
 const DIGITS: usize = 1 << DIGIT_BITS;
 
-/// Sorts by the upper 32 bits, of which only the lowest `key_bits` may be set; equal keys keep their order.
+/// With fewer items than this, comparing them costs less than counters.
+const FEW: usize = 128;
+
+/// Sorts by the upper 32 bits, of which only the lowest `key_bits` may be set. Items with equal keys must come in ascending order, and keep it.
 #[inline(always)]
 pub(crate) fn radix_sort(items: &mut Vec<u64>, scratch: &mut Vec<u64>, key_bits: u32) {
+    if items.len() < FEW {
+        return items.sort_unstable();
+    }
     // Every element is written.
     scratch.resize(items.len(), 0);
     // As few passes as the digits allow, of as few counters as the passes allow: counters cost small worlds more than bodies.

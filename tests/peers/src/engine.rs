@@ -28,6 +28,8 @@ pub struct Matter {
     pub restitution: Option<f32>,
     /// Masses by number of creation; 1 behind the end.
     pub masses: Vec<f32>,
+    /// Points of a chain of immovable segments, units; none if it is empty.
+    pub chain: Vec<[f32; 2]>,
 }
 
 impl Matter {

@@ -17,6 +17,9 @@ const RATES: &[u32] = &[20, 60];
 /// The rates for very different masses, which are hardest in long frames.
 const MASS_RATES: &[u32] = &[10, 60, 144];
 
+/// The rates for what long frames make hard.
+const LONG_RATES: &[u32] = &[10, 20, 60];
+
 /// One engine at one rate.
 #[derive(Clone, Copy)]
 struct Lab {
@@ -237,6 +240,85 @@ fn mixed_heap(lab: Lab) -> [f64; 2] {
     (fastest, trial.movable().map(|body| depth(trial.at(body))).fold(0.0, f64::max)).into()
 }
 
+/// Heaps that are drawn for [`drawn_heaps`].
+const HEAPS: u64 = 20;
+
+/// Heaps of 40 to 120 discs and boxes of all sizes and frictions with masses up to 1:`ratio`, thrown into a box: how many of [`HEAPS`] are
+/// restless after 30 seconds or have a body more than a tenth of a unit in a wall.
+fn drawn_heaps(lab: Lab, ratio: f64) -> f64 {
+    const HALF: f64 = 6.0;
+    const STILL: f64 = 1.0 / 16.0;
+    let bad = (0..HEAPS).filter(|&seed| {
+        let mut generator = Generator::new(100 + seed);
+        let mut draw =
+            |low: f64, high: f64| f64::from(generator.between(raw(low), raw(high))) / f64::from(ONE);
+        let count = draw(40.0, 120.0) as usize;
+        let mut masses = Vec::new();
+        let mut bodies: Vec<_> = (0..count)
+            .map(|i| {
+                masses.push(ratio.powf(draw(0.0, 1.0)) as f32);
+                let at = [(i % 7) as f64 * 1.6 - 4.8 + draw(-0.1, 0.1), (i / 7) as f64 * 1.6 + 0.8];
+                let (half, speed) = ([draw(0.2, 0.7), draw(0.2, 0.7)], [draw(-6.0, 6.0), draw(-6.0, 6.0)]);
+                if draw(0.0, 1.0) < 0.5 { disc(at, half[0], speed) } else { brick(at, half, speed) }
+            })
+            .collect();
+        bodies.extend([
+            ground(),
+            wall([-HALF - 3.0, 60.0], [3.0, 60.0]),
+            wall([HALF + 3.0, 60.0], [3.0, 60.0]),
+        ]);
+        let matter = Matter { gravity: 10.0, friction: draw(0.2, 0.9) as f32, masses, ..Matter::default() };
+        let mut trial = lab.trial(&matter, bodies);
+        trial.run(30.0, |_| ());
+        let depth = |body: usize| {
+            let ([x, y], half) = (
+                trial.at(body),
+                trial.bodies[body].form.half_extents().map(|h| f64::from(h) / f64::from(ONE)),
+            );
+            (half[1] - y).max(x.abs() + half[0] - HALF)
+        };
+        trial.top_speed() > STILL || trial.movable().any(|body| depth(body) > 0.1)
+    });
+    bad.count() as f64
+}
+
+/// How deep discs get into hills of a chain of segments, onto which they fall from 20 units: in any frame, and in the end. The deepest of
+/// 300 falls; a thousand if one is below the hills.
+fn hills(lab: Lab) -> [f64; 2] {
+    let mut deepest = [0.0_f64; 2];
+    for seed in 0..60 {
+        let mut generator = Generator::new(200 + seed);
+        let mut draw =
+            |low: f64, high: f64| f64::from(generator.between(raw(low), raw(high))) / f64::from(ONE);
+        let points: Vec<_> =
+            (-20..=20).map(|i| f64::from(i)).map(|i| [i * 1.5, draw(-1.5, 1.5) + i * i * 0.04]).collect();
+        let discs =
+            (0..5).map(|i| disc([f64::from(i) * 8.0 - 16.0, 20.0], draw(0.2, 1.2), [0.0; 2])).collect();
+        let chain = points.iter().map(|point| point.map(|c| c as f32)).collect();
+        let mut trial = lab.trial(&Matter { gravity: 10.0, chain, ..Matter::default() }, discs);
+        let depth = |trial: &Trial| {
+            let of = |body: usize| depth_in_chain(trial.at(body), trial.bodies[body].form, &points);
+            trial.movable().map(of).fold(0.0, f64::max)
+        };
+        trial.run(10.0, |trial| deepest[0] = deepest[0].max(depth(trial)));
+        deepest[1] = deepest[1].max(depth(&trial));
+    }
+    deepest
+}
+
+/// How deep a disc is in a chain from left to right; a thousand below it.
+fn depth_in_chain([x, y]: [f64; 2], form: Form, points: &[[f64; 2]]) -> f64 {
+    let far = points.array_windows().map(|&[a, b]| {
+        let edge = [b[0] - a[0], b[1] - a[1]];
+        let along = ((x - a[0]) * edge[0] + (y - a[1]) * edge[1]) / (edge[0] * edge[0] + edge[1] * edge[1]);
+        let along = along.clamp(0.0, 1.0);
+        let below = (a[0]..b[0]).contains(&x) && y < a[1] + edge[1] * (x - a[0]) / edge[0];
+        if below { -1_000.0 } else { (x - a[0] - along * edge[0]).hypot(y - a[1] - along * edge[1]) }
+    });
+    let far = far.fold(f64::INFINITY, f64::min);
+    if far < 0.0 { 1_000.0 } else { f64::from(form.half_extents()[0]) / f64::from(ONE) - far }
+}
+
 /// Degrees by which discs are turned that pass a corner at a tenth of a unit; the greatest of forty.
 fn corner(lab: Lab) -> f64 {
     let mut turned = 0.0_f64;
@@ -298,6 +380,14 @@ const MASS_TRUTHS: [Truth; 3] = [
     ("heap of 120 discs, masses 1:100: depth in walls", "small", |lab| mixed_heap(lab)[1]),
 ];
 
+/// What long frames make hard.
+const LONG_TRUTHS: [Truth; 4] = [
+    ("20 drawn heaps, masses 1:30: restless or in a wall after 30 s", "0", |lab| drawn_heaps(lab, 30.0)),
+    ("20 drawn heaps, masses 1:100: restless or in a wall after 30 s", "0", |lab| drawn_heaps(lab, 100.0)),
+    ("300 discs fall 20 units onto hills: deepest in any frame", "0", |lab| hills(lab)[0]),
+    ("300 discs fall 20 units onto hills: deepest after 10 s", "0", |lab| hills(lab)[1]),
+];
+
 const TRUTHS: [Truth; 13] = [
     ("head-on, e = 1, masses 1:50: error of the speeds", "0", head_on),
     ("elastic gas, 200 discs, 2,000 frames: energy kept", "1", gas),
@@ -320,8 +410,10 @@ pub fn table(settings: Settings) -> String {
         "| truth | fps | expected | testudo | rapier2d | Box2D |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     let usual = TRUTHS.map(|truth| (truth, RATES));
-    for ((name, expected, ask), rates) in
-        usual.into_iter().chain(MASS_TRUTHS.map(|truth| (truth, MASS_RATES)))
+    for ((name, expected, ask), rates) in usual
+        .into_iter()
+        .chain(MASS_TRUTHS.map(|truth| (truth, MASS_RATES)))
+        .chain(LONG_TRUTHS.map(|truth| (truth, LONG_RATES)))
     {
         for &rate in rates {
             let answers = ENGINES.map(|contender| format!("{:.3}", ask(Lab { contender, rate, settings })));

@@ -38,7 +38,17 @@ impl Box2d {
             if scene.restitution > 0 {
                 def.restitutionThreshold = 0.0;
             }
-            b2CreateWorld(&def)
+            let world = b2CreateWorld(&def);
+            if !matter.chain.is_empty() {
+                let ground = b2CreateBody(world, &b2DefaultBodyDef());
+                let mut shape = b2DefaultShapeDef();
+                shape.material.friction = matter.friction;
+                for [a, b] in matter.chain.array_windows() {
+                    let [point1, point2] = [a, b].map(|&[x, y]| b2Vec2 { x, y });
+                    b2CreateSegmentShape(ground, &shape, &b2Segment { point1, point2 });
+                }
+            }
+            world
         };
         Self {
             world,

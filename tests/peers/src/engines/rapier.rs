@@ -30,6 +30,11 @@ impl Rapier {
             PhysicsWorld { gravity: Vector::new(0.0, -matter.gravity), ..PhysicsWorld::default() };
         world.integration_parameters.dt = 1.0 / scene.frames_per_second as f32;
         world.integration_parameters.num_solver_iterations = settings.peer_iterations as usize;
+        if !matter.chain.is_empty() {
+            let points = matter.chain.iter().map(|&[x, y]| Vector::new(x, y)).collect();
+            let chain = ColliderBuilder::polyline(points, None).friction(matter.friction);
+            world.insert(RigidBodyBuilder::fixed(), chain);
+        }
         Self {
             world,
             #[cfg(feature = "parallel")]

@@ -3,7 +3,7 @@
 //! As for the others: no gravity, friction 0, mass 1, the scene's restitution; sleeping stays on. The speed below
 //! which restitution is ignored keeps its default, in the bouncing scene too.
 
-use testudo_physics::{Aabb, BodyDef, BodyId, Fx, QueryFilter, Shape, Simd, Vec2, World, WorldDef};
+use testudo_physics::{Aabb, BodyDef, BodyId, ChainDef, Fx, QueryFilter, Shape, Simd, Vec2, World, WorldDef};
 use testudo_tests::scenes::{BodySpec, Form, Scene};
 
 use crate::engine::{Engine, Matter, Settings, Velocities, pool};
@@ -25,8 +25,15 @@ impl Testudo {
     pub fn new(scene: &Scene, simd: Simd, settings: Settings, matter: &Matter) -> Self {
         let def = WorldDef::new().simd(simd).gravity(Vec2::new(Fx::ZERO, Fx::from_num(-matter.gravity)));
         let def = settings.iterations.map_or(def, |iterations| def.iterations(iterations));
+        let mut world = World::new(def).expect("settings in range");
+        if !matter.chain.is_empty() {
+            let points: Vec<_> =
+                matter.chain.iter().map(|&[x, y]| Vec2::new(Fx::from_num(x), Fx::from_num(y))).collect();
+            let chain = ChainDef::new(&points).friction(Fx::from_num(matter.friction));
+            world.create_chain(&chain).expect("scenes keep the limits");
+        }
         Self {
-            world: World::new(def).expect("settings in range"),
+            world,
             bodies: Vec::with_capacity(scene.bodies.len()),
             restitution: matter.restitution.map_or(Fx::from_num(scene.restitution), Fx::from_num),
             matter: matter.clone(),
