@@ -353,6 +353,9 @@ pub(crate) struct RelayLoad {
     /// Players of each room, 2..16
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(2..=16))]
     pub(crate) players: u8,
+    /// Watchers of each room, 0..16
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=16))]
+    pub(crate) watchers: u32,
     /// Seconds to measure after all matches have begun, 1..3600
     #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub(crate) seconds: u64,

@@ -5,10 +5,11 @@ use std::path::Path;
 use testudo_lockstep::Desync;
 use testudo_lockstep::transport::code::JoinCode;
 
-use crate::app::online::judgement::{Archived, Difference, Judgement, Signed, hex};
+use crate::app::online::judgement::{Archived, Difference, Found, Judgement, Signed};
 use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::online::network::{NetworkMatch, Way, Wish};
+use crate::app::online::testimony::{Testimony, hex};
 use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{Referee, Verdict};
 use crate::cli::{Failed, print_json};
@@ -31,6 +32,7 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
         page: None,
     };
     let (mut session, mut seen): (u64, Option<Desync>) = (0, None);
+    let mut testimony: Option<Testimony> = None;
     let tell = |_: &NetworkMatch, news: News| match news {
         News::Started => eprintln!("the match has begun"),
         News::Differs(turn) => eprintln!("the copies differ from turn {turn} on"),
@@ -41,6 +43,16 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
         session = seat.session_id();
         if seen.is_none() {
             seen = seat.difference().cloned();
+        }
+        // The players sign once a second; more of them may come.
+        let said = |testimony: &Option<Testimony>| testimony.as_ref().map_or(0, |said| said.statements.len());
+        if let Some(difference) =
+            seen.as_ref().filter(|_| said(&testimony) < usize::from(seat.terms().setup.players))
+        {
+            let newer = Testimony::of(seat.session(), difference.turn.0);
+            if said(&newer) > said(&testimony) {
+                testimony = newer;
+            }
         }
     })?;
     let Some(outcome) = outcome else {
@@ -55,6 +67,7 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
         checksum: checksum.map(|checksum| format!("{checksum:016x}")),
         winner: outcome.winner,
         difference: seen.as_ref().and_then(Difference::of),
+        testimony,
         // The replay of who came late is not kept.
         replay: replay.exists().then(|| Archived::of(&replay)).transpose()?,
     };
@@ -73,18 +86,29 @@ pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed>
     if json {
         let doubt = checked.as_ref().err().map(ToString::to_string);
         print_json(&serde_json::json!({
-            "holds": checked.is_ok(), "doubt": doubt, "key": signed.key, "simulated": signed.judgement.replay.is_some(),
+            "holds": checked.is_ok(), "doubt": doubt, "key": signed.key,
+            "simulated": checked.as_ref().is_ok_and(|found| found.is_simulated),
+            "convicted": checked.as_ref().map_or(&[][..], |found| &found.convicted),
+            "fingerprint": signed.judgement.testimony.as_ref().and_then(Testimony::fingerprint),
             "judgement": signed.judgement,
         }));
         return Ok(checked.is_ok());
     }
     say(&signed, &options.file, false);
-    match (&checked, &signed.judgement.replay) {
-        (Err(doubt), _) => println!("DOES NOT HOLD   {doubt}"),
-        (Ok(()), Some(_)) => {
-            println!("holds           signed by the key; simulated again, the match comes to the same")
+    match &checked {
+        Err(doubt) => println!("DOES NOT HOLD   {doubt}"),
+        Ok(Found { is_simulated: true, convicted }) => {
+            println!("holds           signed by the key; simulated again, the match comes to the same");
+            if !convicted.is_empty() {
+                println!("convicted       {}: they have signed wrong checksums themselves", named(convicted));
+            }
         }
-        (Ok(()), None) => println!("holds           signed by the key; there is no replay to simulate again"),
+        Ok(_) => println!("holds           signed by the key; there is no replay to simulate again"),
+    }
+    if let Some(fingerprint) = signed.judgement.testimony.as_ref().and_then(Testimony::fingerprint) {
+        println!(
+            "fingerprint     {fingerprint}: the players' programs showed the same, or somebody has exchanged keys"
+        );
     }
     Ok(checked.is_ok())
 }
@@ -104,12 +128,19 @@ fn say(signed: &Signed, path: &Path, json: bool) {
     match &judgement.difference {
         None => println!("checksums       equal"),
         Some(difference) => {
-            let whom: Vec<String> =
-                difference.at_fault.iter().map(|player| format!("player {player}")).collect();
-            println!("checksums       differ from turn {} on; wrong: {}", difference.turn, whom.join(", "));
+            println!(
+                "checksums       differ from turn {} on; wrong: {}",
+                difference.turn,
+                named(&difference.at_fault)
+            );
         }
     }
     if let Some(winner) = judgement.winner {
         println!("winner          player {winner}");
     }
+}
+
+fn named(players: &[u8]) -> String {
+    let names: Vec<String> = players.iter().map(|player| format!("player {player}")).collect();
+    names.join(", ")
 }

@@ -63,7 +63,8 @@ pub(crate) fn run_load(options: &RelayLoad) -> Result<bool, Failed> {
     let relay = relay.map_err(|error: JoinCodeError| Failed::usage(error.to_string()))?;
     let (rooms, time) = (options.rooms as usize, Duration::from_secs(options.seconds));
     let cores = if options.pin { Cores::OneEach } else { Cores::Any };
-    let report = load::run(&LoadOptions { relay, rooms, agreement, time, cores }, |line| eprintln!("{line}"));
+    let load = LoadOptions { relay, rooms, agreement, watchers: options.watchers, time, cores };
+    let report = load::run(&load, |line| eprintln!("{line}"));
     let report = report.map_err(|error| Failed { code: 1, sentence: error.to_string() })?;
     print_json(&report);
     Ok(true)

@@ -48,6 +48,9 @@ fn a_damaged_copy_is_found_and_the_judgement_can_be_checked() {
     let key = said["key"].as_str().expect("a key");
     let checked = run_json(&format!("verdict {file} --key {key}"), 0);
     assert_eq!((&checked["holds"], &checked["simulated"]), (&true.into(), &true.into()), "{checked}");
+    // Nobody has to believe the referee: the player has signed the wrong checksum, and the other one the right one.
+    assert_eq!(checked["convicted"], serde_json::json!([1]), "{checked}");
+    assert!(checked["fingerprint"].is_string(), "{checked}");
 
     // Whoever blames the other player instead has no signature.
     let text = std::fs::read_to_string(&file).expect("a file");

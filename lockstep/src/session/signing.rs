@@ -201,6 +201,13 @@ impl<A: Action> Session<A> {
         self.signing.as_ref()?.roster.as_ref()
     }
 
+    /// What the players have signed about the match so far, for whoever keeps evidence: the last dozen of each player's statements, player by player,
+    /// oldest first, their signatures checked. None in a match that is not signed.
+    pub fn statements(&self) -> impl Iterator<Item = &Statement> {
+        let authors = self.signing.iter().flat_map(|signing| &signing.authors);
+        authors.flat_map(|author| &author.held)
+    }
+
     /// A turn begins with everybody's entries: about once per second of game time a statement is due.
     pub(super) fn state_turn(&mut self, turn: Turn) {
         let Some(mut signing) = self.signing.take() else { return };

@@ -51,6 +51,12 @@ impl Roster {
         Some(roster)
     }
 
+    /// The number of the match: [`crate::SessionConfig::session_id()`].
+    #[must_use]
+    pub fn session_id(&self) -> u64 {
+        self.session_id
+    }
+
     /// Number of players, including those without a key.
     #[must_use]
     pub fn players(&self) -> u8 {

@@ -10,6 +10,7 @@ use testudo_lockstep::replay::{Replay, ReplayPlayer};
 use testudo_lockstep::{Desync, Simulation as _, fold_checksum};
 
 use crate::app::error::MatchError;
+use crate::app::online::testimony::{Testimony, array, hex};
 use crate::app::terms::Terms;
 use crate::app::watch::recording;
 use crate::game::Game;
@@ -35,6 +36,8 @@ pub(crate) struct Judgement {
     pub(crate) winner: Option<u8>,
     /// None: all checksums were equal.
     pub(crate) difference: Option<Difference>,
+    /// What the players have signed after the difference. None: there was none, or nobody has signed anything before the end.
+    pub(crate) testimony: Option<Testimony>,
     /// None: the referee was not there from the first turn.
     pub(crate) replay: Option<Archived>,
 }
@@ -81,6 +84,17 @@ pub(crate) enum Doubt {
     Replay(String),
     /// Simulated again, the match comes to something else.
     Simulation(String),
+    /// What the players are said to have signed is not signed by them.
+    Testimony(String),
+}
+
+/// What holds without any trust in the referee.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Found {
+    /// The match was simulated again.
+    pub(crate) is_simulated: bool,
+    /// Players whose own signatures show that their copies were wrong.
+    pub(crate) convicted: Vec<u8>,
 }
 
 impl Difference {
@@ -149,16 +163,16 @@ impl Signed {
     }
 
     /// Checks all that can be checked without trusting the referee: the signature, that the replay in this folder is the one that was judged, and that the
-    /// match comes to the same when it is simulated again. Without a replay only the signature is checked.
+    /// match comes to the same when it is simulated again, which also shows whose signed checksums are wrong. Without a replay only the signature is checked.
     ///
     /// # Errors
     /// What does not hold.
-    pub(crate) fn check(&self, folder: &Path, expected_key: Option<&str>) -> Result<(), Doubt> {
+    pub(crate) fn check(&self, folder: &Path, expected_key: Option<&str>) -> Result<Found, Doubt> {
         if expected_key.is_some_and(|expected| !expected.eq_ignore_ascii_case(&self.key)) {
             return Err(Doubt::OtherKey);
         }
-        let key = unhex(&self.key).and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok());
-        let signature = unhex(&self.signature).map(|bytes| Signature::from_bytes(&bytes));
+        let key = array(&self.key).and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok());
+        let signature = array(&self.signature).map(|bytes| Signature::from_bytes(&bytes));
         let (Some(key), Some(signature)) = (key, signature) else { return Err(Doubt::Signature) };
         key.verify_strict(&covered(&self.judgement), &signature).map_err(|_| Doubt::Signature)?;
         if self.judgement.difference.as_ref().is_some_and(|difference| !difference.is_consistent()) {
@@ -166,13 +180,13 @@ impl Signed {
         }
         match &self.judgement.replay {
             Some(archived) => self.judgement.simulate_again(archived, folder),
-            None => Ok(()),
+            None => Ok(Found::default()),
         }
     }
 }
 
 impl Judgement {
-    fn simulate_again(&self, archived: &Archived, folder: &Path) -> Result<(), Doubt> {
+    fn simulate_again(&self, archived: &Archived, folder: &Path) -> Result<Found, Doubt> {
         // A name and no path, so that nobody is led elsewhere.
         let name = Path::new(&archived.file).file_name().unwrap_or_default();
         let path: PathBuf = folder.join(name);
@@ -184,14 +198,19 @@ impl Judgement {
         self.compare(replay, terms)
     }
 
-    fn compare(&self, replay: Replay, terms: Terms) -> Result<(), Doubt> {
+    fn compare(&self, replay: Replay, terms: Terms) -> Result<Found, Doubt> {
         let wrong = |what: &str| Err(Doubt::Simulation(what.into()));
         if replay.turns() < self.turns || terms.setup.players != self.players {
             return wrong("the replay is of another match, or shorter");
         }
         let game = Game::new(terms.setup).map_err(|error| Doubt::Replay(error.to_string()))?;
         let mut player = ReplayPlayer::new(replay, game);
+        let mut convicted = Vec::new();
         while player.turn() < self.turns && player.step_turn() {
+            if let Some(testimony) = self.testimony.as_ref().filter(|said| said.turn == player.turn()) {
+                let checksum = fold_checksum(player.simulation().checksum());
+                convicted = testimony.convicts(&self.session, checksum).map_err(Doubt::Testimony)?;
+            }
             if let Some(difference) = &self.difference
                 && player.turn() == difference.turn + 1
                 && format!("{:08x}", fold_checksum(player.simulation().checksum())) != difference.referee
@@ -210,7 +229,11 @@ impl Judgement {
         if self.checksum.is_some() && self.winner != winner {
             return wrong("somebody else has won");
         }
-        Ok(())
+        let at_fault = self.difference.as_ref().map_or(&[][..], |difference| &difference.at_fault);
+        if convicted.iter().any(|player| !at_fault.contains(player)) {
+            return wrong("somebody who is not said to be at fault has signed a wrong checksum");
+        }
+        Ok(Found { is_simulated: true, convicted })
     }
 }
 
@@ -221,7 +244,7 @@ impl core::fmt::Display for Doubt {
                 write!(f, "the signature is not that of the key: the judgement was changed or made up")
             }
             Self::OtherKey => write!(f, "it is signed with another key than the expected one"),
-            Self::Replay(what) | Self::Simulation(what) => f.write_str(what),
+            Self::Replay(what) | Self::Simulation(what) | Self::Testimony(what) => f.write_str(what),
         }
     }
 }
@@ -229,21 +252,6 @@ impl core::fmt::Display for Doubt {
 /// The bytes that are signed: the members in their order, as JSON without spaces.
 fn covered(judgement: &Judgement) -> Vec<u8> {
     [DOMAIN, &serde_json::to_vec(judgement).unwrap_or_default()].concat()
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    if text.len() != 2 * N || !text.is_ascii() {
-        return None;
-    }
-    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-        *byte = u8::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]
@@ -286,6 +294,7 @@ mod tests {
             checksum: Some(format!("{:016x}", client.game().checksum())),
             winner: None,
             difference: Some(difference),
+            testimony: None,
             replay: Some(Archived::of(&path).unwrap()),
         };
         (Signed::new(judgement, [7; 32]), folder)
@@ -297,8 +306,9 @@ mod tests {
         let path = folder.join("a.json");
         signed.store(&path).unwrap();
         assert_eq!(Signed::open(&path).unwrap(), signed);
-        assert_eq!(signed.check(&folder, None), Ok(()));
-        assert_eq!(signed.check(&folder, Some(&signed.key)), Ok(()));
+        let found = Found { is_simulated: true, convicted: Vec::new() };
+        assert_eq!(signed.check(&folder, None), Ok(found.clone()));
+        assert_eq!(signed.check(&folder, Some(&signed.key)), Ok(found));
         assert_eq!(signed.check(&folder, Some(&"0".repeat(64))), Err(Doubt::OtherKey));
         fs::remove_dir_all(folder).unwrap();
     }

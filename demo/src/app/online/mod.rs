@@ -2,7 +2,7 @@
 //!
 //! From the bottom: `name`, `agreement`, `greeting`, `keys` and `codes` are values; `places` and `invitation` say who may come; `edge` is a
 //! guest's connection, `server` a host's, and `wire` moves packets over them; `seat` is this process's part in a match; `network` is its path there; a `judgement`
-//! is what a referee leaves of it.
+//! is what a referee leaves of it, with the players' `testimony`.
 
 pub(crate) mod address;
 pub(crate) mod agreement;
@@ -24,4 +24,6 @@ pub(crate) mod saves;
 pub(crate) mod seat;
 #[cfg(not(target_arch = "wasm32"))]
 mod server;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod testimony;
 mod wire;

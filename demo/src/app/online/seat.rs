@@ -46,8 +46,9 @@ const CHECKSUMS_MAX: usize = 256;
 const SAVE_EVERY: u32 = 50;
 const SAVE_FIRST: u32 = 9;
 
-/// Longest pause between two reads of the socket.
+/// Longest pause between two reads of the socket: of a player, for whom others wait, and of who only watches.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+const PAUSE_OF_WATCHERS: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// Where a replay is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -405,7 +406,8 @@ impl Seat {
     pub(crate) fn pause(&self) -> std::time::Duration {
         let now = self.clock.now();
         let due = self.driver.poll_timeout();
-        due.map_or(PAUSE, |at| std::time::Duration::from_micros(at.since(now).as_micros())).min(PAUSE)
+        let most = if self.is_watching() { PAUSE_OF_WATCHERS } else { PAUSE };
+        due.map_or(most, |at| std::time::Duration::from_micros(at.since(now).as_micros())).min(most)
     }
 
     /// The file that holds the last save.

@@ -49,6 +49,8 @@ pub(crate) struct LoadOptions {
     pub(crate) rooms: usize,
     /// The match of each room.
     pub(crate) agreement: Agreement,
+    /// Of each room.
+    pub(crate) watchers: u32,
     /// What is measured, after all rooms have begun.
     pub(crate) time: Duration,
     pub(crate) cores: Cores,
@@ -59,10 +61,14 @@ pub(crate) struct LoadOptions {
 pub(crate) struct LoadReport {
     pub(crate) rooms: usize,
     pub(crate) players: u8,
+    pub(crate) watchers: u32,
     pub(crate) seconds: f64,
     pub(crate) turns_per_second: f64,
     /// Processor time of the relay per second, in cores.
     pub(crate) relay_cores: f64,
+    /// Processor time of the relay for each packet that it took or sent from its start to its end, in microseconds. Who else uses the machine matters
+    /// less for this than for the times.
+    pub(crate) relay_us_per_packet: f64,
     /// Rooms that one core would carry at this cost.
     pub(crate) rooms_per_core: f64,
     /// Memory that the relay has taken since it was empty, per room.
@@ -96,9 +102,19 @@ impl Simulation for Idle {
     fn checksum(&mut self) -> u64 {
         0
     }
+
+    /// Who watches may come after the start.
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        out.push(0);
+        true
+    }
+
+    fn load_state(&mut self, _: &[u8]) -> bool {
+        true
+    }
 }
 
-/// One player.
+/// One player, or one who watches.
 struct Bot {
     client: SealedClient,
     secret: Option<Secret>,
@@ -124,9 +140,9 @@ impl Times {
     }
 
     /// When the last entry was sent, if another player sent it.
-    fn last(&self, turn: u32, receiver: u8) -> Option<Instant> {
+    fn last(&self, turn: u32, receiver: Option<PlayerId>) -> Option<Instant> {
         let (noted, at, player) = *self.0.get(turn as usize % TURNS_KEPT)?;
-        (noted == turn && player != receiver).then_some(at)
+        (noted == turn && Some(PlayerId(player)) != receiver).then_some(at)
     }
 }
 
@@ -153,7 +169,7 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
     let mut crowd = None;
     if others > 0 {
         let seconds = (options.time + SETTLE).as_micros() / 1_000_000 + 10;
-        crowd = Some(Process::crowd(&code, others, players, seconds)?);
+        crowd = Some(Process::crowd(&code, others, players, options.watchers, seconds)?);
     }
     let mut load = Load::new(code, LoadOptions { rooms: options.rooms - others, ..options.clone() })?;
     while !load.is_running() {
@@ -181,15 +197,18 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
     let turns = (load.turns() - turns) as f64 / load.bots.len() as f64;
     let used = memory(&relay)?.saturating_sub(empty);
     let crowd = crowd.as_mut().map_or(Ok(serde_json::Value::Null), Process::end)?;
+    let spent = processor(&relay)?;
     let said = relay.as_mut().map_or(Ok(serde_json::Value::Null), Process::stop)?;
     load.delays.sort_unstable();
     load.looks.sort_unstable();
     let report = LoadReport {
         rooms: options.rooms,
         players,
+        watchers: options.watchers,
         seconds,
         turns_per_second: turns / seconds,
         relay_cores,
+        relay_us_per_packet: 1e6 * spent / packets(&said).max(1.0),
         rooms_per_core: options.rooms as f64 / relay_cores.max(1e-9),
         kib_per_room: used as f64 / options.rooms as f64,
         load_cores,
@@ -202,6 +221,11 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
         relay: said,
     };
     Ok(report)
+}
+
+/// Packets that a relay took and sent.
+fn packets(said: &serde_json::Value) -> f64 {
+    ["packets_in", "packets_out"].iter().filter_map(|name| said[*name].as_f64()).sum()
 }
 
 /// So many parts in a thousand are not greater; in milliseconds.
@@ -254,7 +278,8 @@ impl Load {
 
     /// Whether every match has begun.
     fn is_running(&self) -> bool {
-        let all = self.options.rooms * usize::from(self.options.agreement.players);
+        let all = self.options.rooms
+            * (usize::from(self.options.agreement.players) + self.options.watchers as usize);
         let runs = |bot: &Bot| bot.driver.as_ref().is_some_and(|driver| driver.session().next_turn().0 > 0);
         self.bots.len() == all && self.bots.iter().all(runs)
     }
@@ -323,6 +348,8 @@ impl Load {
                 Some(Answer::Opened(opened)) => {
                     let others = opened.players[1..].iter().map(|secret| (bot.room, *secret));
                     self.empty.extend(others);
+                    let watchers = self.options.watchers as usize;
+                    self.empty.extend(core::iter::repeat_n((bot.room, opened.watchers), watchers));
                     (opened.welcome, opened.players[0])
                 }
                 Some(Answer::Come(welcome)) => (welcome, bot.secret.unwrap_or_default()),
@@ -349,14 +376,15 @@ impl Load {
                 other => return Err(io::Error::other(format!("a bot lost its connection: {other:?}"))),
             }
         }
-        let Some(player) = driver.session().player() else { return Ok(()) };
+        let player = driver.session().player();
         let times = &mut self.times[*room];
         let next = driver.session().next_turn().0;
         let ready = next + driver.session().turns_ready();
-        let delays = (*complete..ready).filter_map(|turn| times.last(turn, player.0)).map(|at| now.since(at));
+        let delays = (*complete..ready).filter_map(|turn| times.last(turn, player)).map(|at| now.since(at));
         self.delays.extend(delays);
         *complete = ready.max(*complete);
         driver.advance_with(now, |turn, _, session| {
+            let Some(player) = player else { return };
             if turn.0 == 0 && player.0 == 0 {
                 session.set_speed(SPEED_PERCENT);
             }
@@ -368,7 +396,9 @@ impl Load {
         });
         let begun = driver.session().next_turn().0;
         let ahead = driver.session().config().turns_ahead;
-        (next..begun).for_each(|turn| times.note_sent(turn + ahead, now, player.0));
+        if let Some(player) = player {
+            (next..begun).for_each(|turn| times.note_sent(turn + ahead, now, player.0));
+        }
         while driver.session_mut().poll_transmit(now, &mut self.packet).is_some() {
             client.send(&self.packet);
         }
@@ -383,13 +413,12 @@ const MIDDLE: PeerId = PeerId(0);
 fn session(welcome: &Welcome, secret: Secret, now: Instant) -> io::Result<Session<Order>> {
     let failed = |error: &dyn core::fmt::Display| io::Error::other(error.to_string());
     let entropy = keys::random().map_err(|error| failed(&error))?;
-    let key = keys::random().map_err(|error| failed(&error))?;
-    let Identity::Player(player) = welcome.place else { return Err(io::Error::other("no player's place")) };
-    let config = welcome
-        .agreement
-        .config(welcome.session_id, Topology::Relay)
-        .entropy(entropy)
-        .seat_secret(secret)
-        .player_key(PlayerKey::from_secret(key));
-    Session::join(config, player, MIDDLE, now).map_err(|error| failed(&error))
+    let mut config = welcome.agreement.config(welcome.session_id, Topology::Relay).entropy(entropy);
+    if welcome.place != Identity::Spectator {
+        let key = keys::random().map_err(|error| failed(&error))?;
+        config = config.seat_secret(secret).player_key(PlayerKey::from_secret(key));
+    }
+    let mut session = Session::new(config, welcome.place, now).map_err(|error| failed(&error))?;
+    session.connect(MIDDLE);
+    Ok(session)
 }

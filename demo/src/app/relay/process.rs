@@ -62,7 +62,7 @@ impl Process {
     /// A relay with room for so many rooms, and its code.
     pub(crate) fn relay(rooms: usize, cores: Cores) -> io::Result<(Self, JoinCode)> {
         let by: &[&str] = if cores == Cores::OneEach { &["taskset", "-c", "0"] } else { &[] };
-        let (rooms, connections) = (rooms.to_string(), (rooms * 16).to_string());
+        let (rooms, connections) = (rooms.to_string(), (rooms * 32).to_string());
         let limits = ["--rooms-max", &rooms, "--rooms-per-address-max", &rooms];
         let connections = ["--connections-per-address-max", &connections];
         let mut relay =
@@ -72,9 +72,15 @@ impl Process {
     }
 
     /// More rooms at this relay, with less right to the processor than the caller. Returns when all of them play.
-    pub(crate) fn crowd(code: &JoinCode, rooms: usize, players: u8, seconds: u64) -> io::Result<Self> {
-        let (code, rooms, players, seconds) =
-            (code.to_string(), rooms.to_string(), players.to_string(), seconds.to_string());
+    pub(crate) fn crowd(
+        code: &JoinCode,
+        rooms: usize,
+        players: u8,
+        watchers: u32,
+        seconds: u64,
+    ) -> io::Result<Self> {
+        let (code, rooms, seconds) = (code.to_string(), rooms.to_string(), seconds.to_string());
+        let (players, watchers) = (players.to_string(), watchers.to_string());
         let mut crowd = Self::start(
             &["nice", "-n", "10"],
             &[
@@ -85,6 +91,8 @@ impl Process {
                 &rooms,
                 "--players",
                 &players,
+                "--watchers",
+                &watchers,
                 "--seconds",
                 &seconds,
             ],

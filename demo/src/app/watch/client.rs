@@ -57,7 +57,7 @@ struct Watched {
     /// The last frames' states, for a peer in another process to ask about.
     moments: Option<Moments>,
     frame: u32,
-    /// The actions before the frames of the moments.
+    /// The actions before as many frames as moments are kept of.
     deeds: VecDeque<Deed>,
     /// The state at the last save point, and its turn.
     save_point: Option<(u32, Vec<u8>)>,
@@ -344,11 +344,9 @@ impl Watched {
     }
 
     fn note_deed(&mut self, player: PlayerId, order: Option<&Order>) {
-        if self.moments.is_some() {
-            let (frame, turn) = (self.frame, self.turn);
-            while self.deeds.pop_front_if(|deed| deed.frame + MOMENTS_MAX as u32 <= frame).is_some() {}
-            self.deeds.push_back(Deed { frame, turn, player, order: order.cloned() });
-        }
+        let (frame, turn) = (self.frame, self.turn);
+        while self.deeds.pop_front_if(|deed| deed.frame + MOMENTS_MAX as u32 <= frame).is_some() {}
+        self.deeds.push_back(Deed { frame, turn, player, order: order.cloned() });
     }
 
     fn end_turn(&mut self) {

@@ -71,7 +71,10 @@ impl Seat {
         let player = session.player();
         let fault = options.fault.map(|fault| Fault { player: player.map_or(0, |player| player.0), ..fault });
         let mut client = Client::new(Game::new(terms.setup)?, fault, false);
-        client.keep_moments();
+        if !is_relayed {
+            // For questions of another copy; a relay has none.
+            client.keep_moments();
+        }
         let save_path = record(&mut client, &terms, &options.replay)?;
         if let Some(save) = save {
             let turn = save.saved.turn().0;

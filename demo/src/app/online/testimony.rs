@@ -1,0 +1,190 @@
+//! What the players themselves have signed about a match in which copies differ. With it, nobody has to believe the referee: whoever has signed
+//! another checksum than the orders lead to, with the same orders as somebody who has signed the right one, has a wrong copy.
+
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use serde::{Deserialize, Serialize};
+use testudo_lockstep::{PlayerId, Roster, Session, Statement, Turn};
+
+use crate::game::Order;
+
+/// The statements of one turn.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Testimony {
+    /// The players' keys ([`Roster::to_bytes`]) in hexadecimal digits.
+    pub(crate) roster: String,
+    /// The statements are about the match up to the start of this turn.
+    pub(crate) turn: u32,
+    pub(crate) statements: Vec<Said>,
+}
+
+/// A player's [`Statement`]; hashes and signature in hexadecimal digits.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Said {
+    player: u8,
+    live: u16,
+    own: String,
+    all: String,
+    /// Its folded checksum after the turn before.
+    checksum: u32,
+    signature: String,
+}
+
+impl Testimony {
+    /// What is known of the first turn after this one about which most players have said something. None: nobody has.
+    pub(crate) fn of(session: &Session<Order>, after: u32) -> Option<Self> {
+        let roster = session.roster()?;
+        let said: Vec<&Statement> =
+            session.statements().filter(|statement| statement.turn.0 > after).collect();
+        let about = |turn: Turn| said.iter().filter(move |statement| statement.turn == turn);
+        let most = |turn: &Turn| (about(*turn).count(), core::cmp::Reverse(turn.0));
+        let turn = said.iter().map(|statement| statement.turn).max_by_key(most)?;
+        let statements = about(turn).map(|statement| Said::of(statement)).collect();
+        Some(Self { roster: hex(&roster.to_bytes()), turn: turn.0, statements })
+    }
+
+    /// Players whose own signatures show that their copies were wrong. `checksum` is what the orders lead to after the turn before.
+    ///
+    /// # Errors
+    /// A sentence about what is wrong: these are not statements of players of the match with this number.
+    pub(crate) fn convicts(&self, session: &str, checksum: u32) -> Result<Vec<u8>, String> {
+        let roster = unhex(&self.roster).and_then(|bytes| Roster::from_bytes(&bytes).ok());
+        let roster = roster.ok_or("the players' keys are damaged")?;
+        if format!("{:016x}", roster.session_id()) != session {
+            return Err("the players' keys are those of another match".into());
+        }
+        let mut statements = Vec::new();
+        for said in &self.statements {
+            let statement = said.to_statement(self.turn);
+            let statement = statement.filter(|statement| statement.is_signed(&roster));
+            statements.push(statement.ok_or_else(|| format!("player {} has not signed this", said.player))?);
+        }
+        let is_right = |statement: &&Statement| statement.checksum == checksum;
+        let same_orders = |one: &Statement, other: &Statement| (one.live, one.all) == (other.live, other.all);
+        let is_convicted = |statement: &&Statement| {
+            !is_right(statement)
+                && statements.iter().filter(is_right).any(|right| same_orders(right, statement))
+        };
+        let mut players: Vec<u8> =
+            statements.iter().filter(is_convicted).map(|statement| statement.author.0).collect();
+        players.sort_unstable();
+        players.dedup();
+        Ok(players)
+    }
+
+    /// The short form of the keys that the players' programs showed at the start.
+    pub(crate) fn fingerprint(&self) -> Option<String> {
+        let roster = Roster::from_bytes(&unhex(&self.roster)?).ok()?;
+        Some(roster.fingerprint().to_string())
+    }
+}
+
+impl Said {
+    fn of(statement: &Statement) -> Self {
+        Self {
+            player: statement.author.0,
+            live: statement.live,
+            own: hex(&statement.own),
+            all: hex(&statement.all),
+            checksum: statement.checksum,
+            signature: hex(&statement.signature),
+        }
+    }
+
+    fn to_statement(&self, turn: u32) -> Option<Statement> {
+        Some(Statement {
+            author: PlayerId(self.player),
+            turn: Turn(turn),
+            live: self.live,
+            own: array(&self.own)?,
+            all: array(&self.all)?,
+            checksum: self.checksum,
+            signature: array(&self.signature)?,
+        })
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    HEXLOWER.encode(bytes)
+}
+
+/// The bytes of hexadecimal digits.
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()
+}
+
+/// So many bytes, no more and no fewer.
+pub(crate) fn array<const N: usize>(text: &str) -> Option<[u8; N]> {
+    unhex(text)?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::{PlayerKey, Seat};
+
+    use super::*;
+
+    const RIGHT: u32 = 77;
+
+    /// Three players; the last one's copy is wrong.
+    fn testimony() -> (Testimony, Vec<PlayerKey>, Roster) {
+        let keys: Vec<PlayerKey> = (1..=3).map(|secret| PlayerKey::from_secret([secret; 32])).collect();
+        let seat = |key: &PlayerKey| Some(Seat { key: key.public().to_bytes(), salt: 5 });
+        let seats: Vec<Option<Seat>> = keys.iter().map(seat).collect();
+        let roster = Roster::new(0x1234, &seats).unwrap();
+        let said =
+            (0..3).map(|player| said(player, RIGHT + u32::from(player == 2), &keys, &roster)).collect();
+        (Testimony { roster: hex(&roster.to_bytes()), turn: 9, statements: said }, keys, roster)
+    }
+
+    fn said(player: u8, checksum: u32, keys: &[PlayerKey], roster: &Roster) -> Said {
+        let mut statement = Statement {
+            author: PlayerId(player),
+            turn: Turn(9),
+            live: 7,
+            own: [player; 8],
+            all: [8; 12],
+            checksum,
+            signature: [0; 64],
+        };
+        statement.sign(roster, &keys[usize::from(player)]);
+        Said::of(&statement)
+    }
+
+    const SESSION: &str = "0000000000001234";
+
+    #[test]
+    fn who_has_signed_another_checksum_is_convicted() {
+        let (testimony, keys, roster) = testimony();
+        assert_eq!(testimony.convicts(SESSION, RIGHT), Ok(vec![2]));
+        assert_eq!(testimony.fingerprint(), Some(roster.fingerprint().to_string()));
+        // Nobody has signed what the orders lead to, so perhaps all had other orders.
+        assert_eq!(testimony.convicts(SESSION, 1), Ok(vec![]));
+        // Who had other orders is no case of a wrong copy.
+        let mut other = testimony.clone();
+        let mut statement = other.statements[2].to_statement(9).unwrap();
+        statement.all = [9; 12];
+        statement.sign(&roster, &keys[2]);
+        other.statements[2] = Said::of(&statement);
+        assert_eq!(other.convicts(SESSION, RIGHT), Ok(vec![]));
+    }
+
+    #[test]
+    fn what_was_changed_convicts_nobody() {
+        let (testimony, ..) = testimony();
+        assert!(testimony.convicts("0000000000001235", RIGHT).is_err());
+        let changes: [&dyn Fn(&mut Testimony); 5] = [
+            &|changed| changed.statements[0].checksum = 1,
+            &|changed| changed.statements[2].player = 0,
+            &|changed| changed.turn = 10,
+            &|changed| changed.roster.truncate(20),
+            &|changed| changed.statements[1].signature.push('0'),
+        ];
+        for change in changes {
+            let mut changed = testimony.clone();
+            change(&mut changed);
+            assert!(changed.convicts(SESSION, RIGHT).is_err(), "{changed:?}");
+        }
+    }
+}
