@@ -4,6 +4,7 @@ use fearless_simd::i32x8;
 use fearless_simd::prelude::*;
 
 use crate::body::id::BodyId;
+use crate::math::lanes::each;
 
 /// Lists up to this length are sorted by counting.
 const SHORT: usize = 128;
@@ -27,10 +28,7 @@ pub(crate) fn sort_by_slot<S: Simd>(simd: S, ids: &mut [BodyId]) {
     }
     let (zero, minus_one) = (i32x8::splat(simd, 0), i32x8::splat(simd, -1));
     for (at, row) in slots.as_chunks::<ROW>().0.iter().enumerate().take(count.div_ceil(ROW)) {
-        let eights = [0, 8, 16, 24].map(
-            #[inline(always)]
-            |from| i32x8::from_slice(simd, &row[from..from + 8]),
-        );
+        let eights = each([0, 8, 16, 24], |from| i32x8::from_slice(simd, &row[from..from + 8]));
         let mut places = [zero; ROW / 8];
         for &other in &slots[..count] {
             let other = i32x8::splat(simd, other);
@@ -38,10 +36,7 @@ pub(crate) fn sort_by_slot<S: Simd>(simd: S, ids: &mut [BodyId]) {
                 *places -= other.simd_lt(eight).select(minus_one, zero);
             }
         }
-        let places = places.map(
-            #[inline(always)]
-            |places| places.to_array(),
-        );
+        let places = each(places, |places| places.to_array());
         for (place, &slot) in places.as_flattened().iter().zip(row).take(count - at * ROW) {
             ids[*place as usize].index = slot as u32;
         }

@@ -18,7 +18,7 @@ use fearless_simd::{i32x4, i32x8, i64x4, u64x4};
 use crate::body::record::Shell;
 use crate::math::boxes::LANES;
 pub(crate) use crate::math::lanes::{UNIT, UNIT_BITS};
-use crate::math::lanes::{even_first, low_and_high, rounded, twice};
+use crate::math::lanes::{each, even_first, low_and_high, rounded, twice};
 use crate::tree::block_join::IndexPair;
 
 /// Where two bodies touch or nearly touch.
@@ -145,12 +145,13 @@ fn separations<S: Simd>(
     pairs: &[IndexPair; FOUR],
     shells: &[Shell],
 ) -> ([[i32; 2]; FOUR], [i32; FOUR]) {
-    let a = [0, 1, 2, 3].map(|l| &shells[pairs[l][0] as usize]);
-    let b = [0, 1, 2, 3].map(|l| &shells[pairs[l][1] as usize]);
+    let a = each([0, 1, 2, 3], |l| &shells[pairs[l][0] as usize]);
+    let b = each([0, 1, 2, 3], |l| &shells[pairs[l][1] as usize]);
     let vectors = |of: [[i32; 2]; FOUR]| i32x8::load_array(simd, bytemuck::cast(of));
-    let d = vectors(b.map(|s| s.position)) - vectors(a.map(|s| s.position));
-    let outside = d.abs() - (vectors(a.map(|s| s.half)) + vectors(b.map(|s| s.half)));
-    let reach = i32x4::load_array(simd, a.map(|s| s.radius)) + i32x4::load_array(simd, b.map(|s| s.radius));
+    let d = vectors(each(b, |s| s.position)) - vectors(each(a, |s| s.position));
+    let outside = d.abs() - (vectors(each(a, |s| s.half)) + vectors(each(b, |s| s.half)));
+    let reach =
+        i32x4::load_array(simd, each(a, |s| s.radius)) + i32x4::load_array(simd, each(b, |s| s.radius));
     let q = outside.max(0);
     let (unit, length) = units_and_lengths(simd, q);
     let sign = d >> 31;

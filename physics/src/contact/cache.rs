@@ -16,7 +16,7 @@ use fearless_simd::{i32x8, u32x8};
 
 use crate::body::record::{Body, Shell, flag};
 use crate::math::boxes::LANES;
-use crate::math::lanes::PLAIN;
+use crate::math::lanes::{PLAIN, each};
 use crate::solve::coloring::{Batches, Origin, Origins, PARTING_GAP};
 use crate::solve::friction::FrictionContact;
 use crate::solve::solver::IMPULSE_MAX;
@@ -214,10 +214,7 @@ impl ContactCache {
             (places[lane], missing[lane]) = self.place(simd, near, ranges[lane], others[lane]);
         }
         // Apart from the search: beside it, compilers make a branch of whether a contact was found.
-        let impulses = places.map(
-            #[inline(always)]
-            |place| near.1.get(place as usize).copied().unwrap_or_default(),
-        );
+        let impulses = each(places, |place| near.1.get(place as usize).copied().unwrap_or_default());
         let missing = u32x8::load_array(simd, missing);
         let none: i32x8<S> = missing.bitcast();
         (u32x8::load_array(simd, places) | missing, i32x8::load_array(simd, impulses) & !none)
@@ -263,8 +260,9 @@ impl ContactCache {
         at.map_or((start, u32::MAX), |i| (start + i as u32, 0))
     }
 
+    /// [`Self::find`] where the likelier owner has no such contact. `of_other` is the range of the other one.
     #[cold]
-    fn find_elsewhere(&self, owner: u32, other: u32, of_other: [u32; 2]) -> (u32, i32) {
+    pub(crate) fn find_elsewhere(&self, owner: u32, other: u32, of_other: [u32; 2]) -> (u32, i32) {
         let found = self.find_at(PLAIN, of_other, owner);
         if found.0 != Origin::NEW || self.woken.is_empty() {
             return found;

@@ -8,7 +8,7 @@ use crate::body::record::Shell;
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
 use crate::math::boxes::LANES;
-use crate::math::lanes::{PLAIN, low_and_high};
+use crate::math::lanes::{PLAIN, each, low_and_high};
 use crate::solve::bounce::Bounce;
 use crate::solve::coloring::{Notes, Origin, WindowBatches, batch_and_lane};
 use crate::solve::colors::{NOWHERE, Places};
@@ -99,11 +99,11 @@ impl ContactSetup<'_> {
         ) else {
             return;
         };
-        let (index_a, index_b) = (pairs.map(|pair| pair[0]), pairs.map(|pair| pair[1]));
-        let a = index_a.map(|body| &self.shells[body as usize]);
-        let b = index_b.map(|body| &self.shells[body as usize]);
+        let (index_a, index_b) = (each(*pairs, |pair| pair[0]), each(*pairs, |pair| pair[1]));
+        let a = each(index_a, |body| &self.shells[body as usize]);
+        let b = each(index_b, |body| &self.shells[body as usize]);
         let shells = [a, b];
-        let masses = [a.map(|shell| shell.mass), b.map(|shell| shell.mass)];
+        let masses = [each(a, |shell| shell.mass), each(b, |shell| shell.mass)];
         let [mass_a, mass_b] = [u32x8::load_array(simd, masses[0]), u32x8::load_array(simd, masses[1])];
         let mut shares = [EVEN_SHARE; LANES];
         if !mass_a.simd_eq(mass_b).all_true() {
@@ -113,19 +113,19 @@ impl ContactSetup<'_> {
             }
         }
         let [index_a, index_b] = [u32x8::load_array(simd, index_a), u32x8::load_array(simd, index_b)];
-        let slot_a = u32x8::load_array(simd, a.map(|shell| shell.slot));
-        let slot_b = u32x8::load_array(simd, b.map(|shell| shell.slot));
+        let slot_a = u32x8::load_array(simd, each(a, |shell| shell.slot));
+        let slot_b = u32x8::load_array(simd, each(b, |shell| shell.slot));
         let a_owns = !mass_a.simd_eq(0) & (mass_b.simd_eq(0) | slot_a.simd_lt(slot_b));
         let owners = a_owns.select(index_a, index_b).to_array();
         let others = a_owns.select(index_b, index_a).to_array();
         let owner_slots = a_owns.select(slot_a, slot_b).to_array();
         let other_slots = a_owns.select(slot_b, slot_a).to_array();
-        let restitution_a = i32x8::load_array(simd, a.map(|shell| shell.restitution));
-        let restitutions = restitution_a.max(i32x8::load_array(simd, b.map(|shell| shell.restitution)));
+        let restitution_a = i32x8::load_array(simd, each(a, |shell| shell.restitution));
+        let restitutions = restitution_a.max(i32x8::load_array(simd, each(b, |shell| shell.restitution)));
         let restitutions = restitutions.to_array();
         let biased = limits.of(i32x8::load_array(simd, *gaps)).to_array();
         // All look-ups before the first contact is written.
-        let ranges = owners.map(|owner| self.cached[owner as usize]);
+        let ranges = each(owners, |owner| self.cached[owner as usize]);
         let (found, impulses) = self.contacts.find_eight(simd, &other_slots, ranges);
         let (mut found, mut impulses) = (found.to_array(), impulses.to_array());
         if self.contacts.roles_changed || !self.fresh.is_empty() {
@@ -135,7 +135,9 @@ impl ContactSetup<'_> {
                 if self.is_new(roles) {
                     (found[lane], impulses[lane]) = (Origin::NEW, 0);
                 } else if found[lane] == Origin::NEW && self.contacts.roles_changed {
-                    (found[lane], impulses[lane]) = self.find(simd, roles);
+                    let of_other = self.cached[others[lane] as usize];
+                    (found[lane], impulses[lane]) =
+                        self.contacts.find_elsewhere(owner_slots[lane], other_slots[lane], of_other);
                 }
             }
         }

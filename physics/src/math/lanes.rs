@@ -10,6 +10,16 @@ use fearless_simd::{Fallback, i32x4, i32x8, i64x4, u64x4};
 /// For a kernel that runs on one number at a time, on every machine.
 pub(crate) const PLAIN: Fallback = Fallback::new();
 
+/// What a function makes of each element. In some builds `array::map` stays a call, and what is called has no wide instructions.
+#[inline(always)]
+pub(crate) fn each<T: Copy, U: Copy, const N: usize>(of: [T; N], with: impl Fn(T) -> U) -> [U; N] {
+    let mut all = [with(of[0]); N];
+    for at in 1..N {
+        all[at] = with(of[at]);
+    }
+    all
+}
+
 /// Fraction bits of unit normals and mass shares inside the solver.
 pub(crate) const UNIT_BITS: u32 = 30;
 /// One, in solver units.

@@ -5,6 +5,7 @@ use fearless_simd::prelude::*;
 
 use crate::body::record::{Body, Shell};
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT};
+use crate::math::lanes::each;
 use crate::solve::solver::Velocity;
 
 /// How many blocks ahead bodies are prefetched: far enough for memory to respond, near enough to stay in the cache.
@@ -107,8 +108,8 @@ fn box_eight<S: Simd>(
     boxes: &mut BoxBlock,
 ) -> (bool, u32) {
     // Two numbers of each body at a time, side by side in memory.
-    let words = shells.map(bytemuck::cast::<Shell, [[i32; 2]; 4]>);
-    let field = |at: usize| apart(simd, &words.map(|words| words[at]));
+    let words = each(*shells, bytemuck::cast::<Shell, [[i32; 2]; 4]>);
+    let field = |at: usize| apart(simd, &each(words, |words| words[at]));
     let [x, y] = field(0);
     let [half_x, half_y] = field(1);
     let [radius, mass] = field(2);

@@ -7,7 +7,7 @@ use fearless_simd::{i32x4, i32x8, u32x4, u64x4};
 
 use crate::body::record::{Body, flag};
 use crate::math::boxes::{BoxBlock, LANES};
-use crate::math::lanes::low_and_high;
+use crate::math::lanes::{each, low_and_high};
 use crate::motion::gathered::{BLOCKS_AHEAD, NOBODY};
 use crate::motion::movers::{Movement, MoverBlock, MoverVelocities};
 
@@ -56,7 +56,7 @@ impl Movement<'_> {
         let &[s0, s1, s2, s3, ..] = &block.slots[from..] else { return false };
         let slots = [s0, s1, s2, s3];
         // Empty lanes read a body that rests and are never written.
-        let bodies = slots.map(|slot| self.bodies.get(slot as usize).unwrap_or(&EMPTY));
+        let bodies = each(slots, |slot| self.bodies.get(slot as usize).unwrap_or(&EMPTY));
         let unlike = |body: &Body| (body.flags ^ flag::DYNAMIC) & (flag::DYNAMIC | flag::LIMITED);
         let unlike = bodies.iter().fold(0, |any, body| any | unlike(body) | body.ground_friction as u32);
         let fps = self.per_frame.fps();
@@ -70,17 +70,17 @@ impl Movement<'_> {
         let max_speed = i32x8::splat(simd, settings.max_speed);
         let moving = velocities(block.moving).min(max_speed).max(-max_speed);
         let kept = velocities(block.kept).min(max_speed).max(-max_speed);
-        let remainder = vectors(bodies.map(|body| body.position_remainder.map(i32::from)));
+        let remainder = vectors(each(bodies, |body| each(body.position_remainder, i32::from)));
         let (step, remainder) = take(moving + remainder, fps as i32, self.per_frame.reciprocal as i32);
-        let position = vectors(bodies.map(|body| body.position));
-        let extent = vectors(bodies.map(|body| body.half)) + vectors(bodies.map(|body| [body.radius; 2]));
+        let position = vectors(each(bodies, |body| body.position));
+        let extent = vectors(each(bodies, |body| body.half)) + vectors(each(bodies, |body| [body.radius; 2]));
         let moved = position + step;
         let point = |at: [i32; 2]| vectors([at; FOUR]);
         let distance = step.abs();
         // See `is_thrown` in `movers`. A reach is at most 16 units, which fits 30 bits at 1,000 frames per second.
         let most = settings.box_margin();
         let reach = (extent.min(swapped(extent)) >> 2).min(most) + most;
-        let change = moving - vectors(bodies.map(|body| body.velocity));
+        let change = moving - vectors(each(bodies, |body| body.velocity));
         let thrown = distance.simd_gt(reach) & change.abs().simd_gt(reach * fps as i32);
         let unusual = thrown
             | distance.simd_gt(extent)
@@ -112,7 +112,7 @@ impl Movement<'_> {
         let speed = kept.abs().max(moving.abs() >> 1);
         let restless = speed.simd_gt(settings.sleep_speed).to_bitmask();
         let [before, after, kept, remainder]: [[[i32; 2]; FOUR]; 4] =
-            [position, moved, kept, remainder].map(|v| bytemuck::cast(v.to_array()));
+            each([position, moved, kept, remainder], |v| bytemuck::cast(v.to_array()));
         let (limit, frame) = (settings.sleep_ms, self.frame_ms);
         for lane in 0..FOUR {
             let slot = slots[lane] as usize;
@@ -123,7 +123,7 @@ impl Movement<'_> {
             *previous = before[lane];
             body.position = after[lane];
             body.velocity = kept[lane];
-            body.position_remainder = remainder[lane].map(|r| r as u16);
+            body.position_remainder = each(remainder[lane], |r| r as u16);
             let still_ms = block.calm[from + lane].saturating_add(frame).min(limit.max(1));
             body.still_ms = if restless >> (2 * lane) & 0b11 == 0 { still_ms } else { 0 };
             self.tired |= limit > 0 && body.still_ms >= limit;

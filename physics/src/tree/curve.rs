@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use fearless_simd::prelude::*;
-use fearless_simd::u32x8;
+use fearless_simd::u32x16;
 
-use crate::math::boxes::LANES;
+use crate::math::lanes::each;
 
 /// Levels of the curve: 15 levels of two bits fit the 32-bit key with the depth counted from the root.
 pub(crate) const DEPTH_LIMIT: u32 = 15;
@@ -20,6 +20,9 @@ pub(crate) struct Grid {
     /// Levels below the root: the root's side is `1 << (cell_shift + depth)`.
     pub(crate) depth: u32,
 }
+
+/// Number of keys that are computed at a time: each level waits for the one above it, so that two registers of 256 bits take as long as one.
+const MANY: usize = 16;
 
 /// A root of a single cell may be larger than a shift can tell. Then no bit of the cell counts.
 const SHIFT_MAX: u32 = u32::BITS - 1;
@@ -46,11 +49,11 @@ pub(crate) fn keys<S: Simd>(simd: S, grid: &Grid, centres: &[Centre], slots: &[u
     // Every element is written.
     out.resize(slots.len(), 0);
     // There may be room behind the centres.
-    let (centres, rest_centres) = centres[..slots.len()].as_chunks::<LANES>();
-    let (slots, rest_slots) = slots.as_chunks::<LANES>();
-    let (out, rest) = out.as_chunks_mut::<LANES>();
+    let (centres, rest_centres) = centres[..slots.len()].as_chunks::<MANY>();
+    let (slots, rest_slots) = slots.as_chunks::<MANY>();
+    let (out, rest) = out.as_chunks_mut::<MANY>();
     for ((out, centres), slots) in out.iter_mut().zip(centres).zip(slots) {
-        *out = keys_of_eight(simd, grid, centres, slots);
+        *out = keys_of_many(simd, grid, centres, slots);
     }
     for ((out, centre), slot) in rest.iter_mut().zip(rest_centres).zip(rest_slots) {
         *out = key_of(grid, *centre, *slot);
@@ -62,32 +65,27 @@ pub(crate) fn keys<S: Simd>(simd: S, grid: &Grid, centres: &[Centre], slots: &[u
 fn key_of(grid: &Grid, centre: Centre, slot: u32) -> u64 {
     let centre: [u32; 2] = bytemuck::cast(centre);
     let shift = grid.cell_shift.min(SHIFT_MAX);
-    let [x, y] = [0, 1].map(|axis| centre[axis].wrapping_sub(grid.origin[axis] as u32) >> shift);
+    let [x, y] = each([0, 1], |axis: usize| centre[axis].wrapping_sub(grid.origin[axis] as u32) >> shift);
     u64::from(hilbert_key(x, y, grid.depth)) << 32 | u64::from(slot)
 }
 
-/// [`key_of`] eight centres.
+/// [`key_of`] many centres.
 #[inline(always)]
-fn keys_of_eight<S: Simd>(
-    simd: S,
-    grid: &Grid,
-    centres: &[Centre; LANES],
-    slots: &[u32; LANES],
-) -> [u64; LANES] {
-    let mut packed = [0; LANES];
-    // Where eight lanes are one number at a time, the table is faster.
+fn keys_of_many<S: Simd>(simd: S, grid: &Grid, centres: &[Centre; MANY], slots: &[u32; MANY]) -> [u64; MANY] {
+    let mut packed = [0; MANY];
+    // Where lanes are one number at a time, the table is faster.
     if simd.level().is_fallback() {
-        for lane in 0..LANES {
+        for lane in 0..MANY {
             packed[lane] = key_of(grid, centres[lane], slots[lane]);
         }
         return packed;
     }
-    let [low, high]: [[u32; LANES]; 2] = bytemuck::cast(*centres);
-    let (x, y) = u32x8::load_array(simd, low).deinterleave(u32x8::load_array(simd, high));
+    let [low, high]: [[u32; MANY]; 2] = bytemuck::cast(*centres);
+    let (x, y) = u32x16::load_array(simd, low).deinterleave(u32x16::load_array(simd, high));
     let (shift, [left, bottom]) = (grid.cell_shift.min(SHIFT_MAX), grid.origin);
     let keys = hilbert_keys(simd, (x - left as u32) >> shift, (y - bottom as u32) >> shift, grid.depth);
     let keys = keys.to_array();
-    for lane in 0..LANES {
+    for lane in 0..MANY {
         packed[lane] = u64::from(keys[lane]) << 32 | u64::from(slots[lane]);
     }
     packed
@@ -160,20 +158,20 @@ fn hilbert_key(x: u32, y: u32, depth: u32) -> u32 {
     key
 }
 
-/// [`hilbert_key`] of eight cells without a table: ten operations per level on all of them.
+/// [`hilbert_key`] of many cells without a table: ten operations per level on all of them.
 ///
 /// Seen in the curve's orientation, the quadrant (x, y) of a level is (x', y'), and its digit is x' and x' ^ y' as bits. Axes that are swapped or
 /// inverted, both of them, leave x ^ y as it is. Digit 0 swaps the axes of the levels below, digit 3 swaps and inverts them: where y' is
 /// 0, `swapped` changes, and `inverted` changes by x', which is x ^ y there.
 #[inline(always)]
-fn hilbert_keys<S: Simd>(simd: S, x: u32x8<S>, y: u32x8<S>, depth: u32) -> u32x8<S> {
+fn hilbert_keys<S: Simd>(simd: S, x: u32x16<S>, y: u32x16<S>, depth: u32) -> u32x16<S> {
     let (differ, not_y) = (x ^ y, !y);
     // In each of these, only the bit of the present level counts.
     let swapped_at_first = if depth.is_multiple_of(2) { 0 } else { u32::MAX };
-    let mut swapped = u32x8::splat(simd, swapped_at_first);
-    let mut inverted = u32x8::splat(simd, 0);
+    let mut swapped = u32x16::splat(simd, swapped_at_first);
+    let mut inverted = u32x16::splat(simd, 0);
     // All levels' bits of !y'.
-    let mut lower = u32x8::splat(simd, 0);
+    let mut lower = u32x16::splat(simd, 0);
     for level in (0..depth).rev() {
         let low = not_y ^ inverted ^ (swapped & differ);
         lower |= low & (1 << level);
@@ -186,7 +184,7 @@ fn hilbert_keys<S: Simd>(simd: S, x: u32x8<S>, y: u32x8<S>, depth: u32) -> u32x8
 
 /// Moves bit `n` to bit `2 n`, for the lower 16 bits.
 #[inline(always)]
-fn spread<S: Simd>(bits: u32x8<S>) -> u32x8<S> {
+fn spread<S: Simd>(bits: u32x16<S>) -> u32x16<S> {
     let bits = (bits | bits << 8) & 0x00ff_00ff;
     let bits = (bits | bits << 4) & 0x0f0f_0f0f;
     let bits = (bits | bits << 2) & 0x3333_3333;

@@ -15,7 +15,7 @@ use fearless_simd::prelude::*;
 
 use crate::body::id::BodyId;
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
-use crate::math::lanes::PLAIN;
+use crate::math::lanes::{PLAIN, each};
 use crate::tree::block_join::IndexPair;
 use crate::tree::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
 use crate::tree::radix_sort::radix_sort;
@@ -459,7 +459,7 @@ fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usi
         items.chunks(LANES).zip(slot_of_lane[lane..].chunks_mut(LANES)).take(count.div_ceil(LANES))
     {
         match (eight.as_array::<LANES>(), to.as_mut_array()) {
-            (Some(eight), Some(to)) => *to = eight.map(|item| item as u32),
+            (Some(eight), Some(to)) => *to = each(*eight, |item| item as u32),
             _ => to.iter_mut().zip(eight).for_each(|(to, &item)| *to = item as u32),
         }
     }
