@@ -64,7 +64,8 @@ impl Workers for SameThread {
     }
 }
 
-/// A pool of `rayon`, with the feature of that name.
+/// A pool of `rayon`, with the feature of that name. Step from inside of the pool, `pool.install(|| world.step_on(60, &pool))`: then the thread
+/// that steps is one of the pool's and works, too. From outside it waits for others to wake up, twice in a step.
 #[cfg(feature = "rayon")]
 impl Workers for rayon::ThreadPool {
     fn threads(&self) -> usize {
