@@ -120,6 +120,42 @@ fn equal_ranks_are_the_same_bits_as_none() {
     });
 }
 
+/// A crowd of three ranks that is steered to the middle, and one body far away that meets nobody, which may be a sensor.
+fn ranks_beside(sensor: bool, seed: u64, fps: u32) -> Vec<([i64; 2], [i64; 2])> {
+    let chance = &mut crate::build::Chance::new(seed);
+    let mut w = world(WorldDef::new());
+    add(&mut w, BodyDef::static_body(rect(2_000, 500)).position(at(0, -1_000)));
+    let ids: Vec<_> = (0..100)
+        .map(|_| {
+            let def =
+                BodyDef::dynamic(circle(chance.between(200, 900))).mass(milli(chance.between(500, 4_000)));
+            let def = def.dominance(chance.between(-1, 1) as i8);
+            add(&mut w, def.position(at(chance.between(-9_000, 9_000), chance.between(-9_000, 9_000))))
+        })
+        .collect();
+    let far = BodyDef::dynamic(circle(500)).position(at(0, 100_000)).sensor(sensor);
+    add(&mut w, far.velocity(at(0, 1_000)));
+    for _ in 0..2 * fps {
+        for &id in &ids {
+            let [x, y] = position(&w, id);
+            w.set_velocity(id, Vec2::new(Fx::from_bits(-x / 2), Fx::from_bits(-y / 2))).expect("alive");
+        }
+        step(&mut w, fps);
+    }
+    ids.iter().map(|&id| (position(&w, id), velocity(&w, id))).collect()
+}
+
+/// A sensor anywhere has all contacts made one by one instead of eight at a time.
+#[test]
+fn ranks_are_the_same_bits_eight_at_a_time_as_one_by_one() {
+    Truth::hear("ranks eight at a time", "ranks one by one", 1..=4, |truth, _, seed| {
+        for fps in RATES {
+            let same = ranks_beside(false, seed, fps) == ranks_beside(true, seed, fps);
+            truth.claim(format!("seed {seed}, {fps} fps"), same, "other bits");
+        }
+    });
+}
+
 #[test]
 fn a_defender_gives_way_to_walls() {
     Truth::hear("walls have the highest rank", "a wall that moves", 1..=10, |truth, chance, seed| {

@@ -4,7 +4,7 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8, u64x4};
 
-use crate::body::record::Shell;
+use crate::body::record::{Extra, Shell};
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
 use crate::math::boxes::LANES;
@@ -44,6 +44,8 @@ pub(crate) struct ContactSetup<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) fps: u32,
     pub(crate) stiff: &'a StiffContacts,
+    /// The ranks of the bodies by slot, if any may have one.
+    pub(crate) ranks: Option<&'a [Extra]>,
 }
 
 /// Who of a pair owns its contact in the cache: the body with the lower slot among those that contacts can move. Working indices and slots.
@@ -72,7 +74,8 @@ impl ContactSetup<'_> {
         for (at, &place) in (hits.len - rest.len()..).zip(rest) {
             if place != NOWHERE {
                 let hit = hits.get(at);
-                let share_a = share(self.shells[hit.a as usize].mass, self.shells[hit.b as usize].mass);
+                let (a, b) = (&self.shells[hit.a as usize], &self.shells[hit.b as usize]);
+                let share_a = self.ranked(a, b, share(a.mass, b.mass));
                 self.fill(&hit, Solving::Shared(share_a), place, to, notes);
             }
         }
@@ -110,6 +113,11 @@ impl ContactSetup<'_> {
             for lane in 0..LANES {
                 shares[lane] = share(masses[0][lane], masses[1][lane]);
                 notes.leans |= self.stiff.leans(masses[0][lane], masses[1][lane]);
+            }
+        }
+        if self.ranks.is_some() {
+            for lane in 0..LANES {
+                shares[lane] = self.ranked(a[lane], b[lane], shares[lane]);
             }
         }
         let [index_a, index_b] = [u32x8::load_array(simd, index_a), u32x8::load_array(simd, index_b)];
@@ -205,6 +213,20 @@ impl ContactSetup<'_> {
             self.note_bounce(place, a.restitution.max(b.restitution), notes);
         }
         place
+    }
+
+    /// The share of the first body of a pair: of two movable bodies of different rank, the lower one yields alone.
+    #[inline(always)]
+    fn ranked(&self, a: &Shell, b: &Shell, share: i32) -> i32 {
+        let Some(extras) = self.ranks else { return share };
+        let [rank_a, rank_b] = each([a, b], |shell| extras[shell.slot as usize].dominance);
+        if rank_a == rank_b || a.mass == 0 || b.mass == 0 {
+            share
+        } else if rank_a < rank_b {
+            UNIT
+        } else {
+            0
+        }
     }
 
     /// Whether a contact is deep. Then it is not pushed apart here: see [`crate::solve::deep`]. Under gravity every contact is a spring,

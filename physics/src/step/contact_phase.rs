@@ -56,8 +56,10 @@ pub(crate) struct ContactPhase<'a> {
     pub(crate) scene: Scene<'a>,
     pub(crate) extras: &'a [Extra],
     pub(crate) settings: &'a Settings,
-    /// Whether more than geometry, masses and what the bodies' flags say decides about contacts.
+    /// Whether there are pairs that ignore each other.
     pub(crate) asks: bool,
+    /// Whether a body has ever had a rank of its own.
+    pub(crate) ranked: bool,
     pub(crate) fps: u32,
     pub(crate) contacts: &'a ContactCache,
     pub(crate) sensors: &'a mut SensorOverlaps,
@@ -189,7 +191,7 @@ impl Stepper {
         found.iter_mut().for_each(|found| self.notes.append(&mut found.notes));
     }
 
-    /// Whether geometry, masses and restitution are all that decides about contacts.
+    /// Whether geometry, masses, ranks and restitution are all that decides about contacts.
     fn is_ordinary(&self, phase: &ContactPhase<'_>) -> bool {
         self.any_flags & flag::SPECIAL == 0 && !phase.asks && self.fast.is_empty()
     }
@@ -286,6 +288,7 @@ impl Stepper {
             settings: phase.settings,
             fps: phase.fps,
             stiff: &self.stiff,
+            ranks: phase.ranked.then_some(phase.extras),
         }
     }
 
