@@ -419,11 +419,17 @@ impl Quadtree {
     }
 }
 
-/// Whether the bounds of a block are not much larger than the boxes in it: eight times the first one.
+/// Whether the bounds of a block are not much larger than the boxes in it: at most four times their areas.
 #[inline(always)]
 fn is_compact(boxes: &BoxBlock, bounds: &RawBox) -> bool {
-    let sides = |b: &RawBox| (0..2).map(|a| i64::from(b.max[a]) - i64::from(b.min[a])).sum::<i64>();
-    sides(bounds) <= 8 * sides(&boxes.get(0))
+    // Coarser than raw units, so that areas fit.
+    let side = |b: &RawBox, a: usize| ((i64::from(b.max[a]) - i64::from(b.min[a])).max(0) >> 8) as u64;
+    let area = |b: &RawBox| side(b, 0) * side(b, 1);
+    let mut areas = 0;
+    for lane in 0..LANES {
+        areas += area(&boxes.get(lane));
+    }
+    area(bounds) <= 4 * areas
 }
 
 /// The first element from `from` on that is below `limit` (1..=127). One must exist, with seven more elements after it.
