@@ -77,18 +77,18 @@ impl Movement<'_> {
         let moved = position + step;
         let point = |at: [i32; 2]| vectors([at; FOUR]);
         let distance = step.abs();
-        // See `is_thrown` in `movers`. A reach is at most 16 units, which fits 30 bits at 1,000 frames per second.
-        let most = settings.box_margin();
-        let reach = (extent.min(swapped(extent)) >> 2).min(most) + most;
-        let change = moving - vectors(each(bodies, |body| body.velocity));
-        let thrown = distance.simd_gt(reach) & change.abs().simd_gt(reach * fps as i32);
-        let unusual = thrown
-            | distance.simd_gt(extent)
+        let unusual = distance.simd_gt(extent)
             | distance.simd_gt(swapped(extent))
             | moved.simd_le(point(settings.bounds.min))
             | moved.simd_ge(point(settings.bounds.max));
-        if unusual.any_true() {
-            let unusual = unusual.to_bitmask();
+        // Who does not move further than this has not left its reach.
+        let most = settings.box_margin();
+        if (unusual | distance.simd_gt(most)).any_true() {
+            // See `is_thrown` in `movers`. A reach is at most 16 units, which fits 30 bits at 1,000 frames per second.
+            let reach = (extent.min(swapped(extent)) >> 2).min(most) + most;
+            let change = moving - vectors(each(bodies, |body| body.velocity));
+            let thrown = distance.simd_gt(reach) & change.abs().simd_gt(reach * fps as i32);
+            let unusual = (unusual | thrown).to_bitmask();
             let is_held = |lane: usize| (slots[lane] as usize) < count;
             if (0..FOUR).any(|lane| unusual >> (2 * lane) & 0b11 != 0 && is_held(lane)) {
                 return false;
