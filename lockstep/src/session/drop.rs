@@ -62,22 +62,22 @@ impl<A: Action> Session<A> {
         }
         self.waiting.position = position;
         if missing == 0 {
+            self.take_back(self.talking());
             return;
         }
         let since = *self.waiting.since.get_or_insert(self.now);
-        if self.gives_up_agreeing(self.now.since(since)) {
+        let waited = self.now.since(since);
+        if self.gives_up_agreeing(waited) {
             return;
         }
-        // All survivors must give up the same players, so they follow the lowest one. Its word is not enough against players who are
-        // neither missing here nor silent.
-        let told = self.given_up_by_leader();
-        let told = told & (missing | !self.talking());
+        // All survivors must give up the same players, so they follow the lowest one.
+        let told = self.given_up_by_leader() & self.believed(missing, waited);
         if told & !self.mesh.frozen != 0 {
             self.freeze(told);
             return;
         }
         let over = match missing & self.overdrawn() {
-            0 if self.now.since(since) < self.setup.config.drop_after.unwrap_or_default() => return,
+            0 if waited < self.setup.config.drop_after.unwrap_or_default() => return,
             0 => missing,
             overdrawn => overdrawn,
         };

@@ -157,7 +157,11 @@ impl<A: Action> Session<A> {
         let some_finished = || self.links.values().any(|link| link.finished);
         let at_end = self.phase == SessionPhase::Ending
             || (self.setup.is_relay() && (self.has_everything() || some_finished()));
-        let entries = self.streams.iter().map(|stream| u64::from(stream.next())).sum();
+        // Entries after the last turn are no progress. A relay may not know the last turn; who has finished has it.
+        let has = |link: &Link| link.finished.then(|| link.acked.iter().max().copied()).flatten();
+        let last = self.final_next().or_else(|| self.links.values().filter_map(has).max());
+        let last = last.unwrap_or(u32::MAX);
+        let entries = self.streams.iter().map(|stream| u64::from(stream.next().min(last))).sum();
         if !at_end || self.ending.since.is_none() || entries != self.ending.entries {
             self.ending = Ending { since: at_end.then_some(self.now), entries };
         }

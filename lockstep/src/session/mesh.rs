@@ -18,7 +18,8 @@ pub(crate) struct Agreement {
     pub(super) frozen: u16,
     /// Players whom the local player votes out.
     pub(super) votes: u16,
-    /// Of the frozen ones, those whom this peer gave up as the lowest player of all. Nobody else acts on its word, so it may take it back.
+    /// Of the frozen ones, those whom this peer gave up as the lowest player of all. Nobody else can end their streams because of its word, so it
+    /// may take it back.
     revocable: u16,
     /// Since when the lowest survivor waits only for peers whose streams have ended.
     waits_for_ended: Option<Instant>,
@@ -68,8 +69,16 @@ impl<A: Action> Session<A> {
             })
         };
         let own = self.setup.player();
-        if !players_in(survivors).filter(|&player| own != Some(player)).all(agrees) {
+        let disagree = players_in(survivors).filter(|&player| own != Some(player) && !agrees(player));
+        let disagree = disagree.fold(0, |mask, player| mask | (1 << player.0));
+        if disagree != 0 {
             self.mesh.waits_for_ended = None;
+            let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
+            let is_late = waited >= self.agreeing_is_late() + self.setup.config.linger.times(2);
+            // One of them may lie. The others follow by now.
+            if is_late && (survivors & !disagree).count_ones() * 2 > all {
+                self.mesh.frozen |= disagree;
+            }
         } else if !self.waits_for_ended() {
             self.mesh.waits_for_ended = None;
             self.end_streams(missing);
@@ -82,6 +91,27 @@ impl<A: Action> Session<A> {
         self.fail(Failure::ConnectionLost(lost.unwrap_or_default()));
     }
 
+    /// Mesh: whom the lowest survivor may declare given up when this peer has waited for so long for the missing. The silent at once: everybody
+    /// finds them missing. Who is missing but can be heard may be late by one packet, and the lowest survivor may lie: only after half of the drop
+    /// time. Anybody when the peers do not agree for other reasons: a link may be broken that only one of them needs.
+    pub(super) fn believed(&self, missing: u16, waited: Duration) -> u16 {
+        let drop_after = self.setup.config.drop_after.unwrap_or_default();
+        let silent = !self.talking();
+        if waited >= self.agreeing_is_late() {
+            u16::MAX
+        } else if waited.times(2) >= drop_after {
+            missing | silent
+        } else {
+            silent
+        }
+    }
+
+    /// Time from which on peers of a mesh who still wait give up whom the others name.
+    fn agreeing_is_late(&self) -> Duration {
+        let drop_after = self.setup.config.drop_after.unwrap_or_default();
+        drop_after + Duration::from_micros(self.ending_deadline().as_micros() / 2)
+    }
+
     /// Mesh: whether the peers have tried to agree on whom to drop for so long that they never will; then the match is over here.
     pub(super) fn gives_up_agreeing(&mut self, waited: Duration) -> bool {
         let drop_after = self.setup.config.drop_after.unwrap_or_default();
@@ -92,10 +122,10 @@ impl<A: Action> Session<A> {
         too_long
     }
 
-    /// The lowest player had not heard of these for too long, perhaps because it was cut off itself. The others hear them and would never
+    /// The lowest player had not heard of these for too long, perhaps because it was cut off itself. The others hear them and would not
     /// agree, so it listens to them again.
-    fn take_back(&mut self, heard: u16) {
-        let back = heard & self.mesh.revocable;
+    pub(super) fn take_back(&mut self, heard: u16) {
+        let back = heard & self.mesh.revocable & !self.voted_out();
         self.mesh.frozen &= !back;
         self.mesh.revocable &= !back;
     }
@@ -156,13 +186,35 @@ impl<A: Action> Session<A> {
         out & !self.setup.player().map_or(0, |own| 1 << own.0)
     }
 
-    /// Mesh: whether other peers may pass on a player's entries. While the player itself can be heard, only it may speak for itself.
+    /// Mesh: whether other peers may pass on a player's entries. While the player itself can be heard, only it may speak for itself; but if it
+    /// holds this peer up, and most of the others have what is lacking here, they may, too.
     pub(super) fn takes_from_others(&self, player: PlayerId) -> bool {
         let link = self.links.values().find(|link| link.identity == Some(Identity::Player(player)));
         let heard = |link: &Link| {
             link.is_connected() && !link.finished && self.now.since(link.last_heard) < SPEAKS_FOR_ITSELF
         };
-        self.mesh.frozen & (1 << player.0) != 0 || !link.is_some_and(heard)
+        self.mesh.frozen & (1 << player.0) != 0 || !link.is_some_and(heard) || self.is_starved_by(player)
+    }
+
+    /// Whether this peer has waited for a player for long although most of the others, two at least, have the player's next entry. (One alone could
+    /// forge it.)
+    fn is_starved_by(&self, player: PlayerId) -> bool {
+        let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
+        let drop_after = self.setup.config.drop_after.unwrap_or_default();
+        if waited.times(8) < drop_after {
+            return false;
+        }
+        let next = self.streams[player.index()].next();
+        let others = self
+            .links
+            .values()
+            .filter(|link| self.plays(link) && link.identity != Some(Identity::Player(player)));
+        let (mut all, mut have) = (0, 0);
+        for link in others {
+            all += 1;
+            have += u32::from(link.acked[player.index()] > next);
+        }
+        have >= 2 && have * 2 > all
     }
 
     /// Mesh: whom to give up first if these players are missing. A player who can be heard may itself be waiting for a silent one (the

@@ -260,8 +260,11 @@ impl<A: Action> Session<A> {
         if let Some(own) = own {
             link.confirmed = link.confirmed.max(link.acked[own].saturating_sub(turns.unconfirmed));
         }
+        // A packet from before the last one tells what the sender thought then.
+        if turns.base >= link.base && self.setup.is_mesh() {
+            (link.frozen, link.votes) = (turns.frozen, turns.votes);
+        }
         link.base = link.base.max(turns.base);
-        (link.frozen, link.votes) = if self.setup.is_mesh() { (turns.frozen, turns.votes) } else { (0, 0) };
         let confirmed = self.confirmed();
         let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
         self.pace.meter.confirmed(confirmed, waited, self.now);
@@ -290,11 +293,7 @@ impl<A: Action> Session<A> {
         let entries = turns.entries_of(segment);
         let stream = &mut self.streams[player.index()];
         let position = if self.setup.identity == Identity::Relay { stream.oldest() } else { self.gate.turn };
-        let is_agreed_end = entries.iter().any(|entry| entry.end() == Some(EndReason::Dropped));
-        if self.mesh.frozen & (1 << player.0) != 0
-            && !is_agreed_end
-            && !self.may_pass_on(self.links[index].identity)
-        {
+        if self.mesh.frozen & (1 << player.0) != 0 && !self.may_pass_on(self.links[index].identity) {
             return;
         }
         let is_author = self.links[index].identity == Some(Identity::Player(player));

@@ -2,6 +2,7 @@
 
 mod forgers;
 mod members;
+mod mesh;
 mod seats;
 mod signed;
 mod slow;

@@ -46,11 +46,12 @@ fn who_is_late_again_and_again_is_shown_and_then_dropped() {
     }
 }
 
-/// At the end it keeps sending, but confirms nothing or withholds its last entry.
+/// At the end it keeps sending, but confirms nothing, or withholds its last entry, or goes on with entries after the last turn, one every four
+/// seconds.
 #[test]
 fn the_end_waits_for_nobody_for_ever() {
     for topology in TOPOLOGIES {
-        for keeps_last_entry in [false, true] {
+        for (keeps_last_entry, goes_on) in [(false, false), (true, false), (false, true)] {
             for drops in [true, false] {
                 let config = config(3, topology).silence_timeout(Duration::from_secs(5));
                 let config = if drops { config } else { config.without_drops() };
@@ -71,7 +72,8 @@ fn the_end_waits_for_nobody_for_ever() {
                     let until = game.now().as_micros() / 1_000 + 50;
                     run(&mut game, until);
                     // The entries up to the last turn (59) that runs, and one for the last checksum.
-                    let last = if keeps_last_entry { 61 } else { 62 };
+                    let more = game.now().since(begun).as_micros() / 4_000_000 * u64::from(goes_on);
+                    let last = if keeps_last_entry { 61 } else { 62 } + more as u32;
                     let segment = Segment { player: PlayerId(2), first: last - 4, entries: 0..5 };
                     let packet = TurnsPacket {
                         base: last + 1,
@@ -85,7 +87,7 @@ fn the_end_waits_for_nobody_for_ever() {
                     }
                 }
                 let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
-                let what = format!("{topology:?} {keeps_last_entry} {drops}: {phases:?}");
+                let what = format!("{topology:?} {keeps_last_entry} {goes_on} {drops}: {phases:?}");
                 assert!(over(&game), "{what}");
                 assert!(finished(&game, &[0, 1]), "{what}");
                 assert!(game.now().since(begun) < Duration::from_secs(45), "{what} {:?}", game.now());

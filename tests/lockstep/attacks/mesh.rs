@@ -1,0 +1,57 @@
+//! Meshes whose members agree on whom to drop, one of them a liar, or a link broken.
+
+use super::{bare, config, deliver, run, slow};
+use crate::toy::toy_match;
+use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use testudo_lockstep::simnet::LinkConfig;
+use testudo_lockstep::{Duration, Entry, Instant, PlayerId, SessionPhase, Topology};
+use testudo_lockstep::{EndReason, Extra, Payload};
+
+/// The lowest player says that somebody is given up, and ends that stream. The others followed as soon as one packet was late.
+#[test]
+fn the_lowest_player_drops_nobody_who_is_late_for_a_moment() {
+    let mut game = toy_match(&config(4, Topology::Mesh), 0, 1, slow());
+    run(&mut game, 4_000);
+    game.net_mut().set_partition(&[3]);
+    for step in 0..30 {
+        run(&mut game, 4_300 + step * 17);
+        for victim in [1, 2] {
+            let next = game.drivers()[victim].session().next_turn().0;
+            for first in next..next + 4 {
+                let mut end = Entry { payload: Payload::none(), ..Entry::default() };
+                end.extras.push(Extra::End(EndReason::Dropped));
+                let segment = Segment { player: PlayerId(3), first, entries: 0..1 };
+                let lie = TurnsPacket {
+                    frozen: 1 << 3,
+                    segments: [segment].into_iter().collect(),
+                    entries: vec![end],
+                    ..bare(next + 2, 4)
+                };
+                let word = TurnsPacket { frozen: 1 << 3, ..bare(next + 2, 4) };
+                deliver(&mut game, victim, 0, &Packet::Turns(Box::new(word)));
+                deliver(&mut game, victim, 0, &Packet::Turns(Box::new(lie)));
+            }
+        }
+    }
+    game.net_mut().set_partition(&[]);
+    super::assert_unharmed(&mut game, "a late packet");
+}
+
+/// Two players do not hear each other, and all goes on through the others. Then somebody crashes: the lowest player gave up the one whom it
+/// alone does not hear, too, nobody else did, and the match ended for all.
+#[test]
+fn a_crash_beside_a_broken_link_ends_the_match_of_few() {
+    let lost = LinkConfig::new().loss_ppm(1_000_000);
+    let config = config(5, Topology::Mesh).silence_timeout(Duration::from_secs(5));
+    let mut game = toy_match(&config, 0, 1, slow());
+    run(&mut game, 2_000);
+    game.net_mut().set_link(0, 3, lost);
+    game.net_mut().set_link(3, 0, lost);
+    run(&mut game, 5_000);
+    game.put_to_sleep(4, Instant::from_millis(2_000_000));
+    run(&mut game, 300_000);
+    let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert!(phases[..3].iter().all(|phase| *phase == SessionPhase::Finished), "{phases:?}");
+    let logs: Vec<_> = game.drivers()[..3].iter().map(|driver| &driver.simulation().log).collect();
+    assert!(logs.iter().all(|log| *log == logs[0]));
+}
