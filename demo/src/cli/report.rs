@@ -116,7 +116,7 @@ impl Report {
             winner: outcome.winner,
             players_lost: outcome.players_lost.map(|(lost, _)| lost),
             players_back: outcome.players_lost.map(|(_, back)| back),
-            error: outcome.ended_early.clone(),
+            error: outcome.ended_early.clone().filter(|_| !outcome.is_settled),
             save: outcome.save.as_ref().map(|path| path.display().to_string()),
             desync: desync_report(outcome),
         }

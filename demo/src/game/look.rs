@@ -8,7 +8,7 @@ use crate::game::kind::Kind;
 use crate::game::point::Point;
 use crate::game::rock::Rock;
 use crate::game::unit::Foe;
-use crate::game::{Game, NO_UNIT};
+use crate::game::{Game, NO_UNIT, RESERVE_PER_UNIT};
 
 /// A living unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,6 +155,12 @@ impl Game {
     /// Enemies that an army has defeated, and units that it has lost.
     pub(crate) fn score(&self, army: u8) -> (u32, u32) {
         self.armies.get(usize::from(army)).map_or((0, 0), |army| (army.kills, army.losses))
+    }
+
+    /// Whether an army has lost all of its units and all recruits. Its buildings fall then; units that leave the field with a fallen keep are
+    /// not among the lost.
+    pub(crate) fn is_spent(&self, army: u8) -> bool {
+        self.score(army).1 == self.setup.units.saturating_mul(1 + RESERVE_PER_UNIT)
     }
 
     /// Recruits that an army can still train.

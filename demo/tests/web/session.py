@@ -156,6 +156,17 @@ def with_fingers():
     browser.close()
 
 
+def with_a_wrong_address():
+    browser = started("wrong")
+    browser.open(ADDRESS + "/?map=moon&units=abc&seed=4&loss=400")
+    told = browser.wait("the match", lambda: browser.last("match"), 150)["value"]
+    check(told == {"seed": 4, "units": 200, "map": "The ford", "loss_ppm": 20000, "latency_ms": 60}, f"not the usual match: {told}")
+    said = browser.value("document.getElementById('verdict').textContent")
+    check(all(name in said for name in ("map is one of", "units is a number", "loss is a number")), f"the page says only: {said}")
+    check("seed" not in said, f"the page refuses a good seed: {said}")
+    browser.close()
+
+
 def without_webgl():
     browser = started("flat", ["--disable-3d-apis"])
     browser.open(ADDRESS + "/")
@@ -167,6 +178,8 @@ def without_webgl():
 try:
     with_mouse()
     with_fingers()
+    say("what cannot be meant in an address is named, and the usual battle begins")
+    with_a_wrong_address()
     say("without WebGL one sentence says so")
     without_webgl()
 except Failed as failure:

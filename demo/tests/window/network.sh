@@ -149,7 +149,7 @@ patiently noted '"event":"failure","value":"the match ended early'
 until_said '"event":"picture"' key F12
 part 1
 
-say "a small battle to its end: both are told who has won, and watch the replay or leave"
+say "a small battle to its end: both are told who has won, and watch the replay or stay"
 start host host --units 2 --seed 1 --bot
 patiently noted '"event":"listening"'
 code=$(sed -n 's/^join 1: //p' err)
@@ -160,17 +160,21 @@ long=$((SECONDS + 400))
 until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
 both '"event":"result"'
 at guest
-patiently placed watch
+patiently placed stay
 ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "the end: $(grep '"event":"clash"' log | tail -1)"
 picture ended 1
+press stay
+patiently absent stay
+at host
+patiently placed watch
 press watch
 patiently placed play
 picture replayed 1
 part 0
-at host
-patiently placed stay
-press stay
-patiently absent stay
+say "who stayed has lost nothing when the host leaves"
+at guest
+patiently noted '"event":"failure","value":"the match ended early'
+absent leave || fail "a card about a failure, after a decided battle"
 part 0
 
 say "nobody there"

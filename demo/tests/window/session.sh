@@ -138,6 +138,18 @@ until_said '"command":"hold".*"player":0' key h
 until_said '"command":"free".*"player":0' key h
 until_said '"command":"attack","event":"order".*"player":0' attack
 
+say "two views show what one showed, and back"
+scale() { grep '"event":"camera"' log | tail -1 | grep -oE '[0-9.]+\]' | tr -d ']'; }
+switch split false key Tab
+sleep 1
+one=$(scale)
+switch split true key Tab
+sleep 1
+awk -v a="$one" -v b="$(scale)" 'BEGIN { exit !(b < 0.6 * a) }' || fail "two views cut the picture: $one and $(scale)"
+switch split false key Tab
+sleep 1
+awk -v a="$one" -v b="$(scale)" 'BEGIN { exit !(b > 0.95 * a && b < 1.05 * a) }' || fail "the scale is not that of before: $one and $(scale)"
+
 say "losing a third of the packets; the fourth hint"
 switch unfolded true press unfold
 until_said '"event":"network".*"loss_ppm":3[0-9]0000' slide loss 5 55
@@ -180,6 +192,19 @@ patiently placed rematch
 picture end 1
 calm end
 until_said '"event":"restart","value":2' press "new seed"
+quit 0
+
+say "from the replay of a battle a button leads to another one"
+enter skirmish --seed 1 --units 2 --bots
+for _ in 1 2 3; do key equal && sleep 0.3; done
+long=$((SECONDS + 400))
+until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
+patiently placed watch
+press watch
+patiently placed "back to battle"
+calm "the replay"
+until_said '"event":"match"' press "back to battle"
+patiently placed menu
 quit 0
 whole opening help attack loss tcp battle physics desync end
 

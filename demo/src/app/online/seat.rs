@@ -12,8 +12,8 @@ use testudo_lockstep::inquiry::Inquiry;
 use testudo_lockstep::simnet::SimNetStats;
 use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{
-    Desync as Difference, Driver, Duration, Identity, Instant, PeerId, PlayerId, Session, SessionPhase,
-    SubmitError, Turn,
+    Desync as Difference, Driver, Duration, Failure, Identity, Instant, PeerId, PlayerId, Session,
+    SessionPhase, Simulation as _, SubmitError, Turn,
 };
 
 use crate::app::clock::Clock;
@@ -392,6 +392,15 @@ impl Seat {
         MatchError::of_state(session.phase(), session.next_turn().0)
     }
 
+    /// The session has ended because somebody left or was lost, but the battle had been decided before: nothing is missing.
+    pub(crate) fn is_settled(&self) -> bool {
+        let is_alone = matches!(
+            self.failure(),
+            Some(MatchError::Failed { failure: Failure::PeerLeft(_) | Failure::ConnectionLost(_), .. })
+        );
+        is_alone && self.client().game().result().is_some()
+    }
+
     /// The session has ended, one way or another.
     pub(crate) fn is_over(&self) -> bool {
         self.driver.session().is_over() || self.wire.refusal().is_some()
@@ -423,7 +432,7 @@ impl Seat {
         // The last word, so that the others need not wait for it.
         self.pump()?;
         self.driver.simulation_mut().finish_recording()?;
-        let failure = self.failure();
+        let (failure, is_settled) = (self.failure(), self.is_settled());
         let session = self.driver.session();
         if session.phase() == SessionPhase::Finished
             && let Some(path) = self.save_path.take_if(|_| self.saved.is_some())
@@ -444,6 +453,7 @@ impl Seat {
         outcome.frames = Some(self.frame());
         outcome.players_lost = Some((self.lost, self.back));
         outcome.ended_early = failure.map(|error| error.to_string());
+        outcome.is_settled = is_settled;
         outcome.save = self.save_file().cloned();
         outcome.divergent_turn = self.divergence.map(|(turn, _)| turn);
         outcome.outlier = self.divergence.and_then(|(_, outlier)| outlier).map(|player| player.0);

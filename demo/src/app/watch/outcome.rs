@@ -22,6 +22,8 @@ pub(crate) struct Outcome {
     pub(crate) players_lost: Option<(u32, u32)>,
     /// Why the match ended before its time.
     pub(crate) ended_early: Option<String>,
+    /// The battle had been decided before that.
+    pub(crate) is_settled: bool,
     /// The file from which it can be resumed.
     pub(crate) save: Option<PathBuf>,
     /// The clients in this process, by player.
@@ -70,6 +72,7 @@ impl Outcome {
             frames: None,
             players_lost: None,
             ended_early: None,
+            is_settled: false,
             save: None,
             clients: clients.iter().map(|(_, outcome)| *outcome).collect(),
             duration,

@@ -25,6 +25,12 @@ const BADGE: Vec2 = vec2(50.0, 22.0);
 /// Narrowest view with switches for the layers, pixels: the command bar needs the room.
 const LAYERS_FROM: f32 = 480.0;
 
+/// From this width on the switches have room beside the command bar, pixels. A column of them would lie over the enemy's keep.
+const LAYERS_ROW_FROM: f32 = 1_080.0;
+
+/// Sides of a switch, pixels.
+const SWITCH: Vec2 = vec2(90.0, 23.0);
+
 /// Where the command bar and the badges of groups are in a view with a minimap in its lower left corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Places {
@@ -151,14 +157,24 @@ pub(crate) fn groups(pen: &Pen, ui: &mut Ui, places: &Places, sizes: &[usize; KE
     pressed
 }
 
-/// Draws a switch for each layer of debug drawing, one below the other at the right edge of a view, from `top` on. In a narrow view their
-/// keys have to be enough.
+/// Place of a switch for a layer of debug drawing: in a row in the lower right corner of a view, or below each other from `top` on.
+fn switch(view: Rect, top: f32, n: usize) -> Rect {
+    let at = if view.w >= LAYERS_ROW_FROM {
+        let left = view.right() - 10.0 - (6 - n) as f32 * (SWITCH.x + 2.0);
+        vec2(left, view.bottom() - 8.0 - SWITCH.y)
+    } else {
+        vec2(view.right() - 10.0 - SWITCH.x, top + n as f32 * (SWITCH.y + 2.0))
+    };
+    Rect::new(at.x, at.y, SWITCH.x, SWITCH.y)
+}
+
+/// Draws a switch for each layer of debug drawing. In a narrow view their keys have to be enough.
 pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, top: f32, layers: &mut Layers) {
     if view.w < LAYERS_FROM {
         return;
     }
     for (n, (name, word, is_on)) in layers.switches().into_iter().enumerate() {
-        let button = Rect::new(view.x + view.w - 100.0, top + n as f32 * 25.0, 90.0, 23.0);
+        let button = switch(view, top, n);
         if button.bottom() > view.bottom() {
             return;
         }
@@ -185,6 +201,12 @@ mod tests {
             let is_beside = places.bar.x > map.right();
             assert!(is_beside || places.bar.y < map.y, "{width}: {places:?}");
             assert_eq!(is_beside, width > 500.0, "{width}");
+        }
+        for width in [LAYERS_ROW_FROM, 1_360.0, 3_840.0] {
+            let view = Rect::new(0.0, 74.0, width, 500.0);
+            let places = Places::new(view, Rect::new(8.0, 434.0, 132.0, 132.0));
+            let end = places.bar.x + BUTTONS.len() as f32 * (places.wide + GAP);
+            assert!(switch(view, 200.0, 0).x > end && switch(view, 200.0, 5).right() < view.right());
         }
         let low = Places::new(Rect::new(0.0, 74.0, 397.0, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
         assert_eq!(low.across, 0, "badges would lie over the header");

@@ -8,7 +8,8 @@ use testudo_lockstep::Simulation as _;
 use crate::game::Game;
 use crate::view::command::side::Side;
 use crate::view::hud::panel::count;
-use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded};
+use crate::view::hud::result::{are_spent, title};
+use crate::view::paint::palette::{PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded};
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
@@ -72,12 +73,9 @@ fn hint(side: &Side, is_person: bool) -> (String, Color) {
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
 pub(crate) fn verdict(pen: &Pen, view: Rect, game: &Game, player: u8) {
     let Some(result) = game.result() else { return };
-    let (text, color) = match u8::try_from(result) {
-        Ok(winner) if winner == player => ("Victory: their keep has fallen", GOOD),
-        Ok(_) => ("Defeat: our keep has fallen", BAD),
-        Err(_) => ("Nobody has won: all keeps have fallen", TEXT),
-    };
+    let winner = u8::try_from(result).ok();
+    let (text, color) = title(winner, Some(player), are_spent(game, winner));
     let bar = Rect::new(view.x + view.w / 2.0 - 190.0, view.y + 64.0, 380.0, 48.0);
     draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
-    pen.label(text, bar, Align::Middle, LARGE, color);
+    pen.label(&text, bar, Align::Middle, LARGE, color);
 }

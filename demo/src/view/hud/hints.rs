@@ -23,6 +23,12 @@ const HINTS: [[&str; 2]; 4] = [
     ["Open Network and corrupt one bit: see how it is found", "Open Network, corrupt one bit"],
 ];
 
+/// The hints about the network once its panel is open.
+const HINTS_OPEN: [[&str; 2]; 2] = [
+    ["Press Terrible below: the battle stays the same", "Press Terrible below"],
+    ["Press Corrupt one bit below: see how it is found", "Press Corrupt one bit"],
+];
+
 impl Progress {
     /// Number of the current hint; none when all have been followed.
     pub(crate) fn next(self) -> Option<usize> {
@@ -32,12 +38,22 @@ impl Progress {
     }
 }
 
-/// Draws the current hint in the middle of a strip.
-pub(crate) fn draw(pen: &Pen, strip: Rect, progress: Progress) {
+/// The words of a hint, long and short. `is_open`: the network's panel is open.
+fn words(number: usize, is_open: bool) -> [&'static str; 2] {
+    let first = HINTS.len() - HINTS_OPEN.len();
+    match number.checked_sub(first) {
+        Some(open) if is_open => HINTS_OPEN[open],
+        _ => HINTS[number],
+    }
+}
+
+/// Draws the current hint in the middle of a strip. `is_open`: the network's panel is open.
+pub(crate) fn draw(pen: &Pen, strip: Rect, progress: Progress, is_open: bool) {
     let Some(number) = progress.next() else { return };
     let count = format!("{} of {}", number + 1, HINTS.len());
     let lead = pen.width(&count, SMALL) + 14.0;
-    let fitting = HINTS[number].into_iter().find(|text| lead + pen.width(text, SIZE) + 28.0 <= strip.w);
+    let fitting =
+        words(number, is_open).into_iter().find(|text| lead + pen.width(text, SIZE) + 28.0 <= strip.w);
     let Some(text) = fitting else { return };
     let width = lead + pen.width(text, SIZE) + 28.0;
     let pill = Rect::new((strip.x + (strip.w - width) / 2.0).floor(), strip.y, width, strip.h);
@@ -50,6 +66,15 @@ pub(crate) fn draw(pen: &Pen, strip: Rect, progress: Progress) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_is_told_to_open_an_open_panel() {
+        for number in 0..HINTS.len() {
+            let is_about_network = HINTS[number][0].starts_with("Open Network");
+            assert_eq!(is_about_network, words(number, true) != words(number, false), "hint {number}");
+            assert!(words(number, true).iter().all(|text| !text.contains("Open Network")));
+        }
+    }
 
     #[test]
     fn each_hint_waits_for_what_it_asks() {

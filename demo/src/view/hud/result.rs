@@ -53,11 +53,30 @@ pub(crate) fn kills(game: &Game) -> Kills {
     core::array::from_fn(|army| if army < usize::from(armies) { game.score(army as u8).0 } else { 0 })
 }
 
+/// Whether all armies but the winner's were spent, as opposed to having lost their keeps.
+pub(crate) fn are_spent(game: &Game, winner: Option<u8>) -> bool {
+    (0..game.setup().players).filter(|army| Some(*army) != winner).all(|army| game.is_spent(army))
+}
+
+/// Who has won and why, from the side of `person`; none if nobody plays, or has won. `is_spent`: see [`are_spent`].
+pub(crate) fn title(winner: Option<u8>, person: Option<u8>, is_spent: bool) -> (String, Color) {
+    let fate = if is_spent { "army is spent" } else { "keep has fallen" };
+    match (winner, person) {
+        (Some(winner), Some(person)) if winner == person => (format!("Victory: their {fate}"), GOOD),
+        (Some(_), Some(_)) => (format!("Defeat: your {fate}"), BAD),
+        (Some(winner), None) => (format!("Player {} has won", winner + 1), army(winner)),
+        (None, _) if is_spent => ("A draw: nobody is left".into(), TEXT),
+        (None, _) => ("A draw: the last keeps have fallen".into(), TEXT),
+    }
+}
+
 /// The result of a battle.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended<'a> {
     /// None: nobody has won.
     pub(crate) winner: Option<u8>,
+    /// The others' armies were spent; otherwise their keeps have fallen.
+    pub(crate) is_spent: bool,
     /// The person's player; none if both are bots.
     pub(crate) person: Option<u8>,
     pub(crate) seconds: u32,
@@ -100,18 +119,6 @@ impl Next {
 }
 
 impl Ended<'_> {
-    /// The winner, from the person's side.
-    pub(crate) fn title(&self) -> (String, Color) {
-        match (self.winner, self.person) {
-            (Some(winner), Some(person)) if winner == person => {
-                ("Victory: their keep has fallen".into(), GOOD)
-            }
-            (Some(_), Some(_)) => ("Defeat: your keep has fallen".into(), BAD),
-            (Some(winner), None) => (format!("Player {} has won", winner + 1), army(winner)),
-            (None, _) => ("A draw: both keeps have fallen".into(), TEXT),
-        }
-    }
-
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<Next> {
         let size = (520.0_f32.min(around.w - 16.0), 300.0_f32.min(around.h - 8.0));
@@ -123,7 +130,7 @@ impl Ended<'_> {
         );
         pen.cover(card);
         ui.cover(card);
-        let (title, color) = self.title();
+        let (title, color) = title(self.winner, self.person, self.is_spent);
         draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
         draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, color);
         let x = card.x + 22.0;
@@ -188,22 +195,12 @@ mod tests {
 
     #[test]
     fn the_title_is_told_from_the_persons_side() {
-        let score = Score::default();
-        let ended = Ended {
-            winner: Some(1),
-            person: Some(0),
-            seconds: 61,
-            armies: 2,
-            kills: Kills::default(),
-            score: &score,
-            turns: 300,
-            is_identical: true,
-            choices: &[],
-        };
-        assert!(ended.title().0.starts_with("Defeat"));
-        assert!(Ended { winner: Some(0), ..ended.clone() }.title().0.starts_with("Victory"));
-        assert_eq!(Ended { person: None, ..ended.clone() }.title().0, "Player 2 has won");
-        assert!(Ended { winner: None, ..ended }.title().0.starts_with("A draw"));
+        let told = |winner, person, is_spent| title(winner, person, is_spent).0;
+        assert_eq!(told(Some(1), Some(0), false), "Defeat: your keep has fallen");
+        assert_eq!(told(Some(1), Some(0), true), "Defeat: your army is spent");
+        assert_eq!(told(Some(0), Some(0), true), "Victory: their army is spent");
+        assert_eq!(told(Some(1), None, false), "Player 2 has won");
+        assert!(told(None, Some(0), false).starts_with("A draw"));
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl Camera {
         self.centre += held - self.to_field(view, pixel);
     }
 
+    /// Changes the scale; the middle of the picture stays there.
+    pub(crate) fn scale_by(&mut self, factor: f32) {
+        self.scale = (self.scale * factor).clamp(SCALE_MIN, SCALE_MAX);
+    }
+
     /// Keeps the middle on the field.
     pub(crate) fn hold(&mut self, half: Vec2) {
         self.centre = self.centre.clamp(-half, half);

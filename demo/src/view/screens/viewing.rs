@@ -75,6 +75,9 @@ struct Viewing {
     carry: f64,
     followed: Option<u8>,
     shows_help: bool,
+    /// There is a battle to go back to, and the person wants to.
+    has_way_back: bool,
+    wants_back: bool,
     /// The frame in the picture before.
     shown: u64,
     /// A frame was requested, and the log does not know yet that it was reached.
@@ -98,7 +101,7 @@ struct Shown {
     body: Option<u32>,
 }
 
-/// Runs picture by picture. `told` has the verdict so far, because a window may be closed at any time.
+/// Runs picture by picture, until the window is closed. `told` has the verdict so far, because that may happen at any time.
 pub(crate) async fn run(
     course: Course,
     turn: Option<u32>,
@@ -106,13 +109,34 @@ pub(crate) async fn run(
     hearing: Hearing,
     told: &Cell<Option<Result<bool, MatchError>>>,
 ) -> Result<bool, MatchError> {
-    let mut viewing = Viewing::new(course, log, hearing);
+    let viewing = view(Viewing::new(course, log, hearing), turn, told).await;
+    Ok(viewing.is_good())
+}
+
+/// As [`run`], with a button that leads back to a battle.
+pub(crate) async fn visit(
+    course: Course,
+    log: OrderLog,
+    hearing: Hearing,
+    told: &Cell<Option<Result<bool, MatchError>>>,
+) -> (OrderLog, Hearing) {
+    let viewing = Viewing { has_way_back: true, ..Viewing::new(course, log, hearing) };
+    let Viewing { log, hearing, .. } = view(viewing, None, told).await;
+    (log, hearing)
+}
+
+/// Picture after picture, until the person wants to go back.
+async fn view(
+    mut viewing: Viewing,
+    turn: Option<u32>,
+    told: &Cell<Option<Result<bool, MatchError>>>,
+) -> Viewing {
     if let Some(turn) = turn {
         viewing.is_playing = false;
         viewing.go(viewing.course.timetable().start_of(turn));
     }
     let mut pictures = Pictures::default();
-    loop {
+    while !viewing.wants_back {
         let seconds = get_frame_time().min(PICTURE_MAX);
         viewing.layout = Layout::new(screen_width(), screen_height());
         viewing.ui.begin();
@@ -127,6 +151,7 @@ pub(crate) async fn run(
         }
         next_frame().await;
     }
+    viewing
 }
 
 impl Viewing {
@@ -151,6 +176,8 @@ impl Viewing {
             carry: 0.0,
             followed: None,
             shows_help: false,
+            has_way_back: false,
+            wants_back: false,
             shown: 0,
             is_going: false,
             seeking_pictures: 0,

@@ -101,7 +101,7 @@ impl Desk {
         let words = ["The other computer (Tab)", "Other computer"];
         let text = words.into_iter().find(|text| self.pen.width(text, SMALL) + 12.0 < rect.w).unwrap_or("");
         if self.ui.button(&self.pen, "enlarge", rect, text, false) {
-            self.split();
+            self.set_split(true);
         }
     }
 
@@ -171,7 +171,7 @@ impl Desk {
         let has_room = strip.bottom() + HINT_ROOM < map.y;
         let is_covered = self.shows_help || self.menu.is_some();
         if has_room && !is_decided && !self.alarmed && !is_covered && self.error.is_none() {
-            hints::draw(&self.pen, strip, self.progress);
+            hints::draw(&self.pen, strip, self.progress, self.is_unfolded);
         }
         if self.skirmish.pilot(0) == Pilot::Person && !is_decided {
             self.draw_orders();
@@ -246,7 +246,7 @@ impl Desk {
                 self.log.note("unfolded", self.is_unfolded);
             }
             Some(status::Wish::Split) => {
-                self.is_split = !self.is_split;
+                self.set_split(!self.is_split);
                 self.log.note("split", self.is_split);
             }
             None => {}
@@ -260,12 +260,12 @@ impl Desk {
                 self.skirmish.set_link(link);
                 self.log.network(&link);
                 // After damage to the network, both ends are worth seeing.
-                self.is_split |= !self.progress.has_broken_network;
+                self.set_split(self.is_split || !self.progress.has_broken_network);
             }
             Some(Wish::Corrupt) => {
                 self.skirmish.corrupt_one_bit();
                 self.is_paused = false;
-                self.is_split = true;
+                self.set_split(true);
                 self.progress.has_corrupted = true;
                 self.log.note("corrupt", true);
             }
@@ -314,6 +314,7 @@ impl Desk {
         let game = self.skirmish.client(0).game();
         let ended = Ended {
             winner,
+            is_spent: result::are_spent(game, winner),
             person: (0..2).find(|player| self.skirmish.pilot(*player) == Pilot::Person),
             seconds: (self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND) as u32,
             armies: 2,

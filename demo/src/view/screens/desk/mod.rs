@@ -61,7 +61,7 @@ pub(crate) async fn run(
     log: OrderLog,
     told: &Cell<Option<Result<bool, MatchError>>>,
 ) -> Result<bool, MatchError> {
-    let mut desk = Desk::new(spec, speed_percent, log)?;
+    let mut desk = Desk::new(spec, speed_percent, log, Hearing::open())?;
     let mut pictures = Pictures::default();
     let mut count = PictureCount::new();
     loop {
@@ -76,12 +76,8 @@ pub(crate) async fn run(
         desk.log.camera(&desk.camera);
         told.set(Some(Ok(desk.agrees())));
         pictures.save_on_key(&desk.pen, &mut desk.log);
-        if let Some(course) = desk.dropped_replay() {
-            return viewing::run(course, None, desk.log, desk.hearing, told).await;
-        }
-        #[cfg(not(target_arch = "wasm32"))]
-        if let Some(course) = desk.wanted_replay() {
-            return viewing::run(course, None, desk.log, desk.hearing, told).await;
+        if let Some(course) = desk.dropped_replay().or_else(|| desk.wanted_replay()) {
+            desk = desk.visit(course, speed_percent, told).await?;
         }
         if controls::wants_to_quit() || interrupt::is_asked() {
             desk.note_end();
@@ -146,7 +142,12 @@ pub(crate) struct Desk {
 impl Desk {
     /// # Errors
     /// Settings of the match out of range.
-    pub(crate) fn new(spec: SkirmishSpec, speed_percent: u32, mut log: OrderLog) -> Result<Self, MatchError> {
+    pub(crate) fn new(
+        spec: SkirmishSpec,
+        speed_percent: u32,
+        mut log: OrderLog,
+        hearing: Hearing,
+    ) -> Result<Self, MatchError> {
         log.started(&spec.terms.setup, &spec.link);
         let skirmish = Skirmish::new(spec.clone())?;
         if let Some(error) = skirmish.unrecorded() {
@@ -160,7 +161,7 @@ impl Desk {
             skirmish,
             sides: [Side::default(), Side::default()],
             touches: Touches::default(),
-            hearing: Hearing::open(),
+            hearing,
             layout,
             is_split: false,
             is_unfolded: false,
@@ -192,6 +193,22 @@ impl Desk {
         })
     }
 
+    /// Shows a replay. The person comes back to another battle, with the same settings.
+    async fn visit(
+        self,
+        course: Course,
+        speed_percent: u32,
+        told: &Cell<Option<Result<bool, MatchError>>>,
+    ) -> Result<Self, MatchError> {
+        let Self { spec, log, mut hearing, progress, hint, skirmish, .. } = self;
+        let link = skirmish.link();
+        drop(skirmish);
+        hearing.start_again();
+        let (log, hearing) = viewing::visit(course, log, hearing, told).await;
+        let desk = Self::new(SkirmishSpec { link, ..spec }, speed_percent, log, hearing)?;
+        Ok(Self { progress, hint, ..desk })
+    }
+
     /// Whether the copies have been equal throughout.
     pub(crate) fn agrees(&self) -> bool {
         self.skirmish.desync().is_none() && self.error.is_none()
@@ -213,10 +230,18 @@ impl Desk {
         }
     }
 
-    /// Both computers side by side from now on.
-    fn split(&mut self) {
-        self.is_split = true;
+    /// Both computers side by side, or one of them large. What was in the picture stays there.
+    fn set_split(&mut self, is_split: bool) {
+        if is_split == self.is_split {
+            return;
+        }
+        let before = self.layout.views[0].size();
+        self.is_split = is_split;
         self.lay_out();
+        if self.progress.has_chosen {
+            let ratio = self.layout.views[0].size() / before;
+            self.camera.scale_by(if is_split { ratio.min_element() } else { ratio.max_element() });
+        }
     }
 
     /// Lets the match run for the time of one picture.
@@ -260,10 +285,12 @@ impl Desk {
     }
 
     fn look_for_desync(&mut self) {
+        if self.skirmish.desync().is_some() && !self.alarmed {
+            self.set_split(true);
+        }
         if let (Some(desync), false) = (self.skirmish.desync(), self.alarmed) {
             self.alarmed = true;
             self.is_paused = true;
-            self.is_split = true;
             self.log.desync(desync);
             if let Some(slot) = desync.body()
                 && let Some(at) = self.place_of(slot)
@@ -342,6 +369,12 @@ impl Desk {
     }
 
     /// The replay of this match, if the person wants to see it.
+    #[cfg(target_arch = "wasm32")]
+    fn wanted_replay(&mut self) -> Option<Course> {
+        None
+    }
+
+    /// The replay of this match, if the person wants to see it.
     #[cfg(not(target_arch = "wasm32"))]
     fn wanted_replay(&mut self) -> Option<Course> {
         if !core::mem::take(&mut self.wants_replay) {
@@ -382,9 +415,11 @@ impl Desk {
         self.log.note("restart", self.spec.terms.setup.seed);
     }
 
-    /// All armies in the picture, as at the start.
+    /// All armies in the picture, as at the start; in a window that is higher than wide, the own one.
     fn show_all(&mut self) {
-        self.camera = scene::opening(self.skirmish.client(0).game(), self.layout.views[0], Some(0));
+        let around = self.layout.around();
+        let player = (around.w < around.h).then_some(0);
+        self.camera = scene::opening(self.skirmish.client(0).game(), self.layout.views[0], player);
     }
 
     /// A client as the window shows it. `game` is that client's.
@@ -476,7 +511,8 @@ impl Desk {
             self.wants_step = true;
         }
         if is_key_pressed(KeyCode::Tab) {
-            self.is_split = !self.is_split;
+            self.set_split(!self.is_split);
+            self.log.note("split", self.is_split);
         }
         if is_key_pressed(KeyCode::Equal) || is_key_pressed(KeyCode::KpAdd) {
             self.change_speed(1);

@@ -173,6 +173,7 @@ impl NetworkDesk {
         let is_leaving = self.leaving.is_some();
         let (text, color) = match (seat.session().phase(), seat.waiting()) {
             (SessionPhase::Finished, _) => over(seat),
+            _ if seat.is_settled() => ("The others have left. The battle was decided before".into(), GOOD),
             _ if is_leaving => ("Leaving: the others are being told".into(), TEXT),
             (SessionPhase::Running, _) if seat.is_cut_off() => {
                 ("The connection is broken. It is being made again".into(), BAD)
@@ -204,6 +205,7 @@ impl NetworkDesk {
         let choices = [Next::Leave, Next::Stay, Next::Replay];
         let ended = Ended {
             winner: u8::try_from(result).ok(),
+            is_spent: result::are_spent(seat.client().game(), u8::try_from(result).ok()),
             person: (!seat.is_watching()).then_some(seat.player().0),
             seconds: seat.frame() / FRAMES_PER_SECOND,
             armies: seat.terms().setup.players,
@@ -227,9 +229,8 @@ impl NetworkDesk {
     /// What lies over everything: the lobby, what broke, what differs.
     fn draw_cards(&mut self) {
         let (around, pen, ui) = (self.layout.views[0], &self.pen, &mut self.ui);
-        // Who leaves after the battle is decided breaks nothing: the card about its end stays.
-        let is_shown = self.decided.is_none() || self.is_ended;
-        let failure = self.game.seat().and_then(Seat::failure).filter(|_| is_shown);
+        // Who leaves after the battle is decided breaks nothing.
+        let failure = self.game.seat().filter(|seat| !seat.is_settled()).and_then(Seat::failure);
         let (mut leaves, mut wish) = (false, None);
         if let Some(error) = self.error.as_ref().or(failure.as_ref()) {
             let (title, lines) = ending::of_error(error);

@@ -31,6 +31,9 @@ const FOLLOW: [&str; 16] = [
     "follow 16",
 ];
 
+/// Width of the button that leads back to a battle, pixels.
+const BACK: f32 = 94.0;
+
 impl Viewing {
     /// Everything around the view, and what lies over it.
     pub(super) fn draw_frame(&mut self) {
@@ -66,16 +69,23 @@ impl Viewing {
             setup.seed,
             self.course.timetable().turns()
         );
-        self.pen.text(&about, x, top.y + 28.0, SMALL, TEXT_DIM);
         let button = Rect::new(top.x + top.w - 84.0, top.y + 8.0, 74.0, 28.0);
         if self.ui.button(&self.pen, "help", button, "F1 help", self.shows_help) {
             self.toggle_help();
         }
         let sound = Rect { x: button.x - 6.0 - hearing::BUTTON, w: hearing::BUTTON, ..button };
         self.hearing.draw(&self.pen, &mut self.ui, sound, None, &mut self.log);
+        let back = Rect { x: sound.x - 6.0 - BACK, w: BACK, ..button };
+        let right = if self.has_way_back { back.x } else { sound.x } - 16.0;
+        if self.has_way_back && self.ui.button(&self.pen, "back to battle", back, "New battle", false) {
+            self.wants_back = true;
+        }
         let (text, color) = self.verdict();
-        let room = Rect { w: sound.x - 16.0 - top.x, ..top };
+        let room = Rect { w: right - top.x, ..top };
         self.pen.label(&text, room, Align::Right, SIZE, color);
+        if x + self.pen.width(&about, SMALL) + 16.0 < right - self.pen.width(&text, SIZE) {
+            self.pen.text(&about, x, top.y + 28.0, SMALL, TEXT_DIM);
+        }
     }
 
     /// How far the comparison has come, in words.
