@@ -100,9 +100,8 @@ fn crowd(seed: u64, rank: i8, fps: u32) -> Vec<([i64; 2], [i64; 2])> {
         })
         .collect();
     for frame in 0..3 * fps {
-        for &id in ids.iter().filter(|_| frame < fps) {
-            let [x, y] = position(&w, id);
-            w.set_velocity(id, Vec2::new(Fx::from_bits(-x / 2), Fx::from_bits(-y / 2))).expect("alive");
+        if frame < fps {
+            steer_to_the_middle(&mut w, &ids);
         }
         step(&mut w, fps);
     }
@@ -118,6 +117,13 @@ fn equal_ranks_are_the_same_bits_as_none() {
             truth.claim(format!("seed {seed}, {fps} fps, rank {rank}"), same, "other bits");
         }
     });
+}
+
+fn steer_to_the_middle(w: &mut World, ids: &[BodyId]) {
+    for &id in ids {
+        let [x, y] = position(w, id);
+        w.set_velocity(id, Vec2::new(Fx::from_bits(-x / 2), Fx::from_bits(-y / 2))).expect("alive");
+    }
 }
 
 /// A crowd of three ranks that is steered to the middle, and one body far away that meets nobody, which may be a sensor.
@@ -136,10 +142,7 @@ fn ranks_beside(sensor: bool, seed: u64, fps: u32) -> Vec<([i64; 2], [i64; 2])> 
     let far = BodyDef::dynamic(circle(500)).position(at(0, 100_000)).sensor(sensor);
     add(&mut w, far.velocity(at(0, 1_000)));
     for _ in 0..2 * fps {
-        for &id in &ids {
-            let [x, y] = position(&w, id);
-            w.set_velocity(id, Vec2::new(Fx::from_bits(-x / 2), Fx::from_bits(-y / 2))).expect("alive");
-        }
+        steer_to_the_middle(&mut w, &ids);
         step(&mut w, fps);
     }
     ids.iter().map(|&id| (position(&w, id), velocity(&w, id))).collect()

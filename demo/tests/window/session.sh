@@ -182,12 +182,16 @@ sleep 2
 quit 0
 noted '"agree":true.*"event":"end"' || fail "the copies of the new match differ"
 
+# bots_to_the_end UNITS: minutes of game time, as fast as pictures come.
+bots_to_the_end() {
+    enter skirmish --seed 1 --units "$1" --bots
+    for _ in 1 2 3; do key equal && sleep 0.3; done
+    local long=$((SECONDS + 400))
+    until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
+}
+
 say "two bots bring a small battle to its end; a card says who has won, and offers another"
-enter skirmish --seed 1 --units 10 --bots
-for _ in 1 2 3; do key equal && sleep 0.3; done
-# Minutes of game time, as fast as pictures come.
-long=$((SECONDS + 400))
-until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
+bots_to_the_end 10
 patiently placed rematch
 picture end 1
 calm end
@@ -195,10 +199,7 @@ until_said '"event":"restart","value":2' press "new seed"
 quit 0
 
 say "from the replay of a battle a button leads to another one"
-enter skirmish --seed 1 --units 2 --bots
-for _ in 1 2 3; do key equal && sleep 0.3; done
-long=$((SECONDS + 400))
-until noted '"event":"result"'; do alive; ((SECONDS < long)) || fail "two bots found no end"; sleep 0.5; done
+bots_to_the_end 2
 patiently placed watch
 press watch
 patiently placed "back to battle"

@@ -199,7 +199,7 @@ impl<A: Action> Session<A> {
             link.mark_urgent();
         }
         self.waiting.missing = players;
-        let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
+        let waited = self.waited();
         self.pace.meter.turn_begins(waited, self.now);
         self.waiting.end(self.now);
         self.settle_checksums();

@@ -29,18 +29,8 @@ impl<A: Action> Session<A> {
     /// Mesh: accepts nothing more from these players' own links. When every survivor has done so and all entries that any of them has are
     /// here, the lowest of them ends the streams.
     pub(super) fn freeze(&mut self, missing: u16) {
-        // A peer that is also silent, or that has no link to this one, cannot agree to anything.
-        let drop_after = self.setup.config.drop_after.unwrap_or_default();
-        let reachable = |player: PlayerId| {
-            let mut links =
-                self.links.values().filter(|link| link.identity == Some(Identity::Player(player)));
-            links.any(|link| {
-                link.is_connected() && (link.finished || self.now.since(link.last_heard) < drop_after)
-            })
-        };
         let own = self.setup.player();
-        let silent = players_in(self.live()).filter(|&player| own != Some(player) && !reachable(player));
-        let given_up = silent.fold(missing | self.voted_out(), |mask, player| mask | (1 << player.0));
+        let given_up = missing | self.voted_out() | self.unreachable();
         self.take_back(!given_up);
         let live = self.live();
         if own.is_some_and(|own| u32::from(own.0) == live.trailing_zeros()) {
@@ -59,22 +49,10 @@ impl<A: Action> Session<A> {
         if !self.leads() {
             return;
         }
-        let agrees = |player: PlayerId| {
-            let link = self.links.values().find(|link| link.identity == Some(Identity::Player(player)));
-            link.is_some_and(|link| {
-                let has_no_more = |p: PlayerId| link.acked[p.index()] <= self.streams[p.index()].next();
-                link.is_connected()
-                    && link.frozen & missing == missing
-                    && players_in(missing).all(has_no_more)
-            })
-        };
-        let own = self.setup.player();
-        let disagree = players_in(survivors).filter(|&player| own != Some(player) && !agrees(player));
-        let disagree = disagree.fold(0, |mask, player| mask | (1 << player.0));
+        let disagree = self.disagreeing(survivors, missing);
         if disagree != 0 {
             self.mesh.waits_for_ended = None;
-            let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
-            let is_late = waited >= self.agreeing_is_late() + self.setup.config.linger.times(2);
+            let is_late = self.waited() >= self.agreeing_is_late() + self.setup.config.linger.times(2);
             // One of them may lie. The others follow by now.
             if is_late && (survivors & !disagree).count_ones() * 2 > all {
                 self.mesh.frozen |= disagree;
@@ -83,6 +61,32 @@ impl<A: Action> Session<A> {
             self.mesh.waits_for_ended = None;
             self.end_streams(missing);
         }
+    }
+
+    /// Players who cannot agree to anything, because they are silent or there is no link to them; bit n for player n.
+    fn unreachable(&self) -> u16 {
+        let drop_after = self.setup.config.drop_after.unwrap_or_default();
+        let own = self.setup.player().map_or(0, |own| 1 << own.0);
+        self.live() & !own & !self.heard_within(drop_after)
+    }
+
+    /// The survivors, except this peer, that have not given up all of the missing players, or have entries of them that are not here.
+    fn disagreeing(&self, survivors: u16, missing: u16) -> u16 {
+        let agrees = |player: PlayerId| {
+            self.link_of(player).is_some_and(|link| {
+                let has_no_more = |p: PlayerId| link.acked[p.index()] <= self.streams[p.index()].next();
+                link.is_connected()
+                    && link.frozen & missing == missing
+                    && players_in(missing).all(has_no_more)
+            })
+        };
+        let own = self.setup.player();
+        let disagree = players_in(survivors).filter(|&player| own != Some(player) && !agrees(player));
+        disagree.fold(0, |mask, player| mask | (1 << player.0))
+    }
+
+    fn link_of(&self, player: PlayerId) -> Option<&Link> {
+        self.links.values().find(|link| link.identity == Some(Identity::Player(player)))
     }
 
     /// This peer is in the smaller part of a divided mesh, or the mesh cannot agree.
@@ -150,8 +154,8 @@ impl<A: Action> Session<A> {
         let linger = self.setup.config.linger;
         let can_be_heard =
             |link: &Link| link.is_connected() && !link.finished && self.now.since(link.last_heard) < linger;
-        let ended = self.links.values().filter(|link| self.has_ended(link.identity));
-        ended.into_iter().any(can_be_heard) && self.now.since(since) < linger.times(2)
+        let mut ended = self.links.values().filter(|link| self.has_ended(link.identity));
+        ended.any(can_be_heard) && self.now.since(since) < linger.times(2)
     }
 
     /// Mesh: votes a player out, or takes the vote back. When more than half of the active players vote so, the player is dropped, as after
@@ -186,35 +190,12 @@ impl<A: Action> Session<A> {
         out & !self.setup.player().map_or(0, |own| 1 << own.0)
     }
 
-    /// Mesh: whether other peers may pass on a player's entries. While the player itself can be heard, only it may speak for itself; but if it
-    /// holds this peer up, and most of the others have what is lacking here, they may, too.
+    /// Mesh: whether other peers may pass on a player's entries. While the player itself can be heard, only it may speak for itself.
     pub(super) fn takes_from_others(&self, player: PlayerId) -> bool {
-        let link = self.links.values().find(|link| link.identity == Some(Identity::Player(player)));
         let heard = |link: &Link| {
             link.is_connected() && !link.finished && self.now.since(link.last_heard) < SPEAKS_FOR_ITSELF
         };
-        self.mesh.frozen & (1 << player.0) != 0 || !link.is_some_and(heard) || self.is_starved_by(player)
-    }
-
-    /// Whether this peer has waited for a player for long although most of the others, two at least, have the player's next entry. (One alone could
-    /// forge it.)
-    fn is_starved_by(&self, player: PlayerId) -> bool {
-        let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
-        let drop_after = self.setup.config.drop_after.unwrap_or_default();
-        if waited.times(8) < drop_after {
-            return false;
-        }
-        let next = self.streams[player.index()].next();
-        let others = self
-            .links
-            .values()
-            .filter(|link| self.plays(link) && link.identity != Some(Identity::Player(player)));
-        let (mut all, mut have) = (0, 0);
-        for link in others {
-            all += 1;
-            have += u32::from(link.acked[player.index()] > next);
-        }
-        have >= 2 && have * 2 > all
+        self.mesh.frozen & (1 << player.0) != 0 || !self.link_of(player).is_some_and(heard)
     }
 
     /// Mesh: whom to give up first if these players are missing. A player who can be heard may itself be waiting for a silent one (the
@@ -245,8 +226,9 @@ impl<A: Action> Session<A> {
     pub(super) fn given_up_by_leader(&self) -> u16 {
         let own = self.setup.player().map_or(0, |own| 1 << own.0);
         let leader = (self.live() & !self.mesh.frozen).trailing_zeros() as u8;
-        let link = self.links.values().find(|link| link.identity == Some(Identity::Player(PlayerId(leader))));
-        link.filter(|link| link.is_connected()).map_or(0, |link| link.frozen & self.live() & !own)
+        self.link_of(PlayerId(leader))
+            .filter(|link| link.is_connected())
+            .map_or(0, |link| link.frozen & self.live() & !own)
     }
 
     /// Players from whom something has come in the last half of the drop time, and the local one; bit n for player n.

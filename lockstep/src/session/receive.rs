@@ -13,7 +13,6 @@ use crate::value::action::Action;
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Payload};
 use crate::value::ids::{Identity, PeerId};
-use crate::value::time::Duration;
 
 impl<A: Action> Session<A> {
     /// Returns whether the packet was expected.
@@ -266,7 +265,7 @@ impl<A: Action> Session<A> {
         }
         link.base = link.base.max(turns.base);
         let confirmed = self.confirmed();
-        let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
+        let waited = self.waited();
         self.pace.meter.confirmed(confirmed, waited, self.now);
     }
 

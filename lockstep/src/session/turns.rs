@@ -7,7 +7,7 @@ use crate::value::action::Action;
 use crate::value::codec;
 use crate::value::entry::{EndReason, Extra};
 use crate::value::ids::{PlayerId, Turn};
-use crate::value::time::{Duration, Instant};
+use crate::value::time::Instant;
 
 /// Whether the next turn can begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,7 +98,7 @@ impl<A: Action> Session<A> {
             if self.setup.config.aligns {
                 self.pace.alignment.turn_begins(turn.0, self.waiting.since.unwrap_or(self.now));
             }
-            let waited = self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since));
+            let waited = self.waited();
             self.pace.meter.turn_begins(waited, self.now);
             self.waiting.end(self.now);
             self.waiting.reported = false;

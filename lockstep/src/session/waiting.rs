@@ -151,6 +151,11 @@ impl<A: Action> Session<A> {
         })
     }
 
+    /// How long the match has waited here for the next turn; zero if it does not wait.
+    pub(super) fn waited(&self) -> Duration {
+        self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since))
+    }
+
     /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Players behind
     /// the middle of a star count as its bit (behind the relay: as player 0's).
     pub(super) fn unconfirming(&self) -> u16 {

@@ -1,10 +1,10 @@
 //! Meshes whose members agree on whom to drop, one of them a liar, or a link broken.
 
 use super::{bare, config, deliver, run, slow};
-use crate::toy::toy_match;
+use crate::toy::{Toy, toy_match};
 use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{Duration, Entry, Instant, PlayerId, SessionPhase, Topology};
+use testudo_lockstep::{Duration, Entry, Instant, PlayerId, SessionPhase, Topology, VirtualMatch};
 use testudo_lockstep::{EndReason, Extra, Payload};
 
 /// The lowest player says that somebody is given up, and ends that stream. The others followed as soon as one packet was late.
@@ -54,4 +54,25 @@ fn a_crash_beside_a_broken_link_ends_the_match_of_few() {
     assert!(phases[..3].iter().all(|phase| *phase == SessionPhase::Finished), "{phases:?}");
     let logs: Vec<_> = game.drivers()[..3].iter().map(|driver| &driver.simulation().log).collect();
     assert!(logs.iter().all(|log| *log == logs[0]));
+}
+
+/// A player crashes, and a member goes on talking without entries and without ever agreeing to the drop.
+#[test]
+fn who_never_agrees_ends_its_own_match_only() {
+    let config = config(5, Topology::Mesh).silence_timeout(Duration::from_secs(5));
+    let mut game = toy_match(&config, 0, 1, slow());
+    run(&mut game, 4_000);
+    game.put_to_sleep(3, Instant::from_millis(2_000_000));
+    game.put_to_sleep(4, Instant::from_millis(2_000_000));
+    let over = |game: &VirtualMatch<Toy>| game.drivers()[..3].iter().all(|driver| driver.session().is_over());
+    while !over(&game) && game.now() < Instant::from_millis(200_000) {
+        let until = game.now().as_micros() / 1_000 + 100;
+        run(&mut game, until);
+        for victim in 0..3 {
+            let next = game.drivers()[victim].session().next_turn().0;
+            deliver(&mut game, victim, 3, &Packet::Turns(Box::new(bare(next, 5))));
+        }
+    }
+    let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+    assert!(phases[..3].iter().all(|phase| *phase == SessionPhase::Finished), "{phases:?}");
 }
