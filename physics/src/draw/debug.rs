@@ -147,10 +147,8 @@ impl World {
             }
         }
         if options.tree_cells {
-            let [old, young] = self.resting.each_tree();
-            for tree in [&self.stepper.tree, old, young] {
-                draw_cells(tree, draw);
-            }
+            draw_cells(&self.stepper.tree, draw);
+            self.resting.each_tree().into_iter().for_each(|tree| draw_cells(tree, draw));
         }
         if options.contacts {
             for contact in self.contacts() {

@@ -196,9 +196,9 @@ impl World {
         for tree in self.resting.each_tree() {
             path.collect(tree, &area, out);
         }
-        let waiting =
-            self.resting.waiting().filter(|&slot| self.bodies[slot as usize].bounds().overlaps(&area));
-        out.extend(waiting.map(|index| BodyId { index, generation: 0 }));
+        let unsorted =
+            self.resting.unsorted().filter(|&slot| self.bodies[slot as usize].bounds().overlaps(&area));
+        out.extend(unsorted.map(|index| BodyId { index, generation: 0 }));
         keep(out, moving, |slot| {
             candidates.get(slot).is_some_and(|body| match &meets {
                 None => outline(slot, body).bounds().overlaps(&area),

@@ -1,4 +1,4 @@
-//! Searches the world: the moving bodies' tree, the trees of the bodies at rest, and new bodies that wait to be sorted in.
+//! Searches the world: the moving bodies' tree, the trees of the bodies at rest, and, after a restore, bodies in no tree.
 //!
 //! A body that takes part in queries is in exactly one of these places. The moving bodies' boxes are those after the last step. All boxes
 //! are inflated by the world's margin, so they only preselect bodies. The form of a tree depends on history. The result of a search must
@@ -57,7 +57,7 @@ impl World {
         for tree in self.resting.each_tree() {
             path.search(tree, search);
         }
-        let waiting = self.resting.waiting();
-        path.search_listed(&mut waiting.map(|slot| (slot, self.bodies[slot as usize].bounds())), search);
+        let unsorted = self.resting.unsorted();
+        path.search_listed(&mut unsorted.map(|slot| (slot, self.bodies[slot as usize].bounds())), search);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! They stay in trees of their own, so the cost of a step depends on the bodies that move. A large tree changes rarely. A young tree takes
 //! new bodies, and is merged into the large one when it has grown to a quarter of its size, so that any sequence of changes costs O(log n)
-//! per change. The form of these trees depends on history, but no result does, because every result is sorted.
+//! per change. Before that, some new bodies wait in blocks in the order of their arrival. The form of these trees depends on history, but no
+//! result does, because every result is sorted.
 
 use alloc::vec::Vec;
 
@@ -11,25 +12,30 @@ use crate::math::boxes::{LANES, NO_SLOT, RawBox};
 use crate::math::lanes::PLAIN;
 use crate::tree::quadtree::{Quadtree, SplitRule};
 
-/// Position of a slot that is in no tree.
+/// Place of a slot that is in no tree.
 const ABSENT: u32 = u32::MAX;
-/// Waiting to be put into the young tree.
-const PENDING: u32 = u32::MAX - 1;
-/// Removed while it was waiting: in no tree, but still in the list of waiting bodies.
-const GONE: u32 = u32::MAX - 2;
+/// In the list after a restore.
+const UNSORTED: u32 = u32::MAX - 1;
 /// Set for a lane of the young tree.
 const YOUNG: u32 = 1 << 31;
+/// Set for a lane of the waiting bodies. 2^30 lanes would take more than 2^36 bytes of bodies.
+const WAITING: u32 = 1 << 30;
 
-/// Greatest number of new bodies that are searched one by one before they are put into the young tree.
-const PENDING_MAX: usize = 64;
+/// Greatest number of bodies that wait, besides an eighth of those in the trees.
+const WAITING_MAX: usize = 64;
 
 /// The trees of the bodies at rest.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RestingTrees {
     old: Quadtree,
     young: Quadtree,
-    /// Waiting slots, each once. An entry is valid while its place is `PENDING`, not if it is `GONE`.
-    pending: Vec<u32>,
+    /// New bodies: blocks without leaves.
+    waiting: Quadtree,
+    /// Lanes of `waiting` that were used, vacated ones included.
+    // not state: when waiting bodies are sorted in affects what a search costs, not what it returns
+    waiting_lanes: usize,
+    /// All bodies between a restore and the next step. An entry is valid while its place is `UNSORTED`.
+    unsorted: Vec<u32>,
     /// By slot.
     places: Vec<u32>,
     /// Number of bodies in the old tree, and in the young one.
@@ -44,13 +50,13 @@ impl RestingTrees {
     /// Adds a body; `bodies` holds its geometry.
     pub(crate) fn insert(&mut self, slot: u32, bodies: &[Body], rule: SplitRule, margin: i32) {
         self.places.resize(bodies.len().max(self.places.len()), ABSENT);
-        match self.places[slot as usize] {
-            ABSENT => self.pending.push(slot),
-            GONE => {}
-            _ => return,
+        if self.places[slot as usize] != ABSENT {
+            return;
         }
-        self.places[slot as usize] = PENDING;
-        if self.pending.len() > PENDING_MAX + (self.old_count + self.young_count) / 8 {
+        self.places[slot as usize] = self.waiting_lanes as u32 | WAITING;
+        self.waiting.append(self.waiting_lanes, slot, &bodies[slot as usize].grown_bounds(margin));
+        self.waiting_lanes += 1;
+        if self.waiting_lanes > WAITING_MAX + (self.old_count + self.young_count) / 8 {
             self.flush(bodies, rule, margin);
         }
     }
@@ -58,59 +64,64 @@ impl RestingTrees {
     /// Adds bodies to empty trees, without sorting them in; [`Self::flush`] must follow. `slots` is the number of all slots.
     pub(crate) fn fill_unsorted(&mut self, slots: usize, bodies: impl Iterator<Item = u32>) {
         self.places.resize(slots, ABSENT);
-        self.pending.reserve(slots);
+        self.unsorted.reserve(slots);
         for slot in bodies {
-            self.places[slot as usize] = PENDING;
-            self.pending.push(slot);
+            self.places[slot as usize] = UNSORTED;
+            self.unsorted.push(slot);
+        }
+    }
+
+    /// The tree of a place, and the lane there; `None` for a slot that is in no tree.
+    fn find(&mut self, slot: u32) -> Option<(&mut Quadtree, usize)> {
+        match self.places.get(slot as usize).copied()? {
+            ABSENT | UNSORTED => None,
+            lane if lane & YOUNG != 0 => Some((&mut self.young, (lane & !YOUNG) as usize)),
+            lane if lane & WAITING != 0 => Some((&mut self.waiting, (lane & !WAITING) as usize)),
+            lane => Some((&mut self.old, lane as usize)),
         }
     }
 
     /// Removes a body. Does nothing if it is not in a tree.
     pub(crate) fn remove(&mut self, slot: u32) {
+        if let Some((tree, lane)) = self.find(slot) {
+            tree.vacate(lane);
+        }
         let Some(place) = self.places.get_mut(slot as usize) else { return };
         match core::mem::replace(place, ABSENT) {
-            ABSENT => {}
-            PENDING | GONE => *place = GONE,
-            lane if lane & YOUNG != 0 => {
-                self.young.vacate((lane & !YOUNG) as usize);
-                self.young_count -= 1;
-            }
-            lane => {
-                self.old.vacate(lane as usize);
-                self.old_count -= 1;
-            }
+            ABSENT | UNSORTED => {}
+            lane if lane & YOUNG != 0 => self.young_count -= 1,
+            lane if lane & WAITING != 0 => {}
+            _ => self.old_count -= 1,
         }
     }
 
     /// Whether a body is here.
     pub(crate) fn contains(&self, slot: u32) -> bool {
-        self.places.get(slot as usize).is_some_and(|&place| place != ABSENT && place != GONE)
+        self.places.get(slot as usize).is_some_and(|&place| place != ABSENT)
     }
 
     /// Updates the box of a body whose position was set.
     pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
-        match self.places.get(slot as usize).copied().unwrap_or(ABSENT) {
-            ABSENT | PENDING | GONE => {}
-            lane if lane & YOUNG != 0 => self.young.replace_box((lane & !YOUNG) as usize, bounds),
-            lane => self.old.replace_box(lane as usize, bounds),
+        if let Some((tree, lane)) = self.find(slot) {
+            tree.replace_box(lane, bounds);
         }
     }
 
     /// Puts the waiting bodies into the trees, and rebuilds a tree that most of its bodies have left.
     pub(crate) fn flush(&mut self, bodies: &[Body], rule: SplitRule, margin: i32) {
+        let living = |tree: &Quadtree, all: &mut Vec<u32>| {
+            all.extend(tree.slot_of_lane().iter().filter(|&&slot| slot != NO_SLOT));
+        };
         self.scratch.clear();
-        for slot in self.pending.drain(..) {
-            if core::mem::replace(&mut self.places[slot as usize], ABSENT) == PENDING {
-                self.scratch.push(slot);
-            }
-        }
+        let places = &self.places;
+        self.scratch.extend(self.unsorted.drain(..).filter(|&slot| places[slot as usize] == UNSORTED));
+        living(&self.waiting, &mut self.scratch);
+        self.waiting.empty();
+        self.waiting_lanes = 0;
         let hollow = is_hollow(&self.old, self.old_count);
         if self.scratch.is_empty() && !hollow && !is_hollow(&self.young, self.young_count) {
             return;
         }
-        let living = |tree: &Quadtree, all: &mut Vec<u32>| {
-            all.extend(tree.slot_of_lane().iter().filter(|&&slot| slot != NO_SLOT));
-        };
         living(&self.young, &mut self.scratch);
         let into_old = hollow || self.scratch.len() * 4 > self.old_count;
         if into_old {
@@ -138,21 +149,22 @@ impl RestingTrees {
         both.into_iter().filter(|&(_, count)| count > 0)
     }
 
-    /// Calls `found` for each body whose inflated box may overlap `area`. Waiting bodies are passed on without a test.
+    /// Calls `found` for each body whose inflated box may overlap `area`. Bodies after a restore are passed on without a test.
     pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
-        self.old.visit(PLAIN, area, &mut *found);
-        self.young.visit(PLAIN, area, &mut *found);
-        self.waiting().for_each(found);
+        for tree in self.each_tree() {
+            tree.visit(PLAIN, area, &mut *found);
+        }
+        self.unsorted().for_each(found);
     }
 
-    /// Waiting bodies, each once.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
-        self.pending.iter().copied().filter(|&slot| self.places[slot as usize] == PENDING)
+    /// Bodies after a restore, each once.
+    pub(crate) fn unsorted(&self) -> impl Iterator<Item = u32> + '_ {
+        self.unsorted.iter().copied().filter(|&slot| self.places[slot as usize] == UNSORTED)
     }
 
     /// The trees themselves, for queries and debug drawing.
-    pub(crate) fn each_tree(&self) -> [&Quadtree; 2] {
-        [&self.old, &self.young]
+    pub(crate) fn each_tree(&self) -> [&Quadtree; 3] {
+        [&self.old, &self.young, &self.waiting]
     }
 }
 
@@ -174,6 +186,7 @@ mod tests {
         let found = |trees: &RestingTrees| {
             let mut found = vec![];
             trees.visit(&RawBox { min: [-1; 2], max: [1; 2] }, &mut |slot| found.push(slot));
+            found.sort_unstable();
             found
         };
         for slot in [1, 2] {
