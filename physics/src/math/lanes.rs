@@ -39,11 +39,23 @@ pub(crate) fn rounded<S: Simd>(products: i64x4<S>) -> i64x4<S> {
 /// `value * fraction`, where `fraction` has 30 fraction bits; rounded to nearest.
 #[inline(always)]
 pub(crate) fn scaled<S: Simd>(value: i32x8<S>, fraction: i32x8<S>) -> i32x8<S> {
+    shifted_products(value, fraction, HALF, UNIT_BITS)
+}
+
+/// Half of [`scaled`], rounded up: `(scaled + 1) >> 1` in two operations less.
+#[inline(always)]
+pub(crate) fn half_scaled<S: Simd>(value: i32x8<S>, fraction: i32x8<S>) -> i32x8<S> {
+    shifted_products(value, fraction, HALF + (1 << UNIT_BITS), UNIT_BITS + 1)
+}
+
+/// `(value * fraction + add) >> bits`
+#[inline(always)]
+fn shifted_products<S: Simd>(value: i32x8<S>, fraction: i32x8<S>, add: i64, bits: u32) -> i32x8<S> {
     let (low, high) = value.widening_mul(fraction);
     // x86 multiplies even and odd lanes separately; these shuffles cancel those of `widening_mul`.
     let (even, odd) = low.deinterleave(high);
-    let (even, odd): (u64x4<S>, u64x4<S>) = ((even + HALF).bitcast(), (odd + HALF).bitcast());
-    low_and_high(even >> UNIT_BITS, odd << (32 - UNIT_BITS))
+    let (even, odd): (u64x4<S>, u64x4<S>) = ((even + add).bitcast(), (odd + add).bitcast());
+    low_and_high(even >> bits, odd << (32 - bits))
 }
 
 /// The upper halves of the products of eight numbers and one; all without sign.
@@ -75,9 +87,23 @@ fn in_memory_order<S: Simd>(both: u64x4<S>) -> u64x4<S> {
     if cfg!(target_endian = "big") { both << 32 | both >> 32 } else { both }
 }
 
+/// The low half of each value twice, as [`twice`] has it.
+#[inline(always)]
+pub(crate) fn low_twice<S: Simd>(values: i64x4<S>) -> i32x8<S> {
+    let values: u64x4<S> = values.bitcast();
+    low_and_high(values, values << 32)
+}
+
 /// Each value twice: `[a, a, b, b, c, c, d, d]`.
 #[inline(always)]
 pub(crate) fn twice<S: Simd>(values: i32x4<S>) -> i32x8<S> {
     let (low, high) = values.interleave(values);
     low.combine(high)
+}
+
+/// The inverse of [`twice`].
+#[inline(always)]
+pub(crate) fn once<S: Simd>(values: i32x8<S>) -> i32x4<S> {
+    let (low, high) = values.split();
+    low.deinterleave(high).0
 }

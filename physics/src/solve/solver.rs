@@ -16,7 +16,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x4, i32x8};
 
 use crate::math::boxes::LANES;
-use crate::math::lanes::{UNIT, UNIT_BITS, rounded, scaled, twice};
+use crate::math::lanes::{UNIT, UNIT_BITS, half_scaled, low_twice, once, rounded, scaled, twice};
 
 /// A limit that no closing speed reaches: the contact does nothing.
 pub(crate) const NO_LIMIT: i32 = -(1 << 29);
@@ -198,15 +198,14 @@ fn solve<S: Simd, const FROM: usize, const BIASED: bool>(
 ) {
     let va = load::<S, FROM>(simd, &batch.a, velocities);
     let vb = load::<S, FROM>(simd, &batch.b, velocities);
-    let along = (vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch));
-    let (low, high) = rounded(along).split();
+    let along = low_twice(rounded((vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch))));
     let limit = four::<S, FROM>(simd, &batch.biased);
     let limit = if BIASED { limit } else { limit.min(0) };
-    let missing = limit - low.narrow(high);
+    let missing = limit - along;
     let step = if BIASED { missing + (missing >> 2) } else { missing };
     let old = four::<S, FROM>(simd, &batch.impulse);
     let impulse = (old + step).max(0).min(IMPULSE_MAX);
-    impulse.store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
+    once(impulse).store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
     apply::<S, FROM>(simd, batch, velocities, va, vb, impulse - old);
 }
 
@@ -220,14 +219,11 @@ fn solve_soft<S: Simd, const FROM: usize>(
 ) {
     let va = load::<S, FROM>(simd, &batch.a, velocities);
     let vb = load::<S, FROM>(simd, &batch.b, velocities);
-    let along = (vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch));
-    let (low, high) = rounded(along).split();
+    let along = low_twice(rounded((vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch))));
     let old = four::<S, FROM>(simd, &batch.impulse);
-    let softness = four::<S, FROM>(simd, softness);
-    let (low, high) = scaled(twice(old - low.narrow(high)), twice(softness)).split();
-    let kept = low.deinterleave(high).0;
+    let kept = scaled(old - along, four::<S, FROM>(simd, softness));
     let impulse = (kept + four::<S, FROM>(simd, &batch.biased)).max(0).min(IMPULSE_MAX);
-    impulse.store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
+    once(impulse).store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
     apply::<S, FROM>(simd, batch, velocities, va, vb, impulse - old);
 }
 
@@ -239,15 +235,16 @@ fn apply<S: Simd, const FROM: usize>(
     velocities: &mut [Velocity],
     va: i32x8<S>,
     vb: i32x8<S>,
-    impulse: i32x4<S>,
+    impulse: i32x8<S>,
 ) {
-    let p = scaled(twice(impulse), load_normals::<S, FROM>(simd, batch));
+    let normals = load_normals::<S, FROM>(simd, batch);
     let share_a = four::<S, FROM>(simd, &batch.share_a);
     let (part_a, part_b) = if share_a.simd_eq(EVEN_SHARE).all_true() {
-        let half = (p + 1) >> 1;
+        let half = half_scaled(impulse, normals);
         (half, half)
     } else {
-        (scaled(p, twice(share_a)), scaled(p, twice(i32x4::splat(simd, UNIT) - share_a)))
+        let p = scaled(impulse, normals);
+        (scaled(p, share_a), scaled(p, i32x8::splat(simd, UNIT) - share_a))
     };
     store::<S, FROM>(&batch.a, velocities, va - part_a);
     store::<S, FROM>(&batch.b, velocities, vb + part_b);
@@ -277,9 +274,11 @@ fn load_normals<S: Simd, const FROM: usize>(simd: S, batch: &Batch) -> i32x8<S> 
     i32x8::from_slice(simd, &batch.normal.as_flattened()[2 * FROM..2 * (FROM + FOUR)])
 }
 
+/// Numbers of four contacts, each twice: for x and y. So nothing has to move between lanes from loading velocities to storing them, where a
+/// batch waits for the one before.
 #[inline(always)]
-fn four<S: Simd, const FROM: usize>(simd: S, values: &[i32; LANES]) -> i32x4<S> {
-    i32x4::from_slice(simd, &values[FROM..FROM + FOUR])
+fn four<S: Simd, const FROM: usize>(simd: S, values: &[i32; LANES]) -> i32x8<S> {
+    twice(i32x4::from_slice(simd, &values[FROM..FROM + FOUR]))
 }
 
 /// Product of a raw value and a 30-bit fraction, rounded to nearest. Factors are below 2^31 and 2^30, so it fits.
