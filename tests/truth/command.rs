@@ -1,13 +1,16 @@
 //! Measurements, and tests that take too long for a test run:
-//! `cargo run --release -p testudo-tests --example truths -- scenes 1 10000` and `... -- pile-up`.
+//! `cargo run --release -p testudo-tests --example truths -- scenes 1 10000`, `... -- pile-up` and `... -- unusual`.
 
 #[allow(dead_code, reason = "the helpers of the golden tests; not all of them are needed here")]
 #[path = "../physics/build.rs"]
 mod build;
+#[allow(dead_code, reason = "only the truths of unusual scenes are heard here")]
+mod frame;
 mod scenes;
+mod unusual;
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use testudo_physics::{BodyDef, WorldDef};
 
@@ -25,8 +28,11 @@ fn main() -> ExitCode {
             }
             return ExitCode::FAILURE;
         }
+        Some("unusual") => return unusual(arguments.get(1).and_then(|text| text.parse().ok())),
         _ => {
-            eprintln!("usage: truths pile-up, or truths scenes [FIRST SEED] [NUMBER OF SCENES]");
+            eprintln!(
+                "usage: truths pile-up, truths unusual [SEED], or truths scenes [FIRST SEED] [NUMBER OF SCENES]"
+            );
             return ExitCode::FAILURE;
         }
     }
@@ -51,6 +57,21 @@ fn scenes(first: u64, count: u64) -> ExitCode {
         start.elapsed().as_secs_f64()
     );
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Hears the truths about unusual scenes with fifty seeds from `first` on, or from the clock.
+fn unusual(first: Option<u64>) -> ExitCode {
+    let clock = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let first = first.unwrap_or_else(clock);
+    println!("seeds {first} to {}", first + 49);
+    let held = unusual::UNUSUAL.map(|(law, source, hearing)| {
+        // A truth that does not hold panics with all lines.
+        let hear = || frame::Truth::hear(law, source, first..=first + 49, hearing);
+        let held = std::panic::catch_unwind(hear).is_ok();
+        println!("{law}: {}", if held { "holds" } else { "does not hold" });
+        held
+    });
+    if held == [true; unusual::UNUSUAL.len()] { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// How long the steps of 10,000 discs in one point take, and how they come apart.

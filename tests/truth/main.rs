@@ -23,3 +23,4 @@ mod solve;
 mod solve_rest;
 mod terrain;
 mod terrain_tools;
+mod unusual;

@@ -44,6 +44,17 @@ pub(crate) struct Nearest {
     pub(crate) gap: i32,
 }
 
+/// Who has the contact at a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bearer {
+    /// The outline itself.
+    Itself,
+    /// A neighbour that touches the same place.
+    Neighbour,
+    /// Nobody: a neighbour is nearer, or this side is open.
+    Nobody,
+}
+
 /// How a moving point meets an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Met {
@@ -203,24 +214,24 @@ impl RoundedPolygon {
         (normal, (dot(from, wide(normal)) + (1 << (UNIT_BITS - 1))) >> UNIT_BITS)
     }
 
-    /// The nearest of the features that `bears` accepts by their direction (of any length). Outside there is only one candidate: if it is
-    /// not accepted, there is none. Inside it is the edge with the shortest way out. The point must lie within 2^29 raw units of the
-    /// outline.
+    /// The nearest of the features that this outline bears; `bearer` tells by their direction (of any length). Outside there is only one
+    /// candidate. Inside it is the edge with the shortest way out: if a neighbour bears that one, there is none, because the neighbour pushes
+    /// that way already and every other way is longer. The point must lie within 2^29 raw units of the outline.
     pub(crate) fn nearest(
         &self,
         point: [i32; 2],
-        bears: impl Fn(Feature, [i128; 2]) -> bool,
+        bearer: impl Fn(Feature, [i128; 2]) -> Bearer,
     ) -> Option<Nearest> {
         let close = |gap: i128| (gap - i128::from(self.radius)).clamp(-(1 << 30), 1 << 30) as i32;
         match self.outside(point) {
             Some((true, at)) => {
                 let (outward, distance) = self.distance_from_edge(at, point);
-                bears(self.edge_feature(at), wide(outward))
+                (bearer(self.edge_feature(at), wide(outward)) == Bearer::Itself)
                     .then_some(Nearest { outward, gap: close(distance) })
             }
             Some((false, at)) => {
                 let out = minus(point, self.corners[at]);
-                if !bears(self.corner_feature(at), out) {
+                if bearer(self.corner_feature(at), out) != Bearer::Itself {
                     return None;
                 }
                 let (unit, length) = unit_and_length(out.map(|c| c.unsigned_abs().min((1 << 30) - 1) as i32));
@@ -230,11 +241,15 @@ impl RoundedPolygon {
             None => (0..self.count)
                 .filter_map(|at| {
                     let (outward, distance) = self.distance_from_edge(at, point);
-                    bears(self.edge_feature(at), wide(outward)).then_some((outward, distance))
+                    match bearer(self.edge_feature(at), wide(outward)) {
+                        Bearer::Nobody => None,
+                        bearer => Some((outward, distance, bearer)),
+                    }
                 })
                 // The first of the greatest.
                 .reduce(|best, other| if other.1 > best.1 { other } else { best })
-                .map(|(outward, distance)| Nearest { outward, gap: close(distance.min(0)) }),
+                .filter(|&(_, _, bearer)| bearer == Bearer::Itself)
+                .map(|(outward, distance, _)| Nearest { outward, gap: close(distance.min(0)) }),
         }
     }
 
@@ -401,7 +416,7 @@ mod tests {
                 let [from, to] = [0, 1].map(|_| [0, 1].map(|_| between(rng, -2 * spread, 2 * spread)));
                 let way = Segment::new(from, to);
                 let gap = |place: u64| {
-                    let nearest = sum.nearest(way.point(place), all).expect("one bears");
+                    let nearest = sum.nearest(way.point(place), |_, _| Bearer::Itself).expect("one bears");
                     i64::from(nearest.gap)
                 };
                 match sum.cast(&way, all) {

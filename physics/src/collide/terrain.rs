@@ -6,6 +6,7 @@
 //! * A contact at the end of a segment counts only if its direction lies in the cone between the normals of both segments. Otherwise the
 //!   neighbour is nearer. Where the chain bends towards the body or goes straight on, the cone is empty.
 //! * A contact at the start of a segment that has a previous segment never counts: it is the same as the contact at the end of that one.
+//!   Where it is the shortest way out of a segment that a rectangle overlaps, the segment has no contact: its own sides would push further.
 //!
 //! A one-sided segment only collides with bodies on its right side; see [`Terrain::is_entered`].
 
@@ -13,7 +14,7 @@ use crate::body::record::Shell;
 use crate::body::terrain::{Piece, Terrain};
 use crate::collide::narrow_phase::Manifold;
 use crate::collide::passage::{Passage, nearest_place};
-use crate::collide::polygon::{Feature, Met, Nearest, RoundedPolygon, all};
+use crate::collide::polygon::{Bearer, Feature, Met, Nearest, RoundedPolygon, all};
 use crate::collide::rounded_box::{Cast, Segment, Side};
 use crate::collide::sweep::{Barrier, CORES};
 
@@ -35,26 +36,35 @@ fn manifold(found: Nearest) -> Manifold {
 }
 
 impl Terrain {
-    /// Whether a segment has the contact at this feature, with this direction away from it.
-    fn bears(&self, piece: &Piece, sum: &RoundedPolygon, feature: Feature, outward: [i128; 2]) -> bool {
+    /// Who has the contact at this feature of a segment, with this direction away from it.
+    fn bearer(&self, piece: &Piece, sum: &RoundedPolygon, feature: Feature, outward: [i128; 2]) -> Bearer {
         if !piece.is_segment() {
-            return true;
+            return Bearer::Itself;
         }
         let edge = piece.edge().map(i128::from);
         let dot = |way: [i128; 2]| way[0] * outward[0] + way[1] * outward[1];
-        let Some(end) = feature.from else { return !piece.one_sided || sum.is_first_edge(feature) };
+        let Some(end) = feature.from.map(usize::from) else {
+            let is_open = piece.one_sided && !sum.is_first_edge(feature);
+            return if is_open { Bearer::Nobody } else { Bearer::Itself };
+        };
         if piece.one_sided && dot([edge[1], -edge[0]]) <= 0 {
-            return false;
+            return Bearer::Nobody;
         }
-        match self.ghost(piece, end.into()) {
-            None => true,
-            Some(_) if end == 0 => false,
-            Some(ghost) => {
-                let corner = piece.corners()[1];
-                let on = [0, 1].map(|axis| i128::from(ghost[axis]) - i128::from(corner[axis]));
-                dot(edge) >= 0 && dot(on) <= 0
-            }
+        let Some(ghost) = self.ghost(piece, end) else { return Bearer::Itself };
+        let corner = piece.corners()[end];
+        // Where the corner is nearest to a body, its direction is between the normals of the segments before and behind it.
+        let other = [0, 1].map(|axis| i128::from(ghost[axis]) - i128::from(corner[axis]));
+        let (before, behind) = if end == 0 { (-dot(other), dot(edge)) } else { (dot(edge), dot(other)) };
+        match (before >= 0 && behind <= 0, end) {
+            (false, _) => Bearer::Nobody,
+            (true, 0) => Bearer::Neighbour,
+            (true, _) => Bearer::Itself,
         }
+    }
+
+    /// Whether a segment itself has the contact at this feature.
+    fn bears(&self, piece: &Piece, sum: &RoundedPolygon, feature: Feature, outward: [i128; 2]) -> bool {
+        self.bearer(piece, sum, feature, outward) == Bearer::Itself
     }
 
     /// Normal and gap of a body and a piece; `None` where a neighbour has the contact instead, and on the open side.
@@ -64,12 +74,19 @@ impl Terrain {
             return None;
         }
         let sum = sum_for(piece, mover);
-        sum.nearest(mover.position, |feature, out| self.bears(piece, &sum, feature, out)).map(manifold)
+        // A one-sided neighbour has no contact with a body behind it.
+        let previous =
+            self.get(piece.links[0]).is_some_and(|p| !p.one_sided || p.is_in_front(mover.position));
+        let bearer = |feature, out| match self.bearer(piece, &sum, feature, out) {
+            Bearer::Neighbour if !previous => Bearer::Nobody,
+            bearer => bearer,
+        };
+        sum.nearest(mover.position, bearer).map(manifold)
     }
 
     /// Normal and gap of a body and a piece, whatever its neighbours and sides.
     pub(crate) fn plain_separation(&self, slot: u32, mover: &Shell) -> Option<Manifold> {
-        sum_for(self.get(slot)?, mover).nearest(mover.position, all).map(manifold)
+        sum_for(self.get(slot)?, mover).nearest(mover.position, |_, _| Bearer::Itself).map(manifold)
     }
 
     /// Where the path of a body meets a piece. A body behind a one-sided segment meets it nowhere.

@@ -1,8 +1,10 @@
 //! Side-by-side benchmark: Testudo, rapier2d and Box2D on the same scenes. See `README.md`.
 
+mod doors;
 mod engine;
 mod engines;
 mod field;
+mod judge;
 mod measure;
 mod memory;
 mod oracle;
@@ -12,6 +14,7 @@ mod queries;
 mod report;
 mod simulate;
 mod state;
+mod steering;
 mod targets;
 mod truths;
 
@@ -53,6 +56,9 @@ struct Arguments {
     /// Instead of all that: how units flow through doors.
     #[arg(long)]
     doors: bool,
+    /// Instead of all that: the same by step size and iterations, beside a judge that is no engine.
+    #[arg(long)]
+    exactness: bool,
     /// Instead of all that: the cost of pushing one unit of a crowd at rest.
     #[arg(long)]
     poke: bool,
@@ -113,12 +119,15 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let settings = arguments.settings();
-    if arguments.truths || arguments.doors || arguments.poke {
+    if arguments.truths || arguments.doors || arguments.exactness || arguments.poke {
         if arguments.truths {
             println!("{}", truths::table(settings));
         }
         if arguments.doors {
-            println!("{}", field::doors(settings, arguments.starts));
+            println!("{}", doors::doors(settings, arguments.starts));
+        }
+        if arguments.exactness {
+            println!("{}", doors::exactness(settings, arguments.starts));
         }
         if arguments.poke {
             println!("{}", field::poke(settings));

@@ -175,6 +175,14 @@ impl Engine for Box2d {
         }
     }
 
+    /// It knows no ranks.
+    fn set_rank(&mut self, body: u32, rank: u8) {
+        let mass = self.matter.mass(body as usize) * 1.05_f32.powi(i32::from(rank));
+        let data = b2MassData { mass, center: vector([0, 0]), rotationalInertia: 1.0 };
+        // SAFETY: callers name living bodies.
+        unsafe { b2Body_SetMassData(self.bodies[body as usize], data) };
+    }
+
     fn step(&mut self) {
         // SAFETY: the world lives.
         unsafe { b2World_Step(self.world, self.time_step, self.substeps) };

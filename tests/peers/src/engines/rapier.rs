@@ -90,6 +90,10 @@ impl Engine for Rapier {
         }
     }
 
+    fn set_rank(&mut self, body: u32, rank: u8) {
+        self.world.bodies[self.handles[body as usize].0].set_dominance_group(rank as i8);
+    }
+
     fn step(&mut self) {
         self.unpublished.clear();
         #[cfg(feature = "parallel")]

@@ -85,6 +85,10 @@ impl Engine for Testudo {
         }
     }
 
+    fn set_rank(&mut self, body: u32, rank: u8) {
+        self.world.set_dominance(self.bodies[body as usize], rank as i8).expect("callers name living bodies");
+    }
+
     fn step(&mut self) {
         match &self.pool {
             None => self.world.step(self.frames_per_second),
