@@ -4,7 +4,7 @@ use crate::toy::{Toy, bot, terrible, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Action, BitReader, BitWriter, Blame, DecodeError, Driver, Duration, Event, Instant, Pace, PeerClock,
-    PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, VirtualMatch,
+    PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, Topology, VirtualMatch,
 };
 
 /// Buttons of one frame.
@@ -208,6 +208,30 @@ fn lead_after(turns: u32, aligns: bool) -> i64 {
     }
     let last = begun[0].len() - 3;
     (begun[1][last] - begun[0][last]) * 50
+}
+
+/// Soak seed 6005082: with turns of two seconds a clock that is a little slow makes the others wait for 34 ms per turn. A relay counted whole
+/// turns as waiting, and dropped the player. (The plain drop time counted from the first player's turn, too.)
+#[test]
+fn long_turns_and_a_slow_clock_are_no_lateness_behind_a_relay() {
+    let fixed = SessionConfig::new(2).pace(Pace::Fixed).frames_per_turn(40);
+    // At 230 ms on each of two links these turns grow from 200 ms to 300.
+    let adaptive = SessionConfig::new(2).pace(Pace::Adaptive);
+    for (config, latency, drop_after, turn) in [(fixed, 50, 5_700, 40), (adaptive, 230, 1_500, 6)] {
+        let config = config.topology(Topology::Relay).without_alignment().turns(200);
+        let config = config.drop_after(Duration::from_millis(drop_after));
+        let mut game = toy_match(&config, 0, 1, LinkConfig::new().latency(Duration::from_millis(latency)));
+        game.set_clock(0, PeerClock { drift_ppm: -17_000, ..PeerClock::default() });
+        let over = game.run(Instant::from_millis(600_000), |_, _, _, _| {});
+        for driver in &mut game.drivers_mut()[..2] {
+            assert_eq!(driver.session().plan().frames_per_turn, turn);
+            let late = |event: &Event| matches!(event, Event::OftenLate { .. } | Event::PlayerGone { .. });
+            let told: Vec<_> =
+                std::iter::from_fn(|| driver.session_mut().poll_event()).filter(late).collect();
+            assert!(over && told.is_empty(), "{latency} ms: {told:?}");
+            assert_eq!(driver.session().phase(), SessionPhase::Finished);
+        }
+    }
 }
 
 #[test]

@@ -191,6 +191,13 @@ impl Planner {
         TurnPlan { pace_millihertz: u32::try_from(pace.max(1)).unwrap_or(u32::MAX), ..self.plan }
     }
 
+    /// Length of a turn in real time.
+    pub(crate) fn turn(&self) -> Duration {
+        let plan = self.plan();
+        let micros = u64::from(plan.frames_per_turn) * 1_000_000_000 / u64::from(plan.pace_millihertz.max(1));
+        Duration::from_micros(micros)
+    }
+
     /// From the turn that begins, frames pass at this percentage of real time.
     pub(crate) fn set_speed(&mut self, percent: u8) {
         self.speed = percent;

@@ -44,7 +44,7 @@ impl<A: Action> Session<A> {
                 if let Some(since) = self.ending.since {
                     consider(since + self.ending_deadline());
                 }
-                if let Some(since) = self.waiting.since {
+                if let Some(since) = self.waits_since() {
                     if !self.waiting.reported {
                         consider(since + self.setup.config.waiting_notice);
                     }

@@ -65,8 +65,8 @@ impl<A: Action> Session<A> {
             self.take_back(self.talking());
             return;
         }
-        let since = *self.waiting.since.get_or_insert(self.now);
-        let waited = self.now.since(since);
+        self.waiting.since.get_or_insert(self.now);
+        let waited = self.waited();
         if self.gives_up_agreeing(waited) {
             return;
         }
@@ -197,6 +197,9 @@ impl<A: Action> Session<A> {
         }
         for link in self.links.values_mut() {
             link.mark_urgent();
+        }
+        if self.setup.is_relay() {
+            self.forward_whole_turns();
         }
         self.waiting.missing = players;
         let waited = self.waited();

@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::session::stream::Stream;
 use crate::value::action::Action;
 use crate::value::ids::PlayerId;
-use crate::value::time::{Duration, Instant};
+use crate::value::time::Duration;
 
 /// The horizon is this far ahead of the newest entry, so that a packet or two may be lost before anybody waits for it; and everybody knows
 /// of a return this long before.
@@ -21,11 +21,6 @@ const NOTICE: Duration = Duration::from_secs(1);
 pub(super) struct Horizon {
     /// No return comes before this turn.
     given: u32,
-    /// A relay's measurement, because it does not know the length of turns: number of turns in the last [`NOTICE`], and when and where the
-    /// next one began.
-    turns: u32,
-    since: Instant,
-    front: u32,
 }
 
 impl<A: Action> Session<A> {
@@ -71,29 +66,10 @@ impl<A: Action> Session<A> {
     /// Number of turns in [`NOTICE`], within limits.
     pub(super) fn notice(&self) -> u32 {
         let config = &self.setup.config;
-        let turns = if self.setup.is_relay() {
-            self.transfers.horizon.turns
-        } else {
-            let plan = self.pace.planner.plan();
-            let turn =
-                u64::from(plan.frames_per_turn) * 1_000_000_000 / u64::from(plan.pace_millihertz.max(1));
-            u32::try_from(NOTICE.as_micros().div_ceil(turn.max(1))).unwrap_or(u32::MAX)
-        };
+        let turn = self.pace.planner.turn().as_micros().max(1);
+        let turns = u32::try_from(NOTICE.as_micros().div_ceil(turn)).unwrap_or(u32::MAX);
         let least = config.turns_ahead + 2;
         turns.clamp(least, (config.window / 4).max(least))
-    }
-
-    /// A relay measures how many turns pass.
-    pub(super) fn measure_turns(&mut self) {
-        let (now, front) = (self.now, self.front());
-        let measured = &mut self.transfers.horizon;
-        let span = now.since(measured.since);
-        if span >= NOTICE {
-            let turns =
-                u64::from(front.saturating_sub(measured.front)) * NOTICE.as_micros() / span.as_micros();
-            measured.turns = u32::try_from(turns).unwrap_or(u32::MAX);
-            (measured.since, measured.front) = (now, front);
-        }
     }
 
     // ---- the others

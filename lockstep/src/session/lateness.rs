@@ -44,10 +44,11 @@ impl<A: Action> Session<A> {
         if span > CLOCK_JUMP || self.phase != SessionPhase::Running {
             return;
         }
-        let late = if self.waiting.since.is_some() { self.late() } else { 0 };
+        let waited = self.waited();
+        let late = if waited > Duration::ZERO { self.late() } else { 0 };
         let Some(drop_after) = self.setup.config.drop_after else { return };
         let free = Duration::from_micros(drop_after.as_micros() / FREE);
-        let is_long = self.waiting.since.is_some_and(|since| self.now.since(since) > free);
+        let is_long = waited > free;
         let change = |owed: Duration, grows: bool| match grows {
             true => owed + span,
             false => owed - Duration::from_micros(span.as_micros() / FORGIVING),

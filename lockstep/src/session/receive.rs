@@ -400,9 +400,10 @@ impl<A: Action> Session<A> {
 
     /// A relay sends at once what makes a turn complete, because nobody can run a turn before. Other entries go with the next packet. That is
     /// one packet per peer and turn, and no entry that somebody waits for waits here.
-    fn forward_whole_turns(&mut self) {
+    pub(super) fn forward_whole_turns(&mut self) {
         let complete = self.slowest_next();
         if complete != self.gate.complete {
+            self.follow_plan(complete);
             self.gate.complete = complete;
             self.links.values_mut().for_each(Link::mark_urgent);
         }

@@ -102,6 +102,7 @@ impl<A: Action> Session<A> {
     pub(super) fn take_up(&mut self) {
         let Some(saved) = self.setup.config.resume.clone() else { return };
         self.gate.turn = saved.turn;
+        self.gate.complete = saved.turn;
         self.gate.paused = saved.paused;
         self.saving.checksum = saved.checksum;
         self.pace.planner.resume(saved.plan, saved.speed);

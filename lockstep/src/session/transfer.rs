@@ -412,7 +412,6 @@ impl<A: Action> Session<A> {
     pub(super) fn transfer_timeout(&mut self) {
         self.join_timeout();
         if self.setup.forwards() {
-            self.measure_turns();
             self.note_empty_seats();
             self.check_source();
             self.serve_guests();

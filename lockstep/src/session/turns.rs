@@ -275,6 +275,29 @@ impl<A: Action> Session<A> {
         self.log_turn(turn);
     }
 
+    /// A relay begins no turns. It makes the plans of the turns that have become complete from the same entries as the players.
+    pub(super) fn follow_plan(&mut self, complete: u32) {
+        // If nobody plays, every turn is complete.
+        let complete = complete.min(self.front());
+        for turn in self.gate.complete..complete {
+            for player in (0..self.setup.config.players).map(PlayerId) {
+                let extras =
+                    self.streams[player.index()].get(turn).into_iter().flat_map(|entry| &entry.extras);
+                for extra in extras {
+                    match *extra {
+                        Extra::Pace { network_ms, runtime_ms } => {
+                            self.pace.planner.note(player, network_ms, runtime_ms);
+                        }
+                        Extra::End(_) => self.pace.planner.forget(player),
+                        Extra::Speed(percent) => self.pace.planner.set_speed(percent),
+                        _ => {}
+                    }
+                }
+            }
+            self.pace.planner.begin_turn();
+        }
+    }
+
     /// The performance log: one line per turn, with the players who set the pace.
     fn log_turn(&self, turn: Turn) {
         let plan = self.pace.planner.plan();

@@ -96,7 +96,7 @@ impl<A: Action> Session<A> {
     /// Time until the players who are waited for are dropped. None if nobody is waited for, or if nobody is ever dropped.
     #[must_use]
     pub fn drop_in(&self) -> Option<Duration> {
-        let drop_at = self.waiting.since? + self.setup.config.drop_after?;
+        let drop_at = self.waits_since()? + self.setup.config.drop_after?;
         Some(drop_at.since(self.now))
     }
 
@@ -151,9 +151,16 @@ impl<A: Action> Session<A> {
         })
     }
 
-    /// How long the match has waited here for the next turn; zero if it does not wait.
+    /// How long the match has waited for the next turn; zero if it does not wait.
     pub(super) fn waited(&self) -> Duration {
-        self.waiting.since.map_or(Duration::ZERO, |since| self.now.since(since))
+        self.waits_since().map_or(Duration::ZERO, |since| self.now.since(since))
+    }
+
+    /// From when on the match waits for the next turn, perhaps not yet. A relay sees that somebody is a turn behind as soon as the first player
+    /// begins a turn, and that player waits when the turn is over.
+    pub(super) fn waits_since(&self) -> Option<Instant> {
+        let turn = if self.setup.is_relay() { self.pace.planner.turn() } else { Duration::ZERO };
+        self.waiting.since.map(|since| since + turn)
     }
 
     /// The strict gate of the article: players who have not confirmed our own entry for the next turn, bit n for player n. Players behind
