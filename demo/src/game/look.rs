@@ -4,10 +4,10 @@ use testudo_physics::{BodyId, BodyKind};
 
 use crate::game::building::BuildingKind;
 use crate::game::field::{Field, SPACING};
-use crate::game::kind::Kind;
+use crate::game::kind::{Kind, Stats};
 use crate::game::point::Point;
 use crate::game::rock::Rock;
-use crate::game::unit::Foe;
+use crate::game::unit::{Deed, Foe, Task};
 use crate::game::{Game, NO_UNIT, RESERVE_PER_UNIT};
 
 /// A living unit.
@@ -21,13 +21,22 @@ pub(crate) struct UnitLook {
     pub(crate) is_archer: bool,
     pub(crate) body: BodyId,
     pub(crate) hit_points: i32,
-    /// Typical hit points of its kind at the start; each unit has up to a tenth more or less.
-    pub(crate) hit_points_usual: i32,
+    /// Of its kind; each unit has up to a tenth more or less hit points at the start.
+    pub(crate) stats: &'static Stats,
     /// Bit `n`: member of control group `n`.
     pub(crate) groups: u16,
     /// It holds its position.
     pub(crate) holds: bool,
     target: Option<Foe>,
+}
+
+/// A part of what a unit is to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Leg {
+    /// Where it goes.
+    pub(crate) place: Point,
+    /// It attacks there, or on the way.
+    pub(crate) attacks: bool,
 }
 
 /// An obstacle or a building.
@@ -69,12 +78,24 @@ impl Game {
                 is_archer: unit.kind == Kind::Archer,
                 body: unit.body?,
                 hit_points: unit.hit_points,
-                hit_points_usual: unit.kind.stats().hit_points,
+                stats: unit.kind.stats(),
                 groups: unit.groups,
                 holds: unit.holds,
                 target: unit.target,
             })
         })
+    }
+
+    /// Where a unit goes now, and where it goes afterwards.
+    pub(crate) fn plan(&self, number: u32) -> impl Iterator<Item = Leg> + '_ {
+        let unit = self.units.get(number as usize);
+        let now = unit.and_then(|unit| {
+            let attacks = matches!(unit.task, Task::Attack(_) | Task::Strike { .. });
+            Some(Leg { place: unit.task.way()?.place, attacks })
+        });
+        let later = unit.into_iter().flat_map(|unit| &unit.errands);
+        let later = later.map(|errand| Leg { place: errand.goal, attacks: errand.deed != Deed::March });
+        now.into_iter().chain(later)
     }
 
     /// The body of the enemy that a unit fights, if that is within its range.

@@ -43,7 +43,7 @@ pub(crate) use fault::{BodyField, FaultError};
 use field::Field;
 use grid::Grid;
 use kind::Kind;
-pub(crate) use look::{BuildingLook, Scenery, UnitLook};
+pub(crate) use look::{BuildingLook, Leg, Scenery, UnitLook};
 pub(crate) use map::{MAP_BYTES_MAX, MAP_NAMES, Map, MapError};
 pub(crate) use order::{Area, Command, Order, Place, RANGES_MAX, Ranges, Selection};
 pub(crate) use point::{Point, UNIT, squared};

@@ -19,7 +19,7 @@ use crate::app::watch::diagnosis::Desync;
 use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
 use crate::app::watch::recording::Recording;
 use crate::app::watch::telemetry::{Sample, Telemetry};
-use crate::game::{BodyField, Dice, Game, Order};
+use crate::game::{BodyField, Command, Dice, Game, Order};
 
 /// The bit that is flipped on purpose: 1/32 of a unit, too little to be seen.
 const FLIPPED_BIT: u32 = 11;
@@ -49,7 +49,7 @@ pub(crate) struct Skirmish {
     waiting: Vec<Option<(Turn, Vec<PlayerId>)>>,
     /// Chooses the body to corrupt, until a difference has been seen.
     sabotage: Option<Dice>,
-    /// A person has given an order: until then, bots that play against persons wait.
+    /// A person has sent units somewhere: until then, bots that play against persons wait.
     has_ordered: bool,
     /// Why no replay is written though one is wanted. That is no reason not to play.
     unrecorded: Option<MatchError>,
@@ -184,7 +184,8 @@ impl Skirmish {
     /// The order does not run: the queue is full, or the match is over.
     pub(crate) fn order(&mut self, player: u8, order: &Order) -> Result<(), SubmitError> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit(order)?;
-        self.has_ordered = true;
+        // Who only names groups or says where recruits gather is still preparing.
+        self.has_ordered |= !matches!(order.command, Command::Assign(_) | Command::Rally(_));
         Ok(())
     }
 

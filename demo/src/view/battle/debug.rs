@@ -136,8 +136,10 @@ impl DebugDraw for Painter<'_> {
         let at = vector(point);
         if self.view.sees(at, 1.0) {
             let (from, to) = (self.view.at(at), self.view.at(at + vector(normal) * 0.4));
-            self.batch.line(from, to, 2.0, SELECTION);
-            self.batch.sprite(Sprite::Block, from, 2.5, DYING);
+            // From far away large marks would hide the units.
+            let size = (self.view.camera.scale * 0.1).clamp(0.5, 2.5);
+            self.batch.line(from, to, size.min(2.0), SELECTION);
+            self.batch.sprite(Sprite::Block, from, size, DYING);
         }
     }
 

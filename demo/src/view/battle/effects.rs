@@ -171,7 +171,7 @@ impl Effects {
                 .map(|enemy| enemy.position());
             let aim =
                 target.map_or(speed, |t| vec2(units(t.x.to_bits() as i32), units(t.y.to_bits() as i32)) - at);
-            let whole = whole(look.hit_points, look.hit_points_usual);
+            let whole = whole(look.hit_points, look.stats.hit_points);
             let (army, hit_points) = (look.army, look.hit_points);
             let ahead = if army == 0 { Vec2::X } else { -Vec2::X };
             let is_archer = look.is_archer;

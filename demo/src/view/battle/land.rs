@@ -43,6 +43,10 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, seconds: f32) {
             shape_of_water(batch, view, area(centre, half), character, beyond * character, color);
         }
     }
+    let all: Vec<Rect> = waters().map(|(centre, half)| area(centre, half)).collect();
+    for at in inner_corners(&all) {
+        batch.block(view.rect_at(at, Vec2::splat(INSET * character)), WATER);
+    }
     for (centre, half) in waters() {
         let deep = (half - Vec2::splat(0.3 * character)).max(Vec2::ZERO) * view.camera.scale;
         batch.stretched(Sprite::Stain, view.at(centre), deep, faded(DEEP, 0.9));
@@ -53,10 +57,23 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, seconds: f32) {
     }
 }
 
+/// Corners of rectangles with water on all sides: there the shores of the rectangles would show in the middle of a lake.
+fn inner_corners(waters: &[Rect]) -> Vec<Vec2> {
+    const NEAR: f32 = 0.05;
+    let signs = [vec2(-1.0, -1.0), vec2(1.0, -1.0), vec2(1.0, 1.0), vec2(-1.0, 1.0)];
+    let is_water = |at: Vec2| waters.iter().any(|water| water.contains(at));
+    let corners =
+        waters.iter().flat_map(|water| signs.map(|sign| water.center() + sign * water.size() / 2.0));
+    corners.filter(|at| signs.iter().all(|sign| is_water(*at + *sign * NEAR))).collect()
+}
+
+/// The inner part of a rectangle of water begins this far from its edge, characters of a map.
+const INSET: f32 = 0.36;
+
 /// One layer of a rectangle of water: its inner part, and discs of different sizes along the edge in place of straight lines and corners.
 /// The layer ends about `beyond` units outside of the rectangle.
 fn shape_of_water(batch: &mut Batch, view: &View, water: Rect, character: f32, beyond: f32, color: Color) {
-    let inset = 0.36 * character;
+    let inset = INSET * character;
     let inner = Rect::new(
         water.x + inset,
         water.y + inset,
@@ -196,5 +213,18 @@ fn ripples(batch: &mut Batch, view: &View, area: Rect, apart: f32, seconds: f32)
             let color = faded(mixed(WATER, WHITE, 0.35), 0.15 + 0.35 * glow);
             batch.stretched(Sprite::Stain, view.at(at), radius * view.camera.scale, color);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_shore_shows_in_the_middle_of_a_lake() {
+        let lake =
+            [Rect::new(0.0, 0.0, 4.0, 8.0), Rect::new(4.0, 2.0, 2.0, 2.0), Rect::new(4.0, 4.0, 2.0, 2.0)];
+        let corners = inner_corners(&lake);
+        assert!(!corners.is_empty() && corners.iter().all(|at| *at == vec2(4.0, 4.0)), "{corners:?}");
     }
 }

@@ -98,6 +98,9 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<
             health(batch, extras.effects.health(look.number), view.at(*at), radius, is_chosen);
         }
     }
+    for look in game.building_looks() {
+        wounds(batch, view, &look);
+    }
     if let Some((slot, pulse)) = extras.accused {
         accused(batch, game, view, slot, pulse, extras.alpha);
     }
@@ -135,11 +138,9 @@ fn ground(batch: &mut Batch, game: &Game, view: &View, extras: &Extras<'_>) {
                 let top = place(look.centre) - vec2(0.0, units(look.half.y) * 0.3);
                 let size = (units(look.half.x) * 0.55 * view.camera.scale).max(5.0);
                 flag(batch, view.at(top), size, extras.effects.seconds(), army(look.army));
-                wounds(batch, view, &look);
             }
             Scenery::Building(look) => {
                 barracks(batch, view, place(look.centre), place(look.half), army(look.army));
-                wounds(batch, view, &look);
             }
         }
     }

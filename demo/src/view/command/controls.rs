@@ -187,13 +187,14 @@ fn choose(side: &mut Side, sight: &Sight<'_>, from: Vec2, mouse: Vec2) {
     }
 }
 
-/// Sends the selected units somewhere; a click on an enemy means an attack. Without a selection it sets the rally point.
+/// Sends the selected units somewhere; a right click on an enemy means to go for that one. Without a selection it sets the rally point.
 fn send(side: &Side, sight: &Sight<'_>, at: Vec2, aim: Option<Aim>) -> Told {
     let target = Place::near(camera::raw(at));
     let command = match (aim, sight.enemy_at(at)) {
         (Some(Aim::Patrol), _) => Command::Patrol(target),
-        (_, Some(foe)) => Command::Strike(foe),
-        (Some(Aim::Attack), None) => Command::Attack(target),
+        // (Units that were sent at the keep with Attack walked past those who struck them.)
+        (Some(Aim::Attack), _) => Command::Attack(target),
+        (None, Some(foe)) => Command::Strike(foe),
         (None, None) if side.chosen.is_empty() => Command::Rally(target),
         (None, None) => Command::Move(target),
     };

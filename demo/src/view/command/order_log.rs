@@ -10,6 +10,7 @@ use crate::app::Desync;
 use crate::cubes::Input;
 use crate::game::{Order, Place, Selection, Setup};
 use crate::view::paint::camera::Camera;
+use crate::view::paint::screen;
 
 /// Where the notes go.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
@@ -176,7 +177,9 @@ impl OrderLog {
         if matches!(self.sink, Sink::Nowhere) {
             return;
         }
-        let whole = |rect: Rect| [rect.x as i32, rect.y as i32, rect.w as i32, rect.h as i32];
+        // Scripts move the mouse in pixels of the desktop.
+        let pixels = screen::factor();
+        let whole = |rect: Rect| [rect.x, rect.y, rect.w, rect.h].map(|length| (length * pixels) as i32);
         let places: BTreeMap<String, [i32; 4]> =
             places.map(|(name, rect)| (name.into(), whole(rect))).collect();
         if places != self.places {

@@ -5,6 +5,7 @@ use macroquad::math::{Rect, Vec2};
 use crate::game::{BuildingLook, Foe, Game, Point, UnitLook};
 use crate::view::battle::debug::Layers;
 use crate::view::battle::minimap;
+use crate::view::battle::plans;
 use crate::view::battle::scene::{self, Extras};
 use crate::view::battle::selection::{Member, Own};
 use crate::view::battle::view::View;
@@ -154,6 +155,7 @@ impl Sight<'_> {
             accused,
         };
         scene::draw(batch, self.game, &self.view, &extras);
+        plans::draw(batch, self.game, &self.view, self.player, &side.chosen);
         layers.draw(batch, self.game, &self.view);
         if let Some(from) = side.drag {
             let from = self.view.at(from);

@@ -4,9 +4,9 @@ use macroquad::input::{
     KeyCode, MouseButton, is_key_down, is_mouse_button_down, mouse_delta_position, mouse_wheel,
 };
 use macroquad::math::{Rect, Vec2, vec2};
-use macroquad::window::{screen_height, screen_width};
 
 use crate::view::paint::camera::Camera;
+use crate::view::paint::screen;
 
 /// Pixels per second.
 const PAN_SPEED: f32 = 700.0;
@@ -46,7 +46,7 @@ pub(crate) fn steer_by(
 ) -> bool {
     let [left, right, up, down] = keys.map(|key| f32::from(u8::from(is_key_down(key))));
     let mut way = vec2(right - left, down - up);
-    let screen = vec2(screen_width(), screen_height());
+    let screen = screen::size();
     if may_push_edges && mouse != Vec2::ZERO {
         let edge = |at: f32, end: f32| {
             f32::from(u8::from(at >= end - EDGE && at < end)) - f32::from(u8::from((0.0..EDGE).contains(&at)))

@@ -3,9 +3,9 @@
 
 use macroquad::input::{Touch, TouchPhase, touches};
 use macroquad::math::{Rect, Vec2};
-use macroquad::window::screen_dpi_scale;
 
 use crate::view::paint::camera::Camera;
+use crate::view::paint::screen;
 
 /// A finger counts as held if it stays within this many pixels for this many seconds.
 const STILL: f32 = 12.0;
@@ -38,7 +38,7 @@ impl Touches {
             .filter(|touch| !matches!(touch.phase, TouchPhase::Ended | TouchPhase::Cancelled))
             .collect();
         // The window library gives pixels of the screen. (On a phone, whose pixels are finer, two fingers zoomed about a wrong place.)
-        let places: Vec<Vec2> = fingers.iter().map(|touch| touch.position / screen_dpi_scale()).collect();
+        let places: Vec<Vec2> = fingers.iter().map(|touch| touch.position / screen::pixels()).collect();
         let has_begun = fingers.first().is_some_and(|touch| touch.phase == TouchPhase::Started);
         self.follow(&places, has_begun, camera, under, seconds)
     }

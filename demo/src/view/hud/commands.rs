@@ -3,7 +3,6 @@
 use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::draw_rectangle;
-use macroquad::window::screen_width;
 
 use crate::view::battle::debug::Layers;
 use crate::view::battle::selection::KEYS;
@@ -12,6 +11,7 @@ use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::palette::{DYING, PANEL, SELECTION, TEXT, army, faded};
 use crate::view::paint::pen::{Align, Pen, SMALL};
+use crate::view::paint::screen;
 use crate::view::widgets::ui::Ui;
 
 /// Sides of a button, pixels; in a narrow view buttons are narrower.
@@ -21,6 +21,10 @@ const GAP: f32 = 4.0;
 
 /// Width and height of a badge, pixels.
 const BADGE: Vec2 = vec2(50.0, 22.0);
+
+/// Width and height of the card of the selected units, and the room that it leaves for hints above it, pixels.
+const CARD: Vec2 = vec2(296.0, HIGH);
+const CARD_BELOW: f32 = 50.0;
 
 /// Narrowest view with switches for the layers, pixels: the command bar needs the room.
 const LAYERS_FROM: f32 = 480.0;
@@ -40,6 +44,8 @@ pub(crate) struct Places {
     /// Lower left corner of the lowest row of badges, and how many fit side by side; none in a view that is too low.
     badges: Vec2,
     across: usize,
+    /// Where the card of the selected units is, if there is room for it.
+    pub(crate) card: Option<Rect>,
 }
 
 impl Places {
@@ -55,7 +61,18 @@ impl Places {
         let badges = vec2(bar.x, bar.y - HIGH - 8.0);
         let is_low = badges.y - BADGE.y < view.y + 4.0;
         let across = if is_low { 0 } else { (room / (BADGE.x + GAP)).max(1.0) as usize };
-        Self { bar, wide, badges, across }
+        // Beside the bar, or above all badges.
+        let end = bar.x + count * (wide + GAP) + 4.0;
+        let layers = if view.w >= LAYERS_ROW_FROM { switch(view, 0.0, 0, false).x } else { view.right() };
+        let rows = KEYS.div_ceil(across.max(1)) as f32;
+        let at = if end + CARD.x + 8.0 <= layers {
+            vec2(end, bar.y - CARD.y)
+        } else {
+            vec2(bar.x, badges.y - rows * (BADGE.y + GAP) - 4.0 - CARD.y)
+        };
+        let card = Rect::new(at.x, at.y, CARD.x.min(view.right() - 8.0 - at.x), CARD.y);
+        let has_room = card.y > view.y + CARD_BELOW;
+        Self { bar, wide, badges, across, card: has_room.then_some(card) }
     }
 }
 
@@ -99,14 +116,14 @@ pub(crate) fn draw(
         icon(batch, what, army(player), vec2(button.x + button.w / 2.0, button.y + 16.0));
         let below = Rect { y: button.y + 24.0, h: 22.0, ..button };
         pen.label(word, below, Align::Middle, SMALL, TEXT);
-        if button.contains(ui.mouse) {
+        if ui.hovers(button) {
             tip = Some((button, about));
         }
     }
     batch.draw();
     if let Some((button, about)) = tip {
         let wide = pen.width(about, SMALL) + 16.0;
-        let left = button.x.min(screen_width() - wide - 4.0).max(4.0);
+        let left = button.x.min(screen::size().x - wide - 4.0).max(4.0);
         let plate = Rect::new(left, button.y - 30.0, wide, 24.0);
         pen.cover(plate);
         draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.95));
@@ -157,11 +174,14 @@ pub(crate) fn groups(pen: &Pen, ui: &mut Ui, places: &Places, sizes: &[usize; KE
     pressed
 }
 
-/// Place of a switch for a layer of debug drawing: in a row in the lower right corner of a view, or below each other from `top` on.
-fn switch(view: Rect, top: f32, n: usize) -> Rect {
+/// Place of a switch for a layer of debug drawing: in a row in the lower right corner of a view, or at `top` in one of two views, or below
+/// each other from there on.
+fn switch(view: Rect, top: f32, n: usize, is_split: bool) -> Rect {
+    let left = view.right() - 10.0 - (6 - n) as f32 * (SWITCH.x + 2.0);
     let at = if view.w >= LAYERS_ROW_FROM {
-        let left = view.right() - 10.0 - (6 - n) as f32 * (SWITCH.x + 2.0);
         vec2(left, view.bottom() - 8.0 - SWITCH.y)
+    } else if is_split && left > view.x {
+        vec2(left, top)
     } else {
         vec2(view.right() - 10.0 - SWITCH.x, top + n as f32 * (SWITCH.y + 2.0))
     };
@@ -169,13 +189,15 @@ fn switch(view: Rect, top: f32, n: usize) -> Rect {
 }
 
 /// Draws a switch for each layer of debug drawing. In a narrow view their keys have to be enough.
-pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, top: f32, layers: &mut Layers) {
+pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, (top, is_split): (f32, bool), layers: &mut Layers) {
     if view.w < LAYERS_FROM {
         return;
     }
     for (n, (name, word, is_on)) in layers.switches().into_iter().enumerate() {
-        let button = switch(view, top, n);
-        if button.bottom() > view.bottom() {
+        let button = switch(view, top, n, is_split);
+        // Below it are the buttons for units. (A switch lay over the card beside them.)
+        let is_column = view.w < LAYERS_ROW_FROM;
+        if is_column && button.bottom() > view.bottom() - HIGH - 12.0 {
             return;
         }
         ui.cover(button);
@@ -201,12 +223,20 @@ mod tests {
             let is_beside = places.bar.x > map.right();
             assert!(is_beside || places.bar.y < map.y, "{width}: {places:?}");
             assert_eq!(is_beside, width > 500.0, "{width}");
+            let card = places.card.expect("there is room");
+            let rows = KEYS.div_ceil(places.across) as f32;
+            let is_above = card.bottom() <= places.badges.y - rows * (BADGE.y + GAP);
+            assert!(card.right() <= view.right() && card.y > view.y, "{width}: {card:?}");
+            assert!(is_above || card.x >= end - GAP && card.y >= places.badges.y, "{width}: {card:?}");
+            assert!(width < LAYERS_ROW_FROM || card.right() <= switch(view, 0.0, 0, false).x || is_above);
         }
         for width in [LAYERS_ROW_FROM, 1_360.0, 3_840.0] {
             let view = Rect::new(0.0, 74.0, width, 500.0);
             let places = Places::new(view, Rect::new(8.0, 434.0, 132.0, 132.0));
             let end = places.bar.x + BUTTONS.len() as f32 * (places.wide + GAP);
-            assert!(switch(view, 200.0, 0).x > end && switch(view, 200.0, 5).right() < view.right());
+            assert!(
+                switch(view, 200.0, 0, false).x > end && switch(view, 200.0, 5, false).right() < view.right()
+            );
         }
         let low = Places::new(Rect::new(0.0, 74.0, 397.0, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
         assert_eq!(low.across, 0, "badges would lie over the header");

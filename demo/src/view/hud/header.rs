@@ -37,11 +37,22 @@ impl Header {
         let pressed = ui.button(pen, self.widget, button, text, is_person);
         let (kills, losses) = game.score(player);
         let living = game.middle(player).map_or(0, |(count, _)| count);
-        let score = format!("{}   {}   {losses} lost", count(living, "unit"), count(kills, "kill"));
+        let short = format!("{}   {}   {losses} lost", count(living, "unit"), count(kills, "kill"));
+        let reserve = count(game.reserve(player), "recruit");
+        let keep = game.building_looks().find(|look| look.is_keep && look.army == player);
+        let keep =
+            keep.map_or(0, |look| i64::from(look.hit_points.max(0)) * 100 / i64::from(look.hit_points_max));
+        let long = format!(
+            "{}   {reserve} to come   {}   {losses} lost   keep {keep} %",
+            count(living, "unit"),
+            count(kills, "kill")
+        );
         let left = button.x + button.w + 14.0;
-        let right = rect.x + rect.w - 10.0 - pen.width(&score, SMALL);
         // Parts that do not fit are left out, the score last.
         let (hint, color) = hint(side, is_person);
+        let room = rect.right() - 24.0 - left - pen.width(&hint, SMALL);
+        let score = if pen.width(&long, SMALL) < room { long } else { short };
+        let right = rect.right() - 10.0 - pen.width(&score, SMALL);
         if left + pen.width(&hint, SMALL) + 14.0 < right {
             pen.text(&hint, left, base, SMALL, color);
         }

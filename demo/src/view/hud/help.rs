@@ -30,8 +30,8 @@ const SAVE_AND_LEAVE: [(&str, &str); 2] = [PICTURE, ("close the tab", "leave: a 
 pub(crate) const SKIRMISH: Help = Help {
     title: "Two computers, one battle",
     lead: [
-        "You see two players' programs. Each simulates the whole battle by itself. Only orders travel between",
-        "them. After every turn both compare checksums. Open Network to make the connection worse.",
+        "Bring down the enemy's keep. Keeps and barracks train recruits for the fallen. Guards hit hardest after a run, archers shoot over water.",
+        "Two programs simulate the whole battle; only orders travel between them. After every turn both compare checksums.",
     ],
     lines: [
         &[
@@ -49,7 +49,7 @@ pub(crate) const SKIRMISH: Help = Help {
             ("arrows, edges", "move the camera"),
             ("middle drag, wheel", "move, zoom"),
             ("Home", "show both armies"),
-            ("Tab, F10", "one view or two, menu"),
+            ("Tab, F9, F10", "two views, size of letters, menu"),
             ("Space, N", "pause, one frame"),
             ("- and +, M", "slower, faster, sound off or on"),
             ("F2 F3 F4", "cells, boxes, contacts"),
@@ -88,8 +88,8 @@ pub(crate) const CUBES: Help = Help {
 pub(crate) const NETWORK: Help = Help {
     title: "One of several computers, one battle",
     lead: [
-        "Every computer simulates the whole battle by itself. Only orders travel. Each runs in the same turn",
-        "everywhere, a few hundred milliseconds after it was given. After every turn all compare checksums.",
+        "Bring down the enemy's keep. Keeps and barracks train recruits for the fallen. Guards hit hardest after a run, archers shoot over water.",
+        "Every computer simulates the whole battle; only orders travel. Each runs in the same turn everywhere, and all compare checksums.",
     ],
     lines: [
         SKIRMISH.lines[0],
@@ -98,7 +98,7 @@ pub(crate) const NETWORK: Help = Help {
             ("middle drag, wheel", "move, zoom"),
             ("Home", "show all armies"),
             ("Space", "pause, for everybody"),
-            ("M", "sound off or on"),
+            ("M, F9", "sound off or on, size of letters"),
             ("F2 F3 F4", "cells, boxes, contacts"),
             ("F5 F6 F7", "speeds, sleepers, routes"),
             SAVE_AND_LEAVE[0],

@@ -1,4 +1,4 @@
-//! The menu: the map, the bot's level and the size of the next battle.
+//! The menu: the map, the bot's level and the size of the next battle; the size of letters.
 
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
@@ -8,6 +8,7 @@ use crate::bots::Level;
 use crate::game::{MAP_NAMES, Setup};
 use crate::view::paint::palette::{LINE, PANEL, TEXT, TEXT_DIM};
 use crate::view::paint::pen::{Align, LARGE, Pen, SMALL};
+use crate::view::paint::screen::{self, Letters};
 use crate::view::widgets::ui::Ui;
 
 /// A button: script name, label, value.
@@ -35,6 +36,14 @@ const SIZES: [Offer<u32>; 5] = [
     ("units 1000", "1000", 1_000),
 ];
 
+const LETTERS: [Offer<Letters>; 5] = [
+    ("letters auto", "Auto", Letters::Auto),
+    ("letters 100", "100 %", Letters::Percent(100)),
+    ("letters 125", "125 %", Letters::Percent(125)),
+    ("letters 150", "150 %", Letters::Percent(150)),
+    ("letters 200", "200 %", Letters::Percent(200)),
+];
+
 /// Width of the names of the rows, height of a row, pixels.
 const NAMES: f32 = 66.0;
 const ROW: f32 = 38.0;
@@ -56,7 +65,7 @@ pub(crate) struct Menu {
 impl Menu {
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&mut self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<Wish> {
-        let size = (480.0_f32.min(around.w - 16.0), 3.0 * ROW + 124.0);
+        let size = (480.0_f32.min(around.w - 16.0), 4.0 * ROW + 136.0);
         let card = Rect::new(
             (around.x + (around.w - size.0) / 2.0).floor(),
             (around.y + (around.h - size.1) / 2.0).max(around.y + 4.0).floor(),
@@ -76,6 +85,11 @@ impl Menu {
         choose(pen, ui, row(0.0), "Map", &offered, map);
         choose(pen, ui, row(1.0), "Bot", &LEVELS, &mut self.level);
         choose(pen, ui, row(2.0), "Units", &SIZES, units);
+        // This one holds at once.
+        let mut letters = screen::letters();
+        let last = Rect { y: card.bottom() - 92.0, ..row(3.0) };
+        choose(pen, ui, last, "Letters", &LETTERS, &mut letters);
+        screen::set_letters(letters);
         let button = |left: f32, width: f32| Rect::new(left, card.bottom() - 46.0, width, 32.0);
         let mut wish = None;
         if ui.button(pen, "start", button(x, 120.0), "Start", true) {

@@ -15,3 +15,4 @@ pub(crate) mod panel;
 pub(crate) mod peers;
 pub(crate) mod result;
 pub(crate) mod status;
+pub(crate) mod unit_card;

@@ -1,12 +1,13 @@
 //! The command bar and the badges of groups, as buttons of a window: what a click on them does to a side.
 
-use crate::game::Command;
+use crate::game::{Command, UnitLook};
 use crate::view::battle::selection::Own;
 use crate::view::command::controls;
 use crate::view::command::order_log::OrderLog;
 use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::hud::commands::{self, Places, Said};
+use crate::view::hud::unit_card::Summary;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::Camera;
 use crate::view::paint::pen::Pen;
@@ -33,6 +34,12 @@ impl OrderBar<'_> {
         if let Some(key) = commands::groups(self.pen, self.ui, &places, &sizes) {
             controls::recall(side, key, &own, self.camera);
             self.log.selection(sight.player, side.chosen.len());
+        }
+        if let Some(card) = places.card {
+            let is_chosen =
+                |look: &UnitLook| look.army == sight.player && side.chosen.contains((look.index, look.body));
+            let chosen = Summary::of(sight.game.unit_looks().filter(is_chosen));
+            chosen.draw(self.pen, self.ui, card);
         }
         let said = commands::draw(self.batch, self.pen, self.ui, &places, sight.player, side.aim)?;
         let is_nobody = side.chosen.is_empty();

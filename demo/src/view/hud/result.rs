@@ -135,7 +135,14 @@ impl Ended<'_> {
         draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, color);
         let x = card.x + 22.0;
         pen.strong(&title, x, card.y + 36.0, LARGE, color);
-        let time = format!("after {}:{:02} of game time", self.seconds / 60, self.seconds % 60);
+        let mut time = format!("after {}:{:02} of game time", self.seconds / 60, self.seconds % 60);
+        if self.winner.is_some() && self.person.is_some() && self.winner != self.person {
+            // (Who sent every recruit at once lost them one by one.)
+            let advice = ". Let recruits gather before they attack";
+            if pen.width(&time, SMALL) + pen.width(advice, SMALL) < card.w - 44.0 {
+                time += advice;
+            }
+        }
         pen.text(&time, x, card.y + 58.0, SMALL, TEXT_DIM);
         let checked = if self.is_identical {
             let whose = if self.armies == 2 { "both" } else { "all" };

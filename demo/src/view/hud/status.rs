@@ -54,13 +54,14 @@ impl Status {
         (text.clone(), size, color)
     }
 
-    /// Draws the line with its two buttons.
+    /// Draws the line with its buttons. `is_split`: whether there are two views; none where there is always one.
     pub(crate) fn draw(
         &self,
         pen: &Pen,
         ui: &mut Ui,
         rect: Rect,
-        [is_unfolded, is_split]: [bool; 2],
+        is_unfolded: bool,
+        is_split: Option<bool>,
     ) -> Option<Wish> {
         draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
         draw_line(rect.x, rect.y, rect.x + rect.w, rect.y, 2.0, LINE);
@@ -71,20 +72,24 @@ impl Status {
             Rect::new(right, rect.y + 5.0, width, 26.0)
         };
         let wide = if rect.w < NARROW { 84.0 } else { 110.0 };
-        let (network, split) = (place(wide), place(wide));
-        let (words, size, color) = self.fitting(pen, split.x - rect.x - 24.0);
+        let network = place(wide);
+        let split = is_split.map(|is_split| (place(wide), is_split));
+        let end = split.map_or(network.x, |(button, _)| button.x);
+        let (words, size, color) = self.fitting(pen, end - rect.x - 24.0);
         let after = pen.strong(&words, rect.x + 16.0, rect.y + 24.0, size, color);
         let mut wish = None;
         let fold = if is_unfolded { "Network \u{2013}" } else { "Network +" };
         if ui.button(pen, "unfold", network, fold, is_unfolded) {
             wish = Some(Wish::Unfold);
         }
-        let text = if is_split { "One view" } else { "Two views" };
-        if ui.button(pen, "split", split, text, is_split) {
-            wish = Some(Wish::Split);
+        if let Some((button, is_split)) = split {
+            let text = if is_split { "One view" } else { "Two views" };
+            if ui.button(pen, "split", button, text, is_split) {
+                wish = Some(Wish::Split);
+            }
         }
         let about = format!("equal checksums in {} turns; only orders travel", self.turns);
-        let room = split.x - after - 40.0;
+        let room = end - after - 40.0;
         if self.divergent_turn.is_none() && self.turns > 0 && pen.width(&about, SMALL) < room {
             pen.text(&about, after + 20.0, rect.y + 23.0, SMALL, TEXT_DIM);
         }

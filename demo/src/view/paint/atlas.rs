@@ -6,7 +6,8 @@ use std::f32::consts::FRAC_1_SQRT_2;
 use macroquad::color::Color;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::texture::{FilterMode, Image, Texture2D};
-use macroquad::window::screen_dpi_scale;
+
+use crate::view::paint::screen;
 
 /// A shape about the origin, within a circle or square of radius 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +80,7 @@ pub(crate) struct Atlas {
     /// None where nothing is shown.
     texture: Option<Texture2D>,
     size: Vec2,
-    /// Pixels of the screen per pixel of the window's coordinates.
+    /// Pixels of the screen per coordinate.
     dpi: f32,
 }
 
@@ -102,7 +103,12 @@ impl Atlas {
         }
         let texture = Texture2D::from_image(&image);
         texture.set_filter(FilterMode::Linear);
-        Self { texture: Some(texture), dpi: screen_dpi_scale(), ..Self::blind() }
+        Self { texture: Some(texture), dpi: screen::pixels(), ..Self::blind() }
+    }
+
+    /// The size of letters may have changed.
+    pub(crate) fn follow_screen(&mut self) {
+        self.dpi = screen::pixels();
     }
 
     /// Knows where everything would be in the texture.

@@ -114,6 +114,7 @@ impl Batch {
             self.shapes += self.mesh.vertices.len() as u64 / 4;
             if self.mesh.texture.is_some() {
                 draw_mesh(&self.mesh);
+                self.atlas.follow_screen();
             }
             self.mesh.vertices.clear();
             self.mesh.indices.clear();

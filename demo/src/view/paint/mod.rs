@@ -5,4 +5,5 @@ pub(crate) mod batch;
 pub(crate) mod camera;
 pub(crate) mod palette;
 pub(crate) mod pen;
+pub(crate) mod screen;
 pub(crate) mod viewport;

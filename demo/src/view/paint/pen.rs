@@ -1,11 +1,13 @@
 //! Text: two weights of one typeface, sharp on every screen.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::text::{Font, TextParams, draw_text_ex, load_ttf_font_from_bytes, measure_text};
-use macroquad::window::{screen_dpi_scale, screen_height, screen_width};
+use macroquad::window::screen_dpi_scale;
+
+use crate::view::paint::screen;
 
 /// Size of ordinary text, pixels.
 pub(crate) const SIZE: f32 = 15.0;
@@ -28,6 +30,8 @@ pub(crate) enum Align {
 pub(crate) struct Pen {
     regular: Option<Font>,
     medium: Option<Font>,
+    /// Pixels of the screen per coordinate for which the letters are ready.
+    ratio: Cell<f32>,
     /// The texts of this picture and their positions, because texts may not overlap.
     written: RefCell<Vec<(Rect, String)>>,
 }
@@ -37,15 +41,24 @@ impl Pen {
         // If a font does not load, the window library's built-in font replaces it.
         let regular = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Regular.ttf")).ok();
         let medium = load_ttf_font_from_bytes(include_bytes!("../../../assets/Roboto-Medium.ttf")).ok();
-        // A glyph that is new in the middle of a picture may replace the texture from which the picture's other letters are still to be
-        // drawn: they came out black.
+        let pen = Self { regular, medium, ratio: Cell::new(0.0), written: RefCell::default() };
+        pen.follow_screen();
+        pen
+    }
+
+    /// Makes letters ready for the screen; call before a picture begins. A glyph that is new in the middle of a picture may replace the
+    /// texture from which the picture's other letters are still to be drawn: they came out black.
+    pub(crate) fn follow_screen(&self) {
+        if self.ratio.replace(screen::pixels()) == screen::pixels() {
+            return;
+        }
         let characters: Vec<char> = (' '..='~').chain(BEYOND_ASCII).collect();
-        for font in [&regular, &medium].into_iter().flatten() {
+        for font in [&self.regular, &self.medium].into_iter().flatten() {
             for size in SIZES {
-                font.populate_font_cache(&characters, (size * screen_dpi_scale()).ceil() as u16);
+                let pixels = f32::from(font_size(size).0) * screen_dpi_scale();
+                font.populate_font_cache(&characters, pixels.ceil() as u16);
             }
         }
-        Self { regular, medium, written: RefCell::default() }
     }
 
     /// Writes at a base line; returns where the text ends.
@@ -87,7 +100,8 @@ impl Pen {
     }
 
     pub(crate) fn width(&self, text: &str, size: f32) -> f32 {
-        measure_text(text, self.regular.as_ref(), size as u16, 1.0).width
+        let (font_size, font_scale) = font_size(size);
+        measure_text(text, self.regular.as_ref(), font_size, font_scale).width
     }
 
     /// Something opaque hides the texts below it.
@@ -105,7 +119,8 @@ impl Pen {
         /// Letters are a little smaller than their boxes, pixels.
         const SLACK: f32 = 2.0;
         let written = self.written.take();
-        let screen = Rect::new(-SLACK, -SLACK, screen_width() + 2.0 * SLACK, screen_height() + 2.0 * SLACK);
+        let size = screen::size() + 2.0 * SLACK;
+        let screen = Rect::new(-SLACK, -SLACK, size.x, size.y);
         for (n, (rect, text)) in written.iter().enumerate() {
             if !screen.contains(rect.point()) || !screen.contains(rect.point() + rect.size()) {
                 return Some(format!("'{text}' leaves the screen"));
@@ -122,13 +137,22 @@ impl Pen {
 
     fn write(&self, font: Option<&Font>, text: &str, x: f32, y: f32, size: f32, color: Color) -> f32 {
         // The library takes care of screens with more pixels.
-        let params = TextParams { font, font_size: size as u16, color, ..TextParams::default() };
+        let (font_size, font_scale) = font_size(size);
+        let params = TextParams { font, font_size, font_scale, color, ..TextParams::default() };
         // Between pixels, letters would be smeared.
-        let width = draw_text_ex(text, x.round(), y.round(), params).width;
+        let ratio = screen::pixels();
+        let [left, base] = [x, y].map(|at| (at * ratio).round() / ratio);
+        let width = draw_text_ex(text, left, base, params).width;
         if !text.is_empty() {
             let rect = Rect::new(x, y - size * 0.76, width, size * 0.96);
             self.written.borrow_mut().push((rect, text.to_owned()));
         }
         x + width
     }
+}
+
+/// The library's size for letters of this size, pixels of the desktop, and the scale that leads back to coordinates.
+fn font_size(size: f32) -> (u16, f32) {
+    let pixels = (size * screen::factor()).round().max(1.0);
+    (pixels as u16, size / pixels)
 }

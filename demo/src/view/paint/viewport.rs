@@ -1,15 +1,16 @@
 //! Drawing that ends at the edges of a rectangle of the screen. Coordinates stay those of the screen.
 
-use macroquad::camera::{Camera2D, set_camera, set_default_camera};
+use macroquad::camera::{Camera2D, set_camera};
 use macroquad::math::{Rect, vec2};
-use macroquad::window::{screen_dpi_scale, screen_height};
+
+use crate::view::paint::screen;
 
 /// Everything drawn from now on is cut off at the rectangle.
 pub(crate) fn enter(rect: Rect) {
-    let dpi = screen_dpi_scale();
+    let ratio = screen::pixels();
     // The library counts a viewport's pixels from below.
-    let bottom = screen_height() - rect.y - rect.h;
-    let pixels = |length: f32| (length * dpi).round() as i32;
+    let bottom = screen::size().y - rect.y - rect.h;
+    let pixels = |length: f32| (length * ratio).round() as i32;
     set_camera(&Camera2D {
         target: rect.center(),
         zoom: vec2(2.0 / rect.w, 2.0 / rect.h),
@@ -20,5 +21,6 @@ pub(crate) fn enter(rect: Rect) {
 
 /// The whole screen again.
 pub(crate) fn leave() {
-    set_default_camera();
+    let size = screen::size();
+    set_camera(&Camera2D { target: size / 2.0, zoom: 2.0 / size, ..Camera2D::default() });
 }

@@ -11,7 +11,7 @@ use macroquad::math::Rect;
 use macroquad::miniquad::window::order_quit;
 use macroquad::shapes::draw_rectangle;
 use macroquad::time::get_frame_time;
-use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
+use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
 use crate::app::interrupt;
@@ -22,13 +22,12 @@ use crate::view::command::order_log::OrderLog;
 use crate::view::hud::help;
 use crate::view::hud::panel::Wish;
 use crate::view::paint::batch::Batch;
-use crate::view::paint::palette::{
-    BACKDROP, BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army,
-};
-use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
-use crate::view::paint::viewport;
+use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army};
+use crate::view::paint::pen::{Align, Pen, SIZE, SMALL};
+use crate::view::paint::{screen, viewport};
 use crate::view::screens::layout::Layout;
 use crate::view::screens::picture::{PICTURE_MAX, Pictures};
+use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::ui::Ui;
 use field::Look;
 
@@ -74,11 +73,11 @@ pub(crate) async fn run(
     let mut pictures = Pictures::default();
     loop {
         let seconds = get_frame_time().min(PICTURE_MAX);
-        desk.layout = Layout::new(screen_width(), screen_height());
+        pictures.begin(&desk.pen, &mut desk.log);
+        desk.layout = Layout::new(screen::size());
         desk.ui.begin();
         desk.read_keys();
         desk.advance(seconds);
-        clear_background(BACKDROP);
         desk.draw();
         told.set(Some(Ok(desk.agrees())));
         pictures.save_on_key(&desk.pen, &mut desk.log);
@@ -108,7 +107,7 @@ impl CubesDesk {
         Ok(Self {
             live: LiveCubes::new(&spec)?,
             spec,
-            layout: Layout::new(screen_width(), screen_height()),
+            layout: Layout::new(screen::size()),
             ui: Ui::new(),
             pen: Pen::new(),
             batch: Batch::new(),
@@ -325,21 +324,10 @@ impl CubesDesk {
     }
 
     fn draw_top(&mut self) {
-        let top = self.layout.top;
-        draw_rectangle(top.x, top.y, top.w, top.h, PANEL);
-        self.ui.cover(top);
-        let x = self.pen.strong("Testudo", top.x + 16.0, top.y + 29.0, LARGE, TEXT) + 14.0;
-        if top.w > 1_000.0 {
-            let about = "one scene twice, six keys in between";
-            self.pen.text(about, x, top.y + 28.0, SMALL, TEXT_DIM);
-        }
-        let mut right = top.x + top.w - 10.0;
-        let mut place = |width: f32| {
-            right -= width + 6.0;
-            Rect::new(right, top.y + 8.0, width, 28.0)
-        };
-        let (help, again, step) = (place(74.0), place(92.0), place(92.0));
-        let (pause, floats) = (place(84.0), place(184.0));
+        let mut bar = TopBar::new(&mut self.ui, self.layout.top);
+        let [help, again, step, pause, floats] =
+            [74.0, 92.0, 92.0, 84.0, 184.0].map(|width| bar.place(width));
+        bar.title(&self.pen, "Testudo", "one scene twice, six keys in between", bar.end());
         if self.ui.button(&self.pen, "help", help, "F1 help", self.shows_help) {
             self.toggle_help();
         }

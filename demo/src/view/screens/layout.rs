@@ -1,6 +1,6 @@
 //! Where everything is on the screen.
 
-use macroquad::math::Rect;
+use macroquad::math::{Rect, Vec2};
 
 const TOP: f32 = 44.0;
 const HEADER: f32 = 30.0;
@@ -21,8 +21,14 @@ pub(crate) struct Layout<const VIEWS: usize> {
 }
 
 impl<const VIEWS: usize> Layout<VIEWS> {
-    pub(crate) fn new(width: f32, height: f32) -> Self {
-        let bottom = Rect::new(0.0, height - BOTTOM, width, BOTTOM);
+    pub(crate) fn new(size: Vec2) -> Self {
+        Self::above(size, BOTTOM)
+    }
+
+    /// With a panel of another height.
+    pub(crate) fn above(size: Vec2, bottom: f32) -> Self {
+        let Vec2 { x: width, y: height } = size;
+        let bottom = Rect::new(0.0, height - bottom, width, bottom);
         let wide = ((width + GAP) / VIEWS as f32 - GAP).floor();
         let tall = (bottom.y - TOP - HEADER).max(40.0);
         let column = |left: f32, y: f32, h: f32| Rect::new(left, y, wide, h);

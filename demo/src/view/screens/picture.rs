@@ -1,23 +1,18 @@
 //! Common work for every picture: time, saving with F12, counting.
 
-#[cfg(not(target_arch = "wasm32"))]
 use macroquad::input::{KeyCode, is_key_pressed};
-#[cfg(not(target_arch = "wasm32"))]
 use macroquad::math::Rect;
-#[cfg(not(target_arch = "wasm32"))]
 use macroquad::shapes::draw_rectangle;
 #[cfg(not(target_arch = "wasm32"))]
 use macroquad::texture::get_screen_data;
 use macroquad::time::get_time;
-#[cfg(not(target_arch = "wasm32"))]
-use macroquad::window::{screen_height, screen_width};
+use macroquad::window::clear_background;
 
 use crate::view::command::order_log::OrderLog;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::view::paint::palette::{PANEL, TEXT};
-use crate::view::paint::pen::Pen;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::view::paint::pen::{Align, SIZE};
+use crate::view::paint::palette::{BACKDROP, PANEL, TEXT};
+use crate::view::paint::pen::{Align, Pen, SIZE};
+use crate::view::paint::screen::Letters;
+use crate::view::paint::{screen, viewport};
 
 /// Longest time that a picture stands for, seconds: after a longer one the match is behind the clock, not ahead of the eye.
 pub(crate) const PICTURE_MAX: f32 = 0.1;
@@ -50,11 +45,11 @@ impl PictureCount {
     }
 }
 
-/// For how long the window says where a picture has gone, seconds.
-#[cfg(not(target_arch = "wasm32"))]
+/// For how long the window says where a picture has gone, or how large letters are now, seconds.
 const TOLD: f64 = 4.0;
 
-/// F12 saves what is on the screen in the folder in which the program was started. A page leaves that to the browser.
+/// Begins and ends pictures. F9 changes the size of letters. F12 saves what is on the screen in the folder in which the program was started;
+/// a page leaves that to the browser.
 #[derive(Default)]
 pub(crate) struct Pictures {
     #[cfg(not(target_arch = "wasm32"))]
@@ -63,13 +58,38 @@ pub(crate) struct Pictures {
     #[cfg(not(target_arch = "wasm32"))]
     is_wanted: bool,
     /// What the window says, and until when.
-    #[cfg(not(target_arch = "wasm32"))]
     told: Option<(String, f64)>,
     /// What the log knows of texts that lie over each other.
     clash: Option<String>,
 }
 
 impl Pictures {
+    /// Begins a picture: call before anything is laid out, read or drawn.
+    pub(crate) fn begin(&mut self, pen: &Pen, log: &mut OrderLog) {
+        if is_key_pressed(KeyCode::F9) {
+            screen::set_letters(screen::letters().next());
+            let text = match screen::letters() {
+                Letters::Auto => "Letters follow the size of the picture".into(),
+                Letters::Percent(percent) => format!("Letters: {percent} %"),
+            };
+            self.told = Some((text, get_time() + TOLD));
+        }
+        if screen::follow_choice() {
+            log.note("letters", f64::from(screen::factor()));
+        }
+        pen.follow_screen();
+        viewport::leave();
+        clear_background(BACKDROP);
+    }
+
+    /// Says what is to be said.
+    fn draw_told(&mut self, pen: &Pen) {
+        self.told.take_if(|(_, until)| *until < get_time());
+        if let Some((text, _)) = &self.told {
+            notice(pen, text);
+        }
+    }
+
     /// Ends a picture: texts that lie over each other or leave the screen are noted for scripts.
     fn note_clash(&mut self, pen: &Pen, log: &mut OrderLog) {
         if !log.is_on() {
@@ -103,9 +123,8 @@ impl Pictures {
             log.note("picture", name);
         } else {
             self.is_wanted = is_key_pressed(KeyCode::F12);
-            self.told.take_if(|(_, until)| *until < get_time());
-            if let (Some((text, _)), false) = (&self.told, self.is_wanted) {
-                notice(pen, text);
+            if !self.is_wanted {
+                self.draw_told(pen);
             }
         }
         self.note_clash(pen, log);
@@ -114,15 +133,16 @@ impl Pictures {
     /// The browser has keys of its own for this.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn save_on_key(&mut self, pen: &Pen, log: &mut OrderLog) {
+        self.draw_told(pen);
         self.note_clash(pen, log);
     }
 }
 
 /// A line over everything, in the middle of the screen.
-#[cfg(not(target_arch = "wasm32"))]
 fn notice(pen: &Pen, text: &str) {
-    let width = (pen.width(text, SIZE) + 32.0).min(screen_width());
-    let plate = Rect::new((screen_width() - width) / 2.0, screen_height() * 0.4, width, 40.0);
+    let size = screen::size();
+    let width = (pen.width(text, SIZE) + 32.0).min(size.x);
+    let plate = Rect::new((size.x - width) / 2.0, size.y * 0.4, width, 40.0);
     pen.cover(plate);
     draw_rectangle(plate.x, plate.y, plate.w, plate.h, PANEL);
     pen.label(text, plate, Align::Middle, SIZE, TEXT);

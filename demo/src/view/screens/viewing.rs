@@ -11,7 +11,7 @@ use macroquad::input::is_quit_requested;
 use macroquad::math::Vec2;
 use macroquad::miniquad;
 use macroquad::time::get_frame_time;
-use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
+use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
 use crate::app::MatchError;
@@ -28,8 +28,8 @@ use crate::view::command::sight::Sight;
 use crate::view::hud::hearing::Hearing;
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
-use crate::view::paint::palette::BACKDROP;
 use crate::view::paint::pen::Pen;
+use crate::view::paint::screen;
 use crate::view::screens::picture::{PICTURE_MAX, Pictures, SPEEDS};
 use crate::view::widgets::ui::Ui;
 use layout::Layout;
@@ -138,11 +138,11 @@ async fn view(
     let mut pictures = Pictures::default();
     while !viewing.wants_back {
         let seconds = get_frame_time().min(PICTURE_MAX);
-        viewing.layout = Layout::new(screen_width(), screen_height());
+        pictures.begin(&viewing.pen, &mut viewing.log);
+        viewing.layout = Layout::new(screen::size());
         viewing.ui.begin();
         viewing.read(seconds);
         viewing.advance(seconds);
-        clear_background(BACKDROP);
         viewing.draw();
         told.set(Some(Ok(viewing.is_good())));
         pictures.save_on_key(&viewing.pen, &mut viewing.log);
@@ -156,7 +156,7 @@ async fn view(
 
 impl Viewing {
     fn new(course: Course, log: OrderLog, hearing: Hearing) -> Self {
-        let layout = Layout::new(screen_width(), screen_height());
+        let layout = Layout::new(screen::size());
         let camera = scene::opening(course.game(), layout.view, None);
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {

@@ -1,5 +1,6 @@
 //! Buttons, switches and scales, cards and curves.
 
+pub(crate) mod bar;
 pub(crate) mod card;
 pub(crate) mod graph;
 pub(crate) mod ui;

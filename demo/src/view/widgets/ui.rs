@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 
 use macroquad::input::{
-    MouseButton, is_mouse_button_down, is_mouse_button_pressed, is_mouse_button_released, mouse_position,
+    MouseButton, is_mouse_button_down, is_mouse_button_pressed, is_mouse_button_released, touches,
 };
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::{draw_circle, draw_rectangle, draw_rectangle_lines};
 
 use crate::view::paint::palette::{LINE, PANEL, PANEL_BRIGHT, PANEL_RAISED, TEXT, TEXT_DIM, faded, mixed};
 use crate::view::paint::pen::{Align, Pen, SMALL};
+use crate::view::paint::screen;
 
 /// The state of the mouse.
 pub(crate) struct Ui {
     pub(crate) mouse: Vec2,
+    /// It is a finger.
+    is_finger: bool,
     pressed: bool,
     down: bool,
     released: bool,
@@ -38,6 +41,7 @@ impl Ui {
     pub(crate) fn new() -> Self {
         Self {
             mouse: Vec2::ZERO,
+            is_finger: false,
             pressed: false,
             down: false,
             released: false,
@@ -51,7 +55,10 @@ impl Ui {
 
     /// Reads the mouse. Call once per picture, before anything else.
     pub(crate) fn begin(&mut self) {
-        self.mouse = Vec2::from(mouse_position());
+        let mouse = screen::mouse();
+        // A finger leaves the mouse where it was lifted.
+        self.is_finger = !touches().is_empty() || self.is_finger && mouse == self.mouse;
+        self.mouse = mouse;
         self.pressed = is_mouse_button_pressed(MouseButton::Left);
         self.down = is_mouse_button_down(MouseButton::Left);
         self.released = is_mouse_button_released(MouseButton::Left);
@@ -81,6 +88,11 @@ impl Ui {
     /// Clicks on a panel do not reach anything below it.
     pub(crate) fn cover(&mut self, rect: Rect) {
         self.covers.push(rect);
+    }
+
+    /// Whether the mouse is over a rectangle, as opposed to a finger that was there.
+    pub(crate) fn hovers(&self, rect: Rect) -> bool {
+        rect.contains(self.mouse) && (self.down || !self.is_finger)
     }
 
     /// Where the widgets are.

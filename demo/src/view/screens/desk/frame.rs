@@ -21,6 +21,7 @@ use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army, faded};
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
 use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND, LAST_LOOK};
 use crate::view::screens::picture::SPEEDS;
+use crate::view::widgets::bar::TopBar;
 
 /// What the battle is about, and a shorter form for narrow screens.
 const GOALS: [&str; 2] = ["Bring down the enemy's keep. Protect your own.", "Bring down their keep."];
@@ -107,13 +108,8 @@ impl Desk {
 
     fn draw_top(&mut self) {
         let top = self.layout.top;
-        draw_rectangle(top.x, top.y, top.w, top.h, PANEL);
-        self.ui.cover(top);
-        let mut right = top.x + top.w - 10.0;
-        let mut place = |width: f32| {
-            right -= width + 6.0;
-            Rect::new(right, top.y + 8.0, width, 28.0)
-        };
+        let mut bar = TopBar::new(&mut self.ui, top);
+        let mut place = |width: f32| bar.place(width);
         // In a narrow window the key N is enough for single frames.
         let is_wide = top.w >= WIDE;
         let [long, word, number] = if is_wide { [84.0, 74.0, 50.0] } else { [66.0, 50.0, 40.0] };
@@ -147,7 +143,7 @@ impl Desk {
         if self.ui.button(&self.pen, "pause", pause, word, self.is_paused) {
             self.toggle_pause();
         }
-        let (mut x, room) = (top.x + 16.0, volume.unwrap_or(sound).x - 16.0);
+        let (mut x, room) = (top.x + 16.0, bar.end());
         if x + self.pen.width("Testudo", LARGE) + 20.0 + self.pen.width(GOALS[0], SIZE) < room {
             x = self.pen.strong("Testudo", x, top.y + 29.0, LARGE, TEXT) + 20.0;
         }
@@ -169,11 +165,13 @@ impl Desk {
         let is_decided = self.skirmish.result().is_some();
         // Buttons may take the place of hints in a small view.
         let has_room = strip.bottom() + HINT_ROOM < map.y;
-        let is_covered = self.shows_help || self.menu.is_some();
+        // (Who watched two bots was told to drag a box.)
+        let is_person = self.skirmish.pilot(0) == Pilot::Person;
+        let is_covered = self.shows_help || self.menu.is_some() || !is_person;
         if has_room && !is_decided && !self.alarmed && !is_covered && self.error.is_none() {
             hints::draw(&self.pen, strip, self.progress, self.is_unfolded);
         }
-        if self.skirmish.pilot(0) == Pilot::Person && !is_decided {
+        if is_person && !is_decided {
             self.draw_orders();
             if has_room && !self.progress.has_attacked && !self.shows_help {
                 self.name_keeps(strip);
@@ -182,7 +180,8 @@ impl Desk {
         if self.is_unfolded {
             let inset = self.layout.views[1];
             let top = if self.is_split { view.y + 50.0 } else { inset.y + inset.h + 8.0 };
-            commands::layers(&self.pen, &mut self.ui, view, top, &mut self.layers);
+            let is_split = self.is_split;
+            commands::layers(&self.pen, &mut self.ui, view, (top, is_split), &mut self.layers);
         }
     }
 
@@ -208,7 +207,12 @@ impl Desk {
 
     /// The buttons for the first player's units.
     fn draw_orders(&mut self) {
+        /// In a lower view they would lie over the header, pixels.
+        const LOWEST: f32 = 130.0;
         let rect = self.layout.views[0];
+        if rect.h < LOWEST {
+            return;
+        }
         let sight = Sight {
             player: 0,
             game: self.skirmish.client(0).game(),
@@ -239,8 +243,8 @@ impl Desk {
             bytes_per_second: recent.iter().sum::<u32>() / recent.len().max(1) as u32,
             is_waiting: (0..2).any(|player| self.skirmish.waiting(player).is_some()),
         };
-        let folds = [self.is_unfolded, self.is_split];
-        match status.draw(&self.pen, &mut self.ui, self.layout.status, folds) {
+        let (is_unfolded, is_split) = (self.is_unfolded, Some(self.is_split));
+        match status.draw(&self.pen, &mut self.ui, self.layout.status, is_unfolded, is_split) {
             Some(status::Wish::Unfold) => {
                 self.is_unfolded = !self.is_unfolded;
                 self.log.note("unfolded", self.is_unfolded);

@@ -1,6 +1,6 @@
 //! Where everything is on the screen: one large view with the other computer's as an inset, or both side by side.
 
-use macroquad::math::Rect;
+use macroquad::math::{Rect, Vec2};
 
 const TOP: f32 = 44.0;
 const HEADER: f32 = 30.0;
@@ -40,7 +40,8 @@ pub(crate) struct DeskLayout {
 }
 
 impl DeskLayout {
-    pub(crate) fn new(width: f32, height: f32, is_split: bool, is_unfolded: bool) -> Self {
+    pub(crate) fn new(size: Vec2, is_split: bool, is_unfolded: bool) -> Self {
+        let Vec2 { x: width, y: height } = size;
         let tall = if width < NARROW { PANEL_NARROW } else { PANEL };
         let tall = if is_unfolded { tall.min(height - TOP - STATUS - HEADER - 60.0).max(0.0) } else { 0.0 };
         let status = Rect::new(0.0, height - STATUS - tall, width, STATUS);
@@ -104,7 +105,7 @@ mod tests {
         let sizes = [(800, 600), (1_024, 600), (1_360, 860), (1_920, 1_080), (3_840, 2_160), (600, 1_024)];
         for (width, height) in sizes.map(|(w, h)| (w as f32, h as f32)) {
             for (is_split, is_unfolded) in [(false, false), (false, true), (true, false), (true, true)] {
-                let layout = DeskLayout::new(width, height, is_split, is_unfolded);
+                let layout = DeskLayout::new(Vec2::new(width, height), is_split, is_unfolded);
                 let screen = Rect::new(0.0, 0.0, width, height);
                 let inside = |outer: Rect, inner: Rect| {
                     outer.x <= inner.x

@@ -7,9 +7,9 @@ mod menu;
 use std::cell::Cell;
 
 use macroquad::input::{KeyCode, get_dropped_files, is_key_pressed};
-use macroquad::math::Vec2;
+use macroquad::math::{Rect, Vec2};
 use macroquad::time::get_frame_time;
-use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
+use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
 use crate::app::interrupt;
@@ -34,8 +34,8 @@ use crate::view::hud::menu::Menu;
 use crate::view::hud::result::{self, SAMPLE_EVERY, Score};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
-use crate::view::paint::palette::BACKDROP;
 use crate::view::paint::pen::Pen;
+use crate::view::paint::screen;
 use crate::view::screens::picture::{PICTURE_MAX, PictureCount, Pictures, SPEEDS};
 use crate::view::screens::viewing;
 use crate::view::widgets::ui::Ui;
@@ -66,12 +66,12 @@ pub(crate) async fn run(
     let mut count = PictureCount::new();
     loop {
         let seconds = get_frame_time().min(PICTURE_MAX);
+        pictures.begin(&desk.pen, &mut desk.log);
         count.note_picture(&mut desk.log);
         desk.lay_out();
         desk.ui.begin();
         desk.read(seconds);
         desk.advance(seconds);
-        clear_background(BACKDROP);
         desk.draw();
         desk.log.camera(&desk.camera);
         told.set(Some(Ok(desk.agrees())));
@@ -85,6 +85,13 @@ pub(crate) async fn run(
         }
         next_frame().await;
     }
+}
+
+/// The size of a view as far as it limits the scale: that of its width or height which is the shorter one for a field, pixels.
+fn extent(view: Rect) -> f32 {
+    /// Width of a field by its height, about.
+    const FIELD: f32 = 16.0 / 9.0;
+    view.w.min(view.h * FIELD).max(1.0)
 }
 
 /// Everything that the window shows.
@@ -153,7 +160,7 @@ impl Desk {
         if let Some(error) = skirmish.unrecorded() {
             eprintln!("No replay is written: {error}");
         }
-        let layout = DeskLayout::new(screen_width(), screen_height(), false, false);
+        let layout = DeskLayout::new(screen::size(), false, false);
         let camera = scene::opening(skirmish.client(0).game(), layout.views[0], Some(0));
         Ok(Self {
             camera,
@@ -221,27 +228,28 @@ impl Desk {
         self.log.end(turns, &checksums, self.agrees());
     }
 
-    /// As long as the person has done nothing, both armies stay in the picture when the window changes.
+    /// When the window or the number of views changes, what was in the picture stays there: both armies, as long as the person has done
+    /// nothing.
     fn lay_out(&mut self) {
         let before = self.layout.views[0];
-        self.layout = DeskLayout::new(screen_width(), screen_height(), self.is_split, self.is_unfolded);
-        if self.layout.views[0] != before && !self.progress.has_chosen {
+        self.layout = DeskLayout::new(screen::size(), self.is_split, self.is_unfolded);
+        if self.layout.views[0] == before {
+            return;
+        }
+        if self.progress.has_chosen {
+            self.camera.scale_by(extent(self.layout.views[0]) / extent(before));
+        } else {
             self.show_all();
         }
     }
 
-    /// Both computers side by side, or one of them large. What was in the picture stays there.
+    /// Both computers side by side, or one of them large.
     fn set_split(&mut self, is_split: bool) {
         if is_split == self.is_split {
             return;
         }
-        let before = self.layout.views[0].size();
         self.is_split = is_split;
         self.lay_out();
-        if self.progress.has_chosen {
-            let ratio = self.layout.views[0].size() / before;
-            self.camera.scale_by(if is_split { ratio.min_element() } else { ratio.max_element() });
-        }
     }
 
     /// Lets the match run for the time of one picture.
@@ -257,7 +265,8 @@ impl Desk {
         } else if core::mem::take(&mut self.wants_step) {
             self.is_paused = true;
             self.skirmish.step_frame()
-        } else if self.is_paused {
+        } else if self.is_paused || self.shows_help || self.menu.is_some() {
+            // (Who read the help lost units meanwhile.)
             Ok(())
         } else {
             passed = micros as f32 / 1e6;
@@ -295,7 +304,6 @@ impl Desk {
             if let Some(slot) = desync.body()
                 && let Some(at) = self.place_of(slot)
             {
-                self.camera.scale = self.camera.scale.max(20.0);
                 self.show_below_card(at);
             }
         }
@@ -306,12 +314,16 @@ impl Desk {
     fn show_below_card(&mut self, at: Vec2) {
         /// Room for rings and cross hairs, pixels.
         const ROOM: f32 = 110.0;
+        /// A unit is large enough to be seen, pixels per unit.
+        const NEAR: f32 = 20.0;
         let below = |layout: &DeskLayout| layout.views[0].bottom() - layout.around().y - alarm::HEIGHT;
         self.lay_out();
         if below(&self.layout) < ROOM {
             self.is_unfolded = false;
             self.lay_out();
         }
+        // Folding the panel may have changed the scale.
+        self.camera.scale = self.camera.scale.max(NEAR);
         let view = self.layout.views[0];
         let wanted = view.bottom() - (below(&self.layout) / 2.0).max(20.0);
         self.camera.centre = at - Vec2::new(0.0, (wanted - view.center().y) / self.camera.scale);

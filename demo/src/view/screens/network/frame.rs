@@ -12,10 +12,14 @@ use crate::view::command::sight::Sight;
 use crate::view::hud::header::{self, Header};
 use crate::view::hud::orders::OrderBar;
 use crate::view::hud::result::{self, Ended, Next};
+use crate::view::hud::status::Status;
 use crate::view::hud::{commands, ending, hearing, help, lobby, peers};
-use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, TEXT_DIM, WARN, faded};
-use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
-use crate::view::screens::network::{FRAMES_PER_SECOND, LAST_LOOK, NOTICES_MAX, NetworkDesk};
+use crate::view::paint::palette::{BAD, GOOD, PANEL, TEXT, WARN, faded};
+use crate::view::paint::pen::{Align, SIZE, SMALL};
+use crate::view::screens::network::{
+    FRAMES_PER_SECOND, LAST_LOOK, NOTICES_MAX, NetworkDesk, PANEL_HIGH, STATUS,
+};
+use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::card::Card;
 
 /// For how long a notice is shown, seconds, and its height with the gap below it, pixels.
@@ -42,12 +46,16 @@ impl NetworkDesk {
         self.draw_top();
         self.draw_orders();
         if let Some(seat) = self.game.seat() {
-            peers::draw(&mut self.batch, &self.pen, &mut self.ui, self.layout.bottom, seat);
+            if self.is_unfolded {
+                let panel = Rect { y: self.layout.bottom.y + STATUS, h: PANEL_HIGH, ..self.layout.bottom };
+                peers::draw(&mut self.batch, &self.pen, &mut self.ui, panel, seat);
+            }
             let (view, game) = (self.layout.views[0], seat.client().game());
             if self.is_ended {
                 header::verdict(&self.pen, view, game, seat.player().0);
             }
         }
+        self.draw_status();
         self.draw_notices();
         self.draw_bar();
         self.draw_result();
@@ -68,7 +76,9 @@ impl NetworkDesk {
             return;
         }
         let top = view.y + 16.0 + NOTICES_MAX as f32 * NOTICE_HEIGHT;
-        commands::layers(&self.pen, &mut self.ui, view, top, &mut self.layers);
+        if self.is_unfolded {
+            commands::layers(&self.pen, &mut self.ui, view, (top, false), &mut self.layers);
+        }
         if seat.pilot() != Pilot::Person {
             return;
         }
@@ -108,31 +118,20 @@ impl NetworkDesk {
     }
 
     fn draw_top(&mut self) {
-        let top = self.layout.top;
-        draw_rectangle(top.x, top.y, top.w, top.h, PANEL);
-        self.ui.cover(top);
-        let mut right = top.x + top.w - 10.0;
-        let mut place = |width: f32| {
-            right -= width + 6.0;
-            Rect::new(right, top.y + 8.0, width, 28.0)
-        };
-        let (leave, help, pause) = (place(84.0), place(74.0), place(84.0));
-        let sound = place(hearing::BUTTON);
-        let volume = (top.w >= WIDE).then(|| place(hearing::SLIDER));
+        let mut bar = TopBar::new(&mut self.ui, self.layout.top);
+        let [leave, help, pause, sound] = [84.0, 74.0, 84.0, hearing::BUTTON].map(|width| bar.place(width));
+        let volume = (self.layout.top.w >= WIDE).then(|| bar.place(hearing::SLIDER));
         self.hearing.draw(&self.pen, &mut self.ui, sound, volume, &mut self.log);
-        let x = self.pen.strong("Testudo", top.x + 16.0, top.y + 29.0, LARGE, TEXT) + 14.0;
         let about = match self.game.seat() {
             Some(seat) if seat.is_watching() => "watching; only orders travel".into(),
             Some(seat) => format!(
-                "player {} of {}; only orders travel",
+                "player {} of {}: bring down the enemy's keep",
                 seat.player().0 + 1,
                 seat.terms().setup.players
             ),
             None => "a match over the network".into(),
         };
-        if x + self.pen.width(&about, SMALL) + 16.0 < volume.unwrap_or(sound).x {
-            self.pen.text(&about, x, top.y + 28.0, SMALL, TEXT_DIM);
-        }
+        bar.title(&self.pen, "Testudo", &about, bar.end());
         if self.is_playing() {
             let is_paused = self.game.seat().is_some_and(|seat| seat.session().is_paused());
             let word = if is_paused { "Continue" } else { "Pause" };
@@ -148,6 +147,29 @@ impl NetworkDesk {
         }
     }
 
+    /// The line about the match, and the button that opens the panel.
+    fn draw_status(&mut self) {
+        let Some(seat) = self.game.seat() else { return };
+        let recent: Vec<u32> = seat
+            .samples()
+            .rev()
+            .take(20)
+            .map(|sample| sample.bytes_per_second + sample.received_per_second)
+            .collect();
+        let status = Status {
+            computers: seat.terms().setup.players,
+            turns: seat.compared().0,
+            divergent_turn: seat.divergent_turn(),
+            bytes_per_second: recent.iter().sum::<u32>() / recent.len().max(1) as u32,
+            is_waiting: seat.waiting().is_some(),
+        };
+        let line = Rect { h: STATUS, ..self.layout.bottom };
+        if status.draw(&self.pen, &mut self.ui, line, self.is_unfolded, None).is_some() {
+            self.is_unfolded = !self.is_unfolded;
+            self.log.note("unfolded", self.is_unfolded);
+        }
+    }
+
     /// Turns pass.
     fn is_playing(&self) -> bool {
         self.game.seat().is_some_and(|seat| {
@@ -160,8 +182,9 @@ impl NetworkDesk {
         self.notices.retain(|(_, at)| now - at < NOTICE);
         let view = self.layout.views[0];
         for (n, (text, _)) in self.notices.iter().enumerate() {
-            let bar =
-                Rect::new(view.x + view.w - 330.0, view.y + 10.0 + n as f32 * NOTICE_HEIGHT, 320.0, 24.0);
+            let width = (self.pen.width(text, SMALL) + 24.0).max(200.0);
+            let top = view.y + 10.0 + n as f32 * NOTICE_HEIGHT;
+            let bar = Rect::new(view.right() - 10.0 - width, top, width, 24.0);
             draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.85));
             self.pen.label(text, Rect { w: bar.w - 10.0, ..bar }, Align::Right, SMALL, TEXT);
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::time::get_frame_time;
-use macroquad::window::{clear_background, next_frame, screen_height, screen_width};
+use macroquad::window::next_frame;
 use testudo_lockstep::{PlayerId, SessionPhase, Simulation as _};
 
 use crate::app::interrupt;
@@ -26,14 +26,19 @@ use crate::view::hud::hearing::Hearing;
 use crate::view::hud::result::{self, Score};
 use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
-use crate::view::paint::palette::BACKDROP;
 use crate::view::paint::pen::Pen;
+use crate::view::paint::screen;
 use crate::view::screens::layout::Layout;
 use crate::view::screens::picture::{PICTURE_MAX, Pictures};
 use crate::view::widgets::ui::Ui;
 
 /// Time for leaving in good order, seconds; after it the others find out by themselves.
 const FAREWELL: f32 = 3.0;
+
+/// Heights of the line about the match and of the panel below it, pixels; the panel is open at first in windows of this height.
+const STATUS: f32 = 36.0;
+const PANEL_HIGH: f32 = 190.0;
+const UNFOLDED_FROM: f32 = 700.0;
 
 /// Greatest number of notices at a time.
 const NOTICES_MAX: usize = 4;
@@ -67,6 +72,8 @@ struct NetworkDesk {
     /// None until there is a battle to look at.
     camera: Option<Camera>,
     layout: Layout<1>,
+    /// The panel below the line about the match is open.
+    is_unfolded: bool,
     ui: Ui,
     pen: Pen,
     batch: Batch,
@@ -113,14 +120,14 @@ pub(crate) async fn run(
     let mut pictures = Pictures::default();
     while !desk.is_done() {
         let seconds = get_frame_time().min(PICTURE_MAX);
-        desk.layout = Layout::new(screen_width(), screen_height());
+        pictures.begin(&desk.pen, &mut desk.log);
+        desk.lay_out();
         desk.ui.begin();
         desk.read(seconds);
         desk.advance(seconds, &tell);
         desk.note_hidden();
         // Nobody sees a hidden page; the match goes on there.
         if desk.hidden_since.is_none() {
-            clear_background(BACKDROP);
             desk.draw();
             pictures.save_on_key(&desk.pen, &mut desk.log);
         }
@@ -158,7 +165,8 @@ impl NetworkDesk {
             replay: None,
             wants_replay: false,
             camera: None,
-            layout: Layout::new(screen_width(), screen_height()),
+            layout: Layout::new(screen::size()),
+            is_unfolded: screen::size().y >= UNFOLDED_FROM,
             ui: Ui::new(),
             pen: Pen::new(),
             batch: Batch::new(),
@@ -175,6 +183,10 @@ impl NetworkDesk {
             leaving: None,
             is_noted: false,
         }
+    }
+
+    fn lay_out(&mut self) {
+        self.layout = Layout::above(screen::size(), STATUS + if self.is_unfolded { PANEL_HIGH } else { 0.0 });
     }
 
     // ---- time

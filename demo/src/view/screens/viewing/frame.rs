@@ -6,10 +6,11 @@ use macroquad::shapes::draw_rectangle;
 
 use crate::view::hud::{hearing, help};
 use crate::view::paint::palette::{BAD, GOOD, PANEL, PANEL_RAISED, TEXT, TEXT_DIM, WARN, army, faded};
-use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
+use crate::view::paint::pen::{Align, SIZE, SMALL};
 use crate::view::screens::picture::SPEEDS;
 use crate::view::screens::viewing::Viewing;
 use crate::view::screens::viewing::timeline::{Timeline, clock};
+use crate::view::widgets::bar::TopBar;
 
 /// Names of the buttons that follow a player, for scripts.
 const FOLLOW: [&str; 16] = [
@@ -58,9 +59,7 @@ impl Viewing {
 
     fn draw_top(&mut self) {
         let top = self.layout.top;
-        draw_rectangle(top.x, top.y, top.w, top.h, PANEL);
-        self.ui.cover(top);
-        let x = self.pen.strong("Testudo replay", top.x + 16.0, top.y + 29.0, LARGE, TEXT) + 16.0;
+        let mut bar = TopBar::new(&mut self.ui, top);
         let setup = self.course.terms().setup;
         let about = format!(
             "{} players, {} units each, seed {}, {} turns",
@@ -69,23 +68,20 @@ impl Viewing {
             setup.seed,
             self.course.timetable().turns()
         );
-        let button = Rect::new(top.x + top.w - 84.0, top.y + 8.0, 74.0, 28.0);
-        if self.ui.button(&self.pen, "help", button, "F1 help", self.shows_help) {
+        if self.ui.button(&self.pen, "help", bar.place(74.0), "F1 help", self.shows_help) {
             self.toggle_help();
         }
-        let sound = Rect { x: button.x - 6.0 - hearing::BUTTON, w: hearing::BUTTON, ..button };
-        self.hearing.draw(&self.pen, &mut self.ui, sound, None, &mut self.log);
-        let back = Rect { x: sound.x - 6.0 - BACK, w: BACK, ..button };
-        let right = if self.has_way_back { back.x } else { sound.x } - 16.0;
-        if self.has_way_back && self.ui.button(&self.pen, "back to battle", back, "New battle", false) {
+        self.hearing.draw(&self.pen, &mut self.ui, bar.place(hearing::BUTTON), None, &mut self.log);
+        if self.has_way_back
+            && self.ui.button(&self.pen, "back to battle", bar.place(BACK), "New battle", false)
+        {
             self.wants_back = true;
         }
         let (text, color) = self.verdict();
-        let room = Rect { w: right - top.x, ..top };
+        let room = Rect { w: bar.end() - top.x, ..top };
         self.pen.label(&text, room, Align::Right, SIZE, color);
-        if x + self.pen.width(&about, SMALL) + 16.0 < right - self.pen.width(&text, SIZE) {
-            self.pen.text(&about, x, top.y + 28.0, SMALL, TEXT_DIM);
-        }
+        let end = bar.end() - self.pen.width(&text, SIZE) - 16.0;
+        bar.title(&self.pen, "Testudo replay", &about, end);
     }
 
     /// How far the comparison has come, in words.

@@ -1,6 +1,6 @@
 //! Where everything is in the window of a replay.
 
-use macroquad::math::Rect;
+use macroquad::math::{Rect, Vec2};
 
 const TOP: f32 = 44.0;
 const ARMIES: f32 = 32.0;
@@ -24,7 +24,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(width: f32, height: f32) -> Self {
+    pub(crate) fn new(size: Vec2) -> Self {
+        let Vec2 { x: width, y: height } = size;
         let bottom = Rect::new(0.0, height - BOTTOM, width, BOTTOM);
         let view = Rect::new(0.0, TOP + ARMIES, width, (bottom.y - TOP - ARMIES).max(40.0));
         let side = MAP.min(view.h / 2.5);

@@ -1,0 +1,116 @@
+//! The card of the selected units: how many of which kind, their health, and what they can do.
+
+use macroquad::math::Rect;
+use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
+
+use crate::game::{UNIT, UnitLook};
+use crate::view::hud::panel::count;
+use crate::view::paint::palette::{BACKDROP, HEALTHY, LINE, PANEL, TEXT, TEXT_DIM, WOUNDED, faded, mixed};
+use crate::view::paint::pen::{Pen, SIZE, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// What there is to know about some units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Summary {
+    guards: u32,
+    archers: u32,
+    /// How many hold their positions.
+    holding: u32,
+    hit_points: i64,
+    /// Usual ones of as many fresh units.
+    hit_points_usual: i64,
+    /// Of the slowest: units per second, raw.
+    speed: i32,
+    /// Of the hardest blow; the longest range, raw.
+    damage: u32,
+    range: i32,
+}
+
+impl Summary {
+    pub(crate) fn of(units: impl Iterator<Item = UnitLook>) -> Self {
+        let mut sum = Self { speed: i32::MAX, ..Self::default() };
+        for unit in units {
+            let stats = unit.stats;
+            *if unit.is_archer { &mut sum.archers } else { &mut sum.guards } += 1;
+            sum.holding += u32::from(unit.holds);
+            sum.hit_points += i64::from(unit.hit_points.max(0));
+            sum.hit_points_usual += i64::from(stats.hit_points);
+            sum.speed = sum.speed.min(stats.speed);
+            sum.damage = sum.damage.max(stats.damage);
+            sum.range = sum.range.max(stats.range);
+        }
+        sum
+    }
+
+    /// Who they are.
+    fn title(&self) -> String {
+        let kinds = [(self.guards, "guard"), (self.archers, "archer")];
+        let parts = kinds.into_iter().filter(|(number, _)| *number > 0);
+        let mut text = parts.map(|(number, kind)| count(number, kind)).collect::<Vec<_>>().join(", ");
+        if self.holding > 0 && self.holding == self.guards + self.archers {
+            text += ", holding";
+        }
+        text
+    }
+
+    /// What they can do, and a shorter form. Of several kinds only what holds for all of them.
+    fn about(&self) -> [String; 2] {
+        let tenths = |raw: i32| f64::from(raw) / f64::from(UNIT);
+        let percent = self.hit_points * 100 / self.hit_points_usual.max(1);
+        let health = if self.guards + self.archers == 1 {
+            format!("{} hit points", self.hit_points)
+        } else {
+            format!("health {} %", percent.clamp(1, 100))
+        };
+        let long = if self.guards > 0 && self.archers > 0 {
+            format!("{health}, speed of the slowest {:.1}", tenths(self.speed))
+        } else {
+            let (range, speed) = (tenths(self.range), tenths(self.speed));
+            format!("{health}, damage {}, range {range:.1}, speed {speed:.1}", self.damage)
+        };
+        [long, health]
+    }
+
+    /// Draws the card, if anybody is selected.
+    pub(crate) fn draw(&self, pen: &Pen, ui: &mut Ui, card: Rect) {
+        /// Height of the bar with their health, pixels.
+        const BAR: f32 = 4.0;
+        if self.hit_points_usual == 0 {
+            return;
+        }
+        pen.cover(card);
+        ui.cover(card);
+        ui.note("unit card", card);
+        draw_rectangle(card.x, card.y, card.w, card.h, faded(PANEL, 0.92));
+        draw_rectangle_lines(card.x, card.y, card.w, card.h, 2.0, LINE);
+        let x = card.x + 10.0;
+        pen.strong(&self.title(), x, card.y + 18.0, SIZE, TEXT);
+        let about = self.about().into_iter().find(|text| pen.width(text, SMALL) + 20.0 <= card.w);
+        pen.text(&about.unwrap_or_default(), x, card.y + 34.0, SMALL, TEXT_DIM);
+        let part = (self.hit_points as f32 / self.hit_points_usual as f32).clamp(0.0, 1.0);
+        let bar = Rect::new(x, card.bottom() - BAR - 3.0, card.w - 20.0, BAR);
+        draw_rectangle(bar.x, bar.y, bar.w, bar.h, BACKDROP);
+        draw_rectangle(bar.x, bar.y, bar.w * part, bar.h, mixed(WOUNDED, HEALTHY, part));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Game, Setup};
+
+    #[test]
+    fn the_card_counts_kinds_and_says_what_they_can_do() {
+        let game = Game::new(Setup { players: 2, units: 40, seed: 1, map: None }).unwrap();
+        let own = || game.unit_looks().filter(|look| look.army == 0);
+        let all = Summary::of(own());
+        assert_eq!(all.title(), "30 guards, 10 archers");
+        assert!(all.about()[0].ends_with("speed of the slowest 4.0"), "{:?}", all.about());
+        let archers = Summary::of(own().filter(|look| look.is_archer));
+        assert!(archers.about()[0].ends_with("damage 11, range 8.0, speed 4.5"), "{:?}", archers.about());
+        let one = own().next().unwrap();
+        let guard = Summary::of([one].into_iter());
+        assert_eq!((guard.title(), guard.hit_points), ("1 guard".into(), i64::from(one.hit_points)));
+        assert!(guard.about()[1].ends_with("hit points"));
+    }
+}

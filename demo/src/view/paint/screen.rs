@@ -1,0 +1,129 @@
+//! The screen in the window's coordinates: pixels of the desktop, or several of them where the picture is so high that letters would be
+//! small.
+
+use std::cell::Cell;
+
+use macroquad::input::mouse_position;
+use macroquad::math::{Vec2, vec2};
+use macroquad::window::{screen_dpi_scale, screen_height, screen_width};
+
+/// Width and height up to which one coordinate is one pixel.
+const ORDINARY: Vec2 = vec2(1_440.0, 1_080.0);
+
+/// Room that enlarged letters must leave, in a wide window and in a high one: everything fits into as much as this.
+const ROOM: [Vec2; 2] = [vec2(800.0, 600.0), vec2(412.0, 800.0)];
+
+/// Letters grow in steps of a quarter.
+const STEPS: f32 = 4.0;
+
+/// Greatest enlargement that follows from the size of the picture.
+const AUTO_MAX: f32 = 3.0;
+
+/// The size of letters, and of everything else that is not the battle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Letters {
+    /// Follows the size of the picture.
+    #[default]
+    Auto,
+    /// Percent of the ordinary size.
+    Percent(u16),
+}
+
+impl Letters {
+    /// Everything that one can choose.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Auto, Self::Percent(100), Self::Percent(125), Self::Percent(150), Self::Percent(200)];
+
+    /// The one after this, and after the last one the first.
+    pub(crate) fn next(self) -> Self {
+        let at = Self::ALL.iter().position(|letters| *letters == self).unwrap_or(0);
+        Self::ALL[(at + 1) % Self::ALL.len()]
+    }
+
+    /// Pixels of the desktop per coordinate, in a window of this size in pixels of the desktop.
+    fn factor(self, window: Vec2) -> f32 {
+        let room = ROOM.map(|room| (window / room).min_element()).into_iter().fold(1.0, f32::max);
+        let wanted = match self {
+            Self::Auto => ((window / ORDINARY).min_element() * STEPS).floor() / STEPS,
+            Self::Percent(percent) => f32::from(percent) / 100.0,
+        };
+        wanted.clamp(1.0, AUTO_MAX).min(room)
+    }
+}
+
+thread_local! {
+    /// The person's choice, for this picture and for the next one.
+    static LETTERS: Cell<[Letters; 2]> = const { Cell::new([Letters::Auto; 2]) };
+}
+
+/// The person's choice.
+pub(crate) fn letters() -> Letters {
+    LETTERS.get()[1]
+}
+
+/// Holds from the next picture on.
+pub(crate) fn set_letters(letters: Letters) {
+    LETTERS.set([LETTERS.get()[0], letters]);
+}
+
+/// The next picture begins; true if its letters are of another size.
+pub(crate) fn follow_choice() -> bool {
+    let [before, now] = LETTERS.replace([letters(); 2]);
+    before != now
+}
+
+/// Pixels of the desktop per coordinate.
+pub(crate) fn factor() -> f32 {
+    LETTERS.get()[0].factor(vec2(screen_width(), screen_height()))
+}
+
+/// Pixels of the screen per coordinate.
+pub(crate) fn pixels() -> f32 {
+    screen_dpi_scale() * factor()
+}
+
+/// Width and height of the window.
+pub(crate) fn size() -> Vec2 {
+    vec2(screen_width(), screen_height()) / factor()
+}
+
+pub(crate) fn mouse() -> Vec2 {
+    Vec2::from(mouse_position()) / factor()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_grow_with_the_picture() {
+        let auto = |width, height| Letters::Auto.factor(vec2(width, height));
+        for (width, height) in [(412.0, 800.0), (800.0, 600.0), (1_360.0, 860.0), (1_920.0, 1_080.0)] {
+            assert_eq!(auto(width, height), 1.0, "{width}x{height}");
+        }
+        assert_eq!(auto(2_560.0, 1_440.0), 1.25);
+        assert_eq!(auto(3_840.0, 2_160.0), 2.0);
+        assert_eq!(auto(2_160.0, 3_840.0), 1.5);
+    }
+
+    #[test]
+    fn whatever_is_chosen_there_is_room_for_everything() {
+        for window in [vec2(300.0, 200.0), vec2(412.0, 915.0), vec2(1_024.0, 600.0), vec2(7_680.0, 4_320.0)] {
+            for letters in Letters::ALL {
+                let (factor, room) = (letters.factor(window), window / letters.factor(window));
+                let fits = ROOM.iter().any(|least| room.cmpge(*least - 0.01).all());
+                assert!(factor == 1.0 || fits, "{window} {letters:?}: {room}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_key_comes_to_every_choice_and_back() {
+        let mut letters = Letters::default();
+        for wanted in Letters::ALL {
+            assert_eq!(letters, wanted);
+            letters = letters.next();
+        }
+        assert_eq!(letters, Letters::default());
+    }
+}

@@ -1,0 +1,49 @@
+//! The bar at the top of a window: words from the left, buttons from the right.
+
+use macroquad::math::Rect;
+use macroquad::shapes::draw_rectangle;
+
+use crate::view::paint::palette::{PANEL, TEXT, TEXT_DIM};
+use crate::view::paint::pen::{LARGE, Pen, SMALL};
+use crate::view::widgets::ui::Ui;
+
+/// Height of a button, and the gap between two, pixels.
+const HIGH: f32 = 28.0;
+const GAP: f32 = 6.0;
+
+/// What is left of the bar.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TopBar {
+    rect: Rect,
+    /// Left edge of the last button.
+    left: f32,
+}
+
+impl TopBar {
+    /// Draws the empty bar.
+    pub(crate) fn new(ui: &mut Ui, rect: Rect) -> Self {
+        draw_rectangle(rect.x, rect.y, rect.w, rect.h, PANEL);
+        ui.cover(rect);
+        Self { rect, left: rect.right() - 10.0 }
+    }
+
+    /// The place of the next button, to the left of the last one.
+    pub(crate) fn place(&mut self, width: f32) -> Rect {
+        self.left -= width + GAP;
+        Rect::new(self.left, self.rect.y + (self.rect.h - HIGH) / 2.0, width, HIGH)
+    }
+
+    /// Where the words have to end.
+    pub(crate) fn end(&self) -> f32 {
+        self.left - 16.0
+    }
+
+    /// Writes a title, and what it is about if there is room before `end`.
+    pub(crate) fn title(&self, pen: &Pen, title: &str, about: &str, end: f32) {
+        let base = self.rect.y + 29.0;
+        let x = pen.strong(title, self.rect.x + 16.0, base, LARGE, TEXT) + 14.0;
+        if x + pen.width(about, SMALL) < end {
+            pen.text(about, x, base - 1.0, SMALL, TEXT_DIM);
+        }
+    }
+}
