@@ -83,6 +83,8 @@ for command in attack move patrol stop; do both "\"command\":\"$command\",\"even
 both '"command":"attack","event":"ran".*"player":1'
 
 say "the buttons of the command bar and the badges are those of the other window"
+switch unfolded false press unfold
+switch unfolded true press unfold
 until_said '"event":"selection","player":0,"units":[1-9]' press "choose all"
 until_said '"command":"hold","event":"order".*"player":0' press hold
 until_said '"command":"stop","event":"order".*"player":0' press stop

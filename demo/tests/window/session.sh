@@ -53,6 +53,7 @@ box() {
   place "view 1" 49 99 && sleep 0.2 && xdotool mouseup 1
 }
 until_said '"event":"selection","player":0,"units":100' chord ctrl a
+patiently placed "unit card"
 patiently said '"event":"hint","value":2'
 until_said '"event":"selection","player":0,"units":[1-9]' box
 
@@ -82,8 +83,17 @@ for size in "412 800" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1
   switch menu true key F10
   calm "$size menu"
   switch menu false key F10
+  # In the highest picture everything is twice as large.
+  if [[ $size == 3840* ]]; then (($(rect unfold | cut -d, -f4) > 40)) || fail "letters are small in 4K: $(rect unfold)"; fi
 done
 key Home
+
+say "a key for the size of letters"
+until_said '"event":"letters","value":1.25' key F9
+taller() { (($(rect unfold | cut -d, -f4) > 30)); }
+patiently taller
+calm "larger letters"
+until_said '"event":"letters","value":1.0' key F9
 
 say "attack; the third hint; the bot has waited for this"
 ! noted '"event":"result"' || fail "decided before anybody has given an order"
@@ -92,6 +102,12 @@ until_said '"event":"selection","player":0,"units":100' press "choose all"
 attack() { press "choose all" && sleep 0.3 && press attack && sleep 0.3 && place "view 1" 60 40 && sleep 0.2 && hold 1; }
 until_said '"command":"attack","event":"order".*"player":0' attack
 patiently said '"event":"heard","value":"attack"'
+say "a right click on the keep is for the keep alone; Attack is for everybody on the way"
+strike() { press "choose all" && sleep 0.3 && place "view 1" 94 52 && sleep 0.2 && hold 3; }
+until_said '"command":"strike","event":"order".*"player":0' strike
+attack_keep() { press "choose all" && sleep 0.3 && press attack && sleep 0.3 && place "view 1" 94 52 && sleep 0.2 && hold 1; }
+until_said '"command":"attack","event":"order".*"player":0' attack_keep
+until_said '"command":"attack","event":"order".*"player":0' attack
 said '"selection":"all"' || fail "an order to the whole army should say so in one word"
 patiently said '"event":"hint","value":3'
 picture attack 0.2
@@ -203,7 +219,11 @@ bots_to_the_end 2
 patiently placed watch
 press watch
 patiently placed "back to battle"
-calm "the replay"
+for size in "412 800" "820 560" "1360 860"; do
+  resize $size
+  sleep 1
+  calm "the replay at $size"
+done
 until_said '"event":"match"' press "back to battle"
 patiently placed menu
 quit 0

@@ -309,7 +309,7 @@ impl Skirmish {
 mod tests {
     use super::*;
     use crate::bots::Level;
-    use crate::game::{Command, Selection, Setup};
+    use crate::game::{Place, Point, Selection, Setup, UNIT, squared};
     use testudo_lockstep::simnet::Transport;
 
     const PICTURE: Duration = Duration::from_micros(16_667);
@@ -364,13 +364,30 @@ mod tests {
         let place = |skirmish: &Skirmish, player| skirmish.client(player).game().middle(0).unwrap().1;
         skirmish.advance(Duration::from_millis(500), AMPLE).unwrap();
         let start = place(&skirmish, 1);
-        let command = Command::Move(crate::game::Place::near(crate::game::Point::ZERO));
+        let command = Command::Move(Place::near(Point::ZERO));
         skirmish.order(0, &Order::new(Selection::All, command)).unwrap();
         for _ in 0..180 {
             skirmish.advance(PICTURE, AMPLE).unwrap();
         }
         assert!(place(&skirmish, 1).x > start.x + 3 * 65_536, "player 2 sees them march");
         assert_eq!(skirmish.desync(), None);
+    }
+
+    /// (Whoever named groups at leisure found the enemy at the gates.)
+    #[test]
+    fn the_bot_waits_until_units_are_sent_somewhere() {
+        let mut skirmish = skirmish([Pilot::Person, BOT], 400);
+        let enemies = |skirmish: &Skirmish| skirmish.client(0).game().middle(1).unwrap().1;
+        let start = enemies(&skirmish);
+        let place = Place::near(Point::ZERO);
+        for command in [Command::Assign(1), Command::Rally(place)] {
+            skirmish.order(0, &Order::new(Selection::All, command)).unwrap();
+        }
+        skirmish.advance(Duration::from_secs(8), AMPLE).unwrap();
+        assert!(enemies(&skirmish).distance_squared(start) < squared(UNIT), "nothing has been ordered yet");
+        skirmish.order(0, &Order::new(Selection::All, Command::Move(place))).unwrap();
+        skirmish.advance(Duration::from_secs(8), AMPLE).unwrap();
+        assert!(enemies(&skirmish).distance_squared(start) > squared(2 * UNIT), "the bot plays now");
     }
 
     #[test]

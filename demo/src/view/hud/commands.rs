@@ -26,6 +26,9 @@ const BADGE: Vec2 = vec2(50.0, 22.0);
 const CARD: Vec2 = vec2(296.0, HIGH);
 const CARD_BELOW: f32 = 50.0;
 
+/// Height of the lowest view with buttons, pixels.
+pub(crate) const LOWEST_VIEW: f32 = 130.0;
+
 /// Narrowest view with switches for the layers, pixels: the command bar needs the room.
 const LAYERS_FROM: f32 = 480.0;
 

@@ -14,11 +14,19 @@ use crate::view::widgets::ui::Ui;
 /// Widths of the columns; the graph takes the rest.
 const COLUMNS: [f32; 3] = [272.0, 232.0, 372.0];
 
+/// Below this width only the players are listed, pixels.
+const NARROW: f32 = 600.0;
+
 /// Samples of one second.
 const SECOND: usize = 10;
 
 /// Draws the panel.
 pub(crate) fn draw(batch: &mut Batch, pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) {
+    if rect.w < NARROW {
+        let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
+        players(pen, column, seat);
+        return;
+    }
     if rect.w < COLUMNS.iter().sum::<f32>() + 32.0 {
         let ([left, right], _) = columns(ui, rect, [COLUMNS[0].min(rect.w * 0.42), COLUMNS[2]]);
         let right = Rect { w: rect.right() - right.x, ..right };

@@ -38,10 +38,13 @@ impl TopBar {
         self.left - 16.0
     }
 
-    /// Writes a title, and what it is about if there is room before `end`.
+    /// Writes a title, and what it is about, as far as there is room before `end`.
     pub(crate) fn title(&self, pen: &Pen, title: &str, about: &str, end: f32) {
-        let base = self.rect.y + 29.0;
-        let x = pen.strong(title, self.rect.x + 16.0, base, LARGE, TEXT) + 14.0;
+        let (left, base) = (self.rect.x + 16.0, self.rect.y + 29.0);
+        if left + pen.width(title, LARGE) * 1.04 > end {
+            return;
+        }
+        let x = pen.strong(title, left, base, LARGE, TEXT) + 14.0;
         if x + pen.width(about, SMALL) < end {
             pen.text(about, x, base - 1.0, SMALL, TEXT_DIM);
         }

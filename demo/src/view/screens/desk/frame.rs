@@ -207,10 +207,9 @@ impl Desk {
 
     /// The buttons for the first player's units.
     fn draw_orders(&mut self) {
-        /// In a lower view they would lie over the header, pixels.
-        const LOWEST: f32 = 130.0;
         let rect = self.layout.views[0];
-        if rect.h < LOWEST {
+        // In a lower view they would lie over the header.
+        if rect.h < commands::LOWEST_VIEW {
             return;
         }
         let sight = Sight {

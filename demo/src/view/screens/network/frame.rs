@@ -46,7 +46,7 @@ impl NetworkDesk {
         self.draw_top();
         self.draw_orders();
         if let Some(seat) = self.game.seat() {
-            if self.is_unfolded {
+            if self.shows_panel() {
                 let panel = Rect { y: self.layout.bottom.y + STATUS, h: PANEL_HIGH, ..self.layout.bottom };
                 peers::draw(&mut self.batch, &self.pen, &mut self.ui, panel, seat);
             }
@@ -72,11 +72,12 @@ impl NetworkDesk {
     fn draw_orders(&mut self) {
         let view = self.layout.views[0];
         let (Some(seat), Some(mut camera)) = (self.game.seat(), self.camera) else { return };
-        if !self.is_playing() {
+        // In a lower view they would lie over the header.
+        if !self.is_playing() || view.h < commands::LOWEST_VIEW {
             return;
         }
         let top = view.y + 16.0 + NOTICES_MAX as f32 * NOTICE_HEIGHT;
-        if self.is_unfolded {
+        if self.shows_panel() {
             commands::layers(&self.pen, &mut self.ui, view, (top, false), &mut self.layers);
         }
         if seat.pilot() != Pilot::Person {
@@ -171,7 +172,7 @@ impl NetworkDesk {
     }
 
     /// Turns pass.
-    fn is_playing(&self) -> bool {
+    pub(super) fn is_playing(&self) -> bool {
         self.game.seat().is_some_and(|seat| {
             matches!(seat.session().phase(), SessionPhase::Running | SessionPhase::Ending)
         })

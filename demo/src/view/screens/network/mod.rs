@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
+use macroquad::math::{Vec2, vec2};
 use macroquad::time::get_frame_time;
 use macroquad::window::next_frame;
 use testudo_lockstep::{PlayerId, SessionPhase, Simulation as _};
@@ -35,10 +36,10 @@ use crate::view::widgets::ui::Ui;
 /// Time for leaving in good order, seconds; after it the others find out by themselves.
 const FAREWELL: f32 = 3.0;
 
-/// Heights of the line about the match and of the panel below it, pixels; the panel is open at first in windows of this height.
+/// Heights of the line about the match and of the panel below it, pixels; the panel is open at first in windows of this size.
 const STATUS: f32 = 36.0;
 const PANEL_HIGH: f32 = 190.0;
-const UNFOLDED_FROM: f32 = 700.0;
+const UNFOLDED_FROM: Vec2 = vec2(800.0, 700.0);
 
 /// Greatest number of notices at a time.
 const NOTICES_MAX: usize = 4;
@@ -166,7 +167,7 @@ impl NetworkDesk {
             wants_replay: false,
             camera: None,
             layout: Layout::new(screen::size()),
-            is_unfolded: screen::size().y >= UNFOLDED_FROM,
+            is_unfolded: screen::size().cmpge(UNFOLDED_FROM).all(),
             ui: Ui::new(),
             pen: Pen::new(),
             batch: Batch::new(),
@@ -185,8 +186,14 @@ impl NetworkDesk {
         }
     }
 
+    /// The panel is open, and turns pass: the lobby needs the room.
+    fn shows_panel(&self) -> bool {
+        self.is_unfolded && self.is_playing()
+    }
+
     fn lay_out(&mut self) {
-        self.layout = Layout::above(screen::size(), STATUS + if self.is_unfolded { PANEL_HIGH } else { 0.0 });
+        let panel = if self.shows_panel() { PANEL_HIGH } else { 0.0 };
+        self.layout = Layout::above(screen::size(), STATUS + panel);
     }
 
     // ---- time

@@ -78,9 +78,12 @@ impl Viewing {
             self.wants_back = true;
         }
         let (text, color) = self.verdict();
-        let room = Rect { w: bar.end() - top.x, ..top };
-        self.pen.label(&text, room, Align::Right, SIZE, color);
-        let end = bar.end() - self.pen.width(&text, SIZE) - 16.0;
+        let width = self.pen.width(&text, SIZE);
+        let mut end = bar.end();
+        if width + 16.0 < end {
+            self.pen.label(&text, Rect { w: end - top.x, ..top }, Align::Right, SIZE, color);
+            end -= width + 16.0;
+        }
         bar.title(&self.pen, "Testudo replay", &about, end);
     }
 
@@ -167,10 +170,12 @@ impl Viewing {
 
     fn draw_transport(&mut self) {
         let rect = self.layout.transport;
-        let mut x = rect.x + 16.0;
+        // On a phone everything is a little narrower.
+        let part = (rect.w / 420.0).min(1.0);
+        let mut x = rect.x + 16.0 * part;
         let mut place = |width: f32, gap: f32| {
-            let button = Rect::new(x, rect.y + 8.0, width, 28.0);
-            x += width + gap;
+            let button = Rect::new(x, rect.y + 8.0, width * part, 28.0);
+            x += (width + gap) * part;
             button
         };
         let (start, back, play) = (place(34.0, 4.0), place(34.0, 4.0), place(74.0, 4.0));
@@ -204,23 +209,30 @@ impl Viewing {
         }
     }
 
-    /// Time, turn, frame and checksum.
+    /// Time, turn, frame and checksum, as far as there is room.
     fn draw_place(&self, x: f32) {
+        let end = self.layout.transport.right() - 8.0;
         let table = self.course.timetable();
         let frame = self.course.frame();
         let base = self.layout.transport.y + 27.0;
         let now = clock(table.time_of(frame).as_millis(), true);
-        let x = self.pen.strong(&now, x, base, SIZE, TEXT);
         let whole = format!(" of {}", clock(table.length().as_millis(), true));
-        let x = self.pen.text(&whole, x, base, SIZE, TEXT_DIM) + 22.0;
+        if x + self.pen.width(&now, SIZE) * 1.04 + self.pen.width(&whole, SIZE) > end {
+            return;
+        }
+        let x = self.pen.strong(&now, x, base, SIZE, TEXT);
+        let mut x = self.pen.text(&whole, x, base, SIZE, TEXT_DIM) + 22.0;
         let places = [
             ("turn", format!("{} of {}", self.course.turn(), table.turns())),
             ("frame", format!("{frame} of {}", table.frames())),
             ("checksum", format!("{:016x}", self.course.checksum())),
         ];
-        places.iter().fold(x, |x, (name, value)| {
-            let x = self.pen.text(name, x, base, SIZE, TEXT_DIM) + 6.0;
-            self.pen.text(value, x, base, SIZE, TEXT) + 22.0
-        });
+        for (name, value) in &places {
+            if x + self.pen.width(name, SIZE) + 6.0 + self.pen.width(value, SIZE) > end {
+                return;
+            }
+            x = self.pen.text(name, x, base, SIZE, TEXT_DIM) + 6.0;
+            x = self.pen.text(value, x, base, SIZE, TEXT) + 22.0;
+        }
     }
 }
