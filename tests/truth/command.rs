@@ -10,7 +10,7 @@ mod scenes;
 mod unusual;
 
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use testudo_physics::{BodyDef, WorldDef};
 
@@ -28,7 +28,10 @@ fn main() -> ExitCode {
             }
             return ExitCode::FAILURE;
         }
-        Some("unusual") => return unusual(arguments.get(1).and_then(|text| text.parse().ok())),
+        Some("unusual") => match arguments.get(1).map_or(Ok(1), |text| text.parse()) {
+            Ok(first) => return unusual(first),
+            Err(error) => eprintln!("the first seed is a number: {error}"),
+        },
         _ => {
             eprintln!(
                 "usage: truths pile-up, truths unusual [SEED], or truths scenes [FIRST SEED] [NUMBER OF SCENES]"
@@ -59,10 +62,8 @@ fn scenes(first: u64, count: u64) -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Hears the truths about unusual scenes with fifty seeds from `first` on, or from the clock.
-fn unusual(first: Option<u64>) -> ExitCode {
-    let clock = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    let first = first.unwrap_or_else(clock);
+/// Hears the truths about unusual scenes with fifty seeds from `first` on.
+fn unusual(first: u64) -> ExitCode {
     println!("seeds {first} to {}", first + 49);
     let held = unusual::UNUSUAL.map(|(law, source, hearing)| {
         // A truth that does not hold panics with all lines.

@@ -1,7 +1,7 @@
 //! Truths about what games do seldom: platforms that reverse under their load, teleports beside sensors, gravity that turns, worlds whose edge is
 //! the floor, places far from the origin, terrain that is replaced under sleepers, calls that change nothing.
 //!
-//! `cargo run --release -p testudo-tests --example truths -- unusual` asks the same with seeds from the clock.
+//! `cargo run --release -p testudo-tests --example truths -- unusual $(date +%s)` asks the same with fifty fresh seeds.
 
 use testudo_physics::{Aabb, BodyDef, BodyId, ChainDef, Filter, Fx, PolygonDef, Vec2, World, WorldDef};
 
@@ -12,17 +12,19 @@ use crate::frame::{RATES, Truth, about};
 type Hearing = fn(&mut Truth, &mut Chance, u64);
 
 /// All truths of this file: law, source, hearing.
-pub(crate) const UNUSUAL: [(&str, &str, Hearing); 10] = [
+pub(crate) const UNUSUAL: [(&str, &str, Hearing); 12] = [
     ("a platform that reverses takes its load along", "Coulomb's law", platform),
     ("sizes of 1:50 stay on hills and come to rest", "nobody is below the ground", sizes),
     ("sensors know who was teleported", "overlaps by brute force", teleports),
     ("the world's edge holds a heap and gives it no energy", "conservation of energy", edge),
     ("the place of a scene changes nothing", "translation symmetry", translated),
     ("a heap follows gravity that turns", "potential energy becomes heat", turning),
+    ("a heap of all ranks stays between walls", "walls have the highest rank", ranks),
     ("who slept on terrain lies on what replaced it", "geometry", replaced),
     ("calls that change nothing change no bit", "the same scene without them", idle_calls),
     ("nobody is faster than its limit", "the definition of the limit", limits),
     ("wide bodies rest on peaks and slopes", "statics", wide),
+    ("who has a rank presses nobody into a wall", "walls have the highest rank", pressed),
 ];
 
 #[cfg(test)]
@@ -193,7 +195,7 @@ fn wide(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn wide_bodies_rest_on_peaks_and_slopes() {
-    hear(9, 1..=20);
+    hear(10, 1..=20);
 }
 
 fn teleports(truth: &mut Truth, chance: &mut Chance, seed: u64) {
@@ -384,6 +386,40 @@ fn a_heap_follows_gravity_that_turns() {
     hear(5, 1..=4);
 }
 
+fn ranks(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    const HALF: i64 = 5_000;
+    for fps in RATES {
+        let mut w = world(WorldDef::new().gravity(at(0, -10_000)));
+        let around = walls(&mut w, HALF, 400);
+        let ids: Vec<_> = (0..chance.between(15, 35))
+            .map(|i| {
+                let half = chance.between(300, 600);
+                let place = at(i % 6 * 1_500 - 3_750 + chance.between(-80, 80), i / 6 * 1_500 - 4_000);
+                let def = any(chance, half).position(place).friction(milli(400));
+                add(&mut w, def.dominance(chance.between(-3, 3) as i8))
+            })
+            .collect();
+        let case = format!("seed {seed}, {fps} fps, {} bodies", ids.len());
+        for frame in 0..20 * fps {
+            // They change their ranks while they fall.
+            if frame < 5 * fps && chance.below(fps) < 4 {
+                let id = ids[chance.below(ids.len() as u32) as usize];
+                w.set_dominance(id, chance.between(-3, 3) as i8).expect("alive");
+            }
+            step(&mut w, fps);
+            let outside =
+                ids.iter().any(|&id| position(&w, id).iter().any(|c| c.abs() > milli(HALF).to_bits()));
+            truth.claim(&case, !outside, "somebody outside of the walls");
+        }
+        truth.expect(&case, Fx::ZERO..=milli(100), deepest(&w, &ids, &around));
+    }
+}
+
+#[test]
+fn a_heap_of_all_ranks_stays_between_walls() {
+    hear(6, 1..=4);
+}
+
 /// Level ground whose surface is at `height`.
 fn ground(w: &mut World, height: i64, polygon: bool) -> Vec<BodyId> {
     let ends = [at(-9_000, height), at(9_000, height)];
@@ -437,7 +473,7 @@ fn replaced(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn who_slept_on_terrain_lies_on_what_replaced_it() {
-    hear(6, 1..=5);
+    hear(7, 1..=5);
 }
 
 /// Calls that set what is set already.
@@ -508,7 +544,7 @@ fn idle_calls(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn calls_that_change_nothing_change_no_bit() {
-    hear(7, 1..=5);
+    hear(8, 1..=5);
 }
 
 fn limits(truth: &mut Truth, chance: &mut Chance, seed: u64) {
@@ -547,5 +583,39 @@ fn limits(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn nobody_is_faster_than_its_limit() {
-    hear(8, 1..=5);
+    hear(9, 1..=5);
+}
+
+/// A body of higher rank marches against others that stand at a wall.
+fn pressed(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    for fps in RATES {
+        let (pace, thin) = (chance.between(500, 6_000), chance.between(50, 1_000));
+        let mut w = world(WorldDef::new());
+        let wall = add(&mut w, BodyDef::static_body(rect(thin, 500_000)));
+        let half = chance.between(250, 700);
+        let row = chance.between(1, 4);
+        let low: Vec<_> = (0..row)
+            .map(|i| add(&mut w, any(chance, half).position(at(-thin - 2 * half * i - half, 0))))
+            .collect();
+        let high = any(chance, half).dominance(chance.between(1, 9) as i8);
+        let aside = chance.between(-half, half) * i64::from(chance.below(2));
+        let high = add(&mut w, high.position(at(-thin - 2 * half * row - 2_000, aside)));
+        let mut deep = Fx::ZERO;
+        for _ in 0..6 * fps {
+            w.set_velocity(high, at(pace, 0)).expect("alive");
+            step(&mut w, fps);
+            deep = deep.max(deepest(&w, &low, &[wall])).max(deepest(&w, &[high], &[wall]));
+        }
+        let case = format!(
+            "seed {seed}, {fps} fps, {row} of {half} before a wall of {thin}, pace {pace}, aside {aside}"
+        );
+        truth.expect(&case, Fx::ZERO..=milli(200), deep);
+        let through = low.iter().chain([&high]).any(|&id| position(&w, id)[0] > 0);
+        truth.claim(&case, !through, "somebody behind the wall");
+    }
+}
+
+#[test]
+fn who_has_a_rank_presses_nobody_into_a_wall() {
+    hear(11, 1..=20);
 }

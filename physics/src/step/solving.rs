@@ -3,6 +3,7 @@
 //! Without gravity one round of rigid passes is enough: no load lasts for long, and a crowd should separate quickly. With gravity the frame
 //! is divided into sub-steps of soft contacts, see [`crate::solve::soft`].
 
+use crate::body::record::Extra;
 use crate::contact::setup::push_speed;
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
@@ -23,9 +24,13 @@ impl Stepper {
         }
     }
 
-    /// Solves the contacts.
+    /// Solves the contacts. `ranks` are the ranks of the bodies by slot, if any may have one.
     #[inline(never)]
-    pub(crate) fn solve(&mut self, settings: &Settings, fps: u32) {
+    pub(crate) fn solve(&mut self, settings: &Settings, fps: u32, ranks: Option<&[Extra]>) {
+        self.walls.clear();
+        if let Some(extras) = ranks {
+            self.find_walls(extras);
+        }
         if self.notes.leans {
             self.stiff.find(&self.batches, &self.shells);
         }
@@ -36,6 +41,7 @@ impl Stepper {
             let factor = (2 * settings.push_factor).min(1 << 16);
             let speed = |gap| push_speed(gap, fps, factor, deep::PUSH_MAX) as i32;
             self.deep.solve(&self.notes.deep, &self.batches, &mut self.moving, &self.velocities, speed);
+            self.hold_off_walls(speed);
         } else {
             self.solve_soft(settings, fps);
         }
@@ -80,6 +86,10 @@ impl Stepper {
             if self.stiff.mixed {
                 self.hold_at_walls();
             }
+            for &(batch, lane) in &self.walls {
+                let batch = &mut self.batches.as_mut_slice()[batch as usize];
+                batch.solve_stiff(lane as usize, true, false, &mut self.velocities);
+            }
             for (moving, velocity) in self.moving.iter_mut().zip(&self.velocities) {
                 let (sum, v) = (moving.get(), velocity.get());
                 *moving = Velocity::new([0, 1].map(|x| sum[x].wrapping_add(v[x])));
@@ -108,6 +118,43 @@ impl Stepper {
             }
         }
         hold(&self.locked, &mut self.velocities);
+    }
+
+    /// Notes the contacts with immovable bodies if bodies of different rank touch: who is squeezed between a rank and a wall, both of which do
+    /// not yield, enters the rank.
+    #[cold]
+    fn find_walls(&mut self, extras: &[Extra]) {
+        let mut ranked = false;
+        for (at, batch) in (0..).zip(self.batches.as_slice()) {
+            for lane in (0..LANES).filter(|&lane| batch.biased[lane] != NO_LIMIT) {
+                let [a, b] = [batch.a[lane], batch.b[lane]].map(|body| &self.shells[body as usize]);
+                if a.mass == 0 || b.mass == 0 {
+                    self.walls.push((at, lane as u32));
+                } else {
+                    let [rank_a, rank_b] = [a, b].map(|shell| extras[shell.slot as usize].dominance);
+                    ranked |= rank_a != rank_b;
+                }
+            }
+        }
+        if !ranked {
+            self.walls.clear();
+        }
+    }
+
+    /// Solves the contacts of [`Self::find_walls`] once more for the velocities that advance positions; `speed` is how fast a deep overlap is
+    /// to separate. Twice, for corners.
+    fn hold_off_walls(&mut self, speed: impl Fn(i32) -> i32) {
+        for _ in 0..2 {
+            for &(batch, lane) in &self.walls {
+                let gap = self.batches.origin((batch, lane)).gap;
+                let (batch, lane) = (&self.batches.as_slice()[batch as usize], lane as usize);
+                let limit = if gap < -deep::OVERLAP_SHALLOW { speed(gap) } else { batch.biased[lane] };
+                let missing = batch.approach(lane, &self.moving).saturating_add(limit);
+                if missing > 0 {
+                    batch.apply(lane, missing, &mut self.moving);
+                }
+            }
+        }
     }
 
     /// Takes back the gain of gravity and forces in this frame, except for the part of the first sub-step.

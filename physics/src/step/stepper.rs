@@ -69,6 +69,8 @@ pub(crate) struct Stepper {
     pub(crate) batches: Batches,
     pub(crate) frictions: Vec<FrictionContact>,
     pub(crate) stiff: StiffContacts,
+    /// Batch and lane of the contacts with immovable bodies, if bodies of different rank touch.
+    pub(crate) walls: Vec<(u32, u32)>,
     pub(crate) locked: Vec<Locked>,
     pub(crate) join: Join,
     /// Cached contacts of each working body as an owner: start and end in the cache.
@@ -123,6 +125,7 @@ impl Stepper {
             batches: Batches::default(),
             frictions: Vec::new(),
             stiff: StiffContacts::default(),
+            walls: Vec::new(),
             locked: Vec::new(),
             join: Join::default(),
             cached: Vec::new(),

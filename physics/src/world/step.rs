@@ -38,7 +38,8 @@ impl World {
         self.accelerate(per_frame);
         self.wake_sleepers(per_frame);
         self.find_contacts(frames_per_second, workers);
-        self.stepper.solve(&self.settings, frames_per_second);
+        let ranks = self.had_ranks.then_some(self.extras.as_slice());
+        self.stepper.solve(&self.settings, frames_per_second, ranks);
         self.keep_contacts();
         let rests = self.move_bodies(per_frame);
         self.wake_guests();
