@@ -97,8 +97,10 @@ pub struct World {
     pub(crate) had_forces: bool,
     /// Position before the last step, by slot; for drawing only.
     pub(crate) previous: Vec<[i32; 2]>,
-    /// Moving bodies, ascending slots.
+    /// Bodies that move in a step, ascending slots. Between steps, those that left are still here.
     pub(crate) active: Vec<u32>,
+    /// Moving bodies that left since the last step; may hold repeated slots, and slots that are in use again.
+    pub(crate) left: Vec<u32>,
     /// Bodies that woke up or were created since the last step; may hold stale and repeated slots.
     pub(crate) waking: Vec<u32>,
     /// The sleeping islands.
@@ -244,6 +246,7 @@ impl World {
             had_forces: false,
             previous: Vec::new(),
             active: Vec::new(),
+            left: Vec::new(),
             waking: Vec::new(),
             sleeping: SleepingIslands::default(),
             lulled: false,
@@ -369,14 +372,12 @@ impl World {
         self.contacts.stir(slot);
     }
 
-    /// Removes a moving body from the tree and from the list of moving bodies.
+    /// Removes a moving body from the tree, and in the next step from the list of moving bodies.
     fn forget_mover(&mut self, slot: u32) {
         self.bodies[slot as usize].set(flag::AWAKE, false);
         self.contacts.roles_changed = true;
-        if let Ok(at) = self.active.binary_search(&slot) {
-            self.active.remove(at);
-            self.stepper.vacate(slot);
-        }
+        self.left.push(slot);
+        self.stepper.vacate(slot);
     }
 
     /// Tells the trees that the game moved a body.

@@ -271,6 +271,31 @@ impl ContactCache {
         woken.unwrap_or((Origin::NEW, 0))
     }
 
+    /// [`Self::find_eight`] where the likelier owners have no such contact, as [`Self::find_elsewhere`].
+    #[inline(always)]
+    pub(crate) fn find_eight_elsewhere<S: Simd>(
+        &self,
+        simd: S,
+        [owners, others]: [&[u32; LANES]; 2],
+        of_others: [[u32; 2]; LANES],
+        (found, impulses): (u32x8<S>, i32x8<S>),
+    ) -> (u32x8<S>, i32x8<S>) {
+        let (elsewhere, more) = self.find_eight(simd, owners, of_others);
+        let missing = found.simd_eq(Origin::NEW);
+        let (found, impulses) = (missing.select(elsewhere, found), missing.select(more, impulses));
+        if self.woken.is_empty() {
+            return (found, impulses);
+        }
+        let (mut found, mut impulses) = (found.to_array(), impulses.to_array());
+        for lane in 0..LANES {
+            if found[lane] == Origin::NEW {
+                (found[lane], impulses[lane]) =
+                    self.find_elsewhere(owners[lane], others[lane], of_others[lane]);
+            }
+        }
+        (u32x8::load_array(simd, found), i32x8::load_array(simd, impulses))
+    }
+
     #[cold]
     fn find_woken(&self, owner: u32, other: u32) -> Option<(u32, i32)> {
         let i = self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)).ok()?;
@@ -358,15 +383,13 @@ impl ContactCache {
             );
             let kept = (touching | held) & ALL_LANES;
             kept_lanes.push(kept as u8);
-            each_lane(
-                kept,
-                #[inline(always)]
-                |lane| {
-                    cursors[origins.owner[lane] as usize] += 1;
-                    let at = origins.cached[lane] as usize;
-                    matched[select_unpredictable(known >> lane & 1 != 0, at, last)] = true;
-                },
-            );
+            // All lanes: how many are kept is hard to predict for a branch.
+            for lane in 0..LANES {
+                let (is_kept, is_known) = (kept >> lane & 1, known >> lane & 1);
+                cursors[origins.owner[lane] as usize] += is_kept;
+                let at = origins.cached[lane] as usize;
+                matched[select_unpredictable(is_kept & is_known != 0, at, last)] = true;
+            }
             list_pairs(began, kept & !known, origins, shells);
             if *lists_stayed {
                 list_pairs(stayed, kept & known, origins, shells);
@@ -378,31 +401,43 @@ impl ContactCache {
     /// Gives each owner its range.
     #[inline(never)]
     fn lay_out_owners(&mut self, shells: &[Shell]) {
-        self.owners.clear();
-        let mut start = 0;
-        for (shell, cursor) in shells.iter().zip(&mut self.cursors) {
-            let count = core::mem::replace(cursor, start);
-            if count > 0 {
-                self.owners.push(Owner { slot: shell.slot, count });
-                self.ranges[shell.slot as usize] = [start, start + count];
-                start += count;
-            }
+        let Self { owners, ranges, cursors, .. } = self;
+        owners.resize(shells.len(), Owner { slot: 0, count: 0 });
+        // Without branches: who owns contacts is hard to predict. First with indices instead of slots.
+        let (mut end, mut kept) = (0, 0);
+        for (index, cursor) in (0..).zip(cursors) {
+            let count = core::mem::replace(cursor, end);
+            owners[kept] = Owner { slot: index, count };
+            kept += usize::from(count > 0);
+            end += count;
         }
-        self.contacts.resize(start as usize);
+        owners.truncate(kept);
+        let mut start = 0;
+        for owner in owners {
+            owner.slot = shells[owner.slot as usize].slot;
+            ranges[owner.slot as usize] = [start, start + owner.count];
+            start += owner.count;
+        }
+        self.contacts.resize(end as usize);
     }
 
-    /// Writes the contacts into their owners' ranges, in the order of solving.
+    /// Writes the contacts into their owners' ranges, in the order of solving; those that are not kept, behind the last one.
     #[inline(never)]
     fn write_contacts(&mut self, batches: &Batches) {
         let Self { cursors, kept_lanes, contacts, .. } = self;
+        let end = contacts.len();
+        contacts.resize(end + 1);
+        let (others, impulses) = (&mut contacts.others[..=end], &mut contacts.impulses[..=end]);
         for ((batch, origins), &kept) in batches.with_origins().zip(&*kept_lanes) {
-            each_lane(kept.into(), |lane| {
+            for lane in 0..LANES {
+                let is_kept = u32::from(kept >> lane & 1);
                 let cursor = &mut cursors[origins.owner[lane] as usize];
-                contacts.others[*cursor as usize] = origins.other[lane];
-                contacts.impulses[*cursor as usize] = batch.impulse[lane];
-                *cursor += 1;
-            });
+                let at = select_unpredictable(is_kept != 0, *cursor as usize, end);
+                (others[at], impulses[at]) = (origins.other[lane], batch.impulse[lane]);
+                *cursor += is_kept;
+            }
         }
+        contacts.truncate(end);
     }
 
     /// Contacts of the last frame that were not matched have ended.

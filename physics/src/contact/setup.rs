@@ -1,6 +1,8 @@
 //! Contact set-up: from hits to contacts in batches. Limits follow from the gap, shares from the masses, and the initial impulse from the
 //! same contact in the last frame.
 
+use core::hint::select_unpredictable;
+
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8, u64x4};
 
@@ -134,19 +136,21 @@ impl ContactSetup<'_> {
         let biased = limits.of(i32x8::load_array(simd, *gaps)).to_array();
         // All look-ups before the first contact is written.
         let ranges = each(owners, |owner| self.cached[owner as usize]);
-        let (found, impulses) = self.contacts.find_eight(simd, &other_slots, ranges);
-        let (mut found, mut impulses) = (found.to_array(), impulses.to_array());
-        if self.contacts.roles_changed || !self.fresh.is_empty() {
+        let mut last = self.contacts.find_eight(simd, &other_slots, ranges);
+        if self.contacts.roles_changed {
+            let of_others = each(others, |other| self.cached[other as usize]);
+            last = self.contacts.find_eight_elsewhere(simd, [&owner_slots, &other_slots], of_others, last);
+        }
+        let (mut found, mut impulses) = (last.0.to_array(), last.1.to_array());
+        if !self.fresh.is_empty() {
             for lane in 0..LANES {
-                let owner = [owners[lane], owner_slots[lane]];
-                let roles = Roles { owner, other: [others[lane], other_slots[lane]] };
-                if self.is_new(roles) {
-                    (found[lane], impulses[lane]) = (Origin::NEW, 0);
-                } else if found[lane] == Origin::NEW && self.contacts.roles_changed {
-                    let of_other = self.cached[others[lane] as usize];
-                    (found[lane], impulses[lane]) =
-                        self.contacts.find_elsewhere(owner_slots[lane], other_slots[lane], of_other);
-                }
+                let roles = Roles {
+                    owner: [owners[lane], owner_slots[lane]],
+                    other: [others[lane], other_slots[lane]],
+                };
+                let is_new = self.is_new(roles);
+                found[lane] = select_unpredictable(is_new, Origin::NEW, found[lane]);
+                impulses[lane] = select_unpredictable(is_new, 0, impulses[lane]);
             }
         }
         for lane in 0..LANES {
@@ -274,7 +278,7 @@ impl ContactSetup<'_> {
     #[inline(always)]
     fn is_new(&self, roles: Roles) -> bool {
         let fresh = |body: u32| self.fresh.get(body as usize).is_some_and(|&fresh| fresh);
-        !self.fresh.is_empty() && (fresh(roles.owner[0]) || fresh(roles.other[0]))
+        !self.fresh.is_empty() && (fresh(roles.owner[0]) | fresh(roles.other[0]))
     }
 
     /// Notes a contact with restitution. A pair that bounces without loss never comes to rest.

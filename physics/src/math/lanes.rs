@@ -25,6 +25,16 @@ pub(crate) const UNIT_BITS: u32 = 30;
 /// One, in solver units.
 pub(crate) const UNIT: i32 = 1 << UNIT_BITS;
 
+/// `from - rounded(dot product of the pairs)`, as [`twice`] has it. The difference is taken before rounding, while the products are not known yet.
+#[inline(always)]
+pub(crate) fn less<S: Simd>(from: i32x4<S>, a: i32x8<S>, b: i32x8<S>) -> i32x8<S> {
+    let (low, high) = from.widen();
+    let from = (low.combine(high) << UNIT_BITS) + (HALF - 1);
+    let (even, odd) = even_and_odd_products(a, -b);
+    let rest: u64x4<S> = (from + even + odd).bitcast();
+    low_twice((rest >> UNIT_BITS).bitcast())
+}
+
 /// Half of the last bit that [`rounded`] keeps.
 const HALF: i64 = 1 << (UNIT_BITS - 1);
 
@@ -39,23 +49,51 @@ pub(crate) fn rounded<S: Simd>(products: i64x4<S>) -> i64x4<S> {
 /// `value * fraction`, where `fraction` has 30 fraction bits; rounded to nearest.
 #[inline(always)]
 pub(crate) fn scaled<S: Simd>(value: i32x8<S>, fraction: i32x8<S>) -> i32x8<S> {
-    shifted_products(value, fraction, HALF, UNIT_BITS)
+    let (even, odd) = even_and_odd_products(value, fraction);
+    shifted(even, odd, HALF, UNIT_BITS)
 }
 
-/// Half of [`scaled`], rounded up: `(scaled + 1) >> 1` in two operations less.
+/// Each of four values, which [`twice`] or [`low_twice`] gave, times a pair of fractions; otherwise like [`scaled`].
 #[inline(always)]
-pub(crate) fn half_scaled<S: Simd>(value: i32x8<S>, fraction: i32x8<S>) -> i32x8<S> {
-    shifted_products(value, fraction, HALF + (1 << UNIT_BITS), UNIT_BITS + 1)
+pub(crate) fn scaled_twice<S: Simd>(values: i32x8<S>, fractions: i32x8<S>) -> i32x8<S> {
+    let (even, odd) = products_of_four(values, fractions);
+    shifted(even, odd, HALF, UNIT_BITS)
 }
 
-/// `(value * fraction + add) >> bits`
+/// Half of [`scaled_twice`], rounded up: `(scaled + 1) >> 1` in two operations less.
 #[inline(always)]
-fn shifted_products<S: Simd>(value: i32x8<S>, fraction: i32x8<S>, add: i64, bits: u32) -> i32x8<S> {
-    let (low, high) = value.widening_mul(fraction);
-    // x86 multiplies even and odd lanes separately; these shuffles cancel those of `widening_mul`.
-    let (even, odd) = low.deinterleave(high);
+pub(crate) fn half_scaled_twice<S: Simd>(values: i32x8<S>, fractions: i32x8<S>) -> i32x8<S> {
+    let (even, odd) = products_of_four(values, fractions);
+    shifted(even, odd, HALF + (1 << UNIT_BITS), UNIT_BITS + 1)
+}
+
+/// `(products + add) >> bits`: the low half of each.
+#[inline(always)]
+fn shifted<S: Simd>(even: i64x4<S>, odd: i64x4<S>, add: i64, bits: u32) -> i32x8<S> {
     let (even, odd): (u64x4<S>, u64x4<S>) = ((even + add).bitcast(), (odd + add).bitcast());
     low_and_high(even >> bits, odd << (32 - bits))
+}
+
+/// x86 multiplies the even lanes of two registers.
+const MULTIPLIES_EVEN_LANES: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
+
+/// Products of each of four values with the first and with the second of a pair.
+#[inline(always)]
+fn products_of_four<S: Simd>(values: i32x8<S>, pairs: i32x8<S>) -> (i64x4<S>, i64x4<S>) {
+    if MULTIPLIES_EVEN_LANES {
+        let second = in_memory_order(even_first(pairs) >> 32).bitcast();
+        (even_and_odd_products(values, pairs).0, even_and_odd_products(values, second).0)
+    } else {
+        even_and_odd_products(values, pairs)
+    }
+}
+
+/// Products of the even lanes, and of the odd ones.
+#[inline(always)]
+fn even_and_odd_products<S: Simd>(a: i32x8<S>, b: i32x8<S>) -> (i64x4<S>, i64x4<S>) {
+    let (low, high) = a.widening_mul(b);
+    // x86 multiplies even and odd lanes separately; these shuffles cancel those of `widening_mul`.
+    low.deinterleave(high)
 }
 
 /// The upper halves of the products of eight numbers and one; all without sign.
@@ -87,11 +125,11 @@ fn in_memory_order<S: Simd>(both: u64x4<S>) -> u64x4<S> {
     if cfg!(target_endian = "big") { both << 32 | both >> 32 } else { both }
 }
 
-/// The low half of each value twice, as [`twice`] has it.
+/// The low half of each value twice, as [`twice`] has it; where only even lanes are multiplied, the others may hold anything.
 #[inline(always)]
 pub(crate) fn low_twice<S: Simd>(values: i64x4<S>) -> i32x8<S> {
     let values: u64x4<S> = values.bitcast();
-    low_and_high(values, values << 32)
+    if MULTIPLIES_EVEN_LANES { values.bitcast() } else { low_and_high(values, values << 32) }
 }
 
 /// Each value twice: `[a, a, b, b, c, c, d, d]`.

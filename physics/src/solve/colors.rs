@@ -106,20 +106,23 @@ fn take_place(
     }
     // Nothing is used by a body that cannot be moved: any number of its contacts may share a batch.
     let (used_a, used_b) = (used[a as usize], used[b as usize]);
-    let color = (!(used_a | used_b)).trailing_zeros();
-    if color == u64::BITS {
+    let used_by_both = used_a | used_b;
+    // The bit of the lowest free colour. The next contact of either body waits for it, so there is no shift.
+    let bit = !used_by_both & used_by_both.wrapping_add(1);
+    if bit == 0 {
         let place = *batches * LANES as u32;
         *batches += 1;
         ends.push(place + 1);
         return place;
     }
-    used[a as usize] = used_a | u64::from(movable[0]) << color;
-    used[b as usize] = used_b | u64::from(movable[1]) << color;
-    let next = open[color as usize];
+    used[a as usize] = used_a | if movable[0] { bit } else { 0 };
+    used[b as usize] = used_b | if movable[1] { bit } else { 0 };
+    let color = bit.trailing_zeros() as usize;
+    let next = open[color];
     // Which contact begins a batch is hard to predict for a branch.
     let full = next.is_multiple_of(LANES as u32);
     let place = select_unpredictable(full, *batches * LANES as u32, next);
     *batches += u32::from(full);
-    open[color as usize] = place + 1;
+    open[color] = place + 1;
     place
 }

@@ -16,7 +16,9 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x4, i32x8};
 
 use crate::math::boxes::LANES;
-use crate::math::lanes::{UNIT, UNIT_BITS, half_scaled, low_twice, once, rounded, scaled, twice};
+use crate::math::lanes::{
+    UNIT, UNIT_BITS, half_scaled_twice, less, low_twice, once, rounded, scaled, scaled_twice, twice,
+};
 
 /// A limit that no closing speed reaches: the contact does nothing.
 pub(crate) const NO_LIMIT: i32 = -(1 << 29);
@@ -198,10 +200,9 @@ fn solve<S: Simd, const FROM: usize, const BIASED: bool>(
 ) {
     let va = load::<S, FROM>(simd, &batch.a, velocities);
     let vb = load::<S, FROM>(simd, &batch.b, velocities);
-    let along = low_twice(rounded((vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch))));
-    let limit = four::<S, FROM>(simd, &batch.biased);
+    let limit = i32x4::from_slice(simd, &batch.biased[FROM..FROM + FOUR]);
     let limit = if BIASED { limit } else { limit.min(0) };
-    let missing = limit - along;
+    let missing = less(limit, vb - va, load_normals::<S, FROM>(simd, batch));
     let step = if BIASED { missing + (missing >> 2) } else { missing };
     let old = four::<S, FROM>(simd, &batch.impulse);
     let impulse = (old + step).max(0).min(IMPULSE_MAX);
@@ -221,7 +222,7 @@ fn solve_soft<S: Simd, const FROM: usize>(
     let vb = load::<S, FROM>(simd, &batch.b, velocities);
     let along = low_twice(rounded((vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch))));
     let old = four::<S, FROM>(simd, &batch.impulse);
-    let kept = scaled(old - along, four::<S, FROM>(simd, softness));
+    let kept = scaled_twice(old - along, four::<S, FROM>(simd, softness));
     let impulse = (kept + four::<S, FROM>(simd, &batch.biased)).max(0).min(IMPULSE_MAX);
     once(impulse).store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
     apply::<S, FROM>(simd, batch, velocities, va, vb, impulse - old);
@@ -240,10 +241,10 @@ fn apply<S: Simd, const FROM: usize>(
     let normals = load_normals::<S, FROM>(simd, batch);
     let share_a = four::<S, FROM>(simd, &batch.share_a);
     let (part_a, part_b) = if share_a.simd_eq(EVEN_SHARE).all_true() {
-        let half = half_scaled(impulse, normals);
+        let half = half_scaled_twice(impulse, normals);
         (half, half)
     } else {
-        let p = scaled(impulse, normals);
+        let p = scaled_twice(impulse, normals);
         (scaled(p, share_a), scaled(p, i32x8::splat(simd, UNIT) - share_a))
     };
     store::<S, FROM>(&batch.a, velocities, va - part_a);

@@ -84,6 +84,7 @@ impl World {
         if core::mem::take(&mut self.lulled) {
             self.contacts.retire(&self.bodies);
         }
+        sort_out(&mut self.active, &mut self.left);
         self.join_movers();
         self.resting.flush(&self.bodies, self.settings.split, self.settings.box_margin());
         for at in 0..self.fresh.len() {
@@ -239,6 +240,20 @@ impl World {
         self.stepper.move_bodies(&mut movement);
         movement.tired || movement.stopped
     }
+}
+
+/// Takes the elements of `gone` out of a sorted list; `gone` is empty afterwards.
+fn sort_out(list: &mut Vec<u32>, gone: &mut Vec<u32>) {
+    gone.sort_unstable();
+    let (mut kept, mut seen) = (0, 0);
+    for element in gone.drain(..) {
+        let at = seen + list[seen..].partition_point(|&other| other < element);
+        list.copy_within(seen..at, kept);
+        kept += at - seen;
+        seen = at + usize::from(list.get(at) == Some(&element));
+    }
+    list.copy_within(seen.., kept);
+    list.truncate(kept + list.len() - seen);
 }
 
 /// Sorts a list whose first `sorted` elements are already sorted.
