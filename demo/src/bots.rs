@@ -182,7 +182,7 @@ fn falls_back(level: Level, game: &Game, player: u8, own: u32, enemies: u32, mid
 
 /// The middle of the enemies at the base, if there are many.
 fn raiders(game: &Game, player: u8, home: Point) -> Option<Point> {
-    let enemies = (0..game.setup().players).filter(|army| *army != player);
+    let enemies = (0..game.setup().players).filter(|army| !game.teams().are_friends(player, *army));
     let near = enemies.flat_map(|enemy| game.places_of(enemy));
     let raiders = mean(near.filter(|place| home.distance_squared(*place) <= squared(ALARM)))?;
     (raiders.count * ALARM_PART >= game.setup().units).then(|| rough(raiders.middle))
@@ -190,7 +190,10 @@ fn raiders(game: &Game, player: u8, home: Point) -> Option<Point> {
 
 /// The army with the nearest base that still has a building.
 fn nearest_army(game: &Game, player: u8, middle: Point) -> Option<u8> {
-    let owners = game.building_looks().map(|building| building.army).filter(|army| *army != player);
+    let owners = game
+        .building_looks()
+        .map(|building| building.army)
+        .filter(|army| !game.teams().are_friends(player, *army));
     owners.min_by_key(|army| (game.base(*army).map(|base| middle.distance_squared(base)), *army))
 }
 

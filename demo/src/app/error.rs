@@ -78,6 +78,13 @@ impl fmt::Display for MatchError {
             Self::Bind { address, error } if address.is_ipv6() => {
                 write!(f, "cannot listen on {address}: {error}; without IPv6 use 0.0.0.0:0")
             }
+            Self::Bind { address, error } if error.kind() == std::io::ErrorKind::AddrNotAvailable => {
+                write!(
+                    f,
+                    "cannot listen on {address}: this machine does not have this address; 0.0.0.0:{} listens on all that it has",
+                    address.port()
+                )
+            }
             Self::Bind { address, error } => write!(f, "cannot listen on {address}: {error}"),
             Self::NoPage(folder) => {
                 write!(f, "there is no page in {}: demo/web/build.sh makes one", folder.display())

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::app::{FRAMES_MAX, Pilot, TURNS_MAX, maps};
 use crate::bots::Level;
 use crate::cubes::{CUBES_MAX, FRAMES_PER_SECOND};
-use crate::game::{ARMIES_MAX, BodyField, MAP_BYTES_MAX, MAP_NAMES, Map, UNITS_MAX};
+use crate::game::{ARMIES_MAX, BodyField, MAP_BYTES_MAX, MAP_NAMES, Map, TEAMS_MAX, Teams, UNITS_MAX};
 
 /// Deterministic lockstep: every machine simulates the whole battle, and the network carries only orders.
 ///
@@ -182,6 +182,9 @@ pub(crate) struct Headless {
     /// Level of each player's bot: easy, normal, hard; idle does nothing; the last one applies to all further players
     #[arg(long, value_name = "LEVEL,...", value_delimiter = ',', value_parser = bot, default_value = "normal")]
     pub(crate) bot: Vec<Pilot>,
+    /// Team of each player, 1..8, 0 for none, as in 1,1,2,2 (default: everybody for themselves)
+    #[arg(long, value_name = "N,...", value_parser = teams)]
+    pub(crate) teams: Option<TeamsArg>,
     /// Links: everybody to player 0, or everybody to everybody
     #[arg(long, value_enum, default_value_t = TopologyArg::Star)]
     pub(crate) topology: TopologyArg,
@@ -300,17 +303,18 @@ pub(crate) struct RelayArgs {
         help = "Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:PORT, or [::]:PORT with IPv6",
         long,
         value_name = "ADDR",
+        value_parser = socket,
         default_value = "127.0.0.1:0"
     )]
     pub(crate) bind: SocketAddr,
     /// Address at which others find this relay, if not the one it listens on; up to 4 times
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = socket)]
     pub(crate) public: Vec<SocketAddr>,
     /// Serve counters for Prometheus at http://ADDR/metrics; port 0 takes a free one. Not for strangers
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = socket)]
     pub(crate) metrics: Option<SocketAddr>,
     /// Serve the browser page at http://ADDR/, so that friends play by a link; port 0 takes a free one
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = socket)]
     pub(crate) web: Option<SocketAddr>,
     /// Folder of the page, made by demo/web/build.sh
     #[arg(long, value_name = "DIR", default_value = "target/web", requires = "web")]
@@ -386,9 +390,13 @@ pub(crate) struct Host {
         help = "Address to listen on; port 0 takes a free one. For other machines: 0.0.0.0:0, or [::]:0 with IPv6",
         long,
         value_name = "ADDR",
+        value_parser = socket,
         default_value = "127.0.0.1:0"
     )]
     pub(crate) bind: SocketAddr,
+    /// Address at which others find this host, if not the one it listens on: the router's, which passes the port on; up to 3 times
+    #[arg(long, value_name = "ADDR", conflicts_with = "relay", value_parser = socket)]
+    pub(crate) public: Vec<SocketAddr>,
     /// Play through a relay, which printed this code; this machine needs no open port
     #[arg(long, value_name = "CODE", conflicts_with_all = ["bind", "plain", "resume"])]
     pub(crate) relay: Option<String>,
@@ -409,6 +417,9 @@ pub(crate) struct Host {
     pub(crate) bots_take_over: bool,
     #[command(flatten)]
     pub(crate) game: Match,
+    /// Team of each player, 1..8, 0 for none, as in 1,1,2,2; the lobby can change it (default: everybody for themselves)
+    #[arg(long, value_name = "N,...", value_parser = teams, conflicts_with = "resume")]
+    pub(crate) teams: Option<TeamsArg>,
     /// Length of turns: constant (default without a window), or as long as the network needs (default in a window)
     #[arg(long, value_enum)]
     pub(crate) pace: Option<PaceArg>,
@@ -543,9 +554,31 @@ fn bot(text: &str) -> Result<Pilot, String> {
     }
 }
 
+/// The teams of a match, and how many players were named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TeamsArg {
+    pub(crate) teams: Teams,
+    pub(crate) count: usize,
+}
+
+fn teams(text: &str) -> Result<TeamsArg, String> {
+    let numbers = text.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u8>>>();
+    let found = numbers.and_then(|list| Some(TeamsArg { teams: Teams::new(&list)?, count: list.len() }));
+    found.ok_or_else(|| {
+        format!(
+            "a number from 0 to {TEAMS_MAX} for each of at most {ARMIES_MAX} players is needed, as in 1,1,2,2"
+        )
+    })
+}
+
 fn speed(text: &str) -> Result<f64, String> {
     let speed = text.parse().ok().filter(|speed| (0.25..=16.0).contains(speed));
     speed.ok_or_else(|| "a speed from 0.25 to 16 is needed".to_owned())
+}
+
+/// An address with a port.
+fn socket(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "an address and a port are needed, as in 0.0.0.0:7777".into())
 }
 
 /// The address of a page, without what follows a #.

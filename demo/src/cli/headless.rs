@@ -5,10 +5,10 @@ use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Pace, Topology};
 
 use crate::app::{Fault, Pilot, Recording, SimulatedMatch, Terms, play};
-use crate::cli::args::{Corrupt, Headless, Link, Match, PaceArg, TopologyArg};
+use crate::cli::args::{Corrupt, Headless, Link, Match, PaceArg, TeamsArg, TopologyArg};
 use crate::cli::report::Report;
 use crate::cli::{Failed, print, save_difference};
-use crate::game::Setup;
+use crate::game::{Setup, Teams};
 
 /// Default length of a match.
 const TURNS: u32 = 300;
@@ -33,11 +33,24 @@ pub(crate) fn headless(options: &Headless, json: bool) -> Result<bool, Failed> {
         },
         fault: fault(&options.corrupt, &options.game)?,
         pilots: pilots(&options.bot, options.game.players),
+        teams: teams(options.teams, options.game.players)?,
     };
     let report = run(&spec, recordings(options, &spec)?)?;
     print(&report, json, &format!("played over {}", in_words(&options.link)));
     save_difference(&report, options.report.as_deref(), options.replay.as_deref())?;
     Ok(report.checksums_agree)
+}
+
+/// The teams of all players, or none.
+pub(crate) fn teams(given: Option<TeamsArg>, players: u8) -> Result<Teams, Failed> {
+    let Some(TeamsArg { teams, count }) = given else { return Ok(Teams::default()) };
+    if count != usize::from(players) {
+        return Err(Failed::usage(format!("--teams names {count} players, but the match has {players}")));
+    }
+    if teams.are_any() && teams.sides(players) < 2 {
+        return Err(Failed::usage("--teams puts everybody into one team: nobody is left to fight"));
+    }
+    Ok(teams)
 }
 
 /// The levels as given, and the last one for everybody after it.

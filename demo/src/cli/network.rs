@@ -19,11 +19,11 @@ use crate::app::{
     TURNS_MAX,
 };
 use crate::cli::args::{Host, Join, PaceArg, Seat};
-use crate::cli::headless::{progress_bar, terms};
+use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::skirmish::log_file;
 use crate::cli::{Failed, print, print_json, save_difference};
-use crate::game::BodyField;
+use crate::game::{BodyField, Teams};
 use crate::view::{self, WindowError};
 
 /// Typed lines that wait.
@@ -34,7 +34,8 @@ const REHEARSED_BIT: u32 = 11;
 
 pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     let seat = &options.seat;
-    let wanted = SeatOptions { page: options.page.clone(), ..seat_options(seat, None) };
+    let teams = teams(options.teams, options.game.players)?;
+    let wanted = SeatOptions { page: options.page.clone(), teams, ..seat_options(seat, None) };
     if let Some(relay) = &options.relay {
         let (relay, agreement) = (code(relay)?, agreement(options));
         let start = move || NetworkMatch::open(relay, agreement, wanted);
@@ -42,7 +43,8 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     }
     let save = options.resume.as_deref().map(Save::open).transpose()?;
     let agreement = save.as_ref().map_or_else(|| agreement(options), |save| save.agreement);
-    let hosting = Hosting { agreement, bind: options.bind, is_sealed: !options.plain, save };
+    let (bind, public) = (options.bind, options.public.clone());
+    let hosting = Hosting { agreement, bind, public, is_sealed: !options.plain, save };
     let network = if options.plain { "hosted over plain UDP, not sealed" } else { "hosted, sealed" };
     run(seat, json, network, move || NetworkMatch::host(&hosting, wanted))
 }
@@ -166,7 +168,7 @@ fn seat_options(seat: &Seat, fault: Option<Fault>) -> SeatOptions {
         None if seat.no_replay => ReplayFile::None,
         None => ReplayFile::In("replays".into()),
     };
-    SeatOptions { pilot, replay, fault, name: Name::cleaned(&seat.name), page: None }
+    SeatOptions { pilot, replay, fault, name: Name::cleaned(&seat.name), page: None, teams: Teams::default() }
 }
 
 /// The address of a name and a port. IPv4 addresses come first, because a host listens on one by default.
@@ -225,9 +227,36 @@ fn obey(words: &str, seat: &mut OnlineSeat) -> String {
             seat.set_ready(false);
             "the match does not begin before you type: ready".into()
         }
+        (Some("team"), Some(first)) => {
+            let numbers = [Some(first), words.next()].map(|word| word.and_then(|word| word.parse().ok()));
+            match numbers {
+                [Some(team), None] => join_team(seat, seat.player(), team),
+                [Some(player), Some(team)] => join_team(seat, PlayerId(player), team),
+                _ => TEAM_USAGE.into(),
+            }
+        }
         (None, _) => String::new(),
-        _ => "type: who, ready, wait, or kick PLAYER".into(),
+        _ => "type: who, ready, wait, team NUMBER, or kick PLAYER".into(),
     }
+}
+
+/// What the line `team` takes.
+const TEAM_USAGE: &str =
+    "type: team NUMBER for yourself, or the host: team PLAYER NUMBER; the number is 1 to 8, or 0 for no team";
+
+/// Puts a player into a team, and says what became of it.
+fn join_team(seat: &mut OnlineSeat, player: PlayerId, team: u8) -> String {
+    if !seat.may_set_team(player) {
+        return "teams are chosen before the start: your own, and everybody's by the host".into();
+    }
+    if !seat.set_team(player, team) {
+        return TEAM_USAGE.into();
+    }
+    let called = seat.roll().called(player);
+    let told =
+        if team == 0 { format!("{called} is in no team") } else { format!("{called} is in team {team}") };
+    let nobody = if seat.are_all_friends() { ": all are in one team, so teams would not count" } else { "" };
+    format!("{told}{nobody}")
 }
 
 /// As the window draws the player's army.
@@ -247,7 +276,11 @@ fn who(seat: &OnlineSeat) -> String {
             () if !seat.roll().is_here(player) => "away".into(),
             () => format!("here{ready}, {} ms, delayed {} turns", report.network_ms, report.delayed_turns),
         };
-        format!("{}, {}: {state}", seat.roll().called(player), army_colour(player))
+        let team = match seat.team_of(player) {
+            0 => String::new(),
+            team => format!(", team {team}"),
+        };
+        format!("{}, {}{team}: {state}", seat.roll().called(player), army_colour(player))
     });
     lines.collect::<Vec<_>>().join("\n")
 }

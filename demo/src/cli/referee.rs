@@ -13,6 +13,7 @@ use crate::app::online::testimony::{Testimony, hex};
 use crate::app::{News, Pilot, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{Referee, Verdict};
 use crate::cli::{Failed, print_json};
+use crate::game::Teams;
 
 /// Bytes of a code's hash in the names of files.
 const NAME_BYTES: usize = 8;
@@ -30,6 +31,7 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
         fault: None,
         name: Name::cleaned("referee"),
         page: None,
+        teams: Teams::default(),
     };
     let (mut session, mut seen): (u64, Option<Desync>) = (0, None);
     let mut testimony: Option<Testimony> = None;

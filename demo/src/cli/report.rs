@@ -38,8 +38,14 @@ pub(crate) struct Report {
     bodies: u32,
     contacts_mean: f64,
     kills: Vec<u32>,
-    /// The player who has won; null if nobody has won yet.
+    /// The player who has won, or the one with the lowest number of the team that has; null if nobody has won yet.
     winner: Option<u8>,
+    /// The team of each player, if there are any; 0: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    teams: Option<Vec<u8>>,
+    /// The team that has won.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    winning_team: Option<u8>,
     /// How often a player was lost, and how often one came back.
     #[serde(skip_serializing_if = "Option::is_none")]
     players_lost: Option<u32>,
@@ -114,6 +120,8 @@ impl Report {
             contacts_mean: outcome.contacts_mean,
             kills: outcome.kills.clone(),
             winner: outcome.winner,
+            teams: outcome.teams.clone(),
+            winning_team: winning_team(outcome),
             players_lost: outcome.players_lost.map(|(lost, _)| lost),
             players_back: outcome.players_lost.map(|(_, back)| back),
             error: outcome.ended_early.clone().filter(|_| !outcome.is_settled),
@@ -222,9 +230,10 @@ impl Report {
 
     /// The winner as text.
     fn won(&self) -> String {
-        match self.winner {
-            Some(player) => format!("player {player} has won"),
-            None => "nobody has won yet".into(),
+        match (self.winner, self.winning_team) {
+            (_, Some(team)) => format!("team {team} has won"),
+            (Some(player), None) => format!("player {player} has won"),
+            (None, None) => "nobody has won yet".into(),
         }
     }
 
@@ -250,6 +259,11 @@ impl Report {
         let parts: Vec<String> = guests.into_iter().chain(host).collect();
         format!("{}; orders only, so more units cost nothing", parts.join(", "))
     }
+}
+
+fn winning_team(outcome: &Outcome) -> Option<u8> {
+    let team = *outcome.teams.as_ref()?.get(usize::from(outcome.winner?))?;
+    (team > 0).then_some(team)
 }
 
 /// From copies in this process, or from the host's answers.

@@ -10,6 +10,7 @@ use crate::bots::Level;
 use crate::cli::args::{Ground, Link, Match, Skirmish};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::{Failed, print};
+use crate::game::Teams;
 use crate::view::{self, WindowError};
 
 /// The match that is played without a command, over an ordinary connection, so that the network's effects are visible.
@@ -38,6 +39,7 @@ pub(crate) fn skirmish(options: &Skirmish, json: bool) -> Result<bool, Failed> {
         pace: Pace::Adaptive,
         fault: None,
         pilots: vec![Pilot::Bot(Level::Normal), other],
+        teams: Teams::default(),
     };
     let report = run(&spec, Vec::new())?;
     print(&report, json, &format!("bot against bot over {}", in_words(&link)));

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::game::point::Point;
+use crate::game::teams::Teams;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Army {
@@ -50,7 +51,7 @@ const DRAW: u32 = u32::MAX;
 /// How a match ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MatchResult {
-    /// The only army that is not defeated.
+    /// Only this army, or armies of its team, are not defeated. A team is named by its army with the lowest number.
     Winner(u8),
     /// The last armies were defeated in the same frame.
     Draw,
@@ -66,16 +67,13 @@ impl MatchResult {
     }
 
     /// None while the match goes on; a single army has no opponent.
-    pub(crate) fn of(armies: &[Army]) -> Option<Self> {
+    pub(crate) fn of(armies: &[Army], teams: &Teams) -> Option<Self> {
         if armies.len() < 2 {
             return None;
         }
         let mut standing = (0..).zip(armies).filter(|(_, army)| !army.is_defeated).map(|(number, _)| number);
-        match (standing.next(), standing.next()) {
-            (None, _) => Some(Self::Draw),
-            (Some(winner), None) => Some(Self::Winner(winner)),
-            _ => None,
-        }
+        let Some(first) = standing.next() else { return Some(Self::Draw) };
+        standing.all(|army| teams.are_friends(first, army)).then(|| Self::Winner(teams.leader(first)))
     }
 }
 
@@ -97,11 +95,17 @@ mod tests {
             let army = |&is_defeated| Army { is_defeated, ..Army::new(Point::ZERO, 0) };
             defeated.iter().map(army).collect()
         };
-        let result = |defeated: &[bool]| MatchResult::of(&armies(defeated));
+        let result = |defeated: &[bool]| MatchResult::of(&armies(defeated), &Teams::default());
         assert_eq!(result(&[false, false, true]), None);
         assert_eq!(result(&[true, false, true]), Some(MatchResult::Winner(1)));
         assert_eq!(result(&[true, true]), Some(MatchResult::Draw));
         assert_eq!(result(&[false]), None);
         assert_eq!(result(&[true]), None);
+        let teams = Teams::new(&[2, 1, 2]).unwrap();
+        let result = |defeated: &[bool]| MatchResult::of(&armies(defeated), &teams);
+        assert_eq!(result(&[false, false, true]), None);
+        assert_eq!(result(&[false, true, false]), Some(MatchResult::Winner(0)));
+        assert_eq!(result(&[true, true, false]), Some(MatchResult::Winner(0)), "with its fallen friend");
+        assert_eq!(result(&[true, false, true]), Some(MatchResult::Winner(1)));
     }
 }

@@ -10,6 +10,7 @@ use crate::game::army::Army;
 use crate::game::building::Building;
 use crate::game::point::Point;
 use crate::game::routes::RouteId;
+use crate::game::teams::{TEAMS_MAX, Teams};
 use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Task, Unit, Way};
 use crate::game::{Game, ground};
 
@@ -33,6 +34,7 @@ impl State for Game {
             dice,
             clock,
             armies,
+            teams,
             buildings,
             routes,
             units,
@@ -51,7 +53,7 @@ impl State for Game {
         visit_rate(clock, v, ["clock.rest", "clock.frames_per_second"])?;
         for (index, army) in (0..).zip(armies) {
             v.object("army", index);
-            army.visit(v, index * setup.units, setup.units)?;
+            army.visit(v, index * setup.units, setup.units, teams)?;
         }
         for (index, building) in (0..).zip(&mut *buildings) {
             v.object("building", index);
@@ -82,12 +84,23 @@ struct Limits {
 
 impl Army {
     /// `first` is the number of its first unit, `units` how many it has.
-    fn visit<V: Visit>(&mut self, v: &mut V, first: u32, units: u32) -> Result<(), StateError> {
+    fn visit<V: Visit>(
+        &mut self,
+        v: &mut V,
+        first: u32,
+        units: u32,
+        teams: &mut Teams,
+    ) -> Result<(), StateError> {
         let Self { kills, losses, reserve, is_gone, is_defeated, rally, fallen } = self;
         v.number("kills", kills)?;
         v.number("losses", losses)?;
         v.number("reserve", reserve)?;
-        v.number("is_gone", is_gone)?;
+        // One number: a match without teams has the checksums that it had before there were any.
+        let army = (first / units) as u8;
+        let mut tie = u8::from(*is_gone) | teams.of(army) << 1;
+        v.number_in("is_gone and team", &mut tie, 0..=i64::from(TEAMS_MAX << 1 | 1))?;
+        *is_gone = tie & 1 == 1;
+        teams.set(army, tie >> 1);
         v.number("is_defeated", is_defeated)?;
         visit_point(rally, v, ["rally.x", "rally.y"])?;
         let mut length = fallen.len() as u32;

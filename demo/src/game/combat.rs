@@ -85,10 +85,12 @@ impl Game {
 
     /// The nearest enemy unit in sight; if there is none, the nearest building; the first one of equally near ones.
     fn nearest_foe(&self, place: Point, army: u8, sight: i32) -> Option<Foe> {
-        if let Some(unit) = self.scratch.grid.nearest_enemy(place, army, sight) {
+        if let Some(unit) = self.scratch.grid.nearest_enemy(place, self.teams.foes_of(army), sight) {
             return Some(Foe::Unit(unit));
         }
-        let enemies = (0..).zip(&self.buildings).filter(|(_, other)| other.stands() && other.army != army);
+        let enemies = (0..)
+            .zip(&self.buildings)
+            .filter(|(_, other)| other.stands() && !self.teams.are_friends(army, other.army));
         let distances =
             enemies.map(|(number, other)| (place.distance_squared(other.nearest_place(place)), number));
         let (distance, number) = distances.min()?;

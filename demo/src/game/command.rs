@@ -77,6 +77,7 @@ impl Game {
             Command::Assign(group) => self.assign(army, &chosen, group),
             Command::Patrol(place) => self.patrol(army, &chosen, place.point()),
             Command::Strike(foe) => self.strike(army, &chosen, foe, order.is_queued),
+            Command::Teams(teams) => self.settle_teams(army, teams),
             Command::Rally(place) => {
                 self.armies[usize::from(army)].rally = place.point().clamped(self.field.half);
             }
@@ -172,7 +173,7 @@ impl Game {
         self.routes.to(goal, self.standing(), &self.terrain)
     }
 
-    fn stop(&mut self, chosen: &[u32]) {
+    pub(super) fn stop(&mut self, chosen: &[u32]) {
         for &number in chosen {
             let Some(post) = self.place_of(number) else { continue };
             let unit = &mut self.units[number as usize];
@@ -200,10 +201,10 @@ impl Game {
         }
     }
 
-    /// An attack on an existing enemy. The army's own units and buildings are not enemies.
+    /// An attack on an existing enemy. Units and buildings of the army and of its team are not enemies.
     fn strike(&mut self, army: u8, chosen: &[u32], foe: Foe, is_queued: bool) {
         let Some((owner, place)) = self.foe_place(foe) else { return };
-        if owner != army {
+        if !self.teams.are_friends(army, owner) {
             self.send(army, chosen, Shape::Square(place), Deed::Strike(foe), is_queued);
         }
     }

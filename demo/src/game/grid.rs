@@ -154,24 +154,24 @@ impl Grid {
         }
     }
 
-    /// Whether a unit of another army is within `radius` (raw, at most 2^30). Where all are far away, that costs little.
-    pub(crate) fn is_enemy_within(&self, from: Point, army: u8, radius: i32) -> bool {
-        let others = !(1_u16 << army);
+    /// Whether a unit of an enemy is within `radius` (raw, at most 2^30). Bit `n` of `foes`: army `n` is an enemy. Where all are far away, that
+    /// costs little.
+    pub(crate) fn is_enemy_within(&self, from: Point, foes: u16, radius: i32) -> bool {
         let low = self.blocks.coordinates(from.offset(-radius, -radius));
         let high = self.blocks.coordinates(from.offset(radius, radius));
         let is_near = (low.1..=high.1).any(|y| {
             let row = (y * self.blocks.columns) as usize;
             self.in_block[row + low.0 as usize..=row + high.0 as usize]
                 .iter()
-                .any(|armies| armies & others != 0)
+                .any(|armies| armies & foes != 0)
         });
-        is_near && self.nearest_enemy(from, army, radius).is_some()
+        is_near && self.nearest_enemy(from, foes, radius).is_some()
     }
 
-    /// The nearest unit of another army within `radius` (raw, at most 2^30); of equally near ones the one with the lowest number.
-    pub(crate) fn nearest_enemy(&self, from: Point, army: u8, radius: i32) -> Option<u32> {
-        let others = !(1_u16 << army);
-        if radius <= 1 << BLOCK_SHIFT && self.near_block[self.blocks.cell(from)] & others == 0 {
+    /// The nearest unit of an enemy within `radius` (raw, at most 2^30); of equally near ones the one with the lowest number. Bit `n` of `foes`:
+    /// army `n` is an enemy.
+    pub(crate) fn nearest_enemy(&self, from: Point, foes: u16, radius: i32) -> Option<u32> {
+        if radius <= 1 << BLOCK_SHIFT && self.near_block[self.blocks.cell(from)] & foes == 0 {
             return None;
         }
         let Extent { columns, rows, .. } = self.extent;
@@ -192,8 +192,8 @@ impl Grid {
                 while x <= column + ring {
                     if (0..columns).contains(&x) {
                         let cell = (y * columns + x) as usize;
-                        if self.armies[cell] & others != 0 {
-                            self.scan(cell, army, from, &mut reach, &mut best);
+                        if self.armies[cell] & foes != 0 {
+                            self.scan(cell, foes, from, &mut reach, &mut best);
                         }
                     }
                     x += step.max(1);
@@ -203,9 +203,9 @@ impl Grid {
         best.map(|(_, unit)| unit)
     }
 
-    fn scan(&self, cell: usize, army: u8, from: Point, reach: &mut u64, best: &mut Option<(u64, u32)>) {
+    fn scan(&self, cell: usize, foes: u16, from: Point, reach: &mut u64, best: &mut Option<(u64, u32)>) {
         let residents = self.starts[cell] as usize..self.starts[cell + 1] as usize;
-        for resident in self.residents[residents].iter().filter(|resident| resident.army != army) {
+        for resident in self.residents[residents].iter().filter(|resident| foes >> resident.army & 1 == 1) {
             let candidate = (from.distance_squared(resident.place), resident.unit);
             if candidate.0 <= *reach && best.is_none_or(|best| candidate < best) {
                 *best = Some(candidate);
@@ -247,8 +247,12 @@ mod tests {
             for radius in [UNIT / 2, 5 * UNIT, 11 * UNIT, 300 * UNIT] {
                 for &(army, from) in &units {
                     let expected = nearest_by_hand(&units, from, army, radius);
-                    assert_eq!(grid.nearest_enemy(from, army, radius), expected, "round {round}");
-                    assert_eq!(grid.is_enemy_within(from, army, radius), expected.is_some(), "round {round}");
+                    assert_eq!(grid.nearest_enemy(from, !(1 << army), radius), expected, "round {round}");
+                    assert_eq!(
+                        grid.is_enemy_within(from, !(1 << army), radius),
+                        expected.is_some(),
+                        "round {round}"
+                    );
                     if expected.is_some() { found += 1 } else { nobody += 1 }
                 }
             }
@@ -263,9 +267,9 @@ mod tests {
             grid.add(unit, 1, Point::from_units(x, 0));
         }
         grid.settle();
-        assert_eq!(grid.nearest_enemy(Point::ZERO, 0, 9 * UNIT), Some(4));
+        assert_eq!(grid.nearest_enemy(Point::ZERO, !1, 9 * UNIT), Some(4));
         grid.clear();
         grid.settle();
-        assert_eq!(grid.nearest_enemy(Point::ZERO, 0, 9 * UNIT), None);
+        assert_eq!(grid.nearest_enemy(Point::ZERO, !1, 9 * UNIT), None);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Armies of discs march, push and fight on a field with rocks, walls and boulders. Recruits from the army's keep and barracks replace
 //! fallen units, as long as these buildings stand and the reserve lasts. An army whose last keep falls is defeated, and so is an
-//! army without units and recruits; the last army wins. Everything follows from the [`Setup`] and the players' [`Order`]s.
+//! army without units and recruits; the last army or team wins. Everything follows from the [`Setup`] and the players' [`Order`]s.
 
 mod army;
 mod building;
@@ -25,6 +25,7 @@ mod route;
 mod routes;
 mod setup;
 mod sights;
+mod teams;
 mod terrain;
 mod unit;
 
@@ -50,6 +51,7 @@ pub(crate) use point::{Point, UNIT, squared};
 use routes::Routes;
 pub(crate) use setup::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
 use sights::Sights;
+pub(crate) use teams::{TEAMS_MAX, Teams};
 use terrain::Terrain;
 pub(crate) use unit::Foe;
 use unit::Unit;
@@ -83,6 +85,7 @@ pub(crate) struct Game {
     /// Turns frames into milliseconds.
     clock: Rate,
     armies: Vec<Army>,
+    teams: Teams,
     /// Buildings of all armies in ascending order, three each. Fallen ones keep their numbers.
     buildings: Vec<Building>,
     routes: Routes,
@@ -137,6 +140,7 @@ impl Game {
                 .iter()
                 .map(|base| Army::new(base.centre, setup.units * RESERVE_PER_UNIT))
                 .collect(),
+            teams: Teams::default(),
             buildings: recruit::buildings(&setup, &field),
             routes: Routes::default(),
             units: (0..count)
@@ -228,7 +232,7 @@ impl Simulation for Game {
     }
 
     fn result(&self) -> Option<u32> {
-        MatchResult::of(&self.armies).map(MatchResult::code)
+        MatchResult::of(&self.armies, &self.teams).map(MatchResult::code)
     }
 
     /// The army goes on: a bot's orders arrive as its orders from now on.

@@ -7,6 +7,7 @@ use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError};
 
 use crate::game::point::{Point, UNIT};
 use crate::game::setup::{ARMIES_MAX, UNITS_MAX};
+use crate::game::teams::Teams;
 use crate::game::unit::Foe;
 
 /// Control groups of an army.
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Line { from: Place, to: Place, attacks: bool },
     /// Whether they hold their positions from now on, and strike only enemies within reach.
     Stand(bool),
+    /// Who is with whom; the selection is ignored. Given once, at the start, by the first player's program.
+    Teams(Teams),
 }
 
 impl Order {
@@ -125,6 +128,7 @@ impl Command {
             Self::Line { .. } => "line",
             Self::Stand(true) => "hold",
             Self::Stand(false) => "free",
+            Self::Teams(_) => "teams",
         }
     }
 
@@ -133,7 +137,7 @@ impl Command {
         match self {
             Self::Move(place) | Self::Attack(place) | Self::Patrol(place) | Self::Rally(place) => Some(place),
             Self::Line { from, .. } => Some(from),
-            Self::Stop | Self::Assign(_) | Self::Strike(_) | Self::Stand(_) => None,
+            Self::Stop | Self::Assign(_) | Self::Strike(_) | Self::Stand(_) | Self::Teams(_) => None,
         }
     }
 }
@@ -162,6 +166,7 @@ impl Order {
             Command::Line { attacks: true, .. } => format!("{whom}: attack in a line"),
             Command::Stand(true) => format!("{whom}: hold ground"),
             Command::Stand(false) => format!("{whom}: attack who comes near"),
+            Command::Teams(_) => "the teams are settled".into(),
         }
     }
 }
@@ -296,7 +301,7 @@ fn decode_group(input: &mut BitReader<'_>) -> Result<u8, DecodeError> {
 
 impl Action for Order {
     /// Four bits of command, one for `is_queued`, two of selection, three of count, eight ranges of two numbers of at most 28 bits, two
-    /// positions (an enemy's number is shorter).
+    /// positions (an enemy's number, and teams, are shorter).
     const MAX_BITS: u32 = COMMAND_BITS + 1 + 2 + 3 + RANGES_MAX as u32 * 2 * 28 + 4 * PLACE_BITS + 1;
 
     fn encode(&self, out: &mut BitWriter) {
@@ -336,6 +341,10 @@ impl Action for Order {
                 out.write_bits(8, COMMAND_BITS);
                 out.write_bits(u64::from(holds), 1);
             }
+            Command::Teams(teams) => {
+                out.write_bits(9, COMMAND_BITS);
+                teams.encode(out);
+            }
         }
         out.write_bits(u64::from(self.is_queued), 1);
         match &self.units {
@@ -371,6 +380,7 @@ impl Action for Order {
                 attacks: input.read_bits(1)? == 1,
             },
             8 => Command::Stand(input.read_bits(1)? == 1),
+            9 => Command::Teams(Teams::decode(input)?),
             kind => return Err(DecodeError::UnknownKind(kind as u8)),
         };
         let is_queued = input.read_bits(1)? == 1;
@@ -426,6 +436,7 @@ mod tests {
             Command::Line { from: place, to: Place::near(corner), attacks: true },
             Command::Stand(true),
             Command::Stand(false),
+            Command::Teams(Teams::new(&[8; 16]).unwrap()),
         ];
         let all = commands
             .into_iter()
@@ -487,8 +498,8 @@ mod tests {
             |out: &BitWriter| Order::decode(&mut BitReader::with_bit_count(out.bytes(), out.bit_count()));
         assert_eq!(decode(&out), Err(DecodeError::OutOfRange { value: 10, max: 9 }));
         out.clear();
-        out.write_bits(9, COMMAND_BITS);
-        assert_eq!(decode(&out), Err(DecodeError::UnknownKind(9)));
+        out.write_bits(10, COMMAND_BITS);
+        assert_eq!(decode(&out), Err(DecodeError::UnknownKind(10)));
         out.clear();
         out.write_bits(0, COMMAND_BITS + 1);
         out.write_bits(3, 2);

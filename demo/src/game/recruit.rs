@@ -118,7 +118,7 @@ impl Game {
         // A field is narrower than 2^31, so a root of a distance fits.
         let to_army = isqrt_u64(ground.centre.distance_squared(base.centre)) as i32;
         let reach = to_army.saturating_add(self.formation_half() + SIEGE).min(1 << 30);
-        self.scratch.grid.is_enemy_within(ground.centre, *army, reach)
+        self.scratch.grid.is_enemy_within(ground.centre, self.teams.foes_of(*army), reach)
     }
 
     /// A position in front of a building.

@@ -17,4 +17,5 @@ mod returning;
 mod run;
 mod soak;
 mod strangers;
+mod teams;
 mod window;

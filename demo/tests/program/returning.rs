@@ -108,12 +108,13 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
     assert_eq!(run(&format!("verify {}", file(&guests))).code, 0);
 
     let mut ends = Vec::new();
-    for save in [hosts.save(), guests.save()] {
+    for (own, save) in [hosts.save(), guests.save()].into_iter().enumerate() {
         let mut host = Process::start(&format!("host --resume {}", save.display()));
-        let (_, code) = host.invitation();
+        let (place, code) = host.invitation();
+        assert_eq!(place as usize, 1 - own, "whoever resumes it keeps the own army");
         let guest = Process::start(&format!("join {code}"));
         let (code, hosted) = host.end();
-        assert_eq!((code, &hosted["turns"]), (0, &40.into()), "{hosted}");
+        assert_eq!((code, &hosted["turns"], &hosted["player"]), (0, &40.into(), &own.into()), "{hosted}");
         let (code, report) = guest.end();
         assert_eq!((code, checksum(&report)), (0, checksum(&hosted)), "{report}");
         ends.push(checksum(&hosted).to_owned());

@@ -48,6 +48,8 @@ pub struct SessionConfig {
     pub rotate_players: bool,
     /// See [`SessionConfig::bots_take_over()`].
     pub bots_take_over: bool,
+    /// See [`SessionConfig::host_player()`].
+    pub host_player: PlayerId,
     /// Team of each player, below 16.
     pub(crate) teams: [u8; PLAYERS_MAX as usize],
     /// See [`SessionConfig::actions_per_turn_max()`].
@@ -120,7 +122,7 @@ impl fmt::Debug for Entropy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Topology {
-    /// A star: everybody has one link to player 0, who forwards. The default.
+    /// A star: everybody has one link to the host, [`SessionConfig::host_player`], who forwards. The default.
     Host,
     /// A star around a relay that forwards and does not take part.
     Relay,
@@ -196,6 +198,7 @@ impl SessionConfig {
             input_mode: false,
             rotate_players: false,
             bots_take_over: false,
+            host_player: PlayerId(0),
             teams: core::array::from_fn(|player| player as u8),
             actions_per_turn_max: 1,
             turn_bytes_max: 256,
@@ -342,6 +345,13 @@ impl SessionConfig {
     #[must_use]
     pub fn bots_take_over(self, bots_take_over: bool) -> Self {
         Self { bots_take_over, ..self }
+    }
+
+    /// The player in the middle of a star of players, below the number of players. Default 0. Whoever resumes a saved match hosts it as the player
+    /// that it was.
+    #[must_use]
+    pub fn host_player(self, host_player: PlayerId) -> Self {
+        Self { host_player, ..self }
     }
 
     /// Teams of the players in order, 0..=15. By default, and for players beyond the list, each player is a team of its own, with the

@@ -200,9 +200,9 @@ impl<A: Action> Session<A> {
         }
         let guests = || self.links.values().filter_map(|link| Some((link, link.guest.as_deref()?)));
         if !guests().any(|(link, _)| link.lacks_state()) {
-            let transfers = &mut self.transfers;
-            (transfers.blob, transfers.source, transfers.failed) = (None, None, 0);
-            transfers.round = Round::First;
+            self.thank_source();
+            (self.transfers.blob, self.transfers.failed) = (None, 0);
+            self.transfers.round = Round::First;
             self.keep_state_for_watchers();
             return;
         }

@@ -272,12 +272,13 @@ impl<A: Action> Session<A> {
         Ok(session)
     }
 
-    /// The host of a star: player 0, who waits for the others.
+    /// The host of a star, who waits for the others: [`SessionConfig::host_player`].
     ///
     /// # Errors
     /// A setting out of range.
     pub fn host(config: SessionConfig, now: Instant) -> Result<Self, ConfigError> {
-        Self::new(config, Identity::Player(PlayerId(0)), now)
+        let host = config.host_player;
+        Self::new(config, Identity::Player(host), now)
     }
 
     /// A player who joins the host (or relay) over the link `host`.

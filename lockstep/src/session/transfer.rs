@@ -4,7 +4,9 @@
 //! chunks. A relay forwards each block as soon as it has it. The joining peer checks the state against the other players' checksums of that
 //! turn.
 
-use crate::packet::{self, Manifest, Transfer, Want};
+use smallvec::SmallVec;
+
+use crate::packet::{self, Manifest, Transfer, WANT_WORDS_MAX, Want};
 use crate::session::blob::{Blob, Taken};
 use crate::session::guests::{Guest, GuestStage};
 use crate::session::header::{Header, HeaderPlayer};
@@ -45,6 +47,8 @@ pub(super) struct Transfers {
     pub(super) blob: Option<Blob>,
     /// The middle: the source that it has asked.
     pub(super) source: Option<Source>,
+    /// The middle: the last word to a source that has sent all that is needed.
+    thanks: Option<Thanks>,
     /// The middle: sources that sent nothing, bit n for player n.
     pub(super) failed: u16,
     /// The middle: how often everybody has been asked for a state that guests wait for.
@@ -108,6 +112,15 @@ pub(super) struct Source {
     not_before: u32,
     /// The newest entry of all players when it was asked.
     front: u32,
+}
+
+/// What ends the sending of a state: nothing of it is wanted any more. It may be lost, so it is said again whenever the source still sends.
+#[derive(Clone, Copy, Debug)]
+struct Thanks {
+    peer: PeerId,
+    turn: u32,
+    chunks: u32,
+    is_due: bool,
 }
 
 impl Source {
@@ -239,6 +252,9 @@ impl<A: Action> Session<A> {
                     (taken, false) => self.join_got(taken),
                 }
             }
+            Transfer::Chunk(chunk) if self.has_thanked(peer, chunk.turn) => {
+                self.transfers.thanks.iter_mut().for_each(|thanks| thanks.is_due = true);
+            }
             Transfer::Want(want) => self.note_want(index, &want),
             Transfer::Refuse { turn } if is_source => {
                 let asked = self.transfers.source.is_some_and(|source| source.not_before == turn);
@@ -249,12 +265,23 @@ impl<A: Action> Session<A> {
             Transfer::Refuse { turn } => self.guest_refuses(index, turn),
             Transfer::Here => self.guest_is_here(index),
             Transfer::Ask { not_before } if from_middle => self.asked_for_state(index, not_before),
-            _ => {
-                self.stats.packets_unexpected += 1;
-                return false;
-            }
+            _ => return false,
         }
         true
+    }
+
+    /// The middle: nothing more of the state in transfer is wanted of its source.
+    pub(super) fn thank_source(&mut self) {
+        let peer = self.transfers.source.take().and_then(|source| source.peer);
+        if let (Some(peer), Some(blob)) = (peer, &self.transfers.blob) {
+            self.transfers.thanks =
+                Some(Thanks { peer, turn: blob.turn(), chunks: blob.chunks(), is_due: true });
+        }
+    }
+
+    /// Whether this peer may not know yet that its state is not wanted any more.
+    fn has_thanked(&self, peer: PeerId, turn: u32) -> bool {
+        self.transfers.thanks.is_some_and(|thanks| (thanks.peer, thanks.turn) == (peer, turn))
     }
 
     /// The middle of the star asks for this peer's state.
@@ -325,6 +352,10 @@ impl<A: Action> Session<A> {
             let middle = links.find(|link| link.identity == Some(self.setup.coordinator()))?;
             return Some((middle.peer, Transfer::Refuse { turn }));
         }
+        if let Some(thanks) = self.transfers.thanks.filter(|thanks| thanks.is_due) {
+            let all = self.want(thanks.turn, thanks.chunks, thanks.chunks, SmallVec::new());
+            return Some((thanks.peer, Transfer::Want(all)));
+        }
         let source = self.transfers.source?;
         let peer = source.peer?;
         match &self.transfers.blob {
@@ -334,16 +365,13 @@ impl<A: Action> Session<A> {
     }
 
     pub(super) fn want_of(&self, blob: &Blob) -> Want {
+        self.want(blob.turn(), blob.next(), blob.received(), blob.have())
+    }
+
+    fn want(&self, turn: u32, next: u32, received: u32, have: SmallVec<[u64; WANT_WORDS_MAX]>) -> Want {
         let (echo_ms, at) = self.transfers.echo;
-        let held = self.now.since(at).as_millis();
-        Want {
-            turn: blob.turn(),
-            next: blob.next(),
-            received: blob.received(),
-            echo_ms,
-            held_ms: u16::try_from(held).unwrap_or(u16::MAX),
-            have: blob.have(),
-        }
+        let held_ms = u16::try_from(self.now.since(at).as_millis()).unwrap_or(u16::MAX);
+        Want { turn, next, received, echo_ms, held_ms, have }
     }
 
     /// When a packet of a state is due. Orders always go first.
@@ -378,6 +406,7 @@ impl<A: Action> Session<A> {
         if let Some((peer, transfer)) = control {
             self.transfers.control_at = self.now + CONTROL_EVERY;
             self.transfers.declines = None;
+            self.transfers.thanks.iter_mut().for_each(|thanks| thanks.is_due = false);
             let key = self.links.get(&peer)?.key;
             transfer.encode(&mut self.buffers.writer);
             packet::seal(&self.buffers.writer, key, out);
@@ -432,7 +461,7 @@ impl<A: Action> Session<A> {
         let Some(source) = self.transfers.source else { return };
         let Some(peer) = source.peer else { return };
         if self.transfers.blob.as_ref().is_some_and(Blob::is_whole) {
-            self.transfers.source = None;
+            self.thank_source();
             return;
         }
         let link = self.links.get(&peer);

@@ -3,7 +3,7 @@
 
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, Topology,
+    Driver, Duration, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, Topology, Turn,
     VirtualMatch,
 };
 
@@ -14,7 +14,7 @@ use crate::app::watch::comparison::Comparison;
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::Recording;
-use crate::game::{Game, Order};
+use crate::game::{Command, Game, Order, Selection, Teams};
 
 /// A match may take so many times its undisturbed length in virtual time, and ...
 const PATIENCE: u64 = 60;
@@ -33,6 +33,7 @@ pub(crate) struct SimulatedMatch {
     pub(crate) fault: Option<Fault>,
     /// By player; where a person would play, nobody gives orders.
     pub(crate) pilots: Vec<Pilot>,
+    pub(crate) teams: Teams,
 }
 
 /// Plays the match to its end. `recordings` are written by the players' clients; `progress` hears of each turn that player 0's client
@@ -59,6 +60,7 @@ pub(crate) fn play(
 struct Running {
     terms: Terms,
     pilots: Vec<Pilot>,
+    teams: Teams,
     virtual_match: VirtualMatch<Client>,
     /// When the first client began turn 0.
     began: Option<Instant>,
@@ -84,6 +86,7 @@ impl Running {
         Ok(Self {
             terms: spec.terms,
             pilots: spec.pilots.clone(),
+            teams: spec.teams,
             virtual_match: VirtualMatch::new(drivers, net),
             began: None,
             ended: None,
@@ -104,6 +107,11 @@ impl Running {
             self.virtual_match.step(&mut |player, turn, client: &Client, session: &mut Session<Order>| {
                 if player == 0 {
                     progress(turn.0);
+                }
+                if player == 0 && turn == Turn(0) && self.teams.are_any() {
+                    let order = Order::new(Selection::All, Command::Teams(self.teams));
+                    let submitted = session.submit(&order);
+                    debug_assert!(submitted.is_ok(), "{submitted:?}");
                 }
                 if let Some(level) = self.pilots.get(player).and_then(|pilot| pilot.level()) {
                     play_bot(level, client, PlayerId(player as u8), turn, session);

@@ -2,6 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
+/// Greatest number of addresses in a code.
+pub(crate) const ADDRESSES_MAX: usize = 4;
+
 /// The addresses that others can use, the most likely one first. A socket that listens on all addresses of the machine is reached by those that
 /// lead outside.
 pub(crate) fn reachable(bound: SocketAddr) -> Vec<SocketAddr> {

@@ -1,6 +1,6 @@
 //! What the middle of a star has to know of a match, and what every peer agrees on. A relay reads it without the game.
 
-use testudo_lockstep::{Duration, Pace, SessionConfig, Topology};
+use testudo_lockstep::{Duration, Pace, PlayerId, SessionConfig, Topology};
 
 use crate::app::maps;
 use crate::app::terms::{TURNS_MAX, Terms, base_config};
@@ -17,6 +17,9 @@ const STATE_BYTES_MAX: u32 = 64 << 20;
 const ADAPTIVE: u8 = 1;
 const NO_BOTS: u8 = 2;
 
+/// The host's player is in the bits above them.
+const HOST_SHIFT: u32 = 2;
+
 /// Bytes of an agreement.
 pub(crate) const AGREEMENT_BYTES: usize = 38;
 
@@ -25,6 +28,8 @@ pub(crate) const AGREEMENT_BYTES: usize = 38;
 pub(crate) struct Agreement {
     /// Players, 1..=16.
     pub(crate) players: u8,
+    /// The player who hosts, if no relay does; in a save, the player whose save it is.
+    pub(crate) host: PlayerId,
     pub(crate) pace: Pace,
     /// A bot plays on for a lost player.
     pub(crate) bots: bool,
@@ -55,7 +60,7 @@ impl Agreement {
         let Setup { players, units, seed, map } = terms.setup;
         let map = map.map_or(0, |map| map.hash);
         let (turns, content) = (terms.turns, terms.setup.content_hash());
-        Self { players, pace, bots, units, turns, seed, map, content, save: 0 }
+        Self { players, host: PlayerId(0), pace, bots, units, turns, seed, map, content, save: 0 }
     }
 
     /// Whether a battle can be like this, on a map that this program has.
@@ -90,6 +95,7 @@ impl Agreement {
         base_config(self.players, self.turns, self.content)
             .session_id(session_id)
             .topology(topology)
+            .host_player(self.host)
             .pace(self.pace)
             .actions_per_turn_max(ORDERS_PER_TURN)
             .bots_take_over(self.bots)
@@ -100,11 +106,12 @@ impl Agreement {
             .signed()
     }
 
-    /// Players, flags (1 adaptive pace, 2 no bots), units, turns, seed, map, content, save; little-endian.
+    /// Players, flags (1 adaptive pace, 2 no bots) and host * 4, units, turns, seed, map, content, save; little-endian.
     pub(crate) fn to_bytes(self) -> [u8; AGREEMENT_BYTES] {
         let mut bytes = [0; AGREEMENT_BYTES];
         bytes[0] = self.players;
-        bytes[1] = u8::from(self.pace == Pace::Adaptive) * ADAPTIVE + u8::from(!self.bots) * NO_BOTS;
+        let flags = u8::from(self.pace == Pace::Adaptive) * ADAPTIVE + u8::from(!self.bots) * NO_BOTS;
+        bytes[1] = flags | self.host.0 << HOST_SHIFT;
         bytes[2..6].copy_from_slice(&self.units.to_le_bytes());
         bytes[6..10].copy_from_slice(&self.turns.to_le_bytes());
         bytes[10..18].copy_from_slice(&self.seed.to_le_bytes());
@@ -119,6 +126,7 @@ impl Agreement {
         let pace = if bytes[1] & ADAPTIVE == 0 { Pace::Fixed } else { Pace::Adaptive };
         let agreement = Self {
             players: bytes[0],
+            host: PlayerId(bytes[1] >> HOST_SHIFT),
             pace,
             bots: bytes[1] & NO_BOTS == 0,
             units: u32::from_le_bytes(part(bytes, 2)),
@@ -128,8 +136,8 @@ impl Agreement {
             content: u64::from_le_bytes(part(bytes, 26)),
             save: u32::from_le_bytes(part(bytes, 34)),
         };
-        let in_range = bytes[1] <= ADAPTIVE + NO_BOTS
-            && (1..=ARMIES_MAX).contains(&agreement.players)
+        let in_range = (1..=ARMIES_MAX).contains(&agreement.players)
+            && agreement.host.0 < agreement.players
             && (1..=UNITS_MAX).contains(&agreement.units)
             && (1..=TURNS_MAX).contains(&agreement.turns);
         in_range.then_some(agreement)
@@ -164,6 +172,14 @@ mod tests {
         assert_eq!(ford.check_setup(), Ok(()));
         assert_eq!(Agreement { players: 4, ..ford }.check_setup(), Err(SetupError::Map { players: 4 }));
         assert_eq!(agreement(None).check_setup(), Ok(()));
+    }
+
+    #[test]
+    fn the_host_is_one_of_the_players() {
+        let mut bytes = Agreement { host: PlayerId(1), ..agreement(None) }.to_bytes();
+        assert_eq!(Agreement::from_bytes(&bytes).map(|read| read.host), Some(PlayerId(1)));
+        bytes[1] += 1 << HOST_SHIFT;
+        assert_eq!(Agreement::from_bytes(&bytes), None, "two players");
     }
 
     #[test]

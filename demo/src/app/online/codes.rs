@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use testudo_lockstep::PlayerId;
 use testudo_lockstep::transport::code::{JoinCode, JoinCodeError};
 
 use crate::app::online::greeting::Secret;
@@ -24,14 +25,15 @@ pub(crate) struct Codes {
 
 impl Codes {
     /// The codes of an unsealed match.
-    pub(crate) fn plain(address: SocketAddr, players: u8) -> Self {
+    pub(crate) fn plain(address: SocketAddr, players: u8, host: PlayerId) -> Self {
         let code = address.to_string();
-        let players = (1..players).map(|player| (player, code.clone())).collect();
+        let others = (0..players).filter(|player| *player != host.0);
+        let players = others.map(|player| (player, code.clone())).collect();
         let (addresses, certificate_hash) = (vec![address], [0; 32]);
         Self { address, is_sealed: false, players, watch: code, page: None, addresses, certificate_hash }
     }
 
-    /// The codes of a sealed match. `players`: the secrets of all players; the first one is the host's own.
+    /// The codes of a sealed match. `players`: the secrets of all players, also the host's own.
     ///
     /// # Errors
     /// No address, or more than four.
@@ -39,6 +41,7 @@ impl Codes {
         addresses: &[SocketAddr],
         certificate_hash: [u8; 32],
         players: &[Secret],
+        host: PlayerId,
         watch: Secret,
     ) -> Result<Self, JoinCodeError> {
         let address = *addresses.first().ok_or(JoinCodeError::Addresses)?;
@@ -46,7 +49,8 @@ impl Codes {
             JoinCode::new(addresses, certificate_hash, *secret).map(|code| code.to_string())
         };
         let player = |(player, secret)| code(secret).map(|code| (player, code));
-        let players = (0_u8..).zip(players).skip(1).map(player).collect::<Result<_, _>>()?;
+        let others = (0_u8..).zip(players).filter(|(player, _)| *player != host.0);
+        let players = others.map(player).collect::<Result<_, _>>()?;
         let (addresses, watch) = (addresses.to_vec(), code(&watch)?);
         Ok(Self { address, is_sealed: true, players, watch, page: None, addresses, certificate_hash })
     }

@@ -257,6 +257,7 @@ mod tests {
     fn agreement() -> Agreement {
         Agreement {
             players: 3,
+            host: PlayerId(2),
             pace: Pace::Adaptive,
             bots: false,
             units: 0x0001_0203,
@@ -309,7 +310,7 @@ mod tests {
         let secret = "aa".repeat(16);
         let [come, open] = greetings().map(|greeting| hex(&greeting.to_bytes()));
         assert_eq!(come, format!("040000{secret}05c38464c3a4"));
-        let agreement = "03030302010006050400".to_owned()
+        let agreement = "030b0302010006050400".to_owned()
             + "0e0d0c0b0a090807"
             + "1817161514131211"
             + "2827262524232221"

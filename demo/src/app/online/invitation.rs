@@ -145,7 +145,7 @@ impl Asking {
 pub(crate) struct Offers {
     agreement: Agreement,
     session_id: u64,
-    /// Places of players 1, 2, ...
+    /// Of all players; the host's own is never offered.
     places: Vec<Place>,
 }
 
@@ -159,13 +159,13 @@ struct Place {
 
 impl Offers {
     pub(crate) fn new(agreement: Agreement, session_id: u64) -> Self {
-        let places = vec![Place::default(); usize::from(agreement.players) - 1];
+        let places = vec![Place::default(); usize::from(agreement.players)];
         Self { agreement, session_id, places }
     }
 
     /// Notes that a player's session has connected, or that the player is gone.
     pub(crate) fn set_connected(&mut self, player: PlayerId, connected: bool) {
-        if let Some(place) = player.index().checked_sub(1).and_then(|index| self.places.get_mut(index)) {
+        if let Some(place) = self.places.get_mut(player.index()) {
             place.connected = connected;
             place.offered = place.offered.filter(|_| connected);
         }
@@ -173,7 +173,7 @@ impl Offers {
 
     /// The name that a player came with.
     pub(crate) fn name(&self, player: PlayerId) -> Option<&Name> {
-        Some(&self.places.get(player.index().checked_sub(1)?)?.name)
+        Some(&self.places.get(player.index())?.name)
     }
 
     /// Answers a question; none if the bytes are not a question.
@@ -200,14 +200,16 @@ impl Offers {
         let same = self.places.iter().position(is_same);
         let stale = |place: &Place| since(place).is_none_or(|at| now.since(at) >= KEPT);
         let oldest = || {
-            let stale = self.places.iter().enumerate().filter(|(_, place)| stale(place));
+            let others =
+                self.places.iter().enumerate().filter(|(index, _)| *index != self.agreement.host.index());
+            let stale = others.filter(|(_, place)| stale(place));
             stale.min_by_key(|(_, place)| (place.connected, since(place))).map(|(index, _)| index)
         };
         let index = same.or_else(oldest)?;
         let place = &mut self.places[index];
         place.offered = Some((question.nonce, now));
         place.name = question.name;
-        u8::try_from(index + 1).ok().map(PlayerId)
+        u8::try_from(index).ok().map(PlayerId)
     }
 }
 
@@ -298,6 +300,7 @@ mod tests {
         let (units, turns, seed) = (5_000, 100, 0x0102_0304_0506_0708);
         Agreement {
             players: 3,
+            host: PlayerId(0),
             pace: Pace::Fixed,
             bots: true,
             units,
@@ -361,7 +364,7 @@ mod tests {
             assert_eq!(read_answer(&good[..length], 7), None);
             assert_eq!(offers.answer(&question(7).to_bytes()[..length], Instant::ZERO), None);
         }
-        for (at, value) in [(16, 3), (17, 0), (17, 3), (18, 0), (18, 17), (19, 4), (23, 1), (27, 255)] {
+        for (at, value) in [(16, 3), (17, 0), (17, 3), (18, 0), (18, 17), (19, 12), (23, 1), (27, 255)] {
             let mut bytes = good;
             bytes[at] = value;
             assert_eq!(read_answer(&bytes, 7), None, "byte {at} = {value}");

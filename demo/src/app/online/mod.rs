@@ -1,6 +1,6 @@
 //! Matches between processes: one peer is here. Sealed connections, or plain UDP.
 //!
-//! From the bottom: `name`, `agreement`, `greeting`, `keys` and `codes` are values; `places` and `invitation` say who may come; `edge` is a
+//! From the bottom: `name`, `agreement`, `greeting`, `team_wish`, `keys` and `codes` are values; `places` and `invitation` say who may come; `edge` is a
 //! guest's connection, `server` a host's, and `wire` moves packets over them; `seat` is this process's part in a match; `network` is its path there; a `judgement`
 //! is what a referee leaves of it, with the players' `testimony`.
 
@@ -24,6 +24,7 @@ pub(crate) mod saves;
 pub(crate) mod seat;
 #[cfg(not(target_arch = "wasm32"))]
 mod server;
+pub(crate) mod team_wish;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod testimony;
 mod wire;

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use testudo_lockstep::transport::code::JoinCode;
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Duration, Failure, Identity, SessionPhase};
+use testudo_lockstep::{Duration, Failure, Identity, PlayerId, SessionPhase};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
@@ -199,7 +199,7 @@ impl NetworkMatch {
             Answer::Opened(opened) => {
                 let secret = opened.players.first().copied().unwrap_or_default();
                 let (addresses, hash) = (code.addresses(), code.certificate_hash());
-                let codes = Codes::sealed(addresses, hash, &opened.players, opened.watchers);
+                let codes = Codes::sealed(addresses, hash, &opened.players, PlayerId(0), opened.watchers);
                 let own = JoinCode::new(addresses, hash, secret);
                 let (Ok(codes), Ok(own)) = (codes, own) else {
                     return Err(MatchError::Invitation(InvitationError::NotUnderstood));

@@ -4,6 +4,7 @@ use testudo_lockstep::{Duration, Instant, PLAYERS_MAX, PeerId, PlayerId};
 
 use crate::app::online::name::{NAME_BYTES_MAX, Name};
 use crate::app::online::wire::MIDDLE;
+use crate::game::TEAMS_MAX;
 
 /// First bytes of the datagram.
 const MARK: [u8; 8] = *b"TESTROLL";
@@ -11,6 +12,9 @@ const MARK: [u8; 8] = *b"TESTROLL";
 /// What is said of a player.
 const HERE: u8 = 1;
 const READY: u8 = 2;
+
+/// The team is in the bits above them.
+const TEAM_SHIFT: u32 = 4;
 
 /// Mark and number of the match.
 const HEAD: usize = 16;
@@ -31,6 +35,8 @@ struct Entry {
     is_here: bool,
     /// Before the start: wants to begin.
     is_ready: bool,
+    /// 0: none.
+    team: u8,
     name: Name,
 }
 
@@ -47,6 +53,11 @@ impl Roll {
     /// Whether the player wants to begin.
     pub(crate) fn is_ready(&self, player: PlayerId) -> bool {
         self.players.get(player.index()).is_some_and(|entry| entry.is_ready)
+    }
+
+    /// The player's team before the start; 0: none.
+    pub(crate) fn team(&self, player: PlayerId) -> u8 {
+        self.players.get(player.index()).map_or(0, |entry| entry.team)
     }
 
     /// The player's name; none if it is unknown or empty.
@@ -85,12 +96,20 @@ impl Roll {
         }
     }
 
-    /// Mark, match, number of players; for each player [`HERE`] and [`READY`], the length of the name, the name.
+    /// The middle: notes a player's team, at most [`TEAMS_MAX`].
+    pub(crate) fn set_team(&mut self, player: PlayerId, team: u8) {
+        if let Some(entry) = self.players.get_mut(player.index()).filter(|_| team <= TEAMS_MAX) {
+            entry.team = team;
+        }
+    }
+
+    /// Mark, match, number of players; for each player [`HERE`], [`READY`] and the team, the length of the name, the name.
     pub(crate) fn to_bytes(&self, session_id: u64) -> Vec<u8> {
         let mut bytes = [&MARK[..], &session_id.to_le_bytes(), &[self.players.len() as u8]].concat();
         for entry in &self.players {
             let name = entry.name.as_str().as_bytes();
             let flags = u8::from(entry.is_here) * HERE + u8::from(entry.is_ready) * READY;
+            let flags = flags | entry.team << TEAM_SHIFT;
             bytes.extend_from_slice(&[flags, name.len() as u8]);
             bytes.extend_from_slice(name);
         }
@@ -119,11 +138,13 @@ fn read(bytes: &[u8]) -> Option<Vec<Entry>> {
     for _ in 0..count.min(PLAYERS_MAX) {
         let (&[flags, length], after) = rest.split_first_chunk()?;
         let (name, after) = after.split_at_checked(length.into())?;
-        if ![0, HERE, HERE + READY].contains(&flags) || name.len() > NAME_BYTES_MAX {
+        let (team, flags) = (flags >> TEAM_SHIFT, flags & ((1 << TEAM_SHIFT) - 1));
+        let in_range = [0, HERE, HERE + READY].contains(&flags) && team <= TEAMS_MAX;
+        if !in_range || name.len() > NAME_BYTES_MAX {
             return None;
         }
         let (is_here, is_ready) = (flags & HERE != 0, flags & READY != 0);
-        players.push(Entry { is_here, is_ready, name: Name::read(name)? });
+        players.push(Entry { is_here, is_ready, team, name: Name::read(name)? });
         rest = after;
     }
     (rest.is_empty() && players.len() == usize::from(count)).then_some(players)
@@ -138,6 +159,9 @@ mod tests {
         roll.note(PlayerId(0), true, true, Some(&Name::cleaned("Ada")));
         roll.note(PlayerId(2), true, true, Some(&Name::cleaned("Bob")));
         roll.note(PlayerId(2), false, true, None);
+        roll.set_team(PlayerId(0), 1);
+        roll.set_team(PlayerId(1), TEAMS_MAX);
+        roll.set_team(PlayerId(2), TEAMS_MAX + 1);
         roll
     }
 
@@ -153,6 +177,7 @@ mod tests {
         let players = [0, 1, 2].map(PlayerId);
         assert_eq!(players.map(|player| heard.is_here(player)), [true, false, false]);
         assert_eq!(players.map(|player| heard.is_ready(player)), [true, false, false]);
+        assert_eq!(players.map(|player| heard.team(player)), [1, TEAMS_MAX, 0]);
         assert_eq!(players.map(|player| heard.name(player)), [Some("Ada"), None, Some("Bob")]);
         assert_eq!(heard.called(PlayerId(2)), "player 2 (Bob)");
         assert_eq!(heard.called(PlayerId(1)), "player 1");
@@ -164,13 +189,15 @@ mod tests {
         for length in HEAD..bytes.len() {
             assert_eq!(read(&bytes[HEAD..length]), None, "{length}");
         }
-        for (at, value) in [(0, 2), (0, 4), (0, 255), (1, 2), (1, 4), (2, 200), (3, 7), (3, 0xff)] {
+        for (at, value) in [(0, 2), (0, 4), (0, 255), (1, 2), (1, 4), (1, 0x90), (2, 200), (3, 7), (3, 0xff)]
+        {
             let mut changed = bytes[HEAD..].to_vec();
             changed[at] = value;
             assert_eq!(read(&changed), None, "byte {at} = {value}");
         }
         assert_eq!(read(&[&bytes[HEAD..], &[0]].concat()), None);
-        let most = vec![Entry { is_here: true, is_ready: true, name: Name::cleaned(&"x".repeat(24)) }; 16];
+        let most =
+            vec![Entry { is_here: true, is_ready: true, team: 8, name: Name::cleaned(&"x".repeat(24)) }; 16];
         let most = Roll { players: most, due: Instant::ZERO };
         assert!(most.to_bytes(5).len() < testudo_lockstep::PACKET_BYTES_MAX);
     }

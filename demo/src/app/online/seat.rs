@@ -2,6 +2,7 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod hosting;
+mod lineup;
 pub(crate) mod start;
 mod told;
 
@@ -27,6 +28,7 @@ use crate::app::online::news::{Diagnosis, News};
 use crate::app::online::remote::{self, Search};
 use crate::app::online::roll::Roll;
 use crate::app::online::saves;
+use crate::app::online::team_wish::{TeamWish, Wishes};
 use crate::app::online::wire::Wire;
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
@@ -34,7 +36,7 @@ use crate::app::watch::diagnosis::Desync;
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::telemetry::{Sample, Telemetry};
-use crate::game::{Game, Order};
+use crate::game::{Game, Order, Teams};
 
 /// Time that a host waits for its guests.
 const LOBBY: Duration = Duration::from_secs(300);
@@ -70,6 +72,8 @@ pub(crate) struct SeatOptions {
     pub(crate) name: Name,
     /// Where a page is that takes the others' codes.
     pub(crate) page: Option<String>,
+    /// Of a host: the teams with which the lobby begins.
+    pub(crate) teams: Teams,
 }
 
 /// A client, its session and its way to the others.
@@ -106,8 +110,10 @@ pub(crate) struct Seat {
     /// What the others need to come; none of a guest.
     codes: Option<Codes>,
     /// Everybody who has been connected.
-    links: Vec<PeerId>,
+    links: Vec<(PeerId, Identity)>,
     roll: Roll,
+    /// What this seat has asked for, and the middle has not told of yet.
+    wishes: Wishes,
     /// Why this guest is not taken back.
     refused: Option<String>,
     /// Players who were lost, and who came back.
@@ -148,6 +154,7 @@ impl Seat {
             search.advance(now, &mut self.wire);
         }
         self.call_roll(now);
+        self.send_wishes(now);
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));
         self.note_end();
         if self.is_over() {
@@ -158,7 +165,7 @@ impl Seat {
 
     /// Simulates the frames that are due, at most four.
     fn advance(&mut self) {
-        let saves = self.asks_for_saves();
+        let (saves, mut first) = (self.asks_for_saves(), self.first_order());
         let Self { place, pilot, news, checksums, .. } = self;
         self.driver.advance_with(self.clock.now(), |turn, client, session| {
             news.push_back(News::Turn(turn.0));
@@ -166,6 +173,10 @@ impl Seat {
                 checksums.pop_front();
             }
             checksums.push_back((turn.0, client.game().checksum()));
+            if let Some(order) = first.take_if(|_| turn == Turn(0)) {
+                let submitted = session.submit(&order);
+                debug_assert!(submitted.is_ok(), "{submitted:?}");
+            }
             if saves && turn.0 % SAVE_EVERY == SAVE_FIRST {
                 session.save();
             }
@@ -267,6 +278,11 @@ impl Seat {
     /// Whether the connection to the middle of the star is broken and is made again.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.wire.is_broken()
+    }
+
+    /// The player who hosts; behind a relay, who has opened the room.
+    pub(crate) fn host_player(&self) -> PlayerId {
+        if self.is_relayed { PlayerId(0) } else { self.agreement.host }
     }
 
     /// Whether the others are connected to this seat.
@@ -472,11 +488,36 @@ impl Seat {
     }
 
     fn pump(&mut self) -> Result<(), MatchError> {
-        let Self { clock, wire, driver, offers, session_id, inquiry, search, roll, resumed, middle, .. } =
-            self;
+        let is_open = self.is_before_first_turn();
+        let Self {
+            clock,
+            wire,
+            driver,
+            offers,
+            session_id,
+            inquiry,
+            search,
+            roll,
+            resumed,
+            middle,
+            links,
+            ..
+        } = self;
         let now = clock.now();
         let aside = |member: Option<PeerId>, bytes: &[u8]| {
             if middle.is_some() && roll.hear(*session_id, member, bytes) {
+                return Aside::Taken;
+            }
+            if middle.is_none()
+                && let Some(wish) = TeamWish::read(*session_id, bytes)
+            {
+                let asker = links.iter().find(|(link, _)| member == Some(*link)).map(|(_, place)| *place);
+                if let Some(Identity::Player(asker)) = asker.filter(|_| is_open)
+                    && wish.is_granted_to(asker)
+                {
+                    roll.set_team(wish.player, wish.team);
+                    roll.hurry(now);
+                }
                 return Aside::Taken;
             }
             if let Some(search) = search.as_mut() {
@@ -513,8 +554,8 @@ impl Seat {
             self.roll.note(player, here.contains(&player), session.is_ready(player), name);
         }
         let bytes = self.roll.to_bytes(self.session_id);
-        self.links.retain(|link| session.knows(*link));
-        for link in &self.links {
+        self.links.retain(|(link, _)| session.knows(*link));
+        for (link, _) in &self.links {
             self.wire.send_aside(*link, &bytes);
         }
     }

@@ -12,6 +12,7 @@ use crate::app::online::greeting::{Secret, Welcome};
 use crate::app::online::name::Name;
 use crate::app::online::places::{NoPlace, Places, Seated, is_forged};
 use crate::app::online::roll::Roll;
+use crate::app::online::team_wish::TeamWish;
 use crate::app::relay::counters::Counters;
 use crate::app::relay::limits::{Bucket, Limits};
 use crate::game::Order;
@@ -153,12 +154,25 @@ impl Room {
         if is_forged(place, packet) {
             return false;
         }
+        if let Some(wish) = TeamWish::read(self.session_id, packet) {
+            self.note_wish(place, wish, now);
+            return true;
+        }
         self.session.handle_packet(now, link, packet);
         let entries = self.session.stats().entries_received;
         if entries != core::mem::replace(&mut self.noted.entries, entries) {
             self.fresh_since.get_or_insert(now);
         }
         true
+    }
+
+    /// A player's team, until the match begins.
+    fn note_wish(&mut self, place: Identity, wish: TeamWish, now: Instant) {
+        let is_granted = matches!(place, Identity::Player(asker) if wish.is_granted_to(asker));
+        if is_granted && !self.has_begun() {
+            self.roll.set_team(wish.player, wish.team);
+            self.roll.hurry(now);
+        }
     }
 
     /// Bytes of states that the room held when they were last counted.

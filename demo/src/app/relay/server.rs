@@ -10,7 +10,7 @@ use testudo_lockstep::{Duration, Instant, PeerId};
 use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::interrupt;
-use crate::app::online::address::reachable;
+use crate::app::online::address::{ADDRESSES_MAX, reachable};
 use crate::app::online::greeting::{Answer, Secret};
 use crate::app::online::keys;
 use crate::app::relay::agones::{Agones, Load};
@@ -32,9 +32,6 @@ const SHOW_EVERY: Duration = Duration::from_millis(250);
 
 /// Greatest number of events that are handled in one round.
 const EVENTS_MAX: u32 = 20_000;
-
-/// Greatest number of addresses in a code.
-const ADDRESSES_MAX: usize = 4;
 
 /// What an operator chooses.
 #[derive(Clone, Debug)]

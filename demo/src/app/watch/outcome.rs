@@ -48,8 +48,11 @@ pub(crate) struct Outcome {
     pub(crate) bodies: u32,
     /// Units defeated by each army.
     pub(crate) kills: Vec<u32>,
-    /// The player whose army alone still has a keep; none while the battle goes on, and if the last keeps fell together.
+    /// The player whose army alone still has a keep, or the one with the lowest number of the team; none while the battle goes on, and if the last
+    /// keeps fell together.
     pub(crate) winner: Option<u8>,
+    /// The team of each army, if there are any.
+    pub(crate) teams: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +90,7 @@ impl Outcome {
             bodies: 0,
             kills: Vec::new(),
             winner: None,
+            teams: None,
         };
         if let Some((first, _)) = clients.first() {
             let game = first.game();
@@ -94,6 +98,9 @@ impl Outcome {
             outcome.contacts_mean = first.contacts() as f64 / f64::from(first.steps().max(1));
             outcome.bodies = game.world().body_count();
             outcome.winner = game.result().and_then(|code| u8::try_from(code).ok());
+            let armies = 0..terms.setup.players;
+            outcome.teams =
+                game.teams().are_any().then(|| armies.map(|army| game.teams().of(army)).collect());
             outcome.kills = (0..terms.setup.players).map(|army| game.score(army).0).collect();
         }
         outcome

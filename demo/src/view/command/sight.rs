@@ -64,7 +64,8 @@ impl Sight<'_> {
     /// The enemy at a point, as the player sees it.
     pub(crate) fn enemy_at(&self, at: Vec2) -> Option<Foe> {
         let game = self.game;
-        let mut enemies = game.unit_looks().filter(|look| look.army != self.player);
+        let is_foe = |army| !game.teams().are_friends(self.player, army);
+        let mut enemies = game.unit_looks().filter(|look| is_foe(look.army));
         let is_hit = |look: &UnitLook| {
             scene::position(game, look.body, self.alpha).is_some_and(|place| place.distance(at) < REACH)
         };
@@ -75,7 +76,7 @@ impl Sight<'_> {
             let away = (at - place(look.centre)).abs();
             away.x <= units(look.half.x) && away.y <= units(look.half.y)
         };
-        let mut buildings = game.building_looks().filter(|look| look.army != self.player);
+        let mut buildings = game.building_looks().filter(|look| is_foe(look.army));
         buildings.find(covers).map(|look| Foe::Building(look.number))
     }
 

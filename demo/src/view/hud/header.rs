@@ -85,7 +85,7 @@ fn hint(side: &Side, is_person: bool) -> (String, Color) {
 pub(crate) fn verdict(pen: &Pen, view: Rect, game: &Game, player: u8) {
     let Some(result) = game.result() else { return };
     let winner = u8::try_from(result).ok();
-    let (text, color) = title(winner, Some(player), are_spent(game, winner));
+    let (text, color) = title(winner, Some(player), are_spent(game, winner), game.teams());
     let bar = Rect::new(view.x + view.w / 2.0 - 190.0, view.y + 64.0, 380.0, 48.0);
     draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
     pen.label(&text, bar, Align::Middle, LARGE, color);

@@ -9,6 +9,7 @@ use testudo_lockstep::PlayerId;
 
 use crate::app::online::codes::Codes;
 use crate::app::{Seat, TURNS_MAX};
+use crate::game::TEAMS_MAX;
 use crate::view::paint::palette::{
     BACKDROP, GOOD, LINE, PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded,
 };
@@ -22,24 +23,27 @@ const HUGE: f32 = 26.0;
 const ROWS: u8 = 8;
 const ROW: f32 = 22.0;
 
-/// Names of the buttons next to the players: to copy the command, and to remove the player.
-const BUTTONS: [[&str; 2]; 16] = [
-    ["copy 1", "remove 1"],
-    ["copy 2", "remove 2"],
-    ["copy 3", "remove 3"],
-    ["copy 4", "remove 4"],
-    ["copy 5", "remove 5"],
-    ["copy 6", "remove 6"],
-    ["copy 7", "remove 7"],
-    ["copy 8", "remove 8"],
-    ["copy 9", "remove 9"],
-    ["copy 10", "remove 10"],
-    ["copy 11", "remove 11"],
-    ["copy 12", "remove 12"],
-    ["copy 13", "remove 13"],
-    ["copy 14", "remove 14"],
-    ["copy 15", "remove 15"],
-    ["copy 16", "remove 16"],
+/// Width of the button with a player's team.
+const TEAM_WIDTH: f32 = 28.0;
+
+/// Names of the buttons next to the players: to copy the command, to remove the player, and to change the team.
+const BUTTONS: [[&str; 3]; 16] = [
+    ["copy 1", "remove 1", "team 1"],
+    ["copy 2", "remove 2", "team 2"],
+    ["copy 3", "remove 3", "team 3"],
+    ["copy 4", "remove 4", "team 4"],
+    ["copy 5", "remove 5", "team 5"],
+    ["copy 6", "remove 6", "team 6"],
+    ["copy 7", "remove 7", "team 7"],
+    ["copy 8", "remove 8", "team 8"],
+    ["copy 9", "remove 9", "team 9"],
+    ["copy 10", "remove 10", "team 10"],
+    ["copy 11", "remove 11", "team 11"],
+    ["copy 12", "remove 12", "team 12"],
+    ["copy 13", "remove 13", "team 13"],
+    ["copy 14", "remove 14", "team 14"],
+    ["copy 15", "remove 15", "team 15"],
+    ["copy 16", "remove 16", "team 16"],
 ];
 
 /// What the person wants in the lobby.
@@ -50,6 +54,11 @@ pub(crate) enum Wish {
     Ready(bool),
     /// The host removes a player.
     Remove(PlayerId),
+    /// A player is to be in this team; 0: in none.
+    Team {
+        player: PlayerId,
+        team: u8,
+    },
 }
 
 /// Draws the lobby over the field.
@@ -70,11 +79,15 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<
             pen.text(text, x, card.y + 84.0, SIZE, TEXT);
         }
     }
-    let removed = players(pen, ui, Rect::new(x, card.y + 166.0, card.w - 56.0, f32::from(rows) * ROW), seat);
+    let asked = players(pen, ui, Rect::new(x, card.y + 166.0, card.w - 56.0, f32::from(rows) * ROW), seat);
     if seat.codes().is_some() {
         let seconds = seat.patience().as_millis() / 1_000;
         let text = format!("gives up in {}:{:02}", seconds / 60, seconds % 60);
         pen.text(&text, x + 140.0, card.y + card.h - 30.0, SMALL, TEXT_DIM);
+    }
+    if seat.are_all_friends() {
+        let text = "All are in one team: teams would not count";
+        pen.text(text, x + 270.0, card.y + card.h - 30.0, SMALL, WARN);
     }
     let button = Rect::new(card.x + card.w - 188.0, card.y + card.h - 50.0, 160.0, 32.0);
     let is_ready = seat.is_ready(seat.player());
@@ -82,7 +95,7 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<
     if !seat.is_watching() && ui.button(pen, "ready", button, word, !is_ready) {
         return Some(Wish::Ready(!is_ready));
     }
-    if leave(pen, ui, card) { Some(Wish::Leave) } else { removed.map(Wish::Remove) }
+    if leave(pen, ui, card) { Some(Wish::Leave) } else { asked }
 }
 
 /// Draws the screen while the host is asked for a place; true if the person wants to leave.
@@ -143,15 +156,21 @@ fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, codes: &Codes) {
     }
 }
 
-/// The players who have joined and those who have not. Returns whom the host removes.
-fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> {
-    let mut removed = None;
+/// The players who have joined and those who have not. Returns what the person wants with one of them.
+fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
+    let mut asked = None;
+    pen.text("team", rect.x, rect.y - 4.0, SMALL, TEXT_DIM);
     let here = seat.session().present_players();
     let sealed = seat.codes().filter(|codes| codes.is_sealed);
     for player in (0..seat.terms().setup.players).map(PlayerId) {
         let column = f32::from(player.0 / ROWS);
         let (x, y) = (rect.x + column * rect.w / 2.0, rect.y + 14.0 + f32::from(player.0 % ROWS) * ROW);
-        let is_host = player.0 == 0;
+        let [copy, remove, team] = BUTTONS[usize::from(player.0)];
+        if let Some(next) = team_of(pen, ui, team, Rect::new(x, y - 15.0, TEAM_WIDTH, 20.0), seat, player) {
+            asked = Some(Wish::Team { player, team: next });
+        }
+        let x = x + TEAM_WIDTH + 8.0;
+        let is_host = player == seat.host_player();
         let name = match seat.roll().name(player) {
             Some(name) => name.to_owned(),
             None => format!("Player {}{}", player.0 + 1, if is_host { ", the host" } else { "" }),
@@ -166,18 +185,36 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<PlayerId> 
             (true, false) => ("here, asks to wait", WARN),
             (false, _) => ("not here yet", TEXT_DIM),
         };
-        let end = pen.text(text, x + 140.0, y, SIZE, color);
+        let end = pen.text(text, x + 112.0, y, SIZE, color);
         let code = sealed.and_then(|codes| codes.players.iter().find(|(place, _)| *place == player.0));
         let Some(((_, code), codes)) = code.zip(sealed) else { continue };
         let button = Rect::new(end + 12.0, y - 15.0, 72.0, 20.0);
-        let [copy, remove] = BUTTONS[usize::from(player.0)];
         if here.contains(&player) {
             if seat.is_host() && ui.button(pen, remove, button, "Remove", false) {
-                removed = Some(player);
+                asked = Some(Wish::Remove(player));
             }
         } else if ui.button(pen, copy, button, "Copy", false) {
             miniquad::window::clipboard_set(&codes.command(code));
         }
     }
-    removed
+    asked
+}
+
+/// A player's team: a button with its number for who may change it, which leads to the next team and in the end to none. Returns that team.
+fn team_of(
+    pen: &Pen,
+    ui: &mut Ui,
+    name: &'static str,
+    rect: Rect,
+    seat: &Seat,
+    player: PlayerId,
+) -> Option<u8> {
+    let team = seat.team_of(player);
+    let text = if team == 0 { "\u{2013}".into() } else { team.to_string() };
+    if !seat.may_set_team(player) {
+        pen.label(&text, rect, Align::Middle, SMALL, TEXT_DIM);
+        return None;
+    }
+    let most = TEAMS_MAX.min(seat.terms().setup.players);
+    ui.button(pen, name, rect, &text, team > 0).then_some(if team < most { team + 1 } else { 0 })
 }

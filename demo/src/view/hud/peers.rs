@@ -108,7 +108,12 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
         let y = rect.y + 36.0 + f32::from(player.0) * 18.0;
         let report = session.player_report(player);
         let is_own = seat.player() == player;
-        let name = if is_own { "you".into() } else { format!("player {}", player.0 + 1) };
+        let name = match (is_own, seat.team_of(player)) {
+            (true, 0) => "you".into(),
+            (true, team) => format!("you, team {team}"),
+            (false, 0) => format!("player {}", player.0 + 1),
+            (false, team) => format!("{}, team {team}", player.0 + 1),
+        };
         pen.text(&name, rect.x + AT[0], y, SMALL, army(player.0));
         pen.text(&milliseconds(u32::from(report.network_ms)), rect.x + AT[1], y, SMALL, TEXT);
         let slack = report.slack_tenths.map_or("\u{2013}".into(), |tenths| format!("{} ms", tenths / 10));

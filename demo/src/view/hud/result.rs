@@ -4,7 +4,7 @@ use macroquad::color::Color;
 use macroquad::math::Rect;
 use macroquad::shapes::{draw_line, draw_rectangle, draw_rectangle_lines};
 
-use crate::game::{ARMIES_MAX, Game};
+use crate::game::{ARMIES_MAX, Game, Teams};
 use crate::view::paint::palette::{BACKDROP, BAD, GOOD, LINE, PANEL, TEXT, TEXT_DIM, army, faded};
 use crate::view::paint::pen::{LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
@@ -53,17 +53,29 @@ pub(crate) fn kills(game: &Game) -> Kills {
     core::array::from_fn(|army| if army < usize::from(armies) { game.score(army as u8).0 } else { 0 })
 }
 
-/// Whether all armies but the winner's were spent, as opposed to having lost their keeps.
+/// Whether all armies but those on the winner's side were spent, as opposed to having lost their keeps.
 pub(crate) fn are_spent(game: &Game, winner: Option<u8>) -> bool {
-    (0..game.setup().players).filter(|army| Some(*army) != winner).all(|army| game.is_spent(army))
+    let has_won = |army: &u8| winner.is_some_and(|winner| game.teams().are_friends(winner, *army));
+    (0..game.setup().players).filter(|army| !has_won(army)).all(|army| game.is_spent(army))
 }
 
 /// Who has won and why, from the side of `person`; none if nobody plays, or has won. `is_spent`: see [`are_spent`].
-pub(crate) fn title(winner: Option<u8>, person: Option<u8>, is_spent: bool) -> (String, Color) {
+pub(crate) fn title(
+    winner: Option<u8>,
+    person: Option<u8>,
+    is_spent: bool,
+    teams: &Teams,
+) -> (String, Color) {
     let fate = if is_spent { "army is spent" } else { "keep has fallen" };
+    let team = winner.map_or(0, |winner| teams.of(winner));
     match (winner, person) {
-        (Some(winner), Some(person)) if winner == person => (format!("Victory: their {fate}"), GOOD),
+        (Some(winner), Some(person)) if teams.are_friends(winner, person) => {
+            let whose = if team > 0 { format!("Victory for team {team}") } else { "Victory".into() };
+            (format!("{whose}: their {fate}"), GOOD)
+        }
+        (Some(_), Some(_)) if team > 0 => (format!("Defeat: team {team} has won"), BAD),
         (Some(_), Some(_)) => (format!("Defeat: your {fate}"), BAD),
+        (Some(winner), None) if team > 0 => (format!("Team {team} has won"), army(winner)),
         (Some(winner), None) => (format!("Player {} has won", winner + 1), army(winner)),
         (None, _) if is_spent => ("A draw: nobody is left".into(), TEXT),
         (None, _) => ("A draw: the last keeps have fallen".into(), TEXT),
@@ -79,6 +91,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) is_spent: bool,
     /// The person's player; none if both are bots.
     pub(crate) person: Option<u8>,
+    pub(crate) teams: Teams,
     pub(crate) seconds: u32,
     /// Number of armies, and of computers.
     pub(crate) armies: u8,
@@ -130,7 +143,7 @@ impl Ended<'_> {
         );
         pen.cover(card);
         ui.cover(card);
-        let (title, color) = title(self.winner, self.person, self.is_spent);
+        let (title, color) = title(self.winner, self.person, self.is_spent, &self.teams);
         draw_rectangle(card.x, card.y, card.w, card.h, PANEL);
         draw_rectangle_lines(card.x, card.y, card.w, card.h, 4.0, color);
         let x = card.x + 22.0;
@@ -202,12 +215,20 @@ mod tests {
 
     #[test]
     fn the_title_is_told_from_the_persons_side() {
-        let told = |winner, person, is_spent| title(winner, person, is_spent).0;
+        let none = Teams::default();
+        let told = |winner, person, is_spent| title(winner, person, is_spent, &none).0;
         assert_eq!(told(Some(1), Some(0), false), "Defeat: your keep has fallen");
         assert_eq!(told(Some(1), Some(0), true), "Defeat: your army is spent");
         assert_eq!(told(Some(0), Some(0), true), "Victory: their army is spent");
         assert_eq!(told(Some(1), None, false), "Player 2 has won");
         assert!(told(None, Some(0), false).starts_with("A draw"));
+        let teams = Teams::new(&[1, 2, 1, 0]).unwrap();
+        let told = |winner, person| title(Some(winner), person, false, &teams).0;
+        assert_eq!(told(0, Some(2)), "Victory for team 1: their keep has fallen");
+        assert_eq!(told(1, Some(2)), "Defeat: team 2 has won");
+        assert_eq!(told(3, Some(2)), "Defeat: your keep has fallen");
+        assert_eq!(told(0, None), "Team 1 has won");
+        assert_eq!(told(3, None), "Player 4 has won");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::app::{
 };
 use crate::bots::Level;
 use crate::cubes;
-use crate::game::Setup;
+use crate::game::{Setup, Teams};
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::platform::conf::conf;
 use crate::view::screens::{self, desk, network};
@@ -129,6 +129,7 @@ async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String>
         fault: None,
         name: Name::cleaned(&chosen.name),
         page: chosen.page.clone(),
+        teams: Teams::default(),
     };
     let game = if chosen.opens {
         let agreement = Agreement::new(&terms(chosen, chosen.players), Pace::Adaptive, true);

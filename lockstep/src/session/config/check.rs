@@ -13,7 +13,7 @@ impl SessionConfig {
     /// Checks every range, and that an action of `action_bits` fits.
     pub(crate) fn check(&self, action_bits: u32) -> Result<(), ConfigError> {
         let team = self.teams.iter().copied().max().unwrap_or(0);
-        let ranges: [(&'static str, u32, u32, u32); 15] = [
+        let ranges: [(&'static str, u32, u32, u32); 16] = [
             ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
             ("frames per second", self.frames_per_second, 1, 1_000),
             ("frames per turn", self.frames_per_turn, 1, 250),
@@ -24,6 +24,7 @@ impl SessionConfig {
             ("checksum interval", self.checksum_interval, 1, 600),
             ("action queue", self.queue_max, 1, 4_096),
             ("window", self.window, 16, 1_024),
+            ("host player", u32::from(self.host_player.0), 0, u32::from(self.players.max(1)) - 1),
             ("team", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
             ("most spectators", self.spectators_max, 0, 256),
             ("fewest spectators", self.spectators_min, 0, self.spectators_max),

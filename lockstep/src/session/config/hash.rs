@@ -4,6 +4,7 @@ use twox_hash::XxHash3_64;
 
 use crate::packet::PROTOCOL_VERSION;
 use crate::session::config::{SessionConfig, Topology};
+use crate::value::ids::PlayerId;
 
 impl SessionConfig {
     /// The hash that the handshake compares: the settings, and the saved match if one is resumed.
@@ -18,7 +19,8 @@ impl SessionConfig {
     /// Hash of the settings with which a saved match can be resumed: all that must be equal but the links. So a match that was played through a
     /// relay can be resumed by one of its players as the host.
     pub(crate) fn saved_hash(&self, action_bits: u32) -> u64 {
-        Self { topology: Topology::Host, ..self.clone() }.settings_hash(action_bits)
+        let hosted = Self { topology: Topology::Host, host_player: PlayerId(0), ..self.clone() };
+        hosted.settings_hash(action_bits)
     }
 
     /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
@@ -26,7 +28,7 @@ impl SessionConfig {
         let numbers: [u64; 17] = [
             u64::from(PROTOCOL_VERSION),
             u64::from(self.players),
-            self.topology as u64,
+            self.topology as u64 | u64::from(self.host_player.0) << 8,
             self.content_hash,
             u64::from(self.frames_per_second),
             u64::from(self.frames_per_turn),
@@ -62,6 +64,7 @@ mod tests {
             base.clone().frames_per_turn(5),
             base.clone().turns(9),
             base.clone().teams(&[1, 1]),
+            base.clone().host_player(PlayerId(1)),
             base.clone().bots_take_over(true),
             base.clone().signed(),
             SessionConfig::new(3),
@@ -73,6 +76,8 @@ mod tests {
         let relayed = base.clone().topology(Topology::Relay);
         assert_ne!(base.hash(8), relayed.hash(8));
         assert_eq!(base.saved_hash(8), relayed.saved_hash(8), "a save of one can be resumed as the other");
+        let other_host = base.clone().host_player(PlayerId(1));
+        assert_eq!(base.saved_hash(8), other_host.saved_hash(8), "and by any of its players");
         assert_ne!(base.saved_hash(8), base.clone().turns(9).saved_hash(8));
         assert_eq!(base.hash(8), base.clone().queue_max(9).hash(8), "local limits are not compared");
     }

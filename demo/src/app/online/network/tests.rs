@@ -5,14 +5,21 @@ use testudo_lockstep::{EndReason, Pace, PlayerId};
 use super::*;
 use crate::app::online::name::Name;
 use crate::app::{Pilot, ReplayFile};
-use crate::game::{Command, Order, Selection, Setup};
+use crate::game::{Command, Order, Selection, Setup, Teams};
 
 /// This much real time is a failure, not a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn options() -> SeatOptions {
     let name = Name::cleaned("Ada");
-    SeatOptions { pilot: Pilot::Person, replay: ReplayFile::None, fault: None, name, page: None }
+    SeatOptions {
+        pilot: Pilot::Person,
+        replay: ReplayFile::None,
+        fault: None,
+        name,
+        page: None,
+        teams: Teams::default(),
+    }
 }
 
 /// A host and a guest in one process, over loopback.
@@ -27,7 +34,7 @@ impl Pair {
         let terms = Terms { setup: Setup { players: 2, units: 5, seed: 3, map: None }, turns: 1_000 };
         let bind = SocketAddr::from(([127, 0, 0, 1], 0));
         let agreement = Agreement::new(&terms, Pace::Adaptive, true);
-        let hosting = Hosting { agreement, bind, is_sealed, save: None };
+        let hosting = Hosting { agreement, bind, public: Vec::new(), is_sealed, save: None };
         let host = NetworkMatch::host(&hosting, options()).unwrap();
         let codes = host.seat().and_then(Seat::codes).unwrap();
         let code = &codes.players[0].1;

@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 
 use testudo_lockstep::transport::sealed::{SealedConfig, SealedServer};
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Identity, PlayerId, Topology};
+use testudo_lockstep::{Identity, Topology};
 
 use crate::app::error::MatchError;
-use crate::app::online::address::reachable;
+use crate::app::online::address::{ADDRESSES_MAX, reachable};
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
 use crate::app::online::greeting::{Secret, Welcome};
@@ -25,13 +25,25 @@ use crate::app::online::wire::Wire;
 pub(crate) struct Hosting {
     pub(crate) agreement: Agreement,
     pub(crate) bind: SocketAddr,
+    /// Where others find it besides the addresses of this machine; they come first in codes.
+    pub(crate) public: Vec<SocketAddr>,
     pub(crate) is_sealed: bool,
     /// The match goes on from here.
     pub(crate) save: Option<Save>,
 }
 
+impl Hosting {
+    /// What stands in the codes. Friends in the same house may not reach the router's outer address.
+    fn addresses(&self, bound: SocketAddr) -> Vec<SocketAddr> {
+        let mut addresses = self.public.clone();
+        addresses.extend(reachable(bound));
+        addresses.truncate(ADDRESSES_MAX);
+        addresses
+    }
+}
+
 impl Seat {
-    /// The host's, as player 0.
+    /// The host's: player 0, or whoever resumes a match as that player.
     ///
     /// # Errors
     /// Settings out of range, a port that is taken, a replay that cannot be written, a save that cannot be resumed.
@@ -41,7 +53,8 @@ impl Seat {
         let bytes = save.as_ref().map_or(0, |save| u32::try_from(save.len()).unwrap_or(u32::MAX));
         let agreement = Agreement { save: bytes, ..hosting.agreement };
         let session_id = keys::random_number()?;
-        let place = Identity::Player(PlayerId(0));
+        let host = agreement.host;
+        let place = Identity::Player(host);
         let welcome = Welcome { place, is_relayed: false, session_id, agreement };
         let unbound = |error| MatchError::Bind { address: bind, error };
         let (wire, codes) = if hosting.is_sealed {
@@ -49,23 +62,23 @@ impl Seat {
             let secrets =
                 (0..agreement.players).map(|_| keys::random()).collect::<Result<Vec<Secret>, _>>()?;
             let watch = keys::random()?;
-            let addresses = reachable(sealed.local_address());
-            let codes = Codes::sealed(&addresses, sealed.certificate_hash(), &secrets, watch);
+            let addresses = hosting.addresses(sealed.local_address());
+            let codes = Codes::sealed(&addresses, sealed.certificate_hash(), &secrets, host, watch);
             let codes = codes.map_err(|error| unbound(std::io::Error::other(error.to_string())))?;
-            // The first place is here.
+            // One place is here.
             let places: Vec<Option<Secret>> = secrets
                 .into_iter()
                 .enumerate()
-                .map(|(player, secret)| (player > 0).then_some(secret))
+                .map(|(player, secret)| (player != host.index()).then_some(secret))
                 .collect();
             let watchers = agreement.config(session_id, Topology::Host).spectators_max as usize;
             let places = Places::new(&places, watch, watchers);
             (Wire::Server(Box::new(Server::new(sealed, places, welcome))), codes)
         } else {
             let udp = UdpTransport::bind(bind).map_err(unbound)?;
-            let bound = reachable(udp.local_address().map_err(MatchError::Socket)?);
+            let bound = hosting.addresses(udp.local_address().map_err(MatchError::Socket)?);
             let address = bound.first().copied().unwrap_or(bind);
-            (Wire::Plain(Box::new(udp)), Codes::plain(address, agreement.players))
+            (Wire::Plain(Box::new(udp)), Codes::plain(address, agreement.players, host))
         };
         let terms = terms_of(&agreement, u32::MAX).map_err(MatchError::Invitation)?;
         let start = Start { terms, welcome, wire, middle: None, secret: None, save: hosting.save.as_ref() };

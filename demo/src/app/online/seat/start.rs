@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use testudo_lockstep::{Driver, Duration, Identity, PeerId, Session, SessionConfig, Topology};
+use testudo_lockstep::{Driver, Duration, Identity, PeerId, PlayerId, Session, SessionConfig, Topology};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
@@ -14,6 +14,7 @@ use crate::app::online::news::News;
 use crate::app::online::roll::Roll;
 use crate::app::online::saves::Save;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, ReplayFile, Seat, SeatOptions};
+use crate::app::online::team_wish::Wishes;
 use crate::app::online::wire::{MIDDLE, Wire};
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
@@ -108,6 +109,7 @@ impl Seat {
             codes: None,
             links: Vec::new(),
             roll: Roll::new(terms.setup.players),
+            wishes: Wishes::default(),
             refused: None,
             lost: 0,
             back: 0,
@@ -118,6 +120,12 @@ impl Seat {
             began: None,
             ended: None,
         };
+        if place == Identity::Player(PlayerId(0)) {
+            for player in (0..terms.setup.players).map(PlayerId) {
+                let team = options.teams.of(player.0);
+                let _ = team > 0 && seat.set_team(player, team);
+            }
+        }
         seat.news.push_back(News::Seated { terms, player: player.map(|player| player.0) });
         Ok(seat)
     }

@@ -2,6 +2,7 @@
 
 use testudo_lockstep::{Event, Identity, Turn};
 
+use crate::app::online::agreement::Agreement;
 use crate::app::online::news::News;
 use crate::app::online::remote::Search;
 use crate::app::online::saves::Save;
@@ -16,9 +17,8 @@ impl Seat {
                     self.news.push_back(News::Started);
                 }
                 Event::Connected { peer, identity } => {
-                    if !self.links.contains(&peer) {
-                        self.links.push(peer);
-                    }
+                    self.links.retain(|(link, _)| *link != peer);
+                    self.links.push((peer, identity));
                     self.came(identity);
                 }
                 Event::StateProgress { received, total } => {
@@ -95,7 +95,9 @@ impl Seat {
     fn keep_save(&mut self, turn: Turn) {
         let Some(saved) = self.driver.session_mut().take_saved() else { return };
         let Some(state) = self.driver.simulation().state_before(turn.0) else { return };
-        let save = Save { agreement: self.agreement, state: state.to_vec(), saved };
+        // Whoever resumes it plays on as who it was.
+        let agreement = Agreement { host: self.player(), ..self.agreement };
+        let save = Save { agreement, state: state.to_vec(), saved };
         if let Some(path) = &self.save_path
             && save.store(path).is_ok()
         {

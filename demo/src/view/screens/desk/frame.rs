@@ -319,6 +319,7 @@ impl Desk {
             winner,
             is_spent: result::are_spent(game, winner),
             person: (0..2).find(|player| self.skirmish.pilot(*player) == Pilot::Person),
+            teams: *game.teams(),
             seconds: (self.skirmish.frame(0) as f32 / FRAMES_PER_SECOND) as u32,
             armies: 2,
             kills: result::kills(game),

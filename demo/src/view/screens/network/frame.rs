@@ -231,6 +231,7 @@ impl NetworkDesk {
             winner: u8::try_from(result).ok(),
             is_spent: result::are_spent(seat.client().game(), u8::try_from(result).ok()),
             person: (!seat.is_watching()).then_some(seat.player().0),
+            teams: *seat.client().game().teams(),
             seconds: seat.frame() / FRAMES_PER_SECOND,
             armies: seat.terms().setup.players,
             kills: result::kills(seat.client().game()),
@@ -291,6 +292,10 @@ impl NetworkDesk {
             (Some(lobby::Wish::Remove(player)), Some(seat)) => {
                 seat.kick(player);
                 self.log.note("removed", player.0);
+            }
+            (Some(lobby::Wish::Team { player, team }), Some(seat)) => {
+                seat.set_team(player, team);
+                self.log.note("team", [player.0, team]);
             }
             (Some(lobby::Wish::Ready(is_ready)), Some(seat)) => {
                 seat.set_ready(is_ready);

@@ -228,7 +228,9 @@ impl NetworkDesk {
                 self.score.note(result::kills(game));
                 // A match that the others have ended has closed its file.
                 self.replay = seat.client().replay().map(Path::to_path_buf);
-                self.hearing.end(u8::try_from(result) == Ok(player), &mut self.log);
+                let is_won =
+                    u8::try_from(result).is_ok_and(|winner| game.teams().are_friends(winner, player));
+                self.hearing.end(is_won, &mut self.log);
                 self.log.note("result", u8::try_from(result).ok());
             }
             *self.decided.get_or_insert(0.0) += seconds;

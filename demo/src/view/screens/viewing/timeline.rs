@@ -142,7 +142,13 @@ fn marks(course: &Course) -> Vec<Mark> {
     }
     if let Some((turn, result)) = course.checking().decided() {
         let (text, color) = match u8::try_from(result) {
-            Ok(winner) => (format!("player {} has won", winner + 1), army(winner)),
+            Ok(winner) => {
+                let who = match course.game().teams().of(winner) {
+                    0 => format!("player {}", winner + 1),
+                    team => format!("team {team}"),
+                };
+                (format!("{who} has won"), army(winner))
+            }
             Err(_) => ("nobody has won".into(), TEXT_DIM),
         };
         marks.push(Mark { turn, color, text });
