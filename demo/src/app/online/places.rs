@@ -128,6 +128,11 @@ impl Places {
         place.connection.take()
     }
 
+    /// Whether nobody comes to a player's place any more.
+    pub(crate) fn is_shut(&self, player: PlayerId) -> bool {
+        self.players.get(player.index()).and_then(Option::as_ref).is_some_and(|place| place.is_shut)
+    }
+
     /// Another secret opens a player's place from now on.
     pub(crate) fn renew(&mut self, player: PlayerId, secret: &Secret) {
         if let Some(place) = self.players.get_mut(player.index()).and_then(Option::as_mut) {

@@ -21,11 +21,13 @@ use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
+use crate::app::online::greeting::Secret;
 use crate::app::online::invitation::Offers;
 use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::online::news::{Diagnosis, News};
 use crate::app::online::remote::{self, Search};
+use crate::app::online::removal::{Removal, Removals};
 use crate::app::online::roll::Roll;
 use crate::app::online::saves;
 use crate::app::online::team_wish::{TeamWish, Wishes};
@@ -114,6 +116,7 @@ pub(crate) struct Seat {
     roll: Roll,
     /// What this seat has asked for, and the middle has not told of yet.
     wishes: Wishes,
+    removals: Removals,
     /// Why this guest is not taken back.
     refused: Option<String>,
     /// Players who were lost, and who came back.
@@ -155,6 +158,7 @@ impl Seat {
         }
         self.call_roll(now);
         self.send_wishes(now);
+        self.send_removals(now);
         self.telemetry.observe(now, SimNetStats::default(), core::slice::from_ref(&self.driver));
         self.note_end();
         if self.is_over() {
@@ -290,10 +294,18 @@ impl Seat {
         self.middle.is_none()
     }
 
-    /// Removes a player for good. Only the host of a match without a relay can do this; the return value says whether it was done.
+    /// Whether this seat may remove players: the host's, or that of who has opened the room at a relay.
+    pub(crate) fn may_kick(&self) -> bool {
+        self.is_host() || (self.is_relayed && self.codes.is_some())
+    }
+
+    /// Removes a player for good; the return value says whether that is possible.
     pub(crate) fn kick(&mut self, player: PlayerId) -> bool {
-        if self.middle.is_some() || player == self.player() {
+        if !self.may_kick() || player == self.player() {
             return false;
+        }
+        if !self.is_host() {
+            return self.ask_for_removal(player);
         }
         self.driver.session_mut().kick(player);
         // The last packet tells the player. If the socket is broken, the next step says so.
@@ -301,19 +313,37 @@ impl Seat {
         if let Some(connection) = self.wire.places_mut().and_then(|places| places.shut(player)) {
             self.wire.close(connection);
         }
+        if self.session().phase() == SessionPhase::Lobby
+            && let Ok(secret) = keys::random()
+        {
+            self.renew_code(player, secret);
+            self.wire.places_mut().into_iter().for_each(|places| places.renew(player, &secret));
+        }
+        true
+    }
+
+    /// The relay does it, soon.
+    fn ask_for_removal(&mut self, player: PlayerId) -> bool {
+        let Ok(secret) = keys::random() else { return false };
+        self.removals.add(Removal { player, secret });
         if self.session().phase() == SessionPhase::Lobby {
-            self.renew_place(player);
+            self.renew_code(player, secret);
         }
         true
     }
 
     /// Before the start somebody else may come instead, with a new code.
-    fn renew_place(&mut self, player: PlayerId) {
-        let Ok(secret) = keys::random() else { return };
+    fn renew_code(&mut self, player: PlayerId, secret: Secret) {
         let code = self.codes.as_mut().and_then(|codes| codes.renew(player.0, secret));
-        if let (Some(code), Some(places)) = (code, self.wire.places_mut()) {
+        if let Some(code) = code {
             self.news.push_back(News::NewCode { player, code: code.to_owned() });
-            places.renew(player, &secret);
+        }
+    }
+
+    fn send_removals(&mut self, now: Instant) {
+        let Some(middle) = self.middle else { return };
+        for removal in self.removals.take_due(now) {
+            self.wire.send_aside(middle, &removal.to_bytes(self.session_id));
         }
     }
 

@@ -11,6 +11,7 @@ use crate::app::online::agreement::Agreement;
 use crate::app::online::greeting::{Secret, Welcome};
 use crate::app::online::name::Name;
 use crate::app::online::places::{NoPlace, Places, Seated, is_forged};
+use crate::app::online::removal::Removal;
 use crate::app::online::roll::Roll;
 use crate::app::online::team_wish::TeamWish;
 use crate::app::relay::counters::Counters;
@@ -30,6 +31,14 @@ pub(crate) struct Secrets {
     pub(crate) players: Vec<Secret>,
     /// Of everybody who watches.
     pub(crate) watch: Secret,
+}
+
+/// A player who was removed.
+pub(super) struct Removed {
+    /// To be closed.
+    pub(super) connection: Option<PeerId>,
+    /// The secret that opened the place, and the one that opens it now.
+    pub(super) renewed: Option<(Secret, Secret)>,
 }
 
 /// One match.
@@ -52,6 +61,8 @@ pub(crate) struct Room {
     over_since: Option<Instant>,
     /// Arrival of the first entry that has not been forwarded yet.
     fresh_since: Option<Instant>,
+    /// Players who are to go once they have been told.
+    removed: Vec<Removal>,
     /// Limits those who come to the running match.
     arrivals: Bucket,
     /// What the session's counters were when they were last looked at.
@@ -104,6 +115,7 @@ impl Room {
             empty_since: Some(now),
             over_since: None,
             fresh_since: None,
+            removed: Vec::new(),
             arrivals: Bucket::default(),
             noted: Noted::default(),
         })
@@ -158,6 +170,10 @@ impl Room {
             self.note_wish(place, wish, now);
             return true;
         }
+        if let Some(removal) = Removal::read(self.session_id, packet) {
+            self.note_removal(place, removal);
+            return true;
+        }
         self.session.handle_packet(now, link, packet);
         let entries = self.session.stats().entries_received;
         if entries != core::mem::replace(&mut self.noted.entries, entries) {
@@ -173,6 +189,35 @@ impl Room {
             self.roll.set_team(wish.player, wish.team);
             self.roll.hurry(now);
         }
+    }
+
+    /// Who has opened the room removes a player, and says so several times.
+    fn note_removal(&mut self, place: Identity, removal: Removal) {
+        let opener = PlayerId(0);
+        let is_new = removal.player.0 < self.agreement.players
+            && removal.player != opener
+            && !self.places.is_shut(removal.player)
+            && self.secrets.players[removal.player.index()] != removal.secret
+            && self.removed.iter().all(|former| former.player != removal.player);
+        if place == Identity::Player(opener) && is_new {
+            self.session.kick(removal.player);
+            self.removed.push(removal);
+        }
+    }
+
+    /// Players who have been told that they are removed. Before the start their places open with another secret.
+    pub(super) fn take_removed(&mut self) -> Vec<Removed> {
+        let has_begun = self.has_begun();
+        let Self { removed, places, secrets, .. } = self;
+        let shut = |Removal { player, secret }: Removal| {
+            let connection = places.shut(player);
+            let renewed = (!has_begun).then(|| {
+                places.renew(player, &secret);
+                (core::mem::replace(&mut secrets.players[player.index()], secret), secret)
+            });
+            Removed { connection, renewed }
+        };
+        removed.drain(..).map(shut).collect()
     }
 
     /// Bytes of states that the room held when they were last counted.

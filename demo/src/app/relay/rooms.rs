@@ -12,7 +12,7 @@ use crate::app::online::name::Name;
 use crate::app::online::places::NoPlace;
 use crate::app::relay::counters::Counters;
 use crate::app::relay::limits::{Bucket, EXCESS_MAX, Limits};
-use crate::app::relay::room::{Room, Secrets};
+use crate::app::relay::room::{Removed, Room, Secrets};
 
 /// Secrets of matches that are over, so that who comes too late is told so.
 const PAST_SECRETS_MAX: usize = 4_096;
@@ -250,6 +250,17 @@ impl Rooms {
             };
             room.run(now, &mut self.packet, &mut self.counters, &mut send);
             room.count_states(&mut self.states);
+            for Removed { connection, renewed } in room.take_removed() {
+                if let Some(connection) = connection {
+                    self.guests.remove(&connection);
+                    self.closing.push_back(connection);
+                }
+                if let Some((old, new)) = renewed {
+                    self.secrets.remove(&shadow(&old));
+                    // Nobody opens another room's place with it.
+                    self.secrets.entry(shadow(&new)).or_insert(id);
+                }
+            }
             if room.is_done(&self.limits, now) {
                 self.remove(id);
                 continue;
@@ -317,7 +328,9 @@ impl Rooms {
         }
         for secret in room.secrets().players.iter().chain([&room.secrets().watch]) {
             let secret = shadow(secret);
-            self.secrets.remove(&secret);
+            if self.secrets.get(&secret) == Some(&id) {
+                self.secrets.remove(&secret);
+            }
             if self.past.len() == PAST_SECRETS_MAX {
                 self.past.pop_front();
             }

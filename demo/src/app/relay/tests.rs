@@ -2,9 +2,10 @@
 
 mod world;
 
-use testudo_lockstep::{Duration, Failure, PeerId, SessionPhase};
+use testudo_lockstep::{Duration, Failure, PeerId, PlayerId, SessionPhase};
 
 use crate::app::online::greeting::{Answer, Secret};
+use crate::app::online::removal::Removal;
 use crate::app::relay::limits::Limits;
 use world::{World, agreement, come, open};
 
@@ -233,6 +234,46 @@ fn states_of_all_rooms_have_one_limit() {
             assert!(size > 0);
         }
     }
+}
+
+/// Only who has opened the room removes players; it says so several times, and each is removed once.
+#[test]
+fn who_has_opened_a_room_removes_players() {
+    let mut world = World::new(Limits::default(), 17);
+    let (first, opened) = world.open(1, agreement(3, 200));
+    let session_id = opened.welcome.session_id;
+    let removal = |player, secret: Secret| Removal { player: PlayerId(player), secret }.to_bytes(session_id);
+    let second = world.come(opened.players[1]);
+    assert!(!world.until(1, |_| false));
+    let from = world.clients[second].connection;
+    let opener = world.clients[first].connection;
+    world.inject(from, &removal(2, [5; 16]));
+    world.inject(opener, &removal(0, [5; 16]));
+    world.inject(opener, &removal(3, [5; 16]));
+    world.step();
+    assert!(matches!(world.greet_from(1, &come(opened.players[2])).1.answer, Answer::Come(_)));
+    assert_eq!(world.greet_from(1, &come([5; 16])).1.answer, Answer::WrongSecret);
+
+    (0..3).for_each(|_| world.inject(opener, &removal(1, [6; 16])));
+    world.step();
+    assert!(world.clients[second].is_closed && !world.clients[first].is_closed);
+    assert_eq!(world.greet_from(1, &come(opened.players[1])).1.answer, Answer::WrongSecret);
+    let instead = world.come([6; 16]);
+    let third = world.come(opened.players[2]);
+    world.inject(opener, &removal(1, [6; 16]));
+    assert!(world.until(10, |world| world.copy(third).frames > 20));
+    assert!(!world.clients[instead].is_closed, "the last of the repetitions was about somebody else");
+
+    world.inject(opener, &removal(2, [7; 16]));
+    world.step();
+    assert!(world.clients[third].is_closed);
+    for secret in [opened.players[2], [7; 16]] {
+        let answer = world.greet_from(1, &come(secret)).1.answer;
+        assert_eq!(answer, if secret == [7; 16] { Answer::WrongSecret } else { Answer::Removed });
+    }
+    assert!(world.until(120, |world| world.rooms.len() == 0), "the others play on");
+    let rest = Match { players: vec![first, instead], watchers: vec![], secrets: vec![], watch: [0; 16] };
+    assert_agreed(&world, &rest, "without who was removed");
 }
 
 #[test]

@@ -189,8 +189,8 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
         let code = sealed.and_then(|codes| codes.players.iter().find(|(place, _)| *place == player.0));
         let Some(((_, code), codes)) = code.zip(sealed) else { continue };
         let button = Rect::new(end + 12.0, y - 15.0, 72.0, 20.0);
-        if here.contains(&player) {
-            if seat.is_host() && ui.button(pen, remove, button, "Remove", false) {
+        if is_here {
+            if seat.may_kick() && ui.button(pen, remove, button, "Remove", false) {
                 asked = Some(Wish::Remove(player));
             }
         } else if ui.button(pen, copy, button, "Copy", false) {

@@ -11,6 +11,7 @@ use crate::app::online::codes::Codes;
 use crate::app::online::greeting::{Secret, Welcome};
 use crate::app::online::keys;
 use crate::app::online::news::News;
+use crate::app::online::removal::Removals;
 use crate::app::online::roll::Roll;
 use crate::app::online::saves::Save;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, ReplayFile, Seat, SeatOptions};
@@ -110,6 +111,7 @@ impl Seat {
             links: Vec::new(),
             roll: Roll::new(terms.setup.players),
             wishes: Wishes::default(),
+            removals: Removals::default(),
             refused: None,
             lost: 0,
             back: 0,
