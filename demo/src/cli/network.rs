@@ -121,7 +121,10 @@ fn run(
                 show(&bar, news);
             };
             let outcome = start()?.play(tell, |game| {
-                if let (Ok(words), Some(seat)) = (typed.try_recv(), game.seat_mut()) {
+                // What is typed before there is a seat waits.
+                if let Some(seat) = game.seat_mut()
+                    && let Ok(words) = typed.try_recv()
+                {
                     say(&obey(&words, seat));
                 }
             });
