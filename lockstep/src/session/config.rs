@@ -49,7 +49,7 @@ pub struct SessionConfig {
     /// See [`SessionConfig::bots_take_over()`].
     pub bots_take_over: bool,
     /// See [`SessionConfig::host_player()`].
-    pub host_player: PlayerId,
+    pub host_player: u8,
     /// Team of each player, below 16.
     pub(crate) teams: [u8; PLAYERS_MAX as usize],
     /// See [`SessionConfig::actions_per_turn_max()`].
@@ -198,7 +198,7 @@ impl SessionConfig {
             input_mode: false,
             rotate_players: false,
             bots_take_over: false,
-            host_player: PlayerId(0),
+            host_player: 0,
             teams: core::array::from_fn(|player| player as u8),
             actions_per_turn_max: 1,
             turn_bytes_max: 256,
@@ -351,7 +351,7 @@ impl SessionConfig {
     /// that it was.
     #[must_use]
     pub fn host_player(self, host_player: PlayerId) -> Self {
-        Self { host_player, ..self }
+        Self { host_player: host_player.0, ..self }
     }
 
     /// Teams of the players in order, 0..=15. By default, and for players beyond the list, each player is a team of its own, with the

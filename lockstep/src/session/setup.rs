@@ -87,7 +87,7 @@ impl Setup {
     /// The identity that starts the match and (in a star) forwards.
     pub(super) fn coordinator(&self) -> Identity {
         match self.config.topology {
-            Topology::Host => Identity::Player(self.config.host_player),
+            Topology::Host => Identity::Player(PlayerId(self.config.host_player)),
             Topology::Mesh => Identity::Player(self.config.first_live_player()),
             Topology::Relay => Identity::Relay,
         }

@@ -24,7 +24,7 @@ impl SessionConfig {
             ("checksum interval", self.checksum_interval, 1, 600),
             ("action queue", self.queue_max, 1, 4_096),
             ("window", self.window, 16, 1_024),
-            ("host player", u32::from(self.host_player.0), 0, u32::from(self.players.max(1)) - 1),
+            ("host player", u32::from(self.host_player), 0, u32::from(self.players.max(1)) - 1),
             ("team", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
             ("most spectators", self.spectators_max, 0, 256),
             ("fewest spectators", self.spectators_min, 0, self.spectators_max),

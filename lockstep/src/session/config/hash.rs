@@ -4,7 +4,6 @@ use twox_hash::XxHash3_64;
 
 use crate::packet::PROTOCOL_VERSION;
 use crate::session::config::{SessionConfig, Topology};
-use crate::value::ids::PlayerId;
 
 impl SessionConfig {
     /// The hash that the handshake compares: the settings, and the saved match if one is resumed.
@@ -19,7 +18,7 @@ impl SessionConfig {
     /// Hash of the settings with which a saved match can be resumed: all that must be equal but the links. So a match that was played through a
     /// relay can be resumed by one of its players as the host.
     pub(crate) fn saved_hash(&self, action_bits: u32) -> u64 {
-        let hosted = Self { topology: Topology::Host, host_player: PlayerId(0), ..self.clone() };
+        let hosted = Self { topology: Topology::Host, host_player: 0, ..self.clone() };
         hosted.settings_hash(action_bits)
     }
 
@@ -28,7 +27,7 @@ impl SessionConfig {
         let numbers: [u64; 17] = [
             u64::from(PROTOCOL_VERSION),
             u64::from(self.players),
-            self.topology as u64 | u64::from(self.host_player.0) << 8,
+            self.topology as u64 | u64::from(self.host_player) << 8,
             self.content_hash,
             u64::from(self.frames_per_second),
             u64::from(self.frames_per_turn),
@@ -55,6 +54,7 @@ impl SessionConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::ids::PlayerId;
 
     #[test]
     fn the_hash_tells_settings_apart() {
