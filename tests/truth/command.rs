@@ -30,7 +30,10 @@ fn main() -> ExitCode {
         }
         Some("unusual") => match arguments.get(1).map_or(Ok(1), |text| text.parse()) {
             Ok(first) => return unusual(first),
-            Err(error) => eprintln!("the first seed is a number: {error}"),
+            Err(error) => {
+                eprintln!("the first seed is a number: {error}");
+                return ExitCode::FAILURE;
+            }
         },
         _ => {
             eprintln!(

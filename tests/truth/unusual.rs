@@ -131,7 +131,14 @@ fn a_platform_that_reverses_takes_its_load_along() {
 /// Hills between two walls, and the points of their chain.
 fn hills(w: &mut World, chance: &mut Chance) -> Vec<Vec2> {
     let points: Vec<_> = (-10..=10).map(|i| at(i * 2_000, chance.between(0, 2_000))).collect();
-    w.create_chain(&ChainDef::new(&points).friction(milli(500))).expect("a good chain");
+    // The open side of a one-sided chain is on its left: below, if it runs from the right to the left.
+    let from_the_right: Vec<_> = points.iter().rev().copied().collect();
+    let chain = match chance.below(3) {
+        0 => ChainDef::new(&points),
+        1 => ChainDef::new(&from_the_right),
+        _ => ChainDef::new(&from_the_right).one_sided(true),
+    };
+    w.create_chain(&chain.friction(milli(500))).expect("a good chain");
     for side in [-1, 1] {
         add(w, BodyDef::static_body(rect(2_000, 60_000)).position(at(side * 21_000, 55_000)));
     }
