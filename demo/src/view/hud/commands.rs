@@ -180,10 +180,11 @@ pub(crate) fn groups(pen: &Pen, ui: &mut Ui, places: &Places, sizes: &[usize; KE
 /// Place of a switch for a layer of debug drawing: in a row in the lower right corner of a view, or at `top` in one of two views, or below
 /// each other from there on.
 fn switch(view: Rect, top: f32, n: usize, is_split: bool) -> Rect {
-    let left = view.right() - 10.0 - (6 - n) as f32 * (SWITCH.x + 2.0);
+    let row = view.right() - 10.0 - 6.0 * (SWITCH.x + 2.0);
+    let left = row + n as f32 * (SWITCH.x + 2.0);
     let at = if view.w >= LAYERS_ROW_FROM {
         vec2(left, view.bottom() - 8.0 - SWITCH.y)
-    } else if is_split && left > view.x {
+    } else if is_split && row > view.x {
         vec2(left, top)
     } else {
         vec2(view.right() - 10.0 - SWITCH.x, top + n as f32 * (SWITCH.y + 2.0))
@@ -240,6 +241,13 @@ mod tests {
             assert!(
                 switch(view, 200.0, 0, false).x > end && switch(view, 200.0, 5, false).right() < view.right()
             );
+        }
+        // Two views of a window: a row if it fits, else a column.
+        for (width, is_row) in [(509.0, false), (677.0, true)] {
+            let view = Rect::new(0.0, 74.0, width, 500.0);
+            let [first, last] = [0, 5].map(|n| switch(view, 124.0, n, true));
+            assert_eq!(first.y == last.y, is_row, "{width}");
+            assert!(first.x > view.x && !first.overlaps(&last), "{width}: {first:?} {last:?}");
         }
         let low = Places::new(Rect::new(0.0, 74.0, 397.0, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
         assert_eq!(low.across, 0, "badges would lie over the header");
