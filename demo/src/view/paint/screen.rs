@@ -1,7 +1,7 @@
 //! The screen in the window's coordinates: pixels of the desktop, or several of them where the picture is so high that letters would be
 //! small.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use macroquad::input::mouse_position;
 use macroquad::math::{Vec2, vec2};
@@ -51,30 +51,39 @@ impl Letters {
     }
 }
 
-thread_local! {
-    /// The person's choice, for this picture and for the next one.
-    static LETTERS: Cell<[Letters; 2]> = const { Cell::new([Letters::Auto; 2]) };
+/// The person's choice for this picture, and for the next one: percent, 0 for [`Letters::Auto`].
+static LETTERS: [AtomicU16; 2] = [AtomicU16::new(0), AtomicU16::new(0)];
+
+fn chosen(picture: usize) -> Letters {
+    match LETTERS[picture].load(Ordering::Relaxed) {
+        0 => Letters::Auto,
+        percent => Letters::Percent(percent),
+    }
 }
 
 /// The person's choice.
 pub(crate) fn letters() -> Letters {
-    LETTERS.get()[1]
+    chosen(1)
 }
 
 /// Holds from the next picture on.
 pub(crate) fn set_letters(letters: Letters) {
-    LETTERS.set([LETTERS.get()[0], letters]);
+    let percent = match letters {
+        Letters::Auto => 0,
+        Letters::Percent(percent) => percent,
+    };
+    LETTERS[1].store(percent, Ordering::Relaxed);
 }
 
 /// The next picture begins; true if its letters are of another size.
 pub(crate) fn follow_choice() -> bool {
-    let [before, now] = LETTERS.replace([letters(); 2]);
-    before != now
+    let now = LETTERS[1].load(Ordering::Relaxed);
+    LETTERS[0].swap(now, Ordering::Relaxed) != now
 }
 
 /// Pixels of the desktop per coordinate.
 pub(crate) fn factor() -> f32 {
-    LETTERS.get()[0].factor(vec2(screen_width(), screen_height()))
+    chosen(0).factor(vec2(screen_width(), screen_height()))
 }
 
 /// Pixels of the screen per coordinate.
