@@ -564,11 +564,7 @@ pub(crate) struct TeamsArg {
 fn teams(text: &str) -> Result<TeamsArg, String> {
     let numbers = text.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u8>>>();
     let found = numbers.and_then(|list| Some(TeamsArg { teams: Teams::new(&list)?, count: list.len() }));
-    found.ok_or_else(|| {
-        format!(
-            "a number from 0 to {TEAMS_MAX} for each of at most {ARMIES_MAX} players is needed, as in 1,1,2,2"
-        )
-    })
+    found.ok_or_else(|| format!("a number from 0 to {TEAMS_MAX} for each player is needed, as in 1,1,2,2"))
 }
 
 fn speed(text: &str) -> Result<f64, String> {
@@ -576,7 +572,6 @@ fn speed(text: &str) -> Result<f64, String> {
     speed.ok_or_else(|| "a speed from 0.25 to 16 is needed".to_owned())
 }
 
-/// An address with a port.
 fn socket(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "an address and a port are needed, as in 0.0.0.0:7777".into())
 }
