@@ -164,6 +164,27 @@ pub(crate) fn come_back(game: &mut VirtualMatch<Toy>, config: &SessionConfig, pl
     restart(game, config, player.into(), Identity::Player(PlayerId(player)), secret(player));
 }
 
+/// The last entries of whoever has just gone can be forgotten already where everybody has them. A relay asked for a state before them, which it could not
+/// use, and the source offered the same one for ten seconds.
+#[test]
+fn who_crashes_again_and_again_gets_a_state_each_time() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(4, topology);
+        let mut game = start(&config, 0, 3, LinkConfig::default());
+        play(&mut game, 5_000);
+        for round in 0..6 {
+            come_back(&mut game, &config, 3);
+            let until = game.now().as_micros() / 1_000 + 5_000 + 37 * round;
+            play(&mut game, until);
+            let told = events(&mut game, 3);
+            let has_joined = |event: &Event| matches!(event, Event::Joined { .. });
+            assert!(told.iter().any(has_joined), "{topology:?} {round}: {told:?}");
+        }
+        assert!(play(&mut game, 200_000));
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
 #[test]
 fn who_crashes_and_comes_back_at_once_is_not_waited_for() {
     for topology in [Topology::Host, Topology::Relay] {

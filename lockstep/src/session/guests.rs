@@ -4,8 +4,9 @@ use crate::packet::{Bye, Hello, Refusal};
 use crate::session::event::Event;
 use crate::session::link::{Link, LinkPhase};
 use crate::session::sender::Sender;
+use crate::session::source::Source;
 use crate::session::stream::Stream;
-use crate::session::transfer::{ASK_AGAIN_AFTER, Round, Source};
+use crate::session::transfer::{ASK_AGAIN_AFTER, Round};
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::codec;
@@ -308,16 +309,17 @@ impl<A: Action> Session<A> {
         };
         let player = |link: &Link| match link.identity {
             Some(Identity::Player(player)) if tried & (1 << player.0) == 0 => {
-                Some((!self.plays(link), player, link.peer))
+                let is_slow = self.transfers.slow & (1 << player.0) != 0;
+                Some((is_slow, !self.plays(link), player, link.peer))
             }
             _ => None,
         };
         // The others' checksums say nothing about a state if nobody else plays, so whoever plays comes first.
-        let has_time = |(watches, player, _): &(bool, PlayerId, PeerId)| {
-            (*watches, self.pace.planner.averages(*player).1, self.lateness.of(*player), player.0)
+        let has_time = |(is_slow, watches, player, _): &(bool, bool, PlayerId, PeerId)| {
+            (*is_slow, *watches, self.pace.planner.averages(*player).1, self.lateness.of(*player), player.0)
         };
         let choice = self.links.values().filter(can).filter_map(player).min_by_key(has_time);
-        let Some((_, player, peer)) = choice else {
+        let Some((_, _, player, peer)) = choice else {
             let nobody = |link: &Link| {
                 let asked = |player: PlayerId| tried & (1 << player.0) != 0;
                 matches!(link.identity, Some(Identity::Player(player)) if self.may_be_source(link) && !asked(player))
@@ -328,10 +330,9 @@ impl<A: Action> Session<A> {
             }
             return;
         };
-        // Entries that are forgotten here cannot follow the state.
-        let oldest =
-            self.streams.iter().filter(|stream| stream.end().is_none()).map(|stream| stream.oldest());
-        let not_before = oldest.max().unwrap_or_default().max(not_before);
+        // Entries that are forgotten here cannot follow the state. Those of a player who has just gone count, too.
+        let oldest = self.streams.iter().map(Stream::oldest).max();
+        let not_before = oldest.unwrap_or_default().max(not_before);
         tracing::debug!(player = player.0, not_before, "is asked for a state");
         self.transfers.source = Some(Source::new(player, Some(peer), not_before, self.front(), self.now));
     }

@@ -30,6 +30,7 @@ pub(crate) mod saved;
 mod sender;
 mod setup;
 pub(crate) mod signing;
+mod source;
 pub(crate) mod stream;
 mod transfer;
 mod transmit;

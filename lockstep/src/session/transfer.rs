@@ -6,13 +6,13 @@
 
 use smallvec::SmallVec;
 
-use crate::packet::{self, Manifest, Transfer, WANT_WORDS_MAX, Want};
+use crate::packet::{self, Transfer, WANT_WORDS_MAX, Want};
 use crate::session::blob::{Blob, Taken};
-use crate::session::guests::{Guest, GuestStage};
 use crate::session::header::{Header, HeaderPlayer};
 use crate::session::horizon::Horizon;
 use crate::session::joining::Joining;
 use crate::session::sender::{Bucket, Sender};
+use crate::session::source::Source;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
@@ -26,12 +26,6 @@ const STATE_EVERY: Duration = Duration::from_secs(1);
 
 /// A state is kept this long for a silent remote.
 const SENDER_PATIENCE: Duration = Duration::from_secs(10);
-
-/// A source that is silent for this long is replaced.
-const SOURCE_SILENCE: Duration = Duration::from_secs(3);
-
-/// A source that sends nothing new for this long is replaced.
-const SOURCE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The middle asks everybody again so long after nobody has given a state.
 pub(super) const ASK_AGAIN_AFTER: Duration = Duration::from_secs(2);
@@ -51,12 +45,14 @@ pub(super) struct Transfers {
     thanks: Option<Thanks>,
     /// The middle: sources that sent nothing, bit n for player n.
     pub(super) failed: u16,
+    /// The middle: sources that were too slow once, bit n for player n. They are asked last.
+    pub(super) slow: u16,
     /// The middle: how often everybody has been asked for a state that guests wait for.
     pub(super) round: Round,
     /// The local simulation gives its state last: when it declined.
     declined_at: Option<Instant>,
     /// This peer's state is wanted: before this turn or a later one.
-    wanted: Option<u32>,
+    pub(super) wanted: Option<u32>,
     /// The session before the turn that has begun; it belongs to the simulation's state.
     header: Option<Header>,
     taken_at: Option<Instant>,
@@ -73,10 +69,9 @@ pub(super) struct Transfers {
     /// The middle: the secret of each place, and since when its player is away.
     pub(super) seats: [Seat; PLAYERS_MAX as usize],
     /// Bytes of states that this peer may hold; none: no limit besides the settings'.
-    allowed: Option<u64>,
+    pub(super) allowed: Option<u64>,
 }
 
-/// A player's place.
 /// The middle asks everybody for a state twice, because some give theirs last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Round {
@@ -87,6 +82,7 @@ pub(super) enum Round {
     Second,
 }
 
+/// A player's place.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Seat {
     pub(super) secret: u128,
@@ -101,19 +97,6 @@ impl core::fmt::Debug for Seat {
     }
 }
 
-/// The source that the middle has asked for a state.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Source {
-    pub(super) player: PlayerId,
-    /// None if it is the middle itself.
-    pub(super) peer: Option<PeerId>,
-    /// When it last sent something new.
-    progress: Instant,
-    not_before: u32,
-    /// The newest entry of all players when it was asked.
-    front: u32,
-}
-
 /// What ends the sending of a state: nothing of it is wanted any more. It may be lost, so it is said again whenever the source still sends.
 #[derive(Clone, Copy, Debug)]
 struct Thanks {
@@ -121,18 +104,6 @@ struct Thanks {
     turn: u32,
     chunks: u32,
     is_due: bool,
-}
-
-impl Source {
-    pub(super) fn new(
-        player: PlayerId,
-        peer: Option<PeerId>,
-        not_before: u32,
-        front: u32,
-        now: Instant,
-    ) -> Self {
-        Self { player, peer, progress: now, not_before, front }
-    }
 }
 
 impl<A: Action> Session<A> {
@@ -313,21 +284,6 @@ impl<A: Action> Session<A> {
         }
     }
 
-    fn source_promised(&mut self, manifest: Manifest) {
-        let Some(source) = &mut self.transfers.source else { return };
-        let fits = manifest.total <= self.setup.config.state_bytes_max && manifest.turn >= source.not_before;
-        let kept = self.delayed.state().map_or(0, |blob| u64::from(blob.manifest().total));
-        let is_allowed = self.transfers.allowed.is_none_or(|most| kept + u64::from(manifest.total) <= most);
-        if !fits {
-            self.source_failed();
-        } else if is_allowed && self.transfers.blob.is_none() {
-            source.progress = self.now;
-            // The middle determines the source's name, not the source.
-            let manifest = Manifest { source: source.player, ..manifest };
-            self.transfers.blob = Some(Blob::promised(manifest));
-        }
-    }
-
     fn note_want(&mut self, index: usize, want: &Want) {
         let (rate, now) = (self.setup.config.state_rate, self.now);
         let blob = self.blob_for(&self.links[index]);
@@ -452,42 +408,6 @@ impl<A: Action> Session<A> {
             if link.sender.as_deref().is_some_and(stale) {
                 link.sender = None;
                 self.transfers.blob = None;
-            }
-        }
-    }
-
-    /// Replaces a source that leaves or sends nothing.
-    fn check_source(&mut self) {
-        let Some(source) = self.transfers.source else { return };
-        let Some(peer) = source.peer else { return };
-        if self.transfers.blob.as_ref().is_some_and(Blob::is_whole) {
-            self.thank_source();
-            return;
-        }
-        let link = self.links.get(&peer);
-        let is_gone = link.is_none_or(|link| {
-            !self.may_be_source(link) || self.now.since(link.last_heard) >= SOURCE_SILENCE
-        });
-        // It takes its state before a turn whose predecessor has a checksum. As long as the match waits for somebody, no turn begins.
-        let turns = (2 * self.setup.config.checksum_interval).saturating_add(self.notice());
-        let had_turns = self.transfers.blob.is_some() || self.front().saturating_sub(source.front) >= turns;
-        if is_gone || (had_turns && self.now.since(source.progress) >= SOURCE_PATIENCE) {
-            self.source_failed();
-        }
-    }
-
-    /// The source sends nothing: the waiting peers get a state from another one.
-    pub(super) fn source_failed(&mut self) {
-        if let Some(source) = self.transfers.source.take() {
-            tracing::info!(player = source.player.0, "gives no state");
-            self.transfers.failed |= 1 << source.player.0;
-        }
-        self.transfers.blob = None;
-        self.transfers.wanted = None;
-        for index in 0..self.links.len() {
-            let fed = |guest: &Guest| guest.stage == GuestStage::Fed;
-            if self.links[index].guest.as_deref().is_some_and(fed) {
-                self.guest_waits(index);
             }
         }
     }

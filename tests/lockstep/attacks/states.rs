@@ -148,6 +148,27 @@ fn a_source_that_leaves_is_replaced() {
     assert_eq!(rest, [toy.history; 2]);
 }
 
+/// Each chunk that comes counts as progress, so a source could keep everybody out by sending one now and then.
+#[test]
+fn a_source_that_trickles_is_replaced_and_asked_last_from_then_on() {
+    let config =
+        config(4, Topology::Relay).state_rate(20_000).join_timeout(Duration::from_secs(40)).turns(500);
+    let mut game = without(&config, 3, 0, 3, LinkConfig::default());
+    // The first one that is asked; its state would take 45 s.
+    game.drivers_mut()[0].simulation_mut().ballast = 900_000;
+    for longest in [20_000, 10_000] {
+        come_back(&mut game, &config, 3);
+        let begun = game.now();
+        let until = begun.as_micros() / 1_000 + longest;
+        play(&mut game, until);
+        let told = events(&mut game, 3);
+        let has_joined = |event: &Event| matches!(event, Event::Joined { .. });
+        assert!(told.iter().any(has_joined), "{longest} ms: {told:?}");
+    }
+    assert!(play(&mut game, 300_000));
+    assert_agreed(&mut game, "trickle");
+}
+
 fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, transfer: Transfer) {
     let mut bytes = Vec::new();
     let key = game.drivers()[to].session().packet_key(PeerId(from)).unwrap_or(0);
