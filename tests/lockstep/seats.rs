@@ -87,6 +87,25 @@ fn who_plays_alone_does_not_pass_the_turn_of_a_return_that_it_has_not_heard_of()
     }
 }
 
+/// A hundred returns through a relay: a sixth of all its packets were refused. They were the last chunks of the states, which the sources
+/// repeated for ten seconds, because nobody told them that these had arrived.
+#[test]
+fn a_source_stops_when_its_state_has_arrived() {
+    for loss in [0, 200_000] {
+        let config = config(3, Topology::Relay).turns(400);
+        let mut game = start(&config, 0, 3, latency(40).loss_ppm(loss));
+        play(&mut game, 5_000);
+        for _ in 0..3 {
+            let until = game.now().as_micros() / 1_000 + 15_000;
+            come_back(&mut game, &config, 1);
+            play(&mut game, until);
+        }
+        assert_eq!(returned(&game).len(), 3, "loss {loss}");
+        let stats = game.drivers()[middle_of(&config) as usize].session().stats();
+        assert_eq!(stats.packets_unexpected, 0, "loss {loss}: {stats:?}");
+    }
+}
+
 /// A relay knows the position of a match only from those who play.
 #[test]
 fn a_relay_lets_nobody_back_where_nobody_plays() {
