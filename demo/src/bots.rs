@@ -250,7 +250,35 @@ mod tests {
     use testudo_lockstep::Simulation;
 
     use super::*;
-    use crate::game::{MAP_NAMES, Map, Setup};
+    use crate::game::{MAP_NAMES, Map, Setup, Teams, UnitLook};
+
+    /// Two against two to the end.
+    #[test]
+    fn members_of_a_team_do_not_fight_each_other_and_win_together() {
+        let mut game = Game::new(Setup { players: 4, units: 12, seed: 11, map: None }).unwrap();
+        let teams = Teams::new(&[1, 2, 1, 2]).unwrap();
+        game.apply(PlayerId(0), &Order::new(Selection::All, Command::Teams(teams)));
+        let mut turn = 0;
+        while game.result().is_none() {
+            for player in (0..4).map(PlayerId) {
+                if let Some(order) = order(&game, player, Turn(turn)) {
+                    game.apply(player, &order);
+                }
+            }
+            for _ in 0..4 {
+                game.step(20);
+                let fights = |unit: UnitLook| game.fights_a_friend(unit.number);
+                assert!(!game.unit_looks().any(fights), "turn {turn}");
+            }
+            turn += 1;
+            assert!(turn < 9_000, "nobody has won after half an hour");
+        }
+        let winner = game.result().unwrap();
+        assert!(winner < 2, "{winner}: the lowest number of the team that has won");
+        let standing: Vec<u8> = game.building_looks().map(|building| building.army).collect();
+        assert!(standing.iter().all(|army| teams.leader(*army) == winner as u8), "{standing:?}");
+        assert!(game.score(0).0 + game.score(2).0 > 0 && game.score(1).0 + game.score(3).0 > 0);
+    }
 
     #[test]
     fn bots_depend_on_nothing_but_state_seed_player_and_turn() {

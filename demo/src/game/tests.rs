@@ -3,6 +3,7 @@
 mod errands;
 mod formations;
 mod sieges;
+mod teams;
 
 use testudo_lockstep::state;
 use testudo_lockstep::testing::{Trial, assert_deterministic};
