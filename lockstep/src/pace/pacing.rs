@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use crate::value::entry::Extra;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -198,20 +199,21 @@ impl Planner {
         Duration::from_micros(micros)
     }
 
-    /// From the turn that begins, frames pass at this percentage of real time.
-    pub(crate) fn set_speed(&mut self, percent: u8) {
-        self.speed = percent;
+    /// Takes what a player's entry for the turn that begins says about the pace.
+    pub(crate) fn take(&mut self, player: PlayerId, extra: &Extra) {
+        match *extra {
+            Extra::Pace { network_ms, runtime_ms } => self.note(player, network_ms, runtime_ms),
+            // Who is gone delays nobody any more.
+            Extra::End(_) => self.note(player, 0, 0),
+            Extra::Speed(percent) => self.speed = percent,
+            _ => {}
+        }
     }
 
-    /// Notes a player's averages, from the entry of the turn that begins.
+    /// Notes a player's averages.
     pub(crate) fn note(&mut self, player: PlayerId, network_ms: u16, runtime_ms: u16) {
         self.network_ms[player.index()] = network_ms;
         self.runtime_ms[player.index()] = runtime_ms;
-    }
-
-    /// Forgets a player who is gone and delays nobody any more.
-    pub(crate) fn forget(&mut self, player: PlayerId) {
-        self.note(player, 0, 0);
     }
 
     /// A player's averages as all peers know them: network and runtime in milliseconds.
@@ -484,7 +486,7 @@ mod tests {
             })
             .collect();
         assert_eq!(lengths, [2, 2, 2, 2, 2, 2, 2, 2, 2, 1]);
-        planner.forget(PlayerId(1));
+        planner.take(PlayerId(1), &Extra::End(crate::EndReason::Left));
         planner.begin_turn();
         assert_eq!(planner.plan().frames_per_turn, 1, "nothing measured: stays");
     }

@@ -238,8 +238,9 @@ impl<A: Action> Session<A> {
         for player in (0..self.setup.config.players).map(PlayerId) {
             let Some(entry) = self.streams[player.index()].get(turn.0) else { continue };
             for extra in entry.extras.clone() {
+                self.pace.planner.take(player, &extra);
                 match extra {
-                    Extra::Checksum(_) | Extra::Save | Extra::Result(_) => {}
+                    Extra::Checksum(_) | Extra::Save | Extra::Result(_) | Extra::Pace { .. } => {}
                     Extra::Return(_) => self.emit(Event::PlayerReturned { player, turn }),
                     Extra::Slack(slack) => {
                         // This peer knows its own value better.
@@ -247,16 +248,11 @@ impl<A: Action> Session<A> {
                             self.pace.alignment.note(player, Some(slack));
                         }
                     }
-                    Extra::Pace { network_ms, runtime_ms } => {
-                        self.pace.planner.note(player, network_ms, runtime_ms);
-                    }
                     Extra::End(reason) => {
-                        self.pace.planner.forget(player);
                         self.pace.alignment.note(player, None);
                         self.note_gone(player, reason, turn);
                     }
                     Extra::Speed(percent) => {
-                        self.pace.planner.set_speed(percent);
                         self.emit(Event::Speed { turn, player, percent });
                     }
                     Extra::Pause(paused) => {
@@ -284,14 +280,7 @@ impl<A: Action> Session<A> {
                 let extras =
                     self.streams[player.index()].get(turn).into_iter().flat_map(|entry| &entry.extras);
                 for extra in extras {
-                    match *extra {
-                        Extra::Pace { network_ms, runtime_ms } => {
-                            self.pace.planner.note(player, network_ms, runtime_ms);
-                        }
-                        Extra::End(_) => self.pace.planner.forget(player),
-                        Extra::Speed(percent) => self.pace.planner.set_speed(percent),
-                        _ => {}
-                    }
+                    self.pace.planner.take(player, extra);
                 }
             }
             self.pace.planner.begin_turn();

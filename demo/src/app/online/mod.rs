@@ -1,6 +1,6 @@
 //! Matches between processes: one peer is here. Sealed connections, or plain UDP.
 //!
-//! From the bottom: `name`, `agreement`, `greeting`, `team_wish`, `removal`, `keys` and `codes` are values; `places` and `invitation` say who may come; `edge` is a
+//! From the bottom: `name`, `agreement`, `greeting`, `team_wish`, `removal` (both `repeated`), `keys` and `codes` are values; `places` and `invitation` say who may come; `edge` is a
 //! guest's connection, `server` a host's, and `wire` moves packets over them; `seat` is this process's part in a match; `network` is its path there; a `judgement`
 //! is what a referee leaves of it, with the players' `testimony`.
 
@@ -20,6 +20,7 @@ pub(crate) mod news;
 pub(crate) mod places;
 mod remote;
 pub(crate) mod removal;
+mod repeated;
 pub(crate) mod roll;
 pub(crate) mod saves;
 pub(crate) mod seat;

@@ -1,18 +1,15 @@
 //! That a player is to go: who has opened a room at a relay asks the relay for it in a datagram. At a host the host does it itself.
 
-use testudo_lockstep::{Duration, Instant, PlayerId};
+use testudo_lockstep::PlayerId;
 
 use crate::app::online::greeting::{SECRET_BYTES, Secret};
+use crate::app::online::repeated::AboutPlayer;
 
 /// First bytes of the datagram.
 const MARK: [u8; 8] = *b"TESTKICK";
 
 /// Mark, number of the match, player, secret.
 const BYTES: usize = 17 + SECRET_BYTES;
-
-/// Time between two datagrams, and their number: they may be lost.
-const AGAIN: Duration = Duration::from_millis(250);
-const TIMES: u32 = 8;
 
 /// A player is removed for good. Before the start, somebody else may come with the new secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,6 +22,12 @@ pub(crate) struct Removal {
 impl core::fmt::Debug for Removal {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Removal").field("player", &self.player).finish_non_exhaustive()
+    }
+}
+
+impl AboutPlayer for Removal {
+    fn player(&self) -> PlayerId {
+        self.player
     }
 }
 
@@ -47,38 +50,12 @@ impl Removal {
     }
 }
 
-/// Removals that are still being told to the relay, which carries out each of them once.
-#[derive(Default)]
-pub(crate) struct Removals {
-    open: Vec<(Removal, u32)>,
-    due: Instant,
-}
-
-impl Removals {
-    pub(crate) fn add(&mut self, removal: Removal) {
-        self.open.retain(|(open, _)| open.player != removal.player);
-        self.open.push((removal, TIMES));
-        self.due = Instant::ZERO;
-    }
-
-    /// Removals to send now.
-    pub(crate) fn take_due(&mut self, now: Instant) -> Vec<Removal> {
-        if self.open.is_empty() || now < self.due {
-            return Vec::new();
-        }
-        self.due = now + AGAIN;
-        let due = self.open.iter().map(|(removal, _)| *removal).collect();
-        self.open.retain_mut(|(_, times)| {
-            *times -= 1;
-            *times > 0
-        });
-        due
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use testudo_lockstep::{Duration, Instant};
+
     use super::*;
+    use crate::app::online::repeated::{Repeated, TIMES};
 
     const REMOVAL: Removal = Removal { player: PlayerId(3), secret: [7; 16] };
 
@@ -94,11 +71,11 @@ mod tests {
 
     #[test]
     fn a_removal_is_told_a_few_times() {
-        let mut removals = Removals::default();
+        let mut removals = Repeated::default();
         removals.add(Removal { secret: [1; 16], ..REMOVAL });
         removals.add(REMOVAL);
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        let sent: Vec<Removal> = (0..100).flat_map(|n| removals.take_due(at(100 * n))).collect();
+        let sent: Vec<Removal> = (0..100).flat_map(|n| removals.take_due(at(100 * n), |_| false)).collect();
         assert_eq!(sent, [REMOVAL; TIMES as usize]);
     }
 }

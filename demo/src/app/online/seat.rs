@@ -27,10 +27,11 @@ use crate::app::online::keys;
 use crate::app::online::name::Name;
 use crate::app::online::news::{Diagnosis, News};
 use crate::app::online::remote::{self, Search};
-use crate::app::online::removal::{Removal, Removals};
+use crate::app::online::removal::Removal;
+use crate::app::online::repeated::Repeated;
 use crate::app::online::roll::Roll;
 use crate::app::online::saves;
-use crate::app::online::team_wish::{TeamWish, Wishes};
+use crate::app::online::team_wish::TeamWish;
 use crate::app::online::wire::Wire;
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
@@ -115,8 +116,8 @@ pub(crate) struct Seat {
     links: Vec<(PeerId, Identity)>,
     roll: Roll,
     /// What this seat has asked for, and the middle has not told of yet.
-    wishes: Wishes,
-    removals: Removals,
+    wishes: Repeated<TeamWish>,
+    removals: Repeated<Removal>,
     /// Why this guest is not taken back.
     refused: Option<String>,
     /// Players who were lost, and who came back.
@@ -342,7 +343,7 @@ impl Seat {
 
     fn send_removals(&mut self, now: Instant) {
         let Some(middle) = self.middle else { return };
-        for removal in self.removals.take_due(now) {
+        for removal in self.removals.take_due(now, |_| false) {
             self.wire.send_aside(middle, &removal.to_bytes(self.session_id));
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! What counts is what the first player's program gives as an order at the start.
 
-use testudo_lockstep::{Duration, Instant, PlayerId};
+use testudo_lockstep::PlayerId;
 
+use crate::app::online::repeated::AboutPlayer;
 use crate::game::TEAMS_MAX;
 
 /// First bytes of the datagram.
@@ -12,16 +13,18 @@ const MARK: [u8; 8] = *b"TESTTEAM";
 /// Mark, number of the match, player, team.
 const BYTES: usize = 18;
 
-/// Time between two datagrams with the same wish, and how often it is sent: as it may be lost, or another player may wish otherwise.
-const AGAIN: Duration = Duration::from_millis(250);
-const TIMES: u32 = 8;
-
 /// That a player is in a team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TeamWish {
     pub(crate) player: PlayerId,
     /// 0: none; at most [`TEAMS_MAX`].
     pub(crate) team: u8,
+}
+
+impl AboutPlayer for TeamWish {
+    fn player(&self) -> PlayerId {
+        self.player
+    }
 }
 
 impl TeamWish {
@@ -47,41 +50,12 @@ impl TeamWish {
     }
 }
 
-/// Wishes that the middle has not told of yet.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Wishes {
-    open: Vec<(TeamWish, u32)>,
-    due: Instant,
-}
-
-impl Wishes {
-    /// A new wish replaces an older one about the same player.
-    pub(crate) fn add(&mut self, wish: TeamWish) {
-        self.open.retain(|(open, _)| open.player != wish.player);
-        self.open.push((wish, TIMES));
-        self.due = Instant::ZERO;
-    }
-
-    /// The team that is wished for a player, while the wish is open.
-    pub(crate) fn team(&self, player: PlayerId) -> Option<u8> {
-        self.open.iter().find(|(wish, _)| wish.player == player).map(|(wish, _)| wish.team)
-    }
-
-    /// Wishes to send now. `told`: the team of a player according to the middle.
-    pub(crate) fn take_due(&mut self, now: Instant, told: impl Fn(PlayerId) -> u8) -> Vec<TeamWish> {
-        if self.open.is_empty() || now < self.due {
-            return Vec::new();
-        }
-        self.due = now + AGAIN;
-        self.open.retain(|(wish, times)| *times > 0 && told(wish.player) != wish.team);
-        self.open.iter_mut().for_each(|(_, times)| *times -= 1);
-        self.open.iter().map(|(wish, _)| *wish).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use testudo_lockstep::{Duration, Instant};
+
     use super::*;
+    use crate::app::online::repeated::{Repeated, TIMES};
 
     const WISH: TeamWish = TeamWish { player: PlayerId(3), team: 2 };
 
@@ -107,17 +81,18 @@ mod tests {
 
     #[test]
     fn a_wish_is_repeated_until_it_is_told_or_in_vain() {
-        let mut wishes = Wishes::default();
+        let mut wishes = Repeated::default();
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let told = |team: u8| move |wish: &TeamWish| wish.team == team;
         wishes.add(TeamWish { team: 1, ..WISH });
         wishes.add(WISH);
-        assert_eq!(wishes.take_due(at(0), |_| 0), [WISH]);
-        assert_eq!(wishes.take_due(at(100), |_| 0), []);
-        assert_eq!(wishes.team(PlayerId(3)), Some(2));
-        assert_eq!(wishes.take_due(at(250), |_| 2), [], "told");
-        assert_eq!(wishes.team(PlayerId(3)), None);
+        assert_eq!(wishes.take_due(at(0), told(0)), [WISH]);
+        assert_eq!(wishes.take_due(at(100), told(0)), []);
+        assert_eq!(wishes.of(PlayerId(3)), Some(WISH));
+        assert_eq!(wishes.take_due(at(250), told(2)), [], "told");
+        assert_eq!(wishes.of(PlayerId(3)), None);
         wishes.add(WISH);
-        let sent = (1..100).filter(|n| !wishes.take_due(at(250 * n), |_| 0).is_empty()).count();
-        assert_eq!((sent, wishes.team(PlayerId(3))), (TIMES as usize, None));
+        let sent = (1..100).filter(|n| !wishes.take_due(at(250 * n), told(0)).is_empty()).count();
+        assert_eq!((sent, wishes.of(PlayerId(3))), (TIMES as usize, None));
     }
 }

@@ -58,7 +58,7 @@ impl Seat {
     }
 
     fn wished_or_told(&self, player: PlayerId) -> u8 {
-        self.wishes.team(player).unwrap_or_else(|| self.roll.team(player))
+        self.wishes.of(player).map_or_else(|| self.roll.team(player), |wish| wish.team)
     }
 
     /// The order with which the first player's program settles the teams, in the first turn.
@@ -74,7 +74,7 @@ impl Seat {
             return;
         };
         let Self { wishes, roll, wire, session_id, .. } = self;
-        for wish in wishes.take_due(now, |player| roll.team(player)) {
+        for wish in wishes.take_due(now, |wish| roll.team(wish.player) == wish.team) {
             wire.send_aside(middle, &wish.to_bytes(*session_id));
         }
     }

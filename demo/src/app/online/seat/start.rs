@@ -11,11 +11,10 @@ use crate::app::online::codes::Codes;
 use crate::app::online::greeting::{Secret, Welcome};
 use crate::app::online::keys;
 use crate::app::online::news::News;
-use crate::app::online::removal::Removals;
+use crate::app::online::repeated::Repeated;
 use crate::app::online::roll::Roll;
 use crate::app::online::saves::Save;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, ReplayFile, Seat, SeatOptions};
-use crate::app::online::team_wish::Wishes;
 use crate::app::online::wire::{MIDDLE, Wire};
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
@@ -110,8 +109,8 @@ impl Seat {
             codes: None,
             links: Vec::new(),
             roll: Roll::new(terms.setup.players),
-            wishes: Wishes::default(),
-            removals: Removals::default(),
+            wishes: Repeated::default(),
+            removals: Repeated::default(),
             refused: None,
             lost: 0,
             back: 0,
