@@ -173,6 +173,7 @@ miniquad_add_plugin({
     env.testudo_random = (to, length) => done(() => crypto.getRandomValues(memory(to, length)));
     env.testudo_secret = (to, length) => done(() => keptSecret(memory(to, length)));
     env.testudo_hidden = () => Number(document.hidden);
+    env.testudo_pixel_ratio = () => devicePixelRatio;
     // (The loader's own copy waits for Ctrl C.)
     const keep = env.sapp_set_clipboard;
     env.sapp_set_clipboard = (at, length) => {

@@ -61,8 +61,9 @@ build_std() {
   mkdir -p "$stub/src" "$lib"
   printf '[package]\nname = "stub"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n' >"$stub/Cargo.toml"
   : >"$stub/src/lib.rs"
-  # RUSTC_BOOTSTRAP: building std is an unstable feature of cargo. Nothing else here uses one.
-  (cd "$stub" && env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$stub/target" \
+  # RUSTC_BOOTSTRAP: building std is an unstable feature of cargo. Nothing else here uses one. A release of the page is optimised across crates,
+  # which needs the bitcode of all of them.
+  (cd "$stub" && env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$stub/target" RUSTFLAGS="-C embed-bitcode=yes" \
     /usr/bin/cargo build --quiet --release --target "$target" \
     -Zbuild-std=std,test,panic_unwind,panic_abort,proc_macro)
   cp "$stub/target/$target"/release/deps/*.rlib "$lib/"

@@ -32,13 +32,13 @@ pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};
 pub(crate) use local::soak::{SoakOutcome, soak};
 pub(crate) use online::network::NetworkMatch;
 pub(crate) use online::news::{Diagnosis, News};
-pub(crate) use online::seat::{ReplayFile, Seat, SeatOptions};
+pub(crate) use online::seat::{Seat, SeatOptions};
 pub(crate) use terms::{TURNS_MAX, Terms};
 pub(crate) use watch::client::Fault;
 pub(crate) use watch::diagnosis::Desync;
 pub(crate) use watch::outcome::Outcome;
 pub(crate) use watch::pilot::Pilot;
 pub(crate) use watch::recording::{
-    Recording, header as replay_header, open as open_replay, read as read_replay,
+    Kept, Recording, ReplayFile, header as replay_header, open as open_replay, read as read_replay,
 };
 pub(crate) use watch::telemetry::Sample;

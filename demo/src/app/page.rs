@@ -28,6 +28,12 @@ pub(crate) fn is_hidden() -> bool {
     imports::hidden() != 0
 }
 
+/// Pixels of the screen per pixel of the page, as it is now.
+pub(crate) fn pixel_ratio() -> f32 {
+    let ratio = imports::pixel_ratio();
+    if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
+}
+
 /// A connection that the browser makes. Dropping it closes it.
 pub(crate) struct Link {
     number: u32,

@@ -63,7 +63,7 @@ pub(crate) fn run() -> ExitCode {
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
-        Err(error) => Err(Failed::usage(one_line(&error.to_string()))),
+        Err(error) => Err(Failed::usage(one_line(&error.to_string()) + &hint(std::env::args()))),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -144,9 +144,35 @@ fn one_line(message: &str) -> String {
     line.trim_start_matches("error: ").to_owned()
 }
 
+/// What to type instead, if options stand where a command should. (`testudo --units 50` was refused without a hint.)
+fn hint(arguments: impl Iterator<Item = String>) -> String {
+    let given: Vec<String> = arguments.skip(1).collect();
+    if !given.first().is_some_and(|first| first.starts_with("--")) {
+        return String::new();
+    }
+    let fits = |command: &&&str| {
+        let words = ["testudo", command].into_iter().chain(given.iter().map(String::as_str));
+        Arguments::try_parse_from(words).is_ok()
+    };
+    match ["skirmish", "headless", "host"].iter().find(fits) {
+        Some(command) => format!("; try: testudo {command} {}", given.join(" ")),
+        None => "; options follow a command: testudo COMMAND --help".into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_forgets_the_command_is_told_what_to_type() {
+        let said = |line: &str| hint(line.split(' ').map(str::to_owned));
+        assert_eq!(said("testudo --units 50"), "; try: testudo skirmish --units 50");
+        assert_eq!(said("testudo --players 3 --turns 9"), "; try: testudo headless --players 3 --turns 9");
+        assert_eq!(said("testudo --nonsense"), "; options follow a command: testudo COMMAND --help");
+        assert_eq!(said("testudo skirmish --unit 50"), "", "the parser knows better");
+        assert_eq!(said("testudo nonsense"), "");
+    }
 
     #[test]
     fn errors_of_the_parser_become_one_line() {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use testudo_lockstep::{Pace, Topology};
 
-use crate::app::{Pilot, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps};
+use crate::app::{Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps};
 use crate::bots::Level;
 use crate::cli::args::{Ground, Link, Match, Skirmish};
 use crate::cli::headless::{in_words, link_settings, run, terms};
@@ -70,7 +70,7 @@ fn window_spec(options: &Skirmish, game: &Match, link: &Link, other: Pilot) -> S
         link: link_settings(link),
         pace: Pace::Adaptive,
         pilots: vec![if options.bots { Pilot::Bot(Level::Normal) } else { Pilot::Person }, other],
-        replays: (!options.no_replay).then(|| "replays".into()),
+        replay: if options.no_replay { ReplayFile::None } else { ReplayFile::In("replays".into()) },
     }
 }
 

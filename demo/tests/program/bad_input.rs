@@ -3,7 +3,8 @@
 use crate::run::{run, run_json};
 
 /// Arguments, and a word that the line has to contain.
-const REFUSED: [(&str, &str); 36] = [
+const REFUSED: [(&str, &str); 37] = [
+    ("--units 50", "try: testudo skirmish --units 50"),
     ("headless --players 0", "--players"),
     ("headless --players 17", "--players"),
     ("headless --units 0", "--units"),

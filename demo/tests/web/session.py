@@ -5,6 +5,7 @@
 
 import os
 import sys
+import time
 
 from browser import Browser
 from notes import Failed
@@ -68,6 +69,24 @@ def with_mouse():
     browser.until("a walk", walk, ordered)
     check(browser.value("window.soundsStarted") == before, "something was heard although the sound is off")
 
+    say("a button says what it does while the mouse is over it")
+    browser.click(browser.place("choose all"))
+    browser.wait("a tooltip", lambda: "tooltip" in browser.last("places")["places"])
+
+    say("a page that moves to finer pixels stays as large as it is, and is drawn with all of them")
+    size, before = (1280, 860), browser.last("places")["places"]
+    browser.emulate(size, 2, False)
+    browser.wait("twice the pixels", lambda: browser.value("glcanvas.width == 2 * glcanvas.clientWidth"))
+    time.sleep(2)
+    after = browser.last("places")["places"]
+    for name in ("view 1", "menu", "unfold", "choose all"):
+        check(max(abs(a - b) for a, b in zip(before[name], after[name])) <= 2, f"{name} was at {before[name]}, and is at {after[name]}")
+    browser.until("a selection", lambda: browser.click(browser.place("choose all")), selected)
+    calm(browser, "finer pixels")
+    keep(browser, "finer")
+    browser.emulate(size, 1, False)
+    browser.wait("the pixels of before", lambda: browser.value("glcanvas.width == glcanvas.clientWidth"))
+
     say("G and a digit name a group: Ctrl and a digit belong to the browser")
     def group():
         browser.key("KeyG", "g", 71)
@@ -97,6 +116,8 @@ def with_fingers():
     browser.open(ADDRESS + "/?units=60&seed=3")
     browser.wait("the first picture", lambda: browser.last("places"), 150)
     check(browser.value("glcanvas.width") == 2 * browser.value("glcanvas.clientWidth"), "twice the pixels are not used")
+    rows = browser.value("document.getElementById('about').clientHeight")
+    check(rows < 70, f"the line below the battle has too many rows: {rows} pixels")
     view = browser.last("places")["places"]["view 1"]
     check(view[2] <= 412, f"sizes are not those of the page: {view}")
     calm(browser, "portrait")
@@ -121,6 +142,10 @@ def with_fingers():
     browser.until("a selection", box, lambda note: note.get("event") == "selection" and note["units"] > 10)
     say("a tap is a click")
     browser.until("all", lambda: browser.tap(browser.place("choose all")), lambda note: note.get("event") == "selection" and note["units"] == 60)
+
+    # The mouse of the window library stays where the finger was.
+    time.sleep(1)
+    check("tooltip" not in browser.last("places")["places"], "the tooltip of a tapped button stays")
 
     say("a finger held still sends them there")
     def held():

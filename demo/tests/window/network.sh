@@ -91,11 +91,14 @@ until_said '"command":"stop","event":"order".*"player":0' press stop
 until_said '"event":"selection","player":0,"units":[1-9]' press "group 1"
 switch muted true press sound
 
-say "no text over another at four sizes"
-for size in "600 1000" "800 600" "1920 1080" "1360 860"; do
+say "no text over another at five sizes, with the panel and without"
+for size in "412 800" "600 1000" "800 600" "1920 1080" "1360 860"; do
   xdotool windowsize "$(xdotool search --name Testudo | head -1)" $size
-  sleep 1
-  ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "$size: $(grep '"event":"clash"' log | tail -1)"
+  for value in false true; do
+    switch unfolded "$value" press unfold
+    sleep 1
+    ! grep '"event":"clash"' log | tail -1 | grep -q '"value":"' || fail "$size, unfolded $value: $(grep '"event":"clash"' log | tail -1)"
+  done
 done
 
 say "a pause that the host asks for and the guest ends"

@@ -112,6 +112,25 @@ said '"selection":"all"' || fail "an order to the whole army should say so in on
 patiently said '"event":"hint","value":3'
 picture attack 0.2
 
+say "behind the help and the menu the battle waits"
+# frames EVENT: the frame of the last note of this event.
+frames() { grep "\"event\":\"$1\"" log | tail -1 | grep -oE '"value":[0-9]+' | grep -oE '[0-9]+'; }
+for what in "help F1" "menu F10"; do
+  read -r event button <<<"$what"
+  switch "$event" true key "$button"
+  patiently said '"event":"covered"'
+  sleep 2
+  covered=$(lines '"event":"uncovered"')
+  switch "$event" false key "$button"
+  more() { (($(lines '"event":"uncovered"') > covered)); }
+  patiently more
+  (($(frames covered) == $(frames uncovered))) || fail "behind the $event the battle went on from $(frames covered) to $(frames uncovered)"
+  sleep 1
+done
+until_said '"event":"covered"' key F1
+(($(frames covered) > $(frames uncovered))) || fail "the battle does not go on after the menu"
+switch help false key F1
+
 say "the armies meet; the horn is heard"
 key equal && sleep 0.3 && key equal
 long=$((SECONDS + 150))
@@ -165,6 +184,14 @@ awk -v a="$one" -v b="$(scale)" 'BEGIN { exit !(b < 0.6 * a) }' || fail "two vie
 switch split false key Tab
 sleep 1
 awk -v a="$one" -v b="$(scale)" 'BEGIN { exit !(b > 0.95 * a && b < 1.05 * a) }' || fail "the scale is not that of before: $one and $(scale)"
+
+say "a larger window shows a larger picture, not more of the field"
+resize 900 600
+sleep 1
+one=$(scale)
+resize 1360 860
+sleep 1
+awk -v a="$one" -v b="$(scale)" 'BEGIN { exit !(b > 1.3 * a && b < 1.8 * a) }' || fail "the scale went from $one to $(scale)"
 
 say "losing a third of the packets; the fourth hint"
 switch unfolded true press unfold

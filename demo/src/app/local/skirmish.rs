@@ -1,8 +1,6 @@
 //! A match to look at: all clients in one process over a simulated network whose conditions may change, its virtual time
 //! driven from outside, picture by picture. A slow picture makes time pass more slowly and changes nothing else.
 
-use std::path::PathBuf;
-
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
     Driver, Duration, Event, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase, Simulation as _,
@@ -17,7 +15,7 @@ use crate::app::watch::client::Client;
 use crate::app::watch::comparison::Comparison;
 use crate::app::watch::diagnosis::Desync;
 use crate::app::watch::pilot::{ORDERS_PER_TURN, Pilot, play_bot};
-use crate::app::watch::recording::Recording;
+use crate::app::watch::recording::{Kept, Recording, ReplayFile};
 use crate::app::watch::telemetry::{Sample, Telemetry};
 use crate::game::{BodyField, Command, Dice, Game, Order};
 
@@ -33,8 +31,8 @@ pub(crate) struct SkirmishSpec {
     pub(crate) pace: Pace,
     /// By player.
     pub(crate) pilots: Vec<Pilot>,
-    /// Where the first client's replay is written, in a file of its own for every match.
-    pub(crate) replays: Option<PathBuf>,
+    /// Where the first client's replay is written.
+    pub(crate) replay: ReplayFile,
 }
 
 /// A match in progress.
@@ -53,8 +51,6 @@ pub(crate) struct Skirmish {
     has_ordered: bool,
     /// Why no replay is written though one is wanted. That is no reason not to play.
     unrecorded: Option<MatchError>,
-    /// Where it is written.
-    replay: Option<PathBuf>,
 }
 
 /// A match may be left at any time; its recording is complete up to then.
@@ -78,17 +74,13 @@ impl Skirmish {
             .pace(spec.pace)
             .actions_per_turn_max(ORDERS_PER_TURN);
         let game = Game::new(spec.terms.setup)?;
-        let (mut drivers, mut unrecorded, mut replay) = (Vec::new(), None, None);
+        let (mut drivers, mut unrecorded) = (Vec::new(), None);
         for player in 0..players {
             let mut client = Client::new(game.clone(), None, true);
-            if let (0, Some(folder)) = (player, &spec.replays) {
-                match Recording::create_in(folder, &spec.terms) {
-                    Ok(recording) => {
-                        replay = Some(recording.path().to_owned());
-                        client.record(recording);
-                    }
-                    Err(error) => unrecorded = Some(error),
-                }
+            let wanted = if player == 0 { &spec.replay } else { &ReplayFile::None };
+            match Recording::wanted(wanted, &spec.terms) {
+                Ok(recording) => recording.into_iter().for_each(|recording| client.record(recording)),
+                Err(error) => unrecorded = Some(error),
             }
             drivers.push(Driver::new(client, session(&config, player)?));
         }
@@ -103,7 +95,6 @@ impl Skirmish {
             sabotage: None,
             has_ordered: false,
             unrecorded,
-            replay,
             spec,
         })
     }
@@ -194,9 +185,14 @@ impl Skirmish {
         self.unrecorded.as_ref()
     }
 
-    /// The file of the replay, if one is written.
-    pub(crate) fn replay(&self) -> Option<&std::path::Path> {
-        self.replay.as_deref()
+    /// Whether there is a replay.
+    pub(crate) fn has_replay(&self) -> bool {
+        self.client(0).has_replay()
+    }
+
+    /// The replay up to now, which is ended by that.
+    pub(crate) fn take_replay(&mut self) -> Option<Kept> {
+        self.virtual_match.drivers_mut().first_mut()?.simulation_mut().take_replay()
     }
 
     /// Changes the network, from the next packet on.
@@ -323,7 +319,8 @@ mod tests {
 
     fn over(link: LinkConfig, pace: Pace, pilots: [Pilot; 2], turns: u32) -> Skirmish {
         let terms = Terms { setup: Setup { players: 2, units: 30, seed: 9, map: None }, turns };
-        Skirmish::new(SkirmishSpec { terms, link, pace, pilots: pilots.to_vec(), replays: None }).unwrap()
+        Skirmish::new(SkirmishSpec { terms, link, pace, pilots: pilots.to_vec(), replay: ReplayFile::None })
+            .unwrap()
     }
 
     fn checksums(skirmish: &Skirmish) -> Vec<u64> {

@@ -27,6 +27,7 @@ use crate::app::online::seat::{Seat, SeatOptions};
 use crate::app::online::wire::{Client, Wire};
 use crate::app::terms::Terms;
 use crate::app::watch::outcome::Outcome;
+use crate::app::watch::recording::Kept;
 
 /// Pause between two checks for the host's answer.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
@@ -341,6 +342,11 @@ impl NetworkMatch {
             Stage::Seated(seat) => Some(seat),
             _ => None,
         }
+    }
+
+    /// The replay up to now, which is ended by that.
+    pub(crate) fn take_replay(&mut self) -> Option<Kept> {
+        self.seat_mut()?.take_replay()
     }
 
     /// What has happened since the last call.

@@ -38,6 +38,7 @@ use crate::app::watch::client::{Client, Fault};
 use crate::app::watch::diagnosis::Desync;
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
+use crate::app::watch::recording::{Kept, ReplayFile};
 use crate::app::watch::telemetry::{Sample, Telemetry};
 use crate::game::{Game, Order, Teams};
 
@@ -54,16 +55,6 @@ const SAVE_FIRST: u32 = 9;
 /// Longest pause between two reads of the socket: of a player, for whom others wait, and of who only watches.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 const PAUSE_OF_WATCHERS: std::time::Duration = std::time::Duration::from_millis(20);
-
-/// Where a replay is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ReplayFile {
-    None,
-    /// In this file; if that is impossible, the match is not played.
-    At(PathBuf),
-    /// In a new file in this folder, if that is possible.
-    In(PathBuf),
-}
 
 /// The options of a seat.
 #[derive(Clone, Debug)]
@@ -356,6 +347,16 @@ impl Seat {
     /// This process's copy.
     pub(crate) fn client(&self) -> &Client {
         self.driver.simulation()
+    }
+
+    /// The replay up to now, which is ended by that.
+    pub(crate) fn take_replay(&mut self) -> Option<Kept> {
+        self.driver.simulation_mut().take_replay()
+    }
+
+    /// Whether all packets pass through a relay.
+    pub(crate) fn is_relayed(&self) -> bool {
+        self.is_relayed
     }
 
     /// The protocol.

@@ -8,6 +8,7 @@ unsafe extern "C" {
     fn testudo_send(link: u32, packet: *const u8, length: usize);
     safe fn testudo_close(link: u32);
     safe fn testudo_hidden() -> u32;
+    safe fn testudo_pixel_ratio() -> f32;
 }
 
 pub(super) fn random(bytes: &mut [u8]) -> bool {
@@ -37,4 +38,8 @@ pub(super) fn close(link: u32) {
 
 pub(super) fn hidden() -> u32 {
     testudo_hidden()
+}
+
+pub(super) fn pixel_ratio() -> f32 {
+    testudo_pixel_ratio()
 }

@@ -2,7 +2,6 @@
 
 use core::ops::Range;
 use std::collections::VecDeque;
-use std::path::Path;
 
 use testudo_lockstep::inquiry::{Inquiry, MOMENTS_MAX, Moments};
 use testudo_lockstep::replay::Notice;
@@ -12,7 +11,7 @@ use crate::app::clock::Clock;
 use crate::app::error::MatchError;
 use crate::app::terms::TURNS_MAX;
 use crate::app::watch::record::{FrameRecord, TurnRecord};
-use crate::app::watch::recording::Recording;
+use crate::app::watch::recording::{Kept, Recording};
 use crate::bots;
 use crate::game::{BodyField, FaultError, Game, Order};
 
@@ -54,6 +53,8 @@ struct Watched {
     keeps_records: bool,
     records: VecDeque<TurnRecord>,
     recording: Option<Recording>,
+    /// The replay, once it is complete.
+    kept: Option<Kept>,
     /// The last frames' states, for a peer in another process to ask about.
     moments: Option<Moments>,
     frame: u32,
@@ -86,6 +87,7 @@ impl Client {
             keeps_records,
             records: VecDeque::new(),
             recording: None,
+            kept: None,
             moments: None,
             frame: 0,
             deeds: VecDeque::new(),
@@ -134,9 +136,15 @@ impl Client {
         self.watched.take_state(turn, bytes)
     }
 
-    /// The file of the replay, if one is written.
-    pub(crate) fn replay(&self) -> Option<&Path> {
-        self.watched.recording.as_ref().map(Recording::path)
+    /// Whether there is a replay.
+    pub(crate) fn has_replay(&self) -> bool {
+        self.watched.recording.is_some() || self.watched.kept.is_some()
+    }
+
+    /// The replay up to now, which is ended by that; none if there is none, or the disk has refused it.
+    pub(crate) fn take_replay(&mut self) -> Option<Kept> {
+        self.finish_recording().ok()?;
+        self.watched.kept.take()
     }
 
     /// Ends the replay, if one is written.
@@ -144,7 +152,10 @@ impl Client {
     /// # Errors
     /// It could not be written.
     pub(crate) fn finish_recording(&mut self) -> Result<(), MatchError> {
-        self.watched.recording.take().map_or(Ok(()), |mut recording| recording.finish())
+        if let Some(recording) = self.watched.recording.take() {
+            self.watched.kept = Some(recording.finish()?);
+        }
+        Ok(())
     }
 
     /// The peers have disagreed since this turn.

@@ -1,4 +1,4 @@
-//! Replays as files: written while a client plays, read to be played again.
+//! Replays: written while a client plays, into a file or into memory, and read to be played again.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -17,6 +17,9 @@ use crate::game::{Game, Order, Setup};
 /// Largest file: hours of a large battle.
 const BYTES_MAX: u64 = 256 << 20;
 
+/// Largest replay in memory: an hour of an ordinary battle.
+const MEMORY_MAX: u64 = 64 << 20;
+
 /// Number of turns between two keyframes: half a minute with turns of 200 ms.
 const KEYFRAME_EVERY: u32 = 150;
 
@@ -33,12 +36,50 @@ const SETTINGS_BYTES: usize = 17;
 /// The replay contains its map, because it is not a built-in one.
 const OTHER_MAP: u8 = 255;
 
+/// Where a replay is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ReplayFile {
+    None,
+    /// In this file; if that is impossible, the match is not played.
+    At(PathBuf),
+    /// In a new file in this folder, if that is possible.
+    In(PathBuf),
+    /// In memory: a browser page has no files.
+    #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code))]
+    Memory,
+}
+
+/// A replay that is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    File(PathBuf),
+    Memory(Vec<u8>),
+}
+
+impl Kept {
+    /// Reads it, with the setup of its match.
+    ///
+    /// # Errors
+    /// The file is gone, or nothing in it can be played.
+    pub(crate) fn open(self) -> Result<(Replay, Terms), MatchError> {
+        match self {
+            Self::File(path) => open(&path),
+            Self::Memory(bytes) => read(Path::new("the replay of this match"), bytes),
+        }
+    }
+}
+
+/// Where the bytes go.
+enum Store {
+    File(BufWriter<File>, PathBuf),
+    Memory(Vec<u8>),
+}
+
 /// A replay that is being written. It is no [`testudo_lockstep::replay::Recorded`], because it has what only this program wants: a file with a
 /// limit, the state right after a divergence, a turn that ends after a planted fault, and the orders of a bot instead of a note that one plays.
 pub(crate) struct Recording {
     recorder: Recorder,
-    file: BufWriter<File>,
-    path: PathBuf,
+    store: Store,
     state: Vec<u8>,
     /// The states after the last turns; none any more after the peers have disagreed.
     recent: Option<Recent>,
@@ -57,7 +98,8 @@ impl Recording {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(unwritable)?;
         }
-        Ok(Self::begin(path, File::create(path).map_err(unwritable)?, terms))
+        let file = BufWriter::new(File::create(path).map_err(unwritable)?);
+        Ok(Self::begin(Store::File(file, path.to_owned()), terms))
     }
 
     /// Creates a new file in a folder, named after the time.
@@ -74,7 +116,7 @@ impl Recording {
                 if number == 0 { format!("{seconds}.replay") } else { format!("{seconds}-{number}.replay") };
             let path = folder.join(name);
             match File::create_new(&path) {
-                Ok(file) => return Ok(Self::begin(&path, file, terms)),
+                Ok(file) => return Ok(Self::begin(Store::File(BufWriter::new(file), path), terms)),
                 Err(error)
                     if error.kind() == io::ErrorKind::AlreadyExists && number < FILES_PER_SECOND_MAX =>
                 {
@@ -85,16 +127,36 @@ impl Recording {
         }
     }
 
-    /// The file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Writes into memory.
+    pub(crate) fn in_memory(terms: &Terms) -> Self {
+        Self::begin(Store::Memory(Vec::new()), terms)
     }
 
-    fn begin(path: &Path, file: File, terms: &Terms) -> Self {
+    /// As a person wants it.
+    ///
+    /// # Errors
+    /// It cannot be written there.
+    pub(crate) fn wanted(file: &ReplayFile, terms: &Terms) -> Result<Option<Self>, MatchError> {
+        match file {
+            ReplayFile::None => Ok(None),
+            ReplayFile::At(path) => Self::create(path, terms).map(Some),
+            ReplayFile::In(folder) => Self::create_in(folder, terms).map(Some),
+            ReplayFile::Memory => Ok(Some(Self::in_memory(terms))),
+        }
+    }
+
+    /// The file, if it is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.store {
+            Store::File(_, path) => Some(path),
+            Store::Memory(_) => None,
+        }
+    }
+
+    fn begin(store: Store, terms: &Terms) -> Self {
         let mut recording = Self {
             recorder: Recorder::new(&header(terms)),
-            file: BufWriter::new(file),
-            path: path.to_owned(),
+            store,
             state: Vec::new(),
             recent: Some(Recent::new(RECENT_TURNS, RECENT_BYTES)),
             is_over: false,
@@ -129,7 +191,8 @@ impl Recording {
             state::save(game, &mut self.state);
             self.recorder.keyframe(&self.state);
         }
-        if self.recorder.total_bytes() > BYTES_MAX {
+        let most = if self.path().is_some() { BYTES_MAX } else { MEMORY_MAX };
+        if self.recorder.total_bytes() > most {
             self.end(Ending::Full);
         }
         self.store();
@@ -154,20 +217,24 @@ impl Recording {
     ///
     /// # Errors
     /// The disk refused a write, so the file is incomplete.
-    pub(crate) fn finish(&mut self) -> Result<(), MatchError> {
+    pub(crate) fn finish(mut self) -> Result<Kept, MatchError> {
         self.end(Ending::Over);
-        let failed = |error| MatchError::Replay { path: self.path.clone(), what: format!("{error}") };
-        match self.error.take() {
-            Some(error) => Err(failed(error)),
-            None => self.file.flush().map_err(failed),
+        match self.store {
+            Store::Memory(bytes) => Ok(Kept::Memory(bytes)),
+            Store::File(mut file, path) => match self.error.map_or_else(|| file.flush(), Err) {
+                Ok(()) => Ok(Kept::File(path)),
+                Err(error) => Err(MatchError::Replay { path, what: format!("{error}") }),
+            },
         }
     }
 
     /// Removes the file: this peer was not there from the beginning.
     pub(crate) fn discard(self) {
-        drop(self.file);
-        // If that fails, an empty replay stays.
-        let _ = fs::remove_file(&self.path);
+        if let Store::File(file, path) = self.store {
+            drop(file);
+            // If that fails, an empty replay stays.
+            let _ = fs::remove_file(path);
+        }
     }
 
     fn end(&mut self, ending: Ending) {
@@ -181,9 +248,13 @@ impl Recording {
     /// Writes what has been recorded turn by turn, so that a crash of the program costs at most one turn.
     fn store(&mut self) {
         let bytes = self.recorder.take_bytes();
-        if self.error.is_none() {
-            let written = self.file.write_all(&bytes).and_then(|()| self.file.flush());
-            self.error = written.err();
+        match &mut self.store {
+            Store::Memory(all) => all.extend_from_slice(&bytes),
+            Store::File(file, _) if self.error.is_none() => {
+                self.error = file.write_all(&bytes).and_then(|()| file.flush()).err();
+            }
+            // The disk has refused what comes before.
+            Store::File(..) => {}
         }
     }
 }
@@ -285,6 +356,27 @@ mod tests {
     fn the_header_says_what_was_played() {
         let (replay, terms) = written(&header(&TERMS), "sound").unwrap();
         assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 0, false));
+    }
+
+    /// (A page had no replay to watch.)
+    #[test]
+    fn a_replay_in_memory_is_the_one_in_a_file() {
+        let path = std::env::temp_dir().join(format!("testudo-memory-{}.replay", std::process::id()));
+        let play = |file: &ReplayFile| {
+            let mut recording = Recording::wanted(file, &TERMS).unwrap().unwrap();
+            let mut game = Game::new(TERMS.setup).unwrap();
+            for turn in 0..3 {
+                recording.frame(20);
+                recording.end_turn(&mut game, turn);
+            }
+            recording.finish().unwrap()
+        };
+        let (here, there) = (play(&ReplayFile::Memory), play(&ReplayFile::At(path.clone())));
+        assert_eq!(there, Kept::File(path.clone()));
+        assert_eq!(here, Kept::Memory(fs::read(&path).unwrap()));
+        let (replay, terms) = here.open().unwrap();
+        fs::remove_file(path).unwrap();
+        assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 3, true));
     }
 
     #[test]

@@ -62,3 +62,43 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, view: &View, player: u8, chos
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use macroquad::math::Rect;
+    use testudo_lockstep::{PlayerId, Simulation as _};
+
+    use super::*;
+    use crate::game::{Command, Order, Place, Point, Selection, Setup, UNIT};
+    use crate::view::battle::scene;
+
+    /// (A queued order left no trace.)
+    #[test]
+    fn every_order_of_a_row_has_its_line() {
+        let mut game = Game::new(Setup { players: 2, units: 8, seed: 1, map: None }).unwrap();
+        let rect = Rect::new(0.0, 0.0, 1_360.0, 860.0);
+        let view = View { rect, camera: scene::opening(&game, rect, None) };
+        let mut own = Chosen::default();
+        own.choose(
+            game.unit_looks().filter(|look| look.army == 0).map(|look| (look.index, look.body)),
+            false,
+        );
+        let shapes = |game: &Game, chosen: &Chosen| {
+            let mut batch = Batch::blind();
+            draw(&mut batch, game, &view, 0, chosen);
+            batch.draw();
+            batch.shapes()
+        };
+        assert_eq!(shapes(&game, &own), 0, "nobody goes anywhere");
+        let to = |x, y| Place::near(Point { x: x * UNIT, y: y * UNIT });
+        game.apply(PlayerId(0), &Order::new(Selection::All, Command::Move(to(4, 6))));
+        game.step(20);
+        let one = shapes(&game, &own);
+        assert!(one >= 2, "a line and its end: {one}");
+        let next = Order { is_queued: true, ..Order::new(Selection::All, Command::Attack(to(9, -6))) };
+        game.apply(PlayerId(0), &next);
+        game.step(20);
+        assert!(shapes(&game, &own) >= one + 2);
+        assert_eq!(shapes(&game, &Chosen::default()), 0, "only those of the selected units");
+    }
+}

@@ -178,7 +178,7 @@ impl OrderLog {
             return;
         }
         // Scripts move the mouse in pixels of the desktop.
-        let pixels = screen::factor();
+        let pixels = screen::desktop();
         let whole = |rect: Rect| [rect.x, rect.y, rect.w, rect.h].map(|length| (length * pixels) as i32);
         let places: BTreeMap<String, [i32; 4]> =
             places.map(|(name, rect)| (name.into(), whole(rect))).collect();

@@ -129,6 +129,7 @@ pub(crate) fn draw(
         let left = button.x.min(screen::size().x - wide - 4.0).max(4.0);
         let plate = Rect::new(left, button.y - 30.0, wide, 24.0);
         pen.cover(plate);
+        ui.note("tooltip", plate);
         draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.95));
         pen.label(about, plate, Align::Middle, SMALL, TEXT);
     }

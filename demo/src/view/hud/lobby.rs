@@ -73,7 +73,7 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<
     let what = format!("{} armies of {} units, seed {}, {length}", setup.players, setup.units, setup.seed);
     pen.label(&what, Rect::new(x, card.y + 26.0, card.w - 56.0, 22.0), Align::Right, SMALL, TEXT_DIM);
     match seat.codes() {
-        Some(codes) => invitation(pen, ui, card, codes),
+        Some(codes) => invitation(pen, ui, card, codes, seat.is_relayed()),
         None => {
             let text = "You have a place. The battle begins when all players are here and ready.";
             pen.text(text, x, card.y + 84.0, SIZE, TEXT);
@@ -125,7 +125,7 @@ fn leave(pen: &Pen, ui: &mut Ui, card: Rect) -> bool {
 }
 
 /// What the others have to type. A sealed match has a code for each place, and a button next to each; it is too long to be typed.
-fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, codes: &Codes) {
+fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, codes: &Codes, is_relayed: bool) {
     let x = card.x + 28.0;
     let plate = Rect::new(x, card.y + 82.0, card.w - 56.0, 46.0);
     let plain = codes.players.first().filter(|_| !codes.is_sealed);
@@ -150,9 +150,28 @@ fn invitation(pen: &Pen, ui: &mut Ui, card: Rect, codes: &Codes) {
     if ui.button(pen, "copy", button, "Copy", false) {
         miniquad::window::clipboard_set(&line);
     }
-    if codes.address.ip().is_loopback() {
-        let text = "Only this computer can reach this address. For others use: testudo host --bind 0.0.0.0:0";
+    let said =
+        if codes.address.ip().is_loopback() { help_out(is_relayed, codes.has_page()) } else { [""; 2] };
+    if let Some(text) = said.into_iter().find(|text| pen.width(text, SMALL) <= card.w - 56.0) {
         pen.text(text, x, card.y + 148.0, SMALL, TEXT_DIM);
+    }
+}
+
+/// What helps where only this computer can reach the match, and a shorter form. (A page was told to call `testudo host`, which it cannot.)
+fn help_out(is_relayed: bool, has_page: bool) -> [&'static str; 2] {
+    match (is_relayed, has_page) {
+        (true, true) => [
+            "Only this computer can reach this. For others: testudo relay --bind 0.0.0.0:4433, and the page by https",
+            "Only this computer can reach this relay",
+        ],
+        (true, false) => [
+            "Only this computer can reach this relay. For others start it with: testudo relay --bind 0.0.0.0:4433",
+            "Only this computer can reach this relay",
+        ],
+        (false, _) => [
+            "Only this computer can reach this address. For others use: testudo host --bind 0.0.0.0:0",
+            "Only this computer can reach this address",
+        ],
     }
 }
 
@@ -217,4 +236,20 @@ fn team_of(
     }
     let most = TEAMS_MAX.min(seat.terms().setup.players);
     ui.button(pen, name, rect, &text, team > 0).then_some(if team < most { team + 1 } else { 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_plays_through_a_relay_is_not_told_to_host() {
+        for has_page in [false, true] {
+            let [long, short] = help_out(true, has_page);
+            assert!(long.contains("testudo relay --bind") && !long.contains("testudo host"), "{long}");
+            assert!(short.len() < long.len());
+        }
+        assert!(help_out(true, true)[0].contains("https"), "a page needs more than an address");
+        assert!(help_out(false, false)[0].contains("testudo host --bind"));
+    }
 }

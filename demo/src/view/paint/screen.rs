@@ -81,9 +81,24 @@ pub(crate) fn follow_choice() -> bool {
     LETTERS[0].swap(now, Ordering::Relaxed) != now
 }
 
-/// Pixels of the desktop per coordinate.
+/// Pixels of the window library per coordinate.
 pub(crate) fn factor() -> f32 {
-    chosen(0).factor(vec2(screen_width(), screen_height()))
+    let moved = moved();
+    moved * chosen(0).factor(vec2(screen_width(), screen_height()) / moved)
+}
+
+/// Pixels of the desktop, or of the page, per coordinate.
+pub(crate) fn desktop() -> f32 {
+    factor() / moved()
+}
+
+/// By how much a page's pixels are finer now than when it was loaded: the person has zoomed, or moved it to another screen. The window library
+/// knows the ratio of the beginning only. (Everything became half as large.)
+fn moved() -> f32 {
+    #[cfg(target_arch = "wasm32")]
+    return crate::app::page::pixel_ratio() / screen_dpi_scale();
+    #[cfg(not(target_arch = "wasm32"))]
+    return 1.0;
 }
 
 /// Pixels of the screen per coordinate.

@@ -9,7 +9,7 @@ use macroquad::miniquad::conf::LinuxBackend;
 
 use crate::app::interrupt;
 use crate::app::playback::Course;
-use crate::app::{self, CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
+use crate::app::{CubesError, CubesSpec, MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::hud::hearing::Hearing;
 use crate::view::platform::conf::conf;
@@ -66,7 +66,7 @@ pub(crate) fn open_network(
         let network::Left { game, log, hearing, replay } = network::run(game, log_to(log), tell).await?;
         left.set(game.end()?);
         let Some(replay) = replay else { return Ok(true) };
-        let (replay, terms) = app::open_replay(&replay)?;
+        let (replay, terms) = replay.open()?;
         viewing::run(Course::new(replay, terms)?, None, log, hearing, &told).await
     })?;
     Ok(outcome.take())

@@ -12,6 +12,7 @@ use testudo_lockstep::{Duration, Pace, PlayoutMode};
 use crate::app::online::agreement::Agreement;
 use crate::app::online::name::Name;
 use crate::app::online::network::{Way, Wish};
+use crate::app::playback::Course;
 use crate::app::{
     CubesSpec, FRAMES_MAX, MatchError, NetworkMatch, PLAYOUT_DELAY, Pilot, ReplayFile, SeatOptions,
     SkirmishSpec, TURNS_MAX, Terms, maps, trace,
@@ -21,7 +22,7 @@ use crate::cubes;
 use crate::game::{Setup, Teams};
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::platform::conf::conf;
-use crate::view::screens::{self, desk, network};
+use crate::view::screens::{self, desk, network, viewing};
 
 /// The file beside the page.
 const MATCH_FILE: &str = "match.json";
@@ -125,7 +126,7 @@ async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String>
     let code = code.parse().map_err(|error: JoinCodeError| error.to_string())?;
     let options = SeatOptions {
         pilot: if chosen.bots { Pilot::Bot(Level::Normal) } else { Pilot::Person },
-        replay: ReplayFile::None,
+        replay: ReplayFile::Memory,
         fault: None,
         name: Name::cleaned(&chosen.name),
         page: chosen.page.clone(),
@@ -137,9 +138,16 @@ async fn online(chosen: &Match, code: &str, log: OrderLog) -> Result<(), String>
     } else {
         NetworkMatch::join(Wish { way: Way::Sealed(code), watches: false, units_max: UNITS_MAX }, options)
     };
-    let mut left = network::run(game.map_err(told)?, log, |_, _| {}).await.map_err(told)?;
-    left.game.end().map_err(told)?;
-    left.log.note("left", true);
+    let left = network::run(game.map_err(told)?, log, |_, _| {}).await.map_err(told)?;
+    let network::Left { game, mut log, hearing, replay } = left;
+    game.end().map_err(told)?;
+    if let Some(replay) = replay {
+        let (replay, terms) = replay.open().map_err(told)?;
+        let course = Course::new(replay, terms).map_err(told)?;
+        viewing::run(course, None, log, hearing, &Cell::new(None)).await.map_err(told)?;
+    } else {
+        log.note("left", true);
+    }
     Ok(())
 }
 
@@ -171,7 +179,7 @@ fn spec(chosen: &Match) -> SkirmishSpec {
             .reorder_hold(Duration::from_millis(100)),
         pace: if chosen.turns.is_some() { Pace::Fixed } else { Pace::Adaptive },
         pilots: vec![if chosen.bots { bot } else { Pilot::Person }, bot],
-        replays: None,
+        replay: ReplayFile::Memory,
     }
 }
 

@@ -10,14 +10,14 @@ pub(crate) const RATE: u32 = 32_000;
 /// The samples of a cue, within -1..=1. The same for the same arguments.
 pub(crate) fn samples(cue: Cue, variant: u32) -> Vec<f32> {
     let mut wave = match cue {
-        Cue::Order => notes(&[(659.3, 0.07), (880.0, 0.12)], pluck, 0.28),
-        Cue::Attack => notes(&[(196.0, 0.1), (261.6, 0.2)], brass, 0.4),
+        Cue::Order => notes(&[(659.3, 0.07), (880.0, 0.12)], pluck, 0.34),
+        Cue::Attack => notes(&[(196.0, 0.1), (261.6, 0.2)], brass, 0.5),
         Cue::Blow => blow(variant),
         Cue::Arrow => arrow(variant),
         Cue::Fall => fall(variant),
         Cue::Crash => crash(),
-        Cue::Horn => notes(&[(146.8, 0.35), (220.0, 0.9)], brass, 0.7),
-        Cue::Victory => notes(&[(261.6, 0.16), (329.6, 0.16), (392.0, 0.16), (523.3, 0.9)], brass, 0.7),
+        Cue::Horn => notes(&[(146.8, 0.35), (220.0, 0.9)], brass, 0.65),
+        Cue::Victory => notes(&[(261.6, 0.16), (329.6, 0.16), (392.0, 0.16), (523.3, 0.9)], brass, 0.45),
         Cue::Defeat => notes(&[(196.0, 0.35), (155.6, 0.35), (130.8, 1.1)], brass, 0.7),
     };
     soften_ends(&mut wave);
@@ -58,15 +58,26 @@ fn pluck(hertz: f32, t: f32, _: f32) -> f32 {
 fn brass(hertz: f32, t: f32, length: f32) -> f32 {
     let (left, swell) = (length - t, (t * 14.0).min(1.0));
     let envelope = swell * (left * 9.0).min(1.0);
-    let wobble = 1.0 + 0.004 * (TAU * 5.0 * t).sin() * swell;
+    let phase = TAU * hertz * vibrato(t);
     let tone: f32 = (1..=7_u8)
         .map(|n| {
             let n = f32::from(n);
-            (TAU * hertz * wobble * n * t).sin() / n * envelope.powf(0.6 * n)
+            (phase * n).sin() / n * envelope.powf(0.6 * n)
         })
         .sum();
     0.55 * tone
 }
+
+/// The time as a swaying tone counts it: the integral of a frequency that swings by [`DEPTH`] about 1. (A factor of the time itself swings
+/// further and further: the last note of a defeat wailed over two semitones.)
+fn vibrato(t: f32) -> f32 {
+    /// Swings per second.
+    const RATE: f32 = 5.0;
+    t + DEPTH / (TAU * RATE) * (1.0 - (TAU * RATE * t).cos())
+}
+
+/// How far the frequency of a horn sways, as a part of it.
+const DEPTH: f32 = 0.004;
 
 /// Metal on metal: partials that are no harmonics of each other.
 fn blow(variant: u32) -> Vec<f32> {
@@ -77,7 +88,14 @@ fn blow(variant: u32) -> Vec<f32> {
             .map(|(ratio, part)| part * (TAU * base * ratio * t).sin() * (-(16.0 + 9.0 * ratio) * t).exp())
             .sum()
     };
-    seconds(0.24).map(|t| 0.22 * ring(t) + 0.5 * noise.next() * (-140.0 * t).exp()).collect()
+    // The click is dull: white noise is harsh where blow follows blow.
+    let mut low = 0.0_f32;
+    seconds(0.24)
+        .map(|t| {
+            low += 0.4 * (noise.next() - low);
+            0.22 * ring(t) + 0.6 * low * (-140.0 * t).exp()
+        })
+        .collect()
 }
 
 /// Air along feathers.
@@ -86,8 +104,8 @@ fn arrow(variant: u32) -> Vec<f32> {
     let (mut low, mut lower) = (0.0_f32, 0.0_f32);
     seconds(length)
         .map(|t| {
-            low += 0.45 * (noise.next() - low);
-            lower += 0.12 * (low - lower);
+            low += 0.25 * (noise.next() - low);
+            lower += 0.1 * (low - lower);
             let swell = (TAU * t / length / 2.0).sin();
             0.5 * (low - lower) * swell * swell
         })
@@ -103,7 +121,7 @@ fn fall(variant: u32) -> Vec<f32> {
             low += 0.08 * (noise.next() - low);
             // The tone sinks: its phase is the integral of its frequency.
             let phase = base * (t - 1.4 * t * t);
-            (0.5 * (TAU * phase).sin() + 0.9 * low) * (-15.0 * t).exp()
+            (0.6 * (TAU * phase).sin() + 1.4 * low) * (-15.0 * t).exp()
         })
         .collect()
 }
@@ -119,7 +137,7 @@ fn crash() -> Vec<f32> {
                 hit = 1.0;
             }
             hit *= 0.9985;
-            (1.9 * low + 0.35 * hit * rumble.next() + 0.35 * (TAU * 46.0 * t).sin()) * (-2.2 * t).exp()
+            (2.2 * low + 0.4 * hit * rumble.next() + 0.3 * (TAU * 46.0 * t).sin()) * (-2.2 * t).exp()
         })
         .map(|sample: f32| sample.clamp(-1.0, 1.0))
         .collect()
@@ -159,6 +177,70 @@ mod tests {
             let jump = wave.windows(2).fold(0.0_f32, |jump, pair| jump.max((pair[1] - pair[0]).abs()));
             assert!(jump < 1.0, "{cue:?} {variant}: {jump}");
             assert!(wave.len() < 3 * RATE as usize, "{cue:?}");
+        }
+    }
+
+    /// What the ear hears of a wave: A-weighting (IEC 61672) by its first-order poles, with 0 dB at 1 kHz. Loudness of the loudest tenth of a
+    /// second, dB.
+    fn loudness(wave: &[f32]) -> f32 {
+        let mut heard = wave.to_vec();
+        heard.resize(wave.len() + RATE as usize / 10, 0.0);
+        let time = 1.0 / RATE as f32;
+        for hertz in [20.6, 20.6, 107.7, 737.9] {
+            let part = 1.0 / (1.0 + TAU * hertz * time);
+            let (mut high, mut before) = (0.0, 0.0);
+            for sample in &mut heard {
+                high = part * (high + *sample - before);
+                before = *sample;
+                *sample = high;
+            }
+        }
+        let window = RATE as usize / 10;
+        let mean = |part: &[f32]| part.iter().map(|sample| sample * sample).sum::<f32>() / window as f32;
+        let most = heard.chunks(window / 4).collect::<Vec<_>>();
+        let energy = most.windows(4).map(|four| four.iter().map(|part| mean(part)).sum::<f32>());
+        10.0 * energy.fold(0.0, f32::max).log10() + 2.0
+    }
+
+    #[test]
+    fn the_measure_of_loudness_knows_a_tone() {
+        let tone = |hertz: f32| -> f32 {
+            loudness(&seconds(1.0).map(|t| (TAU * hertz * t).sin()).collect::<Vec<_>>())
+        };
+        // A sine of amplitude 1 has -3 dB; A-weighting takes 10.9 dB at 200 Hz.
+        assert!(
+            (tone(1_000.0) + 3.0).abs() < 1.0 && (tone(200.0) + 13.9).abs() < 1.0,
+            "{} {}",
+            tone(1_000.0),
+            tone(200.0)
+        );
+    }
+
+    /// (A fall was not heard below a victory 16 dB louder.)
+    #[test]
+    fn sounds_of_a_kind_are_equally_loud() {
+        for (cue, variant) in waves() {
+            let wanted = match cue {
+                Cue::Order | Cue::Attack | Cue::Crash => -19.5,
+                Cue::Blow | Cue::Arrow | Cue::Fall => -21.0,
+                // Rare, and to be heard above the battle.
+                Cue::Horn | Cue::Victory | Cue::Defeat => -15.0,
+            };
+            let loudness = loudness(&samples(cue, variant));
+            assert!((loudness - wanted).abs() < 3.0, "{cue:?} {variant}: {loudness} dB, not {wanted}");
+        }
+    }
+
+    /// (The last note of a defeat wailed.)
+    #[test]
+    fn a_horn_sways_no_more_in_the_end_than_in_the_beginning() {
+        let step = 1.0 / RATE as f32;
+        for n in 0..60_000_u16 {
+            let t = f32::from(n) * step;
+            // Its frequency as a part of the note's; f32 knows the phase to a thousandth here.
+            let frequency =
+                (f64::from(vibrato(t + 20.0 * step)) - f64::from(vibrato(t))) / f64::from(20.0 * step);
+            assert!((frequency - 1.0).abs() < 1.5 * f64::from(DEPTH), "at {t}: {frequency}");
         }
     }
 

@@ -14,11 +14,11 @@ use crate::app::online::news::News;
 use crate::app::online::repeated::Repeated;
 use crate::app::online::roll::Roll;
 use crate::app::online::saves::Save;
-use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, ReplayFile, Seat, SeatOptions};
+use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, Seat, SeatOptions};
 use crate::app::online::wire::{MIDDLE, Wire};
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
-use crate::app::watch::recording::Recording;
+use crate::app::watch::recording::{Recording, ReplayFile};
 use crate::app::watch::telemetry::Telemetry;
 use crate::game::Game;
 
@@ -184,13 +184,12 @@ fn config(
 
 /// Begins a replay if one is wanted. Returns where saves are kept: next to it.
 fn record(client: &mut Client, terms: &Terms, file: &ReplayFile) -> Result<Option<PathBuf>, MatchError> {
-    let recording = match file {
-        ReplayFile::None => None,
-        ReplayFile::At(path) => Some(Recording::create(path, terms)?),
+    let recording = match (Recording::wanted(file, terms), file) {
         // A folder that cannot be written is no reason not to play.
-        ReplayFile::In(folder) => Recording::create_in(folder, terms).ok(),
+        (Err(_), ReplayFile::In(_)) => None,
+        (recording, _) => recording?,
     };
-    let path = recording.as_ref().map(|recording| recording.path().with_extension("save"));
+    let path = recording.as_ref().and_then(Recording::path).map(|path| path.with_extension("save"));
     if let Some(recording) = recording {
         client.record(recording);
     }

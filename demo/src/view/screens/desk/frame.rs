@@ -312,7 +312,6 @@ impl Desk {
 
     fn draw_result(&mut self, around: Rect) {
         let Some(winner) = self.skirmish.result() else { return };
-        let has_replay = cfg!(not(target_arch = "wasm32")) && self.skirmish.replay().is_some();
         let choices = [Next::Rematch, Next::NewSeed, Next::Replay];
         let game = self.skirmish.client(0).game();
         let ended = Ended {
@@ -326,7 +325,7 @@ impl Desk {
             score: &self.score,
             turns: self.skirmish.compared().0,
             is_identical: self.skirmish.desync().is_none(),
-            choices: &choices[..if has_replay { 3 } else { 2 }],
+            choices: &choices[..if self.skirmish.has_replay() { 3 } else { 2 }],
         };
         match ended.draw(&self.pen, &mut self.ui, around) {
             Some(Next::Rematch) => self.restart(),
@@ -334,12 +333,7 @@ impl Desk {
                 self.spec.terms.setup.seed = self.spec.terms.setup.seed.wrapping_add(1);
                 self.restart();
             }
-            Some(Next::Replay) => {
-                #[cfg(not(target_arch = "wasm32"))]
-                {
-                    self.wants_replay = true;
-                }
-            }
+            Some(Next::Replay) => self.wants_replay = true,
             Some(Next::Leave | Next::Stay) | None => {}
         }
     }

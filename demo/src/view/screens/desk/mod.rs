@@ -13,10 +13,8 @@ use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
 use crate::app::interrupt;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::app::open_replay;
 use crate::app::playback::Course;
-use crate::app::{MatchError, Pilot, Skirmish, SkirmishSpec, read_replay};
+use crate::app::{MatchError, Pilot, ReplayFile, Skirmish, SkirmishSpec, read_replay};
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
 use crate::view::battle::scene;
@@ -116,7 +114,6 @@ pub(crate) struct Desk {
     /// Time since the battle was decided, seconds; none before.
     decided: Option<f32>,
     /// The person asked for the replay.
-    #[cfg(not(target_arch = "wasm32"))]
     wants_replay: bool,
     pub(crate) ui: Ui,
     pen: Pen,
@@ -130,6 +127,8 @@ pub(crate) struct Desk {
     shows_help: bool,
     /// What the person chooses for the next battle, while the menu is open.
     menu: Option<Menu>,
+    /// The log knows that the help or the menu is open.
+    is_covered: bool,
     /// The side that the keys control.
     active: u8,
     /// All turns have been played, and the log knows.
@@ -177,7 +176,6 @@ impl Desk {
             score: Score::default(),
             scored: 0.0,
             decided: None,
-            #[cfg(not(target_arch = "wasm32"))]
             wants_replay: false,
             ui: Ui::new(),
             pen: Pen::new(),
@@ -189,6 +187,7 @@ impl Desk {
             speed: SPEEDS.iter().position(|speed| *speed >= speed_percent).unwrap_or(SPEEDS.len() - 1),
             shows_help: false,
             menu: None,
+            is_covered: false,
             active: 0,
             is_over: false,
             alarmed: false,
@@ -257,6 +256,10 @@ impl Desk {
         self.seconds += real;
         let micros = (real * 1e6) as u64 * u64::from(SPEEDS[self.speed]) / 100;
         let (frame, mut passed) = (self.skirmish.frame(0), 0.0);
+        let is_covered = self.shows_help || self.menu.is_some();
+        if core::mem::replace(&mut self.is_covered, is_covered) != is_covered {
+            self.log.note(if is_covered { "covered" } else { "uncovered" }, frame);
+        }
         self.decided = self.skirmish.result().map(|_| self.decided.unwrap_or(0.0) + real);
         // After the last blow there is nothing left to simulate.
         let is_done = self.decided.is_some_and(|seconds| seconds > LAST_LOOK);
@@ -265,7 +268,7 @@ impl Desk {
         } else if core::mem::take(&mut self.wants_step) {
             self.is_paused = true;
             self.skirmish.step_frame()
-        } else if self.is_paused || self.shows_help || self.menu.is_some() {
+        } else if self.is_paused || self.is_covered {
             // (Who read the help lost units meanwhile.)
             Ok(())
         } else {
@@ -381,23 +384,19 @@ impl Desk {
     }
 
     /// The replay of this match, if the person wants to see it.
-    #[cfg(target_arch = "wasm32")]
-    fn wanted_replay(&mut self) -> Option<Course> {
-        None
-    }
-
-    /// The replay of this match, if the person wants to see it.
-    #[cfg(not(target_arch = "wasm32"))]
     fn wanted_replay(&mut self) -> Option<Course> {
         if !core::mem::take(&mut self.wants_replay) {
             return None;
         }
-        let path = self.skirmish.replay()?.to_owned();
-        // The file is complete once the match has been dropped.
+        let kept = self.skirmish.take_replay()?;
         self.note_end();
-        self.skirmish = Skirmish::new(SkirmishSpec { replays: None, ..self.spec.clone() }).ok()?;
-        match open_replay(&path).and_then(|(replay, terms)| Course::new(replay, terms)) {
-            Ok(course) => Some(course),
+        match kept.open().and_then(|(replay, terms)| Course::new(replay, terms)) {
+            Ok(course) => {
+                // Both would need room at once.
+                let spec = SkirmishSpec { replay: ReplayFile::None, ..self.spec.clone() };
+                self.skirmish = Skirmish::new(spec).ok()?;
+                Some(course)
+            }
             Err(error) => {
                 self.error = Some(error.to_string());
                 None

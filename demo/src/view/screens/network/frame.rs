@@ -183,9 +183,7 @@ impl NetworkDesk {
         self.notices.retain(|(_, at)| now - at < NOTICE);
         let view = self.layout.views[0];
         for (n, (text, _)) in self.notices.iter().enumerate() {
-            let width = (self.pen.width(text, SMALL) + 24.0).max(200.0);
-            let top = view.y + 10.0 + n as f32 * NOTICE_HEIGHT;
-            let bar = Rect::new(view.right() - 10.0 - width, top, width, 24.0);
+            let bar = notice_plate(view, n, self.pen.width(text, SMALL));
             draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.85));
             self.pen.label(text, Rect { w: bar.w - 10.0, ..bar }, Align::Right, SMALL, TEXT);
         }
@@ -238,7 +236,7 @@ impl NetworkDesk {
             score: &self.score,
             turns: seat.compared().0,
             is_identical: seat.divergent_turn().is_none(),
-            choices: &choices[..if self.replay.is_some() { 3 } else { 2 }],
+            choices: &choices[..if seat.client().has_replay() { 3 } else { 2 }],
         };
         match ended.draw(&self.pen, &mut self.ui, self.layout.views[0]) {
             Some(Next::Stay) => self.is_ended = true,
@@ -309,6 +307,13 @@ impl NetworkDesk {
     }
 }
 
+/// The plate below a notice of this width, the last one at the lowest place.
+fn notice_plate(view: Rect, n: usize, width: f32) -> Rect {
+    let width = (width + 24.0).max(200.0);
+    let top = view.y + 10.0 + n as f32 * NOTICE_HEIGHT;
+    Rect::new(view.right() - 10.0 - width, top, width, 24.0)
+}
+
 /// What a match has come to that was played to its end.
 fn over(seat: &Seat) -> (String, Color) {
     let (turns, checksum) = seat.compared();
@@ -317,4 +322,19 @@ fn over(seat: &Seat) -> (String, Color) {
         Some(_) => ("of this copy only", BAD),
     };
     (format!("Over after {turns} turns. Final checksum: {checksum:016x}, {whose}"), color)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plate_of_a_notice_is_as_long_as_its_words() {
+        let view = Rect::new(0.0, 74.0, 1_360.0, 600.0);
+        for width in [40.0, 200.0, 420.0, 900.0] {
+            let plate = notice_plate(view, 1, width);
+            assert!(plate.w >= width + 20.0 && plate.right() < view.right(), "{width}: {plate:?}");
+            assert!(!plate.overlaps(&notice_plate(view, 2, width)), "{width}");
+        }
+    }
 }

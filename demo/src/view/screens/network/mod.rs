@@ -3,7 +3,6 @@
 mod frame;
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
 
 use macroquad::input::{KeyCode, is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::math::{Vec2, vec2};
@@ -12,7 +11,7 @@ use macroquad::window::next_frame;
 use testudo_lockstep::{PlayerId, SessionPhase, Simulation as _};
 
 use crate::app::interrupt;
-use crate::app::{Diagnosis, MatchError, NetworkMatch, News, Pilot, Seat};
+use crate::app::{Diagnosis, Kept, MatchError, NetworkMatch, News, Pilot, Seat};
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
 use crate::view::battle::scene;
@@ -67,8 +66,7 @@ struct NetworkDesk {
     scored: u32,
     /// The card about the end has been answered.
     is_ended: bool,
-    /// The file of the replay, once the match is decided, and whether the person wants to see it next.
-    replay: Option<PathBuf>,
+    /// The person wants to see the replay next.
     wants_replay: bool,
     /// None until there is a battle to look at.
     camera: Option<Camera>,
@@ -100,14 +98,13 @@ struct NetworkDesk {
     is_noted: bool,
 }
 
-/// What a person leaves behind. A page keeps no replay.
-#[cfg_attr(target_arch = "wasm32", allow(dead_code))]
+/// What a person leaves behind.
 pub(crate) struct Left {
     pub(crate) game: NetworkMatch,
     pub(crate) log: OrderLog,
     pub(crate) hearing: Hearing,
     /// The replay of the match, if the person wants to see it.
-    pub(crate) replay: Option<PathBuf>,
+    pub(crate) replay: Option<Kept>,
 }
 
 /// Picture after picture, until the person has left. `tell` hears what happens.
@@ -139,8 +136,8 @@ pub(crate) async fn run(
         next_frame().await;
     }
     desk.note_end();
-    let NetworkDesk { game, log, hearing, replay, wants_replay, error, .. } = desk;
-    let replay = replay.filter(|_| wants_replay);
+    let NetworkDesk { mut game, log, hearing, wants_replay, error, .. } = desk;
+    let replay = if wants_replay { game.take_replay() } else { None };
     error.map_or(Ok(Left { game, log, hearing, replay }), Err)
 }
 
@@ -150,6 +147,11 @@ fn is_hidden() -> bool {
     return crate::app::page::is_hidden();
     #[cfg(not(target_arch = "wasm32"))]
     return false;
+}
+
+/// Whether a window of this size has room for the panel beside the battle.
+fn begins_unfolded(size: Vec2) -> bool {
+    size.cmpge(UNFOLDED_FROM).all()
 }
 
 impl NetworkDesk {
@@ -163,11 +165,10 @@ impl NetworkDesk {
             score: Score::default(),
             scored: 0,
             is_ended: false,
-            replay: None,
             wants_replay: false,
             camera: None,
             layout: Layout::new(screen::size()),
-            is_unfolded: screen::size().cmpge(UNFOLDED_FROM).all(),
+            is_unfolded: begins_unfolded(screen::size()),
             ui: Ui::new(),
             pen: Pen::new(),
             batch: Batch::new(),
@@ -226,8 +227,6 @@ impl NetworkDesk {
         if let Some(result) = game.result() {
             if self.decided.is_none() {
                 self.score.note(result::kills(game));
-                // A match that the others have ended has closed its file.
-                self.replay = seat.client().replay().map(Path::to_path_buf);
                 let is_won =
                     u8::try_from(result).is_ok_and(|winner| game.teams().are_friends(winner, player));
                 self.hearing.end(is_won, &mut self.log);
@@ -464,5 +463,19 @@ impl NetworkDesk {
             view: View { rect: self.layout.views[0], camera },
             map: self.layout.maps[0],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// (It covered the battle.)
+    #[test]
+    fn on_a_phone_the_panel_is_folded_at_first() {
+        for (width, height) in [(412.0, 800.0), (800.0, 412.0), (600.0, 1_000.0), (1_024.0, 600.0)] {
+            assert!(!begins_unfolded(vec2(width, height)), "{width}x{height}");
+        }
+        assert!(begins_unfolded(vec2(1_360.0, 860.0)));
     }
 }
