@@ -63,8 +63,7 @@ pub(crate) struct Scene {
 pub(crate) struct Outcome {
     /// Violated laws.
     pub(crate) failures: Vec<String>,
-    /// What is not promised: heaps of very different masses that shake or press light bodies into walls, and who was crushed between a kinematic
-    /// body and a wall.
+    /// What is not promised: who was crushed between a kinematic body and a wall.
     pub(crate) limits: Vec<String>,
 }
 
@@ -212,9 +211,9 @@ impl Scene {
         self.outcome.failures.push(failure);
     }
 
-    /// A failure, unless masses are mixed or a kinematic body may have crushed a body into a gap that is too small for it.
+    /// A failure, unless a kinematic body may have crushed a body into a gap that is too small for it.
     fn fail_beyond_limits(&mut self, seen: impl std::fmt::Display) {
-        if self.is_mixed() || !self.drivers.is_empty() {
+        if !self.drivers.is_empty() {
             let limit = format!("{}: {seen}", self.case());
             self.outcome.limits.push(limit);
         } else {
@@ -463,6 +462,18 @@ fn random_scenes_keep_the_laws() {
     let outcomes: Vec<_> = (1..=40).map(|part| Scene::new(250 * part).play()).collect();
     let failures: Vec<_> = outcomes.into_iter().flat_map(|outcome| outcome.failures).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Heaps with masses of 1:30 and 1:100 that once shook after [`REST`] seconds: those of the first ten thousand scenes, and some that shook while that
+/// was mended.
+#[test]
+fn heaps_of_masses_to_1_to_100_come_to_rest() {
+    let seeds =
+        [432, 569, 1480, 2019, 2180, 2252, 3169, 4074, 6446, 6571, 6601, 7859, 8338, 8514, 8884, 9603, 9842];
+    for seed in seeds.into_iter().chain([342, 390, 803, 5068, 6344, 6715, 6787]) {
+        let Outcome { failures, limits } = Scene::new(seed).play();
+        assert!(failures.is_empty() && limits.is_empty(), "{failures:?} {limits:?}");
+    }
 }
 
 /// Scenes that once broke a law: speed grew in the corner of a wall (4338); gravity returned to a squeezed body (1004421); heaps went round in

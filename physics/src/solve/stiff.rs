@@ -40,6 +40,12 @@ const UPRIGHT: Rule = Rule { chain: 2, ratio: 32, passes_max: 128, solved: 8_192
 /// A load of this many times the mass that bears it asks for twice as many passes over all contacts, under gravity.
 const MIXED: u32 = 8;
 
+/// Greatest number of passes after each pass that is repeated until little changes.
+const SETTLING_PASSES: usize = 8;
+
+/// A load of this many times the mass that bears it asks for passes until the velocities settle, under gravity.
+const UNEVEN: u32 = 21;
+
 /// Greatest length of a chain of light bodies.
 const CHAIN_MAX: u32 = 8;
 
@@ -53,12 +59,25 @@ pub(crate) struct StiffContacts {
     /// Whether some body bears [`MIXED`] times its mass.
     // not state: of this step
     pub(crate) mixed: bool,
+    /// Whether some body bears [`UNEVEN`] times its mass.
+    // not state: of this step
+    pub(crate) uneven: bool,
+    /// Whether the passes over all contacts are repeated until little changes.
+    // not state: of this step
+    pub(crate) settles: bool,
     rule: Rule,
 }
 
 impl Default for StiffContacts {
     fn default() -> Self {
-        Self { places: Vec::new(), load: Vec::new(), mixed: false, rule: LEVEL }
+        Self {
+            places: Vec::new(),
+            load: Vec::new(),
+            mixed: false,
+            uneven: false,
+            settles: false,
+            rule: LEVEL,
+        }
     }
 }
 
@@ -67,6 +86,7 @@ impl StiffContacts {
         self.rule = if gravity { UPRIGHT } else { LEVEL };
         self.places.clear();
         self.mixed = false;
+        self.uneven = false;
     }
 
     /// Whether a pair of such masses may be stiff.
@@ -84,8 +104,8 @@ impl StiffContacts {
                 break;
             }
         }
-        let mut loads = self.load.iter().zip(shells);
-        self.mixed = loads.any(|(&load, shell)| leans(load, shell.mass, MIXED));
+        let bear = |ratio| self.load.iter().zip(shells).any(|(&load, shell)| leans(load, shell.mass, ratio));
+        (self.mixed, self.uneven) = (bear(MIXED), bear(UNEVEN));
         let bears = |body: u32| leans(self.load[body as usize], shells[body as usize].mass, self.rule.ratio);
         let most = self.rule.solved / self.rule.passes_min;
         for (index, batch) in batches.as_slice().iter().enumerate() {
@@ -123,7 +143,8 @@ impl StiffContacts {
         if self.places.is_empty() {
             return;
         }
-        let passes = (self.rule.solved / self.places.len()).clamp(2, self.rule.passes_max);
+        let most = if self.settles { SETTLING_PASSES } else { self.rule.passes_max };
+        let passes = (self.rule.solved / self.places.len()).clamp(2, most);
         let plain = if self.rule.passes_min > 2 { passes / 4 } else { 0 };
         for pass in 0..passes {
             for &(batch, lane) in &self.places {

@@ -5,6 +5,7 @@ pub(crate) mod contact_phase;
 pub(crate) mod fast;
 pub(crate) mod islands;
 pub(crate) mod pile_up;
+mod settling;
 mod solving;
 pub(crate) mod stepper;
 pub(crate) mod terrain;

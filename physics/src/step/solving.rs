@@ -6,7 +6,6 @@
 use crate::body::record::Extra;
 use crate::contact::setup::push_speed;
 use crate::math::boxes::LANES;
-use crate::math::lanes::UNIT;
 use crate::solve::solver::{NO_LIMIT, Pass, Velocity};
 use crate::solve::{deep, soft};
 use crate::step::stepper::{Locked, Stepper};
@@ -28,6 +27,7 @@ impl Stepper {
     #[inline(never)]
     pub(crate) fn solve(&mut self, settings: &Settings, fps: u32, ranks: Option<&[Extra]>) {
         self.walls.clear();
+        self.supports.clear();
         if let Some(extras) = ranks {
             self.find_walls(extras);
         }
@@ -73,6 +73,9 @@ impl Stepper {
         self.soft.begin(&mut self.batches, &self.stiff.places, fps * parts);
         self.moving.clear();
         self.moving.resize(self.velocities.len(), Velocity::default());
+        if self.stiff.mixed {
+            self.find_supports();
+        }
         for part in 0..parts {
             if part > 0 {
                 self.give_gains(part, parts);
@@ -80,10 +83,10 @@ impl Stepper {
             }
             self.run(Pass::WarmStart);
             for _ in 0..passes {
-                self.path.solve_soft(self.batches.as_mut_slice(), &self.soft.softness, &mut self.velocities);
-                self.after_pass(Pass::Biased);
+                self.soft_pass();
             }
-            if self.stiff.mixed {
+            self.settle(Self::soft_pass);
+            if !self.stiff.uneven {
                 self.hold_at_walls();
             }
             for &(batch, lane) in &self.walls {
@@ -98,26 +101,15 @@ impl Stepper {
             for _ in 0..passes {
                 self.run(Pass::Relax);
             }
+            self.settle(|stepper| stepper.run(Pass::Relax));
         }
         let parts = parts as i32;
         for moving in &mut self.moving {
             *moving = Velocity::new(moving.get().map(|sum| (sum + parts / 2).div_euclid(parts)));
         }
-    }
-
-    /// Solves the contacts with immovable bodies once more, so that a heavy body that hits a light one enters it rather than the wall
-    /// behind it.
-    #[cold]
-    fn hold_at_walls(&mut self) {
-        for batch in self.batches.as_mut_slice() {
-            for lane in 0..LANES {
-                let share = batch.share_a[lane];
-                if (share == 0 || share == UNIT) && batch.biased[lane] != NO_LIMIT {
-                    batch.solve_stiff(lane, true, false, &mut self.velocities);
-                }
-            }
+        if self.stiff.uneven {
+            self.still_the_carried();
         }
-        hold(&self.locked, &mut self.velocities);
     }
 
     /// Notes the contacts with immovable bodies if bodies of different rank touch: who is squeezed between a rank and a wall, both of which do
@@ -185,7 +177,7 @@ impl Stepper {
     }
 
     /// Runs after each pass over all contacts: stiff contacts, friction, locked axes.
-    fn after_pass(&mut self, pass: Pass) {
+    pub(crate) fn after_pass(&mut self, pass: Pass) {
         let Self { stiff, batches, velocities, frictions, locked, .. } = self;
         if pass == Pass::WarmStart {
             for friction in frictions {
@@ -208,7 +200,7 @@ fn share(gain: i32, part: u32, parts: u32) -> i32 {
 }
 
 /// Restores the velocities along locked axes.
-fn hold(locked: &[Locked], velocities: &mut [Velocity]) {
+pub(crate) fn hold(locked: &[Locked], velocities: &mut [Velocity]) {
     for locked in locked {
         let velocity = &mut velocities[locked.body as usize];
         let mut v = velocity.get();

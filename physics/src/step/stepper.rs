@@ -71,6 +71,10 @@ pub(crate) struct Stepper {
     pub(crate) stiff: StiffContacts,
     /// Batch and lane of the contacts with immovable bodies, if bodies of different rank touch.
     pub(crate) walls: Vec<(u32, u32)>,
+    /// Batch and lane of the contacts with immovable bodies, if masses are mixed.
+    pub(crate) supports: Vec<(u32, u32)>,
+    /// The velocities before a pass.
+    pub(crate) before: Vec<Velocity>,
     pub(crate) locked: Vec<Locked>,
     pub(crate) join: Join,
     /// Cached contacts of each working body as an owner: start and end in the cache.
@@ -126,6 +130,8 @@ impl Stepper {
             frictions: Vec::new(),
             stiff: StiffContacts::default(),
             walls: Vec::new(),
+            supports: Vec::new(),
+            before: Vec::new(),
             locked: Vec::new(),
             join: Join::default(),
             cached: Vec::new(),
