@@ -14,6 +14,7 @@ mod geometry;
 mod geometry_fast;
 mod geometry_tools;
 mod geometry_walls;
+mod masses;
 mod pairs;
 mod pile_up;
 mod scenes;

@@ -476,6 +476,15 @@ fn heaps_of_masses_to_1_to_100_come_to_rest() {
     }
 }
 
+/// Scenes in which a heavy body once pressed a light one into a wall, or out of the box.
+#[test]
+fn light_bodies_between_heavy_ones_and_walls_stay_out_of_the_walls() {
+    for seed in [2577, 2703, 2775, 7128] {
+        let Outcome { failures, limits } = Scene::new(seed).play();
+        assert!(failures.is_empty() && limits.is_empty(), "{failures:?} {limits:?}");
+    }
+}
+
 /// Scenes that once broke a law: speed grew in the corner of a wall (4338); gravity returned to a squeezed body (1004421); heaps went round in
 /// circles (5687, 1003528).
 #[test]

@@ -16,6 +16,8 @@ use crate::solve::solver::{Batch, Velocity};
 /// Which contacts are stiff, and how often they are solved.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
+    /// Mass ratio of a pair from which loads are looked for.
+    leans: u32,
     /// Mass ratio from which a body passes its load on.
     chain: u32,
     /// Least ratio of a load to the mass that bears it.
@@ -32,10 +34,10 @@ struct Rule {
 }
 
 /// Without gravity only steering presses, so giants in a crowd of thousands stay affordable.
-const LEVEL: Rule = Rule { chain: 32, ratio: 32, passes_max: 16, solved: 2_048, passes_min: 2 };
+const LEVEL: Rule = Rule { leans: 16, chain: 32, ratio: 32, passes_max: 16, solved: 2_048, passes_min: 2 };
 
 /// Gravity presses without end.
-const UPRIGHT: Rule = Rule { chain: 2, ratio: 32, passes_max: 128, solved: 8_192, passes_min: 128 };
+const UPRIGHT: Rule = Rule { leans: 2, chain: 2, ratio: 32, passes_max: 128, solved: 8_192, passes_min: 128 };
 
 /// A load of this many times the mass that bears it asks for twice as many passes over all contacts, under gravity.
 const MIXED: u32 = 8;
@@ -92,7 +94,7 @@ impl StiffContacts {
     /// Whether a pair of such masses may be stiff.
     #[inline(always)]
     pub(crate) fn leans(&self, mass_a: u32, mass_b: u32) -> bool {
-        leans(mass_a.max(mass_b), mass_a.min(mass_b), self.rule.chain)
+        leans(mass_a.max(mass_b), mass_a.min(mass_b), self.rule.leans)
     }
 
     /// Lists the stiff contacts. Call when a pair [leans](Self::leans).

@@ -28,8 +28,9 @@ impl Stepper {
     pub(crate) fn solve(&mut self, settings: &Settings, fps: u32, ranks: Option<&[Extra]>) {
         self.walls.clear();
         self.supports.clear();
-        if let Some(extras) = ranks {
-            self.find_walls(extras);
+        let pressed = self.notes.leans && settings.gravity == [0; 2];
+        if ranks.is_some() || pressed {
+            self.find_walls(ranks, pressed);
         }
         if self.notes.leans {
             self.stiff.find(&self.batches, &self.shells);
@@ -112,23 +113,23 @@ impl Stepper {
         }
     }
 
-    /// Notes the contacts with immovable bodies if bodies of different rank touch: who is squeezed between a rank and a wall, both of which do
-    /// not yield, enters the rank.
+    /// Notes the contacts with immovable bodies if bodies of different rank touch, or if a heavy body leans on a light one (`pressed`): who is
+    /// squeezed between a rank and a wall, both of which do not yield, enters the rank, and likewise the heavy body.
     #[cold]
-    fn find_walls(&mut self, extras: &[Extra]) {
-        let mut ranked = false;
+    fn find_walls(&mut self, ranks: Option<&[Extra]>, pressed: bool) {
+        let mut needed = pressed;
         for (at, batch) in (0..).zip(self.batches.as_slice()) {
             for lane in (0..LANES).filter(|&lane| batch.biased[lane] != NO_LIMIT) {
                 let [a, b] = [batch.a[lane], batch.b[lane]].map(|body| &self.shells[body as usize]);
                 if a.mass == 0 || b.mass == 0 {
                     self.walls.push((at, lane as u32));
-                } else {
+                } else if let Some(extras) = ranks {
                     let [rank_a, rank_b] = [a, b].map(|shell| extras[shell.slot as usize].dominance);
-                    ranked |= rank_a != rank_b;
+                    needed |= rank_a != rank_b;
                 }
             }
         }
-        if !ranked {
+        if !needed {
             self.walls.clear();
         }
     }

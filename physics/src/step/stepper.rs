@@ -69,7 +69,7 @@ pub(crate) struct Stepper {
     pub(crate) batches: Batches,
     pub(crate) frictions: Vec<FrictionContact>,
     pub(crate) stiff: StiffContacts,
-    /// Batch and lane of the contacts with immovable bodies, if bodies of different rank touch.
+    /// Batch and lane of the contacts with immovable bodies, if bodies of different rank touch, or of very different mass without gravity.
     pub(crate) walls: Vec<(u32, u32)>,
     /// Batch and lane of the contacts with immovable bodies, if masses are mixed.
     pub(crate) supports: Vec<(u32, u32)>,

@@ -1,0 +1,212 @@
+//! Truths about bodies of very different masses where much else happens: gravity that turns, rates that change in every frame, lifts, teleports,
+//! walls behind light bodies.
+//!
+//! `cargo run --release -p testudo-tests --example truths -- unusual $(date +%s)` asks the same with fifty fresh seeds.
+
+use testudo_physics::{BodyDef, BodyId, Fx, World, WorldDef};
+
+use crate::build::{Chance, add, at, circle, milli, overlap, position, raw, rect, world};
+use crate::frame::{RATES, Truth};
+
+/// Asks a truth with what is drawn from a seed.
+type Hearing = fn(&mut Truth, &mut Chance, u64);
+
+/// All truths of this file: law, source, hearing.
+pub(crate) const MASSES: [(&str, &str, Hearing); 4] = [
+    ("who is struck by a heavy body stays before its wall", "walls do not yield", struck),
+    (
+        "a heap of masses 1:100 follows gravity that turns every second",
+        "walls do not yield; statics",
+        turning,
+    ),
+    ("a heap of masses 1:100 rides on a lift", "walls do not yield; statics", lift),
+    (
+        "a heap into which bodies are teleported stays between its walls",
+        "walls do not yield; statics",
+        teleported,
+    ),
+];
+
+#[cfg(test)]
+fn hear(index: usize, seeds: std::ops::RangeInclusive<u64>) {
+    let (law, source, hearing) = MASSES[index];
+    Truth::hear(law, source, seeds, hearing);
+}
+
+/// A disc or a box of at most this half extent, thousandths, whose mass is between 1 and `most`; light ones are as frequent as heavy ones.
+fn any(chance: &mut Chance, half: i64, most: i64) -> BodyDef {
+    let (mut mass, steps) = (1_000, chance.between(0, 16));
+    for _ in 0..steps {
+        mass = (mass * 133 / 100).min(1_000 * most);
+    }
+    let shape = if chance.below(2) == 0 { circle(half) } else { rect(half, half * 3 / 4) };
+    BodyDef::dynamic(shape).mass(milli(mass)).friction(milli(500))
+}
+
+/// Four walls around a square of this half extent, thousandths.
+fn walls(w: &mut World, half: i64) -> Vec<BodyId> {
+    let (off, long) = (half + 4_000, half + 8_000);
+    [(off, 0, 4_000, long), (-off, 0, 4_000, long), (0, off, half, 4_000), (0, -off, half, 4_000)]
+        .map(|(x, y, hx, hy)| {
+            add(w, BodyDef::static_body(rect(hx, hy)).position(at(x, y)).friction(milli(500)))
+        })
+        .to_vec()
+}
+
+/// A heap of bodies of 0.25 to 0.5 units in rows.
+fn heap(w: &mut World, chance: &mut Chance, count: i64, most: i64) -> Vec<BodyId> {
+    (0..count)
+        .map(|i| {
+            let half = chance.between(250, 500);
+            let place = at(i % 6 * 1_200 - 3_000 + chance.between(-80, 80), i / 6 * 1_100 - 3_300);
+            add(w, any(chance, half, most).position(place))
+        })
+        .collect()
+}
+
+fn deepest(w: &World, ids: &[BodyId], others: &[BodyId]) -> Fx {
+    let body = |&id: &BodyId| w.body(id).expect("alive");
+    let depths = ids.iter().map(body).flat_map(|a| others.iter().map(body).map(move |b| overlap(&a, &b)));
+    Fx::from_bits(depths.max().unwrap_or(0).max(0))
+}
+
+/// Steps at changing rates until all sleep, at most 30 seconds.
+fn rests(w: &mut World, fps: u32) -> bool {
+    (0..30 * fps).any(|_| {
+        w.step(fps).expect("in range");
+        w.bodies().all(|body| !body.is_awake())
+    })
+}
+
+fn fastest(w: &World) -> Fx {
+    let speeds = w.bodies().map(|body| raw(body.velocity())).map(|[x, y]| (x * x + y * y).isqrt());
+    Fx::from_bits(speeds.max().unwrap_or(0))
+}
+
+/// A light body lies at a wall and a heavy one hits it, without gravity.
+fn struck(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    for fps in RATES {
+        let (ratio, half) = (chance.between(16, 100), chance.between(250, 700));
+        let mut w = world(WorldDef::new());
+        let wall = add(&mut w, BodyDef::static_body(rect(2_000, 50_000)).position(at(2_000, 0)));
+        let row = chance.between(1, 3);
+        let light: Vec<_> = (0..row)
+            .map(|i| add(&mut w, BodyDef::dynamic(circle(half)).position(at(-half - 2 * half * i, 0))))
+            .collect();
+        let (pace, aside) = (chance.between(1_000, 8_000), chance.between(-half / 2, half / 2));
+        let start = -2 * half * row - 2 * half - chance.between(0, 2_000);
+        let heavy = BodyDef::dynamic(circle(half)).mass(milli(1_000 * ratio)).position(at(start, aside));
+        let heavy = add(&mut w, heavy.velocity(at(pace, 0)));
+        let mut deep = Fx::ZERO;
+        for _ in 0..3 * fps {
+            w.step(fps).expect("in range");
+            deep = deep.max(deepest(&w, &light, &[wall])).max(deepest(&w, &[heavy], &[wall]));
+        }
+        let case =
+            format!("seed {seed}, {fps} fps, {row} of {half}, masses 1:{ratio}, pace {pace}, aside {aside}");
+        truth.expect(case, Fx::ZERO..=milli(100), deep);
+    }
+}
+
+#[test]
+fn who_is_struck_by_a_heavy_body_stays_before_its_wall() {
+    hear(0, 1..=20);
+}
+
+fn turning(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    const HALF: i64 = 4_000;
+    let mut w = world(WorldDef::new().gravity(at(0, -10_000)));
+    let around = walls(&mut w, HALF);
+    let count = chance.between(15, 36);
+    let ids = heap(&mut w, chance, count, 100);
+    let mut deep = Fx::ZERO;
+    for second in 0..8 {
+        let g = chance.between(3_000, 15_000);
+        w.set_gravity([at(0, -g), at(g, 0), at(0, g), at(-g, 0)][chance.below(4) as usize])
+            .expect("in range");
+        let mut elapsed = 0;
+        while elapsed < 1_000 {
+            let fps = RATES[chance.below(5) as usize];
+            w.step(fps).expect("in range");
+            elapsed += 1_000 / i64::from(fps);
+            let outside =
+                ids.iter().any(|&id| position(&w, id).iter().any(|c| c.abs() > milli(HALF).to_bits()));
+            truth.claim(format!("seed {seed}, second {second}"), !outside, "somebody outside of the walls");
+            deep = deep.max(deepest(&w, &ids, &around));
+        }
+    }
+    let case = format!("seed {seed}, {count} bodies");
+    truth.expect(&case, Fx::ZERO..=milli(500), deep);
+    let fps = RATES[chance.below(5) as usize];
+    truth.claim(format!("{case}, {fps} fps"), rests(&mut w, fps), format!("still {}", fastest(&w)));
+    truth.expect(case, Fx::ZERO..=milli(100), deepest(&w, &ids, &around));
+}
+
+#[test]
+fn a_heap_of_masses_1_to_100_follows_gravity_that_turns_every_second() {
+    hear(1, 1..=6);
+}
+
+fn lift(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    const HALF: i64 = 4_000;
+    let fps = RATES[chance.below(5) as usize];
+    let mut w = world(WorldDef::new().gravity(at(0, -10_000)));
+    let sides: Vec<_> = [-1, 1]
+        .map(|side| {
+            let wall = BodyDef::static_body(rect(4_000, 60_000)).position(at(side * (HALF + 4_000), 0));
+            add(&mut w, wall.friction(milli(500)))
+        })
+        .to_vec();
+    let floor = BodyDef::kinematic(rect(HALF, 2_000)).position(at(0, -HALF - 2_000)).friction(milli(500));
+    let floor = add(&mut w, floor);
+    let count = chance.between(15, 36);
+    let ids = heap(&mut w, chance, count, 100);
+    let case = format!("seed {seed}, {fps} fps, {count} bodies");
+    let mut deep = Fx::ZERO;
+    for _ in 0..6 {
+        w.set_velocity(floor, at(0, chance.between(-3_000, 3_000))).expect("alive");
+        for _ in 0..fps {
+            w.step(fps).expect("in range");
+            deep = deep.max(deepest(&w, &ids, &sides)).max(deepest(&w, &ids, &[floor]));
+        }
+    }
+    truth.expect(&case, Fx::ZERO..=milli(500), deep);
+    w.set_velocity(floor, at(0, 0)).expect("alive");
+    truth.claim(&case, rests(&mut w, fps), format!("still {}", fastest(&w)));
+    let deep = deepest(&w, &ids, &sides).max(deepest(&w, &ids, &[floor]));
+    truth.expect(&case, Fx::ZERO..=milli(100), deep);
+}
+
+#[test]
+fn a_heap_of_masses_1_to_100_rides_on_a_lift() {
+    hear(2, 1..=6);
+}
+
+/// Setters place bodies of a heap into the middle of others.
+fn teleported(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    const HALF: i64 = 4_500;
+    let fps = RATES[chance.below(5) as usize];
+    let most = [1, 4, 30][chance.below(3) as usize];
+    let mut w = world(WorldDef::new().gravity(at(0, -10_000)));
+    let around = walls(&mut w, HALF);
+    let count = chance.between(15, 30);
+    let ids = heap(&mut w, chance, count, most);
+    for _ in 0..6 * fps {
+        if chance.below(fps) < 2 {
+            let [id, to] = [0; 2].map(|_| ids[chance.below(count as u32) as usize]);
+            let place = w.body(to).expect("alive").position();
+            w.set_position(id, place).expect("in range");
+        }
+        w.step(fps).expect("in range");
+        let outside = ids.iter().any(|&id| position(&w, id).iter().any(|c| c.abs() > milli(HALF).to_bits()));
+        truth.claim(format!("seed {seed}, {fps} fps, 1:{most}"), !outside, "somebody outside of the walls");
+    }
+    let case = format!("seed {seed}, {fps} fps, {count} bodies, masses 1:{most}");
+    truth.claim(&case, rests(&mut w, fps), format!("still {}", fastest(&w)));
+    truth.expect(&case, Fx::ZERO..=milli(100), deepest(&w, &ids, &around));
+}
+
+#[test]
+fn a_heap_into_which_bodies_are_teleported_stays_between_its_walls() {
+    hear(3, 1..=6);
+}
