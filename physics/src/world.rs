@@ -375,7 +375,6 @@ impl World {
     /// Removes a moving body from the tree, and in the next step from the list of moving bodies.
     fn forget_mover(&mut self, slot: u32) {
         self.bodies[slot as usize].set(flag::AWAKE, false);
-        self.contacts.roles_changed = true;
         self.left.push(slot);
         self.stepper.vacate(slot);
     }

@@ -1,9 +1,10 @@
 //! Contacts that persist from frame to frame: cached impulses for the warm start, and begin and end events.
 //!
-//! A contact is kept at its *owner*: the mover with the lower slot, or the only one that contacts can move. The contacts of one
-//! owner stand next to each other, so a look-up reads a handful of neighbouring entries and hashes nothing. A contact is
-//! in the cache from when the surfaces meet (at the begin of a step, at its end, or in between) until they have parted and the solver has
-//! nothing to do. That the solver holds two bodies apart before they touch is no touch.
+//! A contact is kept at its *owner*: the body with the lower slot, or the only one that contacts can move. A body that changes its kind begins
+//! new contacts, so none changes its owner. The contacts of one owner stand next to each other, so a look-up reads a handful of
+//! neighbouring entries and hashes nothing. A contact is in the cache from when the surfaces meet (at the begin of a step, at its end, or
+//! in between) until they have parted and the solver has nothing to do. That the solver holds two bodies apart before they touch is no
+//! touch.
 //!
 //! Contacts between sleeping bodies are stored separately, sorted, and cost nothing per frame.
 
@@ -16,7 +17,7 @@ use fearless_simd::{i32x8, u32x8};
 
 use crate::body::record::{Body, Shell, flag};
 use crate::math::boxes::LANES;
-use crate::math::lanes::{PLAIN, each};
+use crate::math::lanes::each;
 use crate::solve::coloring::{Batches, Origin, Origins, PARTING_GAP};
 use crate::solve::friction::FrictionContact;
 use crate::solve::solver::IMPULSE_MAX;
@@ -100,9 +101,6 @@ pub(crate) struct ContactCache {
     unsure: bool,
     /// Whether a contact of the last frame (old, then woken) still touches.
     matched: Vec<bool>,
-    /// Whether a body woke up or came to rest since the last contacts were cached, which can make the other body the owner. Only saves a
-    /// look-up.
-    pub(crate) roles_changed: bool,
     /// Contacts per owner by working index, then the index of the owner's next contact.
     cursors: Vec<u32>,
     /// The lanes of each batch whose contacts are kept, one bit each.
@@ -188,26 +186,22 @@ impl ContactCache {
         self.ranges.get(slot as usize).copied().unwrap_or_default()
     }
 
-    /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `owner` is the likelier owner, but a body that fell asleep
-    /// or woke up may have changed roles with the other one. `ranges` are those of the two.
+    /// Index and impulse of the last frame's contact, or [`Origin::NEW`] and 0. `range` is that of the owner.
     #[inline(always)]
-    pub(crate) fn find<S: Simd>(&self, simd: S, owner: u32, other: u32, ranges: [[u32; 2]; 2]) -> (u32, i32) {
-        let found = self.find_at(simd, ranges[0], other);
-        if self.roles_changed && found.0 == Origin::NEW {
-            return self.find_elsewhere(owner, other, ranges[1]);
-        }
-        found
+    pub(crate) fn find<S: Simd>(&self, simd: S, owner: u32, other: u32, range: [u32; 2]) -> (u32, i32) {
+        let found = self.find_at(simd, range, other);
+        if found.0 == Origin::NEW { self.find_woken(owner, other) } else { found }
     }
 
-    /// [`Self::find`] for eight pairs if no roles have changed: `ranges` are those of the owners. The look-ups wait for memory, and so they
-    /// wait together.
+    /// [`Self::find`] for eight pairs. The look-ups wait for memory, and so they wait together.
     #[inline(always)]
     pub(crate) fn find_eight<S: Simd>(
         &self,
         simd: S,
+        owners: &[u32; LANES],
         others: &[u32; LANES],
         ranges: [[u32; 2]; LANES],
-    ) -> (u32x8<S>, i32x8<S>) {
+    ) -> ([u32; LANES], [i32; LANES]) {
         let near = self.old_contacts.near();
         let (mut places, mut missing) = ([0; LANES], [0; LANES]);
         for lane in 0..LANES {
@@ -217,7 +211,16 @@ impl ContactCache {
         let impulses = each(places, |place| near.1.get(place as usize).copied().unwrap_or_default());
         let missing = u32x8::load_array(simd, missing);
         let none: i32x8<S> = missing.bitcast();
-        (u32x8::load_array(simd, places) | missing, i32x8::load_array(simd, impulses) & !none)
+        let mut found = (u32x8::load_array(simd, places) | missing).to_array();
+        let mut impulses = (i32x8::load_array(simd, impulses) & !none).to_array();
+        if !self.woken.is_empty() {
+            for lane in 0..LANES {
+                if found[lane] == Origin::NEW {
+                    (found[lane], impulses[lane]) = self.find_woken(owners[lane], others[lane]);
+                }
+            }
+        }
+        (found, impulses)
     }
 
     /// Searches one owner's contacts.
@@ -260,46 +263,13 @@ impl ContactCache {
         at.map_or((start, u32::MAX), |i| (start + i as u32, 0))
     }
 
-    /// [`Self::find`] where the likelier owner has no such contact. `of_other` is the range of the other one.
-    #[cold]
-    pub(crate) fn find_elsewhere(&self, owner: u32, other: u32, of_other: [u32; 2]) -> (u32, i32) {
-        let found = self.find_at(PLAIN, of_other, owner);
-        if found.0 != Origin::NEW || self.woken.is_empty() {
-            return found;
+    /// [`Self::find`] among the contacts that rested until now.
+    #[inline]
+    fn find_woken(&self, owner: u32, other: u32) -> (u32, i32) {
+        match self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)) {
+            Ok(at) => ((self.matched.len() - self.woken.len() + at) as u32, self.woken[at].impulse),
+            Err(_) => (Origin::NEW, 0),
         }
-        let woken = self.find_woken(owner, other).or_else(|| self.find_woken(other, owner));
-        woken.unwrap_or((Origin::NEW, 0))
-    }
-
-    /// [`Self::find_eight`] where the likelier owners have no such contact, as [`Self::find_elsewhere`].
-    #[inline(always)]
-    pub(crate) fn find_eight_elsewhere<S: Simd>(
-        &self,
-        simd: S,
-        [owners, others]: [&[u32; LANES]; 2],
-        of_others: [[u32; 2]; LANES],
-        (found, impulses): (u32x8<S>, i32x8<S>),
-    ) -> (u32x8<S>, i32x8<S>) {
-        let (elsewhere, more) = self.find_eight(simd, owners, of_others);
-        let missing = found.simd_eq(Origin::NEW);
-        let (found, impulses) = (missing.select(elsewhere, found), missing.select(more, impulses));
-        if self.woken.is_empty() {
-            return (found, impulses);
-        }
-        let (mut found, mut impulses) = (found.to_array(), impulses.to_array());
-        for lane in 0..LANES {
-            if found[lane] == Origin::NEW {
-                (found[lane], impulses[lane]) =
-                    self.find_elsewhere(owners[lane], others[lane], of_others[lane]);
-            }
-        }
-        (u32x8::load_array(simd, found), i32x8::load_array(simd, impulses))
-    }
-
-    #[cold]
-    fn find_woken(&self, owner: u32, other: u32) -> Option<(u32, i32)> {
-        let i = self.woken.binary_search_by_key(&(owner, other), |c| (c.owner, c.other)).ok()?;
-        Some(((self.matched.len() - self.woken.len() + i) as u32, self.woken[i].impulse))
     }
 
     /// Friction impulse of the last frame's contact; `cached` is what [`Self::find`] gave.
@@ -337,7 +307,6 @@ impl ContactCache {
         sort_pairs(&mut self.began);
         sort_pairs(&mut self.stayed);
         self.collect_ended();
-        self.roles_changed = false;
     }
 
     /// Counts each owner's contacts and notes the new ones. Which contacts are kept is hard to predict for a branch, so they are found eight
@@ -468,7 +437,6 @@ impl ContactCache {
 
     /// Moves the contacts between bodies that are both at rest to the resting ones. Call this after bodies fell asleep.
     pub(crate) fn retire(&mut self, bodies: &[Body]) {
-        self.roles_changed = true;
         let rests = |slot: u32| !bodies[slot as usize].has(flag::AWAKE);
         self.woken.clear();
         let (mut read, mut write) = (0, 0);
@@ -503,7 +471,6 @@ impl ContactCache {
 
     /// Recomputes what is derived from `owners`. Call this after these were replaced, with the number of slots.
     pub(crate) fn rebuild(&mut self, slots: usize) {
-        self.roles_changed = true;
         self.unsure = true;
         self.ranges.clear();
         self.ranges.resize(slots, [0; 2]);

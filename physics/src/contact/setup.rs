@@ -136,12 +136,7 @@ impl ContactSetup<'_> {
         let biased = limits.of(i32x8::load_array(simd, *gaps)).to_array();
         // All look-ups before the first contact is written.
         let ranges = each(owners, |owner| self.cached[owner as usize]);
-        let mut last = self.contacts.find_eight(simd, &other_slots, ranges);
-        if self.contacts.roles_changed {
-            let of_others = each(others, |other| self.cached[other as usize]);
-            last = self.contacts.find_eight_elsewhere(simd, [&owner_slots, &other_slots], of_others, last);
-        }
-        let (mut found, mut impulses) = (last.0.to_array(), last.1.to_array());
+        let (mut found, mut impulses) = self.contacts.find_eight(simd, &owner_slots, &other_slots, ranges);
         if !self.fresh.is_empty() {
             for lane in 0..LANES {
                 let roles = Roles {
@@ -266,12 +261,11 @@ impl ContactSetup<'_> {
     /// Index and impulse of the same contact in the last frame, see [`ContactCache::find`].
     #[inline(always)]
     fn find<S: Simd>(&self, simd: S, roles: Roles) -> (u32, i32) {
-        let ([owner, own_slot], [other, other_slot]) = (roles.owner, roles.other);
+        let ([owner, own_slot], [_, other_slot]) = (roles.owner, roles.other);
         if self.is_new(roles) {
             return (Origin::NEW, 0);
         }
-        let ranges = [self.cached[owner as usize], self.cached[other as usize]];
-        self.contacts.find(simd, own_slot, other_slot, ranges)
+        self.contacts.find(simd, own_slot, other_slot, self.cached[owner as usize])
     }
 
     /// Whether one of the two bodies is new. The last body in its slot may have had contacts.

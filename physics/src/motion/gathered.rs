@@ -1,7 +1,7 @@
 //! Gathers the moving bodies, which the world stores by slot, into arrays along the curve, eight lanes at a time.
 
-use fearless_simd::i32x8;
 use fearless_simd::prelude::*;
+use fearless_simd::{i32x8, u32x8, u64x4};
 
 use crate::body::record::{Body, Shell};
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT};
@@ -15,7 +15,7 @@ pub(crate) const BLOCKS_AHEAD: usize = 2;
 pub(crate) const AT_REST: u16 = u16::MAX;
 
 /// What a lane without a body holds.
-pub(crate) const NOBODY: Body = Body {
+static HOLE: Body = Body {
     position: [0; 2],
     velocity: [0; 2],
     half: [0; 2],
@@ -30,8 +30,6 @@ pub(crate) const NOBODY: Body = Body {
     ground_friction: 0,
     filter: [0; 2],
 };
-
-static HOLE: Body = NOBODY;
 
 /// Where gathered bodies go: arrays by lane, of equal length.
 pub(crate) struct WorkingArrays<'a> {
@@ -68,7 +66,7 @@ impl WorkingArrays<'_> {
         ranges: &[[u32; 2]],
         limits: [i32; 2],
         fast: &mut [u8],
-        prefetch: impl Fn(&[Body], u32),
+        prefetch: impl Fn(u32),
     ) -> Gathered {
         let mut all = Gathered::default();
         let mut any_fast = 0;
@@ -76,18 +74,18 @@ impl WorkingArrays<'_> {
         for (block, (((((shells, velocities), still), cached), boxes), fast)) in to.zip(fast).enumerate() {
             let own = &slots[block];
             for &slot in slots.get(block + BLOCKS_AHEAD).unwrap_or(own) {
-                prefetch(bodies, slot);
+                prefetch(slot);
             }
+            // Which lanes are empty is hard to predict, so there is no branch for it.
+            let eight = each(*own, |slot| bodies.get(slot as usize).unwrap_or(&HOLE));
             for (l, &slot) in own.iter().enumerate() {
-                // Which lanes are empty is hard to predict, so there is no branch for it.
-                let body = bodies.get(slot as usize).unwrap_or(&HOLE);
+                let body = eight[l];
                 shells[l] = body.shell(slot);
-                velocities[l] = Velocity::new(body.velocity);
                 still[l] = body.still_ms;
                 cached[l] = *ranges.get(slot as usize).unwrap_or(&[0; 2]);
                 all.flags |= body.flags;
             }
-            let (fixed, fast_lanes) = box_eight(simd, shells, velocities, limits, boxes);
+            let (fixed, fast_lanes) = box_eight(simd, own, &eight, limits, velocities, boxes);
             all.some_fixed |= fixed;
             *fast = fast_lanes as u8;
             any_fast |= fast_lanes;
@@ -97,42 +95,54 @@ impl WorkingArrays<'_> {
     }
 }
 
-/// Writes the boxes of eight bodies; those of holes are empty. Returns whether there is a body that the solver cannot move, and one bit for each
-/// fast body.
+/// Writes velocities and boxes of eight bodies; the boxes of holes are empty. Returns whether there is a body that the solver cannot move, and
+/// one bit for each fast body.
 #[inline(always)]
 fn box_eight<S: Simd>(
     simd: S,
-    shells: &[Shell; LANES],
-    velocities: &[Velocity; LANES],
+    slots: &[u32; LANES],
+    bodies: &[&Body; LANES],
     [most, fast]: [i32; 2],
+    velocities: &mut [Velocity; LANES],
     boxes: &mut BoxBlock,
 ) -> (bool, u32) {
-    // Two numbers of each body at a time, side by side in memory.
-    let words = each(*shells, bytemuck::cast::<Shell, [[i32; 2]; 4]>);
-    let field = |at: usize| apart(simd, &each(words, |words| words[at]));
+    let [b0, b1, b2, b3, b4, b5, b6, b7] = *bodies;
+    let (low, high) = (vectors(simd, [b0, b1, b2, b3]), vectors(simd, [b4, b5, b6, b7]));
+    let field = |at: usize| apart(low[at], high[at]);
     let [x, y] = field(0);
-    let [half_x, half_y] = field(1);
-    let [radius, mass] = field(2);
-    let [_, slots] = field(3);
+    let [speed_x, speed_y] = field(1);
+    let [half_x, half_y] = field(2);
+    let [radius, mass] = field(3);
+    *velocities = bytemuck::cast([low[1].to_array(), high[1].to_array()]);
     let quarter = (half_x.min(half_y) + radius) >> 2;
     let fixed = mass.simd_eq(0);
     let growth = fixed.select(i32x8::splat(simd, most), quarter.min(most));
-    let hole = slots.simd_eq(NO_SLOT as i32);
+    let hole = u32x8::load_array_ref(simd, slots).simd_eq(NO_SLOT);
     let (none_min, none_max) = (i32x8::splat(simd, i32::MAX), i32x8::splat(simd, i32::MIN));
     let (reach_x, reach_y) = (half_x + radius + growth, half_y + radius + growth);
     boxes.x0 = hole.select(none_min, x - reach_x).to_array();
     boxes.x1 = hole.select(none_max, x + reach_x).to_array();
     boxes.y0 = hole.select(none_min, y - reach_y).to_array();
     boxes.y1 = hole.select(none_max, y + reach_y).to_array();
-    let [speed_x, speed_y] = apart(simd, bytemuck::cast_ref(velocities));
     let speed = speed_x.abs().max(speed_y.abs());
     ((fixed & !hole).any_true(), speed.simd_gt(growth * fast).to_bitmask() as u32)
 }
 
-/// The first number of each pair, and the second.
+/// Position, velocity, half extents, and radius with mass of four bodies: what they begin with, in this order.
 #[inline(always)]
-fn apart<S: Simd>(simd: S, pairs: &[[i32; 2]; LANES]) -> [i32x8<S>; 2] {
-    let [low, high]: [[i32; LANES]; 2] = bytemuck::cast(*pairs);
-    let (first, second) = i32x8::load_array(simd, low).deinterleave(i32x8::load_array(simd, high));
+pub(crate) fn vectors<S: Simd>(simd: S, bodies: [&Body; 4]) -> [i32x8<S>; 4] {
+    let [a, b, c, d] = each(bodies, |body| {
+        let words: &[[u64; 4]; 2] = bytemuck::cast_ref(body);
+        u64x4::load_array_ref(simd, &words[0])
+    });
+    let ((even_ab, odd_ab), (even_cd, odd_cd)) = (a.deinterleave(b), c.deinterleave(d));
+    let ((position, half), (velocity, last)) = (even_ab.deinterleave(even_cd), odd_ab.deinterleave(odd_cd));
+    [position.bitcast(), velocity.bitcast(), half.bitcast(), last.bitcast()]
+}
+
+/// The first number of each of eight pairs, and the second.
+#[inline(always)]
+fn apart<S: Simd>(low: i32x8<S>, high: i32x8<S>) -> [i32x8<S>; 2] {
+    let (first, second) = low.deinterleave(high);
     [first, second]
 }

@@ -6,19 +6,19 @@ use fearless_simd::prelude::*;
 use fearless_simd::{i32x4, i32x8, u32x4, u64x4};
 
 use crate::body::record::{Body, flag};
-use crate::math::boxes::{BoxBlock, LANES};
-use crate::math::lanes::{each, low_and_high};
-use crate::motion::gathered::{BLOCKS_AHEAD, NOBODY};
+use crate::math::boxes::{BoxBlock, LANES, NO_SLOT};
+use crate::math::lanes::{each, low_and_high, once, twice};
+use crate::motion::gathered::{BLOCKS_AHEAD, vectors};
 use crate::motion::movers::{Movement, MoverBlock, MoverVelocities};
 
 /// Number of bodies that are moved at a time: their velocities fill 256 bits.
 const FOUR: usize = 4;
 
 /// The reciprocal of fewer frames per second does not fit a factor of 31 bits.
-const FPS_MIN: i64 = 3;
+const FPS_MIN: i32 = 3;
 
 impl Movement<'_> {
-    /// Moves all bodies and replaces their boxes, block by block.
+    /// Moves all bodies and replaces their boxes, block by block. In a block, the empty lanes come last and have empty boxes.
     #[inline(always)]
     pub(crate) fn blocks<S: Simd>(
         &mut self,
@@ -30,72 +30,71 @@ impl Movement<'_> {
     ) {
         let MoverVelocities { moving, kept, calm } = velocities;
         let (moving, kept, calm) = (moving.as_chunks().0, kept.as_chunks().0, calm.as_chunks().0);
+        let limits = Limits::new(simd, self);
         let lanes = slots.iter().zip(moving).zip(kept).zip(calm).zip(boxes);
         for (at, ((((own, moving), kept), calm), boxes)) in lanes.enumerate() {
             for &slot in slots.get(at + BLOCKS_AHEAD).unwrap_or(own) {
                 prefetch(self.bodies, slot);
             }
-            self.block(simd, &MoverBlock { slots: own, moving, kept, calm }, boxes);
-        }
-    }
-
-    /// Moves the bodies of a block and replaces their boxes.
-    #[inline(always)]
-    fn block<S: Simd>(&mut self, simd: S, block: &MoverBlock<'_>, boxes: &mut BoxBlock) {
-        for from in [0, FOUR] {
-            if !self.four(simd, block, from, boxes) {
-                self.one_by_one(block, from..from + FOUR, boxes);
+            let block = MoverBlock { slots: own, moving, kept, calm };
+            if !self.four::<S, 0>(simd, &limits, &block, boxes) {
+                self.one_by_one(&block, 0..FOUR, boxes);
+            }
+            if own[FOUR] != NO_SLOT && !self.four::<S, FOUR>(simd, &limits, &block, boxes) {
+                self.one_by_one(&block, FOUR..LANES, boxes);
             }
         }
     }
 
-    /// Moves the four lanes from `from` on if all of them are ordinary; else does nothing and returns `false`.
+    /// Moves the four lanes from `FROM` on if all of them are ordinary; else does nothing and returns `false`. The first one is not empty.
     #[inline(always)]
-    fn four<S: Simd>(&mut self, simd: S, block: &MoverBlock<'_>, from: usize, boxes: &mut BoxBlock) -> bool {
-        let (settings, count) = (self.settings, self.bodies.len());
-        let &[s0, s1, s2, s3, ..] = &block.slots[from..] else { return false };
-        let slots = [s0, s1, s2, s3];
-        // Empty lanes read a body that rests and are never written.
-        let bodies = each(slots, |slot| self.bodies.get(slot as usize).unwrap_or(&EMPTY));
+    fn four<S: Simd, const FROM: usize>(
+        &mut self,
+        simd: S,
+        limits: &Limits<S>,
+        block: &MoverBlock<'_>,
+        boxes: &mut BoxBlock,
+    ) -> bool {
+        let &[s0, s1, s2, s3, ..] = &block.slots[FROM..] else { return false };
+        let own = u32x4::load_array(simd, [s0, s1, s2, s3]);
+        let hole = own.simd_eq(NO_SLOT);
+        // An empty lane moves the first body, too, and is written before it. Which lanes are empty is hard to predict for a branch.
+        let slots = hole.select(u32x4::splat(simd, s0), own).to_array();
+        let bodies = each(slots, |slot| &self.bodies[slot as usize]);
         let unlike = |body: &Body| (body.flags ^ flag::DYNAMIC) & (flag::DYNAMIC | flag::LIMITED);
         let unlike = bodies.iter().fold(0, |any, body| any | unlike(body) | body.ground_friction as u32);
-        let fps = self.per_frame.fps();
-        if fps < FPS_MIN || unlike != 0 {
+        if limits.fps < FPS_MIN || unlike != 0 {
             return false;
         }
         // x and y alternate.
-        let vectors = |of: [[i32; 2]; FOUR]| i32x8::load_array(simd, bytemuck::cast(of));
         let velocities =
-            |of: &[_; LANES]| i32x8::from_slice(simd, &bytemuck::cast_slice(of)[2 * from..2 * (from + FOUR)]);
-        let max_speed = i32x8::splat(simd, settings.max_speed);
-        let moving = velocities(block.moving).min(max_speed).max(-max_speed);
-        let kept = velocities(block.kept).min(max_speed).max(-max_speed);
-        let remainder = vectors(each(bodies, |body| each(body.position_remainder, i32::from)));
-        let (step, remainder) = take(moving + remainder, fps as i32, self.per_frame.reciprocal as i32);
-        let position = vectors(each(bodies, |body| body.position));
-        let extent = vectors(each(bodies, |body| body.half)) + vectors(each(bodies, |body| [body.radius; 2]));
+            |of: &[_; LANES]| i32x8::from_slice(simd, &bytemuck::cast_slice(of)[2 * FROM..2 * (FROM + FOUR)]);
+        let moving = velocities(block.moving).min(limits.max_speed).max(-limits.max_speed);
+        let kept = velocities(block.kept).min(limits.max_speed).max(-limits.max_speed);
+        let remainder: [i32; LANES] =
+            bytemuck::cast(each(bodies, |body| each(body.position_remainder, i32::from)));
+        let remainder = i32x8::load_array(simd, remainder);
+        let (step, remainder) = take(moving + remainder, limits.fps, limits.reciprocal);
+        let [position, velocity, half, radius_and_mass] = vectors(simd, bodies);
+        let extent = half + twice(once(radius_and_mass));
         let moved = position + step;
-        let point = |at: [i32; 2]| vectors([at; FOUR]);
         let distance = step.abs();
         let unusual = distance.simd_gt(extent)
             | distance.simd_gt(swapped(extent))
-            | moved.simd_le(point(settings.bounds.min))
-            | moved.simd_ge(point(settings.bounds.max));
+            | moved.simd_le(limits.low)
+            | moved.simd_ge(limits.high);
         // Who does not move further than this has not left its reach.
-        let most = settings.box_margin();
+        let most = limits.box_margin;
         if (unusual | distance.simd_gt(most)).any_true() {
             // See `is_thrown` in `movers`. A reach is at most 16 units, which fits 30 bits at 1,000 frames per second.
             let reach = (extent.min(swapped(extent)) >> 2).min(most) + most;
-            let change = moving - vectors(each(bodies, |body| body.velocity));
-            let thrown = distance.simd_gt(reach) & change.abs().simd_gt(reach * fps as i32);
-            let unusual = (unusual | thrown).to_bitmask();
-            let is_held = |lane: usize| (slots[lane] as usize) < count;
-            if (0..FOUR).any(|lane| unusual >> (2 * lane) & 0b11 != 0 && is_held(lane)) {
+            let change = moving - velocity;
+            let thrown = distance.simd_gt(reach) & change.abs().simd_gt(reach * limits.fps);
+            if (unusual | thrown).any_true() {
                 return false;
             }
         }
-        let reach = extent + settings.box_margin();
-        let hole = u32x4::load_array(simd, slots).simd_ge(count as u32);
+        let reach = extent + most;
         let edge = |of: i32x8<S>, none: i32| {
             let (low, high) = of.split();
             let (x, y) = low.deinterleave(high);
@@ -103,37 +102,73 @@ impl Movement<'_> {
             (hole.select(none, x), hole.select(none, y))
         };
         let ((x0, y0), (x1, y1)) = (edge(moved - reach, i32::MAX), edge(moved + reach, i32::MIN));
-        let lanes = from..from + FOUR;
-        x0.store_slice(&mut boxes.x0[lanes.clone()]);
-        y0.store_slice(&mut boxes.y0[lanes.clone()]);
-        x1.store_slice(&mut boxes.x1[lanes.clone()]);
-        y1.store_slice(&mut boxes.y1[lanes]);
+        x0.store_slice(&mut boxes.x0[FROM..FROM + FOUR]);
+        y0.store_slice(&mut boxes.y0[FROM..FROM + FOUR]);
+        x1.store_slice(&mut boxes.x1[FROM..FROM + FOUR]);
+        y1.store_slice(&mut boxes.y1[FROM..FROM + FOUR]);
         // Separation speed counts half.
-        let speed = kept.abs().max(moving.abs() >> 1);
-        let restless = speed.simd_gt(settings.sleep_speed).to_bitmask();
-        let [before, after, kept, remainder]: [[[i32; 2]; FOUR]; 4] =
-            each([position, moved, kept, remainder], |v| bytemuck::cast(v.to_array()));
-        let (limit, frame) = (settings.sleep_ms, self.frame_ms);
-        for lane in 0..FOUR {
+        let (low, high) = kept.abs().max(moving.abs() >> 1).split();
+        let (speed_x, speed_y) = low.deinterleave(high);
+        let restless = speed_x.max(speed_y).simd_gt(limits.sleep_speed) | hole;
+        let calm = i32x4::load_array(simd, each([0, 1, 2, 3], |lane| i32::from(block.calm[FROM + lane])));
+        let still_ms =
+            restless.select(i32x4::splat(simd, 0), (calm + limits.frame_ms).min(limits.still_most));
+        self.tired |= still_ms.simd_ge(limits.sleep_ms).any_true();
+        let [before, after, kept]: [[[i32; 2]; FOUR]; 3] =
+            each([position, moved, kept], |v| bytemuck::cast(v.to_array()));
+        let (low, high) = remainder.split();
+        let remainder: [[u16; 2]; FOUR] = bytemuck::cast(low.narrow(high).to_array());
+        let still_ms = still_ms.to_array();
+        for lane in (0..FOUR).rev() {
             let slot = slots[lane] as usize;
-            let (Some(body), Some(previous)) = (self.bodies.get_mut(slot), self.previous.get_mut(slot))
-            else {
-                continue;
-            };
-            *previous = before[lane];
+            self.previous[slot] = before[lane];
+            let body = &mut self.bodies[slot];
             body.position = after[lane];
             body.velocity = kept[lane];
-            body.position_remainder = each(remainder[lane], |r| r as u16);
-            let still_ms = block.calm[from + lane].saturating_add(frame).min(limit.max(1));
-            body.still_ms = if restless >> (2 * lane) & 0b11 == 0 { still_ms } else { 0 };
-            self.tired |= limit > 0 && body.still_ms >= limit;
+            body.position_remainder = remainder[lane];
+            body.still_ms = still_ms[lane] as u16;
         }
         true
     }
 }
 
-/// What an empty lane reads: an ordinary body at rest.
-static EMPTY: Body = Body { flags: flag::DYNAMIC, ..NOBODY };
+/// What is the same for all bodies: see [`Movement`] and its settings.
+struct Limits<S: Simd> {
+    fps: i32,
+    reciprocal: i32,
+    max_speed: i32x8<S>,
+    /// The corners of the world.
+    low: i32x8<S>,
+    high: i32x8<S>,
+    box_margin: i32x8<S>,
+    sleep_speed: i32x4<S>,
+    frame_ms: i32x4<S>,
+    /// The greatest time of stillness.
+    still_most: i32x4<S>,
+    /// The time of stillness from which on a body is tired; none is if bodies do not sleep.
+    sleep_ms: i32x4<S>,
+}
+
+impl<S: Simd> Limits<S> {
+    #[inline(always)]
+    fn new(simd: S, movement: &Movement<'_>) -> Self {
+        let Movement { settings, per_frame, frame_ms, .. } = movement;
+        let point = |at: [i32; 2]| i32x8::load_array(simd, bytemuck::cast([at; FOUR]));
+        let (all, four) = (|v| i32x8::splat(simd, v), |v| i32x4::splat(simd, v));
+        Self {
+            fps: per_frame.fps() as i32,
+            reciprocal: per_frame.reciprocal as i32,
+            max_speed: all(settings.max_speed),
+            low: point(settings.bounds.min),
+            high: point(settings.bounds.max),
+            box_margin: all(settings.box_margin()),
+            sleep_speed: four(settings.sleep_speed),
+            frame_ms: four(i32::from(*frame_ms)),
+            still_most: four(i32::from(settings.sleep_ms.max(1))),
+            sleep_ms: four(if settings.sleep_ms == 0 { i32::MAX } else { settings.sleep_ms.into() }),
+        }
+    }
+}
 
 /// See [`PerFrame::take`](crate::motion::rates::PerFrame::take): whole parts and remainders of `total / fps`.
 #[inline(always)]

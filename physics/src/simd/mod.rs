@@ -39,11 +39,12 @@ use crate::world_def::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
 
-/// Prefetches an element that will be read soon: bodies are stored by slot, and the step visits them along the curve.
+/// Prefetches an element that will be read soon: bodies are stored by slot, and the step visits them along the curve. Another one for an index
+/// without an element: which lanes are empty is hard to predict for a branch.
 #[inline(always)]
 pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(element) = elements.get(index as usize) {
+    if let Some(element) = elements.get((index as usize).min(elements.len().wrapping_sub(1))) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint about an address that is valid.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(element).cast()) }
@@ -187,7 +188,19 @@ impl Path {
         limits: [i32; 2],
         fast: &mut [u8],
     ) -> Gathered {
-        with_simd!(self, at most 256, simd => to.gather(simd, slots, bodies, ranges, limits, fast, prefetch))
+        with_simd!(self, at most 256, simd => to.gather(
+            simd,
+            slots,
+            bodies,
+            ranges,
+            limits,
+            fast,
+            #[inline(always)]
+            |slot| {
+                prefetch(bodies, slot);
+                prefetch(ranges, slot);
+            },
+        ))
     }
 
     /// See [`join_blocks`].

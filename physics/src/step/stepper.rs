@@ -202,10 +202,6 @@ impl Stepper {
         if all.flags & (flag::LOCK_X | flag::LOCK_Y) != 0 {
             self.note_locks(bodies);
         }
-        self.fresh.clear();
-        if all.flags & flag::FRESH != 0 {
-            self.note_fresh(bodies);
-        }
         self.path.rebuild_bounds(&mut self.tree);
     }
 
@@ -227,12 +223,15 @@ impl Stepper {
         lanes.filter_map(|(lane, &slot)| bodies.get(slot as usize).map(|body| (lane, body)))
     }
 
-    #[cold]
-    fn note_fresh(&mut self, bodies: &[Body]) {
-        let mut fresh = core::mem::take(&mut self.fresh);
-        fresh.resize(self.shells.len(), false);
-        self.movers(bodies).for_each(|(lane, body)| fresh[lane as usize] = body.has(flag::FRESH));
-        self.fresh = fresh;
+    /// Marks the new bodies among the moving ones; some of `fresh` may not be among them.
+    pub(crate) fn note_fresh(&mut self, fresh: &[u32], bodies: &[Body]) {
+        self.fresh.clear();
+        for &slot in fresh.iter().filter(|&&slot| bodies[slot as usize].has(flag::FRESH)) {
+            if let Some(lane) = self.lane(slot) {
+                self.fresh.resize(self.shells.len(), false);
+                self.fresh[lane] = true;
+            }
+        }
     }
 
     #[cold]

@@ -36,8 +36,8 @@ impl Stepper {
         let own = self.shells[lane as usize].slot;
         let new = self.fresh.get(lane as usize).is_some_and(|&fresh| fresh);
         let touched = |other: u32| {
-            let ranges = [self.cached[lane as usize], phase.contacts.range(other)];
-            !new && phase.contacts.find(PLAIN, own, other, ranges).0 != Origin::NEW
+            let range = self.cached[lane as usize];
+            !new && phase.contacts.find(PLAIN, own, other, range).0 != Origin::NEW
         };
         let velocity = self.velocities[lane as usize].get();
         phase.scene.terrain.is_entered(slot, found, velocity, touched)

@@ -60,6 +60,8 @@ pub(crate) struct Quadtree {
     scratch: Vec<u64>,
     /// For each sorted body, the number of quadrants that it shares with the one before it.
     shared_depths: Vec<u8>,
+    /// For each sorted body, the depth of a leaf that would start with it.
+    leaf_depths: Vec<u8>,
     leaves: Vec<Leaf>,
     /// Slot in each lane, `NO_SLOT` in holes. Its length is a multiple of eight.
     slot_of_lane: Vec<u32>,
@@ -135,41 +137,46 @@ impl Quadtree {
     /// body before it and (2) holds no more than the capacity, or lies at the depth limit.
     #[inline(always)]
     fn find_leaves(&mut self, rule: SplitRule) {
-        let capacity = rule.leaf_capacity.max(1) as usize;
-        let depth_limit = self.grid.depth;
-        self.find_shared_depths();
+        self.find_depths(rule.leaf_capacity.max(1) as usize);
         let (sorted, shared) = (&self.sorted, &self.shared_depths);
-        let key = |i: usize| (sorted[i] >> 32) as u32;
         self.leaves.clear();
         let (mut a, mut lanes) = (0, 0);
         while a < sorted.len() {
-            let above = if a == 0 { 0 } else { u32::from(shared[a]) + 1 };
-            let room = if a + capacity < sorted.len() {
-                shared_depth(key(a), key(a + capacity), depth_limit) + 1
-            } else {
-                0
-            };
-            let depth = above.max(room).min(depth_limit);
-            let end = if depth == 0 { sorted.len() } else { first_below(shared, a + 1, depth as u8) };
+            let depth = self.leaf_depths[a];
+            let end = if depth == 0 { sorted.len() } else { first_below(shared, a + 1, depth) };
             let lane = place_leaf(&mut self.slot_of_lane, lanes, &sorted[a..], end - a);
-            self.leaves.push(Leaf { lane: lane as u32, count: (end - a) as u32, depth, key: key(a) });
+            let key = (sorted[a] >> 32) as u32;
+            self.leaves.push(Leaf { lane: lane as u32, count: (end - a) as u32, depth: depth.into(), key });
             (a, lanes) = (end, lane + end - a);
         }
         self.slot_of_lane.truncate(lanes.next_multiple_of(LANES));
     }
 
-    /// The number of quadrants that each sorted key shares with the one before it; none after the last.
+    /// The number of quadrants that each sorted key shares with the one before it, none after the last; and for each body the depth of a leaf
+    /// that would start there. For all bodies, because one leaf after the other would wait for the end of the one before.
     #[inline(always)]
-    fn find_shared_depths(&mut self) {
+    fn find_depths(&mut self, capacity: usize) {
         let depth = self.grid.depth;
         let count = self.sorted.len();
         self.shared_depths.resize(count + LANES, 0);
-        let key = |packed: u64| (packed >> 32) as u32;
+        self.leaf_depths.resize(count, 0);
+        let shared_by = |a: u64, b: u64| shared_depth((a >> 32) as u32, (b >> 32) as u32, depth) as u8;
         for (shared, pair) in self.shared_depths[1..].iter_mut().zip(self.sorted.windows(2)) {
-            *shared = shared_depth(key(pair[0]), key(pair[1]), depth) as u8;
+            *shared = shared_by(pair[0], pair[1]);
         }
         self.shared_depths[0] = 0;
         self.shared_depths[count..].fill(0);
+        // Below what it shares with the body before it, and with the first one that it has no room for.
+        for (leaf, &shared) in self.leaf_depths.iter_mut().zip(&self.shared_depths) {
+            *leaf = (shared + 1).min(depth as u8);
+        }
+        if let Some(first) = self.leaf_depths.first_mut() {
+            *first = 0;
+        }
+        let too_many = self.sorted.iter().zip(self.sorted.get(capacity..).unwrap_or(&[]));
+        for (leaf, (&first, &beyond)) in self.leaf_depths.iter_mut().zip(too_many) {
+            *leaf = (*leaf).max((shared_by(first, beyond) + 1).min(depth as u8));
+        }
     }
 
     /// Writes the bodies' boxes, lane by lane in curve order, and the bounds above them.
@@ -496,14 +503,10 @@ fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usi
     if slot_of_lane.len() < end + 2 * LANES {
         slot_of_lane.resize(end + 64 * LANES, NO_SLOT);
     }
-    // Eight at a time, whatever follows them: branches predict the number of bodies in a leaf badly.
-    for (eight, to) in
-        items.chunks(LANES).zip(slot_of_lane[lane..].chunks_mut(LANES)).take(count.div_ceil(LANES))
-    {
-        match (eight.as_array::<LANES>(), to.as_mut_array()) {
-            (Some(eight), Some(to)) => *to = each(*eight, |item| item as u32),
-            _ => to.iter_mut().zip(eight).for_each(|(to, &item)| *to = item as u32),
-        }
+    // Eight, whatever follows them: branches predict the number of bodies in a leaf badly.
+    match (items.first_chunk::<LANES>(), slot_of_lane[lane..].first_chunk_mut()) {
+        (Some(eight), Some(to)) if count <= LANES => *to = each(*eight, |item| item as u32),
+        _ => slot_of_lane[lane..end].iter_mut().zip(items).for_each(|(to, &item)| *to = item as u32),
     }
     slot_of_lane[end..end + LANES].fill(NO_SLOT);
     lane

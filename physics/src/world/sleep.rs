@@ -47,7 +47,6 @@ impl World {
         }
         members.clear();
         self.members = members;
-        self.contacts.roles_changed = true;
         if carries {
             self.wake_neighbours(slot);
         }
@@ -144,6 +143,7 @@ impl World {
     /// Sorts the moving bodies along the curve and finds the bodies at rest near them.
     fn gather(&mut self) {
         self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings, self.fps);
+        self.stepper.note_fresh(&self.fresh, &self.bodies);
         self.stepper.find_resting_pairs(&mut self.resting, self.active.len());
     }
 

@@ -195,9 +195,16 @@ impl World {
             let generation = order.generation(slot).unwrap_or(0);
             (BodyId { index: slot, generation }, extras[slot as usize].user())
         };
-        let before = |slot: u32| match removed.binary_search_by_key(&slot, |r| r.slot) {
-            Ok(at) => (BodyId { index: slot, generation: removed[at].generation }, removed[at].user),
-            Err(_) => now(slot),
+        let before = |slot: u32| {
+            // Since a removal, nobody is in the slot, or somebody new.
+            let [alive, fresh] = [flag::ALIVE, flag::FRESH].map(|bit| self.bodies[slot as usize].has(bit));
+            if alive && !fresh {
+                return now(slot);
+            }
+            match removed.binary_search_by_key(&slot, |r| r.slot) {
+                Ok(at) => (BodyId { index: slot, generation: removed[at].generation }, removed[at].user),
+                Err(_) => now(slot),
+            }
         };
         let event = |((a, user_a), (b, user_b))| ContactEvent { a, b, user_a, user_b };
         let refill =
