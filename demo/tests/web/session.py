@@ -74,7 +74,10 @@ def with_mouse():
     browser.wait("a tooltip", lambda: "tooltip" in browser.last("places")["places"])
 
     say("a page that moves to finer pixels stays as large as it is, and is drawn with all of them")
-    size, before = (1280, 860), browser.last("places")["places"]
+    size = (1280, 860)
+    browser.emulate(size, 1, False)
+    browser.wait("the whole page", lambda: browser.last("places")["places"]["view 1"][3] > 650)
+    before = browser.last("places")["places"]
     browser.emulate(size, 2, False)
     browser.wait("twice the pixels", lambda: browser.value("glcanvas.width == 2 * glcanvas.clientWidth"))
     time.sleep(2)
@@ -117,7 +120,7 @@ def with_fingers():
     browser.wait("the first picture", lambda: browser.last("places"), 150)
     check(browser.value("glcanvas.width") == 2 * browser.value("glcanvas.clientWidth"), "twice the pixels are not used")
     rows = browser.value("document.getElementById('about').clientHeight")
-    check(rows < 70, f"the line below the battle has too many rows: {rows} pixels")
+    check(rows < 45, f"the line below the battle has too many rows: {rows} pixels")
     view = browser.last("places")["places"]["view 1"]
     check(view[2] <= 412, f"sizes are not those of the page: {view}")
     calm(browser, "portrait")

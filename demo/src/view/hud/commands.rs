@@ -26,6 +26,9 @@ const BADGE: Vec2 = vec2(50.0, 22.0);
 const CARD: Vec2 = vec2(296.0, HIGH);
 const CARD_BELOW: f32 = 50.0;
 
+/// Width of the narrowest card with all of its words, pixels.
+const CARD_LEAST: f32 = 200.0;
+
 /// Height of the lowest view with buttons, pixels.
 pub(crate) const LOWEST_VIEW: f32 = 130.0;
 
@@ -64,18 +67,27 @@ impl Places {
         let badges = vec2(bar.x, bar.y - HIGH - 8.0);
         let is_low = badges.y - BADGE.y < view.y + 4.0;
         let across = if is_low { 0 } else { (room / (BADGE.x + GAP)).max(1.0) as usize };
-        // Beside the bar, or above all badges.
+        // Beside the bar; beside the minimap below it, where it hides nothing; or above all badges.
         let end = bar.x + count * (wide + GAP) + 4.0;
         let layers = if view.w >= LAYERS_ROW_FROM { switch(view, 0.0, 0, false).x } else { view.right() };
         let rows = KEYS.div_ceil(across.max(1)) as f32;
         let at = if end + CARD.x + 8.0 <= layers {
             vec2(end, bar.y - CARD.y)
+        } else if !fits && view.right() - 8.0 - beside.x >= CARD_LEAST {
+            vec2(beside.x, beside.y - CARD.y)
         } else {
             vec2(bar.x, badges.y - rows * (BADGE.y + GAP) - 4.0 - CARD.y)
         };
         let card = Rect::new(at.x, at.y, CARD.x.min(view.right() - 8.0 - at.x), CARD.y);
         let has_room = card.y > view.y + CARD_BELOW;
         Self { bar, wide, badges, across, card: has_room.then_some(card) }
+    }
+
+    /// What the bar, a row of badges and the card may cover, as far as they are below the middle of the view.
+    pub(crate) fn covered(&self) -> [Rect; 2] {
+        let top = self.badges.y - BADGE.y;
+        let width = BUTTONS.len() as f32 * (self.wide + GAP);
+        [Rect::new(self.bar.x, top, width, self.bar.y - top), self.card.unwrap_or_default()]
     }
 }
 
@@ -232,8 +244,15 @@ mod tests {
             let rows = KEYS.div_ceil(places.across) as f32;
             let is_above = card.bottom() <= places.badges.y - rows * (BADGE.y + GAP);
             assert!(card.right() <= view.right() && card.y > view.y, "{width}: {card:?}");
-            assert!(is_above || card.x >= end - GAP && card.y >= places.badges.y, "{width}: {card:?}");
+            let is_beside_map = card.x > map.right() && card.y >= places.bar.y;
+            let is_apart = is_above || is_beside_map || card.x >= end - GAP && card.y >= places.badges.y;
+            assert!(is_apart && !card.overlaps(&map), "{width}: {card:?}");
             assert!(width < LAYERS_ROW_FROM || card.right() <= switch(view, 0.0, 0, false).x || is_above);
+            assert_eq!(
+                is_beside_map,
+                (390.0..500.0).contains(&width),
+                "on a phone it hid the keep: {width}: {card:?}"
+            );
         }
         for width in [LAYERS_ROW_FROM, 1_360.0, 3_840.0] {
             let view = Rect::new(0.0, 74.0, width, 500.0);

@@ -17,7 +17,7 @@ pub(crate) struct Progress {
 
 /// Each with a shorter form for narrow screens.
 const HINTS: [[&str; 2]; 4] = [
-    ["Drag a box over your blue units, or press Ctrl A", "Drag a box over your units"],
+    ["Drag a box over your blue units, or press All", "Drag a box over your units"],
     ["Press Attack, then click on the orange army", "Press Attack, click orange on the map"],
     ["Open Network below and make it terrible: the battle stays the same", "Open Network, make it terrible"],
     ["Open Network and corrupt one bit: see how it is found", "Open Network, corrupt one bit"],

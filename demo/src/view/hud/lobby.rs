@@ -65,7 +65,7 @@ pub(crate) enum Wish {
 pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<Wish> {
     let terms = seat.terms();
     let rows = terms.setup.players.min(ROWS);
-    let card = frame(ui, around, 236.0 + f32::from(rows) * ROW);
+    let card = frame(ui, around, 244.0 + f32::from(rows) * ROW);
     let x = card.x + 28.0;
     pen.strong("Waiting for players", x, card.y + 42.0, LARGE, TEXT);
     let length = if terms.turns == TURNS_MAX { "no end".into() } else { format!("{} turns", terms.turns) };
@@ -79,7 +79,7 @@ pub(crate) fn draw(pen: &Pen, ui: &mut Ui, around: Rect, seat: &Seat) -> Option<
             pen.text(text, x, card.y + 84.0, SIZE, TEXT);
         }
     }
-    let asked = players(pen, ui, Rect::new(x, card.y + 166.0, card.w - 56.0, f32::from(rows) * ROW), seat);
+    let asked = players(pen, ui, Rect::new(x, card.y + 174.0, card.w - 56.0, f32::from(rows) * ROW), seat);
     if seat.codes().is_some() {
         let seconds = seat.patience().as_millis() / 1_000;
         let text = format!("gives up in {}:{:02}", seconds / 60, seconds % 60);
@@ -194,7 +194,7 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
             Some(name) => name.to_owned(),
             None => format!("Player {}{}", player.0 + 1, if is_host { ", the host" } else { "" }),
         };
-        pen.strong(&name, x, y, SIZE, army(player.0));
+        let named = pen.strong(&name, x, y, SIZE, army(player.0));
         let is_own = player == seat.player() && !seat.is_watching();
         let is_here = is_own || here.contains(&player) || seat.roll().is_here(player);
         let (text, color) = match (is_here, seat.is_ready(player)) {
@@ -204,7 +204,7 @@ fn players(pen: &Pen, ui: &mut Ui, rect: Rect, seat: &Seat) -> Option<Wish> {
             (true, false) => ("here, asks to wait", WARN),
             (false, _) => ("not here yet", TEXT_DIM),
         };
-        let end = pen.text(text, x + 112.0, y, SIZE, color);
+        let end = pen.text(text, (x + 112.0).max(named + 12.0), y, SIZE, color);
         let code = sealed.and_then(|codes| codes.players.iter().find(|(place, _)| *place == player.0));
         let Some(((_, code), codes)) = code.zip(sealed) else { continue };
         let button = Rect::new(end + 12.0, y - 15.0, 72.0, 20.0);

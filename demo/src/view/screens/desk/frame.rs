@@ -7,7 +7,7 @@ use crate::app::Pilot;
 use crate::view::battle::view::View;
 use crate::view::command::sight::Sight;
 use crate::view::hud::alarm::{self, Answer};
-use crate::view::hud::commands;
+use crate::view::hud::commands::{self, Places};
 use crate::view::hud::header::Header;
 use crate::view::hud::hearing;
 use crate::view::hud::help;
@@ -171,7 +171,8 @@ impl Desk {
         if has_room && !is_decided && !self.alarmed && !is_covered && self.error.is_none() {
             hints::draw(&self.pen, strip, self.progress, self.is_unfolded);
         }
-        if is_person && !is_decided {
+        let has_card = self.skirmish.desync().is_some() && !self.is_answered;
+        if is_person && !is_decided && !has_card {
             self.draw_orders();
             if has_room && !self.progress.has_attacked && !self.shows_help {
                 self.name_keeps(strip);
@@ -186,10 +187,12 @@ impl Desk {
     }
 
     /// Says whose keeps these are, until the person knows what to attack. Names that would lie over something else are left out.
-    fn name_keeps(&self, strip: Rect) {
+    fn name_keeps(&mut self, strip: Rect) {
         let (view, map, inset) = (self.layout.views[0], self.layout.maps[0], self.layout.headers[1]);
         let inset = if self.is_split { strip } else { inset.combine_with(self.layout.views[1]) };
-        let buttons = Rect::new(view.x, map.y - HINT_ROOM, view.w, view.bottom() - map.y + HINT_ROOM);
+        let [buttons, card] = Places::new(view, map).covered();
+        // (In a window of 900x600 everything at the height of the buttons counted as covered, and no keep had a name.)
+        let card = if self.sides[0].chosen.is_empty() { Rect::default() } else { card };
         for look in self.skirmish.client(0).game().building_looks().filter(|look| look.is_keep) {
             let text = if look.army == 0 { "Your keep" } else { "Their keep" };
             let (centre, half) = (place(look.centre), place(look.half));
@@ -197,10 +200,12 @@ impl Desk {
             let width = self.pen.width(text, SIZE) + 16.0;
             let left = (below.x - width / 2.0).clamp(view.x + 4.0, view.right() - width - 4.0);
             let plate = Rect::new(left, below.y + 10.0, width, 24.0);
-            let is_free = [strip, inset, buttons].iter().all(|other| !other.overlaps(&plate));
+            let is_free = [strip, inset, buttons, card, map].iter().all(|other| !other.overlaps(&plate));
             if is_free && view.contains(below) && plate.bottom() < view.bottom() {
                 draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.8));
                 self.pen.label(text, plate, Align::Middle, SIZE, army(look.army));
+                let named = if look.army == 0 { "own keep" } else { "their keep" };
+                self.ui.note(named, plate);
             }
         }
     }

@@ -231,11 +231,13 @@ impl Desk {
     /// nothing.
     fn lay_out(&mut self) {
         let before = self.layout.views[0];
+        let shows_all = self.camera == self.all();
         self.layout = DeskLayout::new(screen::size(), self.is_split, self.is_unfolded);
         if self.layout.views[0] == before {
             return;
         }
-        if self.progress.has_chosen {
+        // (Two views cut off both keeps.)
+        if self.progress.has_chosen && !shows_all {
             self.camera.scale_by(extent(self.layout.views[0]) / extent(before));
         } else {
             self.show_all();
@@ -428,9 +430,13 @@ impl Desk {
 
     /// All armies in the picture, as at the start; in a window that is higher than wide, the own one.
     fn show_all(&mut self) {
+        self.camera = self.all();
+    }
+
+    fn all(&self) -> Camera {
         let around = self.layout.around();
         let player = (around.w < around.h).then_some(0);
-        self.camera = scene::opening(self.skirmish.client(0).game(), self.layout.views[0], player);
+        scene::opening(self.skirmish.client(0).game(), self.layout.views[0], player)
     }
 
     /// A client as the window shows it. `game` is that client's.
