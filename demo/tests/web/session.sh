@@ -14,7 +14,7 @@ mkdir "$WORK/pictures"
 python3 demo/tests/web/session.py "$browser" "$address" "$WORK" "$PWD/demo/tests/replays/small.replay" "$WORK/pictures"
 if [[ -n ${KEEP:-} ]]; then cp "$WORK"/pictures/*.png "$KEEP"; fi
 if [[ ${1:-} == --pictures ]]; then
-  convert "$WORK/pictures/touch.png" -resize 680x -colors 160 -strip PNG8:docs/pictures/touch.png
+  convert "$WORK/pictures/touch.png" -resize 600x -colors 112 +dither -strip PNG8:docs/pictures/touch.png
   say "renewed docs/pictures"
 fi
 say "all passed"
