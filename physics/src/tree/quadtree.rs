@@ -153,29 +153,31 @@ impl Quadtree {
     }
 
     /// The number of quadrants that each sorted key shares with the one before it, none after the last; and for each body the depth of a leaf
-    /// that would start there. For all bodies, because one leaf after the other would wait for the end of the one before.
+    /// that would start there: below what it shares with the body before it, and with the first one that it has no room for. For all
+    /// bodies, because one leaf after the other would wait for the end of the one before.
     #[inline(always)]
     fn find_depths(&mut self, capacity: usize) {
         let depth = self.grid.depth;
         let count = self.sorted.len();
         self.shared_depths.resize(count + LANES, 0);
-        self.leaf_depths.resize(count, 0);
-        let shared_by = |a: u64, b: u64| shared_depth((a >> 32) as u32, (b >> 32) as u32, depth) as u8;
+        let key = |packed: u64| (packed >> 32) as u32;
         for (shared, pair) in self.shared_depths[1..].iter_mut().zip(self.sorted.windows(2)) {
-            *shared = shared_by(pair[0], pair[1]);
+            *shared = shared_depth(key(pair[0]), key(pair[1]), depth) as u8;
         }
         self.shared_depths[0] = 0;
         self.shared_depths[count..].fill(0);
-        // Below what it shares with the body before it, and with the first one that it has no room for.
-        for (leaf, &shared) in self.leaf_depths.iter_mut().zip(&self.shared_depths) {
-            *leaf = (shared + 1).min(depth as u8);
+        // Two keys share the least of what neighbours between them share.
+        let (leaves, shared) = (&mut self.leaf_depths, &self.shared_depths);
+        leaves.clear();
+        leaves.extend_from_slice(&shared[1..=count]);
+        for ahead in 2..=capacity.min(count) {
+            leaves.iter_mut().zip(&shared[ahead..]).for_each(|(leaf, &next)| *leaf = (*leaf).min(next));
         }
-        if let Some(first) = self.leaf_depths.first_mut() {
-            *first = 0;
+        for (leaf, &before) in leaves.iter_mut().zip(shared) {
+            *leaf = ((*leaf).max(before) + 1).min(depth as u8);
         }
-        let too_many = self.sorted.iter().zip(self.sorted.get(capacity..).unwrap_or(&[]));
-        for (leaf, (&first, &beyond)) in self.leaf_depths.iter_mut().zip(too_many) {
-            *leaf = (*leaf).max((shared_by(first, beyond) + 1).min(depth as u8));
+        if count <= capacity {
+            leaves.fill(0);
         }
     }
 
