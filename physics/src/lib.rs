@@ -79,7 +79,7 @@ pub use state::hash::hash_bytes;
 pub use state::snapshot::{SIM_VERSION, SNAPSHOT_VERSION, SnapshotError};
 pub use state::validate::InvalidState;
 pub use state::walk::StatePart;
-pub use step::workers::{Job, SameThread, Workers};
+pub use step::workers::{SameThread, Workers};
 pub use world::hits::ContactHit;
 pub use world::{ContactEvent, StepError, TouchingContact, World};
 pub use world_def::{EdgePolicy, Simd, WorldDef, WorldError};

@@ -2,13 +2,13 @@
 
 use std::thread;
 
-use testudo_physics::{Job, Vec2, Workers};
+use testudo_physics::{Vec2, Workers};
 
 use crate::build::Chance;
 use crate::operations::{operate, same};
 use crate::workers::{assert_same_bits, crowd};
 
-/// Jobs in even parts on this many threads.
+/// This many threads, the calling one among them, that live as long as a step.
 struct Threads(usize);
 
 impl Workers for Threads {
@@ -16,12 +16,12 @@ impl Workers for Threads {
         self.0
     }
 
-    fn run(&self, jobs: &mut [Job<'_>]) {
-        let part = jobs.len().div_ceil(self.0);
+    fn run(&self, step: &mut dyn FnMut(), help: &(dyn Fn() + Sync)) {
         thread::scope(|scope| {
-            for jobs in jobs.chunks_mut(part) {
-                scope.spawn(|| jobs.iter_mut().for_each(Job::run));
+            for _ in 1..self.0 {
+                scope.spawn(help);
             }
+            step();
         });
     }
 }

@@ -52,7 +52,35 @@ pub(crate) struct Gathered {
     pub(crate) some_fast: bool,
 }
 
-impl WorkingArrays<'_> {
+impl Gathered {
+    /// What these and others have in common.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            flags: self.flags | other.flags,
+            some_fixed: self.some_fixed | other.some_fixed,
+            some_fast: self.some_fast | other.some_fast,
+        }
+    }
+}
+
+impl<'a> WorkingArrays<'a> {
+    /// The first blocks, and the others.
+    pub(crate) fn split_at(self, blocks: usize) -> (WorkingArrays<'a>, WorkingArrays<'a>) {
+        let (shells, later_shells) = self.shells.split_at_mut(blocks);
+        let (velocities, later_velocities) = self.velocities.split_at_mut(blocks);
+        let (still, later_still) = self.still.split_at_mut(blocks);
+        let (cached, later_cached) = self.cached.split_at_mut(blocks);
+        let (boxes, later_boxes) = self.boxes.split_at_mut(blocks);
+        let later = WorkingArrays {
+            shells: later_shells,
+            velocities: later_velocities,
+            still: later_still,
+            cached: later_cached,
+            boxes: later_boxes,
+        };
+        (WorkingArrays { shells, velocities, still, cached, boxes }, later)
+    }
+
     /// Gathers the bodies in `slots`, [`NO_SLOT`] for a lane without one, with their boxes. `ranges` are the cached contacts by slot. Boxes
     /// grow by the bodies' own [growth](Shell::growth), of which `limits` are the greatest and the multiple from which on a speed is fast;
     /// `fast` gets one bit for each of those in a block.

@@ -124,6 +124,13 @@ impl<'a> WindowBatches<'a> {
         (WindowBatches { first, batches, origins, dummy }, later)
     }
 
+    /// `count` batches from the one with number `first` in here.
+    pub(crate) fn part(&mut self, first: u32, count: u32) -> WindowBatches<'_> {
+        let range = first as usize..(first + count) as usize;
+        let (batches, origins) = (&mut self.batches[range.clone()], &mut self.origins[range]);
+        WindowBatches { first: self.first + first, batches, origins, dummy: self.dummy }
+    }
+
     /// Empties the unused lanes.
     pub(crate) fn empty(&mut self, ends: &[u32]) {
         for &place in ends {

@@ -1,9 +1,5 @@
 //! From pairs of overlapping boxes to contacts in batches, window by window: narrow phase and contact set-up.
 
-use alloc::vec::Vec;
-
-use smallvec::SmallVec;
-
 use crate::body::record::{Body, Extra, Shell, flag};
 use crate::body::terrain::Terrain;
 use crate::collide::narrow_phase::{Hit, Hits, Manifold, UNIT, UNIT_BITS};
@@ -14,25 +10,14 @@ use crate::contact::sensors::SensorOverlaps;
 use crate::contact::setup::{ContactSetup, Solving};
 use crate::math::boxes::{LANES, NO_SLOT};
 use crate::math::num::isqrt_u64;
-use crate::solve::colors::{Colors, NOWHERE};
+use crate::solve::colors::NOWHERE;
 use crate::solve::friction::FrictionContact;
 use crate::step::broad_phase::WINDOW;
+use crate::step::crew::Crew;
 use crate::step::stepper::Stepper;
-use crate::step::workers::{Geometry, Job, WindowHits, Workers};
+use crate::step::windows::WindowHits;
 use crate::tree::block_join::IndexPair;
 use crate::world_def::Settings;
-
-/// Number of parts per thread into which the windows are divided, so that a slow thread leaves later parts to others.
-const PARTS_PER_THREAD: usize = 2;
-
-/// The jobs of 32 threads need no allocation.
-type Jobs<'a> = SmallVec<[Job<'a>; 32 * PARTS_PER_THREAD]>;
-
-/// Runs all jobs.
-fn finish(mut jobs: Jobs<'_>, workers: &dyn Workers) {
-    workers.run(&mut jobs);
-    jobs.iter_mut().for_each(Job::run);
-}
 
 /// The bodies, and what else decides which of them meet.
 #[derive(Clone, Copy)]
@@ -68,7 +53,7 @@ pub(crate) struct ContactPhase<'a> {
 impl Stepper {
     /// Finds the contacts of the step, window by window.
     #[inline(never)]
-    pub(crate) fn find_contacts(&mut self, phase: &mut ContactPhase<'_>, workers: &dyn Workers) {
+    pub(crate) fn find_contacts(&mut self, phase: &mut ContactPhase<'_>, crew: &mut Crew<'_>) {
         let dummy = self.tree.slot_of_lane().len() as u32;
         assert!((dummy as usize) < self.shells.len());
         self.batches.begin(dummy);
@@ -88,7 +73,7 @@ impl Stepper {
         if self.pile_up.begin(blocks.len(), &self.shells[..dummy as usize]) {
             self.find_in_pile_up(blocks, &mut found[0], phase);
         } else {
-            self.find_in_windows(blocks, &mut found, phase, workers);
+            self.find_in_windows(blocks, &mut found, phase, crew);
         }
         let mut pairs = core::mem::take(&mut self.pairs);
         let resting_pairs = core::mem::take(&mut self.resting_pairs);
@@ -116,89 +101,6 @@ impl Stepper {
             self.working[slot as usize] = NO_SLOT;
         }
         (self.join, self.found, self.pairs, self.resting_pairs) = (join, found, pairs, resting_pairs);
-    }
-
-    /// Contacts between moving bodies; `blocks` are the pairs of blocks whose bounds overlap.
-    fn find_in_windows(
-        &mut self,
-        blocks: &[IndexPair],
-        found: &mut Vec<WindowHits>,
-        phase: &mut ContactPhase<'_>,
-        workers: &dyn Workers,
-    ) {
-        let windows = blocks.len().div_ceil(WINDOW);
-        if workers.threads() > 1 && windows > 1 {
-            found.resize_with(windows.max(found.len()), WindowHits::default);
-            return self.find_on_threads(blocks, &mut found[..windows], phase, workers);
-        }
-        // One thread goes window by window, in the cache.
-        for window in blocks.chunks(WINDOW) {
-            let found = &mut found[0];
-            found.find(window, self.geometry(phase.settings.margin), None);
-            self.add_hits(&found.pairs, &mut found.hits, phase);
-        }
-    }
-
-    /// Several threads find the hits of all windows before the first contact, and then fill their batches.
-    fn find_on_threads(
-        &mut self,
-        blocks: &[IndexPair],
-        found: &mut [WindowHits],
-        phase: &mut ContactPhase<'_>,
-        workers: &dyn Workers,
-    ) {
-        let part = found.len().div_ceil(workers.threads().saturating_mul(PARTS_PER_THREAD));
-        let ordinary = self.is_ordinary(phase);
-        let mut colors = core::mem::take(&mut self.colors_of_jobs);
-        colors.resize_with(found.len().div_ceil(part).max(colors.len()), Colors::default);
-        let geometry = self.geometry(phase.settings.margin);
-        let parts = blocks.chunks(WINDOW * part).zip(found.chunks_mut(part)).zip(&mut colors);
-        let parts = parts.map(|((blocks, found), colors)| {
-            colors.begin(geometry.shells.len());
-            Job::find(blocks, geometry, found, ordinary.then_some(colors))
-        });
-        finish(parts.collect(), workers);
-        self.colors_of_jobs = colors;
-        if ordinary {
-            return self.fill_on_threads(found, part, phase, workers);
-        }
-        for found in found {
-            self.add_hits(&found.pairs, &mut found.hits, phase);
-        }
-    }
-
-    /// The contacts of all windows, whose places are known.
-    fn fill_on_threads(
-        &mut self,
-        found: &mut [WindowHits],
-        part: usize,
-        phase: &mut ContactPhase<'_>,
-        workers: &dyn Workers,
-    ) {
-        let count = found.iter().map(|found| found.places.batches).sum();
-        let mut batches = core::mem::take(&mut self.batches);
-        let mut rest = batches.add(count);
-        let setup = self.setup(phase);
-        let mut jobs = Jobs::new();
-        for found in found.chunks_mut(part) {
-            let count = found.iter().map(|found| found.places.batches).sum();
-            let (to, later) = rest.split_at(count);
-            rest = later;
-            jobs.push(Job::fill(found, setup, self.path, to));
-        }
-        finish(jobs, workers);
-        self.batches = batches;
-        found.iter_mut().for_each(|found| self.notes.append(&mut found.notes));
-    }
-
-    /// Whether geometry, masses, ranks and restitution are all that decides about contacts.
-    fn is_ordinary(&self, phase: &ContactPhase<'_>) -> bool {
-        self.any_flags & flag::SPECIAL == 0 && !phase.asks && self.fast.is_empty()
-    }
-
-    pub(crate) fn geometry(&self, margin: i32) -> Geometry<'_> {
-        let blocks = self.tree.levels().first().map_or(&[][..], |blocks| blocks);
-        Geometry { blocks, shells: &self.shells, margin, some_fixed: self.some_fixed, path: self.path }
     }
 
     /// Contacts of one window's hits.
@@ -278,7 +180,7 @@ impl Stepper {
         })
     }
 
-    fn setup<'a>(&'a self, phase: &'a ContactPhase<'_>) -> ContactSetup<'a> {
+    pub(crate) fn setup<'a>(&'a self, phase: &'a ContactPhase<'_>) -> ContactSetup<'a> {
         ContactSetup {
             shells: &self.shells,
             velocities: &self.velocities,

@@ -13,7 +13,7 @@ use crate::collide::narrow_phase::separation;
 use crate::math::boxes::LANES;
 use crate::step::contact_phase::ContactPhase;
 use crate::step::stepper::Stepper;
-use crate::step::workers::WindowHits;
+use crate::step::windows::WindowHits;
 use crate::tree::block_join::IndexPair;
 
 /// Pairs of blocks per block from which on there may be a pile-up. A crowd has four or five. This bounds the contacts outside of pile-ups:

@@ -5,11 +5,13 @@
 
 use alloc::vec::Vec;
 
+use smallvec::SmallVec;
+
 use crate::body::record::{Body, Shell, flag};
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS, separation};
 use crate::contact::cache::ContactCache;
 use crate::math::boxes::{LANES, NO_SLOT, RawBox};
-use crate::motion::gathered::{AT_REST, WorkingArrays};
+use crate::motion::gathered::{AT_REST, Gathered, WorkingArrays};
 use crate::motion::movers::{Movement, MoverVelocities};
 use crate::simd::Path;
 use crate::solve::coloring::{Batches, Notes};
@@ -21,10 +23,11 @@ use crate::solve::solver::Velocity;
 use crate::solve::stiff::StiffContacts;
 use crate::step::broad_phase::Join;
 use crate::step::contact_phase::Scene;
+use crate::step::crew::Crew;
 use crate::step::fast::FastMovers;
 use crate::step::islands::Islands;
 use crate::step::pile_up::PileUp;
-use crate::step::workers::WindowHits;
+use crate::step::windows::WindowHits;
 use crate::tree::block_join::{ALL_PAIRS, IndexPair};
 use crate::tree::quadtree::Quadtree;
 use crate::tree::resting::RestingTrees;
@@ -32,6 +35,9 @@ use crate::world_def::Settings;
 
 /// Movers and bodies at rest are joined block by block unless one side has this many times fewer: then its bodies are searched for one by one.
 const FEW: usize = 4;
+
+/// Number of parts in which threads gather bodies.
+const PARTS: usize = 16;
 
 /// A body whose velocity along locked axes is restored after every pass.
 #[derive(Clone, Copy, Debug)]
@@ -162,6 +168,7 @@ impl Stepper {
         contacts: &ContactCache,
         settings: &Settings,
         fps: u32,
+        crew: &mut Crew<'_>,
     ) {
         let margin = settings.box_margin();
         self.path.sort(&mut self.tree, active, settings.split, bodies);
@@ -187,7 +194,14 @@ impl Stepper {
         };
         let (ranges, limits) = (contacts.ranges(), [margin, self.fast.growths()]);
         self.fast_lanes.resize(slots.len(), 0);
-        let all = self.path.gather(to, slots, bodies, ranges, limits, &mut self.fast_lanes);
+        let (path, fast) = (self.path, &mut self.fast_lanes[..]);
+        let all = if crew.is_alone() {
+            path.gather(to, slots, bodies, ranges, limits, fast)
+        } else {
+            gather_on_threads(to, slots, fast, crew, |to, slots, fast| {
+                path.gather(to, slots, bodies, ranges, limits, fast)
+            })
+        };
         (self.any_flags, self.some_fixed) = (all.flags, all.some_fixed);
         if all.some_fast {
             self.note_fast();
@@ -319,12 +333,23 @@ impl Stepper {
 }
 
 impl Stepper {
-    /// Moves the bodies with their solved velocities and updates their boxes.
-    pub(crate) fn move_bodies(&mut self, movement: &mut Movement<'_>) {
-        let Self { tree, path, moving, velocities: kept, calm, .. } = self;
-        let (slots, boxes) = tree.blocks_mut();
-        path.move_blocks(movement, slots, MoverVelocities { moving, kept, calm }, boxes);
-        path.rebuild_bounds(tree);
+    /// Moves the bodies with their solved velocities and updates their boxes; meanwhile keeps the contacts, unless that is done.
+    pub(crate) fn move_bodies(
+        &mut self,
+        movement: &mut Movement<'_>,
+        contacts: Option<&mut ContactCache>,
+        crew: &mut Crew<'_>,
+    ) {
+        let Self { tree, path, moving, velocities: kept, calm, batches, shells, frictions, .. } = self;
+        let mut advance = || {
+            let (slots, boxes) = tree.blocks_mut();
+            path.move_blocks(movement, slots, MoverVelocities { moving, kept, calm }, boxes);
+            path.rebuild_bounds(tree);
+        };
+        match contacts {
+            Some(contacts) => crew.both(advance, || contacts.end_step(batches, shells, frictions)),
+            None => advance(),
+        }
     }
 
     /// The least stillness of each body and its touching neighbours. A body falls asleep only together with what it touches, so a heap
@@ -403,6 +428,31 @@ impl Stepper {
         let lane = *self.lanes.get(slot as usize)? as usize;
         (slots.get(lane) == Some(&slot)).then_some(lane)
     }
+}
+
+/// Gathers bodies in parts of equally many blocks.
+fn gather_on_threads(
+    mut to: WorkingArrays<'_>,
+    mut slots: &[[u32; LANES]],
+    mut fast: &mut [u8],
+    crew: &mut Crew<'_>,
+    gather: impl Fn(WorkingArrays<'_>, &[[u32; LANES]], &mut [u8]) -> Gathered + Sync,
+) -> Gathered {
+    let part = slots.len().div_ceil(PARTS).max(1);
+    let mut jobs = SmallVec::<[_; PARTS]>::new();
+    while !slots.is_empty() {
+        let count = part.min(slots.len());
+        let ((own, rest), (own_slots, rest_slots)) = (to.split_at(count), slots.split_at(count));
+        let (own_fast, rest_fast) = fast.split_at_mut(count);
+        jobs.push((Some(own), own_slots, own_fast, Gathered::default()));
+        (to, slots, fast) = (rest, rest_slots, rest_fast);
+    }
+    crew.run(&mut jobs, |(to, slots, fast, found)| {
+        if let Some(to) = to.take() {
+            *found = gather(to, slots, fast);
+        }
+    });
+    jobs.into_iter().fold(Gathered::default(), |all, (.., found)| all.and(found))
 }
 
 fn note_lock(index: u32, body: &Body, locked: &mut Vec<Locked>) {

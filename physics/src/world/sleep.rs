@@ -7,6 +7,7 @@ use crate::motion::rates;
 use crate::motion::rates::PerFrame;
 use crate::solve::coloring::PARTING_GAP;
 use crate::step::contact_phase::Scene;
+use crate::step::crew::Crew;
 use crate::step::islands::held;
 use crate::world::World;
 use crate::world::step::accelerate_one;
@@ -119,8 +120,8 @@ impl World {
 
     /// Gathers the moving bodies. First, sleeping bodies that one of them touches within this frame wake up, in whole islands, so that they
     /// yield at once.
-    pub(crate) fn wake_sleepers(&mut self, per_frame: PerFrame) {
-        self.gather();
+    pub(crate) fn wake_sleepers(&mut self, per_frame: PerFrame, crew: &mut Crew<'_>) {
+        self.gather(crew);
         let mut in_the_way = core::mem::take(&mut self.scratch);
         let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
         self.stepper.sleepers_in_the_way(scene, self.fps, &mut in_the_way);
@@ -137,12 +138,12 @@ impl World {
             self.stepper.note_gain(slot, gain);
         }
         self.join_movers();
-        self.gather();
+        self.gather(crew);
     }
 
     /// Sorts the moving bodies along the curve and finds the bodies at rest near them.
-    fn gather(&mut self) {
-        self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings, self.fps);
+    fn gather(&mut self, crew: &mut Crew<'_>) {
+        self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings, self.fps, crew);
         self.stepper.note_fresh(&self.fresh, &self.bodies);
         self.stepper.find_resting_pairs(&mut self.resting, self.active.len());
     }

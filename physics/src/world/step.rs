@@ -10,10 +10,14 @@ use crate::motion::movers::{Movement, Walls};
 use crate::motion::rates::{self, PerFrame};
 use crate::solve::soft;
 use crate::step::contact_phase::{ContactPhase, Scene};
+use crate::step::crew::Crew;
 use crate::step::stepper::Stepper;
 use crate::step::workers::{SameThread, Workers};
 use crate::world::hits::ContactHit;
 use crate::world::{ContactEvent, StepError, World};
+
+/// Least number of moving bodies with which a step asks for help: fewer take no longer than others need to come.
+const SHARED_MIN: usize = 3_000;
 
 impl World {
     /// Advances the world by one frame of `1 / frames_per_second` seconds. The rate may change from step to step.
@@ -32,22 +36,29 @@ impl World {
         if !(1..=FPS_MAX).contains(&frames_per_second) {
             return Err(StepError::FramesPerSecond { given: frames_per_second });
         }
+        if workers.threads() > 1 && self.active.len() + self.waking.len() >= SHARED_MIN {
+            Crew::gather(workers, |crew| self.advance(frames_per_second, crew));
+        } else {
+            self.advance(frames_per_second, &mut Crew::alone());
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, frames_per_second: u32, crew: &mut Crew<'_>) {
         let per_frame = PerFrame::new(frames_per_second);
         self.change_rate(frames_per_second);
         self.gather_movers();
         self.accelerate(per_frame);
-        self.wake_sleepers(per_frame);
-        self.find_contacts(frames_per_second, workers);
+        self.wake_sleepers(per_frame, crew);
+        self.find_contacts(frames_per_second, crew);
         let ranks = self.had_ranks.then_some(self.extras.as_slice());
         self.stepper.solve(&self.settings, frames_per_second, ranks);
-        self.keep_contacts();
-        let rests = self.move_bodies(per_frame);
+        let rests = self.keep_contacts_and_move(per_frame, crew);
         self.wake_guests();
         if rests {
             self.put_to_sleep();
         }
         self.frame = self.frame.wrapping_add(1);
-        Ok(())
     }
 
     /// Remainders count in 1/fps. A new rate rescales them, those of sleeping bodies included.
@@ -135,7 +146,7 @@ impl World {
 
     /// Broad phase, narrow phase, and the contacts of the last frame for the warm start.
     #[inline(never)]
-    fn find_contacts(&mut self, fps: u32, workers: &dyn Workers) {
+    fn find_contacts(&mut self, fps: u32, crew: &mut Crew<'_>) {
         let bodies = &self.bodies;
         let removed = &self.removed;
         let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
@@ -160,22 +171,34 @@ impl World {
             contacts: &self.contacts,
             sensors: &mut self.sensors,
         };
-        self.stepper.find_contacts(&mut phase, workers);
+        self.stepper.find_contacts(&mut phase, crew);
     }
 
-    /// Caches the solved contacts and creates the events.
+    /// Counts the contacts that are kept, caches them while the bodies move with their solved velocities, and creates the events. Returns
+    /// whether any body will fall asleep.
     #[inline(never)]
-    fn keep_contacts(&mut self) {
+    fn keep_contacts_and_move(&mut self, per_frame: PerFrame, crew: &mut Crew<'_>) -> bool {
         let bodies = &self.bodies;
         let mut batches = core::mem::take(&mut self.stepper.batches);
         let scene = Scene { bodies, ignored: &self.ignored, terrain: &self.terrain };
         let touch = |a, b| self.stepper.touch(a, b, scene);
-        let Stepper { shells, frictions, path, .. } = &self.stepper;
+        let Stepper { shells, path, .. } = &self.stepper;
         path.count_contacts(&mut self.contacts, &mut batches, shells, &touch);
-        self.contacts.end_step(&batches, shells, frictions);
+        if self.events.lists_hits {
+            // Places and speeds of impacts are those before the bodies move.
+            self.contacts.end_step(&batches, shells, &self.stepper.frictions);
+            self.name_events();
+            let bodies = &self.bodies;
+            let hit = |event: &ContactEvent| {
+                ContactHit::between([event.a, event.b], bodies, &self.terrain, self.fps)
+            };
+            self.events.hits.clear();
+            self.events.hits.extend(self.events.contacts_began.iter().map(hit));
+        }
         self.stepper.batches = batches;
+        let rests = self.move_bodies(per_frame, crew);
         self.stepper.cross_sensors(&mut self.sensors, &self.terrain);
-        let removed = &self.removed;
+        let (bodies, removed) = (&self.bodies, &self.removed);
         let new_body = |slot: u32| bodies[slot as usize].has(flag::FRESH);
         let gone = |slot: u32| removed.binary_search_by_key(&slot, |r| r.slot).is_ok();
         let unseen = |slot: u32| !bodies[slot as usize].has(flag::AWAKE | flag::DISABLED) && !gone(slot);
@@ -185,6 +208,7 @@ impl World {
             self.bodies[slot as usize].set(flag::FRESH, false);
         }
         self.removed.clear();
+        rests
     }
 
     /// Turns pairs of slots into events with handles and user values.
@@ -215,13 +239,6 @@ impl World {
                 }));
             };
         refill(&mut self.events.contacts_began, &self.contacts.began, false);
-        self.events.hits.clear();
-        if self.events.lists_hits {
-            let hit = |event: &ContactEvent| {
-                ContactHit::between([event.a, event.b], &self.bodies, &self.terrain, self.fps)
-            };
-            self.events.hits.extend(self.events.contacts_began.iter().map(hit));
-        }
         refill(&mut self.events.contacts_stayed, &self.contacts.stayed, false);
         refill(&mut self.events.contacts_ended, &self.contacts.ended, true);
         refill(&mut self.events.sensors_began, &self.sensors.began, false);
@@ -230,7 +247,7 @@ impl World {
 
     /// Writes the solved velocities back and moves the bodies. Returns whether any of them will fall asleep.
     #[inline(never)]
-    fn move_bodies(&mut self, per_frame: PerFrame) -> bool {
+    fn move_bodies(&mut self, per_frame: PerFrame, crew: &mut Crew<'_>) -> bool {
         let frame_ms = self.pass_time(per_frame);
         self.stepper.spread_stillness();
         let mut movement = Movement {
@@ -244,7 +261,8 @@ impl World {
             tired: false,
             stopped: false,
         };
-        self.stepper.move_bodies(&mut movement);
+        let unkept = (!self.events.lists_hits).then_some(&mut self.contacts);
+        self.stepper.move_bodies(&mut movement, unkept, crew);
         movement.tired || movement.stopped
     }
 }

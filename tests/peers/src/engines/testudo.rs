@@ -92,8 +92,8 @@ impl Engine for Testudo {
     fn step(&mut self) {
         match &self.pool {
             None => self.world.step(self.frames_per_second),
-            // From inside of the pool, as rapier2d's: from outside, the caller would wait for another thread to begin.
-            Some(pool) => pool.install(|| self.world.step_on(self.frames_per_second, pool)),
+            // From outside of the pool: this thread steps, and one of the pool's helps.
+            Some(pool) => self.world.step_on(self.frames_per_second, pool),
         }
         .expect("scenes keep the limits");
     }
