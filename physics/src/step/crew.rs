@@ -7,7 +7,7 @@
 //!
 //! This is the only place besides [`crate::simd`] with `unsafe`: a list of jobs lives shorter than the threads that look for jobs.
 #![allow(unsafe_code)]
-#![expect(
+#![allow(
     clippy::disallowed_types,
     clippy::disallowed_methods,
     reason = "no result depends on who does which job"
