@@ -272,7 +272,8 @@ impl Drop for Closing<'_> {
     }
 }
 
-#[cfg(all(test, feature = "std"))]
+// WebAssembly has no threads of its own, and a panic ends the program.
+#[cfg(all(test, feature = "std", not(target_family = "wasm")))]
 mod tests {
     use std::boxed::Box;
     use std::panic::{AssertUnwindSafe, catch_unwind};
