@@ -10,9 +10,15 @@ use crate::view::paint::batch::Batch;
 use crate::view::paint::camera::{Camera, place};
 use crate::view::paint::palette::{BACKDROP, CANOPY, GROUND, LINE, ROCK, TEXT, WATER, army, faded};
 
-/// A small view of the whole field, in the middle of a square.
+/// The largest small map of a field in the lower left corner of a square. Nothing else of the square is covered, or takes a click.
+pub(crate) fn fitted(square: Rect, half: Vec2) -> Rect {
+    let size = half * (square.w / half.max_element());
+    Rect::new(square.x, square.bottom() - size.y, size.x, size.y)
+}
+
+/// A small view of the whole field, in the middle of a rectangle.
 pub(crate) fn view(map: Rect, half: Vec2) -> View {
-    View { rect: map, camera: Camera::new(Vec2::ZERO, map.w / (2.0 * half.max_element())) }
+    View { rect: map, camera: Camera::new(Vec2::ZERO, (map.w / half.x).min(map.h / half.y) / 2.0) }
 }
 
 /// Draws every unit as a dot, and the large view's area as a frame.
@@ -42,4 +48,27 @@ pub(crate) fn draw(batch: &mut Batch, game: &Game, map: Rect, seen: Rect) {
         batch.frame(Rect::new(corner.x, corner.y, end.x - corner.x, end.y - corner.y), 1.0, TEXT);
     }
     batch.frame(map, 1.0, LINE);
+}
+
+#[cfg(test)]
+mod tests {
+    use macroquad::math::vec2;
+
+    use super::*;
+
+    /// Clicks above the drawn map were clicks on it, and sent units to places outside of the field.
+    #[test]
+    fn every_point_of_the_small_map_is_a_point_of_the_field() {
+        for half in [vec2(60.0, 35.0), vec2(40.0, 40.0), vec2(30.0, 50.0)] {
+            let square = Rect::new(8.0, 292.0, 132.0, 132.0);
+            let map = fitted(square, half);
+            assert_eq!((map.x, map.bottom()), (square.x, square.bottom()), "{half}");
+            assert!(map.w <= square.w && map.h <= square.h, "{half}: {map:?}");
+            let small = view(map, half);
+            for (corner, end) in [(map.point(), -half), (vec2(map.right(), map.bottom()), half)] {
+                let at = small.camera.to_field(small.rect, corner);
+                assert!(at.distance(end) < 0.01, "{half}: {at}");
+            }
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use macroquad::math::{Rect, Vec2};
 
+use crate::view::battle::minimap;
+
 const TOP: f32 = 44.0;
 const HEADER: f32 = 30.0;
 const BOTTOM: f32 = 214.0;
@@ -42,5 +44,10 @@ impl<const VIEWS: usize> Layout<VIEWS> {
             maps: views.map(|view| Rect::new(view.x + 8.0, view.y + view.h - side - 8.0, side, side)),
             bottom,
         }
+    }
+
+    /// With small maps of the shape of the field.
+    pub(crate) fn of_field(self, half: Vec2) -> Self {
+        Self { maps: self.maps.map(|map| minimap::fitted(map, half)), ..self }
     }
 }

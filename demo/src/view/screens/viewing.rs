@@ -139,7 +139,7 @@ async fn view(
     while !viewing.wants_back {
         let seconds = get_frame_time().min(PICTURE_MAX);
         pictures.begin(&viewing.pen, &mut viewing.log);
-        viewing.layout = Layout::new(screen::size());
+        viewing.layout = Layout::new(screen::size(), place(viewing.course.game().field_half()));
         viewing.ui.begin();
         viewing.read(seconds);
         viewing.advance(seconds);
@@ -156,7 +156,7 @@ async fn view(
 
 impl Viewing {
     fn new(course: Course, log: OrderLog, hearing: Hearing) -> Self {
-        let layout = Layout::new(screen::size());
+        let layout = Layout::new(screen::size(), place(course.game().field_half()));
         let camera = scene::opening(course.game(), layout.view, None);
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {

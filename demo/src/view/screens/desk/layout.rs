@@ -2,6 +2,8 @@
 
 use macroquad::math::{Rect, Vec2};
 
+use crate::view::battle::minimap;
+
 const TOP: f32 = 44.0;
 const HEADER: f32 = 30.0;
 const STATUS: f32 = 36.0;
@@ -65,6 +67,11 @@ impl DeskLayout {
         let none = Rect::new(-1.0, -1.0, 0.0, 0.0);
         let maps = [map(views[0]), if is_split { map(views[1]) } else { none }];
         Self { is_split, top: Rect::new(0.0, 0.0, width, TOP), headers, views, maps, status, panel }
+    }
+
+    /// With small maps of the shape of the field.
+    pub(crate) fn of_field(self, half: Vec2) -> Self {
+        Self { maps: self.maps.map(|map| minimap::fitted(map, half)), ..self }
     }
 
     /// How large the inset is beside the view that it repeats: 1 where both are side by side.

@@ -159,8 +159,9 @@ impl Desk {
         if let Some(error) = skirmish.unrecorded() {
             eprintln!("No replay is written: {error}");
         }
-        let layout = DeskLayout::new(screen::size(), false, false);
-        let camera = scene::opening(skirmish.client(0).game(), layout.views[0], Some(0));
+        let game = skirmish.client(0).game();
+        let layout = DeskLayout::new(screen::size(), false, false).of_field(place(game.field_half()));
+        let camera = scene::opening(game, layout.views[0], Some(0));
         Ok(Self {
             camera,
             spec,
@@ -232,7 +233,8 @@ impl Desk {
     fn lay_out(&mut self) {
         let before = self.layout.views[0];
         let shows_all = self.camera == self.all();
-        self.layout = DeskLayout::new(screen::size(), self.is_split, self.is_unfolded);
+        let half = place(self.skirmish.client(0).game().field_half());
+        self.layout = DeskLayout::new(screen::size(), self.is_split, self.is_unfolded).of_field(half);
         if self.layout.views[0] == before {
             return;
         }

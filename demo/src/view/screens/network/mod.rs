@@ -194,7 +194,9 @@ impl NetworkDesk {
 
     fn lay_out(&mut self) {
         let panel = if self.shows_panel() { PANEL_HIGH } else { 0.0 };
-        self.layout = Layout::above(screen::size(), STATUS + panel);
+        let layout = Layout::above(screen::size(), STATUS + panel);
+        let half = self.game.seat().map(|seat| place(seat.client().game().field_half()));
+        self.layout = half.map_or(layout, |half| layout.of_field(half));
     }
 
     // ---- time

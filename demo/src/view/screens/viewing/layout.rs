@@ -2,6 +2,8 @@
 
 use macroquad::math::{Rect, Vec2};
 
+use crate::view::battle::minimap;
+
 const TOP: f32 = 44.0;
 const ARMIES: f32 = 32.0;
 const BOTTOM: f32 = 150.0;
@@ -24,7 +26,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(size: Vec2) -> Self {
+    /// `half`: of the field.
+    pub(crate) fn new(size: Vec2, half: Vec2) -> Self {
         let Vec2 { x: width, y: height } = size;
         let bottom = Rect::new(0.0, height - BOTTOM, width, BOTTOM);
         let view = Rect::new(0.0, TOP + ARMIES, width, (bottom.y - TOP - ARMIES).max(40.0));
@@ -33,7 +36,7 @@ impl Layout {
             top: Rect::new(0.0, 0.0, width, TOP),
             armies: Rect::new(0.0, TOP, width, ARMIES),
             view,
-            map: Rect::new(view.x + 8.0, view.y + view.h - side - 8.0, side, side),
+            map: minimap::fitted(Rect::new(view.x + 8.0, view.bottom() - side - 8.0, side, side), half),
             bottom,
             transport: Rect { h: TRANSPORT, ..bottom },
             timeline: Rect::new(16.0, bottom.y + TRANSPORT, width - 32.0, BOTTOM - TRANSPORT - 8.0),
