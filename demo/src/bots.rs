@@ -14,7 +14,7 @@ use crate::game::{
 /// How well a bot plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Level {
-    /// Slow to react, and always straight ahead.
+    /// Slow to react, always straight ahead, and it pauses.
     Easy,
     /// Gathers, and falls back when it is weak.
     #[default]
@@ -52,6 +52,9 @@ const CONTACT: i32 = 14 * UNIT;
 
 /// Buildings are attacked when the enemy has fewer than one in this many of the bot's own units.
 const FEW_DEFENDERS: u32 = 3;
+
+/// Half a minute, in frames.
+const HALF_MINUTE: u64 = 30 * 20;
 
 /// The plan of the army as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,7 +96,13 @@ pub(crate) fn order_at(level: Level, game: &Game, player: PlayerId, turn: Turn) 
     }
     let slot = clock / level.turns_per_order() % 8;
     let force = force(game, player)?;
-    let (units, command) = match plan(level, game, player, force) {
+    let plan = match plan(level, game, player, force) {
+        Plan::Gather(_) | Plan::Attack(_) | Plan::Take(_) if level == Level::Easy && pauses(game, player) => {
+            Plan::FallBack(game.base(player)?)
+        }
+        plan => plan,
+    };
+    let (units, command) = match plan {
         Plan::Rest => return None,
         _ if slot == 7 => rare(game, player, &mut dice(game.setup().seed, player, turn))?,
         Plan::FallBack(place) => (Selection::All, Command::Move(Place::near(place))),
@@ -178,6 +187,27 @@ fn falls_back(level: Level, game: &Game, player: u8, own: u32, enemies: u32, mid
         return own * 10 < game.setup().units * 9;
     }
     level != Level::Easy && own * 2 < enemies
+}
+
+/// Whether an easy bot stays at home now. In every second half minute it does, unless it is much stronger; as long as nobody comes, being
+/// stronger is enough. (Without pauses its recruits joined each fight one by one, and whoever knew nothing but Attack lost nine of ten matches. A
+/// bot that also paused while it besieged somebody who does nothing lost some of these.)
+fn pauses(game: &Game, player: u8) -> bool {
+    let count = |army| game.places_of(army).count();
+    let enemies = (0..game.setup().players).filter(|army| !game.teams().are_friends(player, *army));
+    let enemies: usize = enemies.map(count).sum();
+    let enough = if somebody_comes(game, player) { 2 * enemies } else { enemies };
+    game.world().frame() / HALF_MINUTE % 2 == 1 && count(player) <= enough
+}
+
+/// Whether an enemy has left its own half of the way to the base.
+fn somebody_comes(game: &Game, player: u8) -> bool {
+    let Some(home) = game.base(player) else { return false };
+    let enemies = (0..game.setup().players).filter(|army| !game.teams().are_friends(player, *army));
+    let mut bases = enemies.filter_map(|enemy| Some((enemy, game.base(enemy)?)));
+    bases.any(|(enemy, base)| {
+        game.places_of(enemy).any(|at| at.distance_squared(home) < at.distance_squared(base))
+    })
 }
 
 /// The middle of the enemies at the base, if there are many.
@@ -357,5 +387,57 @@ mod tests {
             let scores = [game.score(0), game.score(1)];
             assert_eq!(game.result(), Some(bot as u32), "seed {seed}, {level:?}, {turn} turns, {scores:?}");
         }
+    }
+
+    /// What somebody does who knows Attack and no more: everybody at the enemy's keep, and again whenever recruits have gathered at home.
+    fn newcomer(game: &Game, player: u8, turn: u32) -> Option<Order> {
+        /// A person looks home every five seconds, in turns of 0.2 s.
+        const LOOKS: u32 = 25;
+        if !turn.is_multiple_of(LOOKS) {
+            return None;
+        }
+        let home = game.base(player)?;
+        let near = squared(game.formation_half() + LOOSE);
+        let waiting = game.places_of(player).filter(|place| home.distance_squared(*place) <= near).count();
+        let keep = game.building_looks().find(|look| look.is_keep && look.army != player)?;
+        let is_enough = waiting as u32 * 4 >= game.setup().units;
+        is_enough.then(|| Order::new(Selection::All, attack(keep.centre)))
+    }
+
+    /// The winner of a match against a bot; the newcomer is player 1 in every second one.
+    fn against_a_newcomer(level: Level, setup: Setup) -> Option<u32> {
+        let mut game = Game::new(setup).unwrap();
+        let (person, bot) = ((setup.seed % 2) as u8, 1 - (setup.seed % 2) as u8);
+        let mut turn = 0;
+        while game.result().is_none() && turn < FIFTEEN_MINUTES {
+            let orders = [
+                (person, newcomer(&game, person, turn)),
+                (bot, order_at(level, &game, PlayerId(bot), Turn(turn))),
+            ];
+            for (player, order) in orders {
+                order.iter().for_each(|order| game.apply(PlayerId(player), order));
+            }
+            (0..4).for_each(|_| game.step(20));
+            turn += 1;
+        }
+        game.result()
+    }
+
+    /// (One match of the first nine was won against an easy bot without pauses.)
+    #[test]
+    fn a_newcomer_beats_easy_more_often_than_the_others() {
+        let wins = |level| {
+            let won = (0..12_u64).filter(|seed| {
+                let map = Map::named(MAP_NAMES[*seed as usize % MAP_NAMES.len()]);
+                let setup = Setup { players: 2, units: 40, seed: *seed, map };
+                against_a_newcomer(level, setup) == Some((seed % 2) as u32)
+            });
+            won.count()
+        };
+        let wins = [Level::Easy, Level::Normal, Level::Hard].map(wins);
+        assert!(
+            wins[0] >= 5 && wins[1] < wins[0] && wins[2] < wins[0],
+            "of twelve against each level: {wins:?}"
+        );
     }
 }
