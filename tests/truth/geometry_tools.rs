@@ -95,6 +95,21 @@ fn contact_hits_tell_where_and_how_fast_discs_meet() {
     });
 }
 
+/// (The hits of the last step in which they were listed stayed for ever.)
+#[test]
+fn contact_hits_that_are_listed_no_longer_are_gone() {
+    let mut w = world(WorldDef::new());
+    w.list_contact_hits(true);
+    for x in [0, 900] {
+        add(&mut w, BodyDef::dynamic(circle(500)).position(at(x, 0)));
+    }
+    run(&mut w, 1, 60);
+    assert_eq!((w.contacts_began().len(), w.contact_hits().len()), (1, 1));
+    w.list_contact_hits(false);
+    run(&mut w, 1, 60);
+    assert_eq!((w.contacts_began().len(), w.contact_hits().len()), (0, 0));
+}
+
 /// A kinematic body arrives exactly at its target, frame by frame, and pushes bodies in its path.
 #[test]
 fn kinematic_bodies_arrive_where_they_are_sent() {

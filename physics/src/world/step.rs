@@ -184,16 +184,14 @@ impl World {
         let touch = |a, b| self.stepper.touch(a, b, scene);
         let Stepper { shells, path, .. } = &self.stepper;
         path.count_contacts(&mut self.contacts, &mut batches, shells, &touch);
+        self.events.hits.clear();
         if self.events.lists_hits {
             // Places and speeds of impacts are those before the bodies move.
             self.contacts.end_step(&batches, shells, &self.stepper.frictions);
-            self.name_events();
-            let bodies = &self.bodies;
-            let hit = |event: &ContactEvent| {
-                ContactHit::between([event.a, event.b], bodies, &self.terrain, self.fps)
-            };
-            self.events.hits.clear();
-            self.events.hits.extend(self.events.contacts_began.iter().map(hit));
+            let id = |slot| BodyId { index: slot, generation: self.order.generation(slot).unwrap_or(0) };
+            let hit =
+                |&(a, b): &(u32, u32)| ContactHit::between([id(a), id(b)], bodies, &self.terrain, self.fps);
+            self.events.hits.extend(self.contacts.began.iter().map(hit));
         }
         self.stepper.batches = batches;
         let rests = self.move_bodies(per_frame, crew);
