@@ -189,13 +189,17 @@ fn falls_back(level: Level, game: &Game, player: u8, own: u32, enemies: u32, mid
     level != Level::Easy && own * 2 < enemies
 }
 
+/// The armies that are no friends.
+fn enemies(game: &Game, player: u8) -> impl Iterator<Item = u8> {
+    (0..game.setup().players).filter(move |army| !game.teams().are_friends(player, *army))
+}
+
 /// Whether an easy bot stays at home now. In every second half minute it does, unless it is much stronger; as long as nobody comes, being
 /// stronger is enough. (Without pauses its recruits joined each fight one by one, and whoever knew nothing but Attack lost nine of ten matches. A
 /// bot that also paused while it besieged somebody who does nothing lost some of these.)
 fn pauses(game: &Game, player: u8) -> bool {
     let count = |army| game.places_of(army).count();
-    let enemies = (0..game.setup().players).filter(|army| !game.teams().are_friends(player, *army));
-    let enemies: usize = enemies.map(count).sum();
+    let enemies: usize = enemies(game, player).map(count).sum();
     let enough = if somebody_comes(game, player) { 2 * enemies } else { enemies };
     game.world().frame() / HALF_MINUTE % 2 == 1 && count(player) <= enough
 }
@@ -203,8 +207,7 @@ fn pauses(game: &Game, player: u8) -> bool {
 /// Whether an enemy has left its own half of the way to the base.
 fn somebody_comes(game: &Game, player: u8) -> bool {
     let Some(home) = game.base(player) else { return false };
-    let enemies = (0..game.setup().players).filter(|army| !game.teams().are_friends(player, *army));
-    let mut bases = enemies.filter_map(|enemy| Some((enemy, game.base(enemy)?)));
+    let mut bases = enemies(game, player).filter_map(|enemy| Some((enemy, game.base(enemy)?)));
     bases.any(|(enemy, base)| {
         game.places_of(enemy).any(|at| at.distance_squared(home) < at.distance_squared(base))
     })
@@ -212,8 +215,7 @@ fn somebody_comes(game: &Game, player: u8) -> bool {
 
 /// The middle of the enemies at the base, if there are many.
 fn raiders(game: &Game, player: u8, home: Point) -> Option<Point> {
-    let enemies = (0..game.setup().players).filter(|army| !game.teams().are_friends(player, *army));
-    let near = enemies.flat_map(|enemy| game.places_of(enemy));
+    let near = enemies(game, player).flat_map(|enemy| game.places_of(enemy));
     let raiders = mean(near.filter(|place| home.distance_squared(*place) <= squared(ALARM)))?;
     (raiders.count * ALARM_PART >= game.setup().units).then(|| rough(raiders.middle))
 }
