@@ -13,7 +13,6 @@ use core::hint::select_unpredictable;
 use fearless_simd::i32x8;
 use fearless_simd::prelude::*;
 
-use crate::body::id::BodyId;
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::math::lanes::{PLAIN, each};
 use crate::tree::block_join::IndexPair;
@@ -22,9 +21,6 @@ use crate::tree::radix_sort::radix_sort;
 
 /// Number of centres whose bounds are widened at a time: they fill 256 bits.
 const FOUR: usize = 4;
-
-/// A search keeps up to this many blocks of one level in a list.
-const SHORT_LIST: usize = 56;
 
 /// More levels of blocks than 2^32 bodies need.
 pub(crate) const LEVELS_MAX: usize = 12;
@@ -64,9 +60,9 @@ pub(crate) struct Quadtree {
     leaf_depths: Vec<u8>,
     leaves: Vec<Leaf>,
     /// Slot in each lane, `NO_SLOT` in holes. Its length is a multiple of eight.
-    slot_of_lane: Vec<u32>,
+    pub(super) slot_of_lane: Vec<u32>,
     /// `levels[0]` holds the bodies' boxes. Each further level holds the bounds of eight blocks below; the last level has one block.
-    levels: Vec<Vec<BoxBlock>>,
+    pub(super) levels: Vec<Vec<BoxBlock>>,
 }
 
 impl Quadtree {
@@ -234,59 +230,6 @@ impl Quadtree {
         }
     }
 
-    /// Puts a body into the lane behind all others, wherever it lies. Such a tree has no leaves, and [`Self::empty`] ends it.
-    pub(crate) fn append(&mut self, lane: usize, slot: u32, b: &RawBox) {
-        if lane == self.slot_of_lane.len() {
-            self.slot_of_lane.extend([NO_SLOT; LANES]);
-            self.add_block();
-        }
-        self.slot_of_lane[lane] = slot;
-        self.replace_box(lane, b);
-    }
-
-    /// Adds an empty block of bodies, and what is missing above it.
-    fn add_block(&mut self) {
-        let mut blocks = self.slot_of_lane.len() / LANES;
-        for height in 0.. {
-            if self.levels.len() == height {
-                self.levels.push(Vec::new());
-            }
-            let (below, level) = self.levels.split_at_mut(height);
-            if let (Some(below), true) = (below.last(), level[0].is_empty()) {
-                level[0].push(BoxBlock::EMPTY);
-                level[0][0].set(0, &below[0].bounds(PLAIN));
-            }
-            level[0].resize(blocks, BoxBlock::EMPTY);
-            if blocks == 1 {
-                break;
-            }
-            blocks = blocks.div_ceil(LANES);
-        }
-    }
-
-    /// Forgets all bodies that were [appended](Self::append), and keeps the memory.
-    pub(crate) fn empty(&mut self) {
-        self.slot_of_lane.clear();
-        self.levels.iter_mut().for_each(Vec::clear);
-    }
-
-    /// Replaces the box in one lane and widens the bounds above it (they are tight again after [`Self::rebuild_bounds`]).
-    pub(crate) fn replace_box(&mut self, lane: usize, b: &RawBox) {
-        let mut at = lane;
-        for (height, level) in self.levels.iter_mut().enumerate() {
-            let Some(block) = level.get_mut(at / LANES) else { return };
-            let widened = if height == 0 { *b } else { block.get(at % LANES).union(b) };
-            block.set(at % LANES, &widened);
-            at /= LANES;
-        }
-    }
-
-    /// Empties a lane, so that no search finds its body any more. The bounds above stay as they are.
-    pub(crate) fn vacate(&mut self, lane: usize) {
-        self.slot_of_lane[lane] = NO_SLOT;
-        self.levels[0][lane / LANES].set(lane % LANES, &RawBox::EMPTY);
-    }
-
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.sorted.clear();
@@ -313,112 +256,6 @@ impl Quadtree {
 
     pub(crate) fn levels(&self) -> &[Vec<BoxBlock>] {
         &self.levels
-    }
-
-    /// Calls `found` with the slot of each body whose box overlaps `area`, in curve order.
-    #[inline(always)]
-    pub(crate) fn visit<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(u32)) {
-        self.visit_lanes(
-            simd,
-            area,
-            #[inline(always)]
-            |lane| found(self.slot_of_lane[lane]),
-        );
-    }
-
-    /// Appends the bodies whose boxes overlap `area`, in curve order, without their generations.
-    #[inline(always)]
-    pub(crate) fn collect<S: Simd>(&self, simd: S, area: &RawBox, out: &mut Vec<BodyId>) {
-        let slots = self.slot_of_lane.as_chunks::<LANES>().0;
-        self.visit_blocks_by_level(
-            simd,
-            area,
-            #[inline(always)]
-            |block, lanes| {
-                // All eight are written, each over the last one if that was not found: branches predict badly which are.
-                let from = out.len();
-                out.extend_from_slice(&[BodyId { index: NO_SLOT, generation: 0 }; LANES]);
-                let Some(eight) = out[from..].first_chunk_mut::<LANES>() else { return };
-                let mut count = 0;
-                for (lane, &slot) in slots[block].iter().enumerate() {
-                    eight[count % LANES].index = slot;
-                    count += (lanes >> lane & 1) as usize;
-                }
-                out.truncate(from + count);
-            },
-        );
-    }
-
-    /// The same with lanes.
-    #[inline(always)]
-    fn visit_lanes<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize)) {
-        self.visit_blocks(
-            simd,
-            area,
-            #[inline(always)]
-            |block, mut lanes| {
-                while lanes != 0 {
-                    found(block * LANES + lanes.trailing_zeros() as usize);
-                    lanes &= lanes - 1;
-                }
-            },
-        );
-    }
-
-    /// [`Self::visit_blocks`] for areas that hold more than a body or two.
-    #[inline(always)]
-    fn visit_blocks_by_level<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize, u32)) {
-        let Some(top) = self.top() else { return };
-        // Level by level while the lists are short: a branch for each block of a level, which is mispredicted once, at the end.
-        let (mut blocks, mut count) = ([0; SHORT_LIST + LANES], 1);
-        for level in (1..=top).rev() {
-            let (mut below, mut count_below) = ([0; SHORT_LIST + LANES], 0);
-            for &block in &blocks[..count] {
-                let lanes = self.levels[level][block as usize].overlapping(simd, area);
-                if count_below > SHORT_LIST {
-                    return self.visit_blocks(simd, area, found);
-                }
-                for lane in 0..LANES as u32 {
-                    below[count_below % below.len()] = block * LANES as u32 + lane;
-                    count_below += (lanes >> lane & 1) as usize;
-                }
-            }
-            (blocks, count) = (below, count_below);
-        }
-        for &block in &blocks[..count] {
-            let block = block as usize;
-            found(block, self.levels[0][block].overlapping(simd, area));
-        }
-    }
-
-    /// Calls `found` with each block of bodies whose bounds overlap `area`, and its lanes whose boxes do, one bit each.
-    #[inline(always)]
-    fn visit_blocks<S: Simd>(&self, simd: S, area: &RawBox, mut found: impl FnMut(usize, u32)) {
-        let Some(top) = self.top() else { return };
-        // From the top down to the present block: its remaining lanes, and its number, by level.
-        let mut open = [(0u32, 0); LEVELS_MAX];
-        let mut level = top;
-        open[top] = (self.levels[top][0].overlapping(simd, area), 0);
-        if top == 0 {
-            return found(0, open[0].0);
-        }
-        while level <= top {
-            let (mut lanes, block) = open[level];
-            // The blocks of bodies below one block follow each other, without a change of level.
-            while level == 1 && lanes != 0 {
-                let child = block * LANES + lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                found(child, self.levels[0][child].overlapping(simd, area));
-            }
-            if lanes == 0 {
-                level += 1;
-                continue;
-            }
-            open[level].0 = lanes & (lanes - 1);
-            let child = block * LANES + lanes.trailing_zeros() as usize;
-            level -= 1;
-            open[level] = (self.levels[level][child].overlapping(simd, area), child);
-        }
     }
 
     /// Pairs of lanes whose boxes overlap, the first of this tree: searches `other` for one body after the other, or for eight that are close
@@ -515,11 +352,11 @@ fn place_leaf(slot_of_lane: &mut Vec<u32>, len: usize, items: &[u64], count: usi
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use alloc::vec;
 
-    fn points(n: u32, spread: i32) -> Vec<[i32; 2]> {
+    pub(in crate::tree) fn points(n: u32, spread: i32) -> Vec<[i32; 2]> {
         let mut state = 12345u32;
         let mut next = move || {
             state = state.wrapping_mul(1664525).wrapping_add(1013904223);
@@ -528,7 +365,7 @@ mod tests {
         (0..n).map(|_| [next(), next() / 3]).collect()
     }
 
-    fn tree(points: &[[i32; 2]], rule: SplitRule, extent: i32) -> Quadtree {
+    pub(in crate::tree) fn tree(points: &[[i32; 2]], rule: SplitRule, extent: i32) -> Quadtree {
         let slots: Vec<u32> = (0..points.len() as u32).collect();
         let mut tree = Quadtree::default();
         tree.sort(PLAIN, &slots, rule, |s| (points[s as usize], extent));
@@ -573,56 +410,6 @@ mod tests {
         let t = tree(&[[7, -9]; 100], SplitRule { leaf_capacity: 8, depth_max: 15 }, 1);
         assert_eq!(t.leaves().len(), 1);
         assert_eq!(t.leaves()[0].count, 100);
-    }
-
-    #[test]
-    fn visit_finds_what_brute_force_finds() {
-        let points = points(3000, 1 << 24);
-        let t = tree(&points, SplitRule { leaf_capacity: 8, depth_max: 15 }, 1 << 16);
-        for (i, p) in points.iter().enumerate().step_by(37) {
-            let area = RawBox { min: *p, max: [p[0] + (i as i32) * 2000, p[1] + (1 << 18)] };
-            let mut found = vec![];
-            t.visit(PLAIN, &area, |slot| found.push(slot));
-            found.sort_unstable();
-            let expected: Vec<u32> = (0..points.len() as u32)
-                .filter(|&s| {
-                    let p = points[s as usize];
-                    RawBox { min: p, max: p }.grown(1 << 16).overlaps(&area)
-                })
-                .collect();
-            assert_eq!(found, expected);
-        }
-    }
-
-    #[test]
-    fn appended_bodies_are_found_as_by_brute_force() {
-        let points = points(700, 1 << 24);
-        let mut t = Quadtree::default();
-        for round in 0..3 {
-            let mut boxes = vec![];
-            for (slot, &p) in points[..700 >> round].iter().enumerate() {
-                boxes.push(RawBox { min: p, max: [p[0] + 9, p[1] + 9] });
-                t.append(slot, slot as u32, &boxes[slot]);
-                let moved = slot / 2;
-                if slot % 5 == 0 && boxes[moved] != RawBox::EMPTY {
-                    boxes[moved] = boxes[slot].grown(100);
-                    t.replace_box(moved, &boxes[moved]);
-                }
-                if slot % 7 == 0 {
-                    boxes[slot] = RawBox::EMPTY;
-                    t.vacate(slot);
-                }
-                if slot % 31 != 0 {
-                    continue;
-                }
-                let area = RawBox { min: p, max: p }.grown(slot as i32 * 5_000);
-                let mut found = vec![];
-                t.visit(PLAIN, &area, |slot| found.push(slot));
-                let mut expected = (0..=slot as u32).filter(|&s| boxes[s as usize].overlaps(&area));
-                assert!(expected.by_ref().eq(found.iter().copied()), "round {round}, {slot} bodies");
-            }
-            t.empty();
-        }
     }
 
     #[test]
