@@ -6,13 +6,13 @@
 use testudo_physics::{BodyDef, BodyId, Fx, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, overlap, position, raw, rect, world};
-use crate::frame::{RATES, Truth};
+use crate::frame::{RATES, Truth, about};
 
 /// Asks a truth with what is drawn from a seed.
 type Hearing = fn(&mut Truth, &mut Chance, u64);
 
 /// All truths of this file: law, source, hearing.
-pub(crate) const MASSES: [(&str, &str, Hearing); 4] = [
+pub(crate) const MASSES: [(&str, &str, Hearing); 5] = [
     ("who is struck by a heavy body stays before its wall", "walls do not yield", struck),
     (
         "a heap of masses 1:100 follows gravity that turns every second",
@@ -25,6 +25,7 @@ pub(crate) const MASSES: [(&str, &str, Hearing); 4] = [
         "walls do not yield; statics",
         teleported,
     ),
+    ("who stands beside a heap without touching it does not change how it lies", "locality", beside),
 ];
 
 #[cfg(test)]
@@ -209,4 +210,38 @@ fn teleported(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 #[test]
 fn a_heap_into_which_bodies_are_teleported_stays_between_its_walls() {
     hear(3, 1..=6);
+}
+
+/// A heavy body on a light one, alone, or beside a light and a far heavier body that are awake or asleep and do not touch them.
+fn beside(truth: &mut Truth, chance: &mut Chance, seed: u64) {
+    for fps in RATES {
+        let (ratio, gap) = (chance.between(22, 30), chance.between(30, 90));
+        let gravity = at(0, -chance.between(4_000, 15_000));
+        let heights = [None, Some(true), Some(false)].map(|neighbour| {
+            let mut w = world(WorldDef::new().gravity(gravity));
+            add(&mut w, BodyDef::static_body(rect(20_000, 1_000)).position(at(0, -1_000)));
+            add(&mut w, BodyDef::dynamic(rect(500, 500)).position(at(0, 500)));
+            let heavy = BodyDef::dynamic(rect(500, 500)).position(at(0, 1_500)).mass(milli(1_000 * ratio));
+            let heavy = add(&mut w, heavy);
+            if let Some(awake) = neighbour {
+                for (mass, y) in [(3_000, 500), (3_000 * ratio, 1_500)] {
+                    let def = BodyDef::dynamic(rect(500, 500)).mass(milli(mass));
+                    add(&mut w, def.position(at(1_000 + gap, y)).can_sleep(!awake));
+                }
+            }
+            for _ in 0..15 * fps {
+                w.step(fps).expect("in range");
+            }
+            w.body(heavy).expect("alive").position().y
+        });
+        for (seen, who) in heights[1..].iter().zip(["awake", "asleep"]) {
+            let case = format!("seed {seed}, {fps} fps, masses 1:{ratio}, gap {gap}, {who}");
+            truth.expect(case, about(heights[0], milli(2)), *seen);
+        }
+    }
+}
+
+#[test]
+fn who_stands_beside_a_heap_without_touching_it_does_not_change_how_it_lies() {
+    hear(4, 1..=6);
 }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::Shell;
 use crate::math::boxes::LANES;
-use crate::solve::coloring::Batches;
+use crate::solve::coloring::{Batches, Origin};
 use crate::solve::solver::{Batch, Velocity};
 
 /// Which contacts are stiff, and how often they are solved.
@@ -31,13 +31,17 @@ struct Rule {
     /// With fewer passes than this the usual ones do better.
     // not state: a constant
     passes_min: usize,
+    /// Whether loads last, so that heaps come to rest under them: then only what presses is one.
+    rests: bool,
 }
 
 /// Without gravity only steering presses, so giants in a crowd of thousands stay affordable.
-const LEVEL: Rule = Rule { leans: 16, chain: 32, ratio: 32, passes_max: 16, solved: 2_048, passes_min: 2 };
+const LEVEL: Rule =
+    Rule { leans: 16, chain: 32, ratio: 32, passes_max: 16, solved: 2_048, passes_min: 2, rests: false };
 
 /// Gravity presses without end.
-const UPRIGHT: Rule = Rule { leans: 2, chain: 2, ratio: 32, passes_max: 128, solved: 8_192, passes_min: 128 };
+const UPRIGHT: Rule =
+    Rule { leans: 2, chain: 2, ratio: 32, passes_max: 128, solved: 8_192, passes_min: 128, rests: true };
 
 /// A load of this many times the mass that bears it asks for twice as many passes over all contacts, under gravity.
 const MIXED: u32 = 8;
@@ -97,17 +101,24 @@ impl StiffContacts {
         leans(mass_a.max(mass_b), mass_a.min(mass_b), self.rule.leans)
     }
 
-    /// Lists the stiff contacts. Call when a pair [leans](Self::leans).
-    pub(crate) fn find(&mut self, batches: &Batches, shells: &[Shell]) {
-        self.load.clear();
-        self.load.resize(shells.len(), 0);
-        for _ in 0..CHAIN_MAX {
-            if !self.spread_load(batches, shells) {
-                break;
+    /// Lists the stiff contacts. Call when a pair [leans](Self::leans). `velocities` are those before solving.
+    pub(crate) fn find(&mut self, batches: &Batches, shells: &[Shell], velocities: &[Velocity], fps: u32) {
+        self.spread_loads(batches, shells, |_, _, _| true);
+        (self.mixed, self.uneven) = (self.is_borne(MIXED, shells), self.is_borne(UNEVEN, shells));
+        if self.rule.rests {
+            if !self.uneven {
+                return;
             }
+            // A neighbour that hangs or sleeps beside a heap must not decide how stiff it is: whenever the neighbour wakes or falls asleep, the
+            // heap would sink or rise.
+            self.spread_loads(batches, shells, |batch, lane, origin| {
+                let reach = i64::from(batch.approach(lane, velocities));
+                batch.impulse[lane] != 0
+                    || origin.is_touching()
+                    || reach >= i64::from(origin.gap) * i64::from(fps)
+            });
+            self.uneven = self.is_borne(UNEVEN, shells);
         }
-        let bear = |ratio| self.load.iter().zip(shells).any(|(&load, shell)| leans(load, shell.mass, ratio));
-        (self.mixed, self.uneven) = (bear(MIXED), bear(UNEVEN));
         let bears = |body: u32| leans(self.load[body as usize], shells[body as usize].mass, self.rule.ratio);
         let most = self.rule.solved / self.rule.passes_min;
         for (index, batch) in batches.as_slice().iter().enumerate() {
@@ -116,28 +127,45 @@ impl StiffContacts {
                     self.places.push((index as u32, lane as u32));
                 }
             }
-            if self.rule.passes_min > 2 && self.places.len() > most {
+            if self.rule.rests && self.places.len() > most {
                 self.places.clear();
                 return;
             }
         }
     }
 
-    /// Passes each body's load on to the lighter bodies that it touches. Returns whether anything changed.
-    fn spread_load(&mut self, batches: &Batches, shells: &[Shell]) -> bool {
-        let mut changed = false;
+    /// Finds the load of each body. A contact that `presses` passes it on to a lighter body.
+    fn spread_loads(
+        &mut self,
+        batches: &Batches,
+        shells: &[Shell],
+        presses: impl Fn(&Batch, usize, &Origin) -> bool,
+    ) {
         let (load, ratio) = (&mut self.load, self.rule.chain);
-        batches.for_each(|batch, lane, _| {
-            let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
-            for (from, to) in [(a, b), (b, a)] {
-                let weight = load[from].max(shells[from].mass);
-                if leans(weight, shells[to].mass, ratio) && load[to] < weight {
-                    load[to] = weight;
-                    changed = true;
+        load.clear();
+        load.resize(shells.len(), 0);
+        for _ in 0..CHAIN_MAX {
+            let mut changed = false;
+            batches.for_each(|batch, lane, origin| {
+                let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
+                for (from, to) in [(a, b), (b, a)] {
+                    let weight = load[from].max(shells[from].mass);
+                    let bears = leans(weight, shells[to].mass, ratio) && load[to] < weight;
+                    if bears && presses(batch, lane, origin) {
+                        load[to] = weight;
+                        changed = true;
+                    }
                 }
+            });
+            if !changed {
+                break;
             }
-        });
-        changed
+        }
+    }
+
+    /// Whether some body bears `ratio` times its mass.
+    fn is_borne(&self, ratio: u32, shells: &[Shell]) -> bool {
+        self.load.iter().zip(shells).any(|(&load, shell)| leans(load, shell.mass, ratio))
     }
 
     /// Passes over the stiff contacts. The last ones are not over-relaxed, so that no oscillation stays in the velocities.
@@ -147,7 +175,7 @@ impl StiffContacts {
         }
         let most = if self.settles { SETTLING_PASSES } else { self.rule.passes_max };
         let passes = (self.rule.solved / self.places.len()).clamp(2, most);
-        let plain = if self.rule.passes_min > 2 { passes / 4 } else { 0 };
+        let plain = if self.rule.rests { passes / 4 } else { 0 };
         for pass in 0..passes {
             for &(batch, lane) in &self.places {
                 batches[batch as usize].solve_stiff(lane as usize, biased, pass + plain < passes, velocities);

@@ -33,7 +33,7 @@ impl Stepper {
             self.find_walls(ranks, pressed);
         }
         if self.notes.leans {
-            self.stiff.find(&self.batches, &self.shells);
+            self.stiff.find(&self.batches, &self.shells, &self.velocities, fps);
         }
         if settings.gravity == [0; 2] {
             self.bounce(fps, 1);
