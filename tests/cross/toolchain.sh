@@ -22,8 +22,12 @@ install() {
 
 # toolchain TARGET: sets CARGO and RUSTC to a toolchain that has the target's standard library.
 toolchain() {
-  local target=$1
-  if [[ -d $(rustc --print sysroot)/lib/rustlib/$target/lib ]]; then
+  local target=$1 lib
+  lib=$(rustc --print sysroot)/lib/rustlib/$target/lib
+  if [[ ! -d $lib ]] && command -v rustup >/dev/null; then
+    timeout 300 rustup target add "$target" >"$OUT/rustup.log" 2>&1 || say "rustup has no $target"
+  fi
+  if [[ -d $lib ]]; then
     CARGO=(cargo) RUSTC_FOREIGN=rustc
     if [[ -n ${EXTRA_FLAGS[*]:-} ]]; then
       export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$target")_RUSTFLAGS=${EXTRA_FLAGS[*]}"
