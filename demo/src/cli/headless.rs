@@ -5,8 +5,9 @@ use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Pace, Topology};
 
 use crate::app::{Fault, Pilot, Recording, SimulatedMatch, Terms, play};
-use crate::cli::args::{Corrupt, Headless, Link, Match, PaceArg, TeamsArg, TopologyArg};
+use crate::cli::args::{Corrupt, Headless, Link, Match};
 use crate::cli::report::Report;
+use crate::cli::value::{PaceArg, TeamsArg, TopologyArg};
 use crate::cli::{Failed, print, save_difference};
 use crate::game::{Setup, Teams};
 

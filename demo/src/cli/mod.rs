@@ -13,6 +13,7 @@ mod replay;
 mod report;
 mod skirmish;
 mod soak;
+mod value;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -18,10 +18,11 @@ use crate::app::{
     Fault, MatchError, NetworkMatch, News, Outcome, Pilot, ReplayFile, Seat as OnlineSeat, SeatOptions,
     TURNS_MAX,
 };
-use crate::cli::args::{Host, Join, PaceArg, Seat};
+use crate::cli::args::{Host, Join, Seat};
 use crate::cli::headless::{progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::skirmish::log_file;
+use crate::cli::value::PaceArg;
 use crate::cli::{Failed, print, print_json, save_difference};
 use crate::game::{BodyField, Teams};
 use crate::view::{self, WindowError};

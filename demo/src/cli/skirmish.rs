@@ -7,8 +7,9 @@ use testudo_lockstep::{Pace, Topology};
 
 use crate::app::{Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps};
 use crate::bots::Level;
-use crate::cli::args::{Ground, Link, Match, Skirmish};
+use crate::cli::args::{Link, Match, Skirmish};
 use crate::cli::headless::{in_words, link_settings, run, terms};
+use crate::cli::value::Ground;
 use crate::cli::{Failed, print};
 use crate::game::Teams;
 use crate::view::{self, WindowError};

@@ -90,7 +90,7 @@ impl Game {
     pub(crate) fn plan(&self, number: u32) -> impl Iterator<Item = Leg> + '_ {
         let unit = self.units.get(number as usize);
         let now = unit.and_then(|unit| {
-            let attacks = matches!(unit.task, Task::Attack(_) | Task::Strike { .. });
+            let attacks = matches!(unit.task, Task::Attack(_) | Task::Strike { .. } | Task::Patrol { .. });
             Some(Leg { place: unit.task.way()?.place, attacks })
         });
         let later = unit.into_iter().flat_map(|unit| &unit.errands);

@@ -42,8 +42,10 @@ switch menu true key F10
 patiently placed start
 picture menu
 calm menu
+until_said '"event":"speed_percent","value":200' key equal
 until_said '"event":"match".*"map":"The pass".*"units":50[,}]' next_battle "map pass" "bot hard" "units 50"
 noted '"event":"bot","value":"Hard"' || fail "the menu did not set the bot"
+grep '"event":"speed_percent"' log | tail -1 | grep -q '"value":100[,}]' || fail "the next battle begins at the speed of the last one"
 until_said '"event":"match".*"map":"The ford".*"units":100[,}]' next_battle "map ford" "bot normal" "units 100"
 
 say "choosing the army with a box; the second hint"
@@ -69,13 +71,19 @@ resize() {
   xdotool windowsize "$(xdotool search --name Testudo | head -1)" "$1" "$2"
   sleep 0.6
 }
-for size in "412 800" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
+for size in "412 800" "800 500" "800 600" "1024 600" "600 1000" "1920 1080" "3840 2160" "1360 860"; do
   resize $size
   for value in true false; do
     switch unfolded "$value" press unfold
     calm "$size, unfolded: $value"
     switch split "$value" press split
     calm "$size, split: $value"
+    # (In a low window with two views and the panel no hint had room, and the command bar lay over the own keep.)
+    if [[ $size == 800* ]]; then
+      patiently placed hint
+      patiently placed "own keep"
+      patiently placed "their keep"
+    fi
   done
   switch help true key F1
   calm "$size help"
@@ -103,9 +111,10 @@ attack() { press "choose all" && sleep 0.3 && press attack && sleep 0.3 && place
 until_said '"command":"attack","event":"order".*"player":0' attack
 patiently said '"event":"heard","value":"attack"'
 say "a right click on the keep is for the keep alone; Attack is for everybody on the way"
-strike() { press "choose all" && sleep 0.3 && place "view 1" 94 52 && sleep 0.2 && hold 3; }
+# (The keep stands above its name.)
+strike() { press "choose all" && sleep 0.3 && place "their keep" 50 -130 && sleep 0.2 && hold 3; }
 until_said '"command":"strike","event":"order".*"player":0' strike
-attack_keep() { press "choose all" && sleep 0.3 && press attack && sleep 0.3 && place "view 1" 94 52 && sleep 0.2 && hold 1; }
+attack_keep() { press "choose all" && sleep 0.3 && press attack && sleep 0.3 && place "their keep" 50 -130 && sleep 0.2 && hold 1; }
 until_said '"command":"attack","event":"order".*"player":0' attack_keep
 until_said '"command":"attack","event":"order".*"player":0' attack
 said '"selection":"all"' || fail "an order to the whole army should say so in one word"
@@ -238,6 +247,11 @@ bots_to_the_end 10
 patiently placed rematch
 picture end 1
 calm end
+# (The menu did not hide the card's frame.)
+switch menu true key F10
+patiently absent rematch
+switch menu false key F10
+patiently placed rematch
 until_said '"event":"restart","value":2' press "new seed"
 quit 0
 

@@ -4,6 +4,7 @@ pub(crate) mod debug;
 pub(crate) mod effects;
 pub(crate) mod land;
 pub(crate) mod minimap;
+pub(crate) mod opening;
 pub(crate) mod plans;
 pub(crate) mod scene;
 pub(crate) mod selection;

@@ -70,14 +70,14 @@ mod tests {
 
     use super::*;
     use crate::game::{Command, Order, Place, Point, Selection, Setup, UNIT};
-    use crate::view::battle::scene;
+    use crate::view::battle::opening;
 
     /// (A queued order left no trace.)
     #[test]
     fn every_order_of_a_row_has_its_line() {
         let mut game = Game::new(Setup { players: 2, units: 8, seed: 1, map: None }).unwrap();
         let rect = Rect::new(0.0, 0.0, 1_360.0, 860.0);
-        let view = View { rect, camera: scene::opening(&game, rect, None) };
+        let view = View { rect, camera: opening::camera(&game, rect, None, &[]) };
         let mut own = Chosen::default();
         own.choose(
             game.unit_looks().filter(|look| look.army == 0).map(|look| (look.index, look.body)),

@@ -11,7 +11,7 @@ use crate::view::battle::selection::Chosen;
 use crate::view::battle::view::View;
 use crate::view::paint::atlas::Sprite;
 use crate::view::paint::batch::Batch;
-use crate::view::paint::camera::{Camera, place, units};
+use crate::view::paint::camera::{place, units};
 use crate::view::paint::palette::{
     BACKDROP, BOULDER, DYING, EARTH, GRASS, GROUND, HEALTHY, MOSS, OUTSIDE, ROCK, ROCK_DARK, SELECTION,
     STRAW, TEXT, TIMBER, WOUNDED, army, faded, mixed,
@@ -28,24 +28,6 @@ const DOT_TO: f32 = 2.2;
 
 /// Up to this many selected units show their health even if they are unhurt.
 const BARS_MAX: usize = 40;
-
-/// The initial camera: it shows the starting positions of all armies, and their keeps. In a view that is higher than wide, units would be
-/// too small then to be told from each other: there it shows the army of `player` and its buildings.
-pub(crate) fn opening(game: &Game, view: Rect, player: Option<u8>) -> Camera {
-    const AIR: f32 = 3.0;
-    let formation = Vec2::splat(units(game.formation_half()));
-    let bases = (0..game.setup().players).filter_map(|army| Some((army, place(game.base(army)?), formation)));
-    let buildings = game.building_looks().map(|look| (look.army, place(look.centre), place(look.half)));
-    let all: Vec<(u8, Vec2, Vec2)> = bases.chain(buildings).collect();
-    let far = all.iter().fold(Vec2::ZERO, |far, (_, centre, half)| far.max(centre.abs() + *half));
-    let whole = Camera::fitting(Vec2::ZERO, far + Vec2::splat(AIR), view);
-    let Some(player) = player.filter(|_| view.w < view.h) else { return whole };
-    let mut own =
-        all.iter().filter(|(army, ..)| *army == player).map(|(_, at, half)| (*at - *half, *at + *half));
-    let Some(first) = own.next() else { return whole };
-    let (low, high) = own.fold(first, |sum, next| (sum.0.min(next.0), sum.1.max(next.1)));
-    Camera::fitting((low + high) / 2.0, (high - low) / 2.0 + Vec2::splat(AIR), view)
-}
 
 /// What is drawn besides the state itself.
 pub(crate) struct Extras<'a> {

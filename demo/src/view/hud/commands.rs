@@ -14,8 +14,9 @@ use crate::view::paint::pen::{Align, Pen, SMALL};
 use crate::view::paint::screen;
 use crate::view::widgets::ui::Ui;
 
-/// Sides of a button, pixels; in a narrow view buttons are narrower.
+/// Sides of a button, pixels; in a narrow view buttons are narrower, but no narrower than this beside a minimap.
 const WIDE: f32 = 62.0;
+const WIDE_LEAST: f32 = 50.0;
 const HIGH: f32 = 46.0;
 const GAP: f32 = 4.0;
 
@@ -41,6 +42,9 @@ const LAYERS_ROW_FROM: f32 = 1_080.0;
 /// Sides of a switch, pixels.
 const SWITCH: Vec2 = vec2(90.0, 23.0);
 
+/// How many there are.
+const SWITCHES: usize = 6;
+
 /// Where the command bar and the badges of groups are in a view with a minimap in its lower left corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Places {
@@ -60,7 +64,7 @@ impl Places {
         let count = BUTTONS.len() as f32;
         let beside = vec2(map.right() + 12.0, view.bottom() - 8.0);
         let above = vec2(view.x + 8.0, map.y - 8.0);
-        let fits = beside.x + count * (WIDE + GAP) < view.right() - 4.0;
+        let fits = beside.x + count * (WIDE_LEAST + GAP) < view.right() - 8.0;
         let bar = if fits { beside } else { above };
         let room = view.right() - 8.0 - bar.x;
         let wide = WIDE.min(room / count - GAP);
@@ -79,7 +83,8 @@ impl Places {
             vec2(bar.x, badges.y - rows * (BADGE.y + GAP) - 4.0 - CARD.y)
         };
         let card = Rect::new(at.x, at.y, CARD.x.min(view.right() - 8.0 - at.x), CARD.y);
-        let has_room = card.y > view.y + CARD_BELOW;
+        // (In a low view a card above the badges lay over the enemy's keep.)
+        let has_room = card.y > view.y + CARD_BELOW.max(view.h / 2.0);
         Self { bar, wide, badges, across, card: has_room.then_some(card) }
     }
 
@@ -193,7 +198,7 @@ pub(crate) fn groups(pen: &Pen, ui: &mut Ui, places: &Places, sizes: &[usize; KE
 /// Place of a switch for a layer of debug drawing: in a row in the lower right corner of a view, or at `top` in one of two views, or below
 /// each other from there on.
 fn switch(view: Rect, top: f32, n: usize, is_split: bool) -> Rect {
-    let row = view.right() - 10.0 - 6.0 * (SWITCH.x + 2.0);
+    let row = view.right() - 10.0 - SWITCHES as f32 * (SWITCH.x + 2.0);
     let left = row + n as f32 * (SWITCH.x + 2.0);
     let at = if view.w >= LAYERS_ROW_FROM {
         vec2(left, view.bottom() - 8.0 - SWITCH.y)
@@ -205,18 +210,21 @@ fn switch(view: Rect, top: f32, n: usize, is_split: bool) -> Rect {
     Rect::new(at.x, at.y, SWITCH.x, SWITCH.y)
 }
 
-/// Draws a switch for each layer of debug drawing. In a narrow view their keys have to be enough.
-pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, (top, is_split): (f32, bool), layers: &mut Layers) {
+/// Places of the switches for the layers of debug drawing, in their order: all, or as many as there is room for.
+pub(crate) fn switches(view: Rect, (top, is_split): (f32, bool)) -> Vec<Rect> {
+    // In a narrow view their keys have to be enough.
     if view.w < LAYERS_FROM {
-        return;
+        return Vec::new();
     }
-    for (n, (name, word, is_on)) in layers.switches().into_iter().enumerate() {
-        let button = switch(view, top, n, is_split);
-        // Below it are the buttons for units. (A switch lay over the card beside them.)
-        let is_column = view.w < LAYERS_ROW_FROM;
-        if is_column && button.bottom() > view.bottom() - HIGH - 12.0 {
-            return;
-        }
+    // Below a column are the buttons for units. (A switch lay over the card beside them.)
+    let is_column = view.w < LAYERS_ROW_FROM;
+    let has_room = |switch: &Rect| !is_column || switch.bottom() <= view.bottom() - HIGH - 12.0;
+    (0..SWITCHES).map(|n| switch(view, top, n, is_split)).take_while(has_room).collect()
+}
+
+/// Draws a switch for each layer of debug drawing.
+pub(crate) fn layers(pen: &Pen, ui: &mut Ui, view: Rect, at: (f32, bool), layers: &mut Layers) {
+    for (button, (name, word, is_on)) in switches(view, at).into_iter().zip(layers.switches()) {
         ui.cover(button);
         if ui.button(pen, name, button, word, *is_on) {
             *is_on = !*is_on;
@@ -240,7 +248,10 @@ mod tests {
             let is_beside = places.bar.x > map.right();
             assert!(is_beside || places.bar.y < map.y, "{width}: {places:?}");
             assert_eq!(is_beside, width > 500.0, "{width}");
-            let card = places.card.expect("there is room");
+            let Some(card) = places.card else {
+                assert!(width < 300.0, "there is room: {width}");
+                continue;
+            };
             let rows = KEYS.div_ceil(places.across) as f32;
             let is_above = card.bottom() <= places.badges.y - rows * (BADGE.y + GAP);
             assert!(card.right() <= view.right() && card.y > view.y, "{width}: {card:?}");
@@ -269,7 +280,11 @@ mod tests {
             assert_eq!(first.y == last.y, is_row, "{width}");
             assert!(first.x > view.x && !first.overlaps(&last), "{width}: {first:?} {last:?}");
         }
-        let low = Places::new(Rect::new(0.0, 74.0, 397.0, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
-        assert_eq!(low.across, 0, "badges would lie over the header");
+        let low = |width| Places::new(Rect::new(0.0, 74.0, width, 135.0), Rect::new(8.0, 147.0, 54.0, 54.0));
+        assert_eq!(low(300.0).across, 0, "badges would lie over the header");
+        // With two views in a low window, the bar lay over the own keep.
+        let beside = low(397.0);
+        assert!(beside.bar.x > 62.0 && beside.bar.y > 190.0 && beside.wide >= WIDE_LEAST, "{beside:?}");
+        assert!(beside.across > 0 && beside.badges.y - BADGE.y > 74.0, "{beside:?}");
     }
 }

@@ -9,7 +9,7 @@ use crate::game::Game;
 use crate::view::command::side::Side;
 use crate::view::hud::panel::count;
 use crate::view::hud::result::{are_spent, title};
-use crate::view::paint::palette::{PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, army, faded};
+use crate::view::paint::palette::{PANEL, PANEL_RAISED, SELECTION, TEXT, TEXT_DIM, WARN, army, faded};
 use crate::view::paint::pen::{Align, LARGE, Pen, SIZE, SMALL};
 use crate::view::widgets::ui::Ui;
 
@@ -49,7 +49,7 @@ impl Header {
         );
         let left = button.x + button.w + 14.0;
         // Parts that do not fit are left out, the score last.
-        let (hint, color) = hint(side, is_person);
+        let (hint, color) = hint(side, game, player, is_person);
         let room = rect.right() - 24.0 - left - pen.width(&hint, SMALL);
         let score = if pen.width(&long, SMALL) < room { long } else { short };
         let right = rect.right() - 10.0 - pen.width(&score, SMALL);
@@ -63,8 +63,11 @@ impl Header {
     }
 }
 
+/// Who breaks off a fight with a right click is told what this costs.
+const WALK_ON: &str = "They walk on while they are struck: Attack or Stop makes them fight";
+
 /// The next step, in a few words.
-fn hint(side: &Side, is_person: bool) -> (String, Color) {
+fn hint(side: &Side, game: &Game, player: u8, is_person: bool) -> (String, Color) {
     if !is_person {
         return ("click to play yourself".into(), TEXT_DIM);
     }
@@ -76,8 +79,19 @@ fn hint(side: &Side, is_person: bool) -> (String, Color) {
     }
     match side.chosen.len() {
         0 => (String::new(), TEXT_DIM),
+        _ if walk_on(side, game, player) => (WALK_ON.into(), WARN),
         chosen => (format!("{chosen} selected"), SELECTION),
     }
+}
+
+/// Whether some of the selected units are struck, and go on to where they were sent without a fight.
+fn walk_on(side: &Side, game: &Game, player: u8) -> bool {
+    game.unit_looks().any(|look| {
+        look.army == player
+            && side.effects.hurt(look.number) > 0.0
+            && side.chosen.contains((look.index, look.body))
+            && game.plan(look.number).next().is_some_and(|leg| !leg.attacks)
+    })
 }
 
 /// A client's own result; the simulation goes on.
@@ -89,4 +103,48 @@ pub(crate) fn verdict(pen: &Pen, view: Rect, game: &Game, player: u8) {
     let bar = Rect::new(view.x + view.w / 2.0 - 190.0, view.y + 64.0, 380.0, 48.0);
     draw_rectangle(bar.x, bar.y, bar.w, bar.h, faded(PANEL, 0.9));
     pen.label(&text, bar, Align::Middle, LARGE, color);
+}
+
+#[cfg(test)]
+mod tests {
+    use testudo_lockstep::PlayerId;
+
+    use super::*;
+    use crate::game::{Command, Order, Place, Selection, Setup};
+
+    /// Nothing told somebody who left a fight with a right click why so many fell.
+    #[test]
+    fn who_walks_away_from_a_fight_is_told() {
+        let mut game = Game::new(Setup { players: 2, units: 20, seed: 1, map: None }).unwrap();
+        let mut side = Side::default();
+        side.chosen.choose(
+            game.unit_looks().filter(|look| look.army == 0).map(|look| (look.index, look.body)),
+            false,
+        );
+        let mut frame = 0;
+        // Plays for some seconds; whether the hint was seen.
+        let mut play = |game: &mut Game, side: &mut Side, seconds: u64| {
+            (0..seconds * 20).fold(false, |told, _| {
+                game.step(20);
+                frame += 1;
+                side.effects.observe(game, frame, 0.05, 0.05);
+                told | (hint(side, game, 0, true).0 == WALK_ON)
+            })
+        };
+        let home = |player| Place::near(game.base(player).unwrap());
+        let (own, theirs) = (home(0), home(1));
+        game.apply(PlayerId(0), &Order::new(Selection::All, Command::Attack(theirs)));
+        game.apply(PlayerId(1), &Order::new(Selection::All, Command::Attack(own)));
+        let mut seconds = 0;
+        while game.score(0).0 == 0 {
+            assert!(!play(&mut game, &mut side, 1), "they fight");
+            seconds += 1;
+            assert!(seconds < 60, "the armies do not meet");
+        }
+        game.apply(PlayerId(0), &Order::new(Selection::All, Command::Move(own)));
+        assert!(play(&mut game, &mut side, 3), "they walk away");
+        game.apply(PlayerId(0), &Order::new(Selection::All, Command::Stop));
+        play(&mut game, &mut side, 1);
+        assert!(!play(&mut game, &mut side, 2), "they fight again");
+    }
 }

@@ -38,7 +38,7 @@ pub(crate) const SKIRMISH: Help = Help {
             ("click, drag a box", "select units"),
             ("double click, Ctrl A", "select its kind, everybody"),
             ("shift", "add or remove; queue an order"),
-            ("right click", "go there, or attack an enemy"),
+            ("right click", "just go there, or attack an enemy"),
             ("right drag", "line up, front to its left"),
             ("A or P, then click", "attack, or patrol, to there"),
             ("S, H", "stop, hold ground"),

@@ -47,20 +47,21 @@ fn words(number: usize, is_open: bool) -> [&'static str; 2] {
     }
 }
 
-/// Draws the current hint in the middle of a strip. `is_open`: the network's panel is open.
-pub(crate) fn draw(pen: &Pen, strip: Rect, progress: Progress, is_open: bool) {
-    let Some(number) = progress.next() else { return };
+/// Draws the current hint in the middle of a strip, and says where, if there is one. `is_open`: the network's panel is open.
+pub(crate) fn draw(pen: &Pen, strip: Rect, progress: Progress, is_open: bool) -> Option<Rect> {
+    let number = progress.next()?;
     let count = format!("{} of {}", number + 1, HINTS.len());
     let lead = pen.width(&count, SMALL) + 14.0;
     let fitting =
         words(number, is_open).into_iter().find(|text| lead + pen.width(text, SIZE) + 28.0 <= strip.w);
-    let Some(text) = fitting else { return };
+    let text = fitting?;
     let width = lead + pen.width(text, SIZE) + 28.0;
     let pill = Rect::new((strip.x + (strip.w - width) / 2.0).floor(), strip.y, width, strip.h);
     draw_rectangle(pill.x, pill.y, pill.w, pill.h, faded(PANEL, 0.92));
     draw_rectangle_lines(pill.x, pill.y, pill.w, pill.h, 2.0, faded(SELECTION, 0.6));
     pen.text(&count, pill.x + 14.0, pill.y + pill.h / 2.0 + 5.0, SMALL, TEXT_DIM);
     pen.text(text, pill.x + 14.0 + lead, pill.y + pill.h / 2.0 + 5.0, SIZE, TEXT);
+    Some(pill)
 }
 
 #[cfg(test)]

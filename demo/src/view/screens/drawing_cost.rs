@@ -10,6 +10,7 @@ use crate::bots;
 use crate::game::{Game, Setup, SetupError};
 use crate::view::battle::effects::Effects;
 use crate::view::battle::minimap;
+use crate::view::battle::opening;
 use crate::view::battle::scene::{self, Extras};
 use crate::view::battle::selection::Chosen;
 use crate::view::battle::view::View;
@@ -62,7 +63,7 @@ fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupEr
     let mut chosen = Chosen::default();
     let own = game.unit_looks().filter(|look| look.army == 0);
     chosen.choose(own.map(|look| (look.index, look.body)), false);
-    let camera = scene::opening(&game, rect, None);
+    let camera = opening::camera(&game, rect, None, &[]);
     let map = Rect { w: 132.0, h: 132.0, ..rect };
     let (mut pictures, mut memories, mut units) = (Vec::new(), Vec::new(), 0);
     for frame in 0..TURNS * FRAMES_PER_TURN {

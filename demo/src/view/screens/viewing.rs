@@ -19,6 +19,7 @@ use crate::app::interrupt;
 use crate::app::playback::{Budget, Course};
 use crate::game::{Command, Foe, Game};
 use crate::view::battle::debug::Layers;
+use crate::view::battle::opening;
 use crate::view::battle::scene;
 use crate::view::battle::view::View;
 use crate::view::command::controls::wants_to_quit;
@@ -157,7 +158,7 @@ async fn view(
 impl Viewing {
     fn new(course: Course, log: OrderLog, hearing: Hearing) -> Self {
         let layout = Layout::new(screen::size(), place(course.game().field_half()));
-        let camera = scene::opening(course.game(), layout.view, None);
+        let camera = opening::camera(course.game(), layout.view, None, &[]);
         let last_orders = vec![String::new(); usize::from(course.terms().setup.players)];
         Self {
             course,
@@ -339,7 +340,7 @@ impl Viewing {
     /// All armies in the picture, as at the start.
     fn show_all(&mut self) {
         self.follow(None);
-        self.camera = scene::opening(self.course.game(), self.layout.view, None);
+        self.camera = opening::camera(self.course.game(), self.layout.view, None, &[]);
     }
 
     /// Requests a frame; beyond the end it is the last one.

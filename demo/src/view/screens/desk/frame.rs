@@ -1,23 +1,17 @@
 //! Draws everything around and over the views.
 
-use macroquad::math::{Rect, vec2};
+use macroquad::math::Rect;
 use macroquad::shapes::{draw_rectangle, draw_rectangle_lines};
 
 use crate::app::Pilot;
-use crate::view::battle::view::View;
-use crate::view::command::sight::Sight;
 use crate::view::hud::alarm::{self, Answer};
-use crate::view::hud::commands::{self, Places};
 use crate::view::hud::header::Header;
 use crate::view::hud::hearing;
 use crate::view::hud::help;
-use crate::view::hud::hints;
-use crate::view::hud::orders::OrderBar;
 use crate::view::hud::panel::{self, Wish};
 use crate::view::hud::result::{self, Ended, Next};
 use crate::view::hud::status::{self, Status};
-use crate::view::paint::camera::place;
-use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army, faded};
+use crate::view::paint::palette::{BAD, GOOD, LINE, PANEL, TEXT, army};
 use crate::view::paint::pen::{Align, LARGE, SIZE, SMALL};
 use crate::view::screens::desk::{Desk, FRAMES_PER_SECOND, LAST_LOOK};
 use crate::view::screens::picture::SPEEDS;
@@ -31,12 +25,6 @@ const WIDE: f32 = 720.0;
 
 /// From here on there is room for the slider of the sound, too, pixels.
 const WIDE_SOUND: f32 = 880.0;
-
-/// A hint stands beside the inset if there is as much room as this, otherwise below it, pixels.
-const HINT_MIN: f32 = 340.0;
-
-/// Room between a hint and the minimap for the command bar and badges, pixels.
-const HINT_ROOM: f32 = 90.0;
 
 impl Desk {
     /// Draws one picture and handles its widgets.
@@ -152,91 +140,6 @@ impl Desk {
         }
     }
 
-    /// Hints, and the commands for the selected units.
-    fn draw_over_view(&mut self) {
-        let (view, map) = (self.layout.views[0], self.layout.maps[0]);
-        let free = if self.is_split { view.w } else { self.layout.views[1].x - view.x };
-        let inset = self.layout.views[1];
-        let strip = if free < HINT_MIN {
-            Rect::new(view.x + 10.0, inset.y + inset.h + 8.0, view.w - 20.0, 30.0)
-        } else {
-            Rect::new(view.x + 10.0, view.y + 10.0, free - 20.0, 30.0)
-        };
-        let is_decided = self.skirmish.result().is_some();
-        // Buttons may take the place of hints in a small view.
-        let has_room = strip.bottom() + HINT_ROOM < map.y;
-        // (Who watched two bots was told to drag a box.)
-        let is_person = self.skirmish.pilot(0) == Pilot::Person;
-        let is_covered = self.shows_help || self.menu.is_some() || !is_person;
-        if has_room && !is_decided && !self.alarmed && !is_covered && self.error.is_none() {
-            hints::draw(&self.pen, strip, self.progress, self.is_unfolded);
-        }
-        let has_card = self.skirmish.desync().is_some() && !self.is_answered;
-        if is_person && !is_decided && !has_card {
-            self.draw_orders();
-            if has_room && !self.progress.has_attacked && !self.shows_help {
-                self.name_keeps(strip);
-            }
-        }
-        if self.is_unfolded {
-            let inset = self.layout.views[1];
-            let top = if self.is_split { view.y + 50.0 } else { inset.y + inset.h + 8.0 };
-            let is_split = self.is_split;
-            commands::layers(&self.pen, &mut self.ui, view, (top, is_split), &mut self.layers);
-        }
-    }
-
-    /// Says whose keeps these are, until the person knows what to attack. Names that would lie over something else are left out.
-    fn name_keeps(&mut self, strip: Rect) {
-        let (view, map, inset) = (self.layout.views[0], self.layout.maps[0], self.layout.headers[1]);
-        let inset = if self.is_split { strip } else { inset.combine_with(self.layout.views[1]) };
-        let [buttons, card] = Places::new(view, map).covered();
-        // (In a window of 900x600 everything at the height of the buttons counted as covered, and no keep had a name.)
-        let card = if self.sides[0].chosen.is_empty() { Rect::default() } else { card };
-        for look in self.skirmish.client(0).game().building_looks().filter(|look| look.is_keep) {
-            let text = if look.army == 0 { "Your keep" } else { "Their keep" };
-            let (centre, half) = (place(look.centre), place(look.half));
-            let below = self.camera.to_screen(view, centre + half * vec2(0.0, 1.0));
-            let width = self.pen.width(text, SIZE) + 16.0;
-            let left = (below.x - width / 2.0).clamp(view.x + 4.0, view.right() - width - 4.0);
-            let plate = Rect::new(left, below.y + 10.0, width, 24.0);
-            let is_free = [strip, inset, buttons, card, map].iter().all(|other| !other.overlaps(&plate));
-            if is_free && view.contains(below) && plate.bottom() < view.bottom() {
-                draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.8));
-                self.pen.label(text, plate, Align::Middle, SIZE, army(look.army));
-                let named = if look.army == 0 { "own keep" } else { "their keep" };
-                self.ui.note(named, plate);
-            }
-        }
-    }
-
-    /// The buttons for the first player's units.
-    fn draw_orders(&mut self) {
-        let rect = self.layout.views[0];
-        // In a lower view they would lie over the header.
-        if rect.h < commands::LOWEST_VIEW {
-            return;
-        }
-        let sight = Sight {
-            player: 0,
-            game: self.skirmish.client(0).game(),
-            alpha: self.skirmish.alpha(0),
-            view: View { rect, camera: self.camera },
-            map: self.layout.maps[0],
-        };
-        let mut bar = OrderBar {
-            batch: &mut self.batch,
-            pen: &self.pen,
-            ui: &mut self.ui,
-            log: &mut self.log,
-            camera: &mut self.camera,
-            now: self.seconds,
-        };
-        if let Some(told) = bar.draw(&mut self.sides[0], &sight) {
-            self.tell(0, told);
-        }
-    }
-
     fn draw_status(&mut self) {
         let recent: Vec<u32> =
             self.skirmish.samples().rev().take(20).map(|sample| sample.bytes_per_second).collect();
@@ -284,7 +187,12 @@ impl Desk {
     /// The card: what happened, and the choices.
     fn draw_cards(&mut self) {
         let around = self.layout.around();
+        // (The menu did not hide the frame and the buttons of a card below it.)
+        let is_covered = self.menu.is_some() || self.shows_help;
         if let (Some(desync), false) = (self.skirmish.desync(), self.is_answered) {
+            if is_covered {
+                return;
+            }
             match alarm::draw(&self.pen, &mut self.ui, around, desync) {
                 Some(Answer::GoOn) => (self.is_answered, self.is_paused) = (true, false),
                 Some(Answer::Restart) => self.restart(),
@@ -292,7 +200,7 @@ impl Desk {
             }
             return;
         }
-        if self.decided.is_some_and(|seconds| seconds > LAST_LOOK) {
+        if self.decided.is_some_and(|seconds| seconds > LAST_LOOK) && !is_covered {
             self.draw_result(around);
         }
         /// Time for which the window shows why a file was refused, seconds.

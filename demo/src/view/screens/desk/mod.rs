@@ -3,6 +3,7 @@
 mod frame;
 mod layout;
 mod menu;
+mod over;
 
 use std::cell::Cell;
 
@@ -17,6 +18,7 @@ use crate::app::playback::Course;
 use crate::app::{MatchError, Pilot, ReplayFile, Skirmish, SkirmishSpec, read_replay};
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
+use crate::view::battle::opening;
 use crate::view::battle::scene;
 use crate::view::battle::view::View;
 use crate::view::command::controls::{self, Mouse};
@@ -100,6 +102,8 @@ pub(crate) struct Desk {
     touches: Touches,
     hearing: Hearing,
     camera: Camera,
+    /// Where the camera was when it showed all armies last.
+    opened: Camera,
     layout: DeskLayout,
     /// Both views are equally large, and the panel is open.
     is_split: bool,
@@ -122,8 +126,9 @@ pub(crate) struct Desk {
     pub(crate) log: OrderLog,
     is_paused: bool,
     wants_step: bool,
-    /// Index in [`SPEEDS`].
+    /// Index in [`SPEEDS`]: now, and when a battle begins.
     speed: usize,
+    first_speed: usize,
     shows_help: bool,
     /// What the person chooses for the next battle, while the menu is open.
     menu: Option<Menu>,
@@ -160,10 +165,12 @@ impl Desk {
             eprintln!("No replay is written: {error}");
         }
         let game = skirmish.client(0).game();
+        let speed = SPEEDS.iter().position(|speed| *speed >= speed_percent).unwrap_or(SPEEDS.len() - 1);
         let layout = DeskLayout::new(screen::size(), false, false).of_field(place(game.field_half()));
-        let camera = scene::opening(game, layout.views[0], Some(0));
+        let camera = opening::camera(game, layout.views[0], Some(0), &over::covers(&layout, false));
         Ok(Self {
             camera,
+            opened: camera,
             spec,
             skirmish,
             sides: [Side::default(), Side::default()],
@@ -185,7 +192,8 @@ impl Desk {
             log,
             is_paused: false,
             wants_step: false,
-            speed: SPEEDS.iter().position(|speed| *speed >= speed_percent).unwrap_or(SPEEDS.len() - 1),
+            speed,
+            first_speed: speed,
             shows_help: false,
             menu: None,
             is_covered: false,
@@ -232,7 +240,7 @@ impl Desk {
     /// nothing.
     fn lay_out(&mut self) {
         let before = self.layout.views[0];
-        let shows_all = self.camera == self.all();
+        let shows_all = self.camera == self.opened;
         let half = place(self.skirmish.client(0).game().field_half());
         self.layout = DeskLayout::new(screen::size(), self.is_split, self.is_unfolded).of_field(half);
         if self.layout.views[0] == before {
@@ -423,6 +431,8 @@ impl Desk {
         }
         self.sides = [Side::default(), Side::default()];
         self.hearing.start_again();
+        // (The next battle began at the speed at which the end of the last one was awaited.)
+        self.set_speed(self.first_speed);
         (self.alarmed, self.is_answered, self.is_paused, self.error) = (false, false, false, None);
         (self.is_over, self.is_decided_noted, self.decided) = (false, false, None);
         (self.score, self.scored) = (Score::default(), 0.0);
@@ -432,13 +442,11 @@ impl Desk {
 
     /// All armies in the picture, as at the start; in a window that is higher than wide, the own one.
     fn show_all(&mut self) {
-        self.camera = self.all();
-    }
-
-    fn all(&self) -> Camera {
-        let around = self.layout.around();
+        let (view, around) = (self.layout.views[0], self.layout.around());
         let player = (around.w < around.h).then_some(0);
-        scene::opening(self.skirmish.client(0).game(), self.layout.views[0], player)
+        let covers = over::covers(&self.layout, self.is_unfolded);
+        self.opened = opening::camera(self.skirmish.client(0).game(), view, player, &covers);
+        self.camera = self.opened;
     }
 
     /// A client as the window shows it. `game` is that client's.
@@ -576,7 +584,11 @@ impl Desk {
 
     fn change_speed(&mut self, steps: i32) {
         let wanted = self.speed as i32 + steps;
-        self.speed = wanted.clamp(0, SPEEDS.len() as i32 - 1) as usize;
-        self.log.note("speed_percent", SPEEDS[self.speed]);
+        self.set_speed(wanted.clamp(0, SPEEDS.len() as i32 - 1) as usize);
+    }
+
+    fn set_speed(&mut self, speed: usize) {
+        self.speed = speed;
+        self.log.note("speed_percent", SPEEDS[speed]);
     }
 }

@@ -14,7 +14,7 @@ use crate::app::interrupt;
 use crate::app::{Diagnosis, Kept, MatchError, NetworkMatch, News, Pilot, Seat};
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
-use crate::view::battle::scene;
+use crate::view::battle::opening;
 use crate::view::battle::view::View;
 use crate::view::command::controls::{self, Mouse};
 use crate::view::command::order_log::OrderLog;
@@ -219,7 +219,8 @@ impl NetworkDesk {
         let passed = if seat.session().is_paused() || seat.is_over() { 0.0 } else { seconds };
         self.side.effects.observe(game, seat.frame(), passed, seconds);
         let rect = self.layout.views[0];
-        let camera = *self.camera.get_or_insert_with(|| scene::opening(game, rect, Some(seat.player().0)));
+        let camera =
+            *self.camera.get_or_insert_with(|| opening::camera(game, rect, Some(seat.player().0), &[]));
         let (player, view) = (seat.player().0, View { rect, camera });
         self.hearing.listen(&mut self.side, &view, player, seconds, &mut self.log);
         if self.decided.is_none() && seat.frame() >= self.scored + SAMPLE_FRAMES {
@@ -406,7 +407,7 @@ impl NetworkDesk {
         );
         let game = seat.client().game();
         if is_key_pressed(KeyCode::Home) {
-            *camera = scene::opening(game, view, Some(seat.player().0));
+            *camera = opening::camera(game, view, Some(seat.player().0), &[]);
         }
         camera.hold(place(game.field_half()));
     }

@@ -1,0 +1,132 @@
+//! Values of options: how they are written, and which are accepted.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::net::SocketAddr;
+
+use clap::ValueEnum;
+
+use crate::app::{Pilot, maps};
+use crate::bots::Level;
+use crate::game::{BodyField, MAP_BYTES_MAX, MAP_NAMES, Map, TEAMS_MAX, Teams};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum PaceArg {
+    Fixed,
+    Adaptive,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum TopologyArg {
+    Star,
+    Mesh,
+}
+
+/// A body field, by the name that reports use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FieldArg(pub(crate) BodyField);
+
+impl ValueEnum for FieldArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [FieldArg; 4] = {
+            let [a, b, c, d] = BodyField::ALL;
+            [FieldArg(a), FieldArg(b), FieldArg(c), FieldArg(d)]
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.name()))
+    }
+}
+
+/// The map of a match; none: an open field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ground(pub(crate) Option<&'static Map>);
+
+pub(crate) fn ground(text: &str) -> Result<Ground, String> {
+    if text == "open" {
+        return Ok(Ground(None));
+    }
+    if let Some(map) = maps::named(text) {
+        return Ok(Ground(Some(map)));
+    }
+    let names = MAP_NAMES.join(", ");
+    let content =
+        read_map(text).map_err(|error| format!("neither open, {names}, nor a readable file ({error})"))?;
+    maps::keep(&content).map(|map| Ground(Some(map))).map_err(|error| format!("not a map: {error}"))
+}
+
+/// Reads a map file, up to one byte more than the maximum.
+fn read_map(path: &str) -> std::io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MAP_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+pub(crate) fn bot(text: &str) -> Result<Pilot, String> {
+    match text {
+        "easy" => Ok(Pilot::Bot(Level::Easy)),
+        "normal" => Ok(Pilot::Bot(Level::Normal)),
+        "hard" => Ok(Pilot::Bot(Level::Hard)),
+        "idle" => Ok(Pilot::Person),
+        _ => Err("easy, normal, hard or idle is needed".into()),
+    }
+}
+
+/// The teams of a match, and how many players were named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TeamsArg {
+    pub(crate) teams: Teams,
+    pub(crate) count: usize,
+}
+
+pub(crate) fn teams(text: &str) -> Result<TeamsArg, String> {
+    let numbers = text.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u8>>>();
+    let found = numbers.and_then(|list| Some(TeamsArg { teams: Teams::new(&list)?, count: list.len() }));
+    found.ok_or_else(|| format!("a number from 0 to {TEAMS_MAX} for each player is needed, as in 1,1,2,2"))
+}
+
+pub(crate) fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (0.25..=16.0).contains(speed));
+    speed.ok_or_else(|| "a speed from 0.25 to 16 is needed".to_owned())
+}
+
+pub(crate) fn socket(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "an address and a port are needed, as in 0.0.0.0:7777".into())
+}
+
+/// The address of a page, without what follows a #.
+pub(crate) fn page(text: &str) -> Result<String, String> {
+    let is_page = (text.starts_with("http://") || text.starts_with("https://")) && !text.contains('#');
+    if is_page { Ok(text.into()) } else { Err("an address is needed, as in http://127.0.0.1:8080/".into()) }
+}
+
+pub(crate) fn turn_and_body(text: &str) -> Result<(u32, u32), String> {
+    let numbers =
+        text.split_once(',').and_then(|(turn, body)| Some((turn.parse().ok()?, body.parse().ok()?)));
+    numbers.ok_or_else(|| "two numbers are needed: a turn and a body, as in 20,5".to_owned())
+}
+
+/// A probability in parts per million.
+pub(crate) fn probability(text: &str) -> Result<u32, String> {
+    match text.parse::<f64>() {
+        Ok(p) if (0.0..=1.0).contains(&p) => Ok((p * 1e6).round() as u32),
+        _ => Err("a probability is a number from 0 to 1".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_are_parts_per_million() {
+        assert_eq!(probability("0.2"), Ok(200_000));
+        assert_eq!(probability("1"), Ok(1_000_000));
+        assert_eq!(probability("0.0000014"), Ok(1));
+        for wrong in ["1.5", "-0.1", "NaN", "inf", "", "much"] {
+            assert!(probability(wrong).is_err(), "{wrong}");
+        }
+    }
+}

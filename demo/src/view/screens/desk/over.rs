@@ -1,0 +1,209 @@
+//! What lies over the large view: the hint, the names of the keeps, the buttons for units, the switches for debug drawing.
+
+use macroquad::math::{Rect, Vec2, vec2};
+use macroquad::shapes::draw_rectangle;
+
+use crate::app::Pilot;
+use crate::view::battle::view::View;
+use crate::view::command::sight::Sight;
+use crate::view::hud::commands::{self, Places};
+use crate::view::hud::hints;
+use crate::view::hud::orders::OrderBar;
+use crate::view::paint::camera::place;
+use crate::view::paint::palette::{PANEL, army, faded};
+use crate::view::paint::pen::{Align, SIZE};
+use crate::view::screens::desk::Desk;
+use crate::view::screens::desk::layout::DeskLayout;
+
+/// A hint stands beside the inset if there is as much room as this, otherwise below it, pixels.
+const HINT_MIN: f32 = 340.0;
+
+impl Desk {
+    /// Hints, and the commands for the selected units.
+    pub(super) fn draw_over_view(&mut self) {
+        let [strip, buttons, card] = strip_and_buttons(&self.layout);
+        let is_decided = self.skirmish.result().is_some();
+        // Buttons may take the place of hints in a small view.
+        let has_room =
+            !strip.overlaps(&buttons) && (self.sides[0].chosen.is_empty() || !strip.overlaps(&card));
+        // (Who watched two bots was told to drag a box.)
+        let is_person = self.skirmish.pilot(0) == Pilot::Person;
+        let is_covered = self.shows_help || self.menu.is_some() || !is_person;
+        if has_room && !is_decided && !self.alarmed && !is_covered && self.error.is_none() {
+            let pill = hints::draw(&self.pen, strip, self.progress, self.is_unfolded);
+            pill.into_iter().for_each(|pill| self.ui.note("hint", pill));
+        }
+        let has_card = self.skirmish.desync().is_some() && !self.is_answered;
+        if is_person && !is_decided && !has_card {
+            self.draw_orders();
+            if has_room && !self.progress.has_attacked && !self.shows_help {
+                self.name_keeps();
+            }
+        }
+        if self.is_unfolded {
+            let (view, at) = (self.layout.views[0], switches_at(&self.layout));
+            commands::layers(&self.pen, &mut self.ui, view, at, &mut self.layers);
+        }
+    }
+
+    /// Says whose keeps these are, until the person knows what to attack.
+    fn name_keeps(&mut self) {
+        let view = View { rect: self.layout.views[0], camera: self.camera };
+        let covers = covers(&self.layout, self.is_unfolded);
+        for look in self.skirmish.client(0).game().building_looks().filter(|look| look.is_keep) {
+            let text = if look.army == 0 { "Your keep" } else { "Their keep" };
+            let keep = view.rect_at(place(look.centre), place(look.half));
+            let size = vec2(self.pen.width(text, SIZE) + 16.0, 24.0);
+            if let Some(plate) = plate(keep, size, view.rect, &covers) {
+                draw_rectangle(plate.x, plate.y, plate.w, plate.h, faded(PANEL, 0.8));
+                self.pen.label(text, plate, Align::Middle, SIZE, army(look.army));
+                let named = if look.army == 0 { "own keep" } else { "their keep" };
+                self.ui.note(named, plate);
+            }
+        }
+    }
+
+    /// The buttons for the first player's units.
+    fn draw_orders(&mut self) {
+        let rect = self.layout.views[0];
+        // In a lower view they would lie over the header.
+        if rect.h < commands::LOWEST_VIEW {
+            return;
+        }
+        let sight = Sight {
+            player: 0,
+            game: self.skirmish.client(0).game(),
+            alpha: self.skirmish.alpha(0),
+            view: View { rect, camera: self.camera },
+            map: self.layout.maps[0],
+        };
+        let mut bar = OrderBar {
+            batch: &mut self.batch,
+            pen: &self.pen,
+            ui: &mut self.ui,
+            log: &mut self.log,
+            camera: &mut self.camera,
+            now: self.seconds,
+        };
+        if let Some(told) = bar.draw(&mut self.sides[0], &sight) {
+            self.tell(0, told);
+        }
+    }
+}
+
+/// Where hints stand, what the command bar may cover, and where the card of the selected units is.
+fn strip_and_buttons(layout: &DeskLayout) -> [Rect; 3] {
+    let [view, inset] = layout.views;
+    let free = if layout.is_split { view.w } else { inset.x - view.x };
+    let strip = if free < HINT_MIN {
+        Rect::new(view.x + 10.0, inset.bottom() + 8.0, view.w - 20.0, 30.0)
+    } else {
+        Rect::new(view.x + 10.0, view.y + 10.0, free - 20.0, 30.0)
+    };
+    let has_buttons = view.h >= commands::LOWEST_VIEW;
+    let [buttons, card] =
+        if has_buttons { Places::new(view, layout.maps[0]).covered() } else { Default::default() };
+    [strip, buttons, card]
+}
+
+/// The upper edge of the switches for debug drawing, and whether there are two views.
+fn switches_at(layout: &DeskLayout) -> (f32, bool) {
+    let [view, inset] = layout.views;
+    (if layout.is_split { view.y + 50.0 } else { inset.bottom() + 8.0 }, layout.is_split)
+}
+
+/// Everything that lies over the large view. `is_unfolded`: the network's panel is open.
+pub(super) fn covers(layout: &DeskLayout, is_unfolded: bool) -> Vec<Rect> {
+    let mut covers = strip_and_buttons(layout).to_vec();
+    covers.push(layout.maps[0]);
+    if !layout.is_split {
+        covers.push(layout.headers[1].combine_with(layout.views[1]));
+    }
+    if is_unfolded {
+        covers.extend(commands::switches(layout.views[0], switches_at(layout)));
+    }
+    covers
+}
+
+/// A place for the name of a keep: below it, above it or beside it, whichever is free first. None if the keep is out of sight, or if the name
+/// would lie over something else everywhere.
+fn plate(keep: Rect, size: Vec2, view: Rect, covers: &[Rect]) -> Option<Rect> {
+    const AWAY: f32 = 10.0;
+    const STEPS: u8 = 4;
+    let middle = keep.center() - size / 2.0;
+    let places = (0..STEPS).map(|step| AWAY + f32::from(step) * size.y).flat_map(|away| {
+        [
+            vec2(middle.x, keep.bottom() + away),
+            vec2(middle.x, keep.y - away - size.y),
+            vec2(keep.x - away - size.x, middle.y),
+            vec2(keep.right() + away, middle.y),
+        ]
+    });
+    let is_free = |plate: &Rect| {
+        let is_inside = plate.y > view.y && plate.bottom() < view.bottom();
+        is_inside && !plate.overlaps(&keep) && covers.iter().all(|cover| !cover.overlaps(plate))
+    };
+    let inside = |at: Vec2| {
+        // A little sideways is as good.
+        let x = at.x.clamp(view.x + 4.0, view.right() - size.x - 4.0);
+        Rect::new(x, at.y, size.x, size.y)
+    };
+    places.filter(|_| view.contains(keep.center())).map(inside).find(is_free)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Game, Map, Setup};
+    use crate::view::battle::opening;
+
+    /// In a window of 1024x600 with two views and the network's panel, a keep's name lay under the switches for debug drawing.
+    #[test]
+    fn a_keeps_name_lies_where_nothing_else_does() {
+        let view = Rect::new(0.0, 74.0, 509.0, 290.0);
+        let keep = Rect::new(455.0, 214.0, 22.0, 22.0);
+        let size = vec2(85.0, 24.0);
+        let below = plate(keep, size, view, &[]).expect("there is room");
+        assert_eq!((below.right(), below.y), (view.right() - 4.0, 246.0), "below it, inside the view");
+        let switches: Vec<Rect> = commands::switches(view, (124.0, true));
+        assert!(switches.iter().any(|switch| switch.overlaps(&below)), "{switches:?}");
+        let free = plate(keep, size, view, &switches).expect("there is room beside it");
+        assert!(switches.iter().all(|switch| !switch.overlaps(&free)) && !free.overlaps(&keep), "{free:?}");
+        assert_eq!(plate(keep, size, view, &[view]), None);
+        let far = Rect { x: 800.0, ..keep };
+        assert_eq!(plate(far, size, view, &[]), None, "nothing names a keep out of sight");
+    }
+
+    /// In a window of 800x500 the small map lay over one of the own barracks, the hint over the other one, and the inset over one of the
+    /// enemy's. With two views and the network's panel the command bar lay over the own keep.
+    #[test]
+    fn nothing_lies_over_a_building_when_a_battle_begins() {
+        let sizes =
+            [(800, 500), (800, 600), (900, 600), (1_024, 600), (1_360, 860), (1_920, 1_080), (412, 800)];
+        let maps = [None, Map::named("ford"), Map::named("pass"), Map::named("lakes")];
+        for (map, name) in maps.into_iter().zip(["open", "ford", "pass", "lakes"]) {
+            let game = Game::new(Setup { players: 2, units: 40, seed: 1, map }).unwrap();
+            for (width, height) in sizes {
+                for (is_split, is_unfolded) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let layout = DeskLayout::new(vec2(width as f32, height as f32), is_split, is_unfolded)
+                        .of_field(place(game.field_half()));
+                    let player = (layout.around().w < layout.around().h).then_some(0);
+                    let covers = covers(&layout, is_unfolded);
+                    let rect = layout.views[0];
+                    let view = View { rect, camera: opening::camera(&game, rect, player, &covers) };
+                    let looks = game.building_looks().filter(|look| {
+                        let seen = view.rect_at(place(look.centre), place(look.half));
+                        let matters = player.is_none() || look.army == 0;
+                        matters && covers.iter().any(|cover| cover.overlaps(&seen))
+                    });
+                    let hidden: Vec<(u8, bool)> = looks.map(|look| (look.army, look.is_keep)).collect();
+                    // Where there is hardly any field, the keeps have to be enough.
+                    let (is_low, has_buttons) = (rect.h < 320.0, rect.h >= commands::LOWEST_VIEW);
+                    let is_hidden = hidden.iter().any(|(_, is_keep)| *is_keep || !is_low);
+                    let split = (is_split, is_unfolded);
+                    assert!(!has_buttons || !is_hidden, "{name} {width}x{height} {split:?}: {hidden:?}");
+                }
+            }
+        }
+    }
+}
