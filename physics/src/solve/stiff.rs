@@ -68,22 +68,12 @@ pub(crate) struct StiffContacts {
     /// Whether some body bears [`UNEVEN`] times its mass.
     // not state: of this step
     pub(crate) uneven: bool,
-    /// Whether the passes over all contacts are repeated until little changes.
-    // not state: of this step
-    pub(crate) settles: bool,
     rule: Rule,
 }
 
 impl Default for StiffContacts {
     fn default() -> Self {
-        Self {
-            places: Vec::new(),
-            load: Vec::new(),
-            mixed: false,
-            uneven: false,
-            settles: false,
-            rule: LEVEL,
-        }
+        Self { places: Vec::new(), load: Vec::new(), mixed: false, uneven: false, rule: LEVEL }
     }
 }
 
@@ -168,12 +158,19 @@ impl StiffContacts {
         self.load.iter().zip(shells).any(|(&load, shell)| leans(load, shell.mass, ratio))
     }
 
-    /// Passes over the stiff contacts. The last ones are not over-relaxed, so that no oscillation stays in the velocities.
-    pub(crate) fn solve(&self, batches: &mut [Batch], velocities: &mut [Velocity], biased: bool) {
+    /// Passes over the stiff contacts. The last ones are not over-relaxed, so that no oscillation stays in the velocities. `repeated`: the
+    /// pass over all contacts before is one of many.
+    pub(crate) fn solve(
+        &self,
+        batches: &mut [Batch],
+        velocities: &mut [Velocity],
+        biased: bool,
+        repeated: bool,
+    ) {
         if self.places.is_empty() {
             return;
         }
-        let most = if self.settles { SETTLING_PASSES } else { self.rule.passes_max };
+        let most = if repeated { SETTLING_PASSES } else { self.rule.passes_max };
         let passes = (self.rule.solved / self.places.len()).clamp(2, most);
         let plain = if self.rule.rests { passes / 4 } else { 0 };
         for pass in 0..passes {

@@ -5,8 +5,8 @@
 
 use crate::math::boxes::LANES;
 use crate::math::lanes::UNIT;
-use crate::solve::solver::{NO_LIMIT, Pass, Velocity};
-use crate::step::solving::hold;
+use crate::solve::solver::{Pass, Velocity};
+use crate::step::solving::{hold, list_contacts};
 use crate::step::stepper::Stepper;
 
 /// Greatest number of further passes in a sub-step, of each kind.
@@ -26,23 +26,19 @@ const CALMER_SHIFT: u32 = 6;
 const STANDS_SHIFT: u32 = 4;
 
 impl Stepper {
-    /// Notes the contacts with immovable bodies.
+    /// Notes the contacts in which only one body yields.
     #[cold]
     pub(crate) fn find_supports(&mut self) {
-        for (at, batch) in (0..).zip(self.batches.as_slice()) {
-            for lane in (0..LANES).filter(|&lane| batch.biased[lane] != NO_LIMIT) {
-                if batch.share_a[lane] == 0 || batch.share_a[lane] == UNIT {
-                    self.supports.push((at, lane as u32));
-                }
-            }
-        }
+        list_contacts(&self.batches, &mut self.supports, |batch, lane| {
+            batch.share_a[lane] == 0 || batch.share_a[lane] == UNIT
+        });
     }
 
     /// A soft pass. In a heap of very different masses walls have the last word in each: springs that squeeze a body from two sides would
     /// otherwise agree on a speed that the walls take back after the last pass, too late for what lies on the body.
-    pub(crate) fn soft_pass(&mut self) {
+    pub(crate) fn soft_pass(&mut self, repeated: bool) {
         self.path.solve_soft(self.batches.as_mut_slice(), &self.soft.softness, &mut self.velocities);
-        self.after_pass(Pass::Biased);
+        self.after_pass(Pass::Biased, repeated);
         if self.stiff.uneven {
             self.hold_at_walls();
         }
@@ -67,7 +63,6 @@ impl Stepper {
             return;
         }
         let mut enough = SETTLED;
-        self.stiff.settles = true;
         let passes = BATCHES_MAX / self.batches.as_slice().len().max(1);
         for _ in 0..passes.clamp(2, PASSES_MAX) {
             self.before.clear();
@@ -79,7 +74,6 @@ impl Stepper {
             }
             enough = enough.max(change >> CALMER_SHIFT);
         }
-        self.stiff.settles = false;
     }
 
     /// Takes the speed of bodies that contacts hold where they are. Springs that squeeze a body between walls and the passes that relax them

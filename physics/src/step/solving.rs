@@ -3,10 +3,13 @@
 //! Without gravity one round of rigid passes is enough: no load lasts for long, and a crowd should separate quickly. With gravity the frame
 //! is divided into sub-steps of soft contacts, see [`crate::solve::soft`].
 
+use alloc::vec::Vec;
+
 use crate::body::record::Extra;
 use crate::contact::setup::push_speed;
 use crate::math::boxes::LANES;
-use crate::solve::solver::{NO_LIMIT, Pass, Velocity};
+use crate::solve::coloring::Batches;
+use crate::solve::solver::{Batch, NO_LIMIT, Pass, Velocity};
 use crate::solve::{deep, soft};
 use crate::step::stepper::{Locked, Stepper};
 use crate::world_def::Settings;
@@ -51,14 +54,14 @@ impl Stepper {
 
     /// Warm start, biased passes, and the relaxing passes after the positions' velocities were stored.
     fn solve_rigid(&mut self, settings: &Settings) {
-        self.run(Pass::WarmStart);
+        self.run(Pass::WarmStart, false);
         for _ in 0..settings.iterations {
-            self.run(Pass::Biased);
+            self.run(Pass::Biased, false);
         }
         self.moving.clear();
         self.moving.extend_from_slice(&self.velocities);
         for _ in 0..settings.relax_iterations {
-            self.run(Pass::Relax);
+            self.run(Pass::Relax, false);
         }
     }
 
@@ -82,11 +85,11 @@ impl Stepper {
                 self.give_gains(part, parts);
                 self.soft.set_limits(self.batches.as_mut_slice());
             }
-            self.run(Pass::WarmStart);
+            self.run(Pass::WarmStart, false);
             for _ in 0..passes {
-                self.soft_pass();
+                self.soft_pass(false);
             }
-            self.settle(Self::soft_pass);
+            self.settle(|stepper| stepper.soft_pass(true));
             if !self.stiff.uneven {
                 self.hold_at_walls();
             }
@@ -100,9 +103,9 @@ impl Stepper {
             }
             self.soft.advance(self.batches.as_slice(), &self.velocities);
             for _ in 0..passes {
-                self.run(Pass::Relax);
+                self.run(Pass::Relax, false);
             }
-            self.settle(|stepper| stepper.run(Pass::Relax));
+            self.settle(|stepper| stepper.run(Pass::Relax, true));
         }
         let parts = parts as i32;
         for moving in &mut self.moving {
@@ -117,18 +120,16 @@ impl Stepper {
     /// squeezed between a rank and a wall, both of which do not yield, enters the rank, and likewise the heavy body.
     #[cold]
     fn find_walls(&mut self, ranks: Option<&[Extra]>, pressed: bool) {
-        let mut needed = pressed;
-        for (at, batch) in (0..).zip(self.batches.as_slice()) {
-            for lane in (0..LANES).filter(|&lane| batch.biased[lane] != NO_LIMIT) {
-                let [a, b] = [batch.a[lane], batch.b[lane]].map(|body| &self.shells[body as usize]);
-                if a.mass == 0 || b.mass == 0 {
-                    self.walls.push((at, lane as u32));
-                } else if let Some(extras) = ranks {
-                    let [rank_a, rank_b] = [a, b].map(|shell| extras[shell.slot as usize].dominance);
-                    needed |= rank_a != rank_b;
-                }
+        let (mut needed, shells) = (pressed, &self.shells);
+        list_contacts(&self.batches, &mut self.walls, |batch, lane| {
+            let [a, b] = [batch.a[lane], batch.b[lane]].map(|body| &shells[body as usize]);
+            let wall = a.mass == 0 || b.mass == 0;
+            if let (Some(extras), false) = (ranks, wall) {
+                let [rank_a, rank_b] = [a, b].map(|shell| extras[shell.slot as usize].dominance);
+                needed |= rank_a != rank_b;
             }
-        }
+            wall
+        });
         if !needed {
             self.walls.clear();
         }
@@ -172,20 +173,21 @@ impl Stepper {
         notes.bounces.solve(batches, velocities, gained, [fps, parts], |velocities| hold(locked, velocities));
     }
 
-    fn run(&mut self, pass: Pass) {
+    /// A pass over all contacts; `repeated` if it is one of [`Self::settle`].
+    fn run(&mut self, pass: Pass, repeated: bool) {
         self.path.solve(self.batches.as_mut_slice(), &mut self.velocities, pass);
-        self.after_pass(pass);
+        self.after_pass(pass, repeated);
     }
 
     /// Runs after each pass over all contacts: stiff contacts, friction, locked axes.
-    pub(crate) fn after_pass(&mut self, pass: Pass) {
+    pub(crate) fn after_pass(&mut self, pass: Pass, repeated: bool) {
         let Self { stiff, batches, velocities, frictions, locked, .. } = self;
         if pass == Pass::WarmStart {
             for friction in frictions {
                 friction.warm_start(batches.as_slice(), velocities);
             }
         } else {
-            stiff.solve(batches.as_mut_slice(), velocities, pass == Pass::Biased);
+            stiff.solve(batches.as_mut_slice(), velocities, pass == Pass::Biased, repeated);
             for friction in frictions {
                 friction.solve(batches.as_slice(), velocities);
             }
@@ -198,6 +200,21 @@ impl Stepper {
 fn share(gain: i32, part: u32, parts: u32) -> i32 {
     let until = |part: u32| i64::from(gain) * i64::from(part) / i64::from(parts);
     (until(part + 1) - until(part)) as i32
+}
+
+/// Appends batch and lane of the contacts that are solved and for which `counts` holds.
+pub(crate) fn list_contacts(
+    batches: &Batches,
+    to: &mut Vec<(u32, u32)>,
+    mut counts: impl FnMut(&Batch, usize) -> bool,
+) {
+    for (at, batch) in (0..).zip(batches.as_slice()) {
+        for lane in (0..LANES).filter(|&lane| batch.biased[lane] != NO_LIMIT) {
+            if counts(batch, lane) {
+                to.push((at, lane as u32));
+            }
+        }
+    }
 }
 
 /// Restores the velocities along locked axes.

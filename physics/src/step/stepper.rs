@@ -77,7 +77,7 @@ pub(crate) struct Stepper {
     pub(crate) stiff: StiffContacts,
     /// Batch and lane of the contacts with immovable bodies, if bodies of different rank touch, or of very different mass without gravity.
     pub(crate) walls: Vec<(u32, u32)>,
-    /// Batch and lane of the contacts with immovable bodies, if masses are mixed.
+    /// Batch and lane of the contacts in which only one body yields, if masses are mixed.
     pub(crate) supports: Vec<(u32, u32)>,
     /// The velocities before a pass.
     pub(crate) before: Vec<Velocity>,
