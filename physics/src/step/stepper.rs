@@ -347,6 +347,12 @@ impl Stepper {
             path.rebuild_bounds(tree);
         };
         match contacts {
+            // One thread keeps the contacts first: they are still in the caches, and the bodies are there afterwards, when a game hashes them.
+            Some(contacts) if crew.is_alone() => {
+                contacts.end_step(batches, shells, frictions);
+                advance();
+            }
+            // The calling thread moves the bodies: it gathers most of them in the next step.
             Some(contacts) => crew.both(advance, || contacts.end_step(batches, shells, frictions)),
             None => advance(),
         }
