@@ -22,7 +22,7 @@ const YOUNG: u32 = 1 << 31;
 const WAITING: u32 = 1 << 30;
 
 /// Greatest number of bodies that wait, besides an eighth of those in the trees.
-const WAITING_MAX: usize = 64;
+const WAITING_MAX: usize = 128;
 
 /// The trees of the bodies at rest.
 #[derive(Clone, Debug, Default)]
@@ -127,6 +127,10 @@ impl RestingTrees {
         if into_old {
             living(&self.old, &mut self.scratch);
             self.young.clear();
+        }
+        if hollow {
+            // Gives back the memory of those who left: in a crowd that set off, a twentieth of the world's.
+            self.old = Quadtree::default();
         }
         self.scratch.sort_unstable();
         let (tree, tag) = if into_old { (&mut self.old, 0) } else { (&mut self.young, YOUNG) };
