@@ -18,7 +18,7 @@ use fearless_simd::{i32x4, i32x8, i64x4, u64x4};
 use crate::body::record::Shell;
 use crate::math::boxes::LANES;
 pub(crate) use crate::math::lanes::{UNIT, UNIT_BITS};
-use crate::math::lanes::{each, even_first, low_and_high, rounded, twice};
+use crate::math::lanes::{each, even_first, low_and_high, product, twice};
 use crate::tree::block_join::IndexPair;
 
 /// Where two bodies touch or nearly touch.
@@ -273,7 +273,6 @@ pub(crate) fn unit_and_length(q: [i32; 2]) -> ([i32; 2], i32) {
 /// lane needs a shift of its own. The result for the zero vector is not valid.
 #[inline(always)]
 fn units_and_lengths<S: Simd>(simd: S, q: i32x8<S>) -> (i32x8<S>, i32x4<S>) {
-    const LOW: u64 = 0xffff_ffff;
     let square = q.pairwise_dot_product(q).to_array();
     let (mut scale, mut guess) = ([0i32; FOUR], [0u64; FOUR]);
     for l in 0..FOUR {
@@ -283,19 +282,22 @@ fn units_and_lengths<S: Simd>(simd: S, q: i32x8<S>) -> (i32x8<S>, i32x4<S>) {
         guess[l] = u64::from(RECIPROCAL_ROOT[((square << shift >> 57) - 32) as usize]);
     }
     // 0.0 to below 1.0 as 32 fraction bits; the longer component is at least 1/sqrt(8).
-    let scaled: u64x4<S> = even_first(q * twice(i32x4::load_array(simd, scale)));
-    let (x, y) = (scaled & LOW, scaled >> 32);
-    let v = (x * x + y * y) >> 32;
+    let x: u64x4<S> = even_first(q * twice(i32x4::load_array(simd, scale)));
+    let y = x >> 32;
+    let v = (product(x, x) + product(y, y)) >> 32;
     let mut r = u64x4::load_array(simd, guess);
     for _ in 0..2 {
-        let error = (v * (((r * r) >> 30) & LOW)) >> 32;
-        r = (r * ((u64x4::splat(simd, 3 << 30) - error) & LOW)) >> 31;
-        r &= LOW;
+        let error = product(v, product(r, r) >> 30) >> 32;
+        r = product(r, u64x4::splat(simd, 3 << 30) - error) >> 31;
     }
     let half = 1 << 31;
-    let unit = low_and_high((x * r + half) >> 32, y * r + half);
-    let (low, high) = rounded(q.pairwise_dot_product(unit)).split();
-    (unit, low.narrow(high))
+    let (unit_x, unit_y) = ((product(x, r) + half) >> 32, product(y, r) + half);
+    // Without signs, although `q` has them: compilers know that it is not negative, and then extend the two factors differently, for which
+    // WebAssembly has no product.
+    let (q_x, half) = (even_first(q), 1 << (UNIT_BITS - 1));
+    let along = product(q_x, unit_x) + product(q_x >> 32, unit_y >> 32);
+    let (low, high) = ((along + half) >> UNIT_BITS).split();
+    (low_and_high(unit_x, unit_y), low.narrow(high).bitcast())
 }
 
 /// Whether one of the vectors is 0.

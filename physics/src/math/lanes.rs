@@ -49,25 +49,47 @@ pub(crate) fn rounded<S: Simd>(products: i64x4<S>) -> i64x4<S> {
 /// `value * fraction`, where `fraction` has 30 fraction bits; rounded to nearest.
 #[inline(always)]
 pub(crate) fn scaled<S: Simd>(value: i32x8<S>, fraction: i32x8<S>) -> i32x8<S> {
-    let (even, odd) = even_and_odd_products(value, fraction);
-    shifted(even, odd, HALF, UNIT_BITS)
+    shifted_product(value, fraction, HALF, UNIT_BITS)
 }
 
 /// Each of four values, which [`twice`] or [`low_twice`] gave, times a pair of fractions; otherwise like [`scaled`].
 #[inline(always)]
 pub(crate) fn scaled_twice<S: Simd>(values: i32x8<S>, fractions: i32x8<S>) -> i32x8<S> {
-    let (even, odd) = products_of_four(values, fractions);
-    shifted(even, odd, HALF, UNIT_BITS)
+    shifted_product_of_four(values, fractions, HALF, UNIT_BITS)
 }
 
 /// Half of [`scaled_twice`], rounded up: `(scaled + 1) >> 1` in two operations less.
 #[inline(always)]
 pub(crate) fn half_scaled_twice<S: Simd>(values: i32x8<S>, fractions: i32x8<S>) -> i32x8<S> {
-    let (even, odd) = products_of_four(values, fractions);
-    shifted(even, odd, HALF + (1 << UNIT_BITS), UNIT_BITS + 1)
+    shifted_product_of_four(values, fractions, HALF + (1 << UNIT_BITS), UNIT_BITS + 1)
 }
 
 /// `(products + add) >> bits`: the low half of each.
+#[inline(always)]
+fn shifted_product<S: Simd>(a: i32x8<S>, b: i32x8<S>, add: i64, bits: u32) -> i32x8<S> {
+    if MULTIPLIES_EVEN_LANES {
+        let (even, odd) = even_and_odd_products(a, b);
+        shifted(even, odd, add, bits)
+    } else {
+        let (low, high) = a.widening_mul(b);
+        let (low, high): (u64x4<S>, u64x4<S>) = ((low + add).bitcast(), (high + add).bitcast());
+        (low >> bits).narrow(high >> bits).bitcast()
+    }
+}
+
+/// Likewise, of each of four values with the first and with the second of a pair.
+#[inline(always)]
+fn shifted_product_of_four<S: Simd>(values: i32x8<S>, pairs: i32x8<S>, add: i64, bits: u32) -> i32x8<S> {
+    if MULTIPLIES_EVEN_LANES {
+        let second = in_memory_order(even_first(pairs) >> 32).bitcast();
+        let first = even_and_odd_products(values, pairs).0;
+        shifted(first, even_and_odd_products(values, second).0, add, bits)
+    } else {
+        shifted_product(values, pairs, add, bits)
+    }
+}
+
+/// `(even + add) >> bits` in the even lanes, `(odd + add) >> bits` in the odd ones.
 #[inline(always)]
 fn shifted<S: Simd>(even: i64x4<S>, odd: i64x4<S>, add: i64, bits: u32) -> i32x8<S> {
     let (even, odd): (u64x4<S>, u64x4<S>) = ((even + add).bitcast(), (odd + add).bitcast());
@@ -77,16 +99,9 @@ fn shifted<S: Simd>(even: i64x4<S>, odd: i64x4<S>, add: i64, bits: u32) -> i32x8
 /// x86 multiplies the even lanes of two registers.
 const MULTIPLIES_EVEN_LANES: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
-/// Products of each of four values with the first and with the second of a pair.
-#[inline(always)]
-fn products_of_four<S: Simd>(values: i32x8<S>, pairs: i32x8<S>) -> (i64x4<S>, i64x4<S>) {
-    if MULTIPLIES_EVEN_LANES {
-        let second = in_memory_order(even_first(pairs) >> 32).bitcast();
-        (even_and_odd_products(values, pairs).0, even_and_odd_products(values, second).0)
-    } else {
-        even_and_odd_products(values, pairs)
-    }
-}
+/// Nothing is known of wide instructions here.
+const PLAIN_ONLY: bool =
+    !(MULTIPLIES_EVEN_LANES || cfg!(target_arch = "aarch64") || cfg!(target_feature = "simd128"));
 
 /// Products of the even lanes, and of the odd ones.
 #[inline(always)]
@@ -100,8 +115,20 @@ fn even_and_odd_products<S: Simd>(a: i32x8<S>, b: i32x8<S>) -> (i64x4<S>, i64x4<
 #[inline(always)]
 pub(crate) fn upper_product<S: Simd>(values: i32x8<S>, by: u32) -> i32x8<S> {
     let pairs = even_first(values);
-    let by = u64::from(by);
-    low_and_high(((pairs & LOW) * by) >> 32, (pairs >> 32) * by)
+    let by = u64x4::splat(values.simd, by.into());
+    low_and_high(product(pairs, by) >> 32, product(pairs >> 32, by))
+}
+
+/// Products of the low halves.
+#[inline(always)]
+pub(crate) fn product<S: Simd>(a: u64x4<S>, b: u64x4<S>) -> u64x4<S> {
+    if MULTIPLIES_EVEN_LANES || PLAIN_ONLY {
+        (a & LOW) * (b & LOW)
+    } else {
+        let ((a_low, a_high), (b_low, b_high)) = (a.split(), b.split());
+        let (low, high) = a_low.narrow(a_high).widening_mul(b_low.narrow(b_high));
+        low.combine(high)
+    }
 }
 
 /// The low half of 64 bits.
@@ -128,8 +155,12 @@ fn in_memory_order<S: Simd>(both: u64x4<S>) -> u64x4<S> {
 /// The low half of each value twice, as [`twice`] has it; where only even lanes are multiplied, the others may hold anything.
 #[inline(always)]
 pub(crate) fn low_twice<S: Simd>(values: i64x4<S>) -> i32x8<S> {
-    let values: u64x4<S> = values.bitcast();
-    if MULTIPLIES_EVEN_LANES { values.bitcast() } else { low_and_high(values, values << 32) }
+    if MULTIPLIES_EVEN_LANES {
+        values.bitcast()
+    } else {
+        let (low, high) = values.split();
+        twice(low.narrow(high))
+    }
 }
 
 /// Each value twice: `[a, a, b, b, c, c, d, d]`.
