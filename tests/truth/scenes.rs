@@ -489,10 +489,11 @@ fn heaps_of_masses_to_1_to_100_come_to_rest() {
 }
 
 /// Heaps of masses 1:100 that once sank and rose for ever: each time a neighbour slept or woke, which did not touch them, another part of the
-/// heap was solved as rigid.
+/// heap was solved as rigid. In 7877 it was the number of rigid contacts in the whole world that decided; in the last five, heaps with a few
+/// rigid groups shook.
 #[test]
 fn heaps_rest_whether_their_neighbours_sleep_or_not() {
-    keep_the_laws([6440, 7703]);
+    keep_the_laws([6440, 7703, 7877, 186, 318, 1114, 1234, 7578]);
 }
 
 /// Scenes in which a heavy body once pressed a light one into a wall, or out of the box.

@@ -25,23 +25,24 @@ struct Rule {
     /// Greatest number of passes after each pass over all contacts.
     // not state: a constant
     passes_max: usize,
-    /// Number of contacts to solve after each pass; a longer list gets fewer passes.
+    /// Number of contacts to solve after each pass.
     // not state: a constant
     solved: usize,
-    /// With fewer passes than this the usual ones do better.
-    // not state: a constant
-    passes_min: usize,
     /// Whether loads last, so that heaps come to rest under them: then only what presses is one.
     rests: bool,
 }
 
 /// Without gravity only steering presses, so giants in a crowd of thousands stay affordable.
-const LEVEL: Rule =
-    Rule { leans: 16, chain: 32, ratio: 32, passes_max: 16, solved: 2_048, passes_min: 2, rests: false };
+const LEVEL: Rule = Rule { leans: 16, chain: 32, ratio: 32, passes_max: 16, solved: 2_048, rests: false };
 
 /// Gravity presses without end.
-const UPRIGHT: Rule =
-    Rule { leans: 2, chain: 2, ratio: 32, passes_max: 128, solved: 8_192, passes_min: 128, rests: true };
+const UPRIGHT: Rule = Rule { leans: 2, chain: 2, ratio: 32, passes_max: 128, solved: 32_768, rests: true };
+
+/// Greatest number of contacts of a group that has stiff ones, under gravity: a tower of six. In a larger heap the usual passes do better.
+const GROUP_MAX: u32 = 6;
+
+/// Greatest number of stiff contacts in a world with gravity: so many get all passes.
+const RESTING_MAX: usize = UPRIGHT.solved / UPRIGHT.passes_max;
 
 /// A load of this many times the mass that bears it asks for twice as many passes over all contacts, under gravity.
 const MIXED: u32 = 8;
@@ -62,6 +63,10 @@ pub(crate) struct StiffContacts {
     pub(crate) places: Vec<(u32, u32)>,
     /// By working index: mass of the heaviest body that leans on it, directly or through others.
     load: Vec<u32>,
+    /// By working index: another body of the same group, or itself.
+    group: Vec<u32>,
+    /// By working index: number of contacts of the group that this body stands for.
+    size: Vec<u32>,
     /// Whether some body bears [`MIXED`] times its mass.
     // not state: of this step
     pub(crate) mixed: bool,
@@ -73,7 +78,8 @@ pub(crate) struct StiffContacts {
 
 impl Default for StiffContacts {
     fn default() -> Self {
-        Self { places: Vec::new(), load: Vec::new(), mixed: false, uneven: false, rule: LEVEL }
+        let (load, group, size) = (Vec::new(), Vec::new(), Vec::new());
+        Self { places: Vec::new(), load, group, size, mixed: false, uneven: false, rule: LEVEL }
     }
 }
 
@@ -95,32 +101,59 @@ impl StiffContacts {
     pub(crate) fn find(&mut self, batches: &Batches, shells: &[Shell], velocities: &[Velocity], fps: u32) {
         self.spread_loads(batches, shells, |_, _, _| true);
         (self.mixed, self.uneven) = (self.is_borne(MIXED, shells), self.is_borne(UNEVEN, shells));
-        if self.rule.rests {
-            if !self.uneven {
-                return;
-            }
+        if !self.rule.rests {
+            self.list(batches, shells);
+        } else if self.uneven {
             // A neighbour that hangs or sleeps beside a heap must not decide how stiff it is: whenever the neighbour wakes or falls asleep, the
             // heap would sink or rise.
-            self.spread_loads(batches, shells, |batch, lane, origin| {
+            let presses = |batch: &Batch, lane: usize, origin: &Origin| {
                 let reach = i64::from(batch.approach(lane, velocities));
                 batch.impulse[lane] != 0
                     || origin.is_touching()
                     || reach >= i64::from(origin.gap) * i64::from(fps)
-            });
+            };
+            self.spread_loads(batches, shells, presses);
             self.uneven = self.is_borne(UNEVEN, shells);
+            self.list(batches, shells);
+            self.leave_out_large_groups(batches, shells);
         }
+    }
+
+    /// Lists the contacts of those who bear too much.
+    fn list(&mut self, batches: &Batches, shells: &[Shell]) {
         let bears = |body: u32| leans(self.load[body as usize], shells[body as usize].mass, self.rule.ratio);
-        let most = self.rule.solved / self.rule.passes_min;
         for (index, batch) in batches.as_slice().iter().enumerate() {
             for lane in 0..LANES {
                 if bears(batch.a[lane]) || bears(batch.b[lane]) {
                     self.places.push((index as u32, lane as u32));
                 }
             }
-            if self.rule.rests && self.places.len() > most {
-                self.places.clear();
-                return;
-            }
+        }
+    }
+
+    /// Keeps the stiff contacts of small groups only, such as towers. A large heap rests without them, and would not rest if they came and
+    /// went. Groups are connected by narrow gaps, too: who sinks away from a neighbour stays in its group.
+    fn leave_out_large_groups(&mut self, batches: &Batches, shells: &[Shell]) {
+        if self.places.is_empty() {
+            return;
+        }
+        let Self { places, group, size, .. } = self;
+        group.clear();
+        group.extend(0..shells.len() as u32);
+        size.clear();
+        size.resize(shells.len(), 0);
+        batches.for_each(|batch, lane, _| {
+            let (a, b) = movable(batch, lane, shells);
+            let (a, b) = (first(group, a), first(group, b));
+            group[a.max(b) as usize] = a.min(b);
+        });
+        batches.for_each(|batch, lane, _| size[first(group, movable(batch, lane, shells).0) as usize] += 1);
+        places.retain(|&(batch, lane)| {
+            let body = movable(&batches.as_slice()[batch as usize], lane as usize, shells).0;
+            size[first(group, body) as usize] <= GROUP_MAX
+        });
+        if places.len() > RESTING_MAX {
+            places.clear();
         }
     }
 
@@ -185,4 +218,26 @@ impl StiffContacts {
 #[inline(always)]
 fn leans(heavy: u32, light: u32, ratio: u32) -> bool {
     light != 0 && u64::from(heavy) >= u64::from(light) * u64::from(ratio)
+}
+
+/// The body that stands for a group: its first one.
+fn first(group: &mut [u32], mut body: u32) -> u32 {
+    while group[body as usize] != body {
+        let next = group[group[body as usize] as usize];
+        group[body as usize] = next;
+        body = next;
+    }
+    body
+}
+
+/// The bodies of a contact; in place of an immovable one, which connects nobody, the other one.
+fn movable(batch: &Batch, lane: usize, shells: &[Shell]) -> (u32, u32) {
+    let (a, b) = (batch.a[lane], batch.b[lane]);
+    if shells[a as usize].mass == 0 {
+        (b, b)
+    } else if shells[b as usize].mass == 0 {
+        (a, a)
+    } else {
+        (a, b)
+    }
 }
