@@ -1,5 +1,7 @@
 //! Single bodies that come, go and move in a tree that is not sorted again.
 
+use alloc::vec::Vec;
+
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
 use crate::math::lanes::PLAIN;
 use crate::tree::quadtree::Quadtree;
