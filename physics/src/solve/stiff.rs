@@ -4,7 +4,8 @@
 //! would let it sink through. The contacts of such light bodies, and those of their supports, are listed and solved more often, with more
 //! over-relaxation (successive over-relaxation; D. Young, 1950). Scenes without them pay nothing.
 //!
-//! Under gravity a load is followed down through chains of ever lighter bodies, so 1:4:16:64 counts as 1:64.
+//! Under gravity a load is followed down through chains of ever lighter bodies, so 1:4:16:64 counts as 1:64. There, only towers and small
+//! groups have stiff contacts; larger heaps rest by passes that are repeated until they change little ([`crate::step`], settling).
 
 use alloc::vec::Vec;
 
@@ -38,8 +39,11 @@ const LEVEL: Rule = Rule { leans: 16, chain: 32, ratio: 32, passes_max: 16, solv
 /// Gravity presses without end.
 const UPRIGHT: Rule = Rule { leans: 2, chain: 2, ratio: 32, passes_max: 128, solved: 32_768, rests: true };
 
-/// Greatest number of contacts of a group that has stiff ones, under gravity: a tower of six. In a larger heap the usual passes do better.
+/// Greatest number of contacts of a group that has stiff ones, under gravity. In a larger heap the usual passes do better.
 const GROUP_MAX: u32 = 6;
+
+/// The same for a group with no more contacts than bodies, such as a tower: what each contact bears is determined there.
+const TOWER_MAX: u32 = 64;
 
 /// Greatest number of stiff contacts in a world with gravity: so many get all passes.
 const RESTING_MAX: usize = UPRIGHT.solved / UPRIGHT.passes_max;
@@ -65,8 +69,8 @@ pub(crate) struct StiffContacts {
     load: Vec<u32>,
     /// By working index: another body of the same group, or itself.
     group: Vec<u32>,
-    /// By working index: number of contacts of the group that this body stands for.
-    size: Vec<u32>,
+    /// By working index: number of contacts, and of bodies, of the group that this body stands for.
+    size: Vec<[u32; 2]>,
     /// Whether some body bears [`MIXED`] times its mass.
     // not state: of this step
     pub(crate) mixed: bool,
@@ -141,16 +145,21 @@ impl StiffContacts {
         group.clear();
         group.extend(0..shells.len() as u32);
         size.clear();
-        size.resize(shells.len(), 0);
+        size.resize(shells.len(), [0; 2]);
         batches.for_each(|batch, lane, _| {
             let (a, b) = movable(batch, lane, shells);
             let (a, b) = (first(group, a), first(group, b));
             group[a.max(b) as usize] = a.min(b);
         });
-        batches.for_each(|batch, lane, _| size[first(group, movable(batch, lane, shells).0) as usize] += 1);
+        batches
+            .for_each(|batch, lane, _| size[first(group, movable(batch, lane, shells).0) as usize][0] += 1);
+        for body in 0..shells.len() as u32 {
+            size[first(group, body) as usize][1] += 1;
+        }
         places.retain(|&(batch, lane)| {
             let body = movable(&batches.as_slice()[batch as usize], lane as usize, shells).0;
-            size[first(group, body) as usize] <= GROUP_MAX
+            let [contacts, bodies] = size[first(group, body) as usize];
+            contacts <= if contacts <= bodies { TOWER_MAX } else { GROUP_MAX }
         });
         if places.len() > RESTING_MAX {
             places.clear();
