@@ -440,7 +440,8 @@ impl<A: Action> Session<A> {
     }
 
     /// Number of turns, counted from the start, whose checksums have been compared, over all players who still send some. A difference is
-    /// an event.
+    /// an event. While a joining peer has a state that is not loaded yet ([`Session::is_joining`]), these are the turns of that state, and
+    /// the simulation still stands before.
     #[must_use]
     pub fn compared_turns(&self) -> u32 {
         self.compared.checksums.settled()

@@ -384,11 +384,15 @@ impl Seat {
         self.telemetry.samples()
     }
 
-    /// Turns whose checksums all players have exchanged, and this copy's then.
-    pub(crate) fn compared(&self) -> (u32, u64) {
-        let turns = self.session().compared_turns();
-        let known = self.checksums.iter().find(|(played, _)| *played == turns);
-        (turns, known.map_or_else(|| self.client().game().checksum(), |(_, checksum)| *checksum))
+    /// Turns whose checksums all players have exchanged, and this copy's then. None while a state that has arrived is not loaded yet: the
+    /// session stands after it already, the game still before.
+    pub(crate) fn compared(&self) -> (u32, Option<u64>) {
+        let session = self.session();
+        let turns = session.compared_turns();
+        let kept =
+            || self.checksums.iter().find(|(played, _)| *played == turns).map(|(_, checksum)| *checksum);
+        let stands_there = !session.is_joining() && session.next_turn() == Turn(turns);
+        (turns, if stands_there { Some(self.client().game().checksum()) } else { kept() })
     }
 
     /// The first turn in which checksums differed.

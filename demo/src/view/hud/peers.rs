@@ -77,7 +77,8 @@ fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
     let (verdict, color) = verdict(turns, seat.divergent_turn());
     pen.strong("Checksums", rect.x, rect.y + 14.0, SIZE, TEXT);
     pen.text("here", rect.x, rect.y + 38.0, SMALL, TEXT_DIM);
-    pen.text(&format!("{checksum:016x}"), rect.x + 46.0, rect.y + 38.0, SMALL, color);
+    let here = checksum.map_or_else(|| "not known yet".into(), |checksum| format!("{checksum:016x}"));
+    pen.text(&here, rect.x + 46.0, rect.y + 38.0, SMALL, color);
     pen.strong(&verdict, rect.x, rect.y + 64.0, SIZE, color);
     let lines = ["Everybody's checksum of every turn is", "compared with everybody else's."];
     for (n, line) in lines.into_iter().enumerate() {

@@ -1,5 +1,7 @@
 //! A host and a guest in one process, over loopback.
 
+use std::collections::BTreeMap;
+
 use testudo_lockstep::{EndReason, Pace, PlayerId};
 
 use super::*;
@@ -129,4 +131,41 @@ fn who_leaves_before_the_first_turn_has_nothing_to_tell() {
     let [host, guest] = pair.games;
     assert!(host.seat().is_some_and(Seat::is_over));
     assert!(host.end().unwrap().is_none() && guest.end().unwrap().is_none());
+}
+
+/// A session stands after the state that it has received before the game has loaded it. What a page told of its checksum in between was
+/// that of an earlier turn.
+#[test]
+fn who_joins_by_state_tells_the_checksums_of_the_others() {
+    let mut pair = Pair::new(false);
+    let address = pair.games[0].seat().and_then(Seat::codes).map(|codes| codes.address).unwrap();
+    let turns = |game: &NetworkMatch| game.seat().map_or(0, |seat| seat.compared().0);
+    for round in 1..=2 {
+        let begin = round * 10;
+        pair.until("turns", |pair| turns(&pair.games[0]) >= begin);
+        let wish = Wish { way: Way::Plain(address), watches: true, units_max: 1_000 };
+        let mut watcher = NetworkMatch::join(wish, options()).unwrap();
+        let mut told = [BTreeMap::new(), BTreeMap::new()];
+        let both = |[host, joined]: &[BTreeMap<u32, u64>; 2]| {
+            joined
+                .iter()
+                .filter(|(turns, _)| **turns > 0)
+                .filter_map(|(turns, sum)| Some((*turns, *sum, *host.get(turns)?)))
+                .collect::<Vec<_>>()
+        };
+        while both(&told).len() < 5 {
+            assert!(pair.clock.elapsed() < PATIENCE, "a watcher: {told:?}");
+            pair.games.iter_mut().for_each(|game| game.step().unwrap());
+            watcher.step().unwrap();
+            for (told, game) in told.iter_mut().zip([&pair.games[0], &watcher]) {
+                if let Some((turns, Some(checksum))) = game.seat().map(Seat::compared) {
+                    told.entry(turns).or_insert(checksum);
+                }
+            }
+            std::thread::yield_now();
+        }
+        for (turns, joined, host) in both(&told) {
+            assert_eq!(joined, host, "after {turns} turns");
+        }
+    }
 }

@@ -321,7 +321,9 @@ fn over(seat: &Seat) -> (String, Color) {
         None => ("everybody's", GOOD),
         Some(_) => ("of this copy only", BAD),
     };
-    (format!("Over after {turns} turns. Final checksum: {checksum:016x}, {whose}"), color)
+    let checksum =
+        checksum.map_or_else(|| "not known".into(), |checksum| format!("{checksum:016x}, {whose}"));
+    (format!("Over after {turns} turns. Final checksum: {checksum}"), color)
 }
 
 #[cfg(test)]

@@ -334,7 +334,10 @@ impl NetworkDesk {
     fn log_progress(&mut self) {
         let Some(seat) = self.game.seat() else { return };
         let (turns, checksum) = seat.compared();
-        if turns >= self.logged_turns + LOGGED_EVERY && turns.is_multiple_of(LOGGED_EVERY) {
+        if turns >= self.logged_turns + LOGGED_EVERY
+            && turns.is_multiple_of(LOGGED_EVERY)
+            && let Some(checksum) = checksum
+        {
             self.logged_turns = turns;
             self.log.checksum(turns, checksum);
         }
@@ -356,7 +359,8 @@ impl NetworkDesk {
         let agrees = seat.divergent_turn().is_none();
         let failure = seat.failure().map(|error| error.to_string());
         self.log.note("failure", failure);
-        self.log.end(turns, &[format!("{checksum:016x}")], agrees);
+        let checksum = checksum.map(|checksum| format!("{checksum:016x}"));
+        self.log.end(turns, checksum.as_slice(), agrees);
     }
 
     /// Leaves in good order; the window closes when the others know. Asked again, it closes at once.
