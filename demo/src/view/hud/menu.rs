@@ -12,23 +12,23 @@ use crate::view::paint::screen::{self, Letters};
 use crate::view::widgets::ui::Ui;
 
 /// A button: script name, label, value.
-type Offer<T> = (&'static str, &'static str, T);
+type Offer<'a, T> = (&'static str, &'a str, T);
 
-const MAPS: [Offer<Option<&str>>; 4] = [
+const MAPS: [Offer<'_, Option<&str>>; 4] = [
     ("map ford", "Ford", Some(MAP_NAMES[0])),
     ("map pass", "Pass", Some(MAP_NAMES[1])),
     ("map lakes", "Lakes", Some(MAP_NAMES[2])),
     ("map open", "Open", None),
 ];
 
-const LEVELS: [Offer<Level>; 3] = [
+const LEVELS: [Offer<'_, Level>; 3] = [
     ("bot easy", "Easy", Level::Easy),
     ("bot normal", "Normal", Level::Normal),
     ("bot hard", "Hard", Level::Hard),
 ];
 
 /// Units of each army.
-const SIZES: [Offer<u32>; 5] = [
+const SIZES: [Offer<'_, u32>; 5] = [
     ("units 50", "50", 50),
     ("units 100", "100", 100),
     ("units 200", "200", 200),
@@ -36,7 +36,7 @@ const SIZES: [Offer<u32>; 5] = [
     ("units 1000", "1000", 1_000),
 ];
 
-const LETTERS: [Offer<Letters>; 5] = [
+const LETTERS: [Offer<'_, Letters>; 5] = [
     ("letters auto", "Auto", Letters::Auto),
     ("letters 100", "100 %", Letters::Percent(100)),
     ("letters 125", "125 %", Letters::Percent(125)),
@@ -60,9 +60,25 @@ pub(crate) enum Wish {
 pub(crate) struct Menu {
     pub(crate) setup: Setup,
     pub(crate) level: Level,
+    /// Units of each army in the running battle.
+    units: u32,
+}
+
+/// The sizes of [`SIZES`], and the running battle's, which an address or a command line may have set, in ascending order.
+fn sizes(running: u32, word: &str) -> Vec<Offer<'_, u32>> {
+    let mut sizes = SIZES.to_vec();
+    if let Err(place) = sizes.binary_search_by_key(&running, |size| size.2) {
+        sizes.insert(place, ("units running", word, running));
+    }
+    sizes
 }
 
 impl Menu {
+    /// What is chosen first: what the running battle has.
+    pub(crate) fn new(setup: Setup, level: Level) -> Self {
+        Self { setup, level, units: setup.units }
+    }
+
     /// Draws the card in the middle of a rectangle.
     pub(crate) fn draw(&mut self, pen: &Pen, ui: &mut Ui, around: Rect) -> Option<Wish> {
         let size = (480.0_f32.min(around.w - 16.0), 4.0 * ROW + 136.0);
@@ -84,7 +100,7 @@ impl Menu {
         let offered = MAPS.map(|(name, word, offer)| (name, word, offer.and_then(maps::named)));
         choose(pen, ui, row(0.0), "Map", &offered, map);
         choose(pen, ui, row(1.0), "Bot", &LEVELS, &mut self.level);
-        choose(pen, ui, row(2.0), "Units", &SIZES, units);
+        choose(pen, ui, row(2.0), "Units", &sizes(self.units, &self.units.to_string()), units);
         // This one holds at once.
         let mut letters = screen::letters();
         let last = Rect { y: card.bottom() - 92.0, ..row(3.0) };
@@ -108,7 +124,7 @@ fn choose<T: Copy + PartialEq>(
     ui: &mut Ui,
     rect: Rect,
     title: &str,
-    offers: &[Offer<T>],
+    offers: &[Offer<'_, T>],
     chosen: &mut T,
 ) {
     pen.label(title, Rect { w: NAMES, ..rect }, Align::Left, SMALL, TEXT_DIM);
@@ -119,5 +135,18 @@ fn choose<T: Copy + PartialEq>(
         if ui.button(pen, name, button, word, *chosen == *offer) {
             *chosen = *offer;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_of_its_own_is_offered_too() {
+        let offered = |running: u32| sizes(running, "").iter().map(|size| size.2).collect::<Vec<_>>();
+        assert_eq!(offered(100), [50, 100, 200, 500, 1_000]);
+        assert_eq!(offered(40), [40, 50, 100, 200, 500, 1_000]);
+        assert_eq!(offered(5_000), [50, 100, 200, 500, 1_000, 5_000]);
     }
 }

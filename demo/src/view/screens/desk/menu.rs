@@ -10,7 +10,7 @@ impl Desk {
         self.shows_help = false;
         self.menu = match self.menu {
             Some(_) => None,
-            None => Some(Menu { setup: self.spec.terms.setup, level: self.level() }),
+            None => Some(Menu::new(self.spec.terms.setup, self.level())),
         };
         self.log.note("menu", self.menu.is_some());
     }
