@@ -265,6 +265,9 @@ impl fmt::Display for Failure {
                 if *spectators > 0 {
                     missing.push(format!("{spectators} of the required spectators"));
                 }
+                if missing.is_empty() {
+                    return write!(f, "the players were not all ready in time");
+                }
                 write!(f, "did not connect in time: {}", missing.join(", "))
             }
             Self::NeverBegan(_) => write!(f, "the other side gave up before the match began"),

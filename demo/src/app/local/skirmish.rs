@@ -49,6 +49,8 @@ pub(crate) struct Skirmish {
     sabotage: Option<Dice>,
     /// A person has sent units somewhere: until then, bots that play against persons wait.
     has_ordered: bool,
+    /// The first turn has begun everywhere: the network's conditions hold.
+    has_begun: bool,
     /// Why no replay is written though one is wanted. That is no reason not to play.
     unrecorded: Option<MatchError>,
 }
@@ -85,7 +87,9 @@ impl Skirmish {
             drivers.push(Driver::new(client, session(&config, player)?));
         }
         let mut net = SimNet::new(spec.terms.setup.seed);
-        net.set_default(spec.link);
+        // Nobody wants to see two computers look for each other: until the match begins, nothing is lost. (By TCP over a terrible network
+        // that took up to a minute and a half.)
+        net.set_default(LinkConfig::new().latency(spec.link.latency));
         Ok(Self {
             virtual_match: VirtualMatch::new(drivers, net),
             time: Instant::ZERO,
@@ -94,6 +98,7 @@ impl Skirmish {
             waiting: vec![None; usize::from(players)],
             sabotage: None,
             has_ordered: false,
+            has_begun: false,
             unrecorded,
             spec,
         })
@@ -139,6 +144,7 @@ impl Skirmish {
                 play_bot(level, client, PlayerId(player as u8), turn, session);
             }
         });
+        self.begin();
         let agreed = self.comparison.desync().is_none();
         if self.comparison.advance(self.virtual_match.drivers_mut()).is_err() {
             self.sabotage();
@@ -156,6 +162,15 @@ impl Skirmish {
         let turns = self.virtual_match.drivers()[0].session().next_turn().0;
         let states = self.virtual_match.drivers().iter().map(|driver| driver.session().phase());
         states.into_iter().find_map(|state| MatchError::of_state(state, turns)).map_or(Ok(()), Err)
+    }
+
+    /// Lets the network's conditions hold once nobody is in the lobby any more.
+    fn begin(&mut self) {
+        let mut drivers = self.virtual_match.drivers().iter();
+        if !self.has_begun && drivers.all(|driver| driver.session().phase() != SessionPhase::Lobby) {
+            self.has_begun = true;
+            self.set_link(self.spec.link);
+        }
     }
 
     fn take_events(&mut self, player: usize) {
@@ -195,10 +210,12 @@ impl Skirmish {
         self.virtual_match.drivers_mut().first_mut()?.simulation_mut().take_replay()
     }
 
-    /// Changes the network, from the next packet on.
+    /// Changes the network, from the next packet on, or from the match's beginning.
     pub(crate) fn set_link(&mut self, link: LinkConfig) {
         self.spec.link = link;
-        self.virtual_match.net_mut().set_default(link);
+        if self.has_begun {
+            self.virtual_match.net_mut().set_default(link);
+        }
     }
 
     /// The network's conditions.
@@ -400,6 +417,29 @@ mod tests {
         assert_eq!((number.kind, number.field), ("body", "position.x"));
         let [Some(whole), Some(broken)] = number.values[..] else { panic!("{number:?}") };
         assert_eq!(whole ^ broken, 1 << FLIPPED_BIT);
+    }
+
+    /// "New match" keeps the network. By TCP over a terrible one, the computers did not find each other within their ten seconds.
+    #[test]
+    fn a_match_begins_over_the_worst_network() {
+        let ms = Duration::from_millis;
+        let worst = LinkConfig::new().latency(ms(150)).jitter(ms(60)).loss_ppm(200_000).duplicate_ppm(50_000);
+        let worst = worst.reorder_ppm(100_000).reorder_hold(ms(100)).transport(Transport::Tcp);
+        for seed in 0..20 {
+            let terms = Terms { setup: Setup { players: 2, units: 5, seed, map: None }, turns: 1_000 };
+            let (pilots, replay) = (vec![BOT; 2], ReplayFile::None);
+            let spec = SkirmishSpec { terms, link: worst, pace: Pace::Adaptive, pilots, replay };
+            let mut skirmish = Skirmish::new(spec).unwrap();
+            skirmish.advance(Duration::from_secs(2), AMPLE).unwrap();
+            assert!(skirmish.frame(0).min(skirmish.frame(1)) > 0, "seed {seed}: nobody has begun");
+            skirmish.advance(Duration::from_secs(30), AMPLE).unwrap();
+            let lost: u32 = skirmish.samples().map(|sample| sample.lost).sum();
+            assert!(
+                skirmish.frame(0) > 60 && lost > 0,
+                "seed {seed}: frame {}, {lost} lost",
+                skirmish.frame(0)
+            );
+        }
     }
 
     #[test]

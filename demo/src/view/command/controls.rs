@@ -1,9 +1,6 @@
 //! Turns mouse and keys into selections and commands.
 
-use macroquad::input::{
-    KeyCode, MouseButton, is_key_down, is_key_pressed, is_mouse_button_down, is_mouse_button_pressed,
-    is_mouse_button_released,
-};
+use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
 use macroquad::math::Vec2;
 use macroquad::time::{get_frame_time, get_time};
 
@@ -14,6 +11,7 @@ use crate::view::command::side::{Aim, DrawnLine, Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::touch::Finger;
 use crate::view::paint::camera::{self, Camera};
+use crate::view::widgets::pointer::Button;
 
 /// The digit keys, by their digits.
 pub(crate) const DIGITS: [KeyCode; 10] = [
@@ -33,6 +31,8 @@ pub(crate) const DIGITS: [KeyCode; 10] = [
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mouse {
     pub(crate) at: Vec2,
+    pub(crate) left: Button,
+    pub(crate) right: Button,
     /// Nothing covers the field there.
     pub(crate) is_free: bool,
     pub(crate) finger: Finger,
@@ -118,33 +118,33 @@ pub(crate) fn mouse(
     camera: &mut Camera,
     log: &mut OrderLog,
 ) -> Option<Told> {
-    let Mouse { at, is_free, finger } = mouse;
-    let right = is_free && (is_mouse_button_pressed(MouseButton::Right) || finger.has_held);
-    side.is_aimed &= is_mouse_button_down(MouseButton::Left);
+    let Mouse { at, left, right, is_free, finger } = mouse;
+    let goes = is_free && (right.is_pressed || finger.has_held);
+    side.is_aimed &= left.is_down;
     if sight.map.contains(at) && side.drag.is_none() {
         if is_person
             && is_free
-            && is_mouse_button_pressed(MouseButton::Left)
+            && left.is_pressed
             && let Some(aim) = side.aim.take()
         {
             side.is_aimed = true;
             return Some(send(side, sight, sight.on_map(at), Some(aim)));
         }
-        if is_free && is_mouse_button_down(MouseButton::Left) && !side.is_aimed {
+        if is_free && left.is_held() && !side.is_aimed {
             camera.centre = sight.on_map(at);
         }
-        return (right && is_person).then(|| send(side, sight, sight.on_map(at), None));
+        return (goes && is_person).then(|| send(side, sight, sight.on_map(at), None));
     }
     let mut told = None;
     if sight.view.rect.contains(at) && is_free && is_person {
-        if is_mouse_button_pressed(MouseButton::Left) {
+        if left.is_pressed {
             if let Some(aim) = side.aim.take() {
                 told = Some(send(side, sight, sight.in_view(at), Some(aim)));
             } else {
                 side.drag = Some(sight.in_view(at));
             }
         }
-        if right {
+        if goes {
             let attacks = side.aim.take() == Some(Aim::Attack);
             side.line = Some(DrawnLine { from: sight.in_view(at), is_queued: shift(), attacks });
         }
@@ -153,7 +153,7 @@ pub(crate) fn mouse(
         // It was not a box.
         side.drag = None;
     }
-    if !is_mouse_button_down(MouseButton::Right)
+    if !right.is_down
         && let Some(DrawnLine { from, is_queued, attacks }) = side.line.take()
     {
         let to = if finger.has_held { from } else { sight.in_view(at) };
@@ -164,7 +164,7 @@ pub(crate) fn mouse(
             Told { command: Command::Line { from, to, attacks }, at: Some(sight.in_view(at)), is_queued }
         });
     }
-    if is_mouse_button_released(MouseButton::Left)
+    if left.is_released
         && let Some(from) = side.drag.take()
     {
         choose(side, sight, from, at);

@@ -157,13 +157,10 @@ impl Ended<'_> {
             }
         }
         pen.text(&time, x, card.y + 58.0, SMALL, TEXT_DIM);
-        let checked = if self.is_identical {
-            let whose = if self.armies == 2 { "both" } else { "all" };
-            (format!("Checksums of {whose} computers: equal in all {} turns", self.turns), GOOD)
-        } else {
-            ("The computers' copies were not equal in all turns".into(), BAD)
-        };
-        pen.text(&checked.0, x, card.y + 82.0, SIZE, checked.1);
+        let (checked, color) = self.checked();
+        // (On a phone the longest form left the card.)
+        let fits = |text: &String| pen.width(text, SIZE) <= card.w - 44.0;
+        pen.text(&checked.into_iter().find(fits).unwrap_or_default(), x, card.y + 82.0, SIZE, color);
         self.plot(pen, Rect::new(x, card.y + 96.0, card.w - 44.0, card.h - 156.0));
         let (mut left, mut next) = (x, None);
         for (n, what) in self.choices.iter().enumerate() {
@@ -175,6 +172,19 @@ impl Ended<'_> {
             left += width + 12.0;
         }
         next
+    }
+
+    /// Whether the copies agreed, and shorter forms.
+    fn checked(&self) -> ([String; 3], Color) {
+        let turns = self.turns;
+        if self.is_identical {
+            let whose = if self.armies == 2 { "both" } else { "all" };
+            let long = format!("Checksums of {whose} computers: equal in all {turns} turns");
+            ([long, format!("Checksums equal in all {turns} turns"), format!("equal in {turns} turns")], GOOD)
+        } else {
+            let long = "The computers' copies were not equal in all turns".into();
+            ([long, "The copies were not equal".into(), "not equal".into()], BAD)
+        }
     }
 
     /// Kills over time, a line for each army.

@@ -56,12 +56,8 @@ impl Summary {
     /// What they can do, and a shorter form. Of several kinds only what holds for all of them.
     fn about(&self) -> [String; 2] {
         let tenths = |raw: i32| f64::from(raw) / f64::from(UNIT);
-        let percent = self.hit_points * 100 / self.hit_points_usual.max(1);
-        let health = if self.guards + self.archers == 1 {
-            format!("{} hit points", self.hit_points)
-        } else {
-            format!("health {} %", percent.clamp(1, 100))
-        };
+        // (Fresh units have a tenth more or less than usual: a percentage told of wounds before any fight.)
+        let health = format!("{} hit points", self.hit_points);
         let long = if self.guards > 0 && self.archers > 0 {
             format!("{health}, speed of the slowest {:.1}", tenths(self.speed))
         } else {

@@ -74,9 +74,11 @@ impl Camera {
         self.scale = (self.scale * factor).clamp(SCALE_MIN, SCALE_MAX);
     }
 
-    /// Keeps the middle on the field.
-    pub(crate) fn hold(&mut self, half: Vec2) {
+    /// Keeps the middle on the field, and the field at least half as large as the view. (Two fingers made a stamp of it.)
+    pub(crate) fn hold(&mut self, half: Vec2, view: Rect) {
         self.centre = self.centre.clamp(-half, half);
+        let fitting = (view.w / half.x).min(view.h / half.y) / 2.0;
+        self.scale = self.scale.max(fitting / 2.0);
     }
 }
 
@@ -105,6 +107,15 @@ pub(crate) fn place(point: crate::game::Point) -> Vec2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_field_is_never_a_stamp() {
+        let (view, half) = (Rect::new(0.0, 0.0, 400.0, 800.0), vec2(60.0, 40.0));
+        let mut camera = Camera::fitting(Vec2::ZERO, half, view);
+        camera.zoom(view, vec2(200.0, 400.0), 0.001);
+        camera.hold(half, view);
+        assert!((camera.scale * 2.0 * half.x - 200.0).abs() < 0.1, "{camera:?}");
+    }
 
     #[test]
     fn zooming_holds_the_place_under_the_mouse() {

@@ -3,7 +3,6 @@
 
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use macroquad::input::mouse_position;
 use macroquad::math::{Vec2, vec2};
 use macroquad::window::{screen_dpi_scale, screen_height, screen_width};
 
@@ -109,10 +108,6 @@ pub(crate) fn pixels() -> f32 {
 /// Width and height of the window.
 pub(crate) fn size() -> Vec2 {
     vec2(screen_width(), screen_height()) / factor()
-}
-
-pub(crate) fn mouse() -> Vec2 {
-    Vec2::from(mouse_position()) / factor()
 }
 
 #[cfg(test)]

@@ -3,4 +3,5 @@
 pub(crate) mod bar;
 pub(crate) mod card;
 pub(crate) mod graph;
+pub(crate) mod pointer;
 pub(crate) mod ui;

@@ -2,24 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use macroquad::input::{
-    MouseButton, is_mouse_button_down, is_mouse_button_pressed, is_mouse_button_released, touches,
-};
+use macroquad::input::touches;
 use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::{draw_circle, draw_rectangle, draw_rectangle_lines};
 
 use crate::view::paint::palette::{LINE, PANEL, PANEL_BRIGHT, PANEL_RAISED, TEXT, TEXT_DIM, faded, mixed};
 use crate::view::paint::pen::{Align, Pen, SMALL};
 use crate::view::paint::screen;
+use crate::view::widgets::pointer::{Button, Pointer};
 
 /// The state of the mouse.
 pub(crate) struct Ui {
     pub(crate) mouse: Vec2,
     /// It is a finger.
     is_finger: bool,
-    pressed: bool,
-    down: bool,
-    released: bool,
+    pointer: Pointer,
     /// Name of the widget that the button went down on.
     held: Option<&'static str>,
     /// What lies over the field, in this picture and in the last one.
@@ -42,9 +39,7 @@ impl Ui {
         Self {
             mouse: Vec2::ZERO,
             is_finger: false,
-            pressed: false,
-            down: false,
-            released: false,
+            pointer: Pointer::default(),
             held: None,
             covers: Vec::new(),
             covers_before: Vec::new(),
@@ -55,27 +50,34 @@ impl Ui {
 
     /// Reads the mouse. Call once per picture, before anything else.
     pub(crate) fn begin(&mut self) {
-        let mouse = screen::mouse();
+        self.pointer.advance();
+        let mouse = self.pointer.at / screen::factor();
         // A finger leaves the mouse where it was lifted.
         self.is_finger = !touches().is_empty() || self.is_finger && mouse == self.mouse;
         self.mouse = mouse;
-        self.pressed = is_mouse_button_pressed(MouseButton::Left);
-        self.down = is_mouse_button_down(MouseButton::Left);
-        self.released = is_mouse_button_released(MouseButton::Left);
         core::mem::swap(&mut self.covers, &mut self.covers_before);
         self.covers.clear();
-        if self.pressed {
+        let left = self.left();
+        if left.is_pressed {
             self.taken = self.covers_before.iter().any(|cover| cover.contains(self.mouse));
-        } else if !self.down && !self.released {
+        } else if !left.is_down && !left.is_released {
             // (After a press on a button of the command bar, right clicks in the field did nothing.)
             self.taken = false;
         }
         self.places.clear();
     }
 
+    pub(crate) fn left(&self) -> Button {
+        self.pointer.left
+    }
+
+    pub(crate) fn right(&self) -> Button {
+        self.pointer.right
+    }
+
     /// Call after all widgets of the picture.
     pub(crate) fn end(&mut self) {
-        if !self.down {
+        if !self.left().is_down {
             self.held = None;
         }
     }
@@ -92,7 +94,7 @@ impl Ui {
 
     /// Whether the mouse is over a rectangle, as opposed to a finger that was there.
     pub(crate) fn hovers(&self, rect: Rect) -> bool {
-        rect.contains(self.mouse) && (self.down || !self.is_finger)
+        rect.contains(self.mouse) && (self.left().is_down || !self.is_finger)
     }
 
     /// Where the widgets are.
@@ -108,7 +110,7 @@ impl Ui {
     fn hold(&mut self, name: &'static str, rect: Rect) -> bool {
         self.places.insert(name, rect);
         let over = rect.contains(self.mouse);
-        if over && self.pressed {
+        if over && self.left().is_pressed {
             self.held = Some(name);
         }
         over
@@ -133,7 +135,7 @@ impl Ui {
         draw_rectangle(rect.x, rect.y, rect.w, rect.h, fill);
         draw_rectangle_lines(rect.x, rect.y, rect.w, rect.h, 2.0, if lit { TEXT_DIM } else { LINE });
         pen.label(text, rect, Align::Middle, SMALL, TEXT);
-        held && over && self.released
+        held && over && self.left().is_released
     }
 
     /// Something along which one drags; while it is held, how far along the mouse is, 0..=1.

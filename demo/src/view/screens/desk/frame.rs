@@ -20,6 +20,9 @@ use crate::view::widgets::bar::TopBar;
 /// What the battle is about, and a shorter form for narrow screens.
 const GOALS: [&str; 2] = ["Bring down the enemy's keep. Protect your own.", "Bring down their keep."];
 
+/// Instead of the goal while the battle stands still.
+const PAUSED: [&str; 2] = ["Paused. Orders can be given.", "Paused"];
+
 /// From this width on there is room for every button of the top bar, pixels.
 const WIDE: f32 = 720.0;
 
@@ -135,7 +138,8 @@ impl Desk {
         if x + self.pen.width("Testudo", LARGE) + 20.0 + self.pen.width(GOALS[0], SIZE) < room {
             x = self.pen.strong("Testudo", x, top.y + 29.0, LARGE, TEXT) + 20.0;
         }
-        if let Some(goal) = GOALS.into_iter().find(|goal| x + self.pen.width(goal, SIZE) + 6.0 < room) {
+        let lines = if self.is_paused { PAUSED } else { GOALS };
+        if let Some(goal) = lines.into_iter().find(|goal| x + self.pen.width(goal, SIZE) + 6.0 < room) {
             self.pen.text(goal, x, top.y + 28.0, SIZE, army(0));
         }
     }

@@ -500,7 +500,8 @@ impl Desk {
     /// Reads the person's commands for the units of one side.
     fn read_side(&mut self, player: u8, finger: Finger) {
         let is_free = !self.ui.has_taken_mouse() && !self.shows_help && self.menu.is_none();
-        let mouse = Mouse { at: self.ui.mouse, is_free, finger };
+        let mouse =
+            Mouse { at: self.ui.mouse, left: self.ui.left(), right: self.ui.right(), is_free, finger };
         let is_person = self.skirmish.pilot(player) == Pilot::Person;
         let (has_keys, others_box) = (self.active == player, self.is_dragging());
         let mut told = Vec::new();
@@ -558,7 +559,7 @@ impl Desk {
             self.show_all();
         }
         let half = place(self.skirmish.client(0).game().field_half());
-        self.camera.hold(half);
+        self.camera.hold(half, self.layout.views[0]);
     }
 
     /// The side whose view contains a point of the screen.

@@ -413,7 +413,7 @@ impl NetworkDesk {
         if is_key_pressed(KeyCode::Home) {
             *camera = opening::camera(game, view, Some(seat.player().0), &[]);
         }
-        camera.hold(place(game.field_half()));
+        camera.hold(place(game.field_half()), view);
     }
 
     /// What the person tells the units.
@@ -421,7 +421,8 @@ impl NetworkDesk {
         let (Some(seat), Some(mut camera)) = (self.game.seat(), self.camera) else { return };
         let finger = self.touches.read(&mut camera, self.layout.views[0], seconds);
         let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
-        let mouse = Mouse { at: self.ui.mouse, is_free, finger };
+        let mouse =
+            Mouse { at: self.ui.mouse, left: self.ui.left(), right: self.ui.right(), is_free, finger };
         let is_person = seat.pilot() == Pilot::Person && !seat.is_watching();
         let mut told = Vec::new();
         {

@@ -1,6 +1,6 @@
 //! Keys and mouse in the window of a replay.
 
-use macroquad::input::{KeyCode, MouseButton, is_key_down, is_key_pressed, is_mouse_button_down};
+use macroquad::input::{KeyCode, is_key_down, is_key_pressed};
 
 use crate::view::battle::minimap;
 use crate::view::command::controls::DIGITS;
@@ -78,7 +78,7 @@ impl Viewing {
         let is_free = !self.ui.has_taken_mouse() && !self.shows_help;
         let under = Some(self.layout.view).filter(|view| view.contains(mouse));
         let mut moved = steer_by(WASD, &mut self.camera, mouse, under, is_free, seconds);
-        if is_free && self.layout.map.contains(mouse) && is_mouse_button_down(MouseButton::Left) {
+        if is_free && self.layout.map.contains(mouse) && self.ui.left().is_held() {
             let small = minimap::view(self.layout.map, place(self.course.game().field_half()));
             self.camera.centre = small.camera.to_field(small.rect, mouse);
             moved = true;
@@ -89,6 +89,6 @@ impl Viewing {
         if is_key_pressed(KeyCode::C) {
             self.show_all();
         }
-        self.camera.hold(place(self.course.game().field_half()));
+        self.camera.hold(place(self.course.game().field_half()), self.layout.view);
     }
 }

@@ -1,0 +1,195 @@
+//! The mouse, at most one click per picture. On a slow machine several come between two pictures; each counts where it was made.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use macroquad::input::utils::{register_input_subscriber, repeat_all_miniquad_input};
+use macroquad::input::{MouseButton, is_mouse_button_down, mouse_position};
+use macroquad::math::{Vec2, vec2};
+use macroquad::miniquad::window::dpi_scale;
+use macroquad::miniquad::{EventHandler, MouseButton as Code};
+
+/// Events that wait for later pictures; further ones are forgotten.
+const WAITING_MAX: usize = 32;
+
+/// A button in one picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Button {
+    pub(crate) is_down: bool,
+    /// It has gone down, or up. Both, if it was a click.
+    pub(crate) is_pressed: bool,
+    pub(crate) is_released: bool,
+}
+
+/// The mouse in one picture.
+#[derive(Debug, Default)]
+pub(crate) struct Pointer {
+    /// In the coordinates of `mouse_position`.
+    pub(crate) at: Vec2,
+    pub(crate) left: Button,
+    pub(crate) right: Button,
+    waiting: VecDeque<Event>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Event {
+    Moved(Vec2),
+    Button { is_left: bool, is_down: bool, at: Vec2 },
+}
+
+impl Pointer {
+    /// Reads what has happened since the last picture.
+    pub(crate) fn advance(&mut self) {
+        repeat_all_miniquad_input(self, subscriber());
+        self.next();
+        if self.waiting.is_empty() {
+            // (A mouse that leaves the window is no event.)
+            self.at = vec2(mouse_position().0, mouse_position().1);
+            self.left.follow(is_mouse_button_down(MouseButton::Left));
+            self.right.follow(is_mouse_button_down(MouseButton::Right));
+        }
+    }
+
+    /// Takes the events of one picture: one press, and its release if that was at the same place.
+    fn next(&mut self) {
+        for button in [&mut self.left, &mut self.right] {
+            (button.is_pressed, button.is_released) = (false, false);
+        }
+        let mut has_pressed = false;
+        while let Some(event) = self.waiting.front().copied() {
+            match event {
+                Event::Moved(_) if has_pressed => return,
+                Event::Moved(at) => self.at = at,
+                Event::Button { is_down: true, .. } if has_pressed => return,
+                Event::Button { at, .. } if has_pressed && at != self.at => return,
+                Event::Button { is_left, is_down, at } => {
+                    self.at = at;
+                    let button = if is_left { &mut self.left } else { &mut self.right };
+                    button.is_down = is_down;
+                    *if is_down { &mut button.is_pressed } else { &mut button.is_released } = true;
+                    has_pressed = true;
+                    if !is_down {
+                        self.waiting.pop_front();
+                        return;
+                    }
+                }
+            }
+            self.waiting.pop_front();
+        }
+    }
+
+    fn wait(&mut self, event: Event) {
+        if matches!((self.waiting.back(), event), (Some(Event::Moved(_)), Event::Moved(_))) {
+            self.waiting.pop_back();
+        }
+        if self.waiting.len() < WAITING_MAX {
+            self.waiting.push_back(event);
+        }
+    }
+
+    fn button(&mut self, code: Code, is_down: bool, at: Vec2) {
+        if matches!(code, Code::Left | Code::Right) {
+            self.wait(Event::Button { is_left: code == Code::Left, is_down, at: at / dpi_scale() });
+        }
+    }
+}
+
+impl Button {
+    /// Whether it is down, or was since the last picture.
+    pub(crate) fn is_held(self) -> bool {
+        self.is_down || self.is_pressed
+    }
+
+    /// A button that is up without a word was let go outside of the window.
+    fn follow(&mut self, is_down: bool) {
+        if self.is_down && !is_down {
+            (self.is_down, self.is_released) = (false, true);
+        }
+    }
+}
+
+/// The program's number at the window library, which keeps the events of each number until they are read.
+fn subscriber() -> usize {
+    static NUMBER: OnceLock<usize> = OnceLock::new();
+    *NUMBER.get_or_init(register_input_subscriber)
+}
+
+impl EventHandler for Pointer {
+    fn update(&mut self) {}
+
+    fn draw(&mut self) {}
+
+    fn mouse_motion_event(&mut self, x: f32, y: f32) {
+        self.wait(Event::Moved(vec2(x, y) / dpi_scale()));
+    }
+
+    fn mouse_button_down_event(&mut self, code: Code, x: f32, y: f32) {
+        self.button(code, true, vec2(x, y));
+    }
+
+    fn mouse_button_up_event(&mut self, code: Code, x: f32, y: f32) {
+        self.button(code, false, vec2(x, y));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOWN: Button = Button { is_down: true, is_pressed: true, is_released: false };
+    const HELD: Button = Button { is_down: true, is_pressed: false, is_released: false };
+    const UP: Button = Button { is_down: false, is_pressed: false, is_released: true };
+    const CLICK: Button = Button { is_down: false, is_pressed: true, is_released: true };
+    const NOTHING: Button = Button { is_down: false, is_pressed: false, is_released: false };
+
+    /// The mouse and its left button in the pictures after these events.
+    fn pictures(events: &[Event], number: usize) -> Vec<(f32, Button)> {
+        let mut pointer = Pointer::default();
+        events.iter().for_each(|event| pointer.wait(*event));
+        let mut next = || {
+            pointer.next();
+            (pointer.at.x, pointer.left)
+        };
+        (0..number).map(|_| next()).collect()
+    }
+
+    fn moved(x: f32) -> Event {
+        Event::Moved(vec2(x, 0.0))
+    }
+
+    fn button(is_down: bool, x: f32) -> Event {
+        Event::Button { is_left: true, is_down, at: vec2(x, 0.0) }
+    }
+
+    #[test]
+    fn a_click_between_two_pictures_counts_where_it_was_made() {
+        let events = [moved(1.0), button(true, 1.0), button(false, 1.0), moved(9.0)];
+        assert_eq!(pictures(&events, 2), [(1.0, CLICK), (9.0, NOTHING)]);
+    }
+
+    #[test]
+    fn two_clicks_between_two_pictures_are_two() {
+        let click = |x| [moved(x), button(true, x), button(false, x)];
+        assert_eq!(
+            pictures(&[click(1.0), click(2.0)].concat(), 3),
+            [(1.0, CLICK), (2.0, CLICK), (2.0, NOTHING)]
+        );
+    }
+
+    #[test]
+    fn a_box_between_two_pictures_begins_and_ends_where_it_was_drawn() {
+        let events = [moved(1.0), button(true, 1.0), moved(5.0), moved(7.0), button(false, 7.0), moved(9.0)];
+        assert_eq!(pictures(&events, 3), [(1.0, DOWN), (7.0, UP), (9.0, NOTHING)]);
+        assert_eq!(pictures(&events[..3], 2), [(1.0, DOWN), (5.0, HELD)]);
+    }
+
+    #[test]
+    fn what_waits_is_bounded() {
+        let mut pointer = Pointer::default();
+        for n in 0..1_000_u16 {
+            pointer.wait(moved(f32::from(n)));
+            pointer.wait(button(n % 2 == 0, f32::from(n)));
+        }
+        assert_eq!(pointer.waiting.len(), WAITING_MAX);
+    }
+}
