@@ -70,6 +70,10 @@ impl Game {
                 self.send(army, &chosen, Shape::Line(from.point(), to.point()), deed, order.is_queued);
             }
             Command::Stand(holds) => {
+                // (Who was told to attack and then to hold went on attacking.)
+                if holds {
+                    self.stop(&chosen);
+                }
                 for &unit in &chosen {
                     self.units[unit as usize].holds = holds;
                 }

@@ -169,6 +169,23 @@ fn who_holds_strikes_only_who_comes_within_reach() {
     }
 }
 
+/// In a trial, units that were told to hold ground ran on after their enemies: the attack before was not over.
+#[test]
+fn who_is_told_to_hold_goes_no_further() {
+    let way = |game: &Game| Place::near(game.base(1).unwrap());
+    for command in [Command::Attack, Command::Move, Command::Patrol] {
+        let mut game = game(2, 12);
+        game.apply(PlayerId(1), &order(Selection::All, Command::Stand(true)));
+        game.apply(PlayerId(0), &order(Selection::All, command(way(&game))));
+        run(&mut game, 120);
+        let (_, before) = game.middle(0).unwrap();
+        game.apply(PlayerId(0), &order(Selection::All, Command::Stand(true)));
+        run(&mut game, 300);
+        let (_, after) = game.middle(0).unwrap();
+        assert!(before.distance_squared(after) < squared(2 * UNIT), "{before:?} {after:?}");
+    }
+}
+
 #[test]
 fn control_groups_are_assigned_and_replaced() {
     let mut game = game(2, 10);
@@ -227,11 +244,11 @@ fn every_number_of_the_state_is_hashed_and_named() {
     attack_centre(&mut whole);
     let patrol = Command::Patrol(Place::near(Point::from_units(0, 20)));
     whole.apply(PlayerId(1), &order(Selection::Group(ARCHERS), patrol));
+    whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), Command::Stand(true)));
     let strike = Command::Strike(Foe::Building(4));
     whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), strike));
     let then = order(Selection::Group(LEFT_WING), Command::Strike(Foe::Building(3)));
     whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
-    whole.apply(PlayerId(0), &order(Selection::Group(LEFT_WING), Command::Stand(true)));
     let then = order(Selection::Group(RIGHT_WING), Command::Move(Place::near(Point::ZERO)));
     whole.apply(PlayerId(0), &Order { is_queued: true, ..then });
     run(&mut whole, 140);
