@@ -178,6 +178,12 @@ class Browser(Teller):
             self._send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=1)
             time.sleep(PICTURE / 2)
 
+    def dash(self, point, away):
+        """A click, after which the mouse is elsewhere at once: all of it between two pictures."""
+        for kind, (x, y) in (("mouseMoved", point), ("mousePressed", point), ("mouseReleased", point), ("mouseMoved", away)):
+            button = "none" if kind == "mouseMoved" else "left"
+            self._send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=int(button == "left"))
+
     def key(self, code, key, number, modifiers=0):
         for kind in ("rawKeyDown", "keyUp"):
             self._send("Input.dispatchKeyEvent", type=kind, code=code, key=key, windowsVirtualKeyCode=number,

@@ -73,6 +73,12 @@ def with_mouse():
     browser.click(browser.place("choose all"))
     browser.wait("a tooltip", lambda: "tooltip" in browser.last("places")["places"])
 
+    say("a click counts where it was made, though the mouse is elsewhere in the next picture")
+    before = browser.count(event="speed_percent")
+    for name in ["faster", "slower"] * 3:
+        browser.dash(browser.place(name), browser.place("view 1"))
+    browser.wait("six changes of the speed", lambda: browser.count(event="speed_percent") == before + 6)
+
     say("a page that moves to finer pixels stays as large as it is, and is drawn with all of them")
     size = (1280, 860)
     browser.emulate(size, 1, False)
