@@ -17,8 +17,8 @@ pub trait Simulation {
     /// Advances by one frame of `1 / frames_per_second` seconds.
     fn step(&mut self, frames_per_second: u32);
 
-    /// Hash of the whole state; must not change the state. Called after the last frame of each turn. It takes `&mut self` because walks
-    /// over the state do; it is usually `state::digest(self)`.
+    /// Hash of the whole state; must not change the state. Called after the last frame of each turn, and when a state has been loaded.
+    /// It takes `&mut self` because walks over the state do; it is usually `state::digest(self)`.
     fn checksum(&mut self) -> u64;
 
     /// The turn is over, and this is its checksum. For recordings. Default: does nothing.

@@ -48,6 +48,8 @@ struct Watched {
     refused: Option<FaultError>,
     /// Number of the turn that runs.
     turn: u32,
+    /// A state has been loaded, and its checksum was not asked for yet.
+    has_loaded: bool,
     /// The frames of the turn so far.
     frames: Vec<FrameRecord>,
     keeps_records: bool,
@@ -83,6 +85,7 @@ impl Client {
             fault,
             refused: None,
             turn: 0,
+            has_loaded: false,
             frames: Vec::new(),
             keeps_records,
             records: VecDeque::new(),
@@ -245,9 +248,12 @@ impl Simulation for Client {
         }
     }
 
-    /// A turn ends with this call; that is where records are made and bits are flipped.
+    /// A turn ends with this call, unless a state has just been loaded; that is where records are made and bits are flipped. (All turns of who had
+    /// come back were one too high.)
     fn checksum(&mut self) -> u64 {
-        self.watched.end_turn();
+        if !core::mem::take(&mut self.watched.has_loaded) {
+            self.watched.end_turn();
+        }
         self.watched.game.checksum()
     }
 
@@ -306,7 +312,7 @@ impl Simulation for Client {
         }
         let is_taken = self.watched.take_state(turn, bytes);
         if is_taken {
-            self.watched.frame = frame;
+            (self.watched.frame, self.watched.has_loaded) = (frame, true);
         }
         is_taken
     }
@@ -475,6 +481,7 @@ mod tests {
         assert_eq!(newcomer.game().checksum(), before, "a state that is cut off changes nothing");
         assert!(path.exists());
         assert!(newcomer.load_state(&state));
+        assert_eq!(newcomer.checksum(), here.game().checksum(), "the driver asks for it");
         assert!(!path.exists(), "a replay begins with the first turn");
         for number in 30..60 {
             assert_eq!(turn(&mut here, number), turn(&mut newcomer, number), "turn {number}");
