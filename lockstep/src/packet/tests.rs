@@ -82,8 +82,8 @@ fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
     let streams = prop::collection::btree_map(0_u8..16, (any::<u16>(), stream(format)), 0..4);
     let acks = prop::collection::vec(any::<u32>(), 0..=16);
     let horizon = prop::option::of(any::<u32>());
-    (any::<u32>(), acks, any::<u32>(), horizon, any::<u16>(), signed(), streams).prop_map(
-        |(base, acks, unconfirmed, horizon, frozen, mut signed, streams)| {
+    (any::<u32>(), acks, any::<u32>(), horizon, any::<u16>(), signed(), streams)
+        .prop_map(|(base, acks, unconfirmed, horizon, frozen, mut signed, streams)| {
             // Whoever speaks is in the match.
             let everybody = ((1_u32 << acks.len()) - 1) as u16;
             signed.statements.retain(|statement| {
@@ -108,8 +108,12 @@ fn turns(format: PayloadFormat) -> impl Strategy<Value = TurnsPacket> {
                 packet.segments.push(Segment { player: PlayerId(player), first: u32::from(first), entries });
             }
             packet
-        },
-    )
+        })
+        .prop_filter("larger than any packet", move |packet| {
+            let mut writer = BitWriter::new();
+            packet.encode(format, &mut writer);
+            writer.bytes().len() <= PACKET_BYTES_MAX - TAG_BYTES
+        })
 }
 
 fn signature() -> impl Strategy<Value = [u8; 64]> {
