@@ -43,6 +43,8 @@ fn other_content_is_refused_before_the_first_turn() {
     let missing = Failure::PlayersMissing { players: 0b10, spectators: 0 };
     assert_eq!(host.phase(), SessionPhase::Failed(missing), "nobody else came");
     assert_eq!(missing.to_string(), "did not connect in time: player 1");
+    let nobody = Failure::PlayersMissing { players: 0, spectators: 0 };
+    assert_eq!(nobody.to_string(), "the players were not all ready in time");
 }
 
 #[test]

@@ -55,19 +55,19 @@ impl Pointer {
         for button in [&mut self.left, &mut self.right] {
             (button.is_pressed, button.is_released) = (false, false);
         }
-        let mut has_pressed = false;
+        let mut has_begun = false;
         while let Some(event) = self.waiting.front().copied() {
             match event {
-                Event::Moved(_) if has_pressed => return,
+                Event::Moved(_) if has_begun => return,
                 Event::Moved(at) => self.at = at,
-                Event::Button { is_down: true, .. } if has_pressed => return,
-                Event::Button { at, .. } if has_pressed && at != self.at => return,
+                Event::Button { is_down: true, .. } if has_begun => return,
+                Event::Button { at, .. } if has_begun && at != self.at => return,
                 Event::Button { is_left, is_down, at } => {
                     self.at = at;
                     let button = if is_left { &mut self.left } else { &mut self.right };
                     button.is_down = is_down;
                     *if is_down { &mut button.is_pressed } else { &mut button.is_released } = true;
-                    has_pressed = true;
+                    has_begun = true;
                     if !is_down {
                         self.waiting.pop_front();
                         return;
