@@ -357,7 +357,8 @@ impl World {
 
     /// Lets a body take part: it waits in the resting trees, and moving bodies join the active ones in the next step.
     pub(crate) fn enter(&mut self, slot: u32) {
-        self.resting.insert(slot, &self.bodies, self.settings.split, self.settings.box_margin());
+        let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
+        self.resting.insert(slot, &self.bodies, self.settings.box_margin(), sort);
         self.wake(slot);
     }
 

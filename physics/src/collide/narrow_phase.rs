@@ -100,6 +100,12 @@ impl Hits {
         self.len += count;
     }
 
+    /// Writes what stands for no hit behind the last one: `dummy` is the working index of a body that never moves.
+    pub(crate) fn end(&mut self, dummy: u32) {
+        let at = self.len;
+        (self.pairs[at], self.normals[at], self.gaps[at]) = ([dummy; 2], [0; 2], i32::MAX);
+    }
+
     pub(crate) fn get(&self, at: usize) -> Hit {
         let [a, b] = self.pairs[at];
         Hit { a, b, normal: self.normals[at], gap: self.gaps[at] }

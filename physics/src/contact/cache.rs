@@ -10,14 +10,13 @@
 
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
-use core::ops::Range;
 
 use fearless_simd::prelude::*;
 use fearless_simd::{i32x8, u32x8};
 
 use crate::body::record::{Body, Shell, flag};
 use crate::math::boxes::LANES;
-use crate::math::lanes::each;
+use crate::math::lanes::{each, each_lane};
 use crate::solve::coloring::{Batches, Origin, Origins, PARTING_GAP};
 use crate::solve::friction::FrictionContact;
 use crate::solve::solver::IMPULSE_MAX;
@@ -204,8 +203,16 @@ impl ContactCache {
     ) -> ([u32; LANES], [i32; LANES]) {
         let near = self.old_contacts.near();
         let (mut places, mut missing) = ([0; LANES], [0; LANES]);
+        let mut most = 0;
         for lane in 0..LANES {
-            (places[lane], missing[lane]) = self.place(simd, near, ranges[lane], others[lane]);
+            (places[lane], missing[lane]) = place(simd, near, ranges[lane], others[lane]);
+            most = most.max(ranges[lane][1] - ranges[lane][0]);
+        }
+        if most > LANES as u32 {
+            for lane in 0..LANES {
+                (places[lane], missing[lane]) =
+                    self.place_far((places[lane], missing[lane]), ranges[lane], others[lane]);
+            }
         }
         // Apart from the search: beside it, compilers make a branch of whether a contact was found.
         let impulses = each(places, |place| near.1.get(place as usize).copied().unwrap_or_default());
@@ -227,40 +234,21 @@ impl ContactCache {
     #[inline(always)]
     fn find_at<S: Simd>(&self, simd: S, range: [u32; 2], other: u32) -> (u32, i32) {
         let near = self.old_contacts.near();
-        match self.place(simd, near, range, other) {
+        match self.place_far(place(simd, near, range, other), range, other) {
             (place, 0) => (place, near.1.get(place as usize).copied().unwrap_or_default()),
             _ => (Origin::NEW, 0),
         }
     }
 
-    /// Index of a contact among those of one owner, and 0; or any index, and all ones if there is none. About every other pair is new, which no
-    /// branch predicts, so there is none.
-    #[inline(always)]
-    fn place<S: Simd>(
-        &self,
-        simd: S,
-        (others, _): (&[u32], &[i32]),
-        [start, end]: [u32; 2],
-        other: u32,
-    ) -> (u32, u32) {
-        let (count, first) = (end - start, start as usize);
-        let near = others.get(first..first + LANES).and_then(<[u32]>::as_array::<LANES>);
-        let Some(near) = near else { return (start, u32::MAX) };
-        let equal = u32x8::load_array_ref(simd, near).simd_eq(other).to_bitmask() as u32;
-        let equal = equal & ((1 << count.min(LANES as u32)) - 1);
-        let lane = equal.trailing_zeros() & (LANES as u32 - 1);
-        if count > LANES as u32 && equal == 0 {
-            return self.place_far(start + LANES as u32..end, other);
+    /// [`place`], also among the contacts that one look-up does not compare.
+    #[inline]
+    fn place_far(&self, found: (u32, u32), [start, end]: [u32; 2], other: u32) -> (u32, u32) {
+        let first = start as usize + LANES;
+        if found.1 == 0 || first >= end as usize {
+            return found;
         }
-        (start + lane, u32::from(equal != 0).wrapping_sub(1))
-    }
-
-    /// The contacts of an owner with more of them than one look-up compares.
-    #[cold]
-    fn place_far(&self, range: Range<u32>, other: u32) -> (u32, u32) {
-        let (start, range) = (range.start, range.start as usize..range.end as usize);
-        let at = self.old_contacts.others[range].iter().position(|&slot| slot == other);
-        at.map_or((start, u32::MAX), |i| (start + i as u32, 0))
+        let at = self.old_contacts.others[first..end as usize].iter().position(|&slot| slot == other);
+        at.map_or(found, |at| ((first + at) as u32, 0))
     }
 
     /// [`Self::find`] among the contacts that rested until now.
@@ -374,11 +362,17 @@ impl ContactCache {
         owners.resize(shells.len(), Owner { slot: 0, count: 0 });
         // Without branches: who owns contacts is hard to predict. First with indices instead of slots.
         let (mut end, mut kept) = (0, 0);
-        for (index, cursor) in (0..).zip(cursors) {
-            let count = core::mem::replace(cursor, end);
-            owners[kept] = Owner { slot: index, count };
-            kept += usize::from(count > 0);
-            end += count;
+        for (block, cursors) in (0..).step_by(LANES).zip(cursors.chunks_mut(LANES)) {
+            // In worlds with few contacts most blocks own none.
+            if cursors.iter().all(|&count| count == 0) {
+                continue;
+            }
+            for (index, cursor) in (block..).zip(cursors) {
+                let count = core::mem::replace(cursor, end);
+                owners[kept] = Owner { slot: index, count };
+                kept += usize::from(count > 0);
+                end += count;
+            }
         }
         owners.truncate(kept);
         let mut start = 0;
@@ -500,6 +494,19 @@ impl ContactCache {
     }
 }
 
+/// Index of a contact among the first eight of one owner, and 0; or any index, and all ones if it is not there. About every other pair is new,
+/// which no branch predicts, so there is none.
+#[inline(always)]
+fn place<S: Simd>(simd: S, (others, _): (&[u32], &[i32]), [start, end]: [u32; 2], other: u32) -> (u32, u32) {
+    let (count, first) = (end - start, start as usize);
+    let near = others.get(first..first + LANES).and_then(<[u32]>::as_array::<LANES>);
+    let Some(near) = near else { return (start, u32::MAX) };
+    let equal = u32x8::load_array_ref(simd, near).simd_eq(other).to_bitmask() as u32;
+    let equal = equal & ((1 << count.min(LANES as u32)) - 1);
+    let lane = equal.trailing_zeros() & (LANES as u32 - 1);
+    (start + lane, u32::from(equal != 0).wrapping_sub(1))
+}
+
 /// Merges a sorted list into another one, from the end: what stands between two newcomers moves as a block. `newcomers` is empty afterwards.
 fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<RestingContact>) {
     let mut left = sorted.len();
@@ -515,15 +522,6 @@ fn merge_into(sorted: &mut Vec<RestingContact>, newcomers: &mut Vec<RestingConta
 
 /// One bit for each lane of a batch.
 const ALL_LANES: u32 = (1 << LANES) - 1;
-
-/// Calls `with` for each lane whose bit is set.
-#[inline(always)]
-fn each_lane(mut lanes: u32, mut with: impl FnMut(usize)) {
-    while lanes != 0 {
-        with(lanes.trailing_zeros() as usize);
-        lanes &= lanes - 1;
-    }
-}
 
 /// Appends the slots of the contacts in some lanes.
 #[inline(always)]

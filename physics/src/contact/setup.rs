@@ -10,12 +10,12 @@ use crate::body::record::{Extra, Shell};
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
 use crate::math::boxes::LANES;
-use crate::math::lanes::{PLAIN, each, low_and_high};
+use crate::math::lanes::{PLAIN, each, each_lane, low_and_high};
 use crate::solve::bounce::Bounce;
-use crate::solve::coloring::{Notes, Origin, WindowBatches, batch_and_lane};
-use crate::solve::colors::{NOWHERE, Places};
+use crate::solve::coloring::{Notes, Origin, Origins, WindowBatches, batch_and_lane};
+use crate::solve::colors::Places;
 use crate::solve::deep::{OVERLAP_DEEP, OVERLAP_SHALLOW, is_deep};
-use crate::solve::solver::{Contact, EVEN_SHARE, NO_LIMIT, Velocity};
+use crate::solve::solver::{Batch, Contact, EVEN_SHARE, NO_LIMIT, Velocity};
 use crate::solve::stiff::StiffContacts;
 use crate::tree::block_join::IndexPair;
 use crate::world_def::Settings;
@@ -58,7 +58,7 @@ struct Roles {
 }
 
 impl ContactSetup<'_> {
-    /// Contacts of bodies of which only geometry, mass and restitution matter, in the places of their window.
+    /// Contacts of bodies of which only geometry, mass and restitution matter, batch by batch of a window. [`Hits::end`] comes before.
     #[inline(always)]
     pub(crate) fn fill_window<S: Simd>(
         &self,
@@ -69,100 +69,118 @@ impl ContactSetup<'_> {
         notes: &mut Notes,
     ) {
         let limits = Limits::new(self.fps, self.settings.push_factor);
-        let (eights, rest) = places.of_contacts.as_chunks::<LANES>();
-        for (at, places) in eights.iter().enumerate() {
-            self.fill_eight(simd, limits, hits, at * LANES, places, to, notes);
+        let batches = to.batches.iter_mut().zip(&mut *to.origins).zip(places.contacts());
+        for (((batch, origins), numbers), number) in batches.zip(to.first..) {
+            let first = number * LANES as u32;
+            self.fill_batch(simd, limits, hits, numbers, first, (batch, origins), notes);
         }
-        for (at, &place) in (hits.len - rest.len()..).zip(rest) {
-            if place != NOWHERE {
-                let hit = hits.get(at);
-                let (a, b) = (&self.shells[hit.a as usize], &self.shells[hit.b as usize]);
-                let share_a = self.ranked(a, b, share(a.mass, b.mass));
-                self.fill(&hit, Solving::Shared(share_a), place, to, notes);
-            }
-        }
-        to.empty(&places.ends);
     }
 
-    /// The contacts of eight hits from `first` on: what [`Self::fill`] does for one.
+    /// The contacts of eight hits: what [`Self::fill`] does for one. `first` is the place of the first lane.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    fn fill_eight<S: Simd>(
+    fn fill_batch<S: Simd>(
         &self,
         simd: S,
         limits: Limits,
         hits: &Hits,
-        first: usize,
-        places: &[u32; LANES],
-        to: &mut WindowBatches<'_>,
+        numbers: &[u32; LANES],
+        first: u32,
+        (batch, origins): (&mut Batch, &mut Origins),
         notes: &mut Notes,
     ) {
-        let (Some(pairs), Some(normals), Some(gaps)) = (
-            hits.pairs[first..].first_chunk::<LANES>(),
-            hits.normals[first..].first_chunk::<LANES>(),
-            hits.gaps[first..].first_chunk::<LANES>(),
-        ) else {
-            return;
-        };
-        let (index_a, index_b) = (each(*pairs, |pair| pair[0]), each(*pairs, |pair| pair[1]));
-        let a = each(index_a, |body| &self.shells[body as usize]);
-        let b = each(index_b, |body| &self.shells[body as usize]);
-        let shells = [a, b];
+        let (pairs, normals, gaps) =
+            (&hits.pairs[..=hits.len], &hits.normals[..=hits.len], &hits.gaps[..=hits.len]);
+        let pairs = each(*numbers, |number| pairs[number as usize]);
+        let normal = each(*numbers, |number| normals[number as usize]);
+        let gap = each(*numbers, |number| gaps[number as usize]);
+        let bodies = [each(pairs, |pair| pair[0]), each(pairs, |pair| pair[1])];
+        let a = each(bodies[0], |body| &self.shells[body as usize]);
+        let b = each(bodies[1], |body| &self.shells[body as usize]);
         let masses = [each(a, |shell| shell.mass), each(b, |shell| shell.mass)];
         let [mass_a, mass_b] = [u32x8::load_array(simd, masses[0]), u32x8::load_array(simd, masses[1])];
-        let mut shares = [EVEN_SHARE; LANES];
-        if !mass_a.simd_eq(mass_b).all_true() {
-            for lane in 0..LANES {
-                shares[lane] = share(masses[0][lane], masses[1][lane]);
-                notes.leans |= self.stiff.leans(masses[0][lane], masses[1][lane]);
-            }
-        }
-        if self.ranks.is_some() {
-            for lane in 0..LANES {
-                shares[lane] = self.ranked(a[lane], b[lane], shares[lane]);
-            }
-        }
-        let [index_a, index_b] = [u32x8::load_array(simd, index_a), u32x8::load_array(simd, index_b)];
         let slot_a = u32x8::load_array(simd, each(a, |shell| shell.slot));
         let slot_b = u32x8::load_array(simd, each(b, |shell| shell.slot));
         let a_owns = !mass_a.simd_eq(0) & (mass_b.simd_eq(0) | slot_a.simd_lt(slot_b));
-        let owners = a_owns.select(index_a, index_b).to_array();
-        let others = a_owns.select(index_b, index_a).to_array();
-        let owner_slots = a_owns.select(slot_a, slot_b).to_array();
-        let other_slots = a_owns.select(slot_b, slot_a).to_array();
-        let restitution_a = i32x8::load_array(simd, each(a, |shell| shell.restitution));
-        let restitutions = restitution_a.max(i32x8::load_array(simd, each(b, |shell| shell.restitution)));
-        let restitutions = restitutions.to_array();
-        let biased = limits.of(i32x8::load_array(simd, *gaps)).to_array();
+        let [body_a, body_b] = [u32x8::load_array(simd, bodies[0]), u32x8::load_array(simd, bodies[1])];
+        let owner = a_owns.select(body_a, body_b).to_array();
+        let other_body = a_owns.select(body_b, body_a).to_array();
+        let own_slot = a_owns.select(slot_a, slot_b).to_array();
+        let other = a_owns.select(slot_b, slot_a).to_array();
+        let is_even = mass_a.simd_eq(mass_b).all_true();
+        let share_a =
+            if is_even && self.ranks.is_none() { [EVEN_SHARE; LANES] } else { self.shares(a, b, notes) };
+        let empty = u32x8::load_array_ref(simd, numbers).simd_eq(hits.len as u32);
+        let biased = limits.of(i32x8::load_array(simd, gap));
+        let biased = empty.select(i32x8::splat(simd, NO_LIMIT), biased).to_array();
         // All look-ups before the first contact is written.
-        let ranges = each(owners, |owner| self.cached[owner as usize]);
-        let (mut found, mut impulses) = self.contacts.find_eight(simd, &owner_slots, &other_slots, ranges);
+        let ranges = each(owner, |owner| self.cached[owner as usize]);
+        let (mut cached, mut impulse) = self.contacts.find_eight(simd, &own_slot, &other, ranges);
         if !self.fresh.is_empty() {
             for lane in 0..LANES {
-                let roles = Roles {
-                    owner: [owners[lane], owner_slots[lane]],
-                    other: [others[lane], other_slots[lane]],
-                };
+                let roles =
+                    Roles { owner: [owner[lane], own_slot[lane]], other: [other_body[lane], other[lane]] };
                 let is_new = self.is_new(roles);
-                found[lane] = select_unpredictable(is_new, Origin::NEW, found[lane]);
-                impulses[lane] = select_unpredictable(is_new, 0, impulses[lane]);
+                cached[lane] = select_unpredictable(is_new, Origin::NEW, cached[lane]);
+                impulse[lane] = select_unpredictable(is_new, 0, impulse[lane]);
             }
         }
+        let [a_of, b_of] = bodies;
+        *batch = Batch { a: a_of, b: b_of, normal, biased, impulse, share_a };
+        *origins = Origins { owner, other, cached, gap };
+        self.note_unusual(simd, batch, [a, b], &gap, first, notes);
+    }
+
+    /// The shares of eight pairs of different mass or rank.
+    #[inline(always)]
+    fn shares(&self, a: [&Shell; LANES], b: [&Shell; LANES], notes: &mut Notes) -> [i32; LANES] {
+        let mut shares = [EVEN_SHARE; LANES];
         for lane in 0..LANES {
-            if places[lane] == NOWHERE {
-                continue;
-            }
-            let ([a, b], cached, impulse) = (pairs[lane], found[lane], impulses[lane]);
-            let (normal, biased, share_a) = (normals[lane], biased[lane], shares[lane]);
-            let mut contact = Contact { a, b, normal, biased, impulse: self.kept(impulse, [a, b]), share_a };
-            let origin = Origin { owner: owners[lane], other: other_slots[lane], cached, gap: gaps[lane] };
-            let deep = self.is_deep(shells[0][lane], shells[1][lane], gaps[lane], &mut contact);
-            let place = to.fill(places[lane], &contact, origin);
-            if deep {
-                notes.deep.push(batch_and_lane(place));
-            }
-            self.note_bounce(place, restitutions[lane], notes);
+            let (a, b) = (a[lane], b[lane]);
+            shares[lane] = self.ranked(a, b, share(a.mass, b.mass));
+            notes.leans |= self.stiff.leans(a.mass, b.mass);
         }
+        shares
+    }
+
+    /// Great impulses, deep overlaps and restitution: few lanes have them.
+    #[inline(always)]
+    fn note_unusual<S: Simd>(
+        &self,
+        simd: S,
+        batch: &mut Batch,
+        [a, b]: [[&Shell; LANES]; 2],
+        gap: &[i32; LANES],
+        first: u32,
+        notes: &mut Notes,
+    ) {
+        each_lane(
+            i32x8::load_array_ref(simd, &batch.impulse).simd_gt(ROW << 16).to_bitmask() as u32,
+            #[inline(always)]
+            |lane| batch.impulse[lane] = self.kept(batch.impulse[lane], [batch.a[lane], batch.b[lane]]),
+        );
+        each_lane(
+            i32x8::load_array_ref(simd, gap).simd_lt(-OVERLAP_SHALLOW).to_bitmask() as u32,
+            #[inline(always)]
+            |lane| {
+                let (biased, impulse) = (&mut batch.biased[lane], &mut batch.impulse[lane]);
+                if self.is_deep(a[lane], b[lane], gap[lane], biased, impulse) {
+                    notes.deep.push(batch_and_lane(first + lane as u32));
+                }
+            },
+        );
+        let restitution_a = i32x8::load_array(simd, each(a, |shell| shell.restitution));
+        let restitutions = restitution_a.max(i32x8::load_array(simd, each(b, |shell| shell.restitution)));
+        let bouncing = restitutions.simd_gt(0).to_bitmask() as u32;
+        let restitutions = restitutions.to_array();
+        each_lane(
+            bouncing,
+            #[inline(always)]
+            |lane| {
+                let bodies = [batch.a[lane], batch.b[lane]];
+                self.note_bounce(first + lane as u32, bodies, restitutions[lane], notes);
+            },
+        );
     }
 
     /// Writes the contact of a pair into a place of its window, and returns that among those of the step.
@@ -203,13 +221,15 @@ impl ContactSetup<'_> {
         let impulse = if solving == Solving::No { 0 } else { self.kept(impulse, [hit.a, hit.b]) };
         let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse, share_a };
         let origin = Origin { owner: roles.owner[0], other: roles.other[1], cached, gap: hit.gap };
-        let deep = solving != Solving::No && self.is_deep(a, b, hit.gap, &mut contact);
-        let place = to.fill(place, &contact, origin);
+        let deep =
+            solving != Solving::No && self.is_deep(a, b, hit.gap, &mut contact.biased, &mut contact.impulse);
+        to.fill(place, &contact, origin);
+        let place = to.place(place);
         if deep {
             notes.deep.push(batch_and_lane(place));
         }
         if solving != Solving::No {
-            self.note_bounce(place, a.restitution.max(b.restitution), notes);
+            self.note_bounce(place, [hit.a, hit.b], a.restitution.max(b.restitution), notes);
         }
         place
     }
@@ -218,8 +238,11 @@ impl ContactSetup<'_> {
     #[inline(always)]
     fn ranked(&self, a: &Shell, b: &Shell, share: i32) -> i32 {
         let Some(extras) = self.ranks else { return share };
+        if a.mass == 0 || b.mass == 0 {
+            return share;
+        }
         let [rank_a, rank_b] = each([a, b], |shell| extras[shell.slot as usize].dominance);
-        if rank_a == rank_b || a.mass == 0 || b.mass == 0 {
+        if rank_a == rank_b {
             share
         } else if rank_a < rank_b {
             UNIT
@@ -231,13 +254,13 @@ impl ContactSetup<'_> {
     /// Whether a contact is deep. Then it is not pushed apart here: see [`crate::solve::deep`]. Under gravity every contact is a spring,
     /// however deep.
     #[inline(always)]
-    fn is_deep(&self, a: &Shell, b: &Shell, gap: i32, contact: &mut Contact) -> bool {
+    fn is_deep(&self, a: &Shell, b: &Shell, gap: i32, biased: &mut i32, impulse: &mut i32) -> bool {
         let deep = gap < -OVERLAP_SHALLOW && is_deep(a, b, gap) && self.settings.gravity == [0; 2];
         if deep {
-            contact.biased = 0;
+            *biased = 0;
             // What squeezes a body from two sides would add up without end.
             if a.mass == 0 || b.mass == 0 {
-                contact.impulse = 0;
+                *impulse = 0;
             }
         }
         deep
@@ -277,12 +300,12 @@ impl ContactSetup<'_> {
 
     /// Notes a contact with restitution. A pair that bounces without loss never comes to rest.
     #[inline(always)]
-    fn note_bounce(&self, place: u32, restitution: i32, notes: &mut Notes) {
+    fn note_bounce(&self, place: u32, bodies: IndexPair, restitution: i32, notes: &mut Notes) {
         if restitution > 0 {
             let elastic = restitution >= ELASTIC;
             let threshold = if elastic { 0 } else { self.settings.restitution_threshold };
             let (at, restitution) = (batch_and_lane(place), restitution.min(ELASTIC));
-            notes.bounces.list.push(Bounce { place: at, restitution, threshold });
+            notes.bounces.list.push(Bounce { place: at, bodies, restitution, threshold });
         }
     }
 }

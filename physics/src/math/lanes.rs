@@ -20,19 +20,28 @@ pub(crate) fn each<T: Copy, U: Copy, const N: usize>(of: [T; N], with: impl Fn(T
     all
 }
 
+/// Calls `with` for each lane whose bit is set.
+#[inline(always)]
+pub(crate) fn each_lane(mut lanes: u32, mut with: impl FnMut(usize)) {
+    while lanes != 0 {
+        with(lanes.trailing_zeros() as usize);
+        lanes &= lanes - 1;
+    }
+}
+
 /// Fraction bits of unit normals and mass shares inside the solver.
 pub(crate) const UNIT_BITS: u32 = 30;
 /// One, in solver units.
 pub(crate) const UNIT: i32 = 1 << UNIT_BITS;
 
-/// `from - rounded(dot product of the pairs)`, as [`twice`] has it. The difference is taken before rounding, while the products are not known yet.
+/// `limit - rounded(b . n)`, as [`twice`] has it, where `a = -b`. The sum is taken before rounding, while the products are not known yet.
 #[inline(always)]
-pub(crate) fn less<S: Simd>(from: i32x4<S>, a: i32x8<S>, b: i32x8<S>) -> i32x8<S> {
-    let (low, high) = from.widen();
-    let from = (low.combine(high) << UNIT_BITS) + (HALF - 1);
-    let (even, odd) = even_and_odd_products(a, -b);
-    let rest: u64x4<S> = (from + even + odd).bitcast();
-    low_twice((rest >> UNIT_BITS).bitcast())
+pub(crate) fn limit_plus<S: Simd>(limit: i32x4<S>, a: i32x8<S>, n: i32x8<S>) -> i32x8<S> {
+    let (low, high) = limit.widen();
+    let limit = (low.combine(high) << UNIT_BITS) + (HALF - 1);
+    let (even, odd) = even_and_odd_products(a, n);
+    let sum: u64x4<S> = (limit + even + odd).bitcast();
+    low_twice((sum >> UNIT_BITS).bitcast())
 }
 
 /// Half of the last bit that [`rounded`] keeps.
@@ -160,6 +169,17 @@ pub(crate) fn low_twice<S: Simd>(values: i64x4<S>) -> i32x8<S> {
     } else {
         let (low, high) = values.split();
         twice(low.narrow(high))
+    }
+}
+
+/// Each value twice, as [`low_twice`] has it.
+#[inline(always)]
+pub(crate) fn twice_low<S: Simd>(values: i32x4<S>) -> i32x8<S> {
+    if MULTIPLIES_EVEN_LANES {
+        let (low, high) = values.widen();
+        low.combine(high).bitcast()
+    } else {
+        twice(values)
     }
 }
 

@@ -54,9 +54,11 @@ impl World {
     pub(crate) fn search(&self, search: &mut impl Search) {
         let path = self.stepper.path;
         path.search(&self.stepper.tree, search);
-        for tree in self.resting.each_tree() {
+        let [sorted @ .., waiting] = self.resting.each_tree();
+        for tree in sorted {
             path.search(tree, search);
         }
+        path.search_blocks(waiting, search);
         let unsorted = self.resting.unsorted();
         path.search_listed(&mut unsorted.map(|slot| (slot, self.bodies[slot as usize].bounds())), search);
     }

@@ -292,6 +292,11 @@ impl Path {
         ));
     }
 
+    /// [`Self::sort`] of these bodies.
+    pub(crate) fn sorter(self, rule: SplitRule, bodies: &[Body]) -> impl Fn(&mut Quadtree, &[u32]) + '_ {
+        move |tree, slots| self.sort(tree, slots, rule, bodies)
+    }
+
     /// See [`Quadtree::rebuild_bounds`].
     pub(crate) fn rebuild_bounds(self, tree: &mut Quadtree) {
         with_simd!(self, at most 256, simd => tree.rebuild_bounds(simd));
@@ -305,6 +310,11 @@ impl Path {
     /// See [`Quadtree::search`].
     pub(crate) fn search(self, tree: &Quadtree, search: &mut impl Search) {
         with_simd!(self, at most 256, simd => tree.search(simd, search));
+    }
+
+    /// See [`Quadtree::search_blocks`].
+    pub(crate) fn search_blocks(self, tree: &Quadtree, search: &mut impl Search) {
+        with_simd!(self, at most 256, simd => tree.search_blocks(simd, search));
     }
 
     /// See [`search::search_listed`].

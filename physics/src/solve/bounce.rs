@@ -10,15 +10,18 @@ use alloc::vec::Vec;
 use crate::math::lanes::UNIT_BITS;
 use crate::solve::coloring::Batches;
 use crate::solve::solver::Velocity;
+use crate::tree::block_join::IndexPair;
 
 /// Greatest number of sweeps over the bounces of a frame; pairs that still close then meet without restitution.
-const SWEEPS_MAX: u32 = 8;
+const SWEEPS_MAX: u8 = 8;
 
 /// A contact with restitution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounce {
     /// Batch and lane.
     pub(crate) place: (u32, u32),
+    /// Working indices.
+    pub(crate) bodies: IndexPair,
     /// Raw coefficient, at most one.
     pub(crate) restitution: i32,
     /// Closing speed up to which there is no restitution, raw units per second.
@@ -29,29 +32,45 @@ pub(crate) struct Bounce {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bounces {
     pub(crate) list: Vec<Bounce>,
+    /// The last sweep that changed a body, by working index, counted from 1.
+    changed: Vec<u8>,
 }
 
 impl Bounces {
     /// Reflects the pairs that meet within this frame. `gained` is what gravity adds to each working body in this frame, or empty; the
     /// velocities contain the part of the first sub-step. `rates` are frames per second and sub-steps per frame; `held` restores what must
-    /// not change.
+    /// not change, and says whether there is any.
     pub(crate) fn solve(
-        &self,
+        &mut self,
         batches: &mut Batches,
         velocities: &mut [Velocity],
         gained: &[[i32; 2]],
         rates: [u32; 2],
-        mut held: impl FnMut(&mut [Velocity]),
+        mut held: impl FnMut(&mut [Velocity]) -> bool,
     ) {
-        for _ in 0..SWEEPS_MAX {
+        let Self { list, changed } = self;
+        changed.clear();
+        if !list.is_empty() {
+            changed.resize(velocities.len(), 0);
+        }
+        for sweep in 1..=SWEEPS_MAX {
             let mut any = false;
-            for bounce in &self.list {
-                any |= bounce.reflect(batches, velocities, gained, rates);
+            for bounce in &*list {
+                let [a, b] = bounce.bodies.map(|body| body as usize);
+                // A pair that has not changed since it was looked at does what it did: nothing.
+                if changed[a].max(changed[b]) + 1 < sweep {
+                    continue;
+                }
+                if bounce.reflect(batches, velocities, gained, rates) {
+                    (changed[a], changed[b], any) = (sweep, sweep, true);
+                }
             }
             if !any {
                 break;
             }
-            held(velocities);
+            if held(velocities) {
+                changed.fill(sweep);
+            }
         }
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn batch_and_lane(place: u32) -> (u32, u32) {
     (place / LANES as u32, place % LANES as u32)
 }
 
-/// Intermediate values of contacts, in the order of the pairs. Scratch.
+/// Intermediate values of contacts. Scratch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     /// Batch and lane of the contacts that overlap deeply.
@@ -84,6 +84,12 @@ impl Notes {
         self.deep.clear();
         self.bounces.list.clear();
         self.leans = false;
+    }
+
+    /// Puts them into the order of their places, which is nearly theirs.
+    pub(crate) fn sort(&mut self) {
+        self.deep.sort_unstable();
+        self.bounces.list.sort_unstable_by_key(|bounce| bounce.place);
     }
 
     /// Adds those of a later window.
@@ -105,12 +111,19 @@ pub(crate) struct WindowBatches<'a> {
 }
 
 impl<'a> WindowBatches<'a> {
-    /// Writes a contact into its place and returns that among those of the step.
+    /// Writes a contact into its place; does nothing if it has none.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, place: u32, contact: &Contact, origin: Origin) -> u32 {
+    pub(crate) fn fill(&mut self, place: u32, contact: &Contact, origin: Origin) {
         let (batch, lane) = (place as usize / LANES, place as usize % LANES);
-        self.batches[batch].set(lane, contact);
-        self.origins[batch].set(lane, origin);
+        if let (Some(batch), Some(origins)) = (self.batches.get_mut(batch), self.origins.get_mut(batch)) {
+            batch.set(lane, contact);
+            origins.set(lane, origin);
+        }
+    }
+
+    /// A place among those of the step.
+    #[inline(always)]
+    pub(crate) fn place(&self, place: u32) -> u32 {
         self.first * LANES as u32 + place
     }
 
@@ -150,13 +163,15 @@ pub(crate) struct Batches {
     origins: Vec<Origins>,
     // not state: how many of the elements above count
     len: usize,
+    // not state: how many of those are contacts between moving bodies
+    between_movers: usize,
     dummy: u32,
 }
 
 impl Batches {
     /// Forgets all contacts. `dummy` is the index of the body that never moves.
     pub(crate) fn begin(&mut self, dummy: u32) {
-        self.len = 0;
+        (self.len, self.between_movers) = (0, 0);
         self.dummy = dummy;
     }
 
@@ -200,6 +215,16 @@ impl Batches {
     /// The origins of the contacts, parallel to the batches.
     pub(crate) fn origins(&self) -> &[Origins] {
         &self.origins[..self.len]
+    }
+
+    /// Contacts so far are between moving bodies, the others are with bodies at rest.
+    pub(crate) fn end_movers(&mut self) {
+        self.between_movers = self.len;
+    }
+
+    /// Number of batches with contacts between moving bodies; they come first.
+    pub(crate) fn between_movers(&self) -> usize {
+        self.between_movers
     }
 
     /// The batches in the order of solving.

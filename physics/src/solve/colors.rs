@@ -16,15 +16,22 @@ const COLORS: usize = 64;
 /// No place: neither body can be moved.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// The places of one window's contacts, counted in lanes from the window's first batch on.
+/// What the batches of one window hold. Places are counted in lanes from the window's first batch on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
-    /// By contact, or [`NOWHERE`].
-    pub(crate) of_contacts: Vec<u32>,
+    /// The numbers of the contacts in each batch; their count for an empty lane. There may be more of these blocks than batches.
+    contacts: Vec<[u32; LANES]>,
     /// Where the empty lanes of a batch begin.
     pub(crate) ends: Vec<u32>,
     /// Batches of the window.
     pub(crate) batches: u32,
+}
+
+impl Places {
+    /// The numbers of the contacts in each batch.
+    pub(crate) fn contacts(&self) -> &[[u32; LANES]] {
+        &self.contacts[..self.batches as usize]
+    }
 }
 
 /// The colours that the bodies of a window have used.
@@ -69,12 +76,26 @@ impl Colors {
         let Self { used, open, ends, batches } = self;
         // In registers.
         let (used, mut count) = (used.as_mut_slice(), *batches);
-        places.of_contacts.resize(pairs.len(), NOWHERE);
-        for (place, &[a, b]) in places.of_contacts.iter_mut().zip(pairs) {
-            *place = take_place(used, open, ends, &mut count, [a, b], [movable(a), movable(b)]);
+        for (eight, first) in pairs.chunks(LANES).zip((0..).step_by(LANES)) {
+            // Eight contacts begin eight batches at most.
+            if places.contacts.len() < count as usize + LANES {
+                places.contacts.resize((count as usize + LANES) * 2, [0; LANES]);
+            }
+            let contacts = places.contacts.as_flattened_mut();
+            for (&[a, b], number) in eight.iter().zip(first..) {
+                let place = take_place(used, open, ends, &mut count, [a, b], [movable(a), movable(b)]);
+                if let Some(contact) = contacts.get_mut(place as usize) {
+                    *contact = number;
+                }
+            }
         }
         *batches = count;
         self.end_window(pairs, places);
+        for &end in &places.ends {
+            let end = end as usize;
+            let empty = &mut places.contacts.as_flattened_mut()[end..end.next_multiple_of(LANES)];
+            empty.fill(pairs.len() as u32);
+        }
     }
 
     /// Starts all colours again. `pairs` are those of the contacts since the last window.

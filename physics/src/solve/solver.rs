@@ -2,8 +2,8 @@
 //!
 //! A *contact* requires that the separating speed along its normal is at least a limit. Impulses are stored as changes of that speed (raw
 //! units per second), so masses appear only as each body's share of the change. Contacts of one batch touch eight different pairs of
-//! movable bodies, so the lanes are independent and their order does not matter. The order of the batches defines the bits of the step,
-//! whatever instructions run them.
+//! movable bodies, so the lanes are independent and their order does not matter. The order of the batches ([`in_turns`]) defines the bits of
+//! the step, whatever instructions run them.
 //!
 //! Passes of one frame without gravity (with gravity see [`crate::solve::soft`]): warm start; `iterations` biased passes with
 //! over-relaxation, which also separate overlapping bodies; positions advance; one relaxing pass that removes the separation speed again
@@ -17,7 +17,8 @@ use fearless_simd::{i32x4, i32x8};
 
 use crate::math::boxes::LANES;
 use crate::math::lanes::{
-    UNIT, UNIT_BITS, half_scaled_twice, less, low_twice, once, rounded, scaled, scaled_twice, twice,
+    UNIT, UNIT_BITS, half_scaled_twice, limit_plus, low_twice, once, rounded, scaled, scaled_twice, twice,
+    twice_low,
 };
 
 /// A limit that no closing speed reaches: the contact does nothing.
@@ -143,32 +144,41 @@ impl Velocity {
 /// Number of contacts that are solved at a time: their velocities fill 256 bits.
 const FOUR: usize = 4;
 
-/// Solves every batch in order, four lanes at a time.
+/// Solves every batch, four lanes at a time, in the order of [`in_turns`].
 #[inline(always)]
 pub(crate) fn run_pass<S: Simd>(simd: S, batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
+    // A loop for each kind of pass, which then is a constant in it.
     match pass {
-        Pass::WarmStart => {
-            for batch in batches {
-                warm_start::<S, 0>(simd, batch, velocities);
-                warm_start::<S, FOUR>(simd, batch, velocities);
-            }
-        }
-        Pass::Biased => {
-            for batch in batches {
-                solve::<S, 0, true>(simd, batch, velocities);
-                solve::<S, FOUR, true>(simd, batch, velocities);
-            }
-        }
-        Pass::Relax => {
-            for batch in batches {
-                solve::<S, 0, false>(simd, batch, velocities);
-                solve::<S, FOUR, false>(simd, batch, velocities);
-            }
-        }
+        Pass::WarmStart => run(simd, batches, velocities, Pass::WarmStart),
+        Pass::Biased => run(simd, batches, velocities, Pass::Biased),
+        Pass::Relax => run(simd, batches, velocities, Pass::Relax),
     }
 }
 
-/// One pass over soft contacts (see [`crate::solve::soft`]): an impulse yields to its load, so a stack settles instead of shaking.
+#[inline(always)]
+fn run<S: Simd>(simd: S, batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
+    let (pairs, last) = in_turns(batches);
+    for (one, other) in pairs {
+        solve_batch(simd, one, velocities, pass);
+        solve_batch(simd, other, velocities, pass);
+    }
+    for batch in last {
+        solve_batch(simd, batch, velocities, pass);
+    }
+}
+
+/// The order of solving: one element of the first half, one of the second half, and so on; then the last one if their number is odd. A batch
+/// shares bodies with the one before it in the list, whose velocities it would have to wait for; the second half lies elsewhere.
+#[inline(always)]
+fn in_turns<T>(list: &mut [T]) -> (impl Iterator<Item = (&mut T, &mut T)>, &mut [T]) {
+    let half = list.len() / 2;
+    let (first, rest) = list.split_at_mut(half);
+    let (second, last) = rest.split_at_mut(half);
+    (first.iter_mut().zip(second), last)
+}
+
+/// One pass over soft contacts (see [`crate::solve::soft`]), in the order of [`run_pass`]: an impulse yields to its load, so a stack
+/// settles instead of shaking.
 #[inline(always)]
 pub(crate) fn run_soft_pass<S: Simd>(
     simd: S,
@@ -176,38 +186,57 @@ pub(crate) fn run_soft_pass<S: Simd>(
     softness: &[Softness],
     velocities: &mut [Velocity],
 ) {
-    for (batch, softness) in batches.iter_mut().zip(softness) {
-        solve_soft::<S, 0>(simd, batch, softness, velocities);
-        solve_soft::<S, FOUR>(simd, batch, softness, velocities);
+    let (first, second) = softness.split_at(softness.len() / 2);
+    let (pairs, last) = in_turns(batches);
+    for ((one, other), (soft_one, soft_other)) in pairs.zip(first.iter().zip(second)) {
+        solve_soft_batch(simd, one, soft_one, velocities);
+        solve_soft_batch(simd, other, soft_other, velocities);
+    }
+    for (batch, softness) in last.iter_mut().zip(second.last()) {
+        solve_soft_batch(simd, batch, softness, velocities);
     }
 }
 
-/// Applies the impulses of the last frame in the lanes from `FROM` on.
 #[inline(always)]
-fn warm_start<S: Simd, const FROM: usize>(simd: S, batch: &Batch, velocities: &mut [Velocity]) {
-    let va = load::<S, FROM>(simd, &batch.a, velocities);
-    let vb = load::<S, FROM>(simd, &batch.b, velocities);
-    let impulse = four::<S, FROM>(simd, &batch.impulse);
-    apply::<S, FROM>(simd, batch, velocities, va, vb, impulse);
+fn solve_soft_batch<S: Simd>(simd: S, batch: &mut Batch, softness: &Softness, velocities: &mut [Velocity]) {
+    solve_soft::<S, 0>(simd, batch, softness, velocities);
+    solve_soft::<S, FOUR>(simd, batch, softness, velocities);
 }
 
-/// Drives the contacts in the lanes from `FROM` on towards their limits. Accumulated impulses never pull.
+/// A step of all lanes. Bodies of equal mass share impulses without products, if all in a batch do.
 #[inline(always)]
-fn solve<S: Simd, const FROM: usize, const BIASED: bool>(
+fn solve_batch<S: Simd>(simd: S, batch: &mut Batch, velocities: &mut [Velocity], pass: Pass) {
+    if i32x8::load_array_ref(simd, &batch.share_a).simd_eq(EVEN_SHARE).all_true() {
+        solve::<S, 0, true>(simd, batch, velocities, pass);
+        solve::<S, FOUR, true>(simd, batch, velocities, pass);
+    } else {
+        solve::<S, 0, false>(simd, batch, velocities, pass);
+        solve::<S, FOUR, false>(simd, batch, velocities, pass);
+    }
+}
+
+/// Applies the impulses of the last frame in the lanes from `FROM` on, or drives their contacts towards their limits. Accumulated impulses
+/// never pull.
+#[inline(always)]
+fn solve<S: Simd, const FROM: usize, const EVEN: bool>(
     simd: S,
     batch: &mut Batch,
     velocities: &mut [Velocity],
+    pass: Pass,
 ) {
-    let va = load::<S, FROM>(simd, &batch.a, velocities);
-    let vb = load::<S, FROM>(simd, &batch.b, velocities);
-    let limit = i32x4::from_slice(simd, &batch.biased[FROM..FROM + FOUR]);
-    let limit = if BIASED { limit } else { limit.min(0) };
-    let missing = less(limit, vb - va, load_normals::<S, FROM>(simd, batch));
-    let step = if BIASED { missing + (missing >> 2) } else { missing };
+    let bodies = [indices::<FROM>(&batch.a), indices::<FROM>(&batch.b)];
+    let [va, vb] = [load(simd, bodies[0], velocities), load(simd, bodies[1], velocities)];
     let old = four::<S, FROM>(simd, &batch.impulse);
+    if pass == Pass::WarmStart {
+        return apply::<S, FROM, EVEN>(simd, batch, bodies, velocities, [va, vb], old);
+    }
+    let limit = i32x4::from_slice(simd, &batch.biased[FROM..FROM + FOUR]);
+    let limit = if pass == Pass::Biased { limit } else { limit.min(0) };
+    let missing = limit_plus(limit, va - vb, load_normals::<S, FROM>(simd, batch));
+    let step = if pass == Pass::Biased { missing + (missing >> 2) } else { missing };
     let impulse = (old + step).max(0).min(IMPULSE_MAX);
     once(impulse).store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
-    apply::<S, FROM>(simd, batch, velocities, va, vb, impulse - old);
+    apply::<S, FROM, EVEN>(simd, batch, bodies, velocities, [va, vb], impulse - old);
 }
 
 /// `impulse' = softness * (impulse - separating speed) + biased limit` in the lanes from `FROM` on, never pulling.
@@ -218,43 +247,47 @@ fn solve_soft<S: Simd, const FROM: usize>(
     softness: &Softness,
     velocities: &mut [Velocity],
 ) {
-    let va = load::<S, FROM>(simd, &batch.a, velocities);
-    let vb = load::<S, FROM>(simd, &batch.b, velocities);
+    let bodies = [indices::<FROM>(&batch.a), indices::<FROM>(&batch.b)];
+    let [va, vb] = [load(simd, bodies[0], velocities), load(simd, bodies[1], velocities)];
     let along = low_twice(rounded((vb - va).pairwise_dot_product(load_normals::<S, FROM>(simd, batch))));
     let old = four::<S, FROM>(simd, &batch.impulse);
     let kept = scaled_twice(old - along, four::<S, FROM>(simd, softness));
     let impulse = (kept + four::<S, FROM>(simd, &batch.biased)).max(0).min(IMPULSE_MAX);
     once(impulse).store_slice(&mut batch.impulse[FROM..FROM + FOUR]);
-    apply::<S, FROM>(simd, batch, velocities, va, vb, impulse - old);
+    apply::<S, FROM, false>(simd, batch, bodies, velocities, [va, vb], impulse - old);
 }
 
 /// Adds impulses along the normals and stores the velocities. An immovable body's share is 0, so it keeps its velocity.
 #[inline(always)]
-fn apply<S: Simd, const FROM: usize>(
+fn apply<S: Simd, const FROM: usize, const EVEN: bool>(
     simd: S,
     batch: &Batch,
+    bodies: [[u32; FOUR]; 2],
     velocities: &mut [Velocity],
-    va: i32x8<S>,
-    vb: i32x8<S>,
+    [va, vb]: [i32x8<S>; 2],
     impulse: i32x8<S>,
 ) {
     let normals = load_normals::<S, FROM>(simd, batch);
-    let share_a = four::<S, FROM>(simd, &batch.share_a);
-    let (part_a, part_b) = if share_a.simd_eq(EVEN_SHARE).all_true() {
+    let (part_a, part_b) = if EVEN {
         let half = half_scaled_twice(impulse, normals);
         (half, half)
     } else {
+        let share_a = twice(i32x4::from_slice(simd, &batch.share_a[FROM..FROM + FOUR]));
         let p = scaled_twice(impulse, normals);
         (scaled(p, share_a), scaled(p, i32x8::splat(simd, UNIT) - share_a))
     };
-    store::<S, FROM>(&batch.a, velocities, va - part_a);
-    store::<S, FROM>(&batch.b, velocities, vb + part_b);
+    store(bodies[0], velocities, va - part_a);
+    store(bodies[1], velocities, vb + part_b);
 }
 
-/// The velocities of the bodies in the lanes from `FROM` on.
+/// The bodies in the lanes from `FROM` on, as values: nothing that is stored later can change them.
 #[inline(always)]
-fn load<S: Simd, const FROM: usize>(simd: S, bodies: &[u32; LANES], velocities: &[Velocity]) -> i32x8<S> {
-    let [a, b, c, d] = [bodies[FROM], bodies[FROM + 1], bodies[FROM + 2], bodies[FROM + 3]];
+fn indices<const FROM: usize>(bodies: &[u32; LANES]) -> [u32; FOUR] {
+    [bodies[FROM], bodies[FROM + 1], bodies[FROM + 2], bodies[FROM + 3]]
+}
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, [a, b, c, d]: [u32; FOUR], velocities: &[Velocity]) -> i32x8<S> {
     let four: [Velocity; FOUR] =
         [velocities[a as usize], velocities[b as usize], velocities[c as usize], velocities[d as usize]];
     // As one block: number by number, the compiler splits the pairs.
@@ -262,12 +295,12 @@ fn load<S: Simd, const FROM: usize>(simd: S, bodies: &[u32; LANES], velocities: 
 }
 
 #[inline(always)]
-fn store<S: Simd, const FROM: usize>(bodies: &[u32; LANES], velocities: &mut [Velocity], v: i32x8<S>) {
+fn store<S: Simd>([a, b, c, d]: [u32; FOUR], velocities: &mut [Velocity], v: i32x8<S>) {
     let v: [Velocity; FOUR] = bytemuck::cast(v.to_array());
-    velocities[bodies[FROM] as usize] = v[0];
-    velocities[bodies[FROM + 1] as usize] = v[1];
-    velocities[bodies[FROM + 2] as usize] = v[2];
-    velocities[bodies[FROM + 3] as usize] = v[3];
+    velocities[a as usize] = v[0];
+    velocities[b as usize] = v[1];
+    velocities[c as usize] = v[2];
+    velocities[d as usize] = v[3];
 }
 
 #[inline(always)]
@@ -279,7 +312,7 @@ fn load_normals<S: Simd, const FROM: usize>(simd: S, batch: &Batch) -> i32x8<S> 
 /// batch waits for the one before.
 #[inline(always)]
 fn four<S: Simd, const FROM: usize>(simd: S, values: &[i32; LANES]) -> i32x8<S> {
-    twice(i32x4::from_slice(simd, &values[FROM..FROM + FOUR]))
+    twice_low(i32x4::from_slice(simd, &values[FROM..FROM + FOUR]))
 }
 
 /// Product of a raw value and a 30-bit fraction, rounded to nearest. Factors are below 2^31 and 2^30, so it fits.
@@ -347,6 +380,13 @@ pub(crate) fn apply_impulse(
     }
     velocities[contact.a as usize] = Velocity::new(va);
     velocities[contact.b as usize] = Velocity::new(vb);
+}
+
+/// The order of [`in_turns`].
+#[cfg(test)]
+pub(crate) fn order(len: usize) -> impl Iterator<Item = usize> {
+    let half = len / 2;
+    (0..half).flat_map(move |at| [at, half + at]).chain((len % 2 == 1).then_some(len.wrapping_sub(1)))
 }
 
 /// One lane of [`run_pass`], one number at a time: the reference for the tests of every instruction set.

@@ -188,9 +188,11 @@ pub(crate) fn hash(world: &World, hasher: &mut Hasher) {
     hasher.put_u32(generations.len() as u32);
     hasher.put_numbers(generations);
     if cfg!(target_endian = "little") {
-        hasher.put(bytemuck::cast_slice(&world.bodies));
+        hasher.put_hash_of(bytemuck::cast_slice(&world.bodies));
     } else {
-        world.bodies.iter().for_each(|body| hasher.put(&body_bytes(body)));
+        let mut bodies = Hasher::new();
+        world.bodies.iter().for_each(|body| bodies.put(&body_bytes(body)));
+        hasher.put_u64(bodies.finish());
     }
     if world.had_extras {
         let mut page = Page::<4_096>::new();

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::state::hash::Hasher;
+use crate::state::hash::{Hasher, hash_bytes};
 use crate::state::snapshot::SnapshotError;
 
 /// Receives the bytes of the walk.
@@ -50,13 +50,20 @@ impl Sink for Hasher {
 }
 
 impl Hasher {
-    /// Hashes many numbers at once as little-endian; on a little-endian machine straight from memory.
+    /// The hash of many numbers, as little-endian; on a little-endian machine straight from memory.
     pub(crate) fn put_numbers(&mut self, numbers: &[u32]) {
         if cfg!(target_endian = "little") {
-            self.put(bytemuck::cast_slice(numbers));
+            self.put_hash_of(bytemuck::cast_slice(numbers));
         } else {
-            self.put_all(numbers.iter().copied());
+            let mut hasher = Self::new();
+            hasher.put_all(numbers.iter().copied());
+            self.put_u64(hasher.finish());
         }
+    }
+
+    /// The hash of many bytes: hashing them at once takes nine tenths of the time of passing them on.
+    pub(crate) fn put_hash_of(&mut self, bytes: &[u8]) {
+        self.put_u64(hash_bytes(bytes));
     }
 }
 

@@ -75,6 +75,7 @@ impl Stepper {
         } else {
             self.find_in_windows(blocks, &mut found, phase, crew);
         }
+        self.batches.end_movers();
         let mut pairs = core::mem::take(&mut self.pairs);
         let resting_pairs = core::mem::take(&mut self.resting_pairs);
         self.terrain_pairs.clear();
@@ -117,6 +118,7 @@ impl Stepper {
         let shells = (self.some_fixed || pairs.last().is_some_and(|pair| pair[1] >= movers))
             .then_some(&self.shells[..]);
         self.path.take_places(&mut self.colors, hits, shells, &mut places);
+        hits.end(movers);
         let mut to = batches.add(places.batches);
         self.path.fill_window(&self.setup(phase), hits, &places, &mut to, &mut notes);
         (self.batches, self.places, self.notes) = (batches, places, notes);

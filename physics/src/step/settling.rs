@@ -37,7 +37,11 @@ impl Stepper {
     /// A soft pass. In a heap of very different masses walls have the last word in each: springs that squeeze a body from two sides would
     /// otherwise agree on a speed that the walls take back after the last pass, too late for what lies on the body.
     pub(crate) fn soft_pass(&mut self, repeated: bool) {
-        self.path.solve_soft(self.batches.as_mut_slice(), &self.soft.softness, &mut self.velocities);
+        let movers = self.batches.between_movers();
+        let (between, at_rest) = self.batches.as_mut_slice().split_at_mut(movers);
+        let (soft_between, soft_at_rest) = self.soft.softness.split_at(movers);
+        self.path.solve_soft(between, soft_between, &mut self.velocities);
+        self.path.solve_soft(at_rest, soft_at_rest, &mut self.velocities);
         self.after_pass(Pass::Biased, repeated);
         if self.stiff.uneven {
             self.hold_at_walls();

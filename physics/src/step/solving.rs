@@ -29,6 +29,7 @@ impl Stepper {
     /// Solves the contacts. `ranks` are the ranks of the bodies by slot, if any may have one.
     #[inline(never)]
     pub(crate) fn solve(&mut self, settings: &Settings, fps: u32, ranks: Option<&[Extra]>) {
+        self.notes.sort();
         self.walls.clear();
         self.supports.clear();
         let pressed = self.notes.leans && settings.gravity == [0; 2];
@@ -170,12 +171,18 @@ impl Stepper {
     /// Restitution, before everything else.
     fn bounce(&mut self, fps: u32, parts: u32) {
         let Self { notes, batches, velocities, gained, locked, .. } = self;
-        notes.bounces.solve(batches, velocities, gained, [fps, parts], |velocities| hold(locked, velocities));
+        notes.bounces.solve(batches, velocities, gained, [fps, parts], |velocities| {
+            hold(locked, velocities);
+            !locked.is_empty()
+        });
     }
 
     /// A pass over all contacts; `repeated` if it is one of [`Self::settle`].
     fn run(&mut self, pass: Pass, repeated: bool) {
-        self.path.solve(self.batches.as_mut_slice(), &mut self.velocities, pass);
+        let movers = self.batches.between_movers();
+        let (between, at_rest) = self.batches.as_mut_slice().split_at_mut(movers);
+        self.path.solve(between, &mut self.velocities, pass);
+        self.path.solve(at_rest, &mut self.velocities, pass);
         self.after_pass(pass, repeated);
     }
 

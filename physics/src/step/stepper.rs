@@ -30,6 +30,7 @@ use crate::step::pile_up::PileUp;
 use crate::step::windows::WindowHits;
 use crate::tree::block_join::{ALL_PAIRS, IndexPair};
 use crate::tree::quadtree::Quadtree;
+use crate::tree::radix_sort::radix_sort;
 use crate::tree::resting::RestingTrees;
 use crate::world_def::Settings;
 
@@ -98,6 +99,8 @@ pub(crate) struct Stepper {
     pub(crate) terrain_pairs: Vec<IndexPair>,
     /// (Lane of the moving body, slot of the body at rest).
     pub(crate) resting_pairs: Vec<(u32, u32)>,
+    /// The same as numbers, and scratch.
+    sorted: [Vec<u64>; 2],
     /// Working index of a body at rest, by slot; `NO_SLOT` outside of a step.
     pub(crate) working: Vec<u32>,
     /// The fast bodies of each block, one bit each.
@@ -149,6 +152,7 @@ impl Stepper {
             pairs: Vec::new(),
             terrain_pairs: Vec::new(),
             resting_pairs: Vec::new(),
+            sorted: Default::default(),
             working: Vec::new(),
             fast_lanes: Vec::new(),
             lanes: Vec::new(),
@@ -279,8 +283,22 @@ impl Stepper {
             self.resting_pairs
                 .extend(self.pairs.iter().map(|&[lane, r]| (lane, tree.slot_of_lane()[r as usize])));
         }
-        // As numbers, which sort in less time than pairs.
-        self.resting_pairs.sort_unstable_by_key(|&(lane, slot)| u64::from(lane) << 32 | u64::from(slot));
+        self.sort_resting_pairs();
+    }
+
+    /// By slot, in whatever order of lanes; then by lane, which keeps the order of slots.
+    fn sort_resting_pairs(&mut self) {
+        let Self { resting_pairs, sorted: [items, scratch], .. } = self;
+        let bits = |numbers: u32| u32::BITS - numbers.leading_zeros();
+        let (lanes, slots) = resting_pairs.iter().fold((0, 0), |all, pair| (all.0 | pair.0, all.1 | pair.1));
+        items.clear();
+        items.extend(resting_pairs.iter().map(|&(lane, slot)| u64::from(slot) << 32 | u64::from(lane)));
+        radix_sort(items, scratch, bits(slots));
+        items.iter_mut().for_each(|item| *item = item.rotate_left(32));
+        radix_sort(items, scratch, bits(lanes));
+        for (pair, item) in resting_pairs.iter_mut().zip(&*items) {
+            *pair = ((item >> 32) as u32, *item as u32);
+        }
     }
 
     /// The sleeping bodies that a moving body touches, or would touch within this frame if nothing stopped it. A slot may be listed twice.

@@ -113,6 +113,7 @@ impl Stepper {
         let mut colors = core::mem::take(&mut self.colors_of_jobs);
         colors.resize_with(found.len().div_ceil(part).max(colors.len()), Colors::default);
         let geometry = self.geometry(phase.settings.margin);
+        let dummy = self.tree.slot_of_lane().len() as u32;
         let parts = blocks.chunks(WINDOW * part).zip(found.chunks_mut(part)).zip(&mut colors);
         let mut jobs: Parts<_> = parts
             .map(|((pairs, found), colors)| {
@@ -126,6 +127,7 @@ impl Stepper {
                 found.find(window, geometry, None);
                 if ordinary {
                     geometry.path.take_places(colors, &found.hits, shells, &mut found.places);
+                    found.hits.end(dummy);
                 }
             }
         });

@@ -66,7 +66,8 @@ pub(crate) struct Quadtree {
 }
 
 impl Quadtree {
-    /// Sorts `slots` (ascending) by the cells of their centres and finds the leaves. The boxes are empty until [`Self::set_boxes`].
+    /// Sorts `slots` by the cells of their centres and finds the leaves. The order of bodies in one cell is that of ascending `slots`, and any
+    /// order if they are not. The boxes are empty until [`Self::set_boxes`].
     ///
     /// `centre_and_extent` gives a slot's centre and its larger half extent, raw units.
     #[inline(always)]

@@ -29,16 +29,18 @@ pub(crate) fn radix_sort(items: &mut Vec<u64>, scratch: &mut Vec<u64>, key_bits:
         // The second mask tells the compiler that the first one fits.
         let digit = |item: u64| (item >> shift) as usize & (values - 1) & (DIGITS - 1);
         starts[..values].fill(0);
-        for &item in items.iter() {
+        // As slices, whose addresses stay in registers.
+        let (from, to) = (items.as_slice(), scratch.as_mut_slice());
+        for &item in from {
             starts[digit(item)] += 1;
         }
         let mut sum = 0;
         for start in &mut starts[..values] {
             sum += core::mem::replace(start, sum);
         }
-        for &item in items.iter() {
+        for &item in from {
             let start = &mut starts[digit(item)];
-            scratch[*start as usize] = item;
+            to[*start as usize] = item;
             *start += 1;
         }
         core::mem::swap(items, scratch);

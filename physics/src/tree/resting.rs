@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::body::record::Body;
 use crate::math::boxes::{LANES, NO_SLOT, RawBox};
 use crate::math::lanes::PLAIN;
-use crate::tree::quadtree::{Quadtree, SplitRule};
+use crate::tree::quadtree::Quadtree;
 
 /// Place of a slot that is in no tree.
 const ABSENT: u32 = u32::MAX;
@@ -47,8 +47,14 @@ pub(crate) struct RestingTrees {
 }
 
 impl RestingTrees {
-    /// Adds a body; `bodies` holds its geometry.
-    pub(crate) fn insert(&mut self, slot: u32, bodies: &[Body], rule: SplitRule, margin: i32) {
+    /// Adds a body; `bodies` holds its geometry, and `sort` sorts slots into a tree.
+    pub(crate) fn insert(
+        &mut self,
+        slot: u32,
+        bodies: &[Body],
+        margin: i32,
+        sort: impl Fn(&mut Quadtree, &[u32]),
+    ) {
         self.places.resize(bodies.len().max(self.places.len()), ABSENT);
         if self.places[slot as usize] != ABSENT {
             return;
@@ -57,7 +63,7 @@ impl RestingTrees {
         self.waiting.append(self.waiting_lanes, slot, &bodies[slot as usize].grown_bounds(margin));
         self.waiting_lanes += 1;
         if self.waiting_lanes > WAITING_MAX + (self.old_count + self.young_count) / 8 {
-            self.flush(bodies, rule, margin);
+            self.flush(bodies, margin, sort);
         }
     }
 
@@ -108,7 +114,7 @@ impl RestingTrees {
     }
 
     /// Puts the waiting bodies into the trees, and rebuilds a tree that most of its bodies have left.
-    pub(crate) fn flush(&mut self, bodies: &[Body], rule: SplitRule, margin: i32) {
+    pub(crate) fn flush(&mut self, bodies: &[Body], margin: i32, sort: impl Fn(&mut Quadtree, &[u32])) {
         let living = |tree: &Quadtree, all: &mut Vec<u32>| {
             all.extend(tree.slot_of_lane().iter().filter(|&&slot| slot != NO_SLOT));
         };
@@ -132,9 +138,8 @@ impl RestingTrees {
             // Gives back the memory of those who left: in a crowd that set off, a twentieth of the world's.
             self.old = Quadtree::default();
         }
-        self.scratch.sort_unstable();
         let (tree, tag) = if into_old { (&mut self.old, 0) } else { (&mut self.young, YOUNG) };
-        tree.sort(PLAIN, &self.scratch, rule, |slot| bodies[slot as usize].centre_and_extent());
+        sort(tree, &self.scratch);
         let places = &mut self.places;
         tree.set_boxes(|lane, slot| {
             places[slot as usize] = lane as u32 | tag;
@@ -166,7 +171,7 @@ impl RestingTrees {
         self.unsorted.iter().copied().filter(|&slot| self.places[slot as usize] == UNSORTED)
     }
 
-    /// The trees themselves, for queries and debug drawing.
+    /// The trees themselves, for queries and debug drawing; the last one has no leaves.
     pub(crate) fn each_tree(&self) -> [&Quadtree; 3] {
         [&self.old, &self.young, &self.waiting]
     }
@@ -180,12 +185,17 @@ fn is_hollow(tree: &Quadtree, count: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::quadtree::SplitRule;
     use alloc::vec;
+
+    fn sorter(bodies: &[Body]) -> impl Fn(&mut Quadtree, &[u32]) + '_ {
+        let rule = SplitRule { leaf_capacity: 8, depth_max: 15 };
+        move |tree, slots| tree.sort(PLAIN, slots, rule, |slot| bodies[slot as usize].centre_and_extent())
+    }
 
     #[test]
     fn a_slot_that_leaves_and_comes_back_while_waiting_is_found_once() {
         let bodies = vec![Body::default(); 3];
-        let rule = SplitRule { leaf_capacity: 8, depth_max: 15 };
         let mut trees = RestingTrees::default();
         let found = |trees: &RestingTrees| {
             let mut found = vec![];
@@ -194,17 +204,17 @@ mod tests {
             found
         };
         for slot in [1, 2] {
-            trees.insert(slot, &bodies, rule, 0);
+            trees.insert(slot, &bodies, 0, sorter(&bodies));
         }
         trees.remove(1);
         assert!(!trees.contains(1));
         assert_eq!(found(&trees), [2]);
-        trees.insert(1, &bodies, rule, 0);
+        trees.insert(1, &bodies, 0, sorter(&bodies));
         assert_eq!(found(&trees), [1, 2]);
         trees.remove(2);
-        trees.flush(&bodies, rule, 0);
+        trees.flush(&bodies, 0, sorter(&bodies));
         assert_eq!(found(&trees), [1]);
-        trees.insert(2, &bodies, rule, 0);
+        trees.insert(2, &bodies, 0, sorter(&bodies));
         assert_eq!(found(&trees), [1, 2]);
     }
 
@@ -212,16 +222,15 @@ mod tests {
     fn a_tree_that_most_have_left_is_built_anew_with_those_who_stayed() {
         let bodies: Vec<Body> =
             (0..1_000).map(|x| Body { position: [x << 16, 0], radius: 1 << 14, ..Body::default() }).collect();
-        let rule = SplitRule { leaf_capacity: 8, depth_max: 15 };
         let mut trees = RestingTrees::default();
-        (0..1_000).for_each(|slot| trees.insert(slot, &bodies, rule, 0));
-        trees.flush(&bodies, rule, 0);
+        (0..1_000).for_each(|slot| trees.insert(slot, &bodies, 0, sorter(&bodies)));
+        trees.flush(&bodies, 0, sorter(&bodies));
         let lanes = |trees: &RestingTrees| {
             trees.each_tree().map(|tree| tree.slot_of_lane().len()).iter().sum::<usize>()
         };
         assert!(lanes(&trees) >= 1_000);
         (0..1_000).filter(|slot| slot % 50 != 0).for_each(|slot| trees.remove(slot));
-        trees.flush(&bodies, rule, 0);
+        trees.flush(&bodies, 0, sorter(&bodies));
         assert!(lanes(&trees) < 100, "{} lanes for 20 bodies", lanes(&trees));
         let mut found = vec![];
         trees.visit(&RawBox { min: [0; 2], max: [1 << 26; 2] }, &mut |slot| found.push(slot));

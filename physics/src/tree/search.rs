@@ -6,6 +6,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::u32x8;
 
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
+use crate::math::lanes::each_lane;
 use crate::tree::quadtree::{LEVELS_MAX, Quadtree};
 
 /// A search.
@@ -74,6 +75,24 @@ impl Quadtree {
                 level -= 1;
                 open[level] = (self.lanes(simd, level, child, search), child);
             }
+        }
+    }
+
+    /// Visits the bodies whose boxes pass, in the order of their lanes: for a tree without leaves, most of whose blocks pass.
+    #[inline(always)]
+    pub(crate) fn search_blocks<S: Simd>(&self, simd: S, search: &mut impl Search) {
+        let slots = self.slot_of_lane().as_chunks::<LANES>().0;
+        for (boxes, slots) in self.levels().iter().take(1).flatten().zip(slots) {
+            let lanes = search.least(simd, boxes).simd_le(search.reach()).to_bitmask() as u32;
+            each_lane(
+                lanes,
+                #[inline(always)]
+                |lane| {
+                    if slots[lane] != NO_SLOT {
+                        search.visit(slots[lane]);
+                    }
+                },
+            );
         }
     }
 

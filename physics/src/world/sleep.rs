@@ -74,7 +74,8 @@ impl World {
             self.extras[member as usize].acceleration = [0, 0];
             self.note_extra(member as usize);
             self.stepper.vacate(member);
-            self.resting.insert(member, &self.bodies, self.settings.split, self.settings.box_margin());
+            let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
+            self.resting.insert(member, &self.bodies, self.settings.box_margin(), sort);
             // Its contacts come to rest in the next step, except those that ended in the meantime.
             self.contacts.stir(member);
         }
@@ -197,7 +198,8 @@ impl World {
             body.set(flag::AWAKE, false);
             body.velocity = [0, 0];
             stepper.vacate(slot);
-            resting.insert(slot, bodies, settings.split, settings.box_margin());
+            let sort = stepper.path.sorter(settings.split, bodies);
+            resting.insert(slot, bodies, settings.box_margin(), sort);
             false
         });
         stepper.islands.close(sleeping);

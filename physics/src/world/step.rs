@@ -97,7 +97,8 @@ impl World {
         }
         sort_out(&mut self.active, &mut self.left);
         self.join_movers();
-        self.resting.flush(&self.bodies, self.settings.split, self.settings.box_margin());
+        let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
+        self.resting.flush(&self.bodies, self.settings.box_margin(), sort);
         for at in 0..self.fresh.len() {
             let slot = self.fresh[at];
             let body = &self.bodies[slot as usize];
