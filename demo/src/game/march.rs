@@ -12,6 +12,10 @@ const ACCELERATION: i32 = 40 * UNIT;
 /// A unit that wants to stand and is slower than this (raw units/s) is left alone: the physics puts it to sleep.
 const SLOW: i32 = UNIT / 16;
 
+/// Such a unit is told to stand still once in this many frames: not more often, because who is told a velocity stays awake. The units take
+/// turns.
+const BRAKE_EVERY: u64 = 100;
+
 /// Distance from the goal (raw) at which a unit has arrived.
 const ARRIVAL: i32 = UNIT / 2;
 
@@ -76,7 +80,11 @@ impl Game {
                 unit.jammed_ms = 0;
                 let is_idle = unit.task == Task::Hold && unit.target.is_none();
                 unit.away_ms = if is_idle { unit.away_ms.saturating_add(elapsed_ms) } else { 0 };
-                if now.x.abs() <= SLOW && now.y.abs() <= SLOW {
+                let is_slow = now.x.abs() <= SLOW && now.y.abs() <= SLOW;
+                // So slow a glide ends by itself only at an obstacle.
+                let brakes =
+                    now != Point::ZERO && (self.frame + u64::from(number)).is_multiple_of(BRAKE_EVERY);
+                if is_slow && !brakes {
                     continue;
                 }
             }

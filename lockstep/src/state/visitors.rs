@@ -196,6 +196,10 @@ impl Visit for Loader<'_> {
         self.bytes = left;
         part.load(taken)
     }
+
+    fn restores(&self) -> bool {
+        true
+    }
 }
 
 struct Lister<'a> {
