@@ -8,7 +8,7 @@ use crate::math::boxes::NO_SLOT;
 use crate::math::lanes::UNIT;
 use crate::math::rng::Pcg32;
 use crate::motion::gathered::AT_REST;
-use crate::solve::solver::{Contact, EVEN_SHARE, order, solve_one, solve_one_soft};
+use crate::solve::solver::{Contact, EVEN_SHARE, in_turns, solve_one, solve_one_soft};
 
 /// Movable bodies; the immovable one and the dummy follow them.
 const BODIES: u32 = 64;
@@ -54,7 +54,7 @@ fn passes_solve_as_one_contact_after_the_other_does() {
             let (mut expected_velocities, mut velocities) = (velocities, velocities);
             for pass in [Pass::WarmStart, Pass::Biased, Pass::Biased, Pass::Relax] {
                 path.solve(&mut batches, &mut velocities, pass);
-                for at in order(expected.len()) {
+                for at in (0..expected.len()).map(|turn| in_turns(turn, expected.len())).collect::<Vec<_>>() {
                     let batch = &mut expected[at];
                     (0..LANES).for_each(|lane| solve_one(batch, lane, pass, &mut expected_velocities));
                 }
@@ -67,7 +67,7 @@ fn passes_solve_as_one_contact_after_the_other_does() {
             let softness: Vec<Softness> =
                 start.iter().map(|batch| batch.biased.map(|v| UNIT + v.min(0))).collect();
             path.solve_soft(&mut batches, &softness, &mut velocities);
-            for at in order(expected.len()) {
+            for at in (0..expected.len()).map(|turn| in_turns(turn, expected.len())).collect::<Vec<_>>() {
                 let (batch, softness) = (&mut expected[at], &softness[at]);
                 (0..LANES).for_each(|lane| {
                     solve_one_soft(batch, lane, softness[lane], &mut expected_velocities);

@@ -157,24 +157,18 @@ pub(crate) fn run_pass<S: Simd>(simd: S, batches: &mut [Batch], velocities: &mut
 
 #[inline(always)]
 fn run<S: Simd>(simd: S, batches: &mut [Batch], velocities: &mut [Velocity], pass: Pass) {
-    let (pairs, last) = in_turns(batches);
-    for (one, other) in pairs {
-        solve_batch(simd, one, velocities, pass);
-        solve_batch(simd, other, velocities, pass);
-    }
-    for batch in last {
-        solve_batch(simd, batch, velocities, pass);
+    for turn in 0..batches.len() {
+        let at = in_turns(turn, batches.len());
+        solve_batch(simd, &mut batches[at], velocities, pass);
     }
 }
 
 /// The order of solving: one element of the first half, one of the second half, and so on; then the last one if their number is odd. A batch
 /// shares bodies with the one before it in the list, whose velocities it would have to wait for; the second half lies elsewhere.
 #[inline(always)]
-fn in_turns<T>(list: &mut [T]) -> (impl Iterator<Item = (&mut T, &mut T)>, &mut [T]) {
-    let half = list.len() / 2;
-    let (first, rest) = list.split_at_mut(half);
-    let (second, last) = rest.split_at_mut(half);
-    (first.iter_mut().zip(second), last)
+pub(crate) fn in_turns(turn: usize, len: usize) -> usize {
+    let half = len / 2;
+    if turn < 2 * half { turn / 2 + turn % 2 * half } else { turn }
 }
 
 /// One pass over soft contacts (see [`crate::solve::soft`]), in the order of [`run_pass`]: an impulse yields to its load, so a stack
@@ -186,21 +180,12 @@ pub(crate) fn run_soft_pass<S: Simd>(
     softness: &[Softness],
     velocities: &mut [Velocity],
 ) {
-    let (first, second) = softness.split_at(softness.len() / 2);
-    let (pairs, last) = in_turns(batches);
-    for ((one, other), (soft_one, soft_other)) in pairs.zip(first.iter().zip(second)) {
-        solve_soft_batch(simd, one, soft_one, velocities);
-        solve_soft_batch(simd, other, soft_other, velocities);
+    let len = batches.len().min(softness.len());
+    for turn in 0..len {
+        let at = in_turns(turn, len);
+        solve_soft::<S, 0>(simd, &mut batches[at], &softness[at], velocities);
+        solve_soft::<S, FOUR>(simd, &mut batches[at], &softness[at], velocities);
     }
-    for (batch, softness) in last.iter_mut().zip(second.last()) {
-        solve_soft_batch(simd, batch, softness, velocities);
-    }
-}
-
-#[inline(always)]
-fn solve_soft_batch<S: Simd>(simd: S, batch: &mut Batch, softness: &Softness, velocities: &mut [Velocity]) {
-    solve_soft::<S, 0>(simd, batch, softness, velocities);
-    solve_soft::<S, FOUR>(simd, batch, softness, velocities);
 }
 
 /// A step of all lanes. Bodies of equal mass share impulses without products, if all in a batch do.
@@ -380,13 +365,6 @@ pub(crate) fn apply_impulse(
     }
     velocities[contact.a as usize] = Velocity::new(va);
     velocities[contact.b as usize] = Velocity::new(vb);
-}
-
-/// The order of [`in_turns`].
-#[cfg(test)]
-pub(crate) fn order(len: usize) -> impl Iterator<Item = usize> {
-    let half = len / 2;
-    (0..half).flat_map(move |at| [at, half + at]).chain((len % 2 == 1).then_some(len.wrapping_sub(1)))
 }
 
 /// One lane of [`run_pass`], one number at a time: the reference for the tests of every instruction set.
