@@ -168,7 +168,7 @@ impl Game {
     fn raze(&mut self, number: u32) {
         let building = &mut self.buildings[number as usize];
         let Some(body) = building.body.take() else { return };
-        // As above.
+        // Only a damaged state names a body that is gone.
         let _ = self.world.remove_body(body);
         self.survey_ground();
     }

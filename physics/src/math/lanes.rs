@@ -34,7 +34,7 @@ pub(crate) const UNIT_BITS: u32 = 30;
 /// One, in solver units.
 pub(crate) const UNIT: i32 = 1 << UNIT_BITS;
 
-/// `limit - rounded(b . n)`, as [`twice`] has it, where `a = -b`. The sum is taken before rounding, while the products are not known yet.
+/// `limit - rounded(-a . n)`, as [`twice`] has it. The sum is taken before rounding, while the products are not known yet.
 #[inline(always)]
 pub(crate) fn limit_plus<S: Simd>(limit: i32x4<S>, a: i32x8<S>, n: i32x8<S>) -> i32x8<S> {
     let (low, high) = limit.widen();

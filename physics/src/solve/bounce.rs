@@ -111,3 +111,76 @@ impl Bounce {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::boxes::LANES;
+    use crate::math::lanes::UNIT;
+    use crate::math::rng::Pcg32;
+    use crate::solve::coloring::Origin;
+    use crate::solve::solver::{Contact, EVEN_SHARE};
+
+    /// Movable bodies; the dummy follows them.
+    const BODIES: u32 = 12;
+
+    fn vector(rng: &mut Pcg32, below: i32) -> [i32; 2] {
+        [0; 2].map(|_: i32| rng.next_u32() as i32 % below)
+    }
+
+    /// One contact per batch, between any two bodies, with their bounces.
+    fn contacts(rng: &mut Pcg32, count: u32) -> (Batches, Bounces) {
+        let (mut batches, mut bounces) = (Batches::default(), Bounces::default());
+        batches.begin(BODIES);
+        let mut to = batches.add(count);
+        for batch in 0..count {
+            let a = rng.below(BODIES);
+            let b = (a + 1 + rng.below(BODIES - 1)) % BODIES;
+            let normal = [[UNIT, 0], [0, -UNIT], [UNIT / 5 * 3, UNIT / 5 * 4]][rng.below(3) as usize];
+            let contact = Contact { a, b, normal, biased: 0, impulse: 7, share_a: EVEN_SHARE };
+            let origin = Origin { owner: a, other: b, cached: Origin::NEW, gap: rng.below(1 << 12) as i32 };
+            to.fill(batch * LANES as u32, &contact, origin);
+            let restitution = [1 << 15, 1 << 16][rng.below(2) as usize];
+            bounces.list.push(Bounce { place: (batch, 0), bodies: [a, b], restitution, threshold: 0 });
+        }
+        (batches, bounces)
+    }
+
+    #[test]
+    fn pairs_that_have_not_changed_are_left_out_without_a_difference() {
+        let rng = &mut Pcg32::new(11, 3);
+        let mut later = 0;
+        for round in 0..if cfg!(miri) { 10 } else { 2_000 } {
+            let count = 1 + rng.below(30);
+            let (mut batches, mut bounces) = contacts(rng, count);
+            let mut velocities: Vec<Velocity> =
+                (0..BODIES).map(|_| Velocity::new(vector(rng, 9 << 16))).collect();
+            velocities.push(Velocity::default());
+            let (mut expected, mut expected_batches) = (velocities.clone(), batches.clone());
+            // A locked axis in every other round.
+            let hold = |velocities: &mut [Velocity]| {
+                if round % 2 == 1 {
+                    velocities[3] = Velocity::new([0, velocities[3].get()[1]]);
+                }
+                round % 2 == 1
+            };
+            for sweep in 0..SWEEPS_MAX {
+                let mut any = false;
+                for bounce in &bounces.list {
+                    any |= bounce.reflect(&mut expected_batches, &mut expected, &[], [60, 1]);
+                }
+                if !any {
+                    break;
+                }
+                later += u32::from(sweep > 0);
+                hold(&mut expected);
+            }
+            bounces.solve(&mut batches, &mut velocities, &[], [60, 1], hold);
+            assert_eq!(velocities, expected, "round {round}");
+            for &Bounce { place, .. } in &bounces.list {
+                assert_eq!(batches.origin(place).gap, expected_batches.origin(place).gap, "round {round}");
+            }
+        }
+        assert!(later > 10, "{later} later sweeps: the test is not interesting");
+    }
+}

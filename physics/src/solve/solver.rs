@@ -290,7 +290,9 @@ fn store<S: Simd>([a, b, c, d]: [u32; FOUR], velocities: &mut [Velocity], v: i32
 
 #[inline(always)]
 fn load_normals<S: Simd, const FROM: usize>(simd: S, batch: &Batch) -> i32x8<S> {
-    i32x8::from_slice(simd, &batch.normal.as_flattened()[2 * FROM..2 * (FROM + FOUR)])
+    // `as_flattened` stays a call in some builds.
+    let flat: &[i32; 2 * LANES] = bytemuck::cast_ref(&batch.normal);
+    i32x8::from_slice(simd, &flat[2 * FROM..2 * (FROM + FOUR)])
 }
 
 /// Numbers of four contacts, each twice: for x and y. So nothing has to move between lanes from loading velocities to storing them, where a
@@ -388,4 +390,23 @@ pub(crate) fn solve_one_soft(batch: &mut Batch, lane: usize, softness: i32, velo
     let kept = scale(batch.impulse[lane].wrapping_add(batch.approach(lane, velocities)), softness);
     let impulse = kept.wrapping_add(batch.biased[lane]).clamp(0, IMPULSE_MAX);
     batch.push(lane, impulse - batch.impulse[lane], velocities);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_alternate_between_the_halves_and_leave_nobody_out() {
+        let order = |len: usize| -> [usize; 5] {
+            core::array::from_fn(|turn| if turn < len { in_turns(turn, len) } else { 9 })
+        };
+        assert_eq!(order(5), [0, 2, 1, 3, 4]);
+        assert_eq!(order(4), [0, 2, 1, 3, 9]);
+        assert_eq!(order(1), [0, 9, 9, 9, 9]);
+        for len in 0..64 {
+            let seen = (0..len).fold(0_u64, |seen, turn| seen | 1 << in_turns(turn, len));
+            assert_eq!(seen, (1 << len) - 1, "{len} batches");
+        }
+    }
 }
