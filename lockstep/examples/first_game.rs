@@ -217,7 +217,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start = std::time::Instant::now();
     let (checksums, file) = play(|| {
         std::thread::sleep(std::time::Duration::from_millis(2));
-        Instant::from_micros(start.elapsed().as_micros() as u64)
+        Instant::from(start.elapsed())
     })?;
     println!("host, guest, watcher: {checksums:016x?}");
     println!("replay: {} bytes; {}", file.len(), Replay::read(file, RULES)?.verify(Game::new()?));

@@ -22,7 +22,7 @@ impl Clock {
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
-        Duration::from_micros(self.0.elapsed().as_micros().try_into().unwrap_or(u64::MAX))
+        self.0.elapsed().into()
     }
 
     /// Nanoseconds, at most 4.29 s.

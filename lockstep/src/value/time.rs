@@ -130,6 +130,28 @@ impl From<FrameRate> for u32 {
     }
 }
 
+/// The instant so long after the origin: `Instant::from(start.elapsed())`. Parts of a microsecond are cut off; a span beyond 584,000 years
+/// saturates.
+impl From<core::time::Duration> for Instant {
+    fn from(since_origin: core::time::Duration) -> Self {
+        Self(Duration::from(since_origin).0)
+    }
+}
+
+/// Parts of a microsecond are cut off; a span beyond 584,000 years saturates.
+impl From<core::time::Duration> for Duration {
+    fn from(span: core::time::Duration) -> Self {
+        Self(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+/// For sockets and timers, which take the standard library's type.
+impl From<Duration> for core::time::Duration {
+    fn from(span: Duration) -> Self {
+        Self::from_micros(span.0)
+    }
+}
+
 impl Add<Duration> for Instant {
     type Output = Self;
     fn add(self, span: Duration) -> Self {
@@ -169,5 +191,14 @@ mod tests {
         assert_eq!(late.since(early).as_micros(), 5);
         assert_eq!(early.since(late), Duration::ZERO);
         assert_eq!(Instant::from_micros(u64::MAX) + Duration::from_secs(1), Instant::from_micros(u64::MAX));
+    }
+
+    #[test]
+    fn spans_of_the_standard_library_are_cut_to_whole_microseconds_and_saturate() {
+        type Span = core::time::Duration;
+        assert_eq!(Duration::from(Span::from_nanos(1_999)), Duration::from_micros(1));
+        assert_eq!(Instant::from(Span::from_millis(7)), Instant::from_millis(7));
+        assert_eq!(Instant::from(Span::MAX), Instant::from_micros(u64::MAX));
+        assert_eq!(Span::from(Duration::from_millis(3)), Span::from_millis(3));
     }
 }

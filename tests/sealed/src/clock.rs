@@ -19,7 +19,7 @@ impl Clock {
     /// The time.
     #[must_use]
     pub fn now(&self) -> Instant {
-        Instant::from_micros(self.0.elapsed().as_micros() as u64)
+        Instant::from(self.0.elapsed())
     }
 }
 
