@@ -292,7 +292,6 @@ impl SessionConfig {
     /// Signed match: every player has a key and signs a statement about the match about once a second, so that nobody can show different
     /// matches to different players unnoticed. All peers must set this, also spectators and relays; players set it with
     /// [`SessionConfig::player_key`]. Default: no signatures, and liars are not found.
-    /// signs, and who lies is not found.
     #[must_use]
     pub fn signed(self) -> Self {
         Self { signed: true, ..self }
