@@ -57,7 +57,7 @@ pub use state::inquiry;
 pub use value::action::{self, Action, AnyAction, NoAction};
 pub use value::bits::{self, BitReader, BitWriter, DecodeError};
 pub use value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
-pub use value::ids::{Frame, Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
+pub use value::ids::{Frame, Identity, PLAYERS_MAX, PeerId, PlayerId, PlayerSet, Turn};
 pub use value::time::{Duration, FrameRate, Instant};
 
 /// The examples of the README, compiled and run.

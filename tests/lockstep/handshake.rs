@@ -3,8 +3,8 @@
 use crate::toy::{Order, Toy, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal, Session, SessionConfig,
-    SessionPhase, VirtualMatch,
+    Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, PlayerSet, Refusal, Session,
+    SessionConfig, SessionPhase, VirtualMatch,
 };
 
 fn pair(host: SessionConfig, client: SessionConfig, link: LinkConfig) -> VirtualMatch<Toy> {
@@ -24,7 +24,7 @@ fn nobody_there_ends_in_the_connect_timeout() {
     let dead = LinkConfig::new().loss_ppm(1_000_000);
     let mut game = pair(config.clone(), config, dead);
     assert!(game.run(Instant::from_millis(11_000), |_, _, _, _| {}));
-    let missing = Failure::PlayersMissing { players: 0b10, spectators: 0 };
+    let missing = Failure::PlayersMissing { players: PlayerSet::from_iter([PlayerId(1)]), spectators: 0 };
     for (driver, failure) in game.drivers().iter().zip([missing, Failure::ConnectTimeout]) {
         assert_eq!(driver.session().phase(), SessionPhase::Failed(failure));
         assert_eq!(driver.frame().0, 0);
@@ -40,10 +40,10 @@ fn other_content_is_refused_before_the_first_turn() {
     assert!(matches!(client, SessionPhase::Failed(Failure::Refused(Refusal::Content { .. }))), "{client:?}");
     let host = game.drivers_mut()[0].session_mut();
     assert!(matches!(host.poll_event(), Some(Event::Rejected { refusal: Refusal::Content { .. }, .. })));
-    let missing = Failure::PlayersMissing { players: 0b10, spectators: 0 };
+    let missing = Failure::PlayersMissing { players: PlayerSet::from_iter([PlayerId(1)]), spectators: 0 };
     assert_eq!(host.phase(), SessionPhase::Failed(missing), "nobody else came");
     assert_eq!(missing.to_string(), "did not connect in time: player 1");
-    let nobody = Failure::PlayersMissing { players: 0, spectators: 0 };
+    let nobody = Failure::PlayersMissing { players: PlayerSet::default(), spectators: 0 };
     assert_eq!(nobody.to_string(), "the players were not all ready in time");
 }
 

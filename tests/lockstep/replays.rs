@@ -64,6 +64,7 @@ fn record(broken: Option<u32>, ending: Option<Ending>) -> (Vec<u8>, Vec<usize>) 
                 Notice::TakenOver => toy.player_taken_over(player, Turn(turn)),
                 Notice::PlayedFor => toy.play_for(player, Turn(turn)),
                 Notice::Returned => toy.player_returned(player, Turn(turn)),
+                other => panic!("the toy does not know {other:?}"),
             }
         }
         for player in (0..3).map(PlayerId) {

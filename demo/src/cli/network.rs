@@ -319,6 +319,7 @@ fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
                 EndReason::Dropped => "is lost",
                 EndReason::Surrendered => "has given up",
                 EndReason::HandedOver => "has handed over",
+                _ => "is gone",
             };
             let then = if *is_taken_over { ": a bot plays on" } else { "" };
             format!("{} {why}{then}", called(*player))

@@ -389,7 +389,7 @@ impl<'a> Running<'a> {
                         EndReason::Left | EndReason::Surrendered | EndReason::HandedOver => {
                             news.left.push((player.0, turn.0))
                         }
-                        EndReason::Dropped => news.dropped.push((player.0, turn.0)),
+                        _ => news.dropped.push((player.0, turn.0)),
                     },
                     Event::Paused { paused: true, .. } => news.pauses += 1,
                     Event::Joined { .. } => news.joined = true,

@@ -12,6 +12,7 @@ use crate::value::time::{Duration, Instant};
 /// How the pace of a session is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Pace {
     /// Turn length and frame rate stay as set.
     Fixed,

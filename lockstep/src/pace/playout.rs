@@ -9,6 +9,7 @@ use crate::value::time::{Duration, FrameRate, Instant};
 /// How long the delay is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum PlayoutMode {
     /// A constant delay. Glenn Fiedler's articles use 100 ms.
     Fixed(Duration),

@@ -56,6 +56,7 @@ pub struct ReplayHeader {
 
 /// What the simulation is told about a player at the start of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Notice {
     /// [`crate::Simulation::player_gone`].
     Gone,
@@ -76,6 +77,7 @@ impl Notice {
 
 /// How a recording ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Ending {
     /// With the match, or with the recording player's part in it.
     Over,

@@ -8,7 +8,7 @@ use crate::session::checksum::Desync;
 use crate::session::signing::{Contradiction, Outlier};
 use crate::signed::roster::Roster;
 use crate::value::entry::EndReason;
-use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
+use crate::value::ids::{Identity, PeerId, PlayerId, PlayerSet, Turn};
 use crate::value::time::Duration;
 
 /// Something that the application may want to show or react to. [`crate::Session::poll_event`] returns events.
@@ -223,8 +223,8 @@ pub enum Failure {
     ConnectTimeout,
     /// Not everybody joined within the lobby timeout.
     PlayersMissing {
-        /// Bit n: player n did not join.
-        players: u16,
+        /// The players who did not join.
+        players: PlayerSet,
         /// Number of spectators missing from [`crate::SessionConfig::spectators_min()`].
         spectators: u32,
     },
@@ -260,8 +260,8 @@ impl fmt::Display for Failure {
                 write!(f, "nobody answered: nobody is listening, or the session id differs (another match)")
             }
             Self::PlayersMissing { players, spectators } => {
-                let missing = (0..u16::BITS).filter(|player| players & (1 << player) != 0);
-                let mut missing: Vec<String> = missing.map(|player| format!("player {player}")).collect();
+                let mut missing: Vec<String> =
+                    players.iter().map(|player| format!("player {player}")).collect();
                 if *spectators > 0 {
                     missing.push(format!("{spectators} of the required spectators"));
                 }

@@ -104,8 +104,7 @@ impl<A: Action> Session<A> {
         let present = self.present_players();
         let missing =
             |player: &PlayerId| !present.contains(player) && !self.setup.is_absent(Identity::Player(*player));
-        let missing = (0..self.setup.config.players).map(PlayerId).filter(missing);
-        let players = missing.fold(0, |players, player| players | (1 << player.0));
+        let players = (0..self.setup.config.players).map(PlayerId).filter(missing).collect();
         let watching = self.links.values().filter(|link| link.identity == Some(Identity::Spectator)).count();
         let spectators = self.setup.config.spectators_min.saturating_sub(watching as u32);
         Failure::PlayersMissing { players, spectators }

@@ -76,6 +76,7 @@ pub use waiting::{Blame, PlayerReport};
 
 /// The phase of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum SessionPhase {
     /// Waiting until all peers have joined.
     Lobby,

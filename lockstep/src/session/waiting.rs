@@ -35,6 +35,7 @@ pub struct PlayerReport {
 
 /// Why a player delays the game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Blame {
     /// The player's entries arrive late.
     Network,

@@ -8,6 +8,7 @@ use crate::value::ids::{PlayerId, Turn};
 
 /// The run that differs from the first one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Run {
     /// A second game that got the same actions from its start.
     Again,

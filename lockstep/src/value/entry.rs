@@ -50,6 +50,7 @@ impl Payload {
 
 /// Why a player's stream ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum EndReason {
     /// The player left in good order.
     Left,
@@ -69,6 +70,7 @@ pub const SPEED_PERCENT_MAX: u8 = 250;
 
 /// What travels with an entry besides actions. Each kind occurs at most once, in ascending order of kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Extra {
     /// Kind 0: the player's checksum of the turn that was complete when the entry closed, folded to 32 bits
     /// (see [`crate::fold_checksum`]).

@@ -30,6 +30,50 @@ impl PlayerId {
     }
 }
 
+/// Several players. Iterates in ascending order.
+///
+/// ```
+/// use testudo_lockstep::{PlayerId, PlayerSet};
+/// let missing: PlayerSet = [PlayerId(3), PlayerId(1)].into_iter().collect();
+/// assert!(missing.contains(PlayerId(3)));
+/// assert_eq!(missing.iter().collect::<Vec<_>>(), [PlayerId(1), PlayerId(3)]);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct PlayerSet(u16);
+
+impl PlayerSet {
+    /// Whether the player is one of them.
+    #[must_use]
+    pub fn contains(self, player: PlayerId) -> bool {
+        player.0 < PLAYERS_MAX && self.0 & (1 << player.0) != 0
+    }
+
+    /// Whether it is nobody.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The players, in ascending order.
+    pub fn iter(self) -> impl Iterator<Item = PlayerId> {
+        (0..PLAYERS_MAX).map(PlayerId).filter(move |player| self.contains(*player))
+    }
+}
+
+/// Numbers of [`PLAYERS_MAX`] and more are left out.
+impl FromIterator<PlayerId> for PlayerSet {
+    fn from_iter<I: IntoIterator<Item = PlayerId>>(players: I) -> Self {
+        let bit = |player: PlayerId| if player.0 < PLAYERS_MAX { 1 << player.0 } else { 0 };
+        Self(players.into_iter().fold(0, |set, player| set | bit(player)))
+    }
+}
+
+impl fmt::Debug for PlayerSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
 impl fmt::Display for Turn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)

@@ -128,6 +128,7 @@ fn players(pen: &Pen, rect: Rect, seat: &Seat) {
             None => ("", TEXT),
             Some(Blame::Network) => (" (network)", WARN),
             Some(Blame::Processor) => (" (processor)", WARN),
+            Some(_) => ("", WARN),
         };
         // In a narrow window the colour has to say it.
         let whole = format!("{waited}{why}");

@@ -133,9 +133,9 @@ fn marks(course: &Course) -> Vec<Mark> {
     for left in course.story().departures() {
         let what = match left.notice {
             Notice::Surrendered => "gave up",
-            Notice::Gone => "left",
             Notice::TakenOver | Notice::PlayedFor => "left: a bot plays on",
             Notice::Returned => "is back",
+            _ => "left",
         };
         let text = format!("player {} {what}", left.player + 1);
         marks.push(Mark { turn: left.turn, color: army(left.player), text });
