@@ -205,6 +205,17 @@ pub(crate) fn toy_match_from(
     seed: u64,
     link: LinkConfig,
 ) -> VirtualMatch<Toy> {
+    game_match(config, toy, spectators, seed, link)
+}
+
+/// As [`toy_match`], with any game.
+pub(crate) fn game_match<S: Simulation + Clone>(
+    config: &SessionConfig,
+    game: &S,
+    spectators: u32,
+    seed: u64,
+    link: LinkConfig,
+) -> VirtualMatch<S> {
     let players = config.players;
     let topology = topology_of(config);
     let now = Instant::ZERO;
@@ -218,7 +229,7 @@ pub(crate) fn toy_match_from(
         for &peer in dial {
             session.connect(PeerId(peer));
         }
-        drivers.push(Driver::new(toy.clone(), session));
+        drivers.push(Driver::new(game.clone(), session));
     };
     let center = if topology == Topology::Relay { u32::from(players) } else { 0 };
     for player in 0..players {

@@ -403,7 +403,8 @@ impl SessionConfig {
         Self { queue_max, ..self }
     }
 
-    /// Greatest number of entries of one stream that are kept for a peer that has not confirmed them, 16..=1024. Default 512.
+    /// Number of entries of one stream that a peer may lack, 16..=1024. A peer that lacks more, and has lacked one of them for the drop time, is
+    /// lost; with more than 4,096 it is lost at once. Default 512.
     #[must_use]
     pub fn window(self, window: u32) -> Self {
         Self { window, ..self }

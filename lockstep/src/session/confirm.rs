@@ -1,7 +1,6 @@
 //! Confirmations: which peer has which entries, and which entries can be forgotten.
 
 use crate::session::Session;
-use crate::session::guests::GUEST_WINDOW;
 use crate::session::link::Link;
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
@@ -44,18 +43,11 @@ impl<A: Action> Session<A> {
         here.saturating_sub(least)
     }
 
-    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations fall further behind than the window is
-    /// lost.
+    /// Forgets entries that have run and that every link has confirmed. A peer whose confirmations fall too far behind is lost.
     pub(super) fn forget_old(&mut self) {
+        self.note_marks();
         for index in 0..self.links.len() {
-            let link = &self.links[index];
-            // A relay accepts no more than the window, so that is its position.
-            let window = self.setup.config.window - u32::from(self.setup.is_relay());
-            let window = if self.is_delayed(link) { GUEST_WINDOW } else { link.window(window) };
-            let behind = |(ack, stream): (&u32, &crate::session::stream::Stream)| {
-                stream.next().saturating_sub(*ack) > window
-            };
-            if link.is_connected() && link.acked.iter().zip(&self.streams).any(behind) {
+            if self.is_straggler(&self.links[index]) {
                 self.lose_straggler(index);
             }
         }

@@ -61,6 +61,12 @@ pub enum Event {
         /// After this much more waiting the player is dropped. The first part of each wait, an eighth of the drop time, does not count.
         drop_in: Duration,
     },
+    /// A player has sent entries for turns that are further ahead than anybody honest can be. They were refused. Reported once for each
+    /// player, by the peers that get entries from the player itself: the middle of a star, and the peers of a mesh.
+    TooFarAhead {
+        /// The player.
+        player: PlayerId,
+    },
     /// From `turn` on frames pass at another speed, because a player asked for it.
     Speed {
         /// The turn.

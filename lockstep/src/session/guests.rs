@@ -60,11 +60,6 @@ impl Link {
     pub(crate) fn lacks_state(&self) -> bool {
         self.guest.as_ref().is_some_and(|guest| guest.stage != GuestStage::CatchingUp)
     }
-
-    /// How far behind the remote may be.
-    pub(crate) fn window(&self, window: u32) -> u32 {
-        if self.guest.is_some() { GUEST_WINDOW } else { window }
-    }
 }
 
 impl<A: Action> Session<A> {

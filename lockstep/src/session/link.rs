@@ -1,6 +1,7 @@
 //! One remote peer: the handshake, what it has, when it was last heard, when the next packet is due.
 
 use crate::packet::Bye;
+use crate::session::ahead::{self, Marks};
 use crate::session::carried::Carried;
 use crate::session::guests::Guest;
 use crate::session::sender::Sender;
@@ -107,6 +108,9 @@ pub(crate) struct Link {
     /// Mesh: until when this peer sends another player's stream to the remote.
     pub(crate) helps_until: [Instant; PLAYERS_MAX as usize],
     pub(crate) looked_first: LookedFirst,
+    pub(crate) marks: Marks,
+    /// The application knows that the remote has sent entries that were too far ahead.
+    pub(crate) told_too_far: bool,
     /// Mesh: the remote's [`crate::packet::TurnsPacket::frozen`].
     pub(crate) frozen: u16,
     /// Mesh: the remote's [`crate::packet::TurnsPacket::votes`].
@@ -154,6 +158,8 @@ impl Link {
             lacks: [None; PLAYERS_MAX as usize],
             helps_until: [Instant::ZERO; PLAYERS_MAX as usize],
             looked_first: LookedFirst::default(),
+            marks: ahead::fresh_marks(first, now),
+            told_too_far: false,
             frozen: 0,
             votes: 0,
             carried_statements: Carried::default(),

@@ -1,5 +1,6 @@
 //! A lockstep session without IO: bytes, time and randomness come in as arguments.
 
+mod ahead;
 mod blob;
 mod carried;
 pub(crate) mod checksum;

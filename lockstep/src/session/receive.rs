@@ -290,8 +290,6 @@ impl<A: Action> Session<A> {
     ) {
         let player = segment.player;
         let entries = turns.entries_of(segment);
-        let stream = &mut self.streams[player.index()];
-        let position = if self.setup.identity == Identity::Relay { stream.oldest() } else { self.gate.turn };
         if self.mesh.frozen & (1 << player.0) != 0 && !self.may_pass_on(self.links[index].identity) {
             return;
         }
@@ -300,11 +298,13 @@ impl<A: Action> Session<A> {
             self.stats.entries_repeated += entries.len() as u64;
             return;
         }
-        let newest_allowed = position.saturating_add(self.setup.config.window);
+        let position = self.gate.turn;
+        let window = position.saturating_add(self.setup.config.window);
+        let first_refused = self.first_refused(player);
         let is_own = self.author() == Some(player);
         let comes_back = entries.first().and_then(Entry::returns);
         if let Some(connection) = comes_back
-            && (position..newest_allowed).contains(&segment.first)
+            && (position..window).contains(&segment.first)
             && !is_own
             && self.streams[player.index()].end().is_some_and(|(last, _)| last < segment.first)
         {
@@ -329,8 +329,9 @@ impl<A: Action> Session<A> {
                 self.stats.entries_repeated += 1;
             } else if self.streams[player.index()].end().is_some() {
                 self.stats.entries_late += 1;
-            } else if number >= newest_allowed {
+            } else if number >= first_refused {
                 self.stats.entries_unexpected += 1;
+                self.note_too_far(index, player, number);
             } else {
                 if let (Some(value), Some(turn)) =
                     (entry.checksum(), number.checked_sub(self.setup.config.turns_ahead + 1))

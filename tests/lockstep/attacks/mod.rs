@@ -1,5 +1,6 @@
 //! A peer that has joined and means harm: it may end its own part in the match, not anybody else's.
 
+mod ahead;
 mod forgers;
 mod members;
 mod mesh;
