@@ -2,7 +2,7 @@
 //!
 //! A [`World`] holds bodies: circles and axis-aligned rectangles that collide, rest and sleep. The same calls in the same order give the
 //! same bits on every machine. So machines that exchange only what their players do stay in the same state, and a checksum proves it. There
-//! are no floats, no threads and no clock in here.
+//! are no floats, no clock and no threads of its own in here.
 //!
 //! ```
 //! use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};

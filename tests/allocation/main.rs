@@ -1,54 +1,7 @@
 //! Allocations of a step: none in a steady state, and never more than stated. A counting allocator checks this.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use testudo_physics::{BodyDef, BodyId, ChainDef, Fx, PolygonDef, Shape, Vec2, World, WorldDef};
-
-/// The system's allocator, with counters.
-struct Counting;
-
-/// The counters of one thread; each test runs in its own thread.
-#[derive(Clone, Copy)]
-struct Counts {
-    allocations: u64,
-    bytes: i64,
-    bytes_peak: i64,
-}
-
-thread_local! {
-    static COUNTS: Cell<Counts> = const { Cell::new(Counts { allocations: 0, bytes: 0, bytes_peak: 0 }) };
-}
-
-/// Notes a request that changes the bytes held.
-fn note(requests: u64, bytes: i64) {
-    let mut counts = COUNTS.get();
-    counts.allocations += requests;
-    counts.bytes += bytes;
-    counts.bytes_peak = counts.bytes_peak.max(counts.bytes);
-    COUNTS.set(counts);
-}
-
-// SAFETY: every call goes on to the system's allocator unchanged.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note(1, layout.size() as i64);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        note(0, -(layout.size() as i64));
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Old and new block may exist at the same time.
-        note(1, size as i64);
-        note(0, -(layout.size() as i64));
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
+use testudo_tests::counting::Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -83,13 +36,13 @@ fn a_steady_step_does_not_allocate() {
     for step in 0..480 {
         frame(&mut world, &units, step);
     }
-    let before = COUNTS.get().allocations;
+    let before = Counting::counts().allocations;
     let mut contacts = 0;
     for step in 0..120 {
         frame(&mut world, &units, step);
         contacts += world.contact_count();
     }
-    let allocations = COUNTS.get().allocations - before;
+    let allocations = Counting::counts().allocations - before;
     assert!(contacts > 10_000, "the crowd touches: {contacts}");
     assert_eq!(allocations, 0, "allocations in 120 steady steps");
 }
@@ -114,14 +67,14 @@ fn a_steady_step_on_terrain_does_not_allocate() {
     for step in 0..480 {
         frame(&mut world, &units, step);
     }
-    let before = COUNTS.get().allocations;
+    let before = Counting::counts().allocations;
     let mut on_terrain = 0;
     for step in 0..120 {
         frame(&mut world, &units, step);
         let terrain = |id| world.body(id).is_some_and(|body| body.terrain().is_some());
         on_terrain += world.contacts().filter(|contact| terrain(contact.a)).count();
     }
-    let allocations = COUNTS.get().allocations - before;
+    let allocations = Counting::counts().allocations - before;
     assert!(on_terrain > 30, "the crowd touches the terrain: {on_terrain}");
     assert_eq!(allocations, 0, "allocations in 120 steady steps");
 }
@@ -135,7 +88,7 @@ fn ten_thousand_in_one_point_need_under_200_megabytes() {
     for _ in 0..3 {
         world.step(20).expect("in range");
     }
-    let peak = COUNTS.get().bytes_peak / 1_000_000;
+    let peak = Counting::counts().bytes_peak / 1_000_000;
     assert!(world.contact_count() > 100_000, "they touch: {}", world.contact_count());
     assert!((10..200).contains(&peak), "{peak} MB");
 }

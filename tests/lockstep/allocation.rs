@@ -1,36 +1,12 @@
 //! Steady state does not allocate: counted by the allocator of this test program, for this thread only.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use crate::toy::{Order, bot, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Instant, PeerId, Session, SessionConfig, TurnStatus};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: passes everything on to the system's allocator unchanged; the counter is a plain cell without a destructor.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
+use testudo_tests::counting::Counting;
 
 #[global_allocator]
-static COUNTING: Counting = Counting;
+static ALLOCATOR: Counting = Counting;
 
 /// Runs sessions directly against each other; returns the number of allocations in `turns` turns after a start.
 fn allocations_in(players: u8, turns: u32) -> u64 {
@@ -46,7 +22,7 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
     for frame in 0.. {
         let now = Instant::from_millis(frame * 50);
         if sessions.iter().all(|session| session.next_turn().0 == 100) {
-            before.get_or_insert(ALLOCATIONS.get());
+            before.get_or_insert(Counting::counts().allocations);
         }
         if sessions[0].next_turn().0 >= 100 + turns {
             break;
@@ -87,14 +63,14 @@ fn allocations_in(players: u8, turns: u32) -> u64 {
         }
         assert!(frame < 20_000);
     }
-    ALLOCATIONS.get() - before.expect("all sessions pass turn 100 together")
+    Counting::counts().allocations - before.expect("all sessions pass turn 100 together")
 }
 
 #[test]
 fn the_counter_counts() {
-    let before = ALLOCATIONS.get();
+    let before = Counting::counts().allocations;
     drop(Box::new(5));
-    assert!(ALLOCATIONS.get() > before);
+    assert!(Counting::counts().allocations > before);
 }
 
 #[test]
@@ -110,7 +86,7 @@ fn memory_is_bounded_while_a_peer_is_away() {
     game.net_mut().set_partition(&[1]);
     // Ten seconds of stall, frame by frame. The virtual match itself allocates for packets, which are lost at once here.
     game.run(Instant::from_millis(7_000), |_, _, _, _| {});
-    let before = ALLOCATIONS.get();
+    let before = Counting::counts().allocations;
     game.run(Instant::from_millis(15_000), |_, _, _, _| {});
-    assert!(ALLOCATIONS.get() - before < 10, "{}", ALLOCATIONS.get() - before);
+    assert!(Counting::counts().allocations - before < 10, "{}", Counting::counts().allocations - before);
 }

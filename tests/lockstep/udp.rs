@@ -47,7 +47,9 @@ fn three_peers_finish_a_match_and_strangers_are_dropped() {
         assert_eq!(driver.simulation().checksum(), checksum);
     }
     let host = &peers[0];
-    assert!(host.0.stats().unknown_dropped + host.1.session().stats().packets_malformed > 0);
+    // While the lobby is open a stranger may be a newcomer, and the session reads the packet; later the socket drops it.
+    assert!(host.1.session().stats().packets_malformed > 0);
+    assert!(host.0.stats().unknown_dropped > 0);
     assert_eq!(host.1.session().link_count(), 2);
 }
 
@@ -86,5 +88,5 @@ fn an_address_without_a_port_does_not_break_the_socket() {
     let mut session =
         Session::<Order>::join(SessionConfig::new(2), PlayerId(1), nowhere, Instant::ZERO).unwrap();
     udp.pump(&mut session, Instant::ZERO).unwrap();
-    assert_eq!(udp.stats().send_dropped + udp.stats().unreachable, 1);
+    assert_eq!((udp.stats().send_dropped, udp.stats().unreachable), (1, 0));
 }

@@ -142,7 +142,7 @@ const STRANGERS: [(&str, &str, &str); 3] = [
         "testudo-demo",
         "the tests must build for machines without a window; test the demo in demo/tests",
     ),
-    ("physics/Cargo.toml", "rand =", "the engine's random numbers are state: physics/src/rng.rs"),
+    ("physics/Cargo.toml", "rand =", "the engine's random numbers are state: physics/src/math/rng.rs"),
 ];
 
 /// The one file of lockstep that may name physics, behind a feature.

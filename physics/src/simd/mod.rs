@@ -5,8 +5,6 @@
 //! path names. Integer arithmetic gives the same bits on every path; the tests compare all of them. Only kernels that gain more than 5 % of
 //! a step are written by hand: [`avx512`].
 
-#![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
-
 use alloc::vec::Vec;
 
 #[cfg(target_arch = "aarch64")]
@@ -42,6 +40,7 @@ mod avx512;
 /// Prefetches an element that will be read soon: bodies are stored by slot, and the step visits them along the curve. Another one for an index
 /// without an element: which lanes are empty is hard to predict for a branch.
 #[inline(always)]
+#[cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = elements.get((index as usize).min(elements.len().wrapping_sub(1))) {

@@ -74,7 +74,8 @@ impl Crew<'_> {
             return jobs.iter_mut().for_each(job);
         };
         for jobs in jobs.chunks_mut(JOBS_MAX) {
-            let (list, count) = (List(jobs.as_mut_ptr()), jobs.len());
+            let count = jobs.len();
+            let list = List(jobs.as_mut_ptr());
             let task = |at: usize| {
                 assert!(at < count);
                 // SAFETY: the element exists, and `Board::run` gives each number to one thread only.
@@ -157,15 +158,18 @@ impl Board {
     fn run(&self, count: usize, task: &Task<'_>) {
         // Waits also when a job panics.
         let finishing = Finishing(self);
-        // SAFETY: only the lifetime changes. Helpers use the task until all jobs are done, which is before this function returns or unwinds.
-        let lent: &'static Task<'static> = unsafe { core::mem::transmute(task) };
+        let task: *const Task<'_> = task;
+        // SAFETY: only the lifetime in the type of a pointer changes. The pointer is used for jobs that are not done, and all are done before
+        // this function returns or unwinds.
+        let task: *const Task<'static> = unsafe { core::mem::transmute(task) };
         // SAFETY: no job is left, so nobody reads.
-        unsafe { *self.task.get() = lent };
+        unsafe { *self.task.get() = task };
         self.count.store(count as u32, Ordering::Relaxed);
         self.left.store(count as u32, Ordering::Relaxed);
         self.open.store(u32::MAX >> (JOBS_MAX - count), Ordering::Release);
         while let Some(at) = self.take(0) {
-            self.work(at, task);
+            // SAFETY: the job is taken and not done.
+            unsafe { self.work(at, task) };
         }
         drop(finishing);
         assert!(!self.failed.load(Ordering::Relaxed), "a thread that helped with a step panicked");
@@ -185,10 +189,15 @@ impl Board {
         None
     }
 
-    /// Does a job that was taken.
-    fn work(&self, at: usize, task: &Task<'_>) {
+    /// Does a job. When the last one is done, the calling thread may end the life of the task, at once. So the task is a pointer here: a reference
+    /// would have to be valid until this function returns.
+    ///
+    /// # Safety
+    /// `task` is that of the current list, and its job `at` is taken by this thread and not done.
+    unsafe fn work(&self, at: usize, task: *const Task<'static>) {
         let done = Doing(self);
-        task(at);
+        // SAFETY: the task lives until all jobs are done, and this one is not. The reference ends with the call.
+        unsafe { (*task)(at) };
         core::mem::forget(done);
         self.left.fetch_sub(1, Ordering::Release);
     }
@@ -207,8 +216,10 @@ impl Board {
             let home = number % self.threads * self.count.load(Ordering::Relaxed) / self.threads;
             match self.take(home) {
                 Some(at) => {
-                    // SAFETY: a job is taken and not done. The task was written before it was offered.
-                    self.work(at, unsafe { &**self.task.get() });
+                    // SAFETY: the job is taken and not done, so nobody writes. The task was written before its jobs were offered.
+                    let task = unsafe { *self.task.get() };
+                    // SAFETY: the same; this is the task of the job.
+                    unsafe { self.work(at, task) };
                     looks = 0;
                 }
                 None => wait(&mut looks),
