@@ -70,6 +70,7 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         cookie: 0x0a0b_0c0d_0e0f_0001,
         seat: 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10,
     };
+    let voted = [PlayerId(1)].into_iter().collect();
     let votes =
         TurnsPacket { base: 6, acks: [6, 6, 6][..].into(), frozen: 2, votes: 6, ..TurnsPacket::default() };
     let votes = Packet::Turns(Box::new(votes));
@@ -151,6 +152,12 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
             COMMAND,
             turns(6, &[6, 9], &[(1, 9, vec![entry(Payload::none(), &[Extra::Return(2)]), Entry::default()])]),
         ),
+        (
+            "turns-vote",
+            COMMAND,
+            turns(6, &[6, 6], &[(0, 5, vec![entry(Payload::none(), &[Extra::Votes(voted)])])]),
+        ),
+        ("come-back", COMMAND, Packet::Refuse(Refuse { refusal: Refusal::ComeBackIn { seconds: 60 } })),
         ("turns-star", COMMAND, Packet::Turns(Box::new(horizon))),
         ("bye", COMMAND, Packet::Bye(Bye::Finished)),
         ("wait", COMMAND, Packet::Transfer(Transfer::Wait)),

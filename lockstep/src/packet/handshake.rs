@@ -37,6 +37,13 @@ pub enum Refusal {
     Taken,
     /// The match has begun.
     Running,
+    /// The others have voted this player out ([`crate::Session::vote_out`]).
+    VotedOut,
+    /// The player comes and goes too often, or has made the others wait too long: it may ask again after this time.
+    ComeBackIn {
+        /// Seconds to wait.
+        seconds: u16,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -53,6 +60,13 @@ impl fmt::Display for Refusal {
             Self::FrameRate { expected } => write!(f, "the other side plays at {expected} frames per second"),
             Self::Taken => write!(f, "the place is taken"),
             Self::Running => write!(f, "the match has already begun"),
+            Self::VotedOut => write!(f, "the others have voted this player out"),
+            Self::ComeBackIn { seconds } => {
+                write!(
+                    f,
+                    "this place has changed hands too often, or made the others wait: come back in {seconds} s"
+                )
+            }
         }
     }
 }
@@ -252,15 +266,17 @@ impl Refuse {
             Refusal::Session => (4, 0),
             Refusal::Content { expected } => (5, expected),
             Refusal::FrameRate { expected } => (6, u64::from(expected)),
+            Refusal::VotedOut => (7, 0),
+            Refusal::ComeBackIn { seconds } => (8, u64::from(seconds)),
         };
         writer.write_bits(reason, 4);
         writer.write_bits(expected, 64);
     }
 
     pub(crate) fn decode(mut reader: BitReader<'_>) -> Result<Self, DecodeError> {
-        let reason = reader.read_max(4, 6)?;
+        let reason = reader.read_max(4, 8)?;
         let max = match reason {
-            0 | 6 => u64::from(u16::MAX),
+            0 | 6 | 8 => u64::from(u16::MAX),
             1 | 5 => u64::MAX,
             _ => 0,
         };
@@ -273,6 +289,8 @@ impl Refuse {
             3 => Refusal::Running,
             4 => Refusal::Session,
             5 => Refusal::Content { expected },
+            7 => Refusal::VotedOut,
+            8 => Refusal::ComeBackIn { seconds: expected as u16 },
             _ => Refusal::FrameRate { expected: expected as u16 },
         };
         Ok(Self { refusal })

@@ -6,7 +6,7 @@ use super::*;
 use crate::signed::roster::Seat;
 use crate::signed::statement::Statement;
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
-use crate::value::ids::{Identity, PlayerId, Turn};
+use crate::value::ids::{Identity, PlayerId, PlayerSet, Turn};
 
 const SESSION: u64 = 0x1234_5678_9abc_def0;
 
@@ -25,6 +25,8 @@ fn refusal() -> impl Strategy<Value = Refusal> {
         Just(Refusal::Taken),
         Just(Refusal::Running),
         Just(Refusal::Session),
+        Just(Refusal::VotedOut),
+        any::<u16>().prop_map(|seconds| Refusal::ComeBackIn { seconds }),
         any::<u64>().prop_map(|expected| Refusal::Content { expected }),
         any::<u16>().prop_map(|expected| Refusal::FrameRate { expected }),
     ]
@@ -54,8 +56,9 @@ fn extras() -> impl Strategy<Value = Extras> {
     let result = prop::option::of(any::<u32>().prop_map(Extra::Result));
     let slack = prop::option::of(any::<i16>().prop_map(Extra::Slack));
     let back = prop::option::of(any::<u16>().prop_map(Extra::Return));
-    (checksum, pace, pause, speed, save, result, slack, back)
-        .prop_map(|(a, b, c, d, e, f, g, h)| [a, b, c, d, e, f, g, h].into_iter().flatten().collect())
+    let votes = prop::option::of(any::<u16>().prop_map(|bits| Extra::Votes(PlayerSet::from_bits(bits))));
+    (checksum, pace, pause, speed, save, result, slack, back, votes)
+        .prop_map(|(a, b, c, d, e, f, g, h, i)| [a, b, c, d, e, f, g, h, i].into_iter().flatten().collect())
 }
 
 fn stream(format: PayloadFormat) -> impl Strategy<Value = Vec<Entry>> {

@@ -8,7 +8,7 @@ use crate::packet::statement::Signed;
 use crate::packet::{PACKET_BYTES_MAX, Packet, PayloadFormat, TAG_BYTES, begin};
 use crate::value::bits::{BitReader, BitWriter, DecodeError, golomb_bits};
 use crate::value::entry::{EndReason, Entry, Extra, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
-use crate::value::ids::{PLAYERS_MAX, PlayerId};
+use crate::value::ids::{PLAYERS_MAX, PlayerId, PlayerSet};
 
 /// Greatest number of entries in one packet, over all segments: bounds what decoding allocates.
 pub(crate) const ENTRIES_MAX: u32 = 1_024;
@@ -299,6 +299,7 @@ fn write_extra(writer: &mut BitWriter, extra: Extra) {
         Extra::Result(value) => writer.write_bits(u64::from(value), 32),
         Extra::Slack(tenths) => writer.write_bits(u64::from(tenths as u16), 16),
         Extra::Return(connection) => writer.write_bits(u64::from(connection), 16),
+        Extra::Votes(players) => writer.write_bits(u64::from(players.bits()), 16),
     }
 }
 
@@ -363,6 +364,7 @@ fn read_extra(reader: &mut BitReader<'_>) -> Result<Extra, DecodeError> {
         6 => Extra::Result(reader.read_bits(32)? as u32),
         7 => Extra::Slack(reader.read_bits(16)? as u16 as i16),
         8 => Extra::Return(reader.read_bits(16)? as u16),
+        9 => Extra::Votes(PlayerSet::from_bits(reader.read_bits(16)? as u16)),
         unknown => return Err(DecodeError::UnknownKind(unknown)),
     })
 }
@@ -420,7 +422,7 @@ fn payload_bits(payload: &Payload, format: PayloadFormat) -> u32 {
 fn extra_bits(extra: Extra) -> u32 {
     match extra {
         Extra::Checksum(_) | Extra::Pace { .. } | Extra::Result(_) => 32,
-        Extra::Slack(_) | Extra::Return(_) => 16,
+        Extra::Slack(_) | Extra::Return(_) | Extra::Votes(_) => 16,
         Extra::End(_) => 3,
         Extra::Pause(_) => 1,
         Extra::Speed(_) => 8,

@@ -67,6 +67,17 @@ pub enum Event {
         /// The player.
         player: PlayerId,
     },
+    /// A player votes another one out, or no longer does ([`crate::Session::vote_out`]). [`Event::PlayerGone`] follows if enough do.
+    Vote {
+        /// The turn.
+        turn: Turn,
+        /// Who votes.
+        voter: PlayerId,
+        /// The player in question.
+        player: PlayerId,
+        /// Whether the voter wants the player out.
+        out: bool,
+    },
     /// From `turn` on frames pass at another speed, because a player asked for it.
     Speed {
         /// The turn.

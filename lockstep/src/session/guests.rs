@@ -86,6 +86,9 @@ impl<A: Action> Session<A> {
                 if !self.anybody_may_return() {
                     return Some(Refusal::Running);
                 }
+                if self.is_voted_out(player) {
+                    return Some(Refusal::VotedOut);
+                }
                 let is_owner = hello.seat != 0 && hello.seat == seat.secret;
                 let away = seat.empty_since.filter(|_| reason.is_some()).map(|since| self.now.since(since));
                 let is_free = config.late_joins.is_some_and(|after| away.is_some_and(|away| away >= after));
@@ -384,6 +387,7 @@ impl<A: Action> Session<A> {
             return;
         }
         tracing::info!(player = player.0, turn = first, "comes back");
+        self.ballots.forget(player);
         self.go_on_stream(player, first, self.links[index].connection);
         self.streams[player.index()].source = None;
         let link = &mut self.links[index];

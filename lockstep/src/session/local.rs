@@ -164,6 +164,10 @@ impl<A: Action> Session<A> {
             extras.push(Extra::Result(value));
         }
         extras.extend(slack.map(Extra::Slack));
+        if let Some(votes) = self.ballots.take_news() {
+            extras.push(Extra::Votes(votes));
+            self.ballots.cast(player, votes);
+        }
         self.pace.meter.entry_closed(number, self.now);
         stream.push(Entry { payload, extras });
         if let Some(reason) = self.local.ending {

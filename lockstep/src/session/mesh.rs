@@ -16,8 +16,6 @@ const SPEAKS_FOR_ITSELF: Duration = Duration::from_millis(300);
 pub(crate) struct Agreement {
     /// Players from whose own links nothing more is accepted, bit n for player n.
     pub(super) frozen: u16,
-    /// Players whom the local player votes out.
-    pub(super) votes: u16,
     /// Of the frozen ones, those whom this peer gave up as the lowest player of all. Nobody else can end their streams because of its word, so it
     /// may take it back.
     revocable: u16,
@@ -158,18 +156,6 @@ impl<A: Action> Session<A> {
         ended.any(can_be_heard) && self.now.since(since) < linger.times(2)
     }
 
-    /// Mesh: votes a player out, or takes the vote back. When more than half of the active players vote so, the player is dropped, as after
-    /// a silence. Returns whether the vote counts: in a star the middle decides ([`Session::kick`]).
-    pub fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
-        let can = self.setup.is_mesh() && self.setup.player() != Some(player);
-        if !can || player.0 >= self.setup.config.players {
-            return false;
-        }
-        let bit = 1 << player.0;
-        self.mesh.votes = if out { self.mesh.votes | bit } else { self.mesh.votes & !bit };
-        true
-    }
-
     /// Mesh: gives up the players whom a majority of the active players votes out.
     pub(super) fn count_votes(&mut self) {
         let counts = self.setup.is_mesh() && self.phase == SessionPhase::Running;
@@ -184,7 +170,7 @@ impl<A: Action> Session<A> {
         let votes = |player: &PlayerId| {
             let says = |votes: u16| u32::from(votes & (1 << player.0) != 0);
             let others = self.links.values().filter(|link| self.plays(link)).map(|link| says(link.votes));
-            (others.sum::<u32>() + says(self.mesh.votes)) * 2 > live.count_ones()
+            (others.sum::<u32>() + says(self.ballots.own)) * 2 > live.count_ones()
         };
         let out = players_in(live).filter(votes).fold(0, |mask, player| mask | (1 << player.0));
         out & !self.setup.player().map_or(0, |own| 1 << own.0)

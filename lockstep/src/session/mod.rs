@@ -36,6 +36,7 @@ pub(crate) mod stream;
 mod transfer;
 mod transmit;
 mod turns;
+mod votes;
 mod waiting;
 
 use core::hash::BuildHasherDefault;
@@ -72,6 +73,7 @@ use signing::Signing;
 use transfer::Transfers;
 pub use turns::TurnStatus;
 use turns::{Comparison, Gate};
+use votes::Ballots;
 use waiting::Waiting;
 pub use waiting::{Blame, PlayerReport};
 
@@ -135,6 +137,7 @@ pub struct Session<A> {
     results: Results,
     saving: Saving,
     mesh: Agreement,
+    ballots: Ballots,
     ending: Ending,
     /// None in a match without keys.
     signing: Option<Box<Signing>>,
@@ -254,6 +257,7 @@ impl<A: Action> Session<A> {
             results: Results::default(),
             saving: Saving::default(),
             mesh: Agreement::default(),
+            ballots: Ballots::default(),
             ending: Ending::default(),
             signing: config.signed.then(|| Box::new(Signing::new(config.players, signing::salt(secret)))),
             transfers: Transfers::default(),
@@ -350,6 +354,7 @@ impl<A: Action> Session<A> {
                 self.silence_timeout();
                 self.note_lateness();
                 self.count_votes();
+                self.obey_votes();
                 self.waiting_notice();
                 self.drop_silent();
                 self.check_left();

@@ -346,6 +346,9 @@ impl<A: Action> Session<A> {
                 if self.links[index].identity == Some(Identity::Player(player)) {
                     self.links[index].looked_first.note(had_before > number);
                 }
+                if let Some(votes) = entry.votes() {
+                    self.ballots.cast(player, votes);
+                }
                 self.pace.alignment.note_arrival(number, self.now);
                 self.push_entry(player, entry.clone());
                 taken = true;

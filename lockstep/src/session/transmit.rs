@@ -90,7 +90,7 @@ impl<A: Action> Session<A> {
             turns.unconfirmed = self.unconfirmed(player);
         }
         turns.frozen = self.mesh.frozen;
-        turns.votes = self.mesh.votes;
+        turns.votes = if self.setup.is_mesh() { self.ballots.own } else { 0 };
         let mut bits_left = BODY_BITS_MAX - HEAD_BITS_MAX - self.write_signed(index, &mut turns);
         let repeats = self.repeats(index);
         let shown = self.shown_to(&self.links[index]);

@@ -241,7 +241,11 @@ impl<A: Action> Session<A> {
                 self.pace.planner.take(player, &extra);
                 match extra {
                     Extra::Checksum(_) | Extra::Save | Extra::Result(_) | Extra::Pace { .. } => {}
-                    Extra::Return(_) => self.emit(Event::PlayerReturned { player, turn }),
+                    Extra::Votes(players) => self.note_votes(turn, player, players),
+                    Extra::Return(_) => {
+                        self.ballots.forget(player);
+                        self.emit(Event::PlayerReturned { player, turn });
+                    }
                     Extra::Slack(slack) => {
                         // This peer knows its own value better.
                         if self.setup.player() != Some(player) {

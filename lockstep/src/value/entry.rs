@@ -2,6 +2,8 @@
 
 use smallvec::SmallVec;
 
+use crate::value::ids::PlayerSet;
+
 /// The bits of a turn's actions. In input mode one action; in command mode any number of actions, one after the other.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Payload {
@@ -98,6 +100,8 @@ pub enum Extra {
     /// Kind 8: the player has come back, over the connection with this number. Its stream, which had ended, continues with this entry,
     /// which the middle of the star has made; there are no entries in between.
     Return(u16),
+    /// Kind 9: from now on the player votes these players out, and nobody else ([`crate::Session::vote_out`]).
+    Votes(PlayerSet),
 }
 
 impl Extra {
@@ -113,6 +117,7 @@ impl Extra {
             Self::Result(_) => 6,
             Self::Slack(_) => 7,
             Self::Return(_) => 8,
+            Self::Votes(_) => 9,
         }
     }
 
@@ -122,6 +127,7 @@ impl Extra {
         match self {
             Self::End(_) | Self::Pause(_) | Self::Speed(_) | Self::Return(_) => true,
             Self::Checksum(_) | Self::Pace { .. } | Self::Save | Self::Result(_) | Self::Slack(_) => false,
+            Self::Votes(_) => false,
         }
     }
 }
@@ -153,6 +159,15 @@ impl Entry {
     pub fn returns(&self) -> Option<u16> {
         self.extras.iter().find_map(|extra| match *extra {
             Extra::Return(connection) => Some(connection),
+            _ => None,
+        })
+    }
+
+    /// Whom the player votes out from now on, if the entry says so.
+    #[must_use]
+    pub fn votes(&self) -> Option<PlayerSet> {
+        self.extras.iter().find_map(|extra| match *extra {
+            Extra::Votes(players) => Some(players),
             _ => None,
         })
     }

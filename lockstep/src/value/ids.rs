@@ -54,6 +54,16 @@ impl PlayerSet {
         self.0 == 0
     }
 
+    /// Bit n for player n.
+    pub(crate) fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The players of a bit set, bit n for player n.
+    pub(crate) fn from_bits(bits: u16) -> Self {
+        Self(bits)
+    }
+
     /// The players, in ascending order.
     pub fn iter(self) -> impl Iterator<Item = PlayerId> {
         (0..PLAYERS_MAX).map(PlayerId).filter(move |player| self.contains(*player))

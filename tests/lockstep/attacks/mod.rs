@@ -9,6 +9,7 @@ mod signed;
 mod slow;
 mod states;
 mod strangers;
+mod votes;
 mod watchers;
 mod weather;
 

@@ -46,6 +46,33 @@ fn three_seconds_after_an_outage_turns_are_as_long_as_before() {
     }
 }
 
+/// A machine that is moved stands for a minute. On waking, the silence of the others was its own.
+#[test]
+fn a_middle_that_stood_for_a_minute_goes_on() {
+    for topology in [Topology::Host, Topology::Relay] {
+        for signed in [false, true] {
+            let config = SessionConfig::new(3).turns(200).topology(topology);
+            let config = config.silence_timeout(Duration::from_secs(90));
+            let config = if signed { config.signed() } else { config };
+            let mut game = toy_match(&config, 0, 1, link(40, 10_000));
+            run(&mut game, 10_000);
+            let middle = if topology == Topology::Relay { 3 } else { 0 };
+            game.put_to_sleep(middle, Instant::from_millis(70_000));
+            run(&mut game, 200_000);
+            for driver in game.drivers() {
+                let session = driver.session();
+                assert_eq!(
+                    session.phase(),
+                    testudo_lockstep::SessionPhase::Finished,
+                    "{topology:?} {signed}"
+                );
+                assert_eq!(session.stats().drops, 0, "{topology:?} {signed}");
+                assert!(driver.simulation().gone.is_empty(), "{topology:?} {signed}");
+            }
+        }
+    }
+}
+
 /// All copies of a farewell can be lost at once: found by a soak (seed 1795315955).
 #[test]
 fn a_last_word_that_was_lost_is_said_again() {

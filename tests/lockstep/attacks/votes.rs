@@ -1,0 +1,70 @@
+//! Players vote out whoever spoils the match, also where nobody who plays is in the middle.
+
+use super::slow;
+use crate::joining::{assert_agreed, config, events, middle_of, play, restart, secret, start};
+use crate::toy::Toy;
+use testudo_lockstep::{Event, Failure, Identity, PlayerId, Refusal, SessionPhase, Topology, VirtualMatch};
+
+#[test]
+fn most_of_a_star_can_vote_somebody_out_and_back_in() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(4, topology);
+        let mut game = start(&config, 0, 1, slow());
+        play(&mut game, 5_000);
+        let vote = |game: &mut VirtualMatch<Toy>, voter: usize, out: bool| {
+            game.drivers_mut()[voter].session_mut().vote_out(PlayerId(3), out)
+        };
+        let gone = |game: &VirtualMatch<Toy>| game.drivers()[0].simulation().bots.len();
+        assert!(!vote(&mut game, 3, true), "not oneself");
+        assert!(vote(&mut game, 1, true));
+        play(&mut game, 7_000);
+        assert_eq!(gone(&game), 0, "{topology:?}: one of three others is too few");
+        assert!(vote(&mut game, 2, true));
+        play(&mut game, 8_500);
+        assert_eq!(gone(&game), 1, "{topology:?}: within a second and a half");
+        let votes = events(&mut game, 0).into_iter().filter_map(|event| match event {
+            Event::Vote { voter, player, out, .. } => Some((voter.0, player.0, out)),
+            _ => None,
+        });
+        assert_eq!(votes.collect::<Vec<_>>(), [(1, 3, true), (2, 3, true)], "{topology:?}");
+
+        let comes = Identity::Player(PlayerId(3));
+        restart(&mut game, &config, 3, comes, secret(3));
+        play(&mut game, 10_000);
+        let refused = SessionPhase::Failed(Failure::Refused(Refusal::VotedOut));
+        assert_eq!(game.drivers()[3].session().phase(), refused, "{topology:?}");
+
+        assert!(vote(&mut game, 2, false));
+        play(&mut game, 12_000);
+        restart(&mut game, &config, 3, comes, secret(3));
+        play(&mut game, 300_000);
+        assert_eq!(game.drivers()[0].simulation().returned.len(), 1, "{topology:?}");
+        assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}
+
+#[test]
+fn the_host_is_not_voted_out_and_one_player_alone_drops_nobody() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = config(3, topology);
+        let mut game = start(&config, 0, 1, slow());
+        play(&mut game, 4_000);
+        let is_relayed = topology == Topology::Relay;
+        for voter in [1, 2] {
+            let counts = game.drivers_mut()[voter].session_mut().vote_out(PlayerId(0), true);
+            assert_eq!(
+                counts, is_relayed,
+                "{topology:?}: who opened a room of a relay is a player like others"
+            );
+        }
+        play(&mut game, 6_000);
+        assert_eq!(game.drivers()[1].simulation().bots.len(), usize::from(is_relayed));
+        if is_relayed {
+            game.drivers_mut()[1].session_mut().vote_out(PlayerId(2), true);
+            play(&mut game, 300_000);
+            let phases =
+                [1, 2, middle_of(&config) as usize].map(|node| game.drivers()[node].session().phase());
+            assert_eq!(phases, [SessionPhase::Finished; 3]);
+        }
+    }
+}
