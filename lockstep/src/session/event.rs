@@ -336,6 +336,8 @@ pub struct Stats {
     pub stalled_frames: u64,
     /// Turns that have begun.
     pub turns_begun: u64,
+    /// Relay: turns of which every player's entry has arrived.
+    pub turns_forwarded: u64,
     /// Players whom this peer has dropped.
     pub drops: u64,
     /// Events that were lost because the application did not take them.

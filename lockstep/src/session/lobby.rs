@@ -32,8 +32,26 @@ pub(crate) struct Lobby {
     pub(super) is_ready: bool,
     /// When turn 0 begins, if that is known.
     pub(super) start_at: Option<Instant>,
+    /// See [`Session::set_start_phase`].
+    pub(super) start_phase: Option<StartPhase>,
     /// Answers to hellos that wait to be sent.
     pub(super) answers: VecDeque<Answer>,
+}
+
+/// When, within a period, what the players send in a frame is to arrive here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StartPhase {
+    period: Duration,
+    phase: Duration,
+}
+
+impl StartPhase {
+    /// Time that something waits which would happen at `at`, less than the period.
+    fn wait(self, at: Instant) -> Duration {
+        let period = self.period.as_micros().max(1);
+        let late = at.as_micros() % period;
+        Duration::from_micros((self.phase.as_micros() % period + period - late) % period)
+    }
 }
 
 /// An answer to a hello from a peer without a link.
@@ -54,7 +72,7 @@ pub(crate) enum Reply {
 
 impl Lobby {
     pub(super) fn new(now: Instant) -> Self {
-        Self { since: now, is_ready: true, start_at: None, answers: VecDeque::new() }
+        Self { since: now, is_ready: true, start_at: None, start_phase: None, answers: VecDeque::new() }
     }
 }
 
@@ -77,6 +95,23 @@ impl<A: Action> Session<A> {
         }
     }
 
+    /// Before the start, on the coordinator: the match begins up to `period` later than it could, when what the players send in their first
+    /// frame is expected here `phase` after a multiple of `period` of this session's time. With the length of a frame as `period`, the middle
+    /// of many matches spreads their packets with it; they stay where they are while the players' clocks keep pace with this peer's.
+    pub fn set_start_phase(&mut self, period: Duration, phase: Duration) {
+        self.lobby.start_phase = Some(StartPhase { period, phase });
+    }
+
+    /// The first time from `at` on that has the wanted phase.
+    fn in_phase(&self, at: Instant) -> Instant {
+        let Some(phase) = self.lobby.start_phase else { return at };
+        // The last player's packet makes a turn complete.
+        let players = self.links.values().filter(|link| link.is_player());
+        let longest = players.filter_map(|link| link.lobby.round_trip_min).max().unwrap_or_default();
+        let way = Duration::from_micros(longest.min(ROUND_TRIP_MAX).as_micros() / 2);
+        at + phase.wait(at + way)
+    }
+
     pub(super) fn lobby_timeout(&mut self) {
         self.gather_roster();
         if self.setup.coordinates() && self.lobby.start_at.is_none() && self.everybody_is_ready() {
@@ -85,7 +120,7 @@ impl<A: Action> Session<A> {
                 Some(longest) => longest.min(ROUND_TRIP_MAX) + START_MARGIN,
                 None => Duration::ZERO,
             };
-            self.lobby.start_at = Some(self.now + wait);
+            self.lobby.start_at = Some(self.in_phase(self.now + wait));
         }
         if self.lobby.start_at.is_some_and(|at| self.now >= at) {
             self.start();
@@ -352,5 +387,27 @@ impl<A: Action> Session<A> {
                 .map(|start_at| micros(start_at.since(self.now))),
             keys: self.lobby_keys(link),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_waits_for_its_phase_and_less_than_a_period() {
+        let ms = Duration::from_millis;
+        let wait = |period, phase, at| {
+            StartPhase { period: ms(period), phase: ms(phase) }.wait(Instant::from_millis(at))
+        };
+        assert_eq!(
+            [wait(50, 0, 100), wait(50, 7, 100), wait(50, 7, 107), wait(50, 7, 108)],
+            [ms(0), ms(7), ms(0), ms(49)]
+        );
+        assert_eq!(
+            [wait(50, 57, 100), wait(0, 0, 100)],
+            [ms(7), ms(0)],
+            "a phase beyond the period, and no period"
+        );
     }
 }

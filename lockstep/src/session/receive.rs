@@ -408,6 +408,7 @@ impl<A: Action> Session<A> {
         let complete = self.slowest_next();
         if complete != self.gate.complete {
             self.follow_plan(complete);
+            self.stats.turns_forwarded += u64::from(complete.saturating_sub(self.gate.complete));
             self.gate.complete = complete;
             self.links.values_mut().for_each(Link::mark_urgent);
         }

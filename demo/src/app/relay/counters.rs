@@ -1,9 +1,6 @@
 //! What a relay has done so far.
 
-use testudo_lockstep::Duration;
-
-/// Greatest number of forwarding times that wait to be read.
-const TIMES_MAX: usize = 4_096;
+use crate::app::relay::forwarding::Forwarding;
 
 /// Counters since the start.
 #[derive(Clone, Debug, Default)]
@@ -27,20 +24,5 @@ pub(crate) struct Counters {
     /// Bytes of packets, without what seals them.
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
-    /// Time between the arrival of the first entry that was not forwarded yet and the packets that forward it.
-    times: Vec<Duration>,
-}
-
-impl Counters {
-    /// Notes how long an entry waited here.
-    pub(crate) fn note_forwarded(&mut self, time: Duration) {
-        if self.times.len() < TIMES_MAX {
-            self.times.push(time);
-        }
-    }
-
-    /// Takes the times that were noted since the last call.
-    pub(crate) fn take_times(&mut self) -> impl Iterator<Item = Duration> + '_ {
-        self.times.drain(..)
-    }
+    pub(crate) forwarding: Forwarding,
 }

@@ -80,6 +80,9 @@ pub(crate) struct LoadReport {
     pub(crate) forwarding_ms_p50: f64,
     pub(crate) forwarding_ms_p99: f64,
     pub(crate) forwarding_ms_max: f64,
+    /// The same to those who watch, who wait for nothing and get it after the players.
+    pub(crate) watching_ms_p50: f64,
+    pub(crate) watching_ms_p99: f64,
     pub(crate) measured_turns: usize,
     /// Time between two looks of this program, in 99 of 100 cases: how far it can be at fault.
     pub(crate) look_ms_p99: f64,
@@ -187,6 +190,7 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
     let (start, turns, spent) = (load.clock.now(), load.turns(), processor(&relay)?);
     let loaded = own()? + processor(&crowd)?;
     load.delays.clear();
+    load.watching.clear();
     load.looks.clear();
     while load.clock.now().since(start) < options.time {
         load.step()?;
@@ -200,6 +204,7 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
     let spent = processor(&relay)?;
     let said = relay.as_mut().map_or(Ok(serde_json::Value::Null), Process::stop)?;
     load.delays.sort_unstable();
+    load.watching.sort_unstable();
     load.looks.sort_unstable();
     let report = LoadReport {
         rooms: options.rooms,
@@ -215,6 +220,8 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
         forwarding_ms_p50: part(&load.delays, 500),
         forwarding_ms_p99: part(&load.delays, 990),
         forwarding_ms_max: part(&load.delays, 1_000),
+        watching_ms_p50: part(&load.watching, 500),
+        watching_ms_p99: part(&load.watching, 990),
         measured_turns: load.delays.len(),
         look_ms_p99: part(&load.looks, 990),
         crowd,
@@ -249,6 +256,7 @@ struct Load {
     opened: usize,
     times: Vec<Times>,
     delays: Vec<Duration>,
+    watching: Vec<Duration>,
     looked: Instant,
     /// Times between two looks.
     looks: Vec<Duration>,
@@ -270,6 +278,7 @@ impl Load {
             opened: 0,
             times,
             delays: Vec::new(),
+            watching: Vec::new(),
             looked: Instant::ZERO,
             looks: Vec::new(),
             packet: Vec::new(),
@@ -381,7 +390,8 @@ impl Load {
         let next = driver.session().next_turn().0;
         let ready = next + driver.session().turns_ready();
         let delays = (*complete..ready).filter_map(|turn| times.last(turn, player)).map(|at| now.since(at));
-        self.delays.extend(delays);
+        let all = if player.is_some() { &mut self.delays } else { &mut self.watching };
+        all.extend(delays);
         *complete = ready.max(*complete);
         driver.advance_with(now, |turn, _, session| {
             let Some(player) = player else { return };

@@ -11,12 +11,15 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use testudo_lockstep::Instant;
 use testudo_lockstep::transport::sealed::SealedStats;
 
 use crate::app::relay::counters::Counters;
+use crate::app::relay::forwarding::Spread;
 use crate::app::relay::http::Http;
 use crate::app::relay::rooms::Rooms;
 
@@ -30,7 +33,12 @@ pub(crate) struct Metrics {
     states: Gauge,
     totals: Vec<(Counter, Total)>,
     forwarding: Histogram,
+    turns: Quantiles,
+    worst: Quantiles,
 }
+
+/// Seconds by quantile.
+type Quantiles = Family<[(&'static str, &'static str); 1], Gauge<f64, AtomicU64>>;
 
 /// Where a total comes from.
 type Total = fn(&Counters, &SealedStats) -> u64;
@@ -80,8 +88,13 @@ impl Metrics {
         }
         // 0.1 ms to 3.3 s.
         let forwarding = Histogram::new(exponential_buckets(0.000_1, 2.0, 16));
-        let help = "Time between the arrival of an entry and the packets that forward it";
+        let help = "Time between the arrival of a turn's last entry and the packets that forward the turn";
         registry.register_with_unit("forwarding", help, Unit::Seconds, forwarding.clone());
+        let (turns, worst) = (Quantiles::default(), Quantiles::default());
+        let help = "Forwarding times of all turns of the last ten seconds";
+        registry.register_with_unit("forwarding_recent", help, Unit::Seconds, turns.clone());
+        let help = "The longest forwarding time of each room in the last ten seconds";
+        registry.register_with_unit("forwarding_room_worst", help, Unit::Seconds, worst.clone());
 
         let registry = Arc::new(registry);
         let page = move || {
@@ -89,7 +102,7 @@ impl Metrics {
             async move { text(&registry) }
         };
         let http = Http::serve("metrics", address, Router::new().route("/metrics", get(page)))?;
-        Ok(Self { http, rooms, connections, states, totals, forwarding })
+        Ok(Self { http, rooms, connections, states, totals, forwarding, turns, worst })
     }
 
     /// Where it listens.
@@ -98,7 +111,7 @@ impl Metrics {
     }
 
     /// Puts new numbers on the page.
-    pub(crate) fn show(&self, rooms: &mut Rooms, sealed: &SealedStats) {
+    pub(crate) fn show(&self, rooms: &mut Rooms, sealed: &SealedStats, now: Instant) {
         let gauge = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         self.rooms.set(gauge(rooms.len() as u64));
         self.connections.set(gauge(rooms.guests() as u64));
@@ -107,9 +120,19 @@ impl Metrics {
         for (counter, total) in &self.totals {
             counter.inner().store(total(counters, sealed), Ordering::Relaxed);
         }
-        for time in counters.take_times() {
+        for time in counters.forwarding.take() {
             self.forwarding.observe(time.as_micros() as f64 / 1e6);
         }
+        rooms.close_window(now);
+        let forwarding = &rooms.counters().forwarding;
+        set(&self.turns, forwarding.turns);
+        set(&self.worst, forwarding.rooms);
+    }
+}
+
+fn set(quantiles: &Quantiles, spread: Spread) {
+    for (quantile, time) in [("0.5", spread.half), ("0.99", spread.most), ("1", spread.worst)] {
+        quantiles.get_or_create(&[("quantile", quantile)]).set(time.as_micros() as f64 / 1e6);
     }
 }
 

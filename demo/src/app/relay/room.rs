@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use testudo_lockstep::action::AnyAction;
 use testudo_lockstep::{
-    Action, ConfigError, Duration, Identity, Instant, PeerId, PlayerId, Session, Topology,
+    Action, ConfigError, Duration, Identity, Instant, PLAYERS_MAX, PeerId, PlayerId, Session, Topology,
 };
 
 use crate::app::online::agreement::Agreement;
@@ -23,6 +23,20 @@ const ACTION_BITS: u32 = Order::MAX_BITS;
 
 /// Time in which everybody is told that the match is over.
 const LINGER: Duration = Duration::from_secs(2);
+
+/// Which packets leave first. Players wait for what they get; those who watch do not, and nobody waits for the roll.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Haste {
+    Now,
+    Later,
+}
+
+impl Haste {
+    /// Of what goes over a link of the session.
+    fn of(link: PeerId) -> Self {
+        if link.0 < u32::from(PLAYERS_MAX) { Self::Now } else { Self::Later }
+    }
+}
 
 /// The secrets of a room.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,19 +73,40 @@ pub(crate) struct Room {
     empty_since: Option<Instant>,
     /// Since when the match is over.
     over_since: Option<Instant>,
-    /// Arrival of the first entry that has not been forwarded yet.
-    fresh_since: Option<Instant>,
+    /// When the last turn became complete, until it has been forwarded.
+    complete_since: Option<Instant>,
+    /// When the last whole turn was forwarded; before the first one, when that is wanted.
+    forwarded_at: Option<Instant>,
+    /// Longest time that a whole turn waited here, since it was last asked for.
+    worst: Duration,
     /// Players who are to go once they have been told.
     removed: Vec<Removal>,
-    /// Limits those who come to the running match.
-    arrivals: Bucket,
+    /// Limit those who come to the running match.
+    arrivals: Arrivals,
     /// What the session's counters were when they were last looked at.
     noted: Noted,
 }
 
+/// One limit for each player's place and one for those who watch, so that nobody's coming and going keeps the holder of another code out.
+#[derive(Debug, Default)]
+struct Arrivals {
+    players: [Bucket; PLAYERS_MAX as usize],
+    watchers: Bucket,
+}
+
+impl Arrivals {
+    /// Takes one arrival at a place; false if there were too many.
+    fn take(&mut self, place: Identity, now: Instant) -> bool {
+        match place {
+            Identity::Player(player) => self.players[player.index()].take_return(now),
+            _ => self.watchers.take_watcher(now),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Noted {
-    entries: u64,
+    turns: u64,
     refused: u64,
     drops: u64,
     /// Bytes of states that the session holds.
@@ -114,9 +149,11 @@ impl Room {
             seen: 0,
             empty_since: Some(now),
             over_since: None,
-            fresh_since: None,
+            complete_since: None,
+            forwarded_at: None,
+            worst: Duration::ZERO,
             removed: Vec::new(),
-            arrivals: Bucket::default(),
+            arrivals: Arrivals::default(),
             noted: Noted::default(),
         })
     }
@@ -124,7 +161,7 @@ impl Room {
     /// Seats whoever has a secret of this room.
     ///
     /// # Errors
-    /// Nobody else may watch, the secret is of another room, or too many have come just now.
+    /// Nobody else may watch, the secret is of another room, or too many have come to the same place just now.
     pub(super) fn come(
         &mut self,
         connection: PeerId,
@@ -133,7 +170,8 @@ impl Room {
         counters: &mut Counters,
         now: Instant,
     ) -> Result<(Seated, Welcome), NoPlace> {
-        if self.has_begun() && !self.arrivals.take_arrival(now) {
+        let place = self.places.opened_by(secret).ok_or(NoPlace::WrongSecret)?;
+        if self.has_begun() && !self.arrivals.take(place, now) {
             return Err(NoPlace::Later);
         }
         let seated = self.places.come(connection, secret, name)?;
@@ -175,9 +213,9 @@ impl Room {
             return true;
         }
         self.session.handle_packet(now, link, packet);
-        let entries = self.session.stats().entries_received;
-        if entries != core::mem::replace(&mut self.noted.entries, entries) {
-            self.fresh_since.get_or_insert(now);
+        let turns = self.session.stats().turns_forwarded;
+        if turns != core::mem::replace(&mut self.noted.turns, turns) {
+            self.complete_since.get_or_insert(now);
         }
         true
     }
@@ -242,7 +280,7 @@ impl Room {
         now: Instant,
         packet: &mut Vec<u8>,
         counters: &mut Counters,
-        send: &mut impl FnMut(PeerId, &[u8]),
+        send: &mut impl FnMut(PeerId, &[u8], Haste),
     ) {
         self.session.handle_timeout(now);
         let mut has_sent = false;
@@ -251,12 +289,15 @@ impl Room {
             if let Some(connection) = self.places.connection(link) {
                 counters.packets_out += 1;
                 counters.bytes_out += packet.len() as u64;
-                send(connection, packet);
+                send(connection, packet, Haste::of(link));
                 has_sent = true;
             }
         }
-        if has_sent && let Some(since) = self.fresh_since.take() {
-            counters.note_forwarded(now.since(since));
+        if has_sent && let Some(since) = self.complete_since.take() {
+            let time = now.since(since);
+            self.worst = self.worst.max(time);
+            self.forwarded_at = Some(now);
+            counters.forwarding.note(time);
         }
         self.call_roll(now, counters, send);
         while self.session.poll_event().is_some() {}
@@ -270,7 +311,12 @@ impl Room {
     }
 
     /// Tells everybody the players' names, and who is here. Nobody is woken for it.
-    fn call_roll(&mut self, now: Instant, counters: &mut Counters, send: &mut impl FnMut(PeerId, &[u8])) {
+    fn call_roll(
+        &mut self,
+        now: Instant,
+        counters: &mut Counters,
+        send: &mut impl FnMut(PeerId, &[u8], Haste),
+    ) {
         let has_begun = self.has_begun();
         if !self.roll.is_due(now, has_begun) {
             return;
@@ -284,8 +330,35 @@ impl Room {
         for connection in self.places.connections() {
             counters.packets_out += 1;
             counters.bytes_out += bytes.len() as u64;
-            send(connection, &bytes);
+            send(connection, &bytes, Haste::Later);
         }
+    }
+
+    /// When, after a multiple of a frame, the room's turns are forwarded; none if that is not known yet.
+    pub(super) fn phase(&self) -> Option<Duration> {
+        self.forwarded_at.map(|at| Duration::from_micros(at.as_micros() % self.frame().as_micros().max(1)))
+    }
+
+    /// Length of a frame.
+    pub(super) fn frame(&self) -> Duration {
+        self.session.config().frame_length()
+    }
+
+    /// Whether all players are here, and nobody has said yet when the turns are to be forwarded.
+    pub(super) fn awaits_phase(&self) -> bool {
+        let is_here = |player: u8| self.places.connection(PeerId(player.into())).is_some();
+        self.forwarded_at.is_none() && !self.has_begun() && (0..self.agreement.players).all(is_here)
+    }
+
+    /// The match is to begin so that its turns are forwarded `phase` after a multiple of `frame`.
+    pub(super) fn set_phase(&mut self, frame: Duration, phase: Duration) {
+        self.session.set_start_phase(frame, phase);
+        self.forwarded_at = Some(Instant::ZERO + phase);
+    }
+
+    /// Longest time that a whole turn waited here since the last call.
+    pub(super) fn take_worst(&mut self) -> Duration {
+        core::mem::take(&mut self.worst)
     }
 
     /// When there is something to do, unless a packet arrives before.

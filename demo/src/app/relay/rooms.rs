@@ -12,7 +12,9 @@ use crate::app::online::name::Name;
 use crate::app::online::places::NoPlace;
 use crate::app::relay::counters::Counters;
 use crate::app::relay::limits::{Bucket, EXCESS_MAX, Limits};
-use crate::app::relay::room::{Removed, Room, Secrets};
+use crate::app::relay::lot::Lot;
+use crate::app::relay::phase::freest;
+use crate::app::relay::room::{Haste, Removed, Room, Secrets};
 
 /// Secrets of matches that are over, so that who comes too late is told so.
 const PAST_SECRETS_MAX: usize = 4_096;
@@ -84,6 +86,8 @@ pub(crate) struct Rooms {
     /// Bytes of states that all rooms hold.
     states: u64,
     packet: Vec<u8>,
+    /// What those who watch get after all players.
+    later: Lot,
 }
 
 impl Rooms {
@@ -106,6 +110,7 @@ impl Rooms {
             counters: Counters::default(),
             states: 0,
             packet: Vec::new(),
+            later: Lot::default(),
         }
     }
 
@@ -222,7 +227,7 @@ impl Rooms {
         let is_genuine = room.hear(link, place, packet, now);
         room.count_states(&mut self.states);
         if is_genuine {
-            self.touch(id, now);
+            self.wake(id, now);
         } else {
             self.counters.packets_refused += 1;
             self.closed(connection, now);
@@ -240,15 +245,27 @@ impl Rooms {
         }
     }
 
-    /// Does what is due in all rooms, and hands every packet that is to be sent to `send`.
+    /// Does what is due in all rooms, those first that have waited longest, and hands every packet that is to be sent to `send`: to the players
+    /// of all rooms, and then to those who watch.
     pub(crate) fn step(&mut self, now: Instant, mut send: impl FnMut(PeerId, &[u8])) {
+        self.run_due(now, &mut send);
+        self.later.take(send);
+    }
+
+    fn run_due(&mut self, now: Instant, send: &mut impl FnMut(PeerId, &[u8])) {
         self.drain(now);
         while let Some(&(at, id)) = self.due.first().filter(|(at, _)| *at <= now) {
+            self.spread(id);
             let Some(room) = self.rooms.get_mut(&id) else {
                 self.due.remove(&(at, id));
                 continue;
             };
-            room.run(now, &mut self.packet, &mut self.counters, &mut send);
+            let later = &mut self.later;
+            let mut sort = |connection: PeerId, packet: &[u8], haste| match haste {
+                Haste::Now => send(connection, packet),
+                Haste::Later => later.add(connection, packet),
+            };
+            room.run(now, &mut self.packet, &mut self.counters, &mut sort);
             room.count_states(&mut self.states);
             for Removed { connection, renewed } in room.take_removed() {
                 if let Some(connection) = connection {
@@ -335,6 +352,30 @@ impl Rooms {
                 self.past.pop_front();
             }
             self.past.push_back(secret);
+        }
+    }
+
+    /// A match that is about to begin gets a part of the frame in which few others are forwarded.
+    fn spread(&mut self, id: RoomId) {
+        let Some(room) = self.rooms.get(&id).filter(|room| room.awaits_phase()) else { return };
+        let frame = room.frame();
+        let phase = freest(frame, self.rooms.values().filter_map(Room::phase));
+        self.rooms.get_mut(&id).into_iter().for_each(|room| room.set_phase(frame, phase));
+    }
+
+    /// The window of the times that are shown is over after a while.
+    pub(crate) fn close_window(&mut self, now: Instant) {
+        if self.counters.forwarding.is_over(now) {
+            let worst =
+                self.rooms.values_mut().filter(|room| room.has_begun()).map(Room::take_worst).collect();
+            self.counters.forwarding.close(now, worst);
+        }
+    }
+
+    /// The room has something to do at this time, unless it has waited for longer.
+    fn wake(&mut self, id: RoomId, now: Instant) {
+        if self.due_of.get(&id).is_none_or(|due| *due > now) {
+            self.touch(id, now);
         }
     }
 

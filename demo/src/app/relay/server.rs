@@ -267,11 +267,12 @@ impl Relay {
     }
 
     fn show(&mut self) {
-        let Some(metrics) = &self.metrics else {
-            self.rooms.counters_mut().take_times().for_each(drop);
-            return;
-        };
-        metrics.show(&mut self.rooms, &self.sealed.stats());
+        if let Some(metrics) = &self.metrics {
+            metrics.show(&mut self.rooms, &self.sealed.stats(), self.clock.now());
+        } else {
+            self.rooms.counters_mut().forwarding.take().for_each(drop);
+            self.rooms.close_window(self.clock.now());
+        }
     }
 
     /// Waits for the next packet or the next thing to do, and at least for the rest of the round.

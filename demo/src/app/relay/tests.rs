@@ -2,10 +2,11 @@
 
 mod world;
 
-use testudo_lockstep::{Duration, Failure, PeerId, PlayerId, SessionPhase};
+use testudo_lockstep::{Duration, Failure, Instant, PeerId, PlayerId, SessionPhase};
 
 use crate::app::online::greeting::{Answer, Secret};
 use crate::app::online::removal::Removal;
+use crate::app::online::roll::Roll;
 use crate::app::relay::limits::Limits;
 use world::{World, agreement, come, open};
 
@@ -187,6 +188,100 @@ fn who_comes_again_and_again_is_told_to_come_later() {
     assert!(later.iter().all(|answer| *answer == Answer::Later));
     let _ = world.until(3, |_| false);
     assert!(matches!(come_and_go(&mut world), Answer::Come(_)), "one each two seconds");
+}
+
+/// There was one limit for all who came to a match, so the holder of any of its codes kept crashed players out.
+#[test]
+fn who_comes_again_and_again_keeps_nobody_else_out() {
+    let mut world = World::new(Limits::default(), 18);
+    let mut game = gather(&mut world, 1, 3, 4_000);
+    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 100));
+    for code in [game.watch, game.secrets[2]] {
+        world.kill(game.players[1]);
+        let mut later = 0;
+        // A hundred times a second for five seconds.
+        for _ in 0..500 {
+            let (connection, reply) = world.greet_from(7, &come(code));
+            world.rooms.closed(connection, world.now);
+            later += u32::from(reply.answer == Answer::Later);
+            world.step();
+            world.step();
+        }
+        assert!(later > 400, "the code itself is limited: {later}");
+        game.players[1] = world.come(game.secrets[1]);
+        let back = game.players[1];
+        assert!(world.until(60, |world| world.copy(back).frames > 100), "player 1 plays again");
+    }
+    let left: Vec<Answer> = (0..3).map(|_| world.greet_from(1, &come(game.secrets[1])).1.answer).collect();
+    assert!(left.iter().all(|answer| matches!(answer, Answer::Come(_))), "{left:?}");
+}
+
+/// One code in two programs: each takes the place from the other, and each time somebody has to send a state.
+#[test]
+fn one_code_in_two_programs_is_told_to_come_later() {
+    let mut world = World::new(Limits::default(), 19);
+    let game = gather(&mut world, 1, 2, 4_000);
+    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 100));
+    let mut welcome = 0;
+    for _ in 0..60 {
+        welcome += u32::from(world.greet_from(7, &come(game.secrets[1])).1.is_welcome());
+        let _ = world.until(1, |_| false);
+    }
+    assert!((20..=22).contains(&welcome), "ten, and one every five seconds: {welcome}");
+}
+
+/// Matches that became complete in the same moment began in the same moment, and all their turns were forwarded together.
+#[test]
+fn rooms_that_fill_at_once_are_forwarded_one_after_the_other() {
+    let mut world = World::new(Limits::default(), 20);
+    (world.loss, world.delay) = (0, (10, 10));
+    let games: Vec<Match> = (0..10).map(|room| gather(&mut world, room, 2, 100)).collect();
+    let mut began = [None; 10];
+    while began.iter().any(Option::is_none) {
+        assert!(world.now < Instant::from_millis(5_000), "{began:?}");
+        world.step();
+        for (game, began) in games.iter().zip(&mut began) {
+            if began.is_none() && world.copy(game.players[1]).frames > 0 {
+                *began = Some(world.now.as_micros() % 50_000);
+            }
+        }
+    }
+    // The world stands for five milliseconds at a time, a tenth of a frame, so two that are two milliseconds apart may look the same.
+    began.sort_unstable();
+    let distinct = 1 + began.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(distinct >= 9, "{began:?}");
+}
+
+/// Packets left in the order of rooms, so players waited for the watchers of other rooms.
+#[test]
+fn no_player_waits_for_a_watcher_of_another_room() {
+    let mut world = World::new(Limits::default(), 21);
+    let mut games: Vec<Match> = (0..6).map(|room| gather(&mut world, room, 2, 400)).collect();
+    for game in &mut games {
+        game.watchers = (0..3).map(|_| world.come(game.watch)).collect();
+    }
+    let mut mixed = 0;
+    for _ in 0..2_000 {
+        world.step();
+        let session_of = |client: usize| world.session(client).config().session_id;
+        let is_of = |clients: &[usize], connection: PeerId| {
+            clients.iter().any(|client| world.clients[*client].connection == connection)
+        };
+        // Nobody waits for the roll.
+        let is_roll = |packet: &[u8]| {
+            let hears = |game: &Match| Roll::new(2).hear(session_of(game.players[0]), None, packet);
+            games.iter().any(hears)
+        };
+        let sent: Vec<bool> = world
+            .last_sent
+            .iter()
+            .filter(|(_, packet)| !is_roll(packet))
+            .map(|(connection, _)| games.iter().any(|game| is_of(&game.players, *connection)))
+            .collect();
+        assert!(sent.is_sorted_by(|first, second| first >= second), "players first: {sent:?}");
+        mixed += u32::from(sent.contains(&true) && sent.contains(&false));
+    }
+    assert!(mixed > 50, "{mixed}");
 }
 
 /// What is too much is not looked at, and who does not stop is disconnected.

@@ -104,6 +104,10 @@ pub(super) struct World {
     pub(super) dice: Dice,
     /// Parts of 1,000 that are lost.
     pub(super) loss: i32,
+    /// Least and greatest time on the way, milliseconds.
+    pub(super) delay: (i32, i32),
+    /// What the relay sent in the last step, in order.
+    pub(super) last_sent: Vec<(PeerId, Vec<u8>)>,
     flights: BTreeMap<(Instant, u64), Flight>,
     sent: u64,
     connections: u32,
@@ -136,6 +140,8 @@ impl World {
             now: Instant::from_millis(1),
             dice: Dice::new(seed),
             loss: 20,
+            delay: (5, 40),
+            last_sent: Vec::new(),
             flights: BTreeMap::new(),
             sent: 0,
             connections: 0,
@@ -228,7 +234,7 @@ impl World {
         if self.dice.between(0, 999) < self.loss {
             return;
         }
-        let delay = Duration::from_millis(self.dice.between(5, 40) as u64);
+        let delay = Duration::from_millis(self.dice.between(self.delay.0, self.delay.1) as u64);
         self.sent += 1;
         self.flights.insert((self.now + delay, self.sent), flight);
     }
@@ -251,9 +257,10 @@ impl World {
         }
         let mut out = Vec::new();
         self.rooms.step(now, |connection, packet| out.push((connection, packet.to_vec())));
-        for (connection, packet) in out {
-            self.send(Flight::ToClient(connection, packet));
+        for (connection, packet) in &out {
+            self.send(Flight::ToClient(*connection, packet.clone()));
         }
+        self.last_sent = out;
         while let Some(connection) = self.rooms.poll_close() {
             self.hang_up(connection);
         }
