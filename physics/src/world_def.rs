@@ -40,7 +40,7 @@ pub enum EdgePolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Simd {
-    /// One number at a time.
+    /// What every machine of the target has: 128 bits where these belong to it (SSE2 on x86, NEON on 64-bit ARM), else one number at a time.
     Plain,
     /// At most 128 bits: SSE4.2 on x86, NEON on 64-bit ARM, simd128 in WebAssembly builds that enable it.
     Bits128,

@@ -13,7 +13,7 @@ fn instructions(simd: Simd) -> &'static str {
     World::new(WorldDef::new().simd(simd)).expect("defaults").instruction_set()
 }
 
-/// Every instruction set of this machine, each once, and what forces it; the plain one first.
+/// Every instruction set of this machine, each once, and what forces it; the narrowest first.
 pub(crate) fn forced() -> Vec<(Simd, &'static str)> {
     let mut found: Vec<(Simd, &'static str)> = Vec::new();
     for simd in [Simd::Plain, Simd::Bits128, Simd::Bits256, Simd::Widest] {
@@ -28,11 +28,11 @@ pub(crate) fn forced() -> Vec<(Simd, &'static str)> {
 /// What there are for this target, and which of them any machine has.
 fn of_target() -> (&'static [&'static str], &'static [&'static str]) {
     if cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
-        (&["plain", "sse4.2", "avx2", "avx512"], &["plain", "sse4.2"])
+        (&["sse2", "sse4.2", "avx2", "avx512"], &["sse2", "sse4.2"])
     } else if cfg!(target_arch = "aarch64") {
-        (&["plain", "neon"], &["plain", "neon"])
+        (&["neon"], &["neon"])
     } else if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) {
-        (&["plain", "simd128"], &["plain", "simd128"])
+        (&["simd128"], &["simd128"])
     } else {
         (&["plain"], &["plain"])
     }

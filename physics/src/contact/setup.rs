@@ -10,7 +10,7 @@ use crate::body::record::{Extra, Shell};
 use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
 use crate::contact::cache::ContactCache;
 use crate::math::boxes::LANES;
-use crate::math::lanes::{PLAIN, each, each_lane, low_and_high};
+use crate::math::lanes::{base, each, each_lane, low_and_high};
 use crate::solve::bounce::Bounce;
 use crate::solve::coloring::{Notes, Origin, Origins, WindowBatches, batch_and_lane};
 use crate::solve::colors::Places;
@@ -217,7 +217,7 @@ impl ContactSetup<'_> {
             pair.reverse();
         }
         let roles = Roles { owner: pair[0], other: pair[1] };
-        let (cached, impulse) = self.find(PLAIN, roles);
+        let (cached, impulse) = self.find(base(), roles);
         let impulse = if solving == Solving::No { 0 } else { self.kept(impulse, [hit.a, hit.b]) };
         let mut contact = Contact { a: hit.a, b: hit.b, normal: hit.normal, biased, impulse, share_a };
         let origin = Origin { owner: roles.owner[0], other: roles.other[1], cached, gap: hit.gap };
@@ -395,7 +395,7 @@ mod tests {
                 let any = (rng.next_u32() as i32 >> 12) >> shift;
                 if round % 2 == 0 { near + any % 4 } else { any }
             });
-            let found = Limits::new(fps, push_factor).of(i32x8::load_array(PLAIN, gaps)).to_array();
+            let found = Limits::new(fps, push_factor).of(i32x8::load_array(base(), gaps)).to_array();
             assert_eq!(found, gaps.map(|gap| limit(gap, fps, push_factor)), "{gaps:?}, {fps} {push_factor}");
         }
     }

@@ -5,10 +5,81 @@
 //! without the wide instructions.
 
 use fearless_simd::prelude::*;
-use fearless_simd::{Fallback, i32x4, i32x8, i64x4, u64x4};
+use fearless_simd::{i32x4, i32x8, i64x4, u64x4};
 
-/// For a kernel that runs on one number at a time, on every machine.
-pub(crate) const PLAIN: Fallback = Fallback::new();
+pub(crate) use base::{BASE_NAME, Base, base};
+
+/// The instructions that every machine of this target has: [`Base`] stands for them, [`base`] gives the proof. Kernels are compiled for
+/// these and for what is found at run time. There is no narrower path: each copy costs time in every build of the engine.
+#[cfg(all(
+    any(target_arch = "x86", target_arch = "x86_64"),
+    target_feature = "sse2",
+    target_feature = "fxsr"
+))]
+mod base {
+    use fearless_simd::{Level, Sse2};
+
+    /// 128 bits.
+    pub(crate) type Base = Sse2;
+    pub(crate) const BASE_NAME: &str = "sse2";
+
+    #[inline(always)]
+    pub(crate) fn base() -> Base {
+        match Level::baseline().as_sse2() {
+            Some(simd) => simd,
+            None => unreachable!("the target has SSE2"),
+        }
+    }
+}
+
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod base {
+    use fearless_simd::{Level, Neon};
+
+    /// 128 bits of ARM.
+    pub(crate) type Base = Neon;
+    pub(crate) const BASE_NAME: &str = "neon";
+
+    #[inline(always)]
+    pub(crate) fn base() -> Base {
+        match Level::baseline().as_neon() {
+            Some(simd) => simd,
+            None => unreachable!("the target has NEON"),
+        }
+    }
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod base {
+    use fearless_simd::WasmSimd128;
+
+    /// 128 bits of WebAssembly. They cannot be detected at run time: the program is built with them or without.
+    pub(crate) type Base = WasmSimd128;
+    pub(crate) const BASE_NAME: &str = "simd128";
+
+    #[inline(always)]
+    pub(crate) fn base() -> Base {
+        WasmSimd128::assume_supported()
+    }
+}
+
+#[cfg(not(any(
+    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2", target_feature = "fxsr"),
+    all(target_arch = "aarch64", target_feature = "neon"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
+)))]
+mod base {
+    use fearless_simd::Fallback;
+
+    /// One number at a time.
+    pub(crate) type Base = Fallback;
+    pub(crate) const BASE_NAME: &str = "plain";
+
+    #[inline(always)]
+    pub(crate) fn base() -> Base {
+        Fallback::new()
+    }
+}
 
 /// What a function makes of each element. In some builds `array::map` stays a call, and what is called has no wide instructions.
 #[inline(always)]

@@ -108,8 +108,7 @@ impl World {
     ) -> Result<(), QueryError> {
         out.clear();
         let way = Way::new(raw_point("origin", origin)?, raw_point("end", end)?, POINT);
-        let candidates = Candidates::new(self, filter);
-        self.search(&mut All { way: &way, candidates, met: |met: Met| out.push(way.ray_hit(self, &met)) });
+        way.all(self, filter, &mut |met| out.push(way.ray_hit(self, &met)));
         out.sort_unstable_by_key(|hit| (hit.distance, hit.body.index));
         Ok(())
     }
@@ -187,8 +186,7 @@ impl World {
     ) -> Result<(), QueryError> {
         out.clear();
         let way = Way::new(raw_point("from", from)?, raw_point("to", to)?, raw_shape(shape)?);
-        let candidates = Candidates::new(self, filter);
-        self.search(&mut All { way: &way, candidates, met: |met: Met| out.push(way.sweep_hit(self, &met)) });
+        way.all(self, filter, &mut |met| out.push(way.sweep_hit(self, &met)));
         out.sort_unstable_by_key(|hit| (hit.distance, hit.body.index));
         Ok(())
     }
@@ -288,11 +286,32 @@ impl Way {
         Some(Met { distance: (cast.place * self.length) >> FRACTION_BITS, slot, cast })
     }
 
+    /// The first body on the path.
     fn first(&self, world: &World, filter: &QueryFilter) -> Option<Met> {
-        let mut first =
-            First { way: self, candidates: Candidates::new(world, filter), reach: self.whole(), best: None };
-        world.search(&mut first);
-        first.best
+        let (mut first, mut reach) = (None::<Met>, self.whole());
+        let axis = usize::from(self.steep);
+        self.search(world, filter, &mut |met| {
+            if first.is_none_or(|first| (met.distance, met.slot) <= (first.distance, first.slot)) {
+                let (from, to) = (self.segment.from, self.segment.point(met.cast.place));
+                reach = reach.min(from[axis].abs_diff(to[axis]) + SLACK);
+                first = Some(met);
+            }
+            reach
+        });
+        first
+    }
+
+    /// Every body on the path, in any order.
+    fn all(&self, world: &World, filter: &QueryFilter, found: &mut dyn FnMut(Met)) {
+        self.search(world, filter, &mut |met| {
+            found(met);
+            self.whole()
+        });
+    }
+
+    fn search(&self, world: &World, filter: &QueryFilter, met: &mut dyn FnMut(Met) -> u32) {
+        let candidates = Candidates::new(world, filter);
+        world.search(&mut OnPath { way: self, candidates, reach: self.whole(), met });
     }
 
     fn fraction(&self, distance: u64) -> Fx {
@@ -359,16 +378,17 @@ fn vector(v: [i64; 2]) -> Vec2 {
     Vec2::new(Fx::from_bits(v[0]), Fx::from_bits(v[1]))
 }
 
-/// The search for the first body on a path, ordered by distance along the longer axis.
-struct First<'a> {
+/// The search for bodies on a path, ordered by distance along the longer axis. One type for all queries: each type is a kernel more.
+struct OnPath<'a> {
     way: &'a Way,
     candidates: Candidates<'a>,
-    /// How far along the longer axis a better hit may lie, raw units.
+    /// How far along the longer axis a body of interest may lie, raw units.
     reach: u32,
-    best: Option<Met>,
+    /// Takes a body on the path and gives the new reach.
+    met: &'a mut dyn FnMut(Met) -> u32,
 }
 
-impl Search for First<'_> {
+impl Search for OnPath<'_> {
     #[inline(always)]
     fn least<S: Simd>(&self, simd: S, boxes: &BoxBlock) -> u32x8<S> {
         self.way.least(simd, boxes, self.reach)
@@ -381,39 +401,8 @@ impl Search for First<'_> {
 
     #[inline(always)]
     fn visit(&mut self, slot: u32) {
-        let Some(met) = self.way.meet(slot, &self.candidates) else { return };
-        if self.best.is_some_and(|best| (best.distance, best.slot) < (met.distance, met.slot)) {
-            return;
-        }
-        self.best = Some(met);
-        let (from, to) = (self.way.segment.from, self.way.segment.point(met.cast.place));
-        let axis = usize::from(self.way.steep);
-        self.reach = self.reach.min(from[axis].abs_diff(to[axis]) + SLACK);
-    }
-}
-
-/// The search for every body on a path.
-struct All<'a, F> {
-    way: &'a Way,
-    candidates: Candidates<'a>,
-    met: F,
-}
-
-impl<F: FnMut(Met)> Search for All<'_, F> {
-    #[inline(always)]
-    fn least<S: Simd>(&self, simd: S, boxes: &BoxBlock) -> u32x8<S> {
-        self.way.least(simd, boxes, self.way.whole())
-    }
-
-    #[inline(always)]
-    fn reach(&self) -> u32 {
-        self.way.whole()
-    }
-
-    #[inline(always)]
-    fn visit(&mut self, slot: u32) {
         if let Some(met) = self.way.meet(slot, &self.candidates) {
-            (self.met)(met);
+            self.reach = (self.met)(met);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::body::record::Body;
 use crate::body::terrain::Terrain;
 use crate::query::filter::{Prepared, QueryFilter};
 use crate::query::outline::Outline;
-use crate::tree::search::Search;
+use crate::tree::search::{Search, search_listed};
 use crate::world::World;
 
 /// The bodies that a query may return.
@@ -60,6 +60,6 @@ impl World {
         }
         path.search_blocks(waiting, search);
         let unsorted = self.resting.unsorted();
-        path.search_listed(&mut unsorted.map(|slot| (slot, self.bodies[slot as usize].bounds())), search);
+        search_listed(&mut unsorted.map(|slot| (slot, self.bodies[slot as usize].bounds())), search);
     }
 }

@@ -7,14 +7,9 @@
 
 use alloc::vec::Vec;
 
-#[cfg(target_arch = "aarch64")]
-use fearless_simd::Neon;
 use fearless_simd::Simd as _;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-use fearless_simd::WasmSimd128;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use fearless_simd::{Avx2, Avx512, Sse4_2};
-use fearless_simd::{Fallback, Level};
+use fearless_simd::{Avx2, Avx512, Level, Sse4_2};
 
 use crate::body::id::BodyId;
 use crate::body::record::{Body, Shell};
@@ -23,7 +18,7 @@ use crate::collide::narrow_phase::{Hits, find_hits};
 use crate::contact::cache::ContactCache;
 use crate::contact::setup::ContactSetup;
 use crate::math::boxes::{BoxBlock, LANES, RawBox};
-use crate::math::lanes;
+use crate::math::lanes::{self, Base, base};
 use crate::motion::gathered::{Gathered, WorkingArrays};
 use crate::motion::movers::{Movement, MoverVelocities};
 use crate::solve::coloring::{Batches, Notes, WindowBatches};
@@ -31,7 +26,7 @@ use crate::solve::colors::{Colors, Places};
 use crate::solve::solver::{Batch, Pass, Softness, Velocity, run_pass, run_soft_pass};
 use crate::tree::block_join::{IndexPair, join_blocks};
 use crate::tree::quadtree::{Quadtree, SplitRule};
-use crate::tree::search::{self, Search};
+use crate::tree::search::Search;
 use crate::world_def::Simd;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -54,8 +49,8 @@ pub(crate) fn prefetch<T>(elements: &[T], index: u32) {
 /// The instructions that the kernels use. A token in here proves that the machine has them; only [`Path::detect`] makes one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Path {
-    /// One number at a time, on every machine.
-    Plain(Fallback),
+    /// What every machine of this target has: see [`Base`].
+    Base(Base),
     /// 128 bits: SSE4.2 and the extensions before it.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     Sse42(Sse4_2),
@@ -65,12 +60,6 @@ pub(crate) enum Path {
     /// 512 bits: AVX-512 as in Ice Lake and Zen 4, and the 256 bits that such machines also have.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     Avx512(Avx512, Avx2),
-    /// 128 bits of ARM.
-    #[cfg(target_arch = "aarch64")]
-    Neon(Neon),
-    /// 128 bits of WebAssembly. They cannot be detected at run time: the program is built with them or without.
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    Simd128(WasmSimd128),
 }
 
 /// Runs a kernel compiled for the instructions of a path: `with_simd!(path, simd => kernel(simd, ...))`, or `with_simd!(path, at most 256,
@@ -92,24 +81,23 @@ macro_rules! with_simd {
     };
     (@run $path:expr, $simd:ident => $kernel:expr, { $($wide:tt)* }) => {
         match $path {
-            Path::Plain($simd) => $simd.vectorize(#[inline(always)] || $kernel),
+            Path::Base($simd) => $simd.vectorize(#[inline(always)] || $kernel),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Path::Sse42($simd) => $simd.vectorize(#[inline(always)] || $kernel),
             $($wide)*
-            #[cfg(target_arch = "aarch64")]
-            Path::Neon($simd) => $simd.vectorize(#[inline(always)] || $kernel),
-            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Path::Simd128($simd) => $simd.vectorize(#[inline(always)] || $kernel),
         }
     };
 }
 
 impl Path {
-    pub(crate) const PLAIN: Self = Self::Plain(lanes::PLAIN);
+    /// The one that every machine of this target has.
+    pub(crate) fn base() -> Self {
+        Self::Base(base())
+    }
 
     /// The widest path of this machine that is allowed. Without the feature `std`, only what the program was compiled for counts.
     pub(crate) fn detect(allowed: Simd) -> Self {
-        Self::each(allowed).next().unwrap_or(Self::PLAIN)
+        Self::each(allowed).next().unwrap_or_else(Self::base)
     }
 
     /// The widest limit under which this machine takes this path.
@@ -118,62 +106,51 @@ impl Path {
         limits.into_iter().find(|&limit| Self::detect(limit).bits() == self.bits()).unwrap_or(Simd::Plain)
     }
 
-    /// The paths of this machine that are allowed, the widest first.
+    /// The paths of this machine that are allowed, the widest first; at least the one that every machine has.
     pub(crate) fn each(allowed: Simd) -> impl Iterator<Item = Self> {
-        let level = Level::try_detect().unwrap_or(Level::baseline());
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        let found = [
-            level.as_avx512().zip(level.as_avx2()).map(|(wide, half)| Self::Avx512(wide, half)),
-            level.as_avx2().map(Self::Avx2),
-            level.as_sse4_2().map(Self::Sse42),
-        ];
-        #[cfg(target_arch = "aarch64")]
-        let found = [level.as_neon().map(Self::Neon)];
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        let found = [level.as_wasm_simd128().map(Self::Simd128)];
-        #[cfg(not(any(
-            target_arch = "x86",
-            target_arch = "x86_64",
-            target_arch = "aarch64",
-            all(target_arch = "wasm32", target_feature = "simd128")
-        )))]
-        let found: [Option<Self>; 0] = {
-            let _ = level;
-            []
+        let wider = {
+            let level = Level::try_detect().unwrap_or(Level::baseline());
+            [
+                level.as_avx512().zip(level.as_avx2()).map(|(wide, half)| Self::Avx512(wide, half)),
+                level.as_avx2().map(Self::Avx2),
+                level.as_sse4_2().map(Self::Sse42),
+            ]
         };
+        #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+        let wider: [Option<Self>; 0] = [];
         let most = match allowed {
             Simd::Plain => 0,
             Simd::Bits128 => 128,
             Simd::Bits256 => 256,
             Simd::Widest => u32::MAX,
         };
-        found.into_iter().flatten().chain([Self::PLAIN]).filter(move |path| path.bits() <= most)
+        wider.into_iter().flatten().filter(move |path| path.bits() <= most).chain([Self::base()])
     }
 
     /// Width of a register; 0 for none.
     fn bits(self) -> u32 {
-        match self.name() {
-            "plain" => 0,
-            "avx2" => 256,
-            "avx512" => 512,
-            _ => 128,
+        match self {
+            Self::Base(_) => 0,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Sse42(_) => 128,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx2(_) => 256,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx512(..) => 512,
         }
     }
 
     /// See [`World::instruction_set`](crate::world::World::instruction_set).
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Plain(_) => "plain",
+            Self::Base(_) => lanes::BASE_NAME,
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Sse42(_) => "sse4.2",
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Avx2(_) => "avx2",
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Avx512(..) => "avx512",
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(_) => "neon",
-            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Self::Simd128(_) => "simd128",
         }
     }
 
@@ -314,15 +291,6 @@ impl Path {
     /// See [`Quadtree::search_blocks`].
     pub(crate) fn search_blocks(self, tree: &Quadtree, search: &mut impl Search) {
         with_simd!(self, at most 256, simd => tree.search_blocks(simd, search));
-    }
-
-    /// See [`search::search_listed`].
-    pub(crate) fn search_listed(
-        self,
-        listed: &mut impl Iterator<Item = (u32, RawBox)>,
-        search: &mut impl Search,
-    ) {
-        with_simd!(self, at most 256, simd => search::search_listed(simd, listed, search));
     }
 
     /// See [`Quadtree::collect`].

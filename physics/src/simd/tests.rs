@@ -212,7 +212,7 @@ fn bodies_are_sorted_alike_on_every_path() {
         let slots: Vec<u32> = (0..count as u32).filter(|_| rng.below(4) != 0).collect();
         let rule = SplitRule { leaf_capacity: 1 + rng.below(8), depth_max: rng.below(16) };
         let mut expected = Quadtree::default();
-        Path::PLAIN.sort(&mut expected, &slots, rule, &bodies);
+        Path::base().sort(&mut expected, &slots, rule, &bodies);
         for path in Path::each(Simd::Widest) {
             let mut tree = Quadtree::default();
             path.sort(&mut tree, &slots, rule, &bodies);

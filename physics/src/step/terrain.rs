@@ -1,7 +1,7 @@
 //! Contacts with terrain: pairs of a moving body and a piece, one by one.
 
 use crate::collide::narrow_phase::{Hit, Manifold};
-use crate::math::lanes::PLAIN;
+use crate::math::lanes::base;
 use crate::solve::coloring::Origin;
 use crate::step::contact_phase::ContactPhase;
 use crate::step::stepper::Stepper;
@@ -37,7 +37,7 @@ impl Stepper {
         let new = self.fresh.get(lane as usize).is_some_and(|&fresh| fresh);
         let touched = |other: u32| {
             let range = self.cached[lane as usize];
-            !new && phase.contacts.find(PLAIN, own, other, range).0 != Origin::NEW
+            !new && phase.contacts.find(base(), own, other, range).0 != Origin::NEW
         };
         let velocity = self.velocities[lane as usize].get();
         phase.scene.terrain.is_entered(slot, found, velocity, touched)

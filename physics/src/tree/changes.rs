@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
-use crate::math::lanes::PLAIN;
+use crate::math::lanes::base;
 use crate::tree::quadtree::Quadtree;
 
 impl Quadtree {
@@ -27,7 +27,7 @@ impl Quadtree {
             let (below, level) = self.levels.split_at_mut(height);
             if let (Some(below), true) = (below.last(), level[0].is_empty()) {
                 level[0].push(BoxBlock::EMPTY);
-                level[0][0].set(0, &below[0].bounds(PLAIN));
+                level[0][0].set(0, &below[0].bounds(base()));
             }
             level[0].resize(blocks, BoxBlock::EMPTY);
             if blocks == 1 {
@@ -90,7 +90,7 @@ mod tests {
                 }
                 let area = RawBox { min: p, max: p }.grown(slot as i32 * 5_000);
                 let mut found = vec![];
-                t.visit(PLAIN, &area, |slot| found.push(slot));
+                t.visit(base(), &area, |slot| found.push(slot));
                 let mut expected = (0..=slot as u32).filter(|&s| boxes[s as usize].overlaps(&area));
                 assert!(expected.by_ref().eq(found.iter().copied()), "round {round}, {slot} bodies");
             }

@@ -14,7 +14,7 @@ use fearless_simd::i32x8;
 use fearless_simd::prelude::*;
 
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
-use crate::math::lanes::{PLAIN, each};
+use crate::math::lanes::{base, each};
 use crate::tree::block_join::IndexPair;
 use crate::tree::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
 use crate::tree::radix_sort::radix_sort;
@@ -187,7 +187,7 @@ impl Quadtree {
                 to.set(l, &box_of(at * LANES + l, slot));
             }
         }
-        self.rebuild_bounds(PLAIN);
+        self.rebuild_bounds(base());
     }
 
     /// The slots in the lanes of each block, and their boxes. New blocks hold any boxes; call [`Self::rebuild_bounds`] when all are set.
@@ -225,7 +225,7 @@ impl Quadtree {
         while self.levels.len() < height {
             let mut block = BoxBlock::EMPTY;
             if let Some(top) = self.levels.last().and_then(|level| level.first()) {
-                block.set(0, &top.bounds(PLAIN));
+                block.set(0, &top.bounds(base()));
             }
             self.levels.push(alloc::vec![block]);
         }
@@ -369,7 +369,7 @@ pub(super) mod tests {
     pub(in crate::tree) fn tree(points: &[[i32; 2]], rule: SplitRule, extent: i32) -> Quadtree {
         let slots: Vec<u32> = (0..points.len() as u32).collect();
         let mut tree = Quadtree::default();
-        tree.sort(PLAIN, &slots, rule, |s| (points[s as usize], extent));
+        tree.sort(base(), &slots, rule, |s| (points[s as usize], extent));
         tree.set_boxes(|_, s| RawBox { min: points[s as usize], max: points[s as usize] }.grown(extent));
         tree
     }

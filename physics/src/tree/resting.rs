@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::Body;
 use crate::math::boxes::{LANES, NO_SLOT, RawBox};
-use crate::math::lanes::PLAIN;
+use crate::math::lanes::base;
 use crate::tree::quadtree::Quadtree;
 
 /// Place of a slot that is in no tree.
@@ -161,7 +161,7 @@ impl RestingTrees {
     /// Calls `found` for each body whose inflated box may overlap `area`. Bodies after a restore are passed on without a test.
     pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(u32)) {
         for tree in self.each_tree() {
-            tree.visit(PLAIN, area, &mut *found);
+            tree.visit(base(), area, &mut *found);
         }
         self.unsorted().for_each(found);
     }
@@ -190,7 +190,7 @@ mod tests {
 
     fn sorter(bodies: &[Body]) -> impl Fn(&mut Quadtree, &[u32]) + '_ {
         let rule = SplitRule { leaf_capacity: 8, depth_max: 15 };
-        move |tree, slots| tree.sort(PLAIN, slots, rule, |slot| bodies[slot as usize].centre_and_extent())
+        move |tree, slots| tree.sort(base(), slots, rule, |slot| bodies[slot as usize].centre_and_extent())
     }
 
     #[test]

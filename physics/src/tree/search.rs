@@ -6,7 +6,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::u32x8;
 
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
-use crate::math::lanes::each_lane;
+use crate::math::lanes::{base, each_lane};
 use crate::tree::quadtree::{LEVELS_MAX, Quadtree};
 
 /// A search.
@@ -115,13 +115,9 @@ impl Quadtree {
     }
 }
 
-/// Like [`Quadtree::search`], for bodies that are in no tree.
-#[inline(always)]
-pub(crate) fn search_listed<S: Simd>(
-    simd: S,
-    listed: &mut impl Iterator<Item = (u32, RawBox)>,
-    search: &mut impl Search,
-) {
+/// Like [`Quadtree::search`], for bodies that are in no tree: few, or only until the next step. No kernel, therefore.
+pub(crate) fn search_listed(listed: &mut impl Iterator<Item = (u32, RawBox)>, search: &mut impl Search) {
+    let simd = base();
     loop {
         let mut slots = [NO_SLOT; LANES];
         let mut boxes = BoxBlock::EMPTY;

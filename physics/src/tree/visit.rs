@@ -122,7 +122,7 @@ impl Quadtree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::lanes::PLAIN;
+    use crate::math::lanes::base;
     use crate::tree::quadtree::SplitRule;
     use crate::tree::quadtree::tests::{points, tree};
     use alloc::vec;
@@ -134,7 +134,7 @@ mod tests {
         for (i, p) in points.iter().enumerate().step_by(37) {
             let area = RawBox { min: *p, max: [p[0] + (i as i32) * 2000, p[1] + (1 << 18)] };
             let mut found = vec![];
-            t.visit(PLAIN, &area, |slot| found.push(slot));
+            t.visit(base(), &area, |slot| found.push(slot));
             found.sort_unstable();
             let expected: Vec<u32> = (0..points.len() as u32)
                 .filter(|&s| {

@@ -48,7 +48,7 @@ pub enum Contender {
     TestudoAvx2,
     /// Testudo with at most 128-bit instructions (SSE4.2), as on a machine without AVX2.
     TestudoSse42,
-    /// Testudo without them: what an ordinary x86-64 build does on the oldest machine.
+    /// Testudo with what every machine of the target has (SSE2 on x86-64), as on the oldest machine.
     TestudoPlain,
     /// rapier2d.
     Rapier,

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::math::boxes::RawBox;
-use crate::math::lanes::PLAIN;
+use crate::math::lanes::base;
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, POSITION_MAX};
 use crate::math::rng::Pcg32;
 use crate::tree::block_join::BODIES_OF_ONE;
@@ -91,7 +91,7 @@ fn rules() -> [SplitRule; 4] {
 fn tree(boxes: &[RawBox], rule: SplitRule, takes: impl Fn(u32) -> bool) -> Quadtree {
     let slots: Vec<u32> = (0..boxes.len() as u32).filter(|&slot| takes(slot)).collect();
     let mut tree = Quadtree::default();
-    tree.sort(PLAIN, &slots, rule, |slot| centre_and_extent(&boxes[slot as usize]));
+    tree.sort(base(), &slots, rule, |slot| centre_and_extent(&boxes[slot as usize]));
     tree.set_boxes(|_, slot| boxes[slot as usize]);
     tree
 }
@@ -136,7 +136,7 @@ fn one_tree_gives_each_overlapping_pair_once() {
             let expected = overlapping(&boxes, |i, j| i < j);
             for rule in rules() {
                 let tree = tree(&boxes, rule, |_| true);
-                let pairs = joined(&tree, None, Path::PLAIN);
+                let pairs = joined(&tree, None, Path::base());
                 for path in Path::each(Simd::Widest) {
                     assert_eq!(pairs, joined(&tree, None, path), "{name}, seed {seed}, {rule:?}: {path:?}");
                 }
@@ -167,7 +167,7 @@ fn two_trees_give_each_overlapping_pair_once() {
                     let height = a.levels().len().max(b.levels().len());
                     a.raise_to(height);
                     b.raise_to(height);
-                    let pairs = joined(&a, Some(&b), Path::PLAIN);
+                    let pairs = joined(&a, Some(&b), Path::base());
                     for path in Path::each(Simd::Widest) {
                         assert_eq!(pairs, joined(&a, Some(&b), path), "{name}, seed {seed}: {path:?}");
                     }
@@ -206,7 +206,7 @@ fn moved_and_vacated_lanes_are_followed() {
         }
         let expected = overlapping(&boxes, |i, j| i < j && !gone[i as usize] && !gone[j as usize]);
         assert!(expected.len() > 100);
-        let pairs = joined(&tree, None, Path::PLAIN);
+        let pairs = joined(&tree, None, Path::base());
         assert_eq!(
             sorted(pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect()),
             expected,
