@@ -121,6 +121,7 @@ pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
         "demo/Cargo.toml",
         "tests/Cargo.toml",
         "tests/sealed/Cargo.toml",
+        "tests/liar/Cargo.toml",
     ];
     let lacking = members.into_iter().filter(|path| {
         tree.text(path).is_some_and(|text| !text.replace(' ', "").contains("[lints]\nworkspace=true"))

@@ -31,11 +31,12 @@ pub(crate) use local::skirmish::{Skirmish, SkirmishSpec};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use local::soak::{SoakOutcome, soak};
 pub(crate) use online::network::NetworkMatch;
-pub(crate) use online::news::{Diagnosis, News};
+pub(crate) use online::news::News;
+pub(crate) use online::remark::Remark;
 pub(crate) use online::seat::{Seat, SeatOptions};
 pub(crate) use terms::{TURNS_MAX, Terms};
 pub(crate) use watch::client::Fault;
-pub(crate) use watch::diagnosis::Desync;
+pub(crate) use watch::diagnosis::{Desync, Diagnosis};
 pub(crate) use watch::outcome::Outcome;
 pub(crate) use watch::pilot::Pilot;
 pub(crate) use watch::recording::{

@@ -223,6 +223,7 @@ fn obey(words: &str, seat: &mut OnlineSeat) -> String {
                 None => format!("there is no player {number}"),
             }
         }
+        (Some("vote"), Some(number)) => vote(seat, number, words.next()),
         (Some("ready"), None) => {
             seat.set_ready(true);
             "the match begins when all are here and ready".into()
@@ -240,7 +241,27 @@ fn obey(words: &str, seat: &mut OnlineSeat) -> String {
             }
         }
         (None, _) => String::new(),
-        _ => "type: who, ready, wait, team NUMBER, or kick PLAYER".into(),
+        _ => "type: who, ready, wait, team NUMBER, vote PLAYER, or kick PLAYER".into(),
+    }
+}
+
+/// Votes a player out, or takes the vote back, and says what became of it.
+fn vote(seat: &mut OnlineSeat, number: &str, word: Option<&str>) -> String {
+    let players = seat.terms().setup.players;
+    let player = number.parse().ok().filter(|number| *number < players).map(PlayerId);
+    let out = match word {
+        None => true,
+        Some("no") => false,
+        Some(_) => return "type: vote PLAYER, or to take it back: vote PLAYER no".into(),
+    };
+    let Some(player) = player else { return format!("there is no player {number}") };
+    let called = seat.roll().called(player);
+    match (seat.vote_out(player, out), out) {
+        (false, _) => format!("nobody can vote {called} out: a host who plays is left, and not voted out"),
+        (true, true) => {
+            format!("you vote {called} out; more than half of the others are needed, two at least")
+        }
+        (true, false) => format!("you no longer vote {called} out"),
     }
 }
 
@@ -278,7 +299,12 @@ fn who(seat: &OnlineSeat) -> String {
         let state = match () {
             () if player == seat.player() && !seat.is_watching() => format!("this is you{ready}"),
             () if !seat.roll().is_here(player) => "away".into(),
-            () => format!("here{ready}, {} ms, delayed {} turns", report.network_ms, report.delayed_turns),
+            () => format!(
+                "here{ready}, {} ms, delayed {} turns by {:.1} s",
+                report.network_ms,
+                report.delayed_turns,
+                report.delayed.as_millis() as f64 / 1e3
+            ),
         };
         let team = match seat.team_of(player) {
             0 => String::new(),
@@ -334,7 +360,13 @@ fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
             format!("two statements contradict each other; one of these lies: {}", whom(suspects))
         }
         News::Started => "everybody is here".into(),
-        _ => return None,
+        News::Differs(turn) => format!("the copies differ from turn {turn} on"),
+        News::Remark { remark, left_out: 0 } => remark.sentence(called),
+        News::Remark { remark, left_out } => {
+            format!("{} ({left_out} times more before)", remark.sentence(called))
+        }
+        // The progress bar shows these.
+        News::Seated { .. } | News::Turn(_) | News::Ran { .. } | News::WaitingFor(_) => return None,
     })
 }
 

@@ -38,6 +38,7 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
     let tell = |_: &NetworkMatch, news: News| match news {
         News::Started => eprintln!("the match has begun"),
         News::Differs(turn) => eprintln!("the copies differ from turn {turn} on"),
+        News::Remark { remark, .. } => eprintln!("{}", remark.sentence(|player| format!("player {player}"))),
         _ => {}
     };
     let outcome = NetworkMatch::join(wish, seat)?.play(tell, |game| {

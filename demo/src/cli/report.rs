@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::app::{Desync, Outcome};
+use crate::app::{Desync, Diagnosis, Outcome};
 
 /// The keys of `--json`. Keys that do not apply to a command are left out.
 #[derive(Debug, Serialize)]
@@ -59,6 +59,21 @@ pub(crate) struct Report {
     save: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     desync: Option<DesyncReport>,
+    /// Players whose copies are wrong, as most players have signed another state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outliers: Option<Vec<u8>>,
+    /// Players who have sent no checksum of some turn, so that their copies were not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checksums_missing: Option<Vec<u8>>,
+    /// Players of whom nothing signed came for some time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statements_missing: Option<Vec<u8>>,
+    /// Everybody's folded checksums in the first turn in which they differed.
+    #[serde(skip)]
+    values: Vec<(u8, u32)>,
+    /// Why no number is named.
+    #[serde(skip)]
+    unknown: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -92,6 +107,8 @@ impl Report {
         let (host, guests) = clients.split_at(hosts.min(clients.len()));
         let sent: u64 = guests.iter().map(|client| client.bytes_sent).sum();
         let (step_ms_median, step_ms_p99) = percentiles_ms(&outcome.step_nanos);
+        let doubts = outcome.doubts.as_ref();
+        let is_sound = doubts.is_none_or(|doubts| doubts.outliers.is_empty() && doubts.silent.is_empty());
         Self {
             players: setup.players,
             player: outcome.player,
@@ -100,7 +117,8 @@ impl Report {
             frames: outcome.frames.unwrap_or_else(|| clients.first().map_or(0, |client| client.steps)),
             seed: setup.seed,
             final_checksum: checksums.first().map_or(String::new(), |&checksum| hex(checksum)),
-            checksums_agree: outcome.divergent_turn.is_none()
+            checksums_agree: is_sound
+                && outcome.divergent_turn.is_none()
                 && checksums.windows(2).all(|pair| pair[0] == pair[1]),
             first_divergent_turn: outcome.divergent_turn,
             client_checksums: checksums.iter().map(|&checksum| hex(checksum)).collect(),
@@ -127,6 +145,13 @@ impl Report {
             error: outcome.ended_early.clone().filter(|_| !outcome.is_settled),
             save: outcome.save.as_ref().map(|path| path.display().to_string()),
             desync: desync_report(outcome),
+            outliers: doubts.map(|doubts| doubts.outliers.clone()),
+            checksums_missing: doubts.map(|doubts| doubts.silent.clone()),
+            statements_missing: doubts.map(|doubts| doubts.unsigned.clone()),
+            values: doubts.map_or(Vec::new(), |doubts| {
+                doubts.values.iter().map(|(player, value)| (player.0, *value)).collect()
+            }),
+            unknown: outcome.diagnosis.as_ref().and_then(Diagnosis::why_unknown),
         }
     }
 
@@ -160,8 +185,9 @@ impl Report {
             format!("{} turns, {} frames, {seconds:.1} s of game time", self.turns, self.frames),
         );
         line(&mut out, "checksums", self.verdict());
-        if let Some(desync) = &self.desync {
-            line(&mut out, "diagnosis", desync.sentence());
+        if self.first_divergent_turn.is_some() {
+            line(&mut out, "diagnosis", self.found());
+            line(&mut out, "broken", self.broken());
         }
         line(
             &mut out,
@@ -186,28 +212,23 @@ impl Report {
         out
     }
 
-    /// If copies differ, writes a report for people, with the JSON object at its end. `replay`: the replay of the match, if one was
-    /// written.
+    /// If copies differ, writes a report for people, with the JSON object at its end. The part above "this program" is the same in the reports
+    /// of both sides. `replay`: the replay of the match, if one was written.
     pub(crate) fn save_difference(&self, path: &Path, replay: Option<&Path>) -> std::io::Result<()> {
         let Some(turn) = self.first_divergent_turn else { return Ok(()) };
+        let values: Vec<String> =
+            self.values.iter().map(|(player, value)| format!("player {player} {value:08x}")).collect();
+        let sums = if values.is_empty() { &self.client_checksums } else { &values };
         let mut text = format!(
             "Copies of one match differ from turn {turn} on\n\n  battle     {} armies of {} units, seed {}\n  checksums  {}\n",
             self.players,
             self.units,
             self.seed,
-            self.client_checksums.join(", ")
+            sums.join(", ")
         );
-        let found = self.desync.as_ref().map_or_else(
-            || "unknown: the host does not ask the guests; see the guest's report".to_owned(),
-            DesyncReport::sentence,
-        );
-        let _ = writeln!(text, "  found      {found}");
-        let whose = self.desync.as_ref().and_then(|desync| desync.outlier);
-        let whose = whose
-            .map_or("unknown: there is no majority among the compared copies".to_owned(), |player| {
-                format!("player {player}'s, which differs from all others")
-            });
-        let _ = writeln!(text, "  broken     {whose}");
+        let _ = writeln!(text, "  found      {}", self.found());
+        let _ = writeln!(text, "  broken     {}", self.broken());
+        let _ = writeln!(text, "\nthis program\n\n  at the end {}", self.client_checksums.join(", "));
         if let Some(reproducible) = self.desync.as_ref().and_then(|desync| desync.reproducible_here) {
             let told = if reproducible {
                 "yes: the orders lead to this copy's state again; the rules or their inputs differ between the machines"
@@ -228,6 +249,26 @@ impl Report {
         std::fs::write(path, text)
     }
 
+    /// The number that differs, or why none is named.
+    fn found(&self) -> String {
+        let unknown = || format!("unknown: {}", self.unknown.unwrap_or("no number of the state differs"));
+        self.desync.as_ref().map_or_else(unknown, DesyncReport::sentence)
+    }
+
+    /// Whose copy is wrong.
+    fn broken(&self) -> String {
+        let alone = self.desync.as_ref().and_then(|desync| desync.outlier);
+        let signed = self.outliers.as_deref().unwrap_or_default();
+        match (signed, alone) {
+            ([], Some(player)) => format!("player {player}'s, which differs from all others"),
+            ([], None) if self.outliers.is_none() => {
+                "unknown: there is no majority among the compared copies".into()
+            }
+            ([], None) => "unknown: no majority of the players has signed one state".into(),
+            (players, _) => format!("{}, as most players have signed another state", whose(players)),
+        }
+    }
+
     /// The winner as text.
     fn won(&self) -> String {
         match (self.winner, self.winning_team) {
@@ -241,6 +282,15 @@ impl Report {
         let clients = self.client_checksums.len();
         match self.first_divergent_turn {
             Some(turn) => format!("DIFFERENT from turn {turn} on: {}", self.client_checksums.join(", ")),
+            None if self.outliers.as_ref().is_some_and(|players| !players.is_empty()) => {
+                format!("DIFFERENT: {} {}", self.client_checksums.join(", "), self.broken())
+            }
+            None if let Some(players) =
+                self.checksums_missing.as_ref().filter(|players| !players.is_empty()) =>
+            {
+                let whose = whose(players);
+                format!("{}; NOT COMPARED with {whose}: checksums are missing", self.final_checksum)
+            }
             None if !self.checksums_agree => format!("DIFFERENT: {}", self.client_checksums.join(", ")),
             None if clients == 1 && self.player.is_some() && self.players > 1 => {
                 format!("{}; equal to the other players' in every turn", self.final_checksum)
@@ -266,14 +316,21 @@ fn winning_team(outcome: &Outcome) -> Option<u8> {
     (team > 0).then_some(team)
 }
 
-/// From copies in this process, or from the host's answers.
+/// From copies in this process, or from the other side's answers.
 fn desync_report(outcome: &Outcome) -> Option<DesyncReport> {
-    if let Some(desync) = &outcome.desync {
-        return Some(DesyncReport::new(desync));
+    match (&outcome.desync, &outcome.diagnosis) {
+        (Some(desync), _) => Some(DesyncReport::new(desync)),
+        (None, Some(Diagnosis::Found { desync, is_reproduced, .. })) => {
+            Some(DesyncReport { reproducible_here: *is_reproduced, ..DesyncReport::new(desync) })
+        }
+        _ => None,
     }
-    let (turn, finding) = (outcome.divergent_turn?, outcome.finding.as_ref()?);
-    let desync = Desync::of_finding(turn, outcome.outlier, finding)?;
-    Some(DesyncReport { reproducible_here: outcome.is_reproduced, ..DesyncReport::new(&desync) })
+}
+
+/// "player 1's and player 3's".
+fn whose(players: &[u8]) -> String {
+    let names: Vec<String> = players.iter().map(|player| format!("player {player}'s")).collect();
+    names.join(" and ")
 }
 
 impl DesyncReport {
@@ -333,6 +390,48 @@ fn percentiles_ms(nanos: &[u32]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::watch::outcome::{ClientOutcome, Doubts};
+
+    fn outcome(doubts: Doubts) -> Outcome {
+        let setup = crate::game::Setup { players: 4, units: 5, seed: 1, map: None };
+        let terms = crate::app::Terms { setup, turns: 9 };
+        let mut outcome = Outcome::new(terms, &[], testudo_lockstep::Duration::from_secs(1));
+        let client = ClientOutcome { checksum: 7, steps: 36, stalled_frames: 0, bytes_sent: 0 };
+        outcome.clients = vec![client];
+        (outcome.player, outcome.doubts) = (Some(0), Some(doubts));
+        outcome
+    }
+
+    /// (A member without checksums and statements: "equal to the other players' in every turn", exit code 0.)
+    #[test]
+    fn whose_copy_was_not_compared_does_not_count_as_equal() {
+        let told = |doubts| {
+            let report = Report::new(&outcome(doubts), true);
+            (report.checksums_agree, report.summary("hosted"))
+        };
+        let (agree, text) = told(Doubts::default());
+        assert!(agree && text.contains("equal to the other players'"), "{text}");
+        let (agree, text) = told(Doubts { silent: vec![2], ..Doubts::default() });
+        assert!(!agree && text.contains("NOT COMPARED with player 2's"), "{text}");
+        let (agree, text) = told(Doubts { outliers: vec![1, 3], ..Doubts::default() });
+        assert!(!agree && text.contains("player 1's and player 3's"), "{text}");
+        // Whoever forwards may withhold signatures; the checksums are there.
+        assert!(told(Doubts { unsigned: vec![2], ..Doubts::default() }).0);
+    }
+
+    /// (Three of four had signed the same state, and the report said that there was no majority.)
+    #[test]
+    fn a_majority_that_has_signed_names_whose_copy_is_broken() {
+        let mut four = outcome(Doubts { outliers: vec![2], ..Doubts::default() });
+        four.divergent_turn = Some(5);
+        four.diagnosis = Some(Diagnosis::Relayed);
+        let text = Report::new(&four, true).summary("relayed");
+        assert!(text.contains("player 2's, as most players have signed another state"), "{text}");
+        assert!(text.contains("a relay has no copy"), "{text}");
+        four.doubts = Some(Doubts::default());
+        let text = Report::new(&four, true).summary("relayed");
+        assert!(text.contains("no majority of the players has signed one state"), "{text}");
+    }
 
     #[test]
     fn percentiles_are_nearest_ranks() {

@@ -146,12 +146,17 @@ fn play_in_three_processes(plain: &str) {
     assert_eq!(players, [Some(1), Some(2)]);
 }
 
-/// Each process has only its own copy; the guest finds the number with a few questions to the host.
+/// Each process has only its own copy; host and guest find the number with a few questions to each other. (The host printed DIFFERENT and
+/// no more.)
 #[test]
-fn a_difference_between_two_processes_is_named_to_the_number() {
-    let mut host = Process::start("host --players 2 --units 20 --turns 20 --seed 1");
+fn a_difference_between_two_processes_is_named_to_the_number_by_both() {
+    let file = |side: &str| std::env::temp_dir().join(format!("testudo-{side}-{}.txt", std::process::id()));
+    let files = ["host", "guest"].map(file);
+    let [hosts, guests] = files.each_ref().map(|file| file.display());
+    let mut host =
+        Process::start(&format!("host --players 2 --units 20 --turns 20 --seed 1 --report {hosts}"));
     let (_, string) = host.invitation();
-    let guest = Process::start(&format!("join {string} --corrupt 3,20"));
+    let guest = Process::start(&format!("join {string} --corrupt 3,20 --report {guests}"));
     let (code, report) = guest.end();
     assert_eq!(code, 1, "{report}");
     let desync = &report["desync"];
@@ -160,10 +165,48 @@ fn a_difference_between_two_processes_is_named_to_the_number() {
     assert_eq!(desync["reproducible_here"], false, "the guest's copy was hit: {report}");
     let value = |at: usize| desync["values"][at].as_i64().expect("a number");
     assert_eq!(value(0) ^ value(1), 1 << 11, "the flipped bit: {report}");
-    let (code, report) = host.end();
-    assert_eq!((code, &report["first_divergent_turn"]), (1, &3.into()), "{report}");
+    host.wait_for("the copies differ from turn 3 on");
+    let (code, hosted) = host.end();
+    assert_eq!((code, &hosted["first_divergent_turn"]), (1, &3.into()), "{hosted}");
+    assert_eq!(hosted["desync"]["values"], desync["values"], "{hosted}");
+    assert_eq!(hosted["desync"]["reproducible_here"], true, "{hosted}");
+    let texts = files.map(|file| {
+        let text = std::fs::read_to_string(&file).expect("a report");
+        std::fs::remove_file(file).expect("it can be removed");
+        text.split("this program").next().expect("one part").to_owned()
+    });
+    assert_eq!(texts[0], texts[1]);
+    assert!(texts[0].contains("position.x of body 20"), "{}", texts[0]);
     let bad = run("join --plain 127.0.0.1:0 --bot --headless --corrupt 3");
     assert_eq!(bad.code, 2, "{bad:?}");
+}
+
+/// (The report said "there is no majority", and a line on the terminal named nobody.)
+#[test]
+fn whose_copy_is_wrong_is_named_by_everybody() {
+    let mut host = Process::start("host --players 3 --units 12 --turns 40 --seed 2");
+    let codes = [host.invitation().1, host.invitation().1];
+    let mut guests = [("", 0), ("--corrupt 8,5", 1)]
+        .map(|(fault, at)| Process::start(&format!("join {} {fault}", codes[at])));
+    guests[0].wait_for("player 2 has a wrong copy");
+    host.wait_for("player 2 has a wrong copy");
+    for process in guests.into_iter().chain([host]) {
+        let (code, report) = process.end();
+        assert_eq!((code, &report["outliers"]), (1, &serde_json::json!([2])), "{report}");
+    }
+}
+
+/// (A wait was no line.)
+#[test]
+#[cfg(unix)]
+fn a_wait_is_a_line_on_the_terminal() {
+    let mut host = Process::start("host --players 2 --units 4 --turns 30 --seed 2");
+    let guest = Process::start(&format!("join {}", host.invitation().1));
+    host.wait_for("everybody is here");
+    guest.signal("-STOP");
+    host.wait_for("waiting for player 1; dropped in");
+    guest.signal("-CONT");
+    assert_eq!((host.end().0, guest.end().0), (0, 0));
 }
 
 #[test]

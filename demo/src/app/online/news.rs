@@ -3,8 +3,8 @@
 use testudo_lockstep::{EndReason, Fingerprint, Identity, PlayerId};
 
 use crate::app::online::codes::Codes;
+use crate::app::online::remark::Remark;
 use crate::app::terms::Terms;
-use crate::app::watch::diagnosis::Desync;
 use crate::game::Order;
 
 /// What happens while a match is prepared and played.
@@ -65,28 +65,11 @@ pub(crate) enum News {
     },
     /// The match stands and waits for these players.
     WaitingFor(Vec<PlayerId>),
-    /// A player has asked for a pause, or for its end.
-    Paused {
-        player: PlayerId,
-        paused: bool,
+    /// The engine has noticed something. Before this, so many like remarks were left out.
+    Remark {
+        remark: Remark,
+        left_out: u32,
     },
     /// The copies differ since this turn.
     Differs(u32),
-}
-
-/// What a seat knows of a difference between the copies.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Diagnosis {
-    /// The host only answers.
-    GuestsAsk,
-    /// The host is being asked.
-    Asking,
-    /// The host has not answered, or no number differs any more.
-    Unknown,
-    Found {
-        /// The first value is the host's, the second this copy's.
-        desync: Desync,
-        /// Whether the orders lead to this copy's state again; none if that cannot be told.
-        is_reproduced: Option<bool>,
-    },
 }

@@ -1,4 +1,4 @@
-//! Asks the host, in another process, for the number in which the states differ.
+//! Finds the number in which this copy differs from one in another process: a guest asks the host, and the host the guest whose checksum is another.
 //!
 //! Questions use the sockets of the match, in datagrams of their own that begin with a mark and the match's number. Only members get
 //! answers, and only a limited number per second.
@@ -36,23 +36,10 @@ fn unwrapped(mark: [u8; 8], session_id: u64, bytes: &[u8]) -> Option<&[u8]> {
     (head[..8] == mark && head[8..] == session_id.to_le_bytes()).then_some(message)
 }
 
-/// The host's handling of a datagram that may be a question. It answers members only, and only after a difference has been noticed.
-pub(crate) fn answer(
-    inquiry: Option<&mut Inquiry<Game>>,
-    session_id: u64,
-    member: Option<PeerId>,
-    now: Instant,
-    bytes: &[u8],
-) -> Aside {
-    let Some(question) = unwrapped(ASK, session_id, bytes) else { return Aside::Session };
-    let (Some(inquiry), Some(member)) = (inquiry, member) else { return Aside::Taken };
-    let answer = inquiry.answer(member, now, question);
-    answer.map_or(Aside::Taken, |message| Aside::Reply(wrapped(TELL, session_id, &message)))
-}
-
-/// A search in progress.
+/// A search in progress. It answers the other side's questions, too.
 pub(crate) struct Search {
-    host: PeerId,
+    /// Who is asked; none if nobody can be.
+    other: Option<PeerId>,
     session_id: u64,
     inquiry: Inquiry<Game>,
     question: Vec<u8>,
@@ -64,11 +51,16 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Starts the questions to the host.
-    pub(crate) fn begin(host: PeerId, session_id: u64, mut inquiry: Inquiry<Game>, deeds: Vec<Deed>) -> Self {
+    /// Starts the questions to the other side.
+    pub(crate) fn begin(
+        other: Option<PeerId>,
+        session_id: u64,
+        mut inquiry: Inquiry<Game>,
+        deeds: Vec<Deed>,
+    ) -> Self {
         let question = inquiry.ask();
         Self {
-            host,
+            other,
             session_id,
             inquiry,
             question,
@@ -105,13 +97,19 @@ impl Search {
 
     /// No more answers are expected.
     pub(crate) fn is_over(&self) -> bool {
-        self.finding.is_some() || self.tries > TRIES_MAX
+        self.finding.is_some() || self.tries > TRIES_MAX || self.other.is_none()
     }
 
-    /// Handles a datagram if it is an answer of the host.
-    pub(crate) fn hear(&mut self, member: Option<PeerId>, bytes: &[u8]) -> Aside {
+    /// Handles a datagram if it is a question or an answer. Only members of the match are answered, and only they are heard.
+    pub(crate) fn hear(&mut self, member: Option<PeerId>, now: Instant, bytes: &[u8]) -> Aside {
+        if let Some(question) = unwrapped(ASK, self.session_id, bytes) {
+            let Some(member) = member else { return Aside::Taken };
+            let answer = self.inquiry.answer(member, now, question);
+            return answer
+                .map_or(Aside::Taken, |message| Aside::Reply(wrapped(TELL, self.session_id, &message)));
+        }
         let Some(message) = unwrapped(TELL, self.session_id, bytes) else { return Aside::Session };
-        if member != Some(self.host) || self.is_over() {
+        if member.is_none() || member != self.other || self.is_over() {
             return Aside::Taken;
         }
         match self.inquiry.hear(message) {
@@ -128,9 +126,15 @@ impl Search {
 
     /// Sends the question, and repeats it because datagrams may be lost.
     pub(crate) fn advance(&mut self, now: Instant, wire: &mut Wire) {
-        if !self.is_over() && self.asked.is_none_or(|asked| now.since(asked) >= PATIENCE) {
-            wire.send_aside(self.host, &wrapped(ASK, self.session_id, &self.question));
+        let Some(other) = self.other.filter(|_| !self.is_over()) else { return };
+        if self.asked.is_none_or(|asked| now.since(asked) >= PATIENCE) {
+            wire.send_aside(other, &wrapped(ASK, self.session_id, &self.question));
             (self.asked, self.tries) = (Some(now), self.tries + 1);
         }
     }
+}
+
+/// Whether a datagram is a question about a difference that nobody has noticed here yet.
+pub(crate) fn is_early_question(session_id: u64, bytes: &[u8]) -> bool {
+    unwrapped(ASK, session_id, bytes).is_some()
 }

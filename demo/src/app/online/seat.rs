@@ -1,5 +1,6 @@
 //! One process's part of a match over a network, step by step. Nothing here waits; the caller decides what to do between two steps.
 
+mod evidence;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod hosting;
 mod lineup;
@@ -9,12 +10,11 @@ mod told;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use testudo_lockstep::inquiry::Inquiry;
 use testudo_lockstep::simnet::SimNetStats;
 use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{
-    Desync as Difference, Driver, Duration, Failure, Identity, Instant, PeerId, PlayerId, Session,
-    SessionPhase, Simulation as _, SubmitError, Turn,
+    Driver, Duration, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionPhase, Simulation as _,
+    SubmitError, Turn,
 };
 
 use crate::app::clock::Clock;
@@ -25,22 +25,22 @@ use crate::app::online::greeting::Secret;
 use crate::app::online::invitation::Offers;
 use crate::app::online::keys;
 use crate::app::online::name::Name;
-use crate::app::online::news::{Diagnosis, News};
-use crate::app::online::remote::{self, Search};
+use crate::app::online::news::News;
+use crate::app::online::remote;
 use crate::app::online::removal::Removal;
 use crate::app::online::repeated::Repeated;
 use crate::app::online::roll::Roll;
 use crate::app::online::saves;
+use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::team_wish::TeamWish;
 use crate::app::online::wire::Wire;
 use crate::app::terms::Terms;
 use crate::app::watch::client::{Client, Fault};
-use crate::app::watch::diagnosis::Desync;
 use crate::app::watch::outcome::{ClientOutcome, Outcome};
 use crate::app::watch::pilot::{Pilot, play_bot};
 use crate::app::watch::recording::{Kept, ReplayFile};
 use crate::app::watch::telemetry::{Sample, Telemetry};
-use crate::game::{Game, Order, Teams};
+use crate::game::{Order, Teams};
 
 /// Time that a host waits for its guests.
 const LOBBY: Duration = Duration::from_secs(300);
@@ -87,17 +87,10 @@ pub(crate) struct Seat {
     middle: Option<PeerId>,
     /// The middle is a relay.
     is_relayed: bool,
-    inquiry: Option<Inquiry<Game>>,
-    search: Option<Search>,
-    /// The first turn in which checksums differed, and whose was alone.
-    divergence: Option<(u32, Option<PlayerId>)>,
-    /// What everybody's checksums were then.
-    difference: Option<Difference>,
+    evidence: Evidence,
     news: VecDeque<News>,
     /// Up to this frame it is known what ran.
     told_frame: u32,
-    /// The turn that cannot begin, and the missing players.
-    waiting: Option<(Turn, Vec<PlayerId>)>,
     /// Turns played, and this copy's checksum then.
     checksums: VecDeque<(u32, u64)>,
     telemetry: Telemetry,
@@ -145,9 +138,10 @@ impl Seat {
         self.pump()?;
         self.take_events();
         let now = self.clock.now();
-        if let Some(search) = &mut self.search {
+        if let Some(search) = &mut self.evidence.search {
             search.advance(now, &mut self.wire);
         }
+        self.watch_wait(now);
         self.call_roll(now);
         self.send_wishes(now);
         self.send_removals(now);
@@ -314,6 +308,11 @@ impl Seat {
         true
     }
 
+    /// Votes a player out, or takes the vote back. Returns whether the vote counts.
+    pub(crate) fn vote_out(&mut self, player: PlayerId, out: bool) -> bool {
+        self.driver.session_mut().vote_out(player, out)
+    }
+
     /// The relay does it, soon.
     fn ask_for_removal(&mut self, player: PlayerId) -> bool {
         let Ok(secret) = keys::random() else { return false };
@@ -374,11 +373,6 @@ impl Seat {
         self.driver.alpha_at(self.clock.now())
     }
 
-    /// The turn that cannot begin, and whose orders are missing.
-    pub(crate) fn waiting(&self) -> Option<&(Turn, Vec<PlayerId>)> {
-        self.waiting.as_ref()
-    }
-
     /// Measurements of the last while, oldest first.
     pub(crate) fn samples(&self) -> impl DoubleEndedIterator<Item = &Sample> {
         self.telemetry.samples()
@@ -395,34 +389,9 @@ impl Seat {
         (turns, if stands_there { Some(self.client().game().checksum()) } else { kept() })
     }
 
-    /// The first turn in which checksums differed.
-    pub(crate) fn divergent_turn(&self) -> Option<u32> {
-        self.divergence.map(|(turn, _)| turn)
-    }
-
-    /// Everybody's checksums in the first turn in which they differed.
-    pub(crate) fn difference(&self) -> Option<&Difference> {
-        self.difference.as_ref()
-    }
-
     /// The number of the match.
     pub(crate) fn session_id(&self) -> u64 {
         self.session_id
-    }
-
-    /// The known facts about the difference; none without a difference.
-    pub(crate) fn diagnosis(&self) -> Option<Diagnosis> {
-        let (turn, outlier) = self.divergence?;
-        if self.middle.is_none() {
-            return Some(Diagnosis::GuestsAsk);
-        }
-        let Some(search) = &self.search else { return Some(Diagnosis::Unknown) };
-        let Some(finding) = search.finding() else {
-            return Some(if search.is_over() { Diagnosis::Unknown } else { Diagnosis::Asking });
-        };
-        let desync = Desync::of_finding(turn, outlier.map(|player| player.0), finding);
-        let is_reproduced = search.is_reproduced();
-        Some(desync.map_or(Diagnosis::Unknown, |desync| Diagnosis::Found { desync, is_reproduced }))
     }
 
     /// Whether there was a match to be lost from.
@@ -507,10 +476,9 @@ impl Seat {
         outcome.ended_early = failure.map(|error| error.to_string());
         outcome.is_settled = is_settled;
         outcome.save = self.save_file().cloned();
-        outcome.divergent_turn = self.divergence.map(|(turn, _)| turn);
-        outcome.outlier = self.divergence.and_then(|(_, outlier)| outlier).map(|player| player.0);
-        outcome.finding = self.search.as_ref().and_then(|search| search.finding().cloned());
-        outcome.is_reproduced = self.search.as_ref().and_then(Search::is_reproduced);
+        outcome.divergent_turn = self.divergent_turn();
+        outcome.doubts = Some(self.doubts());
+        outcome.diagnosis = self.diagnosis();
         Ok(Some(outcome))
     }
 
@@ -525,20 +493,8 @@ impl Seat {
 
     fn pump(&mut self) -> Result<(), MatchError> {
         let is_open = self.is_before_first_turn();
-        let Self {
-            clock,
-            wire,
-            driver,
-            offers,
-            session_id,
-            inquiry,
-            search,
-            roll,
-            resumed,
-            middle,
-            links,
-            ..
-        } = self;
+        let Self { clock, wire, driver, offers, session_id, evidence, roll, resumed, middle, links, .. } =
+            self;
         let now = clock.now();
         let aside = |member: Option<PeerId>, bytes: &[u8]| {
             if middle.is_some() && roll.hear(*session_id, member, bytes) {
@@ -556,8 +512,13 @@ impl Seat {
                 }
                 return Aside::Taken;
             }
-            if let Some(search) = search.as_mut() {
-                return search.hear(member, bytes);
+            let heard = match &mut evidence.search {
+                Some(search) => search.hear(member, now, bytes),
+                None if remote::is_early_question(*session_id, bytes) => Aside::Taken,
+                None => Aside::Session,
+            };
+            if !matches!(heard, Aside::Session) {
+                return heard;
             }
             if let Some(answer) = saves::answer(resumed.as_deref(), *session_id, bytes) {
                 return answer;
@@ -565,7 +526,6 @@ impl Seat {
             let invitation = offers.as_mut().filter(|_| member.is_none());
             match invitation.and_then(|offers| offers.answer(bytes, now)) {
                 Some(invitation) => Aside::Reply(invitation.to_vec()),
-                None if middle.is_none() => remote::answer(inquiry.as_mut(), *session_id, member, now, bytes),
                 None => Aside::Session,
             }
         };

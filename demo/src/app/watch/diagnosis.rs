@@ -31,11 +31,57 @@ pub(crate) struct NumberDifference {
     pub(crate) values: Vec<Option<i128>>,
 }
 
+/// What a seat knows of a difference between the copies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Diagnosis {
+    /// The other side is being asked.
+    Asking,
+    /// The other side has not answered, or no number differs any more.
+    Unknown,
+    /// Through a relay nobody can be asked, as it has no copy.
+    Relayed,
+    /// The host's copy is equal to this one, so the other one is that of a third player.
+    Elsewhere,
+    Found {
+        /// The first value is the host's, the second the guest's.
+        desync: Desync,
+        /// Whether this is the host.
+        is_host: bool,
+        /// Whether the orders lead to this copy's state again; none if that cannot be told.
+        is_reproduced: Option<bool>,
+    },
+}
+
+impl Diagnosis {
+    /// Why no number is named; none if one is.
+    pub(crate) fn why_unknown(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Found { .. } => return None,
+            Self::Asking => "the other side has not answered yet",
+            Self::Unknown => "the other side has not answered",
+            Self::Relayed => {
+                "a relay has no copy to compare; testudo desync A B compares two players' replays"
+            }
+            Self::Elsewhere => {
+                "the host's copy is equal to this one; the host and the player who differs know more"
+            }
+        })
+    }
+}
+
 impl Desync {
-    /// From the answers that a guest got from the host: the first value is the host's, the second this copy's.
-    pub(crate) fn of_finding(turn: u32, outlier: Option<u8>, finding: &Finding) -> Option<Self> {
+    /// From the answers of the other side: the first value is the host's, the second the guest's.
+    pub(crate) fn of_finding(
+        turn: u32,
+        outlier: Option<u8>,
+        finding: &Finding,
+        is_host: bool,
+    ) -> Option<Self> {
         let (frame, here) = (finding.frame?, finding.here?);
-        let values = vec![finding.there, Some(here.value)];
+        let mut values = vec![finding.there, Some(here.value)];
+        if is_host {
+            values.reverse();
+        }
         let number = NumberDifference { kind: here.kind, index: here.index, field: here.name, values };
         Some(Self { turn, frame, number: Some(number), outlier })
     }

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use testudo_lockstep::inquiry::Finding;
-use testudo_lockstep::{Duration, Simulation as _};
+use testudo_lockstep::{Duration, PlayerId, Simulation as _};
 
 use crate::app::terms::Terms;
 use crate::app::watch::client::Client;
-use crate::app::watch::diagnosis::Desync;
+use crate::app::watch::diagnosis::{Desync, Diagnosis};
 use crate::game::Order;
 
 /// A match that was played to its end.
@@ -34,12 +33,10 @@ pub(crate) struct Outcome {
     pub(crate) divergent_turn: Option<u32>,
     /// Details, if all copies are in this process.
     pub(crate) desync: Option<Desync>,
-    /// Details from the host, if that is in another process.
-    pub(crate) finding: Option<Finding>,
-    /// Whether the orders lead to this copy's state again.
-    pub(crate) is_reproduced: Option<bool>,
-    /// The player whose checksum stood alone, if the copies are in several processes.
-    pub(crate) outlier: Option<u8>,
+    /// What is known of it, if the copies are in several processes.
+    pub(crate) diagnosis: Option<Diagnosis>,
+    /// Whose copies are wrong, and whose could not be compared, if the copies are in several processes.
+    pub(crate) doubts: Option<Doubts>,
     /// Packets given to the network and packets that it lost, if the network was simulated.
     pub(crate) packets: Option<(u64, u64)>,
     /// Nanoseconds of each step of the first client in this process.
@@ -53,6 +50,19 @@ pub(crate) struct Outcome {
     pub(crate) winner: Option<u8>,
     /// The team of each army, if there are any.
     pub(crate) teams: Option<Vec<u8>>,
+}
+
+/// What the others' programs have let this one know of their copies. Players are counted from 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Doubts {
+    /// Players whose copies are wrong, as most players have signed another state.
+    pub(crate) outliers: Vec<u8>,
+    /// Players who have sent no checksum of some turn.
+    pub(crate) silent: Vec<u8>,
+    /// Players of whom nothing signed came for some time.
+    pub(crate) unsigned: Vec<u8>,
+    /// Everybody's folded checksums in the first turn in which they differed.
+    pub(crate) values: Vec<(PlayerId, u32)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,9 +91,8 @@ impl Outcome {
             duration,
             divergent_turn: None,
             desync: None,
-            finding: None,
-            is_reproduced: None,
-            outlier: None,
+            diagnosis: None,
+            doubts: None,
             packets: None,
             step_nanos: Vec::new(),
             contacts_mean: 0.0,

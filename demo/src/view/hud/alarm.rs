@@ -50,7 +50,7 @@ pub(crate) fn report(desync: &Desync, copies: [&'static str; 2]) -> Vec<(&'stati
             lines.push(("difference", text));
         }
     }
-    let whose = desync.outlier.map_or("two copies have no majority".into(), |player| {
+    let whose = desync.outlier.map_or("unknown: there is no majority".into(), |player| {
         format!("player {}'s copy is the broken one", player + 1)
     });
     lines.push(("verdict", whose));

@@ -2,7 +2,7 @@
 
 use testudo_lockstep::{Failure, Refusal};
 
-use crate::app::{Diagnosis, MatchError};
+use crate::app::{Diagnosis, MatchError, Seat};
 use crate::view::hud::alarm;
 
 /// Lines of a card.
@@ -20,11 +20,17 @@ pub(crate) fn of_error(error: &MatchError) -> (&'static str, Lines) {
         MatchError::Replay { .. } => ("The replay cannot be written", "Check whether the disk is full."),
         _ => ("The match cannot be played", "testudo host --help lists the options."),
     };
-    let mut told = error.to_string();
+    let told = told(&error.to_string());
+    (title, vec![("", format!("{told}.")), ("", advice.into())])
+}
+
+/// A sentence as it begins.
+pub(crate) fn told(sentence: &str) -> String {
+    let mut told = sentence.to_owned();
     if let Some(first) = told.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    (title, vec![("", format!("{told}.")), ("", advice.into())])
+    told
 }
 
 fn of_failure(failure: Failure) -> (&'static str, &'static str) {
@@ -53,14 +59,42 @@ fn of_failure(failure: Failure) -> (&'static str, &'static str) {
     }
 }
 
+/// A card about the others' copies: which differ, and which cannot be compared. None: all is well.
+pub(crate) fn of_copies(seat: &Seat) -> Option<(String, Lines)> {
+    let doubts = seat.doubts();
+    let wrong = whose(&doubts.outliers);
+    let verdict = wrong.map(|whose| ("wrong", format!("{whose}: most players have signed another state")));
+    if let Some(diagnosis) = seat.diagnosis() {
+        let mut lines = of_difference(&diagnosis);
+        lines.extend(verdict);
+        let turn = seat.divergent_turn().unwrap_or_default();
+        return Some((format!("\u{2260}  The copies differ from turn {turn} on"), lines));
+    }
+    let silent = whose(&doubts.silent);
+    let silent = silent.map(|whose| ("not compared", format!("{whose}: checksums do not come")));
+    let lines: Lines = verdict.into_iter().chain(silent).collect();
+    let title = "\u{2260}  Not all copies are known to be equal";
+    (!lines.is_empty()).then(|| (title.into(), lines))
+}
+
+/// "player 2's, player 4's"; none of nobody.
+fn whose(players: &[u8]) -> Option<String> {
+    let names: Vec<String> = players.iter().map(|player| format!("player {}'s", player + 1)).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 /// What is known about a desync.
-pub(crate) fn of_difference(diagnosis: &Diagnosis) -> Lines {
+fn of_difference(diagnosis: &Diagnosis) -> Lines {
     let text = match diagnosis {
-        Diagnosis::GuestsAsk => "The guests ask this host which number differs. Their windows show it.",
-        Diagnosis::Asking => "Asking the host for the first number that differs...",
+        Diagnosis::Asking => "Asking the other side for the first number that differs...",
         Diagnosis::Unknown => "The number that differs could not be found.",
-        Diagnosis::Found { desync, is_reproduced } => {
-            let mut lines = alarm::report(desync, ["the host", "here"]);
+        Diagnosis::Relayed => {
+            "A relay has no copy to compare. Two players' replays show the number: testudo desync A B."
+        }
+        Diagnosis::Elsewhere => "The host's copy is equal to this one. Another player's differs.",
+        Diagnosis::Found { desync, is_host, is_reproduced } => {
+            let copies = if *is_host { ["here", "the guest"] } else { ["the host", "here"] };
+            let mut lines = alarm::report(desync, copies);
             if let Some(is_reproduced) = is_reproduced {
                 let text = if *is_reproduced {
                     "the orders lead to this state again: the rules differ"

@@ -74,7 +74,7 @@ fn turns(pen: &Pen, rect: Rect, seat: &Seat) {
 /// Whether the copies agree.
 fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
     let (turns, checksum) = seat.compared();
-    let (verdict, color) = verdict(turns, seat.divergent_turn());
+    let (verdict, color) = verdict(turns, seat.divergent_turn(), seat.is_doubtful());
     pen.strong("Checksums", rect.x, rect.y + 14.0, SIZE, TEXT);
     pen.text("here", rect.x, rect.y + 38.0, SMALL, TEXT_DIM);
     let here = checksum.map_or_else(|| "not known yet".into(), |checksum| format!("{checksum:016x}"));
@@ -87,9 +87,10 @@ fn checksums(pen: &Pen, rect: Rect, seat: &Seat) {
 }
 
 /// The result of the comparison so far.
-pub(crate) fn verdict(turns: u32, divergent_turn: Option<u32>) -> (String, Color) {
+fn verdict(turns: u32, divergent_turn: Option<u32>, is_doubtful: bool) -> (String, Color) {
     match (divergent_turn, turns) {
         (Some(turn), _) => (format!("\u{2260}  different since turn {turn}"), BAD),
+        _ if is_doubtful => ("not everybody can be compared".into(), WARN),
         (None, 0) => ("waiting for the first turn".into(), TEXT_DIM),
         (None, turns) => (format!("=  equal in all {turns} turns"), GOOD),
     }
@@ -148,9 +149,10 @@ mod tests {
 
     #[test]
     fn a_difference_is_the_verdict_whatever_comes_after_it() {
-        assert_eq!(verdict(0, None).1, TEXT_DIM);
-        assert_eq!(verdict(7, None).1, GOOD);
-        let (text, color) = verdict(90, Some(12));
+        assert_eq!(verdict(0, None, false).1, TEXT_DIM);
+        assert_eq!(verdict(7, None, false).1, GOOD);
+        assert_eq!(verdict(7, None, true).1, WARN);
+        let (text, color) = verdict(90, Some(12), true);
         assert!(text.contains("since turn 12") && color == BAD, "{text}");
     }
 }

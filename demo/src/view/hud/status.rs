@@ -19,6 +19,8 @@ pub(crate) struct Status {
     pub(crate) turns: u32,
     /// The first turn in which they differed.
     pub(crate) divergent_turn: Option<u32>,
+    /// Somebody's copy cannot be compared, or is known to be wrong.
+    pub(crate) is_doubtful: bool,
     /// UDP payload of all computers together.
     pub(crate) bytes_per_second: u32,
     pub(crate) is_waiting: bool,
@@ -38,6 +40,7 @@ impl Status {
         let count = self.computers;
         match (self.divergent_turn, self.turns, self.is_waiting) {
             (Some(turn), ..) => (format!("{count} computers, different since turn {turn}"), BAD),
+            _ if self.is_doubtful => (format!("{count} computers, not all compared"), WARN),
             (None, 0, _) => (format!("{count} computers, connecting"), TEXT_DIM),
             (None, _, true) => (format!("{count} computers, waiting for orders"), WARN),
             (None, ..) => (format!("{count} computers, identical, {rate:.1} kB/s"), GOOD),
@@ -90,7 +93,11 @@ impl Status {
         }
         let about = format!("equal checksums in {} turns; only orders travel", self.turns);
         let room = end - after - 40.0;
-        if self.divergent_turn.is_none() && self.turns > 0 && pen.width(&about, SMALL) < room {
+        if self.divergent_turn.is_none()
+            && !self.is_doubtful
+            && self.turns > 0
+            && pen.width(&about, SMALL) < room
+        {
             pen.text(&about, after + 20.0, rect.y + 23.0, SMALL, TEXT_DIM);
         }
         wish
@@ -107,12 +114,14 @@ mod tests {
             computers: 2,
             turns: 40,
             divergent_turn: None,
+            is_doubtful: false,
             bytes_per_second: 940,
             is_waiting: false,
         };
         assert_eq!(calm.words().0, "2 computers, identical, 0.9 kB/s");
         let broken = Status { divergent_turn: Some(12), is_waiting: true, ..calm };
         assert_eq!(broken.words().0, "2 computers, different since turn 12");
+        assert_eq!(Status { is_doubtful: true, ..calm }.words().0, "2 computers, not all compared");
         assert_eq!(Status { is_waiting: true, ..calm }.words().0, "2 computers, waiting for orders");
         assert_eq!(Status { turns: 0, ..calm }.words().0, "2 computers, connecting");
     }

@@ -14,6 +14,7 @@ use crate::app::online::news::News;
 use crate::app::online::repeated::Repeated;
 use crate::app::online::roll::Roll;
 use crate::app::online::saves::Save;
+use crate::app::online::seat::evidence::Evidence;
 use crate::app::online::seat::{CHECKSUMS_MAX, LOBBY, Seat, SeatOptions};
 use crate::app::online::wire::{MIDDLE, Wire};
 use crate::app::terms::Terms;
@@ -96,13 +97,9 @@ impl Seat {
             session_id,
             middle,
             is_relayed,
-            inquiry: None,
-            search: None,
-            divergence: None,
-            difference: None,
+            evidence: Evidence::default(),
             news: std::collections::VecDeque::new(),
             told_frame: 0,
-            waiting: None,
             checksums: std::collections::VecDeque::with_capacity(CHECKSUMS_MAX),
             telemetry: Telemetry::new(clock.now()),
             clock,
@@ -151,7 +148,7 @@ pub(crate) fn terms_of(agreement: &Agreement, units_max: u32) -> Result<Terms, I
 /// Time that a watcher has for joining at a relay, which may delay what watchers get by up to ten minutes.
 const DELAYED_JOIN: Duration = Duration::from_secs(660);
 
-fn config(
+pub(crate) fn config(
     welcome: &Welcome,
     secret: Option<Secret>,
     hosts: bool,

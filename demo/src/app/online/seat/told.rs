@@ -4,64 +4,90 @@ use testudo_lockstep::{Event, Identity, Turn};
 
 use crate::app::online::agreement::Agreement;
 use crate::app::online::news::News;
-use crate::app::online::remote::Search;
+use crate::app::online::remark::Remark;
 use crate::app::online::saves::Save;
 use crate::app::online::seat::Seat;
 
 impl Seat {
     pub(super) fn take_events(&mut self) {
         while let Some(event) = self.driver.session_mut().poll_event() {
-            match event {
-                Event::Started => {
-                    self.began = Some(self.clock.now());
-                    self.news.push_back(News::Started);
-                }
-                Event::Connected { peer, identity } => {
-                    self.links.retain(|(link, _)| *link != peer);
-                    self.links.push((peer, identity));
-                    self.came(identity);
-                }
-                Event::StateProgress { received, total } => {
-                    let percent = u64::from(received) * 100 / u64::from(total.max(1));
-                    self.news.push_back(News::State { percent: percent as u8 });
-                }
-                Event::Joined { turn } => {
-                    self.began = Some(self.clock.now());
-                    self.news.push_back(News::CameIn { turn: turn.0 });
-                }
-                Event::CaughtUp { turn } => self.news.push_back(News::CaughtUp { turn: turn.0 }),
-                Event::PlayerReturned { player, .. } => {
-                    self.back += 1;
-                    self.away &= !(1 << player.0);
-                    self.offers.iter_mut().for_each(|offers| offers.set_connected(player, true));
-                    self.news.push_back(News::Back(player));
-                }
-                Event::Desync(desync) if self.divergence.is_none() => {
-                    self.divergence = Some((desync.turn.0, desync.outlier()));
-                    self.driver.simulation_mut().note_divergence(desync.turn.0);
-                    self.look_for_the_number();
-                    self.news.push_back(News::Differs(desync.turn.0));
-                    self.difference = Some(desync);
-                }
-                Event::WaitingFor { turn, players, .. } => {
-                    self.waiting = Some((turn, players.clone()));
-                    self.news.push_back(News::WaitingFor(players));
-                }
-                Event::WaitingOver { .. } => self.waiting = None,
-                Event::Paused { player, paused, .. } => self.news.push_back(News::Paused { player, paused }),
-                Event::PlayerGone { player, reason, .. } => {
-                    self.lost += 1;
-                    self.away |= 1 << player.0;
-                    self.offers.iter_mut().for_each(|offers| offers.set_connected(player, false));
-                    let is_taken_over = self.driver.session().config().is_played_on(reason);
-                    self.news.push_back(News::Gone { player, reason, is_taken_over });
-                }
-                Event::SpectatorGone(_) => self.news.push_back(News::WatcherGone),
-                Event::Roster(roster) => self.news.push_back(News::Fingerprint(roster.fingerprint())),
-                Event::Contradiction(found) => self.news.push_back(News::Liars(found.suspects.clone())),
-                Event::Saved { turn } => self.keep_save(turn),
-                _ => {}
+            self.take_event(event);
+        }
+    }
+
+    /// The way into the match and out of it; everything else is somebody's doing.
+    fn take_event(&mut self, event: Event) {
+        match event {
+            Event::Started => {
+                self.began = Some(self.clock.now());
+                self.news.push_back(News::Started);
             }
+            Event::Connected { peer, identity } => {
+                self.links.retain(|(link, _)| *link != peer);
+                self.links.push((peer, identity));
+                self.came(identity);
+            }
+            Event::StateProgress { received, total } => {
+                let percent = u64::from(received) * 100 / u64::from(total.max(1));
+                self.news.push_back(News::State { percent: percent as u8 });
+            }
+            Event::Joined { turn } => {
+                self.began = Some(self.clock.now());
+                self.news.push_back(News::CameIn { turn: turn.0 });
+            }
+            Event::CaughtUp { turn } => self.news.push_back(News::CaughtUp { turn: turn.0 }),
+            Event::PlayerReturned { player, .. } => {
+                self.back += 1;
+                self.away &= !(1 << player.0);
+                self.offers.iter_mut().for_each(|offers| offers.set_connected(player, true));
+                self.news.push_back(News::Back(player));
+            }
+            Event::PlayerGone { player, reason, .. } => {
+                self.lost += 1;
+                self.away |= 1 << player.0;
+                self.offers.iter_mut().for_each(|offers| offers.set_connected(player, false));
+                let is_taken_over = self.driver.session().config().is_played_on(reason);
+                self.news.push_back(News::Gone { player, reason, is_taken_over });
+            }
+            Event::SpectatorGone(_) => self.news.push_back(News::WatcherGone),
+            Event::Roster(roster) => self.news.push_back(News::Fingerprint(roster.fingerprint())),
+            Event::Contradiction(found) => self.news.push_back(News::Liars(found.suspects.clone())),
+            Event::Saved { turn } => self.keep_save(turn),
+            doing => self.take_doing(doing),
+        }
+    }
+
+    /// What somebody does to the match, or does not do.
+    fn take_doing(&mut self, event: Event) {
+        match event {
+            Event::Desync(desync) => self.note_difference(desync),
+            Event::Outlier(outlier) => self.note_outlier(&outlier),
+            Event::ChecksumMissing { player, turn } => self.note_silent(player, turn),
+            Event::StatementMissing { player, turn } => self.note_unsigned(player, turn),
+            Event::MatchResult(result) => self.note_result(&result),
+            Event::WaitingFor { turn, players, .. } => self.note_wait(turn, players),
+            Event::WaitingOver { .. } => self.note_wait_over(),
+            Event::OftenLate { player, drop_in, .. } => self.remark(Remark::OftenLate { player, drop_in }),
+            Event::Paused { player, paused, .. } => self.remark(Remark::Paused { player, paused }),
+            Event::Speed { player, percent, .. } => self.remark(Remark::Speed { player, percent }),
+            Event::ShownAnother { player, turn } => {
+                self.remark(Remark::ShownAnother { player, turn: turn.0 });
+            }
+            Event::TooFarAhead { player, .. } => self.remark(Remark::TooFarAhead { player }),
+            Event::Vote { voter, player, out, .. } => self.remark(Remark::Vote { voter, player, out }),
+            Event::Cancelled { actions: orders } => self.remark(Remark::Cancelled { orders }),
+            Event::StateRefused { turn } => self.remark(Remark::StateRefused { turn: turn.0 }),
+            Event::GuestGone(_) => self.remark(Remark::GuestGone),
+            Event::Lost { events } => self.remark(Remark::Lost { events }),
+            // The phase of the session says these two, the battle and the roll the next two; the rest is of no use to a person.
+            Event::Finished
+            | Event::Failed(_)
+            | Event::TeamOut { .. }
+            | Event::TakenOver { .. }
+            | Event::Rejected { .. }
+            | Event::SavePoint { .. }
+            | Event::Plan { .. } => {}
+            unknown => tracing::debug!(?unknown, "an event that this program does not know"),
         }
     }
 
@@ -74,20 +100,6 @@ impl Seat {
             }
             Identity::Spectator => self.news.push_back(News::Watcher),
             Identity::Relay => {}
-        }
-    }
-
-    /// The states of the last frames are kept as they are now; a guest asks the host about them.
-    fn look_for_the_number(&mut self) {
-        let client = self.driver.simulation();
-        let (inquiry, deeds) = (client.inquiry(), client.deeds());
-        match (self.middle, inquiry) {
-            // A relay has no state.
-            (Some(_), _) if self.is_relayed => {}
-            (Some(host), Some(inquiry)) => {
-                self.search = Some(Search::begin(host, self.session_id, inquiry, deeds));
-            }
-            (_, inquiry) => self.inquiry = inquiry,
         }
     }
 

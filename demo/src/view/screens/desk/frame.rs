@@ -152,6 +152,7 @@ impl Desk {
             turns: self.skirmish.compared().0,
             divergent_turn: self.skirmish.desync().map(|desync| desync.turn),
             bytes_per_second: recent.iter().sum::<u32>() / recent.len().max(1) as u32,
+            is_doubtful: false,
             is_waiting: (0..2).any(|player| self.skirmish.waiting(player).is_some()),
         };
         let (is_unfolded, is_split) = (self.is_unfolded, Some(self.is_split));

@@ -161,6 +161,7 @@ impl NetworkDesk {
             computers: seat.terms().setup.players,
             turns: seat.compared().0,
             divergent_turn: seat.divergent_turn(),
+            is_doubtful: seat.is_doubtful(),
             bytes_per_second: recent.iter().sum::<u32>() / recent.len().max(1) as u32,
             is_waiting: seat.waiting().is_some(),
         };
@@ -235,7 +236,7 @@ impl NetworkDesk {
             kills: result::kills(seat.client().game()),
             score: &self.score,
             turns: seat.compared().0,
-            is_identical: seat.divergent_turn().is_none(),
+            is_identical: seat.divergent_turn().is_none() && !seat.is_doubtful(),
             choices: &choices[..if seat.client().has_replay() { 3 } else { 2 }],
         };
         match ended.draw(&self.pen, &mut self.ui, self.layout.views[0]) {
@@ -265,16 +266,12 @@ impl NetworkDesk {
         } else if let Some(seat) = self.game.seat() {
             if seat.session().phase() == SessionPhase::Lobby {
                 wish = lobby::draw(pen, ui, around, seat);
-            } else if let (Some(diagnosis), false) = (seat.diagnosis(), self.is_answered) {
-                let turn = seat.divergent_turn().unwrap_or_default();
+            } else if let (Some((title, lines)), false) = (ending::of_copies(seat), self.is_answered) {
                 let card = Card {
-                    title: &format!("\u{2260}  The copies differ from turn {turn} on"),
+                    title: &title,
                     color: BAD,
-                    lines: &ending::of_difference(&diagnosis),
-                    choices: &[
-                        ("go on", "Continue and watch it spread", 190.0),
-                        ("leave match", "Leave", 120.0),
-                    ],
+                    lines: &lines,
+                    choices: &[("go on", "Continue", 110.0), ("leave match", "Leave", 120.0)],
                 };
                 match card.draw(pen, ui, around) {
                     Some("go on") => {
@@ -318,6 +315,7 @@ fn notice_plate(view: Rect, n: usize, width: f32) -> Rect {
 fn over(seat: &Seat) -> (String, Color) {
     let (turns, checksum) = seat.compared();
     let (whose, color) = match seat.divergent_turn() {
+        None if seat.is_doubtful() => ("not everybody's", WARN),
         None => ("everybody's", GOOD),
         Some(_) => ("of this copy only", BAD),
     };

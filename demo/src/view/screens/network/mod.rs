@@ -11,7 +11,7 @@ use macroquad::window::next_frame;
 use testudo_lockstep::{PlayerId, SessionPhase, Simulation as _};
 
 use crate::app::interrupt;
-use crate::app::{Diagnosis, Kept, MatchError, NetworkMatch, News, Pilot, Seat};
+use crate::app::{Diagnosis, Kept, MatchError, NetworkMatch, News, Pilot, Remark, Seat};
 use crate::game::Game;
 use crate::view::battle::debug::Layers;
 use crate::view::battle::opening;
@@ -22,6 +22,7 @@ use crate::view::command::side::{Side, Told};
 use crate::view::command::sight::Sight;
 use crate::view::command::steering::steer;
 use crate::view::command::touch::Touches;
+use crate::view::hud::ending;
 use crate::view::hud::hearing::Hearing;
 use crate::view::hud::result::{self, Score};
 use crate::view::paint::batch::Batch;
@@ -286,10 +287,12 @@ impl NetworkDesk {
                 format!("Fingerprint of the players' keys: {fingerprint}")
             }
             News::Liars(_) => "Somebody shows different matches to different players".into(),
-            News::Paused { player, paused } => {
-                self.log.note("paused", *paused);
-                let what = if *paused { "pauses the match" } else { "continues" };
-                format!("{} {what}", self.called(*player))
+            News::Remark { remark, .. } => {
+                match remark {
+                    Remark::Paused { paused, .. } => self.log.note("paused", *paused),
+                    _ => self.log.note(remark.name(), remark.player().map(|player| player.0)),
+                }
+                ending::told(&remark.sentence(|player| self.called(player)))
             }
             News::Differs(turn) => {
                 self.log.note("differs", *turn);

@@ -1,0 +1,227 @@
+//! What the engine has noticed about the others, in one sentence each: on a terminal a line, in a window a notice.
+
+use testudo_lockstep::{Duration, Instant, PlayerId};
+
+/// Number of like remarks at once, and the time after which there may be one more: somebody who pauses in every turn fills no screen.
+const AT_ONCE: u32 = 3;
+const ONE_MORE: Duration = Duration::from_secs(10);
+
+/// Something that whoever plays or watches wants to know.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Remark {
+    /// The match has stood for a while, and waits for these players.
+    Waits { players: Vec<PlayerId>, drop_in: Option<Duration> },
+    /// The others have waited for the player again and again.
+    OftenLate { player: PlayerId, drop_in: Duration },
+    /// A player has asked for a pause, or for its end.
+    Paused { player: PlayerId, paused: bool },
+    /// A player has asked for another speed.
+    Speed { player: PlayerId, percent: u8 },
+    /// Most players have signed another state than this player.
+    Outlier { player: PlayerId, turn: u32 },
+    /// The player's copy cannot be compared.
+    ChecksumMissing { player: PlayerId, turn: u32 },
+    /// The player, or whoever forwards, withholds the player's signed statements.
+    StatementMissing { player: PlayerId, turn: u32 },
+    /// The player has signed another match than the one that was shown here.
+    ShownAnother { player: PlayerId, turn: u32 },
+    /// The player has sent orders for turns that nobody honest can be at.
+    TooFarAhead { player: PlayerId },
+    /// A player votes another one out, or no longer does.
+    Vote { voter: PlayerId, player: PlayerId, out: bool },
+    /// The programs have found different results.
+    ResultsDiffer,
+    /// Orders that may run nowhere.
+    Cancelled { orders: u32 },
+    /// A source has sent a wrong state.
+    StateRefused { turn: u32 },
+    /// Somebody who was coming to the running match has given up.
+    GuestGone,
+    /// This program was too slow to read all that the engine has told.
+    Lost { events: u64 },
+}
+
+impl Remark {
+    /// A name for logs and scripts.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Waits { .. } => "waits",
+            Self::OftenLate { .. } => "often late",
+            Self::Paused { .. } => "paused",
+            Self::Speed { .. } => "speed",
+            Self::Outlier { .. } => "outlier",
+            Self::ChecksumMissing { .. } => "checksum missing",
+            Self::StatementMissing { .. } => "statement missing",
+            Self::ShownAnother { .. } => "shown another",
+            Self::TooFarAhead { .. } => "too far ahead",
+            Self::Vote { .. } => "vote",
+            Self::ResultsDiffer => "results differ",
+            Self::Cancelled { .. } => "cancelled",
+            Self::StateRefused { .. } => "state refused",
+            Self::GuestGone => "guest gone",
+            Self::Lost { .. } => "lost",
+        }
+    }
+
+    /// The player whom it is about, if it is one.
+    pub(crate) fn player(&self) -> Option<PlayerId> {
+        match self {
+            Self::Waits { players, .. } => players.first().copied(),
+            Self::OftenLate { player, .. }
+            | Self::Paused { player, .. }
+            | Self::Speed { player, .. }
+            | Self::Outlier { player, .. }
+            | Self::ChecksumMissing { player, .. }
+            | Self::StatementMissing { player, .. }
+            | Self::ShownAnother { player, .. }
+            | Self::TooFarAhead { player }
+            | Self::Vote { voter: player, .. } => Some(*player),
+            Self::ResultsDiffer
+            | Self::Cancelled { .. }
+            | Self::StateRefused { .. }
+            | Self::GuestGone
+            | Self::Lost { .. } => None,
+        }
+    }
+
+    /// One sentence without a full stop. `called` names a player.
+    pub(crate) fn sentence(&self, called: impl Fn(PlayerId) -> String) -> String {
+        match self {
+            Self::Waits { players, drop_in } => {
+                let names: Vec<String> = players.iter().map(|player| called(*player)).collect();
+                let then = drop_in.map_or(String::new(), |left| format!("; dropped in {}", seconds(left)));
+                format!("waiting for {}{then}", names.join(", "))
+            }
+            Self::OftenLate { player, drop_in } => {
+                let left = seconds(*drop_in);
+                format!("{} is often late; after {left} more of waiting it is dropped", called(*player))
+            }
+            Self::Paused { player, paused: true } => format!("{} pauses the match", called(*player)),
+            Self::Paused { player, paused: false } => format!("{} continues the match", called(*player)),
+            Self::Speed { player, percent } => {
+                format!("{} sets the speed to {percent} %", called(*player))
+            }
+            Self::Outlier { player, turn } => {
+                let whose = called(*player);
+                format!("{whose} has a wrong copy: most players have signed another state of turn {turn}")
+            }
+            Self::ChecksumMissing { player, turn } => {
+                format!("{} sends no checksum of turn {turn}: its copy is not compared", called(*player))
+            }
+            Self::StatementMissing { player, turn } => {
+                let whose = called(*player);
+                format!(
+                    "nothing signed comes from {whose} (turn {turn}): it or whoever forwards withholds it"
+                )
+            }
+            Self::ShownAnother { player, turn } => {
+                let whose = called(*player);
+                format!("{whose} has signed another match up to turn {turn} than was shown here")
+            }
+            Self::TooFarAhead { player } => {
+                let whose = called(*player);
+                format!("{whose} has a changed program: it sends orders for turns that nobody is at")
+            }
+            Self::Vote { voter, player, out } => {
+                let what = if *out { "votes" } else { "no longer votes" };
+                format!("{} {what} {} out", called(*voter), called(*player))
+            }
+            Self::ResultsDiffer => "the programs have found different results".into(),
+            Self::Cancelled { orders } => format!("{orders} orders were on their way and may run nowhere"),
+            Self::StateRefused { turn } => {
+                format!("the state of turn {turn} was wrong or damaged; somebody else is asked")
+            }
+            Self::GuestGone => "somebody who was coming to the match has given up".into(),
+            Self::Lost { events } => format!("this program is too slow: {events} remarks are lost"),
+        }
+    }
+}
+
+/// A duration in whole seconds, at least one.
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_millis().div_ceil(1_000).max(1))
+}
+
+/// What has been remarked lately, so that nobody can fill a screen.
+#[derive(Debug, Default)]
+pub(crate) struct Remarks(Vec<Kind>);
+
+/// Remarks of one kind about one player.
+#[derive(Debug)]
+struct Kind {
+    name: &'static str,
+    player: Option<PlayerId>,
+    /// When all credit is there again: each remark costs [`ONE_MORE`].
+    whole_at: Instant,
+    left_out: u32,
+}
+
+impl Remarks {
+    /// Whether a remark is made: then how many like it were left out since the last one.
+    pub(crate) fn admit(&mut self, remark: &Remark, now: Instant) -> Option<u32> {
+        let (name, player) = (remark.name(), remark.player());
+        let index = self.0.iter().position(|kind| (kind.name, kind.player) == (name, player));
+        let index = index.unwrap_or_else(|| {
+            self.0.push(Kind { name, player, whole_at: now, left_out: 0 });
+            self.0.len() - 1
+        });
+        let kind = &mut self.0[index];
+        if kind.whole_at.since(now) > ONE_MORE.times(u64::from(AT_ONCE) - 1) {
+            kind.left_out += 1;
+            return None;
+        }
+        kind.whole_at = kind.whole_at.max(now) + ONE_MORE;
+        Some(core::mem::take(&mut kind.left_out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// (A pause in every turn, or 560 speeds a minute, would have been as many lines.)
+    #[test]
+    fn who_pauses_in_every_turn_fills_no_screen() {
+        let mut remarks = Remarks::default();
+        let pause = |player, paused| Remark::Paused { player: PlayerId(player), paused };
+        let told: Vec<u32> =
+            (0..300).filter_map(|n| remarks.admit(&pause(1, n % 2 == 0), at(200 * n))).collect();
+        assert!((8..=9).contains(&told.len()), "three at once, one in ten seconds: {told:?}");
+        assert_eq!(told[..3], [0, 0, 0]);
+        assert!(told[4] > 40, "what was left out is counted: {told:?}");
+        // Nobody hides behind the noise of somebody else.
+        assert_eq!(remarks.admit(&pause(2, true), at(60_000)), Some(0));
+        assert_eq!(remarks.admit(&Remark::ResultsDiffer, at(60_000)), Some(0));
+        // After a while it may be said again.
+        assert!(remarks.admit(&pause(1, true), at(200_000)).is_some());
+    }
+
+    #[test]
+    fn every_remark_is_a_sentence_about_whom_it_concerns() {
+        let player = PlayerId(3);
+        let drop_in = Duration::from_millis(7_400);
+        let all = [
+            Remark::Waits { players: vec![player], drop_in: Some(drop_in) },
+            Remark::OftenLate { player, drop_in },
+            Remark::Paused { player, paused: true },
+            Remark::Speed { player, percent: 10 },
+            Remark::Outlier { player, turn: 9 },
+            Remark::ChecksumMissing { player, turn: 9 },
+            Remark::StatementMissing { player, turn: 9 },
+            Remark::ShownAnother { player, turn: 9 },
+            Remark::TooFarAhead { player },
+            Remark::Vote { voter: player, player: PlayerId(1), out: true },
+        ];
+        for remark in all {
+            let sentence = remark.sentence(|player| format!("<{player}>"));
+            assert!(sentence.contains("<3>") && !sentence.ends_with('.'), "{sentence}");
+            assert_eq!(remark.player(), Some(player));
+        }
+        let late = Remark::OftenLate { player, drop_in }.sentence(|_| "Ada".into());
+        assert!(late.contains("8 s"), "{late}");
+    }
+}

@@ -1,0 +1,237 @@
+//! The liar's place in a match, and its way there.
+
+use std::time::Duration as Time;
+
+use testudo_lockstep::transport::code::JoinCode;
+use testudo_lockstep::{Driver, Event, Failure, Identity, Pace, PeerId, PlayerId, Session, SessionPhase};
+
+use crate::app::online::agreement::Agreement;
+use crate::app::online::codes::Codes;
+use crate::app::online::edge::{Edge, EdgeEvent};
+use crate::app::online::greeting::{Answer, Greeting, Welcome};
+use crate::app::online::keys;
+use crate::app::online::name::Name;
+use crate::app::online::seat::start::{config, terms_of};
+use crate::app::watch::client::Client;
+use crate::app::watch::pilot::{Pilot, play_bot};
+use crate::app::{Clock, Terms};
+use crate::bots::{self, Level};
+use crate::copy::Copy;
+use crate::game::{Game, Setup};
+use crate::lie::Lie;
+use crate::twist::Twist;
+
+/// The middle of the star.
+const MIDDLE: PeerId = PeerId(0);
+
+/// Time between two looks at the network.
+const PAUSE: Time = Time::from_millis(2);
+
+/// The longest life of a liar.
+const LIFE: testudo_lockstep::Duration = testudo_lockstep::Duration::from_secs(90);
+
+/// How often it comes back after it was dropped.
+const RETURNS_MAX: u32 = 40;
+
+/// Orders per turn of somebody who floods.
+const FLOOD: u32 = 100_000;
+
+type Done = Result<serde_json::Value, String>;
+
+/// Comes to a place, and comes back when it was dropped.
+pub(crate) fn join(lie: &str, code: &str) -> Done {
+    let (lie, code) = (read_lie(lie)?, read_code(code)?);
+    let greeting = || Greeting::Come { secret: *code.secret(), name: Name::cleaned("liar") };
+    let life = Clock::start();
+    let mut ends = Vec::new();
+    for _ in 0..=RETURNS_MAX {
+        let (answer, edge) = match call(&code, &greeting()) {
+            Ok(called) => called,
+            Err(why) if ends.is_empty() => return Err(why),
+            Err(why) => {
+                ends.push(why);
+                break;
+            }
+        };
+        let Answer::Come(welcome) = answer else {
+            ends.push(format!("{answer:?}"));
+            break;
+        };
+        let (end, is_lost) = play(lie, welcome, *code.secret(), edge, &life)?;
+        eprintln!("liar: {end}");
+        ends.push(end);
+        if !is_lost || life.elapsed() > LIFE {
+            break;
+        }
+    }
+    Ok(serde_json::json!({ "lie": format!("{lie:?}"), "ends": ends }))
+}
+
+/// Opens a room, prints its codes, and lies as its first player.
+pub(crate) fn open(lie: &str, relay: &str, players: &str, turns: &str) -> Done {
+    let (lie, relay) = (read_lie(lie)?, read_code(relay)?);
+    let number = |text: &str| text.parse::<u32>().map_err(|error| format!("{text}: {error}"));
+    let setup = Setup { players: number(players)? as u8, units: 10, seed: 1, map: None };
+    let agreement = Agreement::new(&Terms { setup, turns: number(turns)? }, Pace::Fixed, true);
+    let greeting = Greeting::Open { secret: *relay.secret(), agreement, name: Name::cleaned("liar") };
+    let (answer, edge) = call(&relay, &greeting)?;
+    let Answer::Opened(opened) = answer else { return Err(format!("{answer:?}")) };
+    let codes = Codes::sealed(
+        relay.addresses(),
+        relay.certificate_hash(),
+        &opened.players,
+        PlayerId(0),
+        opened.watchers,
+    );
+    let codes = codes.map_err(|error| error.to_string())?;
+    codes.players.iter().for_each(|(player, code)| eprintln!("join {player}: {code}"));
+    eprintln!("watch: {}", codes.watch);
+    let secret = opened.players.first().copied().unwrap_or_default();
+    let (end, _) = play(lie, opened.welcome, secret, edge, &Clock::start())?;
+    Ok(serde_json::json!({ "lie": format!("{lie:?}"), "ends": [end] }))
+}
+
+/// Comes and goes.
+pub(crate) fn knock(code: &str, times: &str, ms: &str) -> Done {
+    let code = read_code(code)?;
+    let number = |text: &str| text.parse::<u64>().map_err(|error| format!("{text}: {error}"));
+    let (times, pause) = (number(times)?, Time::from_millis(number(ms)?));
+    let greeting = Greeting::Come { secret: *code.secret(), name: Name::cleaned("liar") };
+    let (mut came, mut refused) = (0_u64, 0_u64);
+    for _ in 0..times {
+        match call(&code, &greeting) {
+            Ok((Answer::Come(_), _)) => came += 1,
+            Ok((answer, _)) if refused == 0 => {
+                refused += 1;
+                eprintln!("liar: {answer:?}");
+            }
+            _ => refused += 1,
+        }
+        std::thread::sleep(pause);
+    }
+    Ok(serde_json::json!({ "came": came, "refused": refused }))
+}
+
+/// Writes a copy of a file in which a bit or a stretch is wrong, or the end is missing.
+pub(crate) fn damage(file: &str, seed: &str) -> Done {
+    let mut bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    let seed: u64 = seed.parse().map_err(|_| "the seed is a number".to_owned())?;
+    let dice = keys::hash(&seed.to_le_bytes());
+    let place = u64::from_le_bytes(core::array::from_fn(|at| dice[at])) as usize % bytes.len().max(1);
+    match seed % 8 {
+        0 => bytes.truncate(place),
+        1 => bytes[place] = bytes[place].wrapping_add(1 + dice[9] % 255),
+        _ => bytes[place] ^= 1 << (dice[8] % 8),
+    }
+    let path = format!("{file}.{seed}");
+    std::fs::write(&path, bytes).map_err(|error| error.to_string())?;
+    Ok(serde_json::json!({ "file": path, "place": place }))
+}
+
+fn read_lie(text: &str) -> Result<Lie, String> {
+    Lie::read(text).ok_or_else(|| format!("no lie '{text}'"))
+}
+
+fn read_code(text: &str) -> Result<JoinCode, String> {
+    text.parse().map_err(|error| format!("{error}"))
+}
+
+/// Connects, and waits for the answer.
+fn call(code: &JoinCode, greeting: &Greeting) -> Result<(Answer, Edge), String> {
+    let mut edge = Edge::connect(code, &greeting.to_bytes()).map_err(|error| error.to_string())?;
+    loop {
+        match edge.poll() {
+            None => std::thread::sleep(PAUSE),
+            Some(EdgeEvent::Accepted(bytes) | EdgeEvent::Refused(bytes)) => {
+                let answer = Answer::read(&bytes).ok_or("an answer that makes no sense")?;
+                return Ok((answer, edge));
+            }
+            Some(EdgeEvent::Lost(why)) => return Err(why),
+            Some(EdgeEvent::Packet(_)) => return Err("a packet before the answer".into()),
+        }
+    }
+}
+
+/// Plays until the match or the place is over. Returns what happened, and whether the place may be taken again.
+fn play(
+    lie: Lie,
+    welcome: Welcome,
+    secret: [u8; 16],
+    mut edge: Edge,
+    life: &Clock,
+) -> Result<(String, bool), String> {
+    let Identity::Player(own) = welcome.place else { return Err("a place of a player is needed".into()) };
+    let terms = terms_of(&welcome.agreement, u32::MAX).map_err(|error| error.to_string())?;
+    let config = config(&welcome, Some(secret), false, None).map_err(|error| error.to_string())?;
+    let key = keys::player_key(welcome.session_id, own).map_err(|error| error.to_string())?;
+    let mut twist = Twist::new(lie, own, key, &config);
+    let clock = Clock::start();
+    let mut session = Session::new(config, welcome.place, clock.now()).map_err(|error| error.to_string())?;
+    session.connect(MIDDLE);
+    let game = Game::new(terms.setup).map_err(|error| error.to_string())?;
+    let mut driver = Driver::new(Copy::new(Client::new(game, None, false), lie), session);
+    let mut packet = Vec::new();
+    loop {
+        while let Some(event) = edge.poll() {
+            match event {
+                EdgeEvent::Packet(bytes) => driver.session_mut().handle_packet(clock.now(), MIDDLE, &bytes),
+                EdgeEvent::Lost(why) => return Ok((told(&driver, &why), true)),
+                EdgeEvent::Refused(_) | EdgeEvent::Accepted(_) => {}
+            }
+        }
+        let now = clock.now();
+        driver.session_mut().handle_timeout(now);
+        driver.advance_with(now, |turn, copy, session| act(lie, own, turn, copy, session));
+        while driver.session_mut().poll_transmit(now, &mut packet).is_some() {
+            let session = driver.session();
+            let (link, roster) = (session.packet_key(MIDDLE), session.roster());
+            let sent = twist.of(packet.clone(), link, roster, now);
+            (0..twist.copies()).for_each(|_| edge.send(&sent));
+        }
+        while let Some(event) = driver.session_mut().poll_event() {
+            if matches!(event, Event::Desync(_) | Event::Contradiction(_) | Event::Outlier(_)) {
+                eprintln!("liar: {event:?}");
+            }
+        }
+        let phase = driver.session().phase();
+        if driver.session().is_over() || life.elapsed() > LIFE {
+            let is_lost = matches!(
+                phase,
+                SessionPhase::Failed(Failure::Dropped | Failure::ConnectionLost(_) | Failure::JoinTimeout)
+            );
+            return Ok((told(&driver, "over"), is_lost));
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// What it does in a turn.
+fn act(
+    lie: Lie,
+    own: PlayerId,
+    turn: testudo_lockstep::Turn,
+    copy: &Copy,
+    session: &mut Session<crate::game::Order>,
+) {
+    match lie {
+        Lie::Pause => session.pause(turn.0 % 2 == 0),
+        Lie::Speed(percent) => session.set_speed(percent),
+        Lie::Orders => {
+            if let Some(order) = bots::order(copy.client().seen(), own, turn) {
+                for _ in 0..FLOOD {
+                    let _ = session.submit(&order);
+                }
+            }
+        }
+        _ => {
+            if let Some(level) = Pilot::Bot(Level::Normal).level() {
+                play_bot(level, copy.client(), own, turn, session);
+            }
+        }
+    }
+}
+
+fn told(driver: &Driver<Copy>, why: &str) -> String {
+    let session = driver.session();
+    format!("{why}: {:?} in turn {}", session.phase(), session.next_turn().0)
+}
