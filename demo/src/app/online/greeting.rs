@@ -309,13 +309,13 @@ mod tests {
     fn every_byte_is_where_it_was() {
         let secret = "aa".repeat(16);
         let [come, open] = greetings().map(|greeting| hex(&greeting.to_bytes()));
-        assert_eq!(come, format!("040000{secret}05c38464c3a4"));
+        assert_eq!(come, format!("050000{secret}05c38464c3a4"));
         let agreement = "030b0302010006050400".to_owned()
             + "0e0d0c0b0a090807"
             + "1817161514131211"
             + "2827262524232221"
             + "403f3e3d";
-        assert_eq!(open, format!("040001{}{agreement}05c38464c3a4", "bb".repeat(16)));
+        assert_eq!(open, format!("050001{}{agreement}05c38464c3a4", "bb".repeat(16)));
         let welcome = format!("02013837363534333231{agreement}");
         let expected = [
             format!("00{welcome}"),
