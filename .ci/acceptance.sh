@@ -36,7 +36,8 @@ run() {
 
 check "building release and debug"
 cargo build --quiet --locked --release -p testudo-demo
-cargo build --quiet --locked -p testudo-demo
+# That of the test suite, which needs it anyway.
+cargo test --quiet --locked --workspace --no-run
 
 check "the default run ends by itself within a minute, without a display, with a summary"
 start=$SECONDS

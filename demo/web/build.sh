@@ -2,6 +2,7 @@
 # Builds the window as a browser page: everything that the page needs lies in one folder, and it asks for nothing elsewhere.
 #
 #   demo/web/build.sh            builds target/web (or the folder that OUT_WEB names)
+#   PROFILE=release demo/web/build.sh    larger and slower pages that are built faster
 #   demo/web/build.sh --serve    and serves it on this machine until Ctrl C; PORT names the port, 8000 otherwise
 #
 # Needs Rust's target wasm32-unknown-unknown: from rustup, or built once with Debian's compiler. Exit code 3: neither is to be had.
@@ -20,17 +21,18 @@ if [[ ! -d $(rustc --print sysroot)/lib/rustlib/$target/lib ]]; then
 fi
 toolchain "$target"
 
-built=$TARGET_DIR/$target/release/testudo.wasm
-if [[ ${CARGO[0]} == env ]]; then built=$OUT/$target/release/testudo.wasm; fi
+PROFILE=${PROFILE:-dist}
+built=$TARGET_DIR/$target/$PROFILE/testudo.wasm
+if [[ ${CARGO[0]} == env ]]; then built=$OUT/$target/$PROFILE/testudo.wasm; fi
 
 # program NAME FLAGS...: the program as the page's file NAME, built with more flags. Names of functions and lines would make it ten times
 # as large. The page's own functions are undefined until it loads the program; compilers from 1.96 on no longer expect that.
 program() {
   local name=$1
   shift
-  env CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=true \
+  env CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=true CARGO_PROFILE_DIST_STRIP=true \
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-} -C link-arg=--allow-undefined $*" \
-    "${CARGO[@]}" build --quiet --locked --release -p testudo-demo --target "$target"
+    "${CARGO[@]}" build --quiet --locked --profile "$PROFILE" -p testudo-demo --target "$target"
   cp "$built" "$PAGE/$name"
 }
 # WebAssembly cannot ask for instructions at run time, so there are two programs, and the page chooses.
@@ -51,7 +53,7 @@ cp "$library/LICENSE-APACHE" "$PAGE/loader.LICENSE-APACHE"
 
 # What the same match comes to without a browser.
 number() { grep -oE "\"$1\": *[0-9]+" demo/web/proof/match.json | grep -oE '[0-9]+$'; }
-cargo run --quiet --locked --release -p testudo-demo -- headless --players 2 --units "$(number units)" \
+cargo run --quiet --locked --profile "$PROFILE" -p testudo-demo -- headless --players 2 --units "$(number units)" \
   --turns "$(number turns)" --seed "$(number seed)" --map ford --pace fixed --json >"$PAGE/proof/native.json"
 # A relay sends them in this form.
 gzip -9 -kf "$PAGE"/*.wasm "$PAGE"/*.js "$PAGE/index.html"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The golden suite on foreign machines: same start, same actions, same bits.
 #
-#   tests/cross/run.sh                               the default targets
+#   tests/cross/run.sh                               the default targets: golden scenes, kernels, bytes on the wire
+#   tests/cross/run.sh long                          every test of the suite that can differ between machines, for half an hour and more
 #   tests/cross/run.sh s390x-unknown-linux-gnu ...   these
 #   CROSS_TESTS="physics" tests/cross/run.sh         only these test programs of the tests package
 #
@@ -11,8 +12,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 # A target with "+simd128" is built with these instructions; one with ":levels" runs the golden scenes and the kernels only, which force
-# every instruction set that the target has.
-DEFAULT_TARGETS=(s390x-unknown-linux-gnu wasm32-wasip1 wasm32-wasip1+simd128:levels aarch64-unknown-linux-gnu:levels)
+# every instruction set that the target has; one with ":golden" likewise, and the golden bytes on the wire.
+DEFAULT_TARGETS=(s390x-unknown-linux-gnu:golden wasm32-wasip1+simd128:golden aarch64-unknown-linux-gnu:levels)
+LONG_TARGETS=(s390x-unknown-linux-gnu wasm32-wasip1)
 export INSTA_UPDATE=no
 # insta would ask cargo where the workspace is; a foreign program cannot start cargo.
 export INSTA_WORKSPACE_ROOT=$PWD
@@ -94,6 +96,7 @@ test_programs() {
 }
 
 if (($# == 0)); then set -- "${DEFAULT_TARGETS[@]}"; fi
+if [[ $1 == long ]]; then set -- "${LONG_TARGETS[@]}"; fi
 mapfile -t programs < <(test_programs | tr ' ' '\n')
 ((${#programs[@]} > 0)) || { echo "cross: no test programs to run" >&2; exit 1; }
 for wanted in "$@"; do
@@ -118,7 +121,10 @@ for wanted in "$@"; do
   fi
   # Few cases are enough to find a difference between machines, which golden values do.
   export PROPTEST_CASES=$cases
-  if [[ $wanted == *:levels ]]; then
+  if [[ $wanted == *:golden ]]; then
+    "${CARGO[@]}" test --locked -p testudo-tests --target "$target" --test=lockstep -- "${options[@]}" wire::
+  fi
+  if [[ $wanted == *:levels || $wanted == *:golden ]]; then
     "${CARGO[@]}" test --locked -p testudo-tests --target "$target" --test=physics -- "${options[@]}" golden:: levels::
     "${CARGO[@]}" test --locked -p testudo-physics --lib --target "$target" -- "${options[@]}" simd:: broad_phase::
     say "$wanted: passed in $((SECONDS - start)) s"
