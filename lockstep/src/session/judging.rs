@@ -1,5 +1,6 @@
 //! Compares statements with what this peer has seen, and with each other.
 
+use crate::session::checksum::Desync;
 use crate::session::event::Event;
 use crate::session::signing::{Contradiction, Outlier, Signing, View};
 use crate::session::{Session, players_in};
@@ -32,6 +33,7 @@ impl<A: Action> Session<A> {
             }
         }
         self.report_outliers(signing, &view);
+        self.report_signed_difference(signing);
     }
 
     /// Reports a contradiction, once for each player.
@@ -76,6 +78,32 @@ impl<A: Action> Session<A> {
         suspects.sort_unstable();
         suspects.dedup();
         suspects
+    }
+
+    /// Reports statements with different checksums of a turn in which everybody sent the same one: somebody sends one number and signs another.
+    fn report_signed_difference(&mut self, signing: &Signing) {
+        if self.compared.desync_reported {
+            return;
+        }
+        let interval = self.setup.config.checksum_interval;
+        let settled = self.compared.checksums.settled();
+        let all = |view: &View| {
+            let stated =
+                players_in(view.live).filter_map(|player| signing.authors[player.index()].at(view.turn));
+            let same = stated.filter(|other| (other.live, other.all) == (view.live, view.all));
+            same.map(|other| (other.author, other.checksum)).collect::<Vec<_>>()
+        };
+        // The values of later turns may still show where it began.
+        let views = signing.views.iter().filter(|view| view.turn <= settled);
+        let mut stated = views.map(|view| (view.turn, all(view)));
+        let found = stated.find(|(_, values)| values.windows(2).any(|pair| pair[0].1 != pair[1].1));
+        let Some((turn, values)) = found else { return };
+        let turn = Turn((turn / interval * interval).saturating_sub(1));
+        let own = self.setup.player();
+        let own = values.iter().find(|(player, _)| own == Some(*player)).map(|(_, value)| *value);
+        tracing::error!(turn = turn.0, ?values, "signed checksums differ");
+        self.compared.desync_reported = true;
+        self.emit(Event::Desync(Desync { turn, values, own, signed: true }));
     }
 
     /// Reports players whose checksum differs from that of more than half of the active players, with the same orders.

@@ -392,6 +392,32 @@ fn an_outlier_is_whom_most_have_signed_against() {
     }
 }
 
+/// (With the right numbers in its entries and wrong ones under its signature, one of two was noticed by nobody.)
+#[test]
+fn a_checksum_that_is_wrong_only_where_it_is_signed_is_a_difference() {
+    let mut game = toy_match(&signed(2, Topology::Host), 0, 1, slow());
+    let mut last = Turn(0);
+    for until in (3_000..9_000).step_by(10) {
+        run(&mut game, until);
+        let said = game.drivers()[1].session().statements().filter(|said| said.author.0 == 1).last();
+        let Some(said) = said.filter(|said| said.turn > last) else { continue };
+        last = said.turn;
+        // It is there before the true one.
+        let mut forged = Statement { checksum: said.checksum ^ 1, ..said.clone() };
+        forged.sign(game.drivers()[0].session().roster().unwrap(), &key_of(1));
+        let next = game.drivers()[0].session().next_turn().0;
+        let signed = Signed { statements: [forged].into_iter().collect(), ..Signed::default() };
+        let acks = [next; 2].into_iter().collect();
+        let packet = TurnsPacket { base: next, acks, signed, ..TurnsPacket::default() };
+        deliver(&mut game, 0, 1, &Packet::Turns(Box::new(packet)));
+    }
+    let told = events(&mut game, 0);
+    let differences: Vec<&Event> = told.iter().filter(|event| matches!(event, Event::Desync(_))).collect();
+    let [Event::Desync(desync)] = differences[..] else { panic!("{told:?}") };
+    assert_eq!((desync.values.len(), desync.values[0].1 ^ desync.values[1].1), (2, 1));
+    assert!(events(&mut game, 1).iter().all(|event| !matches!(event, Event::Desync(_))), "nobody lied there");
+}
+
 /// Leaving, surrender, bots, drops, pauses, very bad networks: nobody is accused.
 #[test]
 fn the_honest_are_never_accused_whatever_happens() {
