@@ -214,7 +214,7 @@ fn act(
     session: &mut Session<crate::game::Order>,
 ) {
     match lie {
-        Lie::Pause => session.pause(turn.0 % 2 == 0),
+        Lie::Pause => session.pause(turn.0.is_multiple_of(2)),
         Lie::Speed(percent) => session.set_speed(percent),
         Lie::Orders => {
             if let Some(order) = bots::order(copy.client().seen(), own, turn) {
