@@ -1,5 +1,8 @@
 //! The world: bodies, their contacts, and the step.
 
+pub(crate) mod activity;
+pub(crate) mod clock;
+pub(crate) mod ever;
 pub(crate) mod hits;
 mod pairs;
 mod read;
@@ -22,9 +25,11 @@ use crate::contact::sensors::SensorOverlaps;
 use crate::math::num::{FPS_MAX, Fx};
 use crate::math::rng::Pcg32;
 use crate::simd::Path;
-use crate::step::islands::SleepingIslands;
 use crate::step::stepper::Stepper;
 use crate::tree::resting::RestingTrees;
+use crate::world::activity::Activity;
+use crate::world::clock::Clock;
+use crate::world::ever::Ever;
 use crate::world::hits::ContactHit;
 use crate::world_def::{Settings, WorldDef, WorldError};
 
@@ -68,12 +73,7 @@ pub(crate) struct Removed {
 pub struct World {
     pub(crate) settings: Settings,
     pub(crate) seed: u64,
-    /// Number of steps so far.
-    pub(crate) frame: u64,
-    /// Frames per second of the last step; the remainders in the bodies count in it. 0 before the first step.
-    pub(crate) fps: u32,
-    /// Remainder of the elapsed milliseconds, in 1/fps of a millisecond; below fps.
-    pub(crate) clock_remainder: u16,
+    pub(crate) clock: Clock,
     pub(crate) rng: Pcg32,
     pub(crate) order: Ordered,
     /// By slot.
@@ -89,30 +89,10 @@ pub struct World {
     /// Outlines of the bodies that are terrain.
     pub(crate) terrain: Terrain,
     // Everything below is derived from the state, or scratch.
-    /// Whether a body ever had an unusual extra field. Only then can one have it now.
-    pub(crate) had_extras: bool,
-    /// Whether a body ever had a rank: only then contacts ask for it.
-    pub(crate) had_ranks: bool,
-    /// Whether some body was given a force or damping at any time. Only saves work.
-    pub(crate) had_forces: bool,
+    pub(crate) ever: Ever,
     /// Position before the last step, by slot; for drawing only.
     pub(crate) previous: Vec<[i32; 2]>,
-    /// Bodies that move in a step, ascending slots. Between steps, those that left are still here.
-    pub(crate) active: Vec<u32>,
-    /// Moving bodies that left since the last step; may hold repeated slots, and slots that are in use again.
-    pub(crate) left: Vec<u32>,
-    /// Bodies that woke up or were created since the last step; may hold stale and repeated slots.
-    pub(crate) waking: Vec<u32>,
-    /// The sleeping islands.
-    pub(crate) sleeping: SleepingIslands,
-    /// Whether `sleep_body` was called since the last step: the contacts of those bodies are still among those of the moving bodies.
-    pub(crate) lulled: bool,
-    /// Members of an island that wakes up.
-    pub(crate) members: Vec<u32>,
-    /// Sleeping bodies that were pushed in a step, with their velocities.
-    pub(crate) pushed: Vec<(u32, [i32; 2])>,
-    /// Bodies created since the last step.
-    pub(crate) fresh: Vec<u32>,
+    pub(crate) activity: Activity,
     pub(crate) resting: RestingTrees,
     pub(crate) stepper: Stepper,
     pub(crate) events: Events,
@@ -229,9 +209,7 @@ impl World {
         Self {
             settings,
             seed,
-            frame: 0,
-            fps: 0,
-            clock_remainder: 0,
+            clock: Clock::default(),
             rng: Pcg32::new(seed, 0),
             order: Ordered::default(),
             bodies: Vec::new(),
@@ -241,18 +219,9 @@ impl World {
             removed: Vec::new(),
             ignored: IgnoredPairs::default(),
             terrain: Terrain::default(),
-            had_extras: false,
-            had_ranks: false,
-            had_forces: false,
+            ever: Ever::default(),
             previous: Vec::new(),
-            active: Vec::new(),
-            left: Vec::new(),
-            waking: Vec::new(),
-            sleeping: SleepingIslands::default(),
-            lulled: false,
-            members: Vec::new(),
-            pushed: Vec::new(),
-            fresh: Vec::new(),
+            activity: Activity::default(),
             resting: RestingTrees::default(),
             stepper: Stepper::new(path),
             events: Events::default(),
@@ -279,7 +248,7 @@ impl World {
         self.extras[slot] = Extra::new(def);
         self.note_extra(slot);
         self.previous[slot] = self.bodies[slot].position;
-        self.fresh.push(index);
+        self.activity.fresh.push(index);
         if def.enabled {
             self.enter(index);
         }
@@ -323,9 +292,7 @@ impl World {
     pub(crate) fn note_extra(&mut self, slot: usize) {
         let unusual = self.extras[slot] != Extra::USUAL;
         self.bodies[slot].set(flag::EXTRA, unusual);
-        self.had_extras |= unusual;
-        self.had_ranks |= self.extras[slot].dominance != 0;
-        self.had_forces |= self.bodies[slot].has(flag::FORCED | flag::DAMPED);
+        self.ever.note(&self.bodies[slot], &self.extras[slot]);
     }
 
     /// The slot of a handle.
@@ -376,14 +343,14 @@ impl World {
     /// Removes a moving body from the tree, and in the next step from the list of moving bodies.
     fn forget_mover(&mut self, slot: u32) {
         self.bodies[slot as usize].set(flag::AWAKE, false);
-        self.left.push(slot);
-        self.stepper.vacate(slot);
+        self.activity.left.push(slot);
+        self.stepper.lanes.vacate(slot);
     }
 
     /// Tells the trees that the game moved a body.
     pub(crate) fn moved_by_hand(&mut self, slot: u32) {
         let (body, margin) = (&self.bodies[slot as usize], self.settings.box_margin());
         self.resting.moved(slot, &body.grown_bounds(margin));
-        self.stepper.moved(slot, &body.bounds().grown(margin));
+        self.stepper.lanes.moved(slot, &body.bounds().grown(margin));
     }
 }

@@ -219,12 +219,8 @@ impl WorldDef {
         let whole = |setting, value: u32, min: u32, max: u32| {
             check(setting, Fx::from_num(value), Fx::from_num(min), Fx::from_num(max))
         };
-        let b = &self.bounds;
         check_gravity(self.gravity)?;
-        for (low, high) in [(b.min.x, b.max.x), (b.min.y, b.max.y)] {
-            check("bounds", low, -POSITION_MAX, POSITION_MAX)?;
-            check("bounds", high, low, POSITION_MAX)?;
-        }
+        let bounds = check_bounds(&self.bounds)?;
         whole("iterations", self.iterations, 1, 64)?;
         whole("relax_iterations", self.relax_iterations, 0, 16)?;
         check("push_factor", self.push_factor, Fx::ZERO, Fx::ONE)?;
@@ -237,7 +233,7 @@ impl WorldDef {
         whole("quadtree_depth_max", self.depth_max, 0, DEPTH_LIMIT)?;
         Ok(Settings {
             gravity: raw2(self.gravity),
-            bounds: RawBox { min: raw2(b.min), max: raw2(b.max) },
+            bounds,
             edge: self.edge,
             iterations: self.iterations,
             relax_iterations: self.relax_iterations,
@@ -286,6 +282,16 @@ impl core::fmt::Display for WorldError {
 pub(crate) fn check_gravity(gravity: Vec2) -> Result<(), WorldError> {
     check("gravity", gravity.x, -SPEED_MAX, SPEED_MAX)?;
     check("gravity", gravity.y, -SPEED_MAX, SPEED_MAX)
+}
+
+/// The bounds in raw units.
+pub(crate) fn check_bounds(bounds: &Aabb) -> Result<RawBox, WorldError> {
+    let Aabb { min, max } = *bounds;
+    for (low, high) in [(min.x, max.x), (min.y, max.y)] {
+        check("bounds", low, -POSITION_MAX, POSITION_MAX)?;
+        check("bounds", high, low, POSITION_MAX)?;
+    }
+    Ok(RawBox { min: raw2(min), max: raw2(max) })
 }
 
 /// Refuses a value outside of `min..=max`.

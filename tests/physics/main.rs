@@ -10,6 +10,7 @@ mod input;
 mod laws;
 mod levels;
 mod operations;
+mod reading;
 mod scene_laws;
 mod scenes;
 #[cfg(not(target_family = "wasm"))] // WASI has no threads

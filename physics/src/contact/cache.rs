@@ -478,17 +478,40 @@ impl ContactCache {
         self.ended.clear();
     }
 
+    /// Those of [`Self::iter`] that a body takes part in, in the same order. Reads a slot of each contact of other owners.
+    pub(crate) fn of(&self, slot: u32) -> impl Iterator<Item = RestingContact> + '_ {
+        let mut start = 0;
+        let awake = self.owners.iter().flat_map(move |owner| {
+            let range = start..start + owner.count as usize;
+            start = range.end;
+            let at = if owner.slot == slot {
+                range
+            } else {
+                // At most one contact of each owner is with this body.
+                match self.contacts.others[range.clone()].iter().position(|&other| other == slot) {
+                    Some(at) => range.start + at..range.start + at + 1,
+                    None => range.end..range.end,
+                }
+            };
+            at.map(|at| self.moving(owner.slot, at))
+        });
+        awake.chain(self.resting.iter().filter(move |c| c.owner == slot || c.other == slot).copied())
+    }
+
+    /// A contact of a moving body, by its place.
+    fn moving(&self, owner: u32, at: usize) -> RestingContact {
+        let (other, impulse) = (self.contacts.others[at], self.contacts.impulses[at]);
+        let slide = self.contacts.slides.get(at).copied().unwrap_or(0);
+        RestingContact { owner, other, impulse, slide }
+    }
+
     /// The contacts that touch now: owner, other, impulse. Resting ones come last.
     pub(crate) fn iter(&self) -> impl Iterator<Item = RestingContact> + '_ {
         let mut start = 0;
         let awake = self.owners.iter().flat_map(move |owner| {
             let range = start..start + owner.count as usize;
             start = range.end;
-            range.map(|i| {
-                let (other, impulse) = (self.contacts.others[i], self.contacts.impulses[i]);
-                let slide = self.contacts.slides.get(i).copied().unwrap_or(0);
-                RestingContact { owner: owner.slot, other, impulse, slide }
-            })
+            range.map(|at| self.moving(owner.slot, at))
         });
         awake.chain(self.resting.iter().copied())
     }

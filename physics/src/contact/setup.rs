@@ -12,9 +12,11 @@ use crate::contact::cache::ContactCache;
 use crate::math::boxes::LANES;
 use crate::math::lanes::{base, each, each_lane, low_and_high};
 use crate::solve::bounce::Bounce;
-use crate::solve::coloring::{Notes, Origin, Origins, WindowBatches, batch_and_lane};
+use crate::solve::coloring::{Origin, Origins, WindowBatches, batch_and_lane};
 use crate::solve::colors::Places;
 use crate::solve::deep::{OVERLAP_DEEP, OVERLAP_SHALLOW, is_deep};
+use crate::solve::notes::Notes;
+use crate::solve::push::{OVERLAP_ALLOWED, push_speed};
 use crate::solve::solver::{Batch, Contact, EVEN_SHARE, NO_LIMIT, Velocity};
 use crate::solve::stiff::StiffContacts;
 use crate::tree::block_join::IndexPair;
@@ -310,10 +312,6 @@ impl ContactSetup<'_> {
     }
 }
 
-/// Overlap that is left alone, raw units: the smallest radius. Removing the last bit of an overlap would leave a little speed in every
-/// contact of a stack, which would never come to rest.
-pub(crate) const OVERLAP_ALLOWED: i64 = crate::math::num::EXTENT_MIN.to_bits();
-
 /// Number of bodies one behind the other that all press on a contact: 128. Longer rows in a crowd press a little deeper.
 const ROW: i32 = 128;
 
@@ -326,13 +324,6 @@ pub(crate) const PUSH_MAX: i64 = 1 << 16;
 pub(crate) fn limit(gap: i32, fps: u32, push_factor: i32) -> i32 {
     let push = push_speed(gap.max(-OVERLAP_DEEP), fps, push_factor, PUSH_MAX);
     (push - i64::from(gap.max(0)) * i64::from(fps)) as i32
-}
-
-/// The speed that separates a part of an overlap per frame, at most `most` raw units per second.
-#[inline(always)]
-pub(crate) fn push_speed(gap: i32, fps: u32, push_factor: i32, most: i64) -> i64 {
-    let overlap = (-i64::from(gap) - OVERLAP_ALLOWED).max(0);
-    ((overlap * i64::from(fps) * i64::from(push_factor)) >> 16).min(most)
 }
 
 /// [`limit`] of eight contacts.

@@ -147,7 +147,7 @@ impl World {
             }
         }
         if options.tree_cells {
-            draw_cells(&self.stepper.tree, draw);
+            draw_cells(&self.stepper.lanes.tree, draw);
             self.resting.each_tree().into_iter().for_each(|tree| draw_cells(tree, draw));
         }
         if options.contacts {

@@ -4,7 +4,7 @@
 //! next frame adds them, so the sum is exact after any number of frames. When the frames per second change, a remainder `r` (in 1/old of a
 //! raw unit) becomes `r * new / old`, rounded down: less than one raw unit is lost.
 
-use crate::body::record::Body;
+use crate::body::record::{Body, Extra, flag};
 use crate::math::num::isqrt_u64;
 use crate::math::rate::rescale;
 
@@ -123,6 +123,36 @@ fn scale_to(velocity: &mut [i32; 2], numerator: i64, denominator: i64) {
         let half = if product < 0 { -denominator / 2 } else { denominator / 2 };
         *v = ((product + half) / denominator) as i32;
     }
+}
+
+/// Greatest acceleration per axis, raw units/s^2; larger sums are clamped.
+const ACCELERATION_MAX: i32 = (1 << 30) - 1;
+
+/// Applies gravity, forces and damping to one body. Returns what gravity and forces added to its velocity.
+pub(crate) fn apply_forces(
+    body: &mut Body,
+    extra: &mut Extra,
+    gravity: [i32; 2],
+    max_speed: i32,
+    per_frame: PerFrame,
+) -> [i32; 2] {
+    let before = body.velocity;
+    let falls = body.has(flag::DYNAMIC) && gravity != [0, 0];
+    if body.has(flag::FORCED) || falls {
+        let g = if falls { gravity } else { [0, 0] };
+        let sum = [0, 1].map(|axis| {
+            g[axis].saturating_add(extra.acceleration[axis]).clamp(-ACCELERATION_MAX, ACCELERATION_MAX)
+        });
+        extra.acceleration = [0; 2];
+        body.set(flag::FORCED, false);
+        body.set(flag::EXTRA, *extra != Extra::USUAL);
+        accelerate(body, sum, per_frame, max_speed);
+    }
+    let gain = [0, 1].map(|axis| body.velocity[axis] - before[axis]);
+    if body.has(flag::DAMPED) {
+        damp(body, extra.damping, per_frame);
+    }
+    gain
 }
 
 #[cfg(test)]

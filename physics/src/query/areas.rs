@@ -187,7 +187,7 @@ impl World {
         let path = self.stepper.path;
         let candidates = Candidates::new(self, filter);
         let outline = |slot: u32, body: &Body| Outline::of(slot, body, &self.terrain);
-        path.collect(&self.stepper.tree, &area.grown(-self.settings.box_margin()), out);
+        path.collect(&self.stepper.lanes.tree, &area.grown(-self.settings.box_margin()), out);
         keep(out, 0, |slot| {
             let body = candidates.get(slot);
             body.is_some_and(|body| meets.as_ref().is_none_or(|meets| meets(&outline(slot, body), &area)))

@@ -53,7 +53,7 @@ impl World {
     /// Searches the movers and the bodies at rest.
     pub(crate) fn search(&self, search: &mut impl Search) {
         let path = self.stepper.path;
-        path.search(&self.stepper.tree, search);
+        path.search(&self.stepper.lanes.tree, search);
         let [sorted @ .., waiting] = self.resting.each_tree();
         for tree in sorted {
             path.search(tree, search);

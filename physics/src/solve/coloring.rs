@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
 use crate::math::boxes::LANES;
-use crate::solve::bounce::Bounces;
 use crate::solve::solver::{Batch, Contact};
 
 /// What the contact cache needs to know about a lane later.
@@ -66,38 +65,6 @@ pub(crate) const PARTING_GAP: i32 = 1 << 10;
 /// Batch and lane of a place.
 pub(crate) fn batch_and_lane(place: u32) -> (u32, u32) {
     (place / LANES as u32, place % LANES as u32)
-}
-
-/// Intermediate values of contacts. Scratch.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Notes {
-    /// Batch and lane of the contacts that overlap deeply.
-    pub(crate) deep: Vec<(u32, u32)>,
-    pub(crate) bounces: Bounces,
-    /// Whether a heavy body leans on a light one, see [`crate::solve::stiff`].
-    // not state: of this step
-    pub(crate) leans: bool,
-}
-
-impl Notes {
-    pub(crate) fn clear(&mut self) {
-        self.deep.clear();
-        self.bounces.list.clear();
-        self.leans = false;
-    }
-
-    /// Puts them into the order of their places, which is nearly theirs.
-    pub(crate) fn sort(&mut self) {
-        self.deep.sort_unstable();
-        self.bounces.list.sort_unstable_by_key(|bounce| bounce.place);
-    }
-
-    /// Adds those of a later window.
-    pub(crate) fn append(&mut self, later: &mut Self) {
-        self.deep.append(&mut later.deep);
-        self.bounces.list.append(&mut later.bounces.list);
-        self.leans |= later.leans;
-    }
 }
 
 /// The batches of one window while they are filled.

@@ -1,10 +1,18 @@
 //! Contacts in batches of eight, solved by impulses.
 
+pub(crate) mod bodies;
 pub(crate) mod bounce;
 pub(crate) mod coloring;
 pub(crate) mod colors;
 pub(crate) mod deep;
 pub(crate) mod friction;
+pub(crate) mod notes;
+pub(crate) mod push;
+pub(crate) mod run;
+pub(crate) mod settling;
 pub(crate) mod soft;
 pub(crate) mod solver;
+pub(crate) mod step_contacts;
 pub(crate) mod stiff;
+pub(crate) mod sub_steps;
+pub(crate) mod walls;

@@ -11,6 +11,7 @@ use crate::math::boxes::LANES;
 use crate::math::lanes::{UNIT, UNIT_BITS};
 use crate::solve::coloring::Batches;
 use crate::solve::deep::PUSH_MAX;
+use crate::solve::push::OVERLAP_ALLOWED;
 use crate::solve::solver::{Batch, NO_LIMIT, Softness, Velocity};
 
 /// Least number of sub-steps per second, up to [`PARTS_MAX`] per frame.
@@ -18,9 +19,6 @@ const RATE_MIN: u32 = 80;
 
 /// Greatest number of sub-steps per frame.
 const PARTS_MAX: u32 = 8;
-
-/// Overlap that is left alone, raw units: the smallest radius.
-const OVERLAP_ALLOWED: i64 = crate::math::num::EXTENT_MIN.to_bits();
 
 /// A spring, 30 fraction bits. With frequency f, damping ratio z = 10, sub-step h, c = 2 pi f h and a = 2 z + c, `kept` is c a / (1 + c a)
 /// and `push` is that times c / a: the speed per overlap and sub-step.

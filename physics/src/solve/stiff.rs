@@ -5,7 +5,7 @@
 //! over-relaxation (successive over-relaxation; D. Young, 1950). Scenes without them pay nothing.
 //!
 //! Under gravity a load is followed down through chains of ever lighter bodies, so 1:4:16:64 counts as 1:64. There, only towers and small
-//! groups have stiff contacts; larger heaps rest by passes that are repeated until they change little ([`crate::step`], settling).
+//! groups have stiff contacts; larger heaps rest by passes that are repeated until they change little ([`crate::solve::settling`]).
 
 use alloc::vec::Vec;
 

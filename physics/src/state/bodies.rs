@@ -8,7 +8,7 @@ use crate::body::field::{Field, Home, OFTEN, PRESENT, Saved, TABLE, usual_mass};
 use crate::body::record::{Body, Extra, flag};
 use crate::state::bytes::{Page, Reader, Sink};
 use crate::state::hash::Hasher;
-use crate::state::snapshot::SnapshotError;
+use crate::state::version::SnapshotError;
 use crate::world::World;
 
 /// More bytes than a body needs if all its values are unusual, plus one more field.
@@ -194,7 +194,7 @@ pub(crate) fn hash(world: &World, hasher: &mut Hasher) {
         world.bodies.iter().for_each(|body| bodies.put(&body_bytes(body)));
         hasher.put_u64(bodies.finish());
     }
-    if world.had_extras {
+    if world.ever.extras {
         let mut page = Page::<4_096>::new();
         for (slot, (body, extra)) in world.bodies.iter().zip(&world.extras).enumerate() {
             if body.has(flag::EXTRA) {

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::state::hash::{Hasher, hash_bytes};
-use crate::state::snapshot::SnapshotError;
+use crate::state::version::SnapshotError;
 
 /// Receives the bytes of the walk.
 pub(crate) trait Sink {

@@ -330,9 +330,9 @@ fn numbers(world: &World) -> [(&'static str, i128); 23] {
         ("quadtree_leaf_capacity", leaf_capacity.into()),
         ("quadtree_depth_max", depth_max.into()),
         ("seed", world.seed.into()),
-        ("frame", world.frame.into()),
-        ("frames per second", world.fps.into()),
-        ("remainder of the milliseconds", world.clock_remainder.into()),
+        ("frame", world.clock.frame.into()),
+        ("frames per second", world.clock.fps.into()),
+        ("remainder of the milliseconds", world.clock.remainder.into()),
         ("rng.state", state.into()),
         ("rng.stream", stream.into()),
     ]
@@ -407,7 +407,7 @@ pub(crate) mod tests {
     fn differences_outside_of_bodies_are_named() {
         type Change = fn(&mut World);
         let changes: [(&str, Change); 13] = [
-            ("world: frame: 31 here, 32 there", |w| w.frame += 1),
+            ("world: frame: 31 here, 32 there", |w| w.clock.frame += 1),
             ("world: margin: 13107 here, 13108 there", |w| w.settings.margin += 1),
             ("order: body 0.0, generation: 0 here, nothing there", |w| {
                 w.remove_body(BodyId::from_bits(0)).unwrap()

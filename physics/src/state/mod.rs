@@ -7,4 +7,5 @@ pub(crate) mod fault;
 pub(crate) mod hash;
 pub(crate) mod snapshot;
 pub(crate) mod validate;
+pub(crate) mod version;
 pub(crate) mod walk;

@@ -17,66 +17,13 @@ use crate::state::bodies::read_body;
 use crate::state::bytes::{Reader, Sink, numbers};
 use crate::state::hash::hash_bytes;
 use crate::state::validate::check_points;
+use crate::state::version::{SIM_VERSION, SNAPSHOT_VERSION, SnapshotError};
 use crate::state::walk::{PAIRS, StatePart, TERRAIN, walk};
 use crate::world::{Removed, World};
 use crate::world_def::{EdgePolicy, Simd, WorldDef};
 
 /// First bytes of every snapshot.
 const MAGIC: [u8; 4] = *b"TSPW";
-
-/// Version of the snapshot's layout.
-pub const SNAPSHOT_VERSION: u32 = 2;
-
-/// Version of the simulation: two builds with the same number compute the same bits. Every change of a golden value raises it.
-pub const SIM_VERSION: u32 = 3;
-
-/// Why bytes are not a snapshot of this version, or do not describe a consistent world.
-///
-/// ```
-/// use testudo_physics::{SnapshotError, World, WorldDef};
-/// let mut bytes = Vec::new();
-/// World::new(WorldDef::new()).unwrap().snapshot(&mut bytes);
-/// assert!(World::from_bytes(&bytes).is_ok());
-/// bytes[20] ^= 1;
-/// assert_eq!(World::from_bytes(&bytes).unwrap_err(), SnapshotError::Damaged);
-/// assert_eq!(World::from_bytes(b"hello").unwrap_err(), SnapshotError::NotASnapshot);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SnapshotError {
-    /// The bytes do not begin like a snapshot.
-    NotASnapshot,
-    /// Written by another version of the layout or of the simulation.
-    Version {
-        /// Layout version in the bytes.
-        layout: u32,
-        /// Simulation version in the bytes.
-        sim: u32,
-    },
-    /// The bytes end early, go on too long, or fail their checksum.
-    Damaged,
-    /// The named part of the state breaks a documented limit or an invariant.
-    Invalid {
-        /// What is wrong.
-        what: &'static str,
-    },
-}
-
-impl core::fmt::Display for SnapshotError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::NotASnapshot => write!(f, "these bytes are not a snapshot of a world"),
-            Self::Version { layout, sim } => write!(
-                f,
-                "snapshot of layout {layout} and simulation {sim}; this build reads layout {SNAPSHOT_VERSION} and simulation {SIM_VERSION}"
-            ),
-            Self::Damaged => write!(f, "the snapshot is damaged: its length or checksum is wrong"),
-            Self::Invalid { what } => write!(f, "the snapshot describes no consistent world: {what}"),
-        }
-    }
-}
-
-impl core::error::Error for SnapshotError {}
 
 impl World {
     /// Writes the whole state into `out`, which is cleared first. In the restored world handles stay valid, and new bodies get the same
@@ -199,9 +146,9 @@ impl World {
         };
         self.settings = def.settings().map_err(|_| invalid("a setting is out of range"))?;
         self.seed = reader.u64()?;
-        self.frame = reader.u64()?;
-        self.fps = reader.u32()?;
-        self.clock_remainder =
+        self.clock.frame = reader.u64()?;
+        self.clock.fps = reader.u32()?;
+        self.clock.remainder =
             reader.u32()?.try_into().map_err(|_| invalid("a remainder not below the rate"))?;
         self.rng = Pcg32::from_state(reader.u64()?, reader.u64()?);
         Ok(())
@@ -324,19 +271,19 @@ impl World {
     fn derive(&mut self) {
         self.contacts.rebuild(self.bodies.len());
         self.previous.extend(self.bodies.iter().map(|body| body.position));
-        self.stepper.forget();
-        self.lulled = true;
-        self.sleeping.rebuild(&self.bodies, self.contacts.iter());
+        self.stepper.lanes.forget();
+        self.activity.lulled = true;
+        self.activity.sleeping.rebuild(&self.bodies, self.contacts.iter());
         // Until the next step bodies are outside of the trees, and queries check them one by one.
         let any_flags = self.bodies.iter().fold(0, |any, body| any | body.flags);
-        self.had_extras = any_flags & flag::EXTRA != 0;
-        self.had_forces = any_flags & (flag::FORCED | flag::DAMPED) != 0;
-        if self.had_extras {
-            self.had_ranks = self.extras.iter().any(|extra| extra.dominance != 0);
+        self.ever.extras = any_flags & flag::EXTRA != 0;
+        self.ever.forces = any_flags & (flag::FORCED | flag::DAMPED) != 0;
+        if self.ever.extras {
+            self.ever.ranks = self.extras.iter().any(|extra| extra.dominance != 0);
         }
         if any_flags & flag::FRESH != 0 {
             let fresh = (0..).zip(&self.bodies).filter(|(_, body)| body.has(flag::FRESH));
-            self.fresh.extend(fresh.map(|(slot, _)| slot));
+            self.activity.fresh.extend(fresh.map(|(slot, _)| slot));
         }
         if !self.terrain.is_empty() {
             for (slot, body) in (0..).zip(&self.bodies).filter(|(_, body)| body.is_terrain()) {
@@ -346,7 +293,9 @@ impl World {
         let taking_part = |body: &Body| body.flags & (flag::ALIVE | flag::DISABLED) == flag::ALIVE;
         let numbered = || (0..).zip(&self.bodies).filter(|(_, body)| taking_part(body));
         self.resting.fill_unsorted(self.bodies.len(), numbered().map(|(slot, _)| slot));
-        self.waking.reserve(self.bodies.len());
-        self.waking.extend(numbered().filter(|(_, body)| body.has(flag::AWAKE)).map(|(slot, _)| slot));
+        self.activity.waking.reserve(self.bodies.len());
+        self.activity
+            .waking
+            .extend(numbered().filter(|(_, body)| body.has(flag::AWAKE)).map(|(slot, _)| slot));
     }
 }

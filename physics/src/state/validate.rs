@@ -10,7 +10,7 @@ use crate::math::num::{
 };
 use crate::motion::rates::FRICTION_PORTION;
 use crate::solve::solver::IMPULSE_MAX;
-use crate::state::snapshot::SnapshotError;
+use crate::state::version::SnapshotError;
 use crate::world::World;
 
 /// The first limit or invariant that a world's state breaks.
@@ -45,8 +45,8 @@ impl World {
 
     fn validate_bodies(&self) -> Result<(), InvalidState> {
         ensure(self.order.is_consistent(), "slots and insertion order disagree")?;
-        ensure(self.fps <= FPS_MAX, "frames per second")?;
-        ensure(u32::from(self.clock_remainder) < self.fps.max(1), "a remainder not below the rate")?;
+        ensure(self.clock.fps <= FPS_MAX, "frames per second")?;
+        ensure(u32::from(self.clock.remainder) < self.clock.fps.max(1), "a remainder not below the rate")?;
         for (slot, (body, extra)) in self.bodies.iter().zip(&self.extras).enumerate() {
             let alive = self.order.generation(slot as u32).is_some();
             ensure(alive == body.has(flag::ALIVE), "a body in a vacant slot")?;
@@ -66,7 +66,7 @@ impl World {
         let bounds = &self.settings.bounds;
         let inside = (0..2).all(|x| (bounds.min[x]..=bounds.max[x]).contains(&body.position[x]));
         ensure(inside || !body.has(flag::DYNAMIC | flag::KINEMATIC), "a body outside of the bounds")?;
-        let fps = self.fps.max(1);
+        let fps = self.clock.fps.max(1);
         for &remainder in body.position_remainder.iter().chain(&body.acceleration_remainder) {
             ensure(u32::from(remainder) < fps, "a remainder not below the rate")?;
         }

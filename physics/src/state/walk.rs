@@ -73,9 +73,9 @@ fn walk_world(world: &World, sink: &mut impl Sink) {
         sink.put_u32(v);
     }
     sink.put_u64(world.seed);
-    sink.put_u64(world.frame);
-    sink.put_u32(world.fps);
-    sink.put_u32(world.clock_remainder.into());
+    sink.put_u64(world.clock.frame);
+    sink.put_u32(world.clock.fps);
+    sink.put_u32(world.clock.remainder.into());
     let (state, stream) = world.rng.state();
     sink.put_u64(state);
     sink.put_u64(stream);

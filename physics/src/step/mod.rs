@@ -1,14 +1,24 @@
 //! The working arrays and phases of a step.
 
 pub(crate) mod broad_phase;
-pub(crate) mod contact_phase;
 pub(crate) mod crew;
-pub(crate) mod fast;
+mod fast;
+mod fast_marks;
+mod finder;
+mod found;
+mod gains;
+pub(crate) mod input;
 pub(crate) mod islands;
-pub(crate) mod pile_up;
-mod settling;
-mod solving;
+mod kernels;
+pub(crate) mod lanes;
+mod near;
+mod overlap;
+mod passages;
+mod pile_up;
+pub(crate) mod scene;
+mod seams;
 pub(crate) mod stepper;
-pub(crate) mod terrain;
-pub(crate) mod windows;
+mod terrain;
+mod windows;
 pub(crate) mod workers;
+pub(crate) mod working;

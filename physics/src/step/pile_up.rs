@@ -9,10 +9,11 @@
 use alloc::vec::Vec;
 
 use crate::body::record::Shell;
-use crate::collide::narrow_phase::separation;
 use crate::math::boxes::LANES;
-use crate::step::contact_phase::ContactPhase;
-use crate::step::stepper::Stepper;
+use crate::solve::coloring::Batches;
+use crate::step::found::Found;
+use crate::step::input::ContactInput;
+use crate::step::overlap::is_deep;
 use crate::step::windows::WindowHits;
 use crate::tree::block_join::IndexPair;
 
@@ -46,73 +47,49 @@ impl PileUp {
         true
     }
 
-    pub(crate) fn is_here(&self) -> bool {
-        !self.deep.is_empty()
-    }
-
-    fn has_enough(&self, body: u32) -> bool {
-        self.deep[body as usize] >= ENOUGH
-    }
-
-    fn block_has_enough(&self, block: u32) -> bool {
-        let first = block as usize * LANES;
-        self.deep[first..first + LANES].iter().all(|&deep| deep >= ENOUGH)
-    }
-}
-
-impl Stepper {
     /// Contacts between the moving bodies of a pile-up; `blocks` are the pairs of blocks whose bounds overlap. On one thread, because each
     /// window depends on those before it.
-    pub(crate) fn find_in_pile_up(
+    pub(crate) fn find(
         &mut self,
         blocks: &[IndexPair],
-        found: &mut WindowHits,
-        phase: &mut ContactPhase<'_>,
+        own: &mut WindowHits,
+        input: &ContactInput<'_>,
+        found: &mut Found<'_>,
     ) {
-        let mut pairs = core::mem::take(&mut self.pile_up.pairs);
-        let mut window = core::mem::take(&mut self.pile_up.window);
+        let Self { deep, pairs, window } = self;
         pairs.clear();
         pairs.extend_from_slice(blocks);
         pairs.sort_unstable_by_key(|&[a, b]| (b.abs_diff(a), a));
         for some in pairs.chunks(WINDOW) {
-            let enough =
-                |&[a, b]: &IndexPair| self.pile_up.block_has_enough(a) && self.pile_up.block_has_enough(b);
+            let enough = |&[a, b]: &IndexPair| block_has_enough(deep, a) && block_has_enough(deep, b);
             window.clear();
             window.extend(some.iter().filter(|pair| !enough(pair)));
             if window.is_empty() {
                 continue;
             }
-            let known = self.batches.as_slice().len();
-            let wanted = |[a, b]: IndexPair| !(self.pile_up.has_enough(a) && self.pile_up.has_enough(b));
-            found.find(&window, self.geometry(phase.settings.margin), Some(&wanted));
-            self.add_hits(&found.pairs, &mut found.hits, phase);
-            self.count_deep(known);
+            let known = found.contacts.batches.as_slice().len();
+            let wanted = |pair: IndexPair| pair.iter().any(|&body| deep[body as usize] < ENOUGH);
+            own.find_wanted(window, input, &wanted);
+            found.add_hits(&own.pairs, &mut own.hits, input);
+            count_deep(deep, &found.contacts.batches, known, &input.working.shells);
         }
-        (self.pile_up.pairs, self.pile_up.window) = (pairs, window);
-    }
-
-    /// Counts the deep contacts between movable bodies in the batches from `first` on.
-    fn count_deep(&mut self, first: usize) {
-        let Self { pile_up, batches, shells, .. } = self;
-        batches.for_each_from(first, |batch, lane, origin| {
-            let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
-            if is_deep(&shells[a], &shells[b], origin.gap) {
-                for body in [a, b] {
-                    pile_up.deep[body] = (pile_up.deep[body] + 1).min(ENOUGH);
-                }
-            }
-        });
-    }
-
-    /// Whether two moving bodies overlap deeply, see [`is_deep`].
-    pub(crate) fn overlaps_deeply(&self, [a, b]: IndexPair) -> bool {
-        let (a, b) = (&self.shells[a as usize], &self.shells[b as usize]);
-        is_deep(a, b, separation(a, b).1)
     }
 }
 
-/// Whether two bodies that contacts can move overlap by more than half of the smaller one's least half extent.
-fn is_deep(a: &Shell, b: &Shell, gap: i32) -> bool {
-    let extent = |shell: &Shell| shell.half[0].min(shell.half[1]) + shell.radius;
-    a.mass != 0 && b.mass != 0 && gap < -(extent(a).min(extent(b)) / 2)
+/// Whether all bodies of a block have enough deep contacts.
+fn block_has_enough(deep: &[u8], block: u32) -> bool {
+    let first = block as usize * LANES;
+    deep[first..first + LANES].iter().all(|&deep| deep >= ENOUGH)
+}
+
+/// Counts the deep contacts between movable bodies in the batches from `first` on.
+fn count_deep(deep: &mut [u8], batches: &Batches, first: usize, shells: &[Shell]) {
+    batches.for_each_from(first, |batch, lane, origin| {
+        let (a, b) = (batch.a[lane] as usize, batch.b[lane] as usize);
+        if is_deep(&shells[a], &shells[b], origin.gap) {
+            for body in [a, b] {
+                deep[body] = (deep[body] + 1).min(ENOUGH);
+            }
+        }
+    });
 }

@@ -1,45 +1,49 @@
 //! Contacts with terrain: pairs of a moving body and a piece, one by one.
 
-use crate::collide::narrow_phase::{Hit, Manifold};
-use crate::math::lanes::base;
-use crate::solve::coloring::Origin;
-use crate::step::contact_phase::ContactPhase;
-use crate::step::stepper::Stepper;
+use alloc::vec::Vec;
 
-impl Stepper {
-    /// Adds contacts of the pairs with terrain. Pairs that need a closer look are noted for [`Stepper::add_fast`].
-    pub(crate) fn add_terrain(&mut self, phase: &mut ContactPhase<'_>) {
-        if self.terrain_pairs.is_empty() {
-            return;
-        }
-        let pairs = core::mem::take(&mut self.terrain_pairs);
-        for &pair in &pairs {
-            if self.is_swept(pair, phase.settings.box_margin()) {
-                self.fast.note_pair(pair);
-                continue;
-            }
-            let [a, b] = pair;
-            let (mover, slot) = (self.shells[a as usize], self.shells[b as usize].slot);
-            if let Some(found) = phase.scene.terrain.separation(slot, &mover)
-                && found.gap <= phase.settings.margin
-                && self.enters(a, slot, &found, phase)
-            {
-                self.add_special(&Hit { a, b, normal: found.normal, gap: found.gap }, phase);
-            }
-        }
-        self.end_window(&pairs);
-        self.terrain_pairs = pairs;
+use crate::collide::narrow_phase::Hit;
+use crate::step::found::Found;
+use crate::step::input::ContactInput;
+use crate::tree::block_join::IndexPair;
+
+/// Moving bodies and the terrain near them. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TerrainPairs {
+    pairs: Vec<IndexPair>,
+}
+
+impl TerrainPairs {
+    pub(crate) fn clear(&mut self) {
+        self.pairs.clear();
     }
 
-    /// Whether a moving body may have a contact with a piece; this depends on the side of one-sided segments.
-    pub(crate) fn enters(&self, lane: u32, slot: u32, found: &Manifold, phase: &ContactPhase<'_>) -> bool {
-        let own = self.shells[lane as usize].slot;
-        let new = self.fresh.get(lane as usize).is_some_and(|&fresh| fresh);
-        let touched = |other: u32| {
-            let range = self.cached[lane as usize];
-            !new && phase.contacts.find(base(), own, other, range).0 != Origin::NEW
-        };
-        let velocity = self.velocities[lane as usize].get();
-        phase.scene.terrain.is_entered(slot, found, velocity, touched)
+    /// Takes the pairs with terrain out of those with bodies at rest.
+    pub(crate) fn take_from(&mut self, pairs: &mut Vec<IndexPair>, input: &ContactInput<'_>) {
+        if !input.phase.scene.terrain.is_empty() {
+            let is_terrain = |pair: &mut IndexPair| input.working.shells[pair[1] as usize].is_terrain();
+            self.pairs.extend(pairs.extract_if(.., is_terrain));
+        }
+    }
+
+    /// Adds the contacts. Pairs that need a closer look are set aside.
+    pub(crate) fn add(&self, input: &ContactInput<'_>, found: &mut Found<'_>) {
+        if self.pairs.is_empty() {
+            return;
+        }
+        for &[a, b] in &self.pairs {
+            if found.fast.is_swept([a, b], input) {
+                found.fast.pairs.push([a, b]);
+                continue;
+            }
+            let [mover, piece] = [a, b].map(|index| &input.working.shells[index as usize]);
+            if let Some(met) = input.phase.scene.terrain.separation(piece.slot, mover)
+                && met.gap <= input.phase.settings.margin
+                && input.enters(a, piece.slot, &met)
+            {
+                found.add_special(&Hit { a, b, normal: met.normal, gap: met.gap }, input);
+            }
+        }
+        found.coloring.end_window(&self.pairs, &mut found.contacts.batches);
     }
 }

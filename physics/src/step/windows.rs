@@ -11,13 +11,17 @@ use crate::body::record::{Shell, flag};
 use crate::collide::narrow_phase::Hits;
 use crate::math::boxes::BoxBlock;
 use crate::simd::Path;
-use crate::solve::coloring::{Notes, WindowBatches};
+use crate::solve::coloring::WindowBatches;
 use crate::solve::colors::{Colors, Places};
+use crate::solve::notes::Notes;
+use crate::solve::step_contacts::StepContacts;
 use crate::step::broad_phase::WINDOW;
-use crate::step::contact_phase::ContactPhase;
 use crate::step::crew::Crew;
-use crate::step::stepper::Stepper;
+use crate::step::found::Found;
+use crate::step::input::ContactInput;
+use crate::step::working::Working;
 use crate::tree::block_join::{BODIES_OF_ONE, IndexPair};
+use crate::tree::quadtree::Quadtree;
 
 /// Greatest number of parts into which the windows are divided: small ones, so that a slow thread leaves later ones to others.
 const PARTS: usize = 32;
@@ -27,14 +31,27 @@ type Parts<T> = SmallVec<[T; PARTS]>;
 
 /// The data that all windows share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Geometry<'a> {
-    pub(crate) blocks: &'a [BoxBlock],
-    pub(crate) shells: &'a [Shell],
+struct Geometry<'a> {
+    blocks: &'a [BoxBlock],
+    shells: &'a [Shell],
     /// Raw units.
-    pub(crate) margin: i32,
+    margin: i32,
     /// Whether there is a moving body that the solver cannot move.
-    pub(crate) some_fixed: bool,
-    pub(crate) path: Path,
+    some_fixed: bool,
+    path: Path,
+}
+
+impl<'a> Geometry<'a> {
+    fn of(input: &ContactInput<'a>) -> Self {
+        let (tree, working): (&'a Quadtree, &'a Working) = (input.tree, input.working);
+        Self {
+            blocks: tree.levels().first().map_or(&[][..], |blocks| blocks),
+            shells: &working.shells,
+            margin: input.phase.settings.margin,
+            some_fixed: working.some_fixed,
+            path: input.path,
+        }
+    }
 }
 
 /// Pairs and hits of one window; kept between steps so that a steady step does not allocate for them.
@@ -48,8 +65,18 @@ pub(crate) struct WindowHits {
 
 impl WindowHits {
     /// Broad phase and narrow phase of one window of block pairs, for the pairs of bodies that are `wanted`.
+    pub(crate) fn find_wanted(
+        &mut self,
+        window: &[IndexPair],
+        input: &ContactInput<'_>,
+        wanted: &dyn Fn(IndexPair) -> bool,
+    ) {
+        self.find(window, Geometry::of(input), Some(wanted));
+    }
+
+    /// The same; without `wanted`, for all pairs.
     #[inline(always)]
-    pub(crate) fn find(
+    fn find(
         &mut self,
         window: &[IndexPair],
         geometry: Geometry<'_>,
@@ -78,25 +105,41 @@ struct Filling<'a> {
     to: WindowBatches<'a>,
 }
 
-impl Stepper {
+/// What is found in the windows of a step; one thread needs only one of them. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Windows {
+    found: Vec<WindowHits>,
+    /// Colours of the parts of the windows that jobs look at.
+    colors: Vec<Colors>,
+}
+
+impl Windows {
+    /// The first window.
+    pub(crate) fn first(&mut self) -> &mut WindowHits {
+        if self.found.is_empty() {
+            self.found.push(WindowHits::default());
+        }
+        &mut self.found[0]
+    }
+
     /// Contacts between moving bodies; `blocks` are the pairs of blocks whose bounds overlap.
-    pub(crate) fn find_in_windows(
+    pub(crate) fn find(
         &mut self,
         blocks: &[IndexPair],
-        found: &mut Vec<WindowHits>,
-        phase: &mut ContactPhase<'_>,
+        input: &ContactInput<'_>,
+        found: &mut Found<'_>,
         crew: &mut Crew<'_>,
     ) {
         let windows = blocks.len().div_ceil(WINDOW);
         if !crew.is_alone() && windows > 1 {
-            found.resize_with(windows.max(found.len()), WindowHits::default);
-            return self.find_on_threads(blocks, &mut found[..windows], phase, crew);
+            self.found.resize_with(windows.max(self.found.len()), WindowHits::default);
+            return self.find_on_threads(blocks, input, found, crew);
         }
         // One thread goes window by window, in the cache.
+        let own = self.first();
         for window in blocks.chunks(WINDOW) {
-            let found = &mut found[0];
-            found.find(window, self.geometry(phase.settings.margin), None);
-            self.add_hits(&found.pairs, &mut found.hits, phase);
+            own.find(window, Geometry::of(input), None);
+            found.add_hits(&own.pairs, &mut own.hits, input);
         }
     }
 
@@ -104,17 +147,16 @@ impl Stepper {
     fn find_on_threads(
         &mut self,
         blocks: &[IndexPair],
-        found: &mut [WindowHits],
-        phase: &mut ContactPhase<'_>,
+        input: &ContactInput<'_>,
+        found: &mut Found<'_>,
         crew: &mut Crew<'_>,
     ) {
-        let part = found.len().div_ceil(PARTS);
-        let ordinary = self.is_ordinary(phase);
-        let mut colors = core::mem::take(&mut self.colors_of_jobs);
-        colors.resize_with(found.len().div_ceil(part).max(colors.len()), Colors::default);
-        let geometry = self.geometry(phase.settings.margin);
-        let dummy = self.tree.slot_of_lane().len() as u32;
-        let parts = blocks.chunks(WINDOW * part).zip(found.chunks_mut(part)).zip(&mut colors);
+        let windows = &mut self.found[..blocks.len().div_ceil(WINDOW)];
+        let part = windows.len().div_ceil(PARTS);
+        let ordinary = is_ordinary(input, found);
+        self.colors.resize_with(windows.len().div_ceil(part).max(self.colors.len()), Colors::default);
+        let (geometry, dummy) = (Geometry::of(input), input.movers());
+        let parts = blocks.chunks(WINDOW * part).zip(windows.chunks_mut(part)).zip(&mut self.colors);
         let mut jobs: Parts<_> = parts
             .map(|((pairs, found), colors)| {
                 colors.begin(geometry.shells.len());
@@ -132,53 +174,48 @@ impl Stepper {
             }
         });
         drop(jobs);
-        self.colors_of_jobs = colors;
         if ordinary {
-            return self.fill_on_threads(found, part, phase, crew);
+            return fill_on_threads(windows, part, input, found.contacts, crew);
         }
-        for found in found {
-            self.add_hits(&found.pairs, &mut found.hits, phase);
+        for window in windows {
+            found.add_hits(&window.pairs, &mut window.hits, input);
         }
     }
+}
 
-    /// The contacts of all windows, whose places are known.
-    fn fill_on_threads(
-        &mut self,
-        found: &mut [WindowHits],
-        part: usize,
-        phase: &mut ContactPhase<'_>,
-        crew: &mut Crew<'_>,
-    ) {
-        let count = |found: &[WindowHits]| found.iter().map(|found| found.places.batches).sum();
-        let mut batches = core::mem::take(&mut self.batches);
-        let (setup, path) = (self.setup(phase), self.path);
-        let mut rest = batches.add(count(found));
-        let mut jobs = Parts::new();
-        for found in found.chunks_mut(part) {
-            let (to, later) = rest.split_at(count(found));
-            rest = later;
-            jobs.push(Filling { found, to });
+/// The contacts of all windows, whose places are known; `part` windows make a job.
+fn fill_on_threads(
+    windows: &mut [WindowHits],
+    part: usize,
+    input: &ContactInput<'_>,
+    contacts: &mut StepContacts,
+    crew: &mut Crew<'_>,
+) {
+    let count = |windows: &[WindowHits]| windows.iter().map(|window| window.places.batches).sum();
+    let StepContacts { batches, notes: all_notes, stiff, .. } = contacts;
+    let (setup, path) = (input.setup(stiff), input.path);
+    let mut rest = batches.add(count(windows));
+    let mut jobs = Parts::new();
+    for found in windows.chunks_mut(part) {
+        let (to, later) = rest.split_at(count(found));
+        rest = later;
+        jobs.push(Filling { found, to });
+    }
+    crew.run(&mut jobs, |Filling { found, to }| {
+        let mut first = 0;
+        for WindowHits { hits, places, notes, .. } in found.iter_mut() {
+            notes.clear();
+            path.fill_window(&setup, hits, places, &mut to.part(first, places.batches), notes);
+            first += places.batches;
         }
-        crew.run(&mut jobs, |Filling { found, to }| {
-            let mut first = 0;
-            for WindowHits { hits, places, notes, .. } in found.iter_mut() {
-                notes.clear();
-                path.fill_window(&setup, hits, places, &mut to.part(first, places.batches), notes);
-                first += places.batches;
-            }
-        });
-        drop(jobs);
-        self.batches = batches;
-        found.iter_mut().for_each(|found| self.notes.append(&mut found.notes));
-    }
+    });
+    drop(jobs);
+    windows.iter_mut().for_each(|window| all_notes.append(&mut window.notes));
+}
 
-    /// Whether geometry, masses, ranks and restitution are all that decides about contacts.
-    fn is_ordinary(&self, phase: &ContactPhase<'_>) -> bool {
-        self.any_flags & flag::SPECIAL == 0 && !phase.asks && self.fast.is_empty()
-    }
-
-    pub(crate) fn geometry(&self, margin: i32) -> Geometry<'_> {
-        let blocks = self.tree.levels().first().map_or(&[][..], |blocks| blocks);
-        Geometry { blocks, shells: &self.shells, margin, some_fixed: self.some_fixed, path: self.path }
-    }
+/// Whether geometry, masses, ranks and restitution are all that decides about contacts.
+fn is_ordinary(input: &ContactInput<'_>, found: &Found<'_>) -> bool {
+    input.working.any_flags & flag::SPECIAL == 0
+        && !input.phase.scene.has_ignored_pairs()
+        && found.fast.marks.is_empty()
 }

@@ -5,6 +5,9 @@ use alloc::vec::Vec;
 use crate::body::id::BodyId;
 use crate::body::record::{flag, fx, vec2};
 use crate::body::view::BodyRef;
+use crate::contact::cache::RestingContact;
+use crate::math::aabb::Aabb;
+use crate::math::boxes::RawBox;
 use crate::math::vec2::Vec2;
 use crate::world::hits::ContactHit;
 use crate::world::{ContactEvent, TouchingContact, World};
@@ -61,6 +64,13 @@ impl World {
         vec2(self.settings.gravity)
     }
 
+    /// Where the centres of bodies that can move are held, units.
+    #[must_use]
+    pub fn bounds(&self) -> Aabb {
+        let RawBox { min, max } = self.settings.bounds;
+        Aabb { min: vec2(min), max: vec2(max) }
+    }
+
     /// Number of bodies.
     #[must_use]
     pub fn body_count(&self) -> u32 {
@@ -81,12 +91,60 @@ impl World {
 
     /// The touching contacts: first those of moving bodies, then those between bodies at rest; each pair once.
     pub fn contacts(&self) -> impl Iterator<Item = TouchingContact> + '_ {
+        self.contacts.iter().filter_map(|contact| self.touching(contact))
+    }
+
+    /// Those of [`Self::contacts`] that a body takes part in, in the same order; none if the body does not exist any more. It makes one comparison
+    /// for each contact of the world, so for many bodies, sort those of [`Self::contacts`] once.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new())?;
+    /// let disc = BodyDef::dynamic(Shape::circle(Fx::ONE));
+    /// let row: Vec<_> = (0..9).map(|x| world.create_body(&disc.position(Vec2::from_ints(2 * x, 0)))).collect::<Result<_, _>>()?;
+    /// world.step(60)?;
+    /// let neighbours: Vec<_> = world.contacts_of(row[4]).map(|contact| (contact.a, contact.b)).collect();
+    /// assert_eq!(neighbours.len(), 2);
+    /// assert!(neighbours.contains(&(row[3], row[4])) && neighbours.contains(&(row[4], row[5])));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn contacts_of(&self, id: BodyId) -> impl Iterator<Item = TouchingContact> + '_ {
+        let slot = self.slot(id).ok().map(|slot| slot as u32);
+        slot.into_iter().flat_map(|slot| self.contacts.of(slot)).filter_map(|contact| self.touching(contact))
+    }
+
+    /// A contact of the cache with handles, unless one of its bodies is gone or new.
+    fn touching(&self, contact: RestingContact) -> Option<TouchingContact> {
+        let RestingContact { owner, other, impulse, .. } = contact;
         let here = |slot: u32| self.bodies[slot as usize].flags & (flag::ALIVE | flag::FRESH) == flag::ALIVE;
-        self.contacts.iter().filter(move |c| here(c.owner) && here(c.other)).map(|c| TouchingContact {
-            a: self.body_ref(c.owner.min(c.other)).id,
-            b: self.body_ref(c.owner.max(c.other)).id,
-            impulse: fx(c.impulse),
+        (here(owner) && here(other)).then(|| TouchingContact {
+            a: self.body_ref(owner.min(other)).id,
+            b: self.body_ref(owner.max(other)).id,
+            impulse: fx(impulse),
         })
+    }
+
+    /// The bodies whose position the last step changed: first those that are awake, then those that fell asleep in it, each in ascending order of
+    /// their slots. A body that was removed since, or whose position was set, is not among them. A restored world lists none before its next step.
+    ///
+    /// ```
+    /// use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new())?;
+    /// let disc = BodyDef::dynamic(Shape::circle(Fx::ONE));
+    /// world.create_body(&disc)?;
+    /// let runner = world.create_body(&disc.position(Vec2::from_ints(9, 0)).velocity(Vec2::from_ints(1, 0)))?;
+    /// world.step(60)?;
+    /// assert!(world.moved_bodies().eq([runner]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn moved_bodies(&self) -> impl Iterator<Item = BodyId> + '_ {
+        let awake = self.activity.active.iter().filter(|&&slot| self.bodies[slot as usize].has(flag::AWAKE));
+        let asleep = self.activity.dozed.iter().filter(|&&slot| !self.bodies[slot as usize].has(flag::AWAKE));
+        let moved = |slot: u32| {
+            let body = &self.bodies[slot as usize];
+            !body.has(flag::FRESH) && body.has(flag::ALIVE) && self.previous[slot as usize] != body.position
+        };
+        awake.chain(asleep).copied().filter(move |&slot| moved(slot)).map(|slot| self.body_id(slot))
     }
 
     /// Name of the instruction set that this world uses, for logs and bug reports: `sse2`, `sse4.2`, `avx2`, `avx512`, `neon`,
@@ -99,7 +157,7 @@ impl World {
     /// Number of steps so far.
     #[must_use]
     pub fn frame(&self) -> u64 {
-        self.frame
+        self.clock.frame
     }
 
     /// Contacts that began in the last step.
@@ -154,7 +212,6 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::aabb::Aabb;
     use crate::math::num::Fx;
     use crate::world_def::{EdgePolicy, Simd};
 

@@ -6,10 +6,11 @@ use crate::body::id::BodyId;
 use crate::body::material::Material;
 use crate::body::record::{flag, halves, raw, raw2};
 use crate::body::shape::Shape;
+use crate::math::aabb::Aabb;
 use crate::math::num::{FPS_MAX, Fx, POSITION_MAX, SPEED_MAX};
 use crate::math::vec2::Vec2;
 use crate::world::World;
-use crate::world_def::{WorldError, check_gravity};
+use crate::world_def::{WorldError, check_bounds, check_gravity};
 
 impl World {
     /// Sets the velocity, units per second, clamped to the world's greatest speed. A velocity other than zero wakes the body. Static bodies
@@ -72,22 +73,27 @@ impl World {
     pub fn set_position(&mut self, id: BodyId, position: Vec2) -> Result<(), BodyError> {
         check_axes("position", position, POSITION_MAX)?;
         self.refuse_terrain(id)?;
-        let slot = self.slot(id)?;
+        self.put_position(id.index(), raw2(position));
+        Ok(())
+    }
+
+    /// Moves a body at once, to the nearest point within the world's bounds if it can move.
+    fn put_position(&mut self, index: u32, position: [i32; 2]) {
+        let slot = index as usize;
         let takes_part = !self.bodies[slot].has(flag::DISABLED);
         if takes_part {
-            self.wake_neighbours(id.index());
+            self.wake_neighbours(index);
         }
         let body = &mut self.bodies[slot];
-        body.position = raw2(position);
+        body.position = position;
         body.position_remainder = [0; 2];
         self.hold_inside(slot);
         self.previous[slot] = self.bodies[slot].position;
         if takes_part {
-            self.moved_by_hand(id.index());
-            self.wake_neighbours(id.index());
-            self.wake(id.index());
+            self.moved_by_hand(index);
+            self.wake_neighbours(index);
+            self.wake(index);
         }
-        Ok(())
     }
 
     /// Changes the velocity of a dynamic body by `impulse / mass`, at once. The result is clamped to the greatest speed.
@@ -286,7 +292,7 @@ impl World {
         let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
         if !body.has(flag::FRESH) {
             body.set(flag::FRESH, true);
-            self.fresh.push(slot as u32);
+            self.activity.fresh.push(slot as u32);
         }
         body.set(flag::DYNAMIC, kind == BodyKind::Dynamic);
         body.set(flag::KINEMATIC, kind == BodyKind::Kinematic);
@@ -316,6 +322,41 @@ impl World {
                     self.wake(slot);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Sets where the centres of bodies that can move are held, units. Bodies beyond the new bounds are placed at the nearest point inside, as by
+    /// [`World::set_position`]. Wakes all sleeping bodies, unless the bounds stay the same.
+    ///
+    /// # Errors
+    /// A coordinate beyond +-16,384, or a minimum above its maximum.
+    ///
+    /// ```
+    /// use testudo_physics::{Aabb, BodyDef, Fx, Shape, Vec2, World, WorldDef};
+    /// let mut world = World::new(WorldDef::new())?;
+    /// let disc = BodyDef::dynamic(Shape::circle(Fx::ONE)).position(Vec2::from_ints(50, 0));
+    /// let disc = world.create_body(&disc)?;
+    /// world.set_bounds(Aabb { min: Vec2::from_ints(-20, -20), max: Vec2::from_ints(20, 20) })?;
+    /// assert_eq!(world.body(disc).unwrap().position(), Vec2::from_ints(20, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_bounds(&mut self, bounds: Aabb) -> Result<(), WorldError> {
+        let bounds = check_bounds(&bounds)?;
+        if self.settings.bounds == bounds {
+            return Ok(());
+        }
+        self.settings.bounds = bounds;
+        for slot in 0..self.bodies.len() as u32 {
+            let body = &self.bodies[slot as usize];
+            if !body.has(flag::DYNAMIC | flag::KINEMATIC) {
+                continue;
+            }
+            let position = body.position;
+            if (0..2).any(|axis| !(bounds.min[axis]..=bounds.max[axis]).contains(&position[axis])) {
+                self.put_position(slot, position);
+            }
+            self.wake(slot);
         }
         Ok(())
     }

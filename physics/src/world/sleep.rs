@@ -6,11 +6,11 @@ use crate::body::record::{Body, choice, flag};
 use crate::motion::rates;
 use crate::motion::rates::PerFrame;
 use crate::solve::coloring::PARTING_GAP;
-use crate::step::contact_phase::Scene;
 use crate::step::crew::Crew;
 use crate::step::islands::held;
+use crate::step::working::Source;
 use crate::world::World;
-use crate::world::step::accelerate_one;
+use crate::world::activity::Activity;
 use crate::world_def::Settings;
 
 /// A gliding body that touches nothing falls asleep only below this part of the sleep speed: 1/64.
@@ -36,18 +36,7 @@ impl World {
         if !(carries || body.has(flag::DYNAMIC)) || body.has(flag::DISABLED) {
             return;
         }
-        let mut members = core::mem::take(&mut self.members);
-        self.sleeping.take(slot, &mut members);
-        for &member in &members {
-            let body = &mut self.bodies[member as usize];
-            body.still_ms = 0;
-            body.set(flag::AWAKE, true);
-            self.previous[member as usize] = body.position;
-            self.waking.push(member);
-            self.contacts.stir(member);
-        }
-        members.clear();
-        self.members = members;
+        self.activity.wake_island(slot, &mut self.bodies, &mut self.previous, &mut self.contacts);
         if carries {
             self.wake_neighbours(slot);
         }
@@ -65,7 +54,8 @@ impl World {
         if !self.bodies[slot as usize].has(flag::AWAKE) {
             return Ok(());
         }
-        let mut members = core::mem::take(&mut self.members);
+        let mut members = core::mem::take(&mut self.activity.members);
+        members.clear();
         self.stepper.islands.members_of(slot, &self.bodies, self.contacts.iter(), &mut members);
         for &member in &members {
             let body = &mut self.bodies[member as usize];
@@ -73,16 +63,16 @@ impl World {
             body.set(flag::AWAKE | flag::FORCED, false);
             self.extras[member as usize].acceleration = [0, 0];
             self.note_extra(member as usize);
-            self.stepper.vacate(member);
+            self.stepper.lanes.vacate(member);
             let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
             self.resting.insert(member, &self.bodies, self.settings.box_margin(), sort);
             // Its contacts come to rest in the next step, except those that ended in the meantime.
             self.contacts.stir(member);
         }
-        self.sleeping.add(members.drain(..));
-        self.members = members;
-        self.active.retain(|&slot| self.bodies[slot as usize].has(flag::AWAKE));
-        self.lulled = true;
+        self.activity.sleeping.add(members.drain(..));
+        self.activity.members = members;
+        self.activity.active.retain(|&slot| self.bodies[slot as usize].has(flag::AWAKE));
+        self.activity.lulled = true;
         Ok(())
     }
 
@@ -124,19 +114,19 @@ impl World {
     pub(crate) fn wake_sleepers(&mut self, per_frame: PerFrame, crew: &mut Crew<'_>) {
         self.gather(crew);
         let mut in_the_way = core::mem::take(&mut self.scratch);
-        let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
-        self.stepper.sleepers_in_the_way(scene, self.fps, &mut in_the_way);
+        self.stepper.sleepers_in_the_way(self.scene(), self.clock.fps, &mut in_the_way);
         for &slot in &in_the_way {
             self.wake(slot);
         }
         self.scratch = in_the_way;
-        if self.waking.is_empty() {
+        if self.activity.waking.is_empty() {
             return;
         }
-        for &slot in &self.waking {
+        for &slot in &self.activity.waking {
             let (body, extra) = (&mut self.bodies[slot as usize], &mut self.extras[slot as usize]);
-            let gain = accelerate_one(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
-            self.stepper.note_gain(slot, gain);
+            let gain =
+                rates::apply_forces(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
+            self.stepper.gains.note(slot, gain);
         }
         self.join_movers();
         self.gather(crew);
@@ -144,18 +134,25 @@ impl World {
 
     /// Sorts the moving bodies along the curve and finds the bodies at rest near them.
     fn gather(&mut self, crew: &mut Crew<'_>) {
-        self.stepper.gather(&self.active, &self.bodies, &self.contacts, &self.settings, self.fps, crew);
-        self.stepper.note_fresh(&self.fresh, &self.bodies);
-        self.stepper.find_resting_pairs(&mut self.resting, self.active.len());
+        let source = Source { bodies: &self.bodies, contacts: &self.contacts, settings: &self.settings };
+        self.stepper.gather(&self.activity.active, source, self.clock.fps, crew);
+        self.stepper.look_around(
+            &self.activity.fresh,
+            &self.bodies,
+            &mut self.resting,
+            self.activity.active.len(),
+        );
     }
 
     /// Wakes the sleeping bodies that were pushed although no moving body seemed to reach them in this frame, because another contact threw
     /// one at them. They kept their position in this frame; their speed takes effect in the next one, together with their island.
     pub(crate) fn wake_guests(&mut self) {
-        let mut pushed = core::mem::take(&mut self.pushed);
+        let pushed = &mut self.activity.pushed;
+        pushed.clear();
         self.stepper.touched_guests(&self.bodies, |slot, velocity| pushed.push((slot, velocity)));
         let max = self.settings.max_speed;
-        for (slot, velocity) in pushed.drain(..) {
+        for at in 0..self.activity.pushed.len() {
+            let (slot, velocity) = self.activity.pushed[at];
             self.wake(slot);
             let body = &mut self.bodies[slot as usize];
             body.velocity = velocity.map(|v| v.clamp(-max, max));
@@ -163,7 +160,6 @@ impl World {
                 rates::limit_speed(&mut body.velocity, self.extras[slot as usize].max_speed);
             }
         }
-        self.pushed = pushed;
     }
 
     /// Puts islands that were still for long enough to sleep, and kinematic bodies that stand still. Each other body gets at most the time
@@ -172,9 +168,10 @@ impl World {
     pub(crate) fn put_to_sleep(&mut self) {
         let settings = self.settings;
         self.stepper.find_islands(settings.gravity);
-        let Self { active, bodies, extras, stepper, resting, sleeping, .. } = self;
+        let Self { activity, bodies, extras, stepper, resting, .. } = self;
+        let Activity { active, dozed, sleeping, .. } = activity;
         for &slot in active.iter() {
-            if let Some(lane) = stepper.lane(slot) {
+            if let Some(lane) = stepper.lanes.of(slot) {
                 let body = &bodies[slot as usize];
                 let restless =
                     body.has(flag::EXTRA) && extras[slot as usize].choices & choice::NEVER_SLEEPS != 0;
@@ -184,7 +181,7 @@ impl World {
         }
         active.retain(|&slot| {
             let body = &mut bodies[slot as usize];
-            let Some(lane) = stepper.lane(slot) else { return true };
+            let Some(lane) = stepper.lanes.of(slot) else { return true };
             if body.has(flag::DYNAMIC) {
                 let stillness = stepper.islands.stillness(lane as u32);
                 if settings.sleep_ms == 0 || stillness < settings.sleep_ms {
@@ -197,7 +194,8 @@ impl World {
             }
             body.set(flag::AWAKE, false);
             body.velocity = [0, 0];
-            stepper.vacate(slot);
+            dozed.push(slot);
+            stepper.lanes.vacate(slot);
             let sort = stepper.path.sorter(settings.split, bodies);
             resting.insert(slot, bodies, settings.box_margin(), sort);
             false

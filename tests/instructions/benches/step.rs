@@ -83,10 +83,10 @@ fn whole_step(mut world: World) -> World {
 
 #[library_benchmark(setup = crowd)]
 #[bench::a_gather(args = (10_000), config = phase("*Stepper::gather"))]
-#[bench::b_find_resting_pairs(args = (10_000), config = phase("*Stepper::find_resting_pairs"))]
+#[bench::b_find_resting_pairs(args = (10_000), config = phase("*Near::find"))]
 #[bench::c_find_contacts(args = (10_000), config = phase("*World>::find_contacts"))]
 #[bench::c_of_which_pairs(args = (10_000), config = phase("*Path::join"))]
-#[bench::d_solve(args = (10_000), config = phase("*Stepper>::solve"))]
+#[bench::d_solve(args = (10_000), config = phase("*Stepper::solve"))]
 #[bench::e_keep_contacts(args = (10_000), config = phase("*World>::keep_contacts"))]
 #[bench::f_move_bodies(args = (10_000), config = phase("*World>::move_bodies"))]
 fn phases_of_21_steps(mut world: World) -> World {

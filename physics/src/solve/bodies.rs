@@ -1,0 +1,32 @@
+//! The bodies of a step as the solver sees them.
+
+use crate::body::record::Shell;
+use crate::solve::solver::Velocity;
+
+/// A body whose velocity along locked axes is restored after every pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Locked {
+    /// Working index.
+    pub(crate) body: u32,
+    pub(crate) axis: u8,
+    pub(crate) velocity: i32,
+}
+
+/// Arrays by working index.
+pub(crate) struct Bodies<'a> {
+    pub(crate) shells: &'a [Shell],
+    pub(crate) velocities: &'a mut [Velocity],
+    /// What gravity and forces added to the velocities in this frame, or empty.
+    pub(crate) gained: &'a [[i32; 2]],
+    pub(crate) locked: &'a [Locked],
+}
+
+/// Restores the velocities along locked axes.
+pub(crate) fn hold(locked: &[Locked], velocities: &mut [Velocity]) {
+    for locked in locked {
+        let velocity = &mut velocities[locked.body as usize];
+        let mut v = velocity.get();
+        v[usize::from(locked.axis)] = locked.velocity;
+        *velocity = Velocity::new(v);
+    }
+}

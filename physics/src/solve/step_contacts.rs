@@ -1,0 +1,40 @@
+//! The contacts of a step.
+
+use alloc::vec::Vec;
+
+use crate::math::boxes::LANES;
+use crate::solve::coloring::Batches;
+use crate::solve::friction::FrictionContact;
+use crate::solve::notes::Notes;
+use crate::solve::solver::{Batch, NO_LIMIT};
+use crate::solve::stiff::StiffContacts;
+
+/// The contacts in batches, and what some of them need besides. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StepContacts {
+    pub(crate) batches: Batches,
+    pub(crate) notes: Notes,
+    pub(crate) frictions: Vec<FrictionContact>,
+    pub(crate) stiff: StiffContacts,
+}
+
+impl StepContacts {
+    /// Forgets all contacts. `dummy` is the working index of the body that never moves.
+    pub(crate) fn begin(&mut self, dummy: u32, gravity: bool) {
+        self.batches.begin(dummy);
+        self.notes.clear();
+        self.frictions.clear();
+        self.stiff.begin(gravity);
+    }
+
+    /// Appends batch and lane of the contacts that are solved and for which `counts` holds.
+    pub(crate) fn list(&self, to: &mut Vec<(u32, u32)>, mut counts: impl FnMut(&Batch, usize) -> bool) {
+        for (at, batch) in (0..).zip(self.batches.as_slice()) {
+            for lane in (0..LANES).filter(|&lane| batch.biased[lane] != NO_LIMIT) {
+                if counts(batch, lane) {
+                    to.push((at, lane as u32));
+                }
+            }
+        }
+    }
+}

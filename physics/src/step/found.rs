@@ -1,0 +1,140 @@
+//! What becomes of hits: contacts in batches, overlaps of sensors, or pairs that need a closer test.
+
+use crate::body::record::{Body, Shell, flag};
+use crate::collide::narrow_phase::{Hit, Hits, UNIT, UNIT_BITS};
+use crate::contact::sensors::SensorOverlaps;
+use crate::contact::setup::Solving;
+use crate::math::num::isqrt_u64;
+use crate::solve::coloring::Batches;
+use crate::solve::colors::{Colors, NOWHERE, Places};
+use crate::solve::friction::FrictionContact;
+use crate::solve::step_contacts::StepContacts;
+use crate::step::fast::FastMovers;
+use crate::step::input::ContactInput;
+use crate::tree::block_join::IndexPair;
+
+/// The places that contacts take in batches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Coloring {
+    pub(crate) colors: Colors,
+    places: Places,
+}
+
+impl Coloring {
+    /// The first batch of the window that is being filled.
+    fn first_batch(&self, batches: &Batches) -> usize {
+        batches.as_slice().len() - self.colors.batches as usize
+    }
+
+    /// Ends a window whose contacts were added one by one.
+    pub(crate) fn end_window(&mut self, pairs: &[IndexPair], batches: &mut Batches) {
+        let first = self.first_batch(batches);
+        self.colors.end_window(pairs, &mut self.places);
+        batches.window(first).empty(&self.places.ends);
+    }
+}
+
+/// Where the search for contacts writes.
+pub(crate) struct Found<'a> {
+    pub(crate) contacts: &'a mut StepContacts,
+    pub(crate) coloring: &'a mut Coloring,
+    pub(crate) fast: &'a mut FastMovers,
+    pub(crate) sensors: &'a mut SensorOverlaps,
+}
+
+impl Found<'_> {
+    /// Contacts of one window's hits.
+    pub(crate) fn add_hits(&mut self, pairs: &[IndexPair], hits: &mut Hits, input: &ContactInput<'_>) {
+        self.fast.set_aside(pairs, hits, input);
+        let ContactInput { phase, path, working, .. } = *input;
+        if working.any_flags & flag::SPECIAL != 0 || phase.scene.has_ignored_pairs() {
+            hits.iter().for_each(|hit| self.add_special(&hit, input));
+            return self.coloring.end_window(&hits.pairs[..hits.len], &mut self.contacts.batches);
+        }
+        let movers = input.movers();
+        let shells = (working.some_fixed || pairs.last().is_some_and(|pair| pair[1] >= movers))
+            .then_some(&working.shells[..]);
+        let Coloring { colors, places } = &mut *self.coloring;
+        path.take_places(colors, hits, shells, places);
+        hits.end(movers);
+        let StepContacts { batches, notes, stiff, .. } = &mut *self.contacts;
+        let mut to = batches.add(places.batches);
+        path.fill_window(&input.setup(stiff), hits, places, &mut to, notes);
+    }
+
+    /// Makes the contact of a pair, unless neither body can be moved. Returns its batch and lane.
+    fn add_contact(&mut self, hit: &Hit, solving: Solving, input: &ContactInput<'_>) -> Option<(u32, u32)> {
+        let StepContacts { batches, notes, stiff, .. } = &mut *self.contacts;
+        let first = self.coloring.first_batch(batches);
+        let (pair, colors) = ([hit.a, hit.b], &mut self.coloring.colors);
+        let place = colors.take_place(pair, pair.map(|body| input.working.shells[body as usize].mass != 0));
+        if place == NOWHERE {
+            return None;
+        }
+        batches.extend_to(first + colors.batches as usize);
+        Some(input.setup(stiff).fill_one(hit, solving, place, &mut batches.window(first), notes))
+    }
+
+    /// Filters, sensors, locked axes and contact friction.
+    pub(crate) fn add_special(&mut self, hit: &Hit, input: &ContactInput<'_>) {
+        let scene = input.phase.scene;
+        let [a, b] = [hit.a, hit.b].map(|index| input.working.shells[index as usize].slot);
+        if !scene.interact(a, b) {
+            return;
+        }
+        let [body_a, body_b] = [a, b].map(|slot| &scene.bodies[slot as usize]);
+        if (body_a.flags | body_b.flags) & flag::SENSOR == 0 {
+            self.add_solid(hit, input);
+        } else if hit.gap <= 0 {
+            self.sensors.push(a, b);
+        }
+    }
+
+    /// The contact of two bodies that are not sensors and do not ignore each other.
+    pub(crate) fn add_solid(&mut self, hit: &Hit, input: &ContactInput<'_>) {
+        let (phase, shells) = (input.phase, &input.working.shells);
+        let (a, b) = (shells[hit.a as usize], shells[hit.b as usize]);
+        let [extra_a, extra_b] = [a, b].map(|shell| &phase.extras[shell.slot as usize]);
+        let ranks = [extra_a.dominance, extra_b.dominance];
+        let Some(share_a) = share_with_locks(phase.scene.bodies, &a, &b, hit.normal, ranks) else {
+            // The bodies touch, but neither can yield along the normal.
+            self.add_contact(hit, Solving::No, input);
+            return;
+        };
+        let friction = combined_friction(extra_a.friction, extra_b.friction);
+        if let Some(place) = self.add_contact(hit, Solving::Shared(share_a), input)
+            && friction > 0
+        {
+            let StepContacts { batches, frictions, .. } = &mut *self.contacts;
+            let slide = phase.contacts.slide(batches.origin(place).cached);
+            frictions.push(FrictionContact::new(place, friction, slide));
+        }
+    }
+}
+
+/// The share where a locked axis takes no part: a body locked along the normal cannot be moved by this contact. Of two that can be moved,
+/// the one of the lower rank takes all. `None` when neither body can.
+#[cold]
+fn share_with_locks(bodies: &[Body], a: &Shell, b: &Shell, normal: [i32; 2], ranks: [i16; 2]) -> Option<i32> {
+    let freedom = |shell: &Shell| {
+        let body = &bodies[shell.slot as usize];
+        let along = |axis: usize, bit: u32| {
+            let n = u64::from(normal[axis].unsigned_abs()) >> 15;
+            if body.has(bit) { 0 } else { n * n }
+        };
+        // 30 fraction bits; mass 0 (immovable) has none.
+        if shell.mass == 0 { 0 } else { along(0, flag::LOCK_X) + along(1, flag::LOCK_Y) }
+    };
+    let free = [freedom(a), freedom(b)];
+    if ranks[0] != ranks[1] && free[0] != 0 && free[1] != 0 {
+        return Some(if ranks[0] < ranks[1] { UNIT } else { 0 });
+    }
+    let weight = |free: u64, mass: u32| u128::from(free) * u128::from(mass.max(1));
+    let (to_a, to_b) = (weight(free[0], b.mass), weight(free[1], a.mass));
+    ((to_a << UNIT_BITS).checked_div(to_a + to_b)).map(|share| share as i32)
+}
+
+/// Geometric mean of two coefficients of contact friction, as in Box2D.
+fn combined_friction(a: i32, b: i32) -> i32 {
+    isqrt_u64(a as u64 * b as u64) as i32
+}

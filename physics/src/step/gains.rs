@@ -1,0 +1,31 @@
+//! What gravity and forces add to velocities in a step.
+
+use alloc::vec::Vec;
+
+/// The gains by slot; slots beyond the end got nothing. Scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gains {
+    by_slot: Vec<[i32; 2]>,
+}
+
+impl Gains {
+    pub(crate) fn clear(&mut self) {
+        self.by_slot.clear();
+    }
+
+    /// Notes what was added to the velocity of a body.
+    pub(crate) fn note(&mut self, slot: u32, gain: [i32; 2]) {
+        let slot = slot as usize;
+        if gain != [0; 2] {
+            self.by_slot.resize(self.by_slot.len().max(slot + 1), [0; 2]);
+        }
+        if let Some(entry) = self.by_slot.get_mut(slot) {
+            *entry = gain;
+        }
+    }
+
+    /// All gains, or none if no body got anything.
+    pub(crate) fn by_slot(&self) -> &[[i32; 2]] {
+        &self.by_slot
+    }
+}

@@ -1,0 +1,85 @@
+//! What the search for contacts reads.
+
+use crate::body::record::Extra;
+use crate::collide::narrow_phase::Manifold;
+use crate::contact::cache::ContactCache;
+use crate::contact::setup::ContactSetup;
+use crate::math::lanes::base;
+use crate::simd::Path;
+use crate::solve::coloring::Origin;
+use crate::solve::stiff::StiffContacts;
+use crate::step::near::Near;
+use crate::step::scene::Scene;
+use crate::step::working::Working;
+use crate::tree::block_join::IndexPair;
+use crate::tree::quadtree::Quadtree;
+use crate::world_def::Settings;
+
+/// What the world gives to the search for contacts.
+#[derive(Clone, Copy)]
+pub(crate) struct ContactPhase<'a> {
+    pub(crate) scene: Scene<'a>,
+    /// By slot.
+    pub(crate) extras: &'a [Extra],
+    /// The same if a body may have a rank.
+    pub(crate) ranks: Option<&'a [Extra]>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) fps: u32,
+    pub(crate) contacts: &'a ContactCache,
+}
+
+/// All that the search for contacts reads.
+#[derive(Clone, Copy)]
+pub(crate) struct ContactInput<'a> {
+    pub(crate) phase: ContactPhase<'a>,
+    pub(crate) path: Path,
+    /// That of the moving bodies.
+    pub(crate) tree: &'a Quadtree,
+    pub(crate) working: &'a Working,
+    pub(crate) near: &'a Near,
+}
+
+impl ContactInput<'_> {
+    /// Number of lanes of the moving bodies; the index of the dummy body.
+    pub(crate) fn movers(&self) -> u32 {
+        self.tree.slot_of_lane().len() as u32
+    }
+
+    /// What contact set-up reads.
+    pub(crate) fn setup<'b>(&'b self, stiff: &'b StiffContacts) -> ContactSetup<'b> {
+        let Self { phase, working, .. } = self;
+        ContactSetup {
+            shells: &working.shells,
+            velocities: &working.velocities,
+            cached: &working.cached,
+            fresh: &working.fresh,
+            contacts: phase.contacts,
+            settings: phase.settings,
+            fps: phase.fps,
+            stiff,
+            ranks: phase.ranks,
+        }
+    }
+
+    /// The velocity of a body before anything is solved.
+    pub(crate) fn velocity(&self, index: u32) -> [i32; 2] {
+        self.working.velocities[index as usize].get()
+    }
+
+    /// The sum of the growths of two boxes.
+    pub(crate) fn pair_margin(&self, pair: IndexPair) -> i32 {
+        let most = self.phase.settings.box_margin();
+        pair.map(|index| self.working.shells[index as usize].growth(most)).iter().sum()
+    }
+
+    /// Whether a moving body may have a contact with a piece of terrain; this depends on the side of one-sided segments.
+    pub(crate) fn enters(&self, lane: u32, slot: u32, found: &Manifold) -> bool {
+        let Self { phase, working, .. } = self;
+        let own = working.shells[lane as usize].slot;
+        let touched = |other: u32| {
+            let range = working.cached[lane as usize];
+            !working.is_fresh(lane) && phase.contacts.find(base(), own, other, range).0 != Origin::NEW
+        };
+        phase.scene.terrain.is_entered(slot, found, self.velocity(lane), touched)
+    }
+}

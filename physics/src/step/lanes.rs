@@ -1,0 +1,65 @@
+//! The moving bodies in the order of the curve: their tree, and which lane of it a body has.
+
+use alloc::vec::Vec;
+
+use crate::body::record::Body;
+use crate::math::boxes::{NO_SLOT, RawBox};
+use crate::simd::Path;
+use crate::tree::quadtree::{Quadtree, SplitRule};
+
+/// The tree of the moving bodies. It outlives the step: queries use it, too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lanes {
+    /// Moving bodies in curve order. After the step its boxes are those of the new positions.
+    pub(crate) tree: Quadtree,
+    /// Lane by slot, see [`Self::of`]; valid where the lane holds the slot.
+    by_slot: Vec<u32>,
+    // not state: whether `by_slot` is that of the tree
+    known: bool,
+}
+
+impl Lanes {
+    /// Sorts the moving bodies (`active`: ascending slots) along the curve.
+    pub(crate) fn sort(&mut self, path: Path, active: &[u32], split: SplitRule, bodies: &[Body]) {
+        path.sort(&mut self.tree, active, split, bodies);
+        self.by_slot.resize(bodies.len(), 0);
+        self.known = false;
+    }
+
+    /// Number of lanes, those without a body included.
+    pub(crate) fn count(&self) -> usize {
+        self.tree.slot_of_lane().len()
+    }
+
+    /// The lane of a body that moved in the last step. Few steps are asked for one, so the first call looks for all lanes.
+    pub(crate) fn of(&mut self, slot: u32) -> Option<usize> {
+        let slots = self.tree.slot_of_lane();
+        if !self.known {
+            self.known = true;
+            for (lane, &slot) in (0..).zip(slots).filter(|&(_, &slot)| slot != NO_SLOT) {
+                self.by_slot[slot as usize] = lane;
+            }
+        }
+        let lane = *self.by_slot.get(slot as usize)? as usize;
+        (slots.get(lane) == Some(&slot)).then_some(lane)
+    }
+
+    /// Empties the lane of a body that stopped moving.
+    pub(crate) fn vacate(&mut self, slot: u32) {
+        if let Some(lane) = self.of(slot) {
+            self.tree.vacate(lane);
+        }
+    }
+
+    /// Updates the box of a moving body whose position was set.
+    pub(crate) fn moved(&mut self, slot: u32, bounds: &RawBox) {
+        if let Some(lane) = self.of(slot) {
+            self.tree.replace_box(lane, bounds);
+        }
+    }
+
+    /// Forgets all moving bodies.
+    pub(crate) fn forget(&mut self) {
+        self.tree.clear();
+    }
+}

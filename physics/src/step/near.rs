@@ -1,0 +1,163 @@
+//! The bodies at rest near moving ones.
+
+use alloc::vec::Vec;
+
+use crate::body::record::{Body, flag};
+use crate::collide::narrow_phase::{UNIT, UNIT_BITS, separation};
+use crate::contact::cache::ContactCache;
+use crate::math::boxes::NO_SLOT;
+use crate::simd::Path;
+use crate::step::broad_phase::Join;
+use crate::step::scene::Scene;
+use crate::step::working::Working;
+use crate::tree::block_join::{ALL_PAIRS, IndexPair};
+use crate::tree::quadtree::Quadtree;
+use crate::tree::radix_sort::radix_sort;
+use crate::tree::resting::RestingTrees;
+
+/// Movers and bodies at rest are joined block by block unless one side has this many times fewer: then its bodies are searched for one by one.
+const FEW: usize = 4;
+
+/// A moving body and a body at rest whose boxes overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NearPair {
+    /// Lane of the moving body.
+    pub(crate) lane: u32,
+    /// Slot of the body at rest.
+    pub(crate) slot: u32,
+}
+
+/// The pairs of moving bodies and bodies at rest, and the working indices of the latter. Kept between steps so that a steady step does not
+/// allocate.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Near {
+    /// Sorted by lane, then slot.
+    pairs: Vec<NearPair>,
+    /// Working index of a body at rest, by slot; `NO_SLOT` outside of a step.
+    index: Vec<u32>,
+    join: Join,
+    /// Lane of the moving body, lane in one of the resting trees.
+    found: Vec<IndexPair>,
+    /// The pairs as numbers, and scratch.
+    sorted: [Vec<u64>; 2],
+}
+
+impl Near {
+    /// Finds the pairs. `tree` is that of the moving bodies, and `movers` their number.
+    #[inline(never)]
+    pub(crate) fn find(
+        &mut self,
+        tree: &mut Quadtree,
+        resting: &mut RestingTrees,
+        movers: usize,
+        path: Path,
+    ) {
+        let Self { pairs, join, found, .. } = self;
+        pairs.clear();
+        if tree.is_empty() {
+            return;
+        }
+        for (rest, count) in resting.trees_and_counts() {
+            found.clear();
+            if count * FEW <= movers {
+                path.find_each_in(rest, tree, found);
+                found.iter_mut().for_each(|pair| pair.reverse());
+            } else if movers * FEW <= count {
+                path.find_each_in(tree, rest, found);
+            } else {
+                let height = rest.levels().len().max(tree.levels().len());
+                tree.raise_to(height);
+                rest.raise_to(height);
+                let blocks = join.between(tree, rest, path);
+                path.join(blocks, &tree.levels()[0], &rest.levels()[0], ALL_PAIRS, found);
+            }
+            let slots = rest.slot_of_lane();
+            pairs.extend(found.iter().map(|&[lane, at]| NearPair { lane, slot: slots[at as usize] }));
+        }
+        self.sort();
+    }
+
+    /// By slot, in whatever order of lanes; then by lane, which keeps the order of slots.
+    fn sort(&mut self) {
+        let Self { pairs, sorted: [items, scratch], .. } = self;
+        let bits = |numbers: u32| u32::BITS - numbers.leading_zeros();
+        let (lanes, slots) = pairs.iter().fold((0, 0), |all, pair| (all.0 | pair.lane, all.1 | pair.slot));
+        items.clear();
+        items.extend(pairs.iter().map(|pair| u64::from(pair.slot) << 32 | u64::from(pair.lane)));
+        radix_sort(items, scratch, bits(slots));
+        items.iter_mut().for_each(|item| *item = item.rotate_left(32));
+        radix_sort(items, scratch, bits(lanes));
+        for (pair, item) in pairs.iter_mut().zip(&*items) {
+            *pair = NearPair { lane: (item >> 32) as u32, slot: *item as u32 };
+        }
+    }
+
+    /// All pairs, by lane and then slot.
+    pub(crate) fn pairs(&self) -> &[NearPair] {
+        &self.pairs
+    }
+
+    /// The pairs of one moving body.
+    pub(crate) fn pairs_of(&self, lane: u32) -> &[NearPair] {
+        let near = &self.pairs[self.pairs.partition_point(|pair| pair.lane < lane)..];
+        &near[..near.partition_point(|pair| pair.lane == lane)]
+    }
+
+    /// The working index of a body at rest of one of the pairs.
+    pub(crate) fn index(&self, slot: u32) -> u32 {
+        self.index[slot as usize]
+    }
+
+    /// The sleeping bodies that a moving body touches, or would touch within this frame if nothing stopped it. A slot may be listed twice.
+    pub(crate) fn sleepers_in_the_way(
+        &self,
+        working: &Working,
+        scene: Scene<'_>,
+        fps: u32,
+        out: &mut Vec<u32>,
+    ) {
+        out.clear();
+        for &NearPair { lane, slot } in &self.pairs {
+            let sleeper = &scene.bodies[slot as usize];
+            if !sleeper.has(flag::DYNAMIC) {
+                continue;
+            }
+            let shell = &working.shells[lane as usize];
+            let mover = &scene.bodies[shell.slot as usize];
+            if !scene.interact(shell.slot, slot) || (mover.flags | sleeper.flags) & flag::SENSOR != 0 {
+                continue;
+            }
+            let (normal, gap) = separation(shell, &sleeper.shell(slot));
+            // The speed that a still body gains in a frame of gravity is absorbed by its support.
+            let approaches = working.still[lane as usize] == 0
+                && i64::from(gap) * i64::from(fps) < speed_along(mover.velocity, normal);
+            if gap <= 0 || approaches {
+                out.push(slot);
+            }
+        }
+    }
+
+    /// Appends each body at rest once to the working arrays.
+    pub(crate) fn append_to(&mut self, working: &mut Working, bodies: &[Body], contacts: &ContactCache) {
+        let Self { pairs, index, .. } = self;
+        index.resize(bodies.len(), NO_SLOT);
+        for &NearPair { slot, .. } in &*pairs {
+            if index[slot as usize] == NO_SLOT {
+                index[slot as usize] = working.append_resting(slot, &bodies[slot as usize], contacts);
+            }
+        }
+    }
+
+    /// Forgets the working indices, at the end of the search for contacts.
+    pub(crate) fn forget_indices(&mut self) {
+        for pair in &self.pairs {
+            self.index[pair.slot as usize] = NO_SLOT;
+        }
+    }
+}
+
+/// The component of a velocity along a unit normal, raw units per second, rounded up.
+fn speed_along(velocity: [i32; 2], normal: [i32; 2]) -> i64 {
+    let product = (0..2).map(|x| i64::from(velocity[x]) * i64::from(normal[x])).sum::<i64>();
+    (product + i64::from(UNIT) - 1) >> UNIT_BITS
+}

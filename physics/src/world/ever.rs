@@ -1,0 +1,23 @@
+//! What no body ever had costs no step anything.
+
+use crate::body::record::{Body, Extra, flag};
+
+/// What some body had at any time: only then can one have it now. Derived, and saves work only.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ever {
+    /// An unusual extra field.
+    pub(crate) extras: bool,
+    /// A rank: only then contacts ask for it.
+    pub(crate) ranks: bool,
+    /// A force or damping.
+    pub(crate) forces: bool,
+}
+
+impl Ever {
+    /// Notes what a body has.
+    pub(crate) fn note(&mut self, body: &Body, extra: &Extra) {
+        self.extras |= *extra != Extra::USUAL;
+        self.ranks |= extra.dominance != 0;
+        self.forces |= body.has(flag::FORCED | flag::DAMPED);
+    }
+}
