@@ -216,21 +216,33 @@ fn number(rest: &str, after_field_dot: bool) -> (Kind, usize) {
     (if float { Kind::Float } else { Kind::Integer }, end)
 }
 
-/// Lines of the bodies of `#[cfg(test)] mod name { ... }`, which do not count as code of the file.
-pub(crate) fn test_module_lines(tokens: &[Token<'_>]) -> usize {
-    let mut lines = 0;
+/// First and last token of each `#[cfg(test)] mod name { ... }`.
+fn test_modules(tokens: &[Token<'_>]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let head: Vec<&str> = tokens[at..].iter().take(10).map(|token| token.text).collect();
         if head.len() == 10 && head[..8] == ["#", "[", "cfg", "(", "test", ")", "]", "mod"] && head[9] == "{"
         {
             let end = closing(tokens, at + 9);
-            lines += tokens[end].line - tokens[at].line + 1;
+            found.push((at, end));
             at = end;
         }
         at += 1;
     }
-    lines
+    found
+}
+
+/// Lines of unit tests, which do not count as code of the file.
+pub(crate) fn test_module_lines(tokens: &[Token<'_>]) -> usize {
+    test_modules(tokens).into_iter().map(|(first, last)| tokens[last].line - tokens[first].line + 1).sum()
+}
+
+/// The tokens of a file without its unit tests.
+pub(crate) fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+    let modules = test_modules(tokens);
+    let is_test = |at: usize| modules.iter().any(|&(first, last)| (first..=last).contains(&at));
+    tokens.iter().enumerate().filter(|(at, _)| !is_test(*at)).map(|(_, token)| *token).collect()
 }
 
 /// Index of the bracket that closes the one at `open` (the last token if none does).

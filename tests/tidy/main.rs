@@ -7,14 +7,17 @@
 mod bans;
 mod determinism;
 mod documents;
+mod exceptions;
 mod imports;
 mod layout;
 mod lexer;
 mod paths;
 mod rooms;
+mod sizes;
 mod test_code;
 mod tree;
 
+use exceptions::{LARGE, LOCKSTEP_BACKWARD};
 use tree::{Tree, assert_clean};
 
 #[test]
@@ -28,6 +31,21 @@ fn physics_imports_in_order() {
 fn lockstep_has_no_import_cycles() {
     let findings = imports::no_cycles(&Tree::of_repository(), "lockstep/src/");
     assert_clean("lockstep's modules import each other without a cycle", &findings);
+}
+
+#[test]
+fn files_have_no_import_cycles() {
+    let tree = Tree::of_repository();
+    for (src, listed) in [("physics/src/", &[][..]), ("lockstep/src/", LOCKSTEP_BACKWARD)] {
+        let findings = rooms::files_have_no_cycles(&tree, src, listed);
+        assert_clean("files import each other without a cycle", &findings);
+    }
+}
+
+#[test]
+fn functions_and_structures_are_small() {
+    let findings = sizes::functions_and_structures_are_small(&Tree::of_repository(), LARGE);
+    assert_clean("a function fits a screen, and a structure is one noun", &findings);
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! What breaks a rule of size or order all the same, with the reason. These lists may only shrink: the rules name what is not needed any more.
+
+use crate::rooms::Backward;
+use crate::sizes::{Exception, Size};
+
+/// Imports of lockstep's files that are part of a cycle.
+pub(crate) const LOCKSTEP_BACKWARD: &[Backward] = &[
+    ("session::signing", "session::event", "signing raises events, one of which carries what it found"),
+    (
+        "session::save",
+        "session::event",
+        "saving raises events, and the header that signing needs checks a plan of save",
+    ),
+    (
+        "session::ahead",
+        "session::link",
+        "a link holds marks of how far ahead it is, and these are taken over all links",
+    ),
+    ("session::carried", "session::link", "a link holds what it carries for others, and that looks at links"),
+    ("session::guests", "session::link", "a link holds its guest, and a guest is judged by links"),
+    ("session::guests", "session::source", "a source serves guests, and a guest chooses its source"),
+    ("session::guests", "session::transfer", "one file of three roles: to be split by role"),
+];
+
+/// Functions and structures that are larger than the rule.
+pub(crate) const LARGE: &[Exception] = &[
+    (
+        "demo/src/app/online/seat.rs",
+        "Seat",
+        Size::Fields,
+        37,
+        "to be split into what outlives a connection and the connection",
+    ),
+    ("demo/src/app/online/seat/start.rs", "guest", Size::Arguments, 7, "goes with the split of Seat"),
+    ("demo/src/app/online/seat/start.rs", "begin", Size::Lines, 72, "goes with the split of Seat"),
+    ("demo/src/app/relay/load.rs", "run", Size::Lines, 76, "a report, line by line"),
+    ("demo/src/app/relay/room.rs", "new", Size::Arguments, 7, "what the one who opens a room may choose"),
+    ("demo/src/cli/netbench.rs", "svg", Size::Lines, 81, "a drawing, line by line"),
+    ("demo/src/cli/referee.rs", "run_referee", Size::Lines, 66, "a report, line by line"),
+    ("demo/src/cli/report.rs", "Report", Size::Fields, 38, "what a report prints, field by field"),
+    ("demo/src/soak/plan.rs", "of", Size::Lines, 70, "a list of random draws, whose order is part of a seed"),
+    ("demo/src/soak/play.rs", "report", Size::Lines, 68, "a report, line by line"),
+    (
+        "demo/src/view/battle/effects.rs",
+        "compare",
+        Size::Lines,
+        72,
+        "one case for each difference of two pictures",
+    ),
+    ("demo/src/view/command/controls.rs", "mouse", Size::Lines, 62, "one case for each button"),
+    ("demo/src/view/paint/atlas.rs", "shade", Size::Lines, 73, "one case for each picture"),
+    ("demo/src/view/screens/desk/mod.rs", "Desk", Size::Fields, 36, "to share a base with the other screens"),
+    (
+        "demo/src/view/screens/network/mod.rs",
+        "NetworkDesk",
+        Size::Fields,
+        27,
+        "to share a base with the other screens",
+    ),
+    (
+        "demo/src/view/screens/viewing.rs",
+        "Viewing",
+        Size::Fields,
+        27,
+        "to share a base with the other screens",
+    ),
+    (
+        "lockstep/src/session/config.rs",
+        "SessionConfig",
+        Size::Fields,
+        43,
+        "one private field for each setting of a builder",
+    ),
+    ("lockstep/src/session/link.rs", "Link", Size::Fields, 36, "to be split into parts with methods"),
+    ("lockstep/src/session/mod.rs", "Session", Size::Fields, 26, "to be split into parts with methods"),
+    (
+        "lockstep/src/session/mod.rs",
+        "with_action_bits",
+        Size::Lines,
+        74,
+        "one line for each field of Session",
+    ),
+    ("lockstep/src/session/receive.rs", "take_packet", Size::Lines, 76, "one case for each kind of packet"),
+    ("lockstep/src/session/receive.rs", "take_segment", Size::Lines, 90, "to be split into check and effect"),
+    ("lockstep/src/session/transmit.rs", "write_turns", Size::Lines, 66, "to be split"),
+    (
+        "physics/src/contact/setup.rs",
+        "fill_batch",
+        Size::Arguments,
+        7,
+        "a kernel: what would be a structure is in registers",
+    ),
+    (
+        "physics/src/motion/gathered.rs",
+        "gather",
+        Size::Arguments,
+        7,
+        "a kernel: what would be a structure is in registers",
+    ),
+    ("physics/src/motion/ordinary.rs", "four", Size::Lines, 82, "a kernel: its parts share registers"),
+];
