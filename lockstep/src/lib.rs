@@ -50,7 +50,7 @@ pub use signed::chain::Opening;
 pub use signed::key::{PlayerKey, PublicKey};
 pub use signed::proof::{Proof, ProofError, Verdict};
 pub use signed::roster::{Fingerprint, Roster, Seat};
-pub use signed::statement::Statement;
+pub use signed::statement::{Since, Statement};
 #[cfg(feature = "simnet")]
 pub use simnet::virtual_match::{PeerClock, VirtualMatch};
 pub use state::inquiry;

@@ -2,8 +2,8 @@
 
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::replay::{
-    Divergence, Ending, Notice, REPLAY_VERSION, Recorder, Replay, ReplayError, ReplayHeader, ReplayPlayer,
-    SeekError,
+    Divergence, Ending, Notice, REPLAY_VERSION, Recorded, Recorder, Replay, ReplayError, ReplayHeader,
+    ReplayPlayer, SeekError,
 };
 use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::{BitWriter, PlayerId, Simulation, Turn};
@@ -368,6 +368,58 @@ fn the_state_right_after_a_divergence_is_in_the_file() {
     assert_eq!((replay.damage(), replay.turns(), replay.desync()), (None, 4, Some(1)));
     assert_eq!(replay.evidence(), Some((2, &[9, 8][..])), "the first one counts");
     assert_eq!(replay.keyframe(2), None, "it is no place to jump to");
+}
+
+/// It counted its turns from 0 and brought no state along, so it differed from its first turn on.
+#[test]
+fn the_replay_of_a_resumed_match_verifies() {
+    const FIRST: u32 = 42;
+    let mut saved = Toy::default();
+    (0..FIRST).for_each(|turn| {
+        saved.play_for(PlayerId(1), Turn(turn));
+        saved.step(20);
+    });
+    let mut resumed = Recorded::new(saved, &header()).starting_at(Turn(FIRST));
+    for turn in FIRST..FIRST + 30 {
+        // The toy remembers in which turn of the match somebody has gone.
+        if turn == FIRST + 9 {
+            resumed.player_gone(PlayerId(2), Turn(turn));
+        }
+        if let Some(order) = bot(3, turn, 0) {
+            resumed.apply(PlayerId(0), &order);
+        }
+        (0..4).for_each(|_| resumed.step(20));
+        let checksum = resumed.checksum();
+        resumed.turn_ended(Turn(turn), checksum);
+    }
+    resumed.finish(Ending::Over);
+    let bytes = resumed.take_bytes();
+    let replay = Replay::read(bytes.clone(), SIM_VERSION).unwrap();
+    assert_eq!(replay.start().map(|(turn, _)| turn), Some(FIRST));
+    let verification = replay.clone().verify(Toy::default());
+    assert!(verification.is_sound(), "{verification}");
+    assert_eq!((verification.turns, verification.start), (30, Some(FIRST)));
+    assert_eq!(
+        verification.to_string(),
+        "30 turns, every checksum reproduced; it begins with a state before turn 42"
+    );
+    let mut player = ReplayPlayer::new(replay, Toy::default());
+    while player.step_turn() {}
+    assert_eq!(player.simulation().gone, [(2, FIRST + 9)]);
+    let end = player.simulation().history;
+    assert_eq!(player.seek(5), Ok(()));
+    while player.step_turn() {}
+    assert_eq!((player.simulation().history, player.divergence()), (end, None));
+    // A start that the game refuses is a divergence, and a second one is damage.
+    let mut broken = Recorder::new(&header());
+    broken.start(1, &[1, 2, 3]);
+    broken.end(Ending::Over);
+    let replay = Replay::read(broken.bytes().to_vec(), SIM_VERSION).unwrap();
+    assert_eq!(replay.verify(Toy::default()).divergence, Some(Divergence::Keyframe { turn: 0 }));
+    let mut twice = Recorder::new(&header());
+    (0..2).for_each(|_| twice.start(1, &[]));
+    let replay = Replay::read(twice.bytes().to_vec(), SIM_VERSION).unwrap();
+    assert_eq!(replay.damage().map(|damage| damage.what), Some("the start is not at the start"));
 }
 
 /// These bytes tie `REPLAY.md` and the code together.

@@ -6,7 +6,7 @@ use testudo_lockstep::packet::{
 };
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload, PlayerId,
-    PlayerKey, Refusal, Roster, SavedMatch, Seat, Session, SessionConfig, Statement, Turn, TurnStatus,
+    PlayerKey, Refusal, Roster, SavedMatch, Seat, Session, SessionConfig, Since, Statement, Turn, TurnStatus,
 };
 
 const SESSION: u64 = 0x1122_3344_5566_7788;
@@ -45,6 +45,8 @@ fn statement() -> Statement {
         own: [1, 2, 3, 4, 5, 6, 7, 8],
         all: [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
         checksum: 0xdead_beef,
+        agreed: [9, 8, 7, 6, 5, 4, 3, 2],
+        since: Some(Since { turn: Turn(4), checksum: 0x0123_4567 }),
         signature: [0; 64],
     };
     statement.sign(&roster(), &PlayerKey::from_secret([1; 32]));

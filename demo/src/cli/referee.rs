@@ -1,5 +1,6 @@
 //! `referee` and `verdict`.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use testudo_lockstep::Desync;
@@ -35,7 +36,9 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
     };
     let (mut session, mut seen): (u64, Option<Desync>) = (0, None);
     let mut testimony: Option<Testimony> = None;
+    let came_in = Cell::new(None);
     let tell = |_: &NetworkMatch, news: News| match news {
+        News::CameIn { turn } => came_in.set(Some(turn)),
         News::Started => eprintln!("the match has begun"),
         News::Differs(turn) => eprintln!("the copies differ from turn {turn} on"),
         News::Remark { remark, .. } => eprintln!("{}", remark.sentence(|player| format!("player {player}"))),
@@ -71,6 +74,7 @@ pub(crate) fn run_referee(options: &Referee, json: bool) -> Result<bool, Failed>
         winner: outcome.winner,
         difference: seen.as_ref().and_then(Difference::of),
         testimony,
+        since: came_in.get(),
         // The replay of who came late is not kept.
         replay: replay.exists().then(|| Archived::of(&replay)).transpose()?,
     };
@@ -91,7 +95,8 @@ pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed>
         print_json(&serde_json::json!({
             "holds": checked.is_ok(), "doubt": doubt, "key": signed.key,
             "simulated": checked.as_ref().is_ok_and(|found| found.is_simulated),
-            "convicted": checked.as_ref().map_or(&[][..], |found| &found.convicted),
+            "convicted": checked.as_ref().map_or(&[][..], |found| &found.convicted.liars),
+            "misled": checked.as_ref().map_or(&[][..], |found| &found.convicted.misled),
             "fingerprint": signed.judgement.testimony.as_ref().and_then(Testimony::fingerprint),
             "judgement": signed.judgement,
         }));
@@ -102,8 +107,15 @@ pub(crate) fn run_verdict(options: &Verdict, json: bool) -> Result<bool, Failed>
         Err(doubt) => println!("DOES NOT HOLD   {doubt}"),
         Ok(Found { is_simulated: true, convicted }) => {
             println!("holds           signed by the key; simulated again, the match comes to the same");
-            if !convicted.is_empty() {
-                println!("convicted       {}: they have signed wrong checksums themselves", named(convicted));
+            if !convicted.liars.is_empty() {
+                let players = named(&convicted.liars);
+                println!("convicted       {players}: they have signed wrong checksums themselves");
+            }
+            if !convicted.misled.is_empty() {
+                let players = named(&convicted.misled);
+                println!(
+                    "misled          {players}: they came back with a state that was wrong, so who gave it, or they themselves, lied"
+                );
             }
         }
         Ok(_) => println!("holds           signed by the key; there is no replay to simulate again"),
@@ -137,6 +149,11 @@ fn say(signed: &Signed, path: &Path, json: bool) {
                 named(&difference.at_fault)
             );
         }
+    }
+    if let Some(turn) = judgement.since {
+        println!(
+            "since           turn {turn}: the referee came late, and has the state before it from a player; it is worth as much as the signatures of most players"
+        );
     }
     if let Some(winner) = judgement.winner {
         println!("winner          player {winner}");

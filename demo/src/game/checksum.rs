@@ -38,7 +38,8 @@ impl State for Game {
             buildings,
             routes,
             units,
-            checksum,
+            before,
+            checksum: _,
             terrain: _,
             scratch: _,
         } = self;
@@ -67,9 +68,12 @@ impl State for Game {
         }
         // Last, because it follows from everything else.
         v.object("game", 0);
-        v.number("checksum", checksum)?;
+        v.number("checksum of the frame before", before)?;
         if self.standing() != standing {
             self.survey_ground();
+        }
+        if V::WRITES {
+            self.checksum = self.hash_state();
         }
         Ok(())
     }

@@ -91,7 +91,9 @@ pub(crate) struct Game {
     routes: Routes,
     /// Unit `index` of army `n` is number `n * setup.units + index`, alive or not.
     units: Vec<Unit>,
-    /// Hash of the state after the last frame, including the checksum of the frame before, so it covers every frame so far.
+    /// Checksum of the frame before the last one; 0 before the first. So a state is saved between a frame and the next actions.
+    before: u64,
+    // not state: hash of all of the above, so it covers every frame so far
     checksum: u64,
     // not state: a function of the field and of the standing buildings
     terrain: Terrain,
@@ -150,6 +152,7 @@ impl Game {
                 })
                 .collect(),
             terrain: Terrain::new(&field, core::iter::empty()),
+            before: 0,
             checksum: 0,
             scratch: Scratch {
                 places: vec![Point::ZERO; count as usize],
@@ -223,10 +226,12 @@ impl Simulation for Game {
         let stepped = self.world.step(frames_per_second);
         debug_assert!(stepped.is_ok(), "{stepped:?}");
         self.frame += 1;
+        self.before = self.checksum;
         self.checksum = self.hash_state();
     }
 
-    /// Covers every frame so far, so a turn's checksum covers all of its frames, and a difference never heals.
+    /// Covers every frame so far, so a turn's checksum covers all of its frames, and a difference never heals. Computed after each frame and
+    /// after each walk that writes, never read from a state.
     fn checksum(&mut self) -> u64 {
         self.checksum
     }

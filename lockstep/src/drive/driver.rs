@@ -271,7 +271,7 @@ impl<S: Simulation> Driver<S> {
         if self.session.turn_gives_state() {
             let mut state = Vec::new();
             let saved = self.simulation.save_state(&mut state);
-            self.session.give_state(self.frames, saved.then_some(state.as_slice()));
+            self.session.give_state(saved.then_some(state.as_slice()));
         }
         if self.session.turn_saves() {
             self.simulation.save_point(turn);

@@ -19,6 +19,10 @@ pub trait Simulation {
 
     /// Hash of the whole state; must not change the state. Called after the last frame of each turn, and when a state has been loaded.
     /// It takes `&mut self` because walks over the state do; it is usually `state::digest(self)`.
+    ///
+    /// It must be computed from the state that the simulation has now. A checksum that came inside a loaded state must never be returned: the
+    /// library compares this value with what the other players say, and would compare a wrong state with itself.
+    /// [`crate::testing::assert_deterministic`] finds a game that does so.
     fn checksum(&mut self) -> u64;
 
     /// The turn is over, and this is its checksum. For recordings. Default: does nothing.
@@ -69,8 +73,9 @@ pub trait Simulation {
         false
     }
 
-    /// Loads what [`Simulation::save_state`] of another peer wrote; usually `state::load`. The bytes are not trusted: after this call the
-    /// state is compared with the other players' checksums. Returns whether the bytes are a state of this game. If not, another state
+    /// Loads what [`Simulation::save_state`] of another peer wrote; usually `state::load`. The bytes are not trusted: after this call
+    /// [`Simulation::checksum`] is computed anew and compared with the other players'. Everything that decides how the match goes on must
+    /// be covered by it. May be called again, with another state, when the first has turned out to be wrong. Returns whether the bytes are a state of this game. If not, another state
     /// follows, or the session ends. Default: false.
     fn load_state(&mut self, bytes: &[u8]) -> bool {
         let _ = bytes;

@@ -23,7 +23,7 @@ pub enum Refusal {
         /// Hash of the peer that refuses.
         expected: u64,
     },
-    /// The content differs: map, units or rules.
+    /// The content differs: map, units, rules, or the version of the physics engine.
     Content {
         /// Content hash of the peer that refuses.
         expected: u64,
@@ -55,7 +55,10 @@ impl fmt::Display for Refusal {
                 write!(f, "the other side has other settings (hash {expected:016x})")
             }
             Self::Content { expected } => {
-                write!(f, "the other side has other content: map, units or rules (hash {expected:016x})")
+                write!(
+                    f,
+                    "the other side has other content: map, units, rules or version of the physics engine (hash {expected:016x})"
+                )
             }
             Self::FrameRate { expected } => write!(f, "the other side plays at {expected} frames per second"),
             Self::Taken => write!(f, "the place is taken"),

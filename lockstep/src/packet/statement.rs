@@ -18,7 +18,7 @@ pub(crate) const RECEIVED_MAX: usize = 4;
 const TURN_BITS: u32 = 65;
 
 /// Greatest number of bits of one statement.
-const STATEMENT_BITS: u32 = 4 + TURN_BITS + 17 + 64 + 96 + 32 + 512;
+const STATEMENT_BITS: u32 = 4 + TURN_BITS + 17 + 64 + 96 + 32 + 64 + 65 + 512;
 
 /// Greatest number of bits of one receipt.
 const RECEIVED_BITS: u32 = TURN_BITS + 16;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::signed::roster::Seat;
-use crate::signed::statement::Statement;
+use crate::signed::statement::{Since, Statement};
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
 use crate::value::ids::{Identity, PlayerId, PlayerSet, Turn};
 
@@ -124,17 +124,19 @@ fn signature() -> impl Strategy<Value = [u8; 64]> {
 }
 
 fn signed() -> impl Strategy<Value = Signed> {
-    let statement = (any::<(u32, u16, [u8; 8], [u8; 12], u32)>(), 0_u8..16, signature()).prop_map(
-        |((turn, live, own, all, checksum), author, signature)| Statement {
-            author: PlayerId(author),
-            turn: Turn(turn),
-            live: live | (1 << author),
-            own,
-            all,
-            checksum,
-            signature,
-        },
-    );
+    let statement =
+        (any::<(u32, u16, [u8; 8], [u8; 12], u32, [u8; 8], Option<(u32, u32)>)>(), 0_u8..16, signature())
+            .prop_map(|((turn, live, own, all, checksum, agreed, since), author, signature)| Statement {
+                author: PlayerId(author),
+                turn: Turn(turn),
+                live: live | (1 << author),
+                own,
+                all,
+                checksum,
+                agreed,
+                since: since.map(|(turn, checksum)| Since { turn: Turn(turn), checksum }),
+                signature,
+            });
     let received = (any::<u32>(), 1..=u16::MAX).prop_map(|(turn, authors)| Received { turn, authors });
     let end =
         (0_u8..16, any::<u32>(), 0_u8..4, signature()).prop_map(|(player, number, reason, signature)| {

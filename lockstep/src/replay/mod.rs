@@ -14,6 +14,7 @@ mod verification;
 
 use twox_hash::XxHash3_64;
 
+use crate::session::config::ENGINE_VERSION;
 use crate::value::action::Action;
 use crate::value::bits::BitWriter;
 use crate::value::ids::PlayerId;
@@ -24,7 +25,7 @@ pub use recorded::Recorded;
 pub use verification::Verification;
 
 /// Version of the format.
-pub const REPLAY_VERSION: u16 = 1;
+pub const REPLAY_VERSION: u16 = 2;
 
 /// First bytes of every replay.
 pub(crate) const MAGIC: [u8; 8] = *b"TESTREPL";
@@ -93,6 +94,7 @@ pub(crate) mod kind {
     pub(crate) const DIVERGED: u8 = 4;
     pub(crate) const END: u8 = 5;
     pub(crate) const EVIDENCE: u8 = 6;
+    pub(crate) const START: u8 = 7;
 }
 
 /// Produces the bytes of a replay, record by record.
@@ -131,6 +133,7 @@ impl Recorder {
         let mut payload = Vec::new();
         payload.extend_from_slice(&REPLAY_VERSION.to_le_bytes());
         payload.extend_from_slice(&header.sim_version.to_le_bytes());
+        payload.extend_from_slice(&ENGINE_VERSION.to_le_bytes());
         payload.extend_from_slice(&header.content_hash.to_le_bytes());
         payload.push(header.players);
         payload.extend_from_slice(&(settings.len() as u16).to_le_bytes());
@@ -185,6 +188,14 @@ impl Recorder {
         self.action = payload;
         self.events.clear();
         (self.event_count, self.frames, self.turns) = (0, 0, self.turns + 1);
+    }
+
+    /// The recording begins in the middle of a match: the number of its first turn, and the whole state before it, as [`crate::state::save`]
+    /// writes it. Call it before anything else; later it has no effect.
+    pub fn start(&mut self, turn: u32, state: &[u8]) {
+        if self.turns == 0 && state.len() + 4 <= RECORD_BYTES_MAX {
+            self.record(kind::START, &[&turn.to_le_bytes(), state]);
+        }
     }
 
     /// The whole state between two turns, as [`crate::state::save`] writes it: a point to jump to.

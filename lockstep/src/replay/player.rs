@@ -13,6 +13,8 @@ use crate::value::ids::Turn;
 pub struct ReplayPlayer<S> {
     replay: Rc<Replay>,
     game: S,
+    /// Number of the first turn in the match.
+    first: u32,
     /// The state before the first turn.
     start: Vec<u8>,
     /// The turn that is running, or runs next.
@@ -71,18 +73,31 @@ pub enum SeekError {
 }
 
 impl<S: Simulation + State> ReplayPlayer<S> {
-    /// `game` is the game in its state before the first turn, created from the replay's header. Several players can share a replay.
+    /// `game` is the game in its state before the first turn, created from the replay's header. Several players can share a replay. A replay
+    /// that begins in the middle of a match brings its first state along ([`Replay::start`]).
     pub fn new(replay: impl Into<Rc<Replay>>, mut game: S) -> Self {
-        let mut start = Vec::new();
+        let replay = replay.into();
+        let (mut start, mut divergence) = (Vec::new(), None);
         state::save(&mut game, &mut start);
+        if let Some((_, state)) = replay.start() {
+            match state::load(&mut game, state) {
+                Ok(()) => start = state.to_vec(),
+                Err(_) => {
+                    // The game cannot refuse its own state.
+                    let _ = state::load(&mut game, &start);
+                    divergence = Some(Divergence::Keyframe { turn: 0 });
+                }
+            }
+        }
         Self {
-            replay: replay.into(),
+            first: replay.start().map_or(0, |(turn, _)| turn),
+            replay,
             game,
             start,
             turn: 0,
             frame: 0,
             has_begun: false,
-            divergence: None,
+            divergence,
             scratch: Vec::new(),
         }
     }
@@ -216,7 +231,7 @@ impl<S: Simulation + State> ReplayPlayer<S> {
                 Ok(None) => return,
                 Ok(Some(TurnEvent::Action(player, action))) => self.game.apply(player, &action),
                 Ok(Some(TurnEvent::Notice(player, notice))) => {
-                    let turn = Turn(self.turn);
+                    let turn = Turn(self.first.wrapping_add(self.turn));
                     match notice {
                         Notice::Gone => self.game.player_gone(player, turn),
                         Notice::Surrendered => self.game.player_surrendered(player, turn),

@@ -9,6 +9,7 @@ use crate::replay::{
     COUNT_ORDER, EVENTS_MAX, Ending, MAGIC, Notice, RECORD_BYTES_MAX, RECORD_OVERHEAD, REPLAY_VERSION,
     ReplayHeader, kind,
 };
+use crate::session::config::ENGINE_VERSION;
 use crate::value::action::{ACTION_BITS_MAX, Action};
 use crate::value::bits::{BitReader, DecodeError};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
@@ -21,6 +22,8 @@ const FRAMES_MAX: u32 = 1 << 16;
 pub struct Replay {
     header: ReplayHeader,
     bytes: Vec<u8>,
+    /// Number of the first turn, and the state before it, of a match that was resumed.
+    start: Option<(u32, Range<usize>)>,
     turns: Vec<Range<usize>>,
     /// Number of the next turn, and the state.
     keyframes: Vec<(u32, Range<usize>)>,
@@ -56,6 +59,13 @@ pub enum ReplayError {
     },
     /// Recorded with another simulation: the same actions would lead to other states.
     SimVersion {
+        /// The version that recorded it.
+        found: u32,
+        /// The version of this program.
+        own: u32,
+    },
+    /// Recorded with another version of the physics engine, or (0) without it.
+    EngineVersion {
         /// The version that recorded it.
         found: u32,
         /// The version of this program.
@@ -102,6 +112,7 @@ impl Replay {
         let mut replay = Self {
             header,
             bytes: Vec::new(),
+            start: None,
             turns: Vec::new(),
             keyframes: Vec::new(),
             diverged: None,
@@ -143,6 +154,13 @@ impl Replay {
                 check_turn(body).map_err(|_| "this record is not a turn")?;
                 self.turns.push(payload);
             }
+            kind::START => {
+                let first = number().ok_or("this record is not a start")?;
+                if self.start.is_some() || turns > 0 || !self.keyframes.is_empty() {
+                    return Err("the start is not at the start");
+                }
+                self.start = Some((first, payload.start + 4..payload.end));
+            }
             kind::KEYFRAME => {
                 if number() != Some(turns) {
                     return Err("the keyframe is at the wrong turn");
@@ -180,6 +198,14 @@ impl Replay {
     #[must_use]
     pub fn header(&self) -> &ReplayHeader {
         &self.header
+    }
+
+    /// Where a recording begins that does not begin with the match: the number of its first turn in the match, and the state before it. What
+    /// led to this state is not in the file.
+    #[must_use]
+    pub fn start(&self) -> Option<(u32, &[u8])> {
+        let (turn, range) = self.start.as_ref()?;
+        Some((*turn, &self.bytes[range.clone()]))
     }
 
     /// Number of turns that can be played.
@@ -296,6 +322,10 @@ fn read_header(payload: &[u8], sim_version: u32) -> Result<ReplayHeader, ReplayE
     if recorded != sim_version {
         return Err(ReplayError::SimVersion { found: recorded, own: sim_version });
     }
+    let engine = take(4)? as u32;
+    if engine != ENGINE_VERSION {
+        return Err(ReplayError::EngineVersion { found: engine, own: ENGINE_VERSION });
+    }
     let content_hash = take(8)?;
     let players = take(1)? as u8;
     let length = take(2)? as usize;
@@ -375,6 +405,11 @@ impl fmt::Display for ReplayError {
                 f,
                 "the replay was recorded with version {found} of the simulation, this is version {own}: the same orders would lead to \
                  another match"
+            ),
+            Self::EngineVersion { found, own } => write!(
+                f,
+                "the replay was recorded with version {found} of the physics engine, this is version {own}: the same orders would lead \
+                 to another match"
             ),
         }
     }

@@ -10,7 +10,7 @@ use crate::value::ids::{PlayerId, Turn};
 /// Store what [`Recorded::take_bytes`] returns whenever convenient, for example once per second. The pieces in order are the file. Call
 /// [`Recorded::finish`] before the last piece.
 ///
-/// A replay begins with the first turn. So a peer that joins a running match records nothing ([`Recorded::is_recording`]); the file of a peer
+/// A replay begins with the first turn, or with the state of a match that is resumed ([`Recorded::starting_at`]). A peer that joins a running match records nothing ([`Recorded::is_recording`]); the file of a peer
 /// that was there from the beginning covers the whole match.
 ///
 /// ```
@@ -56,6 +56,15 @@ impl<S: Simulation + State> Recorded<S> {
     pub fn new(game: S, header: &ReplayHeader) -> Self {
         let recorder = Recorder::new(header);
         Self { game, recorder, keyframe_every: Self::KEYFRAME_EVERY, scratch: Vec::new(), is_recording: true }
+    }
+
+    /// Records a game that goes on from the middle of a match, for example a saved one, before this turn of it. The state is kept as the start
+    /// of the replay. Call it before anything is recorded.
+    #[must_use]
+    pub fn starting_at(mut self, turn: Turn) -> Self {
+        state::save(&mut self.game, &mut self.scratch);
+        self.recorder.start(turn.0, &self.scratch);
+        self
     }
 
     /// Keeps the whole state every `turns` turns, so that players of the replay can jump. 0: never.

@@ -12,6 +12,8 @@ use crate::state::State;
 pub struct Verification {
     /// Number of turns that were played.
     pub turns: u32,
+    /// The turn of the match with which the recording begins, with the state before it in the file. None: with the first turn.
+    pub start: Option<u32>,
     /// The first difference between the simulation and the recording.
     pub divergence: Option<Divergence>,
     /// Where the file is damaged. Later turns are lost.
@@ -32,10 +34,13 @@ impl Verification {
 
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { turns, divergence, damage, ending, desync: _ } = self;
+        let Self { turns, start, divergence, damage, ending, desync: _ } = self;
         match divergence {
             Some(divergence) => write!(f, "differs from the recording: {divergence}")?,
             None => write!(f, "{turns} turns, every checksum reproduced")?,
+        }
+        if let Some(start) = start {
+            write!(f, "; it begins with a state before turn {start}")?;
         }
         match (damage, ending) {
             (Some(damage), _) => write!(f, "; the file is damaged: {damage}"),
@@ -49,6 +54,7 @@ impl Replay {
     /// Plays the whole replay and compares every checksum and keyframe. `game` is the game in its state before the first turn.
     pub fn verify<S: Simulation + State>(self, game: S) -> Verification {
         let (damage, ending, desync) = (self.damage(), self.ending(), self.desync());
+        let start = self.start().map(|(turn, _)| turn);
         let mut player = ReplayPlayer::new(self, game);
         loop {
             player.check_keyframe();
@@ -56,6 +62,6 @@ impl Replay {
                 break;
             }
         }
-        Verification { turns: player.turn(), divergence: player.divergence(), damage, ending, desync }
+        Verification { turns: player.turn(), start, divergence: player.divergence(), damage, ending, desync }
     }
 }

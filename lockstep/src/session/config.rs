@@ -6,6 +6,8 @@ mod joining;
 
 use core::fmt;
 
+use twox_hash::XxHash3_64;
+
 use crate::pace::pacing::{Pace, TurnPlan};
 use crate::session::saved::SavedMatch;
 use crate::signed::key::PlayerKey;
@@ -34,6 +36,8 @@ pub struct SessionConfig {
     pub session_id: u64,
     /// See [`SessionConfig::content_hash()`].
     pub content_hash: u64,
+    /// See [`SessionConfig::engine_version()`].
+    pub engine_version: u32,
     /// See [`SessionConfig::frames_per_second()`].
     pub frames_per_second: u32,
     /// See [`SessionConfig::frames_per_turn()`].
@@ -180,6 +184,12 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// Version of the engine with which this library was built: 0 is none.
+#[cfg(feature = "physics")]
+pub(crate) const ENGINE_VERSION: u32 = testudo_physics::SIM_VERSION;
+#[cfg(not(feature = "physics"))]
+pub(crate) const ENGINE_VERSION: u32 = 0;
+
 impl SessionConfig {
     /// Command mode: turns of 200 ms, four frames of 50 ms each, two turns ahead, one action per player and turn.
     ///
@@ -191,6 +201,7 @@ impl SessionConfig {
             topology: Topology::Host,
             session_id: 0,
             content_hash: 0,
+            engine_version: ENGINE_VERSION,
             frames_per_second: 20,
             frames_per_turn: 4,
             turns_ahead: 2,
@@ -303,10 +314,27 @@ impl SessionConfig {
         Self { signed: true, key: Some(key), ..self }
     }
 
-    /// Hash of everything else that must be equal at the start: map, units, rules, versions. Default 0.
+    /// Hash of everything else that must be equal at the start: map, units, rules, their version. Default 0. The version of the physics engine
+    /// is compared, too: [`SessionConfig::engine_version()`].
     #[must_use]
     pub fn content_hash(self, content_hash: u64) -> Self {
         Self { content_hash, ..self }
+    }
+
+    /// Version of the engine that decides the bits of the simulation. Peers with different ones refuse each other, as with different contents.
+    /// Default: `testudo_physics::SIM_VERSION` with the feature `physics`, else 0. Only a relay that serves players of another build must set
+    /// it, to theirs.
+    #[must_use]
+    pub fn engine_version(self, engine_version: u32) -> Self {
+        Self { engine_version, ..self }
+    }
+
+    /// What the peers compare: the content, and the engine if there is one.
+    pub(crate) fn content(&self) -> u64 {
+        match self.engine_version {
+            0 => self.content_hash,
+            version => XxHash3_64::oneshot_with_seed(u64::from(version), &self.content_hash.to_le_bytes()),
+        }
     }
 
     /// Game frames per second, 1..=1000. Default 20.

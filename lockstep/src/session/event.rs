@@ -193,6 +193,14 @@ pub enum Event {
         /// The turn before which it was taken.
         turn: Turn,
     },
+    /// The state was whole, but most players contradict it: its checksum, or what the match came to from it. Another source will be asked
+    /// ([`Event::StateRefused`] follows). If nobody but the source plays, nobody can contradict it.
+    WrongState {
+        /// The turn before which it was taken.
+        turn: Turn,
+        /// Who can have changed it: the player whose state it is, and the peer that forwards.
+        suspects: Vec<Identity>,
+    },
     /// This peer has the state of the running match and catches up.
     Joined {
         /// The turn that it runs first.

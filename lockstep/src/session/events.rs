@@ -66,6 +66,7 @@ fn is_kept(event: &Event) -> bool {
             | Event::TakenOver { .. }
             | Event::PlayerReturned { .. }
             | Event::Joined { .. }
+            | Event::WrongState { .. }
             | Event::TeamOut { .. }
             | Event::MatchResult(_)
             | Event::Cancelled { .. }

@@ -20,6 +20,9 @@ pub(super) const GUEST_WINDOW: u32 = 4_096;
 /// Number of states that one guest may refuse.
 const REFUSALS_MAX: u8 = 4;
 
+/// A watcher may still refuse a state so long after it had it: the players' signatures show whether it is right, about once a second.
+const VERIFIED_WITHIN: Duration = Duration::from_secs(5);
+
 /// A player is asked for its state only if it was heard within this time.
 const HEARD_WITHIN: Duration = Duration::from_secs(1);
 
@@ -36,6 +39,8 @@ pub(crate) struct Guest {
     not_before: u32,
     /// The state that it gets or got: the turn before which it was taken, and its source.
     given: Option<(u32, PlayerId)>,
+    /// When it had the state.
+    fed: Option<Instant>,
 }
 
 /// The stage of a guest.
@@ -51,7 +56,15 @@ pub(super) enum GuestStage {
 
 impl Guest {
     fn new(now: Instant) -> Self {
-        Self { since: now, stage: GuestStage::Waiting, refused: 0, refusals: 0, not_before: 0, given: None }
+        Self {
+            since: now,
+            stage: GuestStage::Waiting,
+            refused: 0,
+            refusals: 0,
+            not_before: 0,
+            given: None,
+            fed: None,
+        }
     }
 }
 
@@ -168,6 +181,7 @@ impl<A: Action> Session<A> {
         if guest.stage == GuestStage::Fed && acks.iter().zip(&self.streams).all(has) {
             tracing::debug!(peer = link.peer.0, turn, "a guest has the state");
             guest.stage = GuestStage::CatchingUp;
+            guest.fed = Some(self.now);
             link.sender = None;
             (link.carried, link.author_from) = Default::default();
             // Of its own stream it lacks the entries that were made for it.
@@ -237,6 +251,7 @@ impl<A: Action> Session<A> {
         let is_near = guest.stage == GuestStage::CatchingUp
             && streams.all(|(ack, stream)| self.near_end(link, stream.next()).saturating_sub(*ack) < window);
         let is_late = self.now.since(guest.since) >= limit;
+        let may_refuse = guest.fed.is_none_or(|fed| self.now.since(fed) < VERIFIED_WITHIN);
         let (stage, refusals, peer) = (guest.stage, guest.refusals, link.peer);
         let link = &mut self.links[index];
         if !link.is_connected() {
@@ -250,7 +265,7 @@ impl<A: Action> Session<A> {
             link.phase = LinkPhase::Closed;
             link.owe_bye(Bye::Left);
             self.emit(Event::GuestGone(peer));
-        } else if is_near && link.identity == Some(Identity::Spectator) {
+        } else if is_near && !may_refuse && link.identity == Some(Identity::Spectator) {
             link.guest = None;
         }
     }

@@ -6,7 +6,7 @@ use crate::pace::pacing::{TurnPlan, Votes};
 use crate::packet::{end_reason, end_reason_number};
 use crate::session::config::SessionConfig;
 use crate::session::save::plan_is_sound;
-use crate::signed::chain::StreamHash;
+use crate::signed::chain::{AGREED_HASH_BYTES, StreamHash, hash};
 use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
@@ -56,6 +56,11 @@ pub(crate) struct HeaderPlayer {
 }
 
 impl Header {
+    /// Hash of all of it, for statements.
+    pub(crate) fn agreed(&self) -> [u8; AGREED_HASH_BYTES] {
+        hash(&[b"testudo agreed", &self.with_state(&[])])
+    }
+
     /// The header, then the state.
     pub(crate) fn with_state(&self, state: &[u8]) -> Vec<u8> {
         let mut writer = BitWriter::new();

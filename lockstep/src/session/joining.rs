@@ -4,17 +4,22 @@ use crate::pace::alignment::Alignment;
 use crate::pace::pacing::Meter;
 use crate::packet::{Manifest, Transfer};
 use crate::session::blob::{Blob, Taken};
-use crate::session::checksum::{Checksums, fold_checksum};
+use crate::session::checksum::{Checksums, Desync, fold_checksum};
 use crate::session::event::{Event, Failure};
 use crate::session::header::Header;
+use crate::session::signing::{Signing, View};
 use crate::session::stream::Stream;
 use crate::session::{Session, SessionPhase};
+use crate::signed::statement::Since;
 use crate::value::action::Action;
 use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
 /// Number of parts of a state after which progress is reported.
 const PROGRESS_PARTS: u32 = 20;
+
+/// Number of due turns, about a second each, within which most players' statements must confirm a state.
+const ALONE_MAX: u8 = 4;
 
 /// The state of a running match; the other players have confirmed its checksum. The simulation must load it ([`Session::take_state`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,6 +45,20 @@ pub(super) struct Joining {
     /// The part that was reported to the application.
     told: u32,
     source: PlayerId,
+    /// The turn before which the state was taken.
+    turn: u32,
+    trust: Trust,
+    /// Number of due turns in a row without most players' statements.
+    alone: u8,
+}
+
+/// What the others say of the state that was loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Trust {
+    /// Nothing yet.
+    Open,
+    Confirmed,
+    Contradicted,
 }
 
 #[derive(Clone, Debug)]
@@ -73,7 +92,7 @@ impl<A: Action> Session<A> {
     /// [`crate::Driver`] does this; an application without the driver answers with [`Session::state_taken`].
     pub fn take_state(&mut self) -> Option<JoinedState> {
         if !self.state_is_confirmed()? {
-            self.refuse_state();
+            self.refuse_wrong_state();
             return None;
         }
         let joining = self.transfers.joining.as_mut()?;
@@ -85,12 +104,13 @@ impl<A: Action> Session<A> {
         Some(state)
     }
 
-    /// The simulation has loaded the state and has this checksum; none if it could not load it.
+    /// The simulation has loaded the state and has this checksum, computed from what was loaded; none if it could not load it. A checksum
+    /// that was stored in the state would be compared with itself, and a wrong state believed.
     pub fn state_taken(&mut self, checksum: Option<u64>) {
         let Some(joining) = &mut self.transfers.joining else { return };
         let Stage::Loading(header) = &joining.stage else { return };
         if checksum != Some(header.checksum) {
-            self.refuse_state();
+            self.refuse_wrong_state();
             return;
         }
         joining.stage = Stage::CatchingUp;
@@ -102,8 +122,17 @@ impl<A: Action> Session<A> {
     /// The middle asks this peer to wait: the match runs.
     pub(super) fn join_waits(&mut self, peer: PeerId) {
         let since = self.now;
-        let start =
-            || Joining { peer, since, stage: Stage::Getting, refused: None, told: 0, source: PlayerId(0) };
+        let start = || Joining {
+            peer,
+            since,
+            stage: Stage::Getting,
+            refused: None,
+            told: 0,
+            source: PlayerId(0),
+            turn: 0,
+            trust: Trust::Open,
+            alone: 0,
+        };
         self.transfers.joining.get_or_insert_with(start);
     }
 
@@ -188,7 +217,7 @@ impl<A: Action> Session<A> {
         let config = &self.setup.config;
         self.gate.turn = turn;
         self.gate.horizon = Some(turn);
-        self.gate.paused = header.paused;
+        (self.gate.paused, self.gate.in_turn, self.gate.frames) = (header.paused, false, header.frame);
         self.saving.checksum = header.checksum;
         self.pace.planner.resume(header.plan, header.speed);
         self.pace.planner.restore(header.calm, header.players.iter().map(|player| player.votes));
@@ -199,6 +228,10 @@ impl<A: Action> Session<A> {
         }
         checksums.resume_at(turn);
         self.compared.checksums = checksums;
+        self.compared.desync_reported = false;
+        if let Some(signing) = &mut self.signing {
+            signing.since = Some(Since { turn: Turn(turn), checksum: fold_checksum(header.checksum) });
+        }
         let stream =
             |ended: Option<_>| ended.map_or(Stream::new(turn), |(last, reason)| Stream::ended(last, reason));
         self.streams = header.players.iter().map(|player| stream(player.ended)).collect();
@@ -211,37 +244,137 @@ impl<A: Action> Session<A> {
         self.phase = SessionPhase::Running;
         if let Some(joining) = &mut self.transfers.joining {
             joining.stage = Stage::Checking(Box::new(header), state);
+            (joining.turn, joining.alone) = (turn, 0);
+            joining.trust = Trust::Open;
         }
     }
 
-    /// Whether the others' checksums confirm the state. None: some have not arrived yet, or there is no state.
+    /// Whether most of the players who say something of the turn before the state say what it says. (Nobody says anything: nobody plays any
+    /// more.) None: some have not arrived yet, or there is no state.
     fn state_is_confirmed(&self) -> Option<bool> {
         let joining = self.transfers.joining.as_ref()?;
         let Stage::Checking(header, _) = &joining.stage else { return None };
         let number = header.turn.saturating_add(self.setup.config.turns_ahead);
         let own = fold_checksum(header.checksum);
         let (mut same, mut other) = (0, 0);
-        for (player, stream) in (0_u8..).map(PlayerId).zip(&self.streams) {
+        for stream in &self.streams {
             if !stream.has(number) {
                 return None;
             }
-            // The source's own checksum proves nothing.
-            let value = stream.get(number).and_then(crate::value::entry::Entry::checksum);
-            match value.filter(|_| player != joining.source) {
+            match stream.get(number).and_then(crate::value::entry::Entry::checksum) {
                 Some(value) if value == own => same += 1,
                 Some(_) => other += 1,
                 None => {}
             }
         }
-        Some(other <= same)
+        Some(same > other || same + other == 0)
     }
 
-    /// The state here, or in transfer, is not valid: asks for another source.
-    fn refuse_state(&mut self) {
-        let turn = match self.transfers.joining.as_ref().map(|joining| &joining.stage) {
-            Some(Stage::Checking(header, _) | Stage::Loading(header)) => header.turn,
-            _ => self.transfers.blob.as_ref().map_or(0, Blob::turn),
+    /// Whether this peer runs turns from a state that most players have not confirmed yet, in a signed match by their signatures. Until then it names nobody, and does
+    /// not play.
+    pub(super) fn is_unverified(&self) -> bool {
+        self.transfers.joining.as_ref().is_some_and(|joining| joining.trust != Trust::Confirmed)
+    }
+
+    /// Compares the state that was loaded, as it has gone on, with what the players have signed of a turn.
+    pub(super) fn verify_state(&mut self, signing: &Signing, view: &View) {
+        let Some(joining) = self.transfers.joining.as_mut().filter(|joining| joining.trust == Trust::Open)
+        else {
+            return;
         };
+        let own = (view.live, view.all, view.checksum, view.agreed);
+        let said = |player: PlayerId| signing.authors[player.index()].at(view.turn);
+        let (mut same, mut other) = (0, 0);
+        for statement in crate::session::players_in(view.live).filter_map(said) {
+            let told = (statement.live, statement.all, statement.checksum, statement.agreed);
+            if told == own { same += 1 } else { other += 1 }
+        }
+        let most = view.live.count_ones() / 2;
+        // Before any turn has run from it, the state is only what it says of itself.
+        let has_run = view.turn > joining.turn;
+        if has_run && (same > most || view.live == 0) {
+            joining.trust = Trust::Confirmed;
+        } else if other > 0 && other >= view.live.count_ones() - most {
+            joining.trust = Trust::Contradicted;
+        }
+    }
+
+    /// Statements are due in the same turns everywhere. Most players have signed one about a turn in which none was due here: the state has
+    /// brought another rhythm with it.
+    pub(super) fn verify_rhythm(&mut self, signing: &Signing, turn: u32) {
+        let streams = (0_u8..).map(PlayerId).zip(&self.streams);
+        let live = streams.filter(|(_, stream)| stream.end_in(turn).is_none());
+        let (mut count, mut told) = (0, 0);
+        for (player, _) in live {
+            count += 1;
+            told += usize::from(signing.authors[player.index()].at(turn).is_some());
+        }
+        let has_run = (self.transfers.joining.as_ref())
+            .is_some_and(|joining| (joining.turn..self.gate.turn).contains(&turn));
+        if let Some(joining) = self.transfers.joining.as_mut().filter(|joining| joining.trust == Trust::Open)
+            && has_run
+            && told * 2 > count
+        {
+            joining.trust = Trust::Contradicted;
+        }
+    }
+
+    /// A peer that keeps up with the others gets their statements. If most of them are missing for several seconds, they are signed with other
+    /// keys than those that came with the state, or withheld.
+    pub(super) fn lose_patience(&mut self, signing: &Signing) {
+        let is_behind = self.turns_ready() > self.setup.config.turns_ahead.max(1);
+        let Some(joining) = self.transfers.joining.as_mut().filter(|joining| joining.trust == Trust::Open)
+        else {
+            return;
+        };
+        joining.alone = if is_behind { 0 } else { joining.alone + 1 };
+        if joining.alone > ALONE_MAX {
+            tracing::warn!(views = signing.views.len(), "nobody confirms the state");
+            joining.trust = Trust::Contradicted;
+        }
+    }
+
+    /// All checksums of a turn are here and equal. Without signatures this confirms the state from which the turn has run.
+    pub(super) fn state_is_confirmed_by(&mut self, turn: Turn) {
+        if self.signing.is_none()
+            && let Some(joining) = self.transfers.joining.as_mut()
+            && joining.trust == Trust::Open
+            && matches!(joining.stage, Stage::CatchingUp)
+            && turn.0 >= joining.turn
+        {
+            joining.trust = Trust::Confirmed;
+        }
+    }
+
+    /// Whether a difference shows that the state from which this peer catches up is wrong.
+    pub(super) fn state_is_contradicted_by(&mut self, desync: &Desync) -> bool {
+        if !self.is_catching_up() {
+            return false;
+        }
+        let same = desync.values.iter().filter(|(_, value)| Some(*value) == desync.own).count();
+        let is_wrong = same * 2 < desync.values.len() || (same == 0 && !desync.values.is_empty());
+        if let Some(joining) = self.transfers.joining.as_mut().filter(|_| is_wrong) {
+            joining.trust = Trust::Contradicted;
+        } else {
+            self.state_is_confirmed_by(desync.turn);
+        }
+        is_wrong
+    }
+
+    /// The state was not damaged on its way, but most players contradict it.
+    fn refuse_wrong_state(&mut self) {
+        let Some(joining) = &self.transfers.joining else { return };
+        let mut suspects = vec![Identity::Player(joining.source), self.setup.coordinator()];
+        suspects.dedup();
+        let turn = Turn(joining.turn);
+        tracing::error!(turn = turn.0, ?suspects, "the state is wrong");
+        self.emit(Event::WrongState { turn, suspects });
+        self.refuse_state_of(turn.0);
+    }
+
+    /// The state in transfer is not valid: asks for another source.
+    fn refuse_state(&mut self) {
+        let turn = self.transfers.blob.as_ref().map_or(0, Blob::turn);
         self.refuse_state_of(turn);
     }
 
@@ -250,7 +383,7 @@ impl<A: Action> Session<A> {
         self.transfers.blob = None;
         self.phase = SessionPhase::Lobby;
         if let Some(joining) = &mut self.transfers.joining {
-            (joining.stage, joining.refused) = (Stage::Getting, Some(turn));
+            (joining.stage, joining.refused, joining.trust) = (Stage::Getting, Some(turn), Trust::Open);
         }
         self.emit(Event::StateRefused { turn: Turn(turn) });
     }
@@ -263,12 +396,17 @@ impl<A: Action> Session<A> {
         if matches!(joining.stage, Stage::Ready) {
             return;
         }
+        if joining.trust == Trust::Contradicted {
+            self.refuse_wrong_state();
+            return;
+        }
         if self.now.since(joining.since) >= self.setup.config.join_timeout {
             self.fail(Failure::JoinTimeout);
             return;
         }
         let is_behind = self.turns_ready() > self.setup.config.turns_ahead.max(1);
-        if self.phase != SessionPhase::Running || !self.is_catching_up() || is_behind {
+        if self.phase != SessionPhase::Running || !self.is_catching_up() || is_behind || self.is_unverified()
+        {
             return;
         }
         // Measurements while turns passed faster are not valid.

@@ -12,7 +12,14 @@ use crate::value::ids::{Identity, PlayerId, Turn};
 impl<A: Action> Session<A> {
     /// Compares all statements about a turn that has begun here and that were not compared yet.
     pub(super) fn judge_statements(&mut self, signing: &mut Signing, turn: u32) {
-        let Some(view) = signing.view(turn).cloned() else { return };
+        let Some(view) = signing.view(turn).cloned() else {
+            self.verify_rhythm(signing, turn);
+            return;
+        };
+        self.verify_state(signing, &view);
+        if self.is_unverified() {
+            return;
+        }
         for player in players_in(view.live) {
             let author = &signing.authors[player.index()];
             let is_new = author.judged.is_none_or(|judged| judged < turn);

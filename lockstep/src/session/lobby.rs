@@ -269,8 +269,8 @@ impl<A: Action> Session<A> {
     /// Why the peer may not join; none if it may.
     fn judge(&self, peer: PeerId, hello: Hello) -> Option<Refusal> {
         let config = &self.setup.config;
-        if hello.content_hash != config.content_hash {
-            return Some(Refusal::Content { expected: config.content_hash });
+        if hello.content_hash != config.content() {
+            return Some(Refusal::Content { expected: config.content() });
         }
         if u32::from(hello.frames_per_second) != config.frames_per_second {
             return Some(Refusal::FrameRate { expected: config.frames_per_second as u16 });

@@ -67,7 +67,7 @@ impl Setup {
             nonce,
             session_mark: session_mark(self.config.session_id, nonce),
             config_hash: self.config_hash,
-            content_hash: self.config.content_hash,
+            content_hash: self.config.content(),
             frames_per_second: self.config.frames_per_second as u16,
             identity: self.identity,
             cookie,

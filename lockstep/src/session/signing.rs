@@ -9,11 +9,11 @@ use crate::packet::{SignedEnd, end_reason_number, entry_content};
 use crate::session::Session;
 use crate::session::event::Event;
 use crate::session::header::HeaderSigning;
-use crate::signed::chain::{ALL_HASH_BYTES, Opening, StreamHash};
+use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, Opening, StreamHash};
 use crate::signed::key::SIGNATURE_BYTES;
 use crate::signed::proof::{Proof, Verdict};
 use crate::signed::roster::Roster;
-use crate::signed::statement::Statement;
+use crate::signed::statement::{Since, Statement};
 use crate::value::action::Action;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
@@ -60,6 +60,9 @@ pub(super) struct View {
     pub(super) live: u16,
     pub(super) opening: Opening,
     pub(super) all: [u8; ALL_HASH_BYTES],
+    /// What a statement of this peer would say: see [`Statement`].
+    pub(super) checksum: u32,
+    pub(super) agreed: [u8; AGREED_HASH_BYTES],
 }
 
 /// A player's statements.
@@ -100,6 +103,8 @@ pub(crate) struct Signing {
     elapsed: u64,
     /// Folded checksum of the newest turn whose checksums are exchanged.
     pub(super) checksum: u32,
+    /// The state with which this peer has joined.
+    pub(super) since: Option<Since>,
     pub(super) views: VecDeque<View>,
     pub(super) authors: SmallVec<[Author; 4]>,
     /// Signatures of players who ended their streams themselves, oldest first: a peer that is behind needs those of players who have come
@@ -119,6 +124,7 @@ impl Signing {
             streams: [StreamHash::default(); PLAYERS_MAX as usize],
             elapsed: 0,
             checksum: 0,
+            since: None,
             views: VecDeque::with_capacity(KEPT),
             authors: (0..players).map(|_| Author::default()).collect(),
             ends: (0..players).map(|_| SmallVec::new()).collect(),
@@ -154,6 +160,11 @@ impl Signing {
         (self.elapsed, self.checksum, self.roster) = (header.elapsed, header.checksum, Some(roster));
         for (hash, known) in self.streams.iter_mut().zip(&header.streams) {
             *hash = *known;
+        }
+        // What was seen with a state that was refused since is worth nothing; what the players have signed is.
+        self.views.clear();
+        for author in &mut self.authors {
+            *author = Author { held: core::mem::take(&mut author.held), ..Author::default() };
         }
         true
     }
@@ -225,6 +236,8 @@ impl<A: Action> Session<A> {
         if signing.elapsed >= INTERVAL || self.gate.last_turn == Some(turn.0) {
             signing.elapsed = 0;
             self.note_view(&mut signing, turn.0);
+        } else {
+            self.verify_rhythm(&signing, turn.0);
         }
         self.signing = Some(signing);
     }
@@ -242,7 +255,9 @@ impl<A: Action> Session<A> {
         let live = (0..self.streams.len()).filter(goes_on).fold(0, |live, player| live | (1 << player));
         let shown = signing.streams.iter().take(self.streams.len()).map(StreamHash::shown);
         let opening = Opening(shown.collect());
-        let view = View { turn, live, all: opening.all(turn, live), opening };
+        let agreed = self.header(turn, Some(signing)).agreed();
+        let view =
+            View { turn, live, all: opening.all(turn, live), opening, checksum: signing.checksum, agreed };
         if let (Some(player), Some(key), Some(roster)) =
             (self.setup.player(), &self.setup.config.key, &signing.roster)
             && live & (1 << player.0) != 0
@@ -254,6 +269,8 @@ impl<A: Action> Session<A> {
                 own: view.opening.own(player.index()).unwrap_or_default(),
                 all: view.all,
                 checksum: signing.checksum,
+                agreed,
+                since: signing.since,
                 signature: [0; SIGNATURE_BYTES],
             };
             statement.sign(roster, key);
@@ -269,6 +286,7 @@ impl<A: Action> Session<A> {
         signing.level_views = if is_level { signing.level_views.saturating_add(1) } else { 0 };
         self.report_missing(signing, live);
         self.judge_statements(signing, turn);
+        self.lose_patience(signing);
     }
 
     /// Reports players without a statement about the second-last due turn or a later one.

@@ -12,6 +12,7 @@ use crate::session::header::{Header, HeaderPlayer};
 use crate::session::horizon::Horizon;
 use crate::session::joining::Joining;
 use crate::session::sender::{Bucket, Sender};
+use crate::session::signing::Signing;
 use crate::session::source::Source;
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
@@ -70,6 +71,32 @@ pub(super) struct Transfers {
     pub(super) seats: [Seat; PLAYERS_MAX as usize],
     /// Bytes of states that this peer may hold; none: no limit besides the settings'.
     pub(super) allowed: Option<u64>,
+    #[cfg(test)]
+    lie: Option<Lie>,
+}
+
+/// A test's lie about a state.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug)]
+struct Lie {
+    from_end: bool,
+    bit: usize,
+    /// Bits of the header, and of all, once it was told.
+    header: usize,
+    all: usize,
+}
+
+#[cfg(test)]
+impl Lie {
+    fn tell(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+        if self.all == 0 {
+            self.all = bytes.len() * 8;
+            self.header = 16 + 8 * usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+            self.bit = if self.from_end { self.all - 1 - self.bit } else { self.bit % self.all };
+            bytes[self.bit / 8] ^= 1 << (self.bit % 8);
+        }
+        bytes
+    }
 }
 
 /// The middle asks everybody for a state twice, because some give theirs last.
@@ -140,15 +167,20 @@ impl<A: Action> Session<A> {
         if turn.0 < not_before || turn.0 <= self.setup.config.first_turn() || is_soon || !is_compared {
             return;
         }
+        self.transfers.header = Some(self.header(turn.0, self.signing.as_deref()));
+    }
+
+    /// The match before a turn, apart from the simulation's state. Equal on all peers.
+    pub(super) fn header(&self, turn: u32, signing: Option<&Signing>) -> Header {
         let (plan, speed) = self.pace.planner.to_save();
         let player = |(player, stream): (u8, &crate::session::stream::Stream)| HeaderPlayer {
-            ended: stream.ended_before(turn.0),
+            ended: stream.ended_before(turn),
             votes: self.pace.planner.votes(PlayerId(player)),
         };
-        self.transfers.header = Some(Header {
+        Header {
             settings_hash: self.setup.config.settings_hash(A::MAX_BITS),
-            turn: turn.0,
-            frame: 0,
+            turn,
+            frame: self.gate.frames,
             checksum: self.saving.checksum,
             paused: self.gate.paused,
             speed,
@@ -156,8 +188,8 @@ impl<A: Action> Session<A> {
             calm: self.pace.planner.calm(),
             result: self.results.own(),
             players: (0..).zip(&self.streams).map(player).collect(),
-            signing: self.signing.as_ref().map(|signing| Box::new(signing.to_header(self.streams.len()))),
-        });
+            signing: signing.map(|signing| Box::new(signing.to_header(self.streams.len()))),
+        }
     }
 
     /// Whether the state before the turn that has begun is wanted, for a peer that joins. [`crate::Driver`] checks this and calls
@@ -168,15 +200,17 @@ impl<A: Action> Session<A> {
         self.gate.in_turn && self.transfers.header.is_some()
     }
 
-    /// Passes in the simulation's state before the turn that has begun, and the number of frames that it has simulated. None: the
-    /// simulation cannot be saved, and another source is asked.
-    pub fn give_state(&mut self, frame: u32, state: Option<&[u8]>) {
+    /// Passes in the simulation's state before the turn that has begun. None: the simulation cannot be saved, and another source is asked.
+    pub fn give_state(&mut self, state: Option<&[u8]>) {
         let Some(header) = self.transfers.header.take() else { return };
         let turn = header.turn;
         let wanted = self.transfers.wanted.take().unwrap_or_default();
         self.transfers.taken_at = Some(self.now);
         let own = self.setup.player().unwrap_or_default();
-        let bytes = state.map(|state| Header { frame, ..header }.with_state(state));
+        let bytes = state.map(|state| header.with_state(state));
+        #[cfg(test)]
+        let bytes =
+            bytes.map(|bytes| self.transfers.lie.as_mut().map_or(bytes.clone(), |lie| lie.tell(bytes)));
         let fits = |bytes: &Vec<u8>| bytes.len() as u64 <= u64::from(self.setup.config.state_bytes_max);
         let blob = bytes.filter(fits).and_then(|bytes| Blob::whole(turn, own, &bytes));
         if self.setup.forwards() {
@@ -193,6 +227,18 @@ impl<A: Action> Session<A> {
             link.sender = Some(Box::new(Sender::new(rate, now)));
             self.transfers.blob = blob;
         }
+    }
+
+    /// A source that lies: of the next state that it gives, this bit is wrong, counted from the start or from the end.
+    #[cfg(test)]
+    pub(crate) fn lie_about_state(&mut self, from_end: bool, bit: usize) {
+        self.transfers.lie = Some(Lie { from_end, bit, header: 0, all: 0 });
+    }
+
+    /// The wrong bit, the number of bits of the header, and of all.
+    #[cfg(test)]
+    pub(crate) fn lied(&self) -> Option<(usize, usize, usize)> {
+        self.transfers.lie.map(|lie| (lie.bit, lie.header, lie.all)).filter(|lie| lie.2 > 0)
     }
 
     // ---- packets in

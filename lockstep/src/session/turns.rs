@@ -31,6 +31,8 @@ pub(crate) struct Gate {
     /// Folded checksum of the turn that ended last.
     pub(super) ended_checksum: Option<u32>,
     pub(super) paused: bool,
+    /// Number of frames simulated so far.
+    pub(super) frames: u32,
     /// A relay: the entries below this number were complete when they were last forwarded.
     pub(super) complete: u32,
     /// Behind the middle of a star: the first turn that may not begin yet.
@@ -207,6 +209,9 @@ impl<A: Action> Session<A> {
         self.pass_to(now);
         let Some(turn) = self.gate.turn.checked_sub(1).filter(|_| self.gate.in_turn) else { return };
         self.gate.in_turn = false;
+        if !self.gate.paused {
+            self.gate.frames = self.gate.frames.wrapping_add(self.pace.planner.plan().frames_per_turn);
+        }
         self.pace.meter.turn_ended();
         self.gate.ended_checksum = None;
         if self.compared.checksums.covers(turn) {
@@ -335,8 +340,12 @@ impl<A: Action> Session<A> {
             let settled = self.compared.checksums.settle(simulates, expects);
             let Some((turn, desync, silent)) = settled else { return };
             self.report_silent(turn, silent);
+            if desync.is_none() {
+                self.state_is_confirmed_by(turn);
+            }
             if let Some(mut desync) = desync
                 && !self.compared.desync_reported
+                && !self.state_is_contradicted_by(&desync)
             {
                 desync.signed = self.setup.config.signed;
                 tracing::error!(turn = turn.0, ?desync, "checksums differ");

@@ -10,6 +10,9 @@ pub(crate) const STREAM_HASH_BYTES: usize = 16;
 /// Bytes of the hash of all streams together.
 pub(crate) const ALL_HASH_BYTES: usize = 12;
 
+/// Bytes of the hash of what the players agree on besides the entries.
+pub(crate) const AGREED_HASH_BYTES: usize = 8;
+
 /// Bytes of the hash of the author's own stream in a statement: the first bytes of its hash in an opening.
 pub(crate) const OWN_HASH_BYTES: usize = 8;
 

@@ -1,6 +1,6 @@
 //! A player's signed statement, about once a second: everybody's entries so far, and the resulting checksum.
 
-use crate::signed::chain::{ALL_HASH_BYTES, OWN_HASH_BYTES};
+use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, OWN_HASH_BYTES};
 use crate::signed::key::{PlayerKey, SIGNATURE_BYTES};
 use crate::signed::roster::{Roster, read_array};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
@@ -22,20 +22,41 @@ pub struct Statement {
     /// The author's checksum of the newest turn before this one whose checksums are exchanged, folded ([`crate::fold_checksum`]); 0 if
     /// there is none.
     pub checksum: u32,
+    /// Hash of everything else on which the players agree: pace, votes, pauses, who is away, the keys. A peer that joins compares its own.
+    pub agreed: [u8; AGREED_HASH_BYTES],
+    /// Where the author's copy comes from. None: it has run the match from its start.
+    pub since: Option<Since>,
     /// The author's signature.
     pub signature: [u8; SIGNATURE_BYTES],
 }
 
+/// The state with which a player has come back. A statement of the player proves a wrong copy only if this state was right: otherwise the
+/// player was given a wrong one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Since {
+    /// The turn before which it was taken.
+    pub turn: Turn,
+    /// Its checksum, folded ([`crate::fold_checksum`]), as the author has computed it.
+    pub checksum: u32,
+}
+
 /// Number of signed bytes.
-const MESSAGE_BYTES: usize = 20 + 32 + 1 + 4 + 2 + OWN_HASH_BYTES + ALL_HASH_BYTES + 4;
+const MESSAGE_BYTES: usize =
+    20 + 32 + 1 + 4 + 2 + OWN_HASH_BYTES + ALL_HASH_BYTES + 4 + AGREED_HASH_BYTES + 9;
 
 impl Statement {
     /// The signed message: a mark, the roster, and everything in the statement.
     fn message(&self, roster: &Roster) -> [u8; MESSAGE_BYTES] {
         let mut message = [0; MESSAGE_BYTES];
         let mut at = 0;
-        let parts: [&[u8]; 8] = [
-            b"testudo statement v1",
+        let since = self.since.map_or([0; 9], |since| {
+            let mut bytes = [1; 9];
+            bytes[1..5].copy_from_slice(&since.turn.0.to_le_bytes());
+            bytes[5..].copy_from_slice(&since.checksum.to_le_bytes());
+            bytes
+        });
+        let parts: [&[u8]; 10] = [
+            b"testudo statement v2",
             roster.hash(),
             &[self.author.0],
             &self.turn.0.to_le_bytes(),
@@ -43,6 +64,8 @@ impl Statement {
             &self.own,
             &self.all,
             &self.checksum.to_le_bytes(),
+            &self.agreed,
+            &since,
         ];
         for part in parts {
             message[at..at + part.len()].copy_from_slice(part);
@@ -72,7 +95,8 @@ impl Statement {
 
     /// Whether both have the same content, whatever the signatures; the owner of a key can make several.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
-        let said = |of: &Self| (of.author, of.turn, of.live, of.own, of.all, of.checksum);
+        let said =
+            |of: &Self| (of.author, of.turn, of.live, of.own, of.all, (of.checksum, of.agreed, of.since));
         said(self) == said(other)
     }
 
@@ -90,6 +114,12 @@ impl Statement {
         writer.write_slice(&self.own, 8 * OWN_HASH_BYTES as u32);
         writer.write_slice(&self.all, 8 * ALL_HASH_BYTES as u32);
         writer.write_bits(u64::from(self.checksum), 32);
+        writer.write_slice(&self.agreed, 8 * AGREED_HASH_BYTES as u32);
+        writer.write_bool(self.since.is_some());
+        if let Some(since) = self.since {
+            writer.write_bits(u64::from(since.turn.0), 32);
+            writer.write_bits(u64::from(since.checksum), 32);
+        }
         writer.write_slice(&self.signature, 8 * SIGNATURE_BYTES as u32);
     }
 
@@ -112,6 +142,13 @@ impl Statement {
             own: read_array(reader)?,
             all: read_array(reader)?,
             checksum: reader.read_bits(32)? as u32,
+            agreed: read_array(reader)?,
+            since: if reader.read_bool()? {
+                let turn = Turn(reader.read_bits(32)? as u32);
+                Some(Since { turn, checksum: reader.read_bits(32)? as u32 })
+            } else {
+                None
+            },
             signature: read_array(reader)?,
         };
         // A player who is out of the match makes no statements.

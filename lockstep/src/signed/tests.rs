@@ -34,6 +34,8 @@ fn statement(author: u8, opening: &Opening, checksum: u32) -> Statement {
         own: opening.own(usize::from(author)).unwrap(),
         all: opening.all(9, 3),
         checksum,
+        agreed: [6; 8],
+        since: None,
         signature: [0; 64],
     };
     statement.sign(&roster(), &key(author));

@@ -4,6 +4,8 @@
 
 mod line;
 mod link;
+#[cfg(test)]
+mod lying_sources;
 mod stream;
 pub(crate) mod virtual_match;
 

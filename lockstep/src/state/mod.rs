@@ -58,6 +58,10 @@ pub trait State {
 
 /// An operation on a state's numbers.
 pub trait Visit: Sized {
+    /// Whether this operation may write to the numbers. A state that keeps something that follows from its numbers, for example its checksum,
+    /// computes it anew at the end of such a walk.
+    const WRITES: bool = false;
+
     /// The following numbers belong to this object, for example unit 17.
     fn object(&mut self, kind: &'static str, index: u32);
 

@@ -182,6 +182,8 @@ impl Loader<'_> {
 }
 
 impl Visit for Loader<'_> {
+    const WRITES: bool = true;
+
     fn object(&mut self, _: &'static str, _: u32) {}
 
     fn number<T: Number>(&mut self, _: &'static str, value: &mut T) -> Result<(), StateError> {
@@ -230,6 +232,8 @@ struct Flipper<'a> {
 }
 
 impl Visit for Flipper<'_> {
+    const WRITES: bool = true;
+
     fn object(&mut self, kind: &'static str, index: u32) {
         (self.kind, self.index) = (kind, index);
     }

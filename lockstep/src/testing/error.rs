@@ -14,6 +14,8 @@ pub enum Run {
     Again,
     /// A game that was restored from the first one's saved state. If [`Run::Again`] agrees, the walk leaves something out.
     Restored,
+    /// A second game that got the actions as they were given, not as they arrive after encoding and decoding.
+    Given,
 }
 
 /// Why a game failed its trial.
@@ -52,6 +54,9 @@ pub enum TrialFault {
     Refused(StateError),
     /// The walk shows this number, but [`crate::Simulation::checksum`] does not change with it: a desync in it would go unnoticed.
     NotHashed(Leaf),
+    /// [`crate::Simulation::checksum`] returns this number as it came with a loaded state, whatever the rest of the state is. So a wrong state
+    /// of a peer that lies would be believed.
+    StoredChecksum(Leaf),
     /// A session would refuse this order, or apply another one.
     Order {
         /// The player who gave it.
@@ -96,16 +101,28 @@ impl fmt::Display for Run {
         f.write_str(match self {
             Self::Again => "a second run with the same actions",
             Self::Restored => "a run that was restored from the saved state",
+            Self::Given => "a run whose actions were not encoded and decoded",
         })
     }
 }
 
 impl Run {
+    /// In the order in which they are compared: what differs in the second run says nothing about saving or encoding.
+    pub(super) const ALL: [Self; 3] = [Self::Again, Self::Restored, Self::Given];
+
+    /// The player in front of this run's game; player 0 sits in front of the first.
+    pub(super) fn local_player(self) -> PlayerId {
+        PlayerId(self as u8 + 1)
+    }
+
     /// A hint for the search if this run differs.
     fn advice(self) -> &'static str {
         match self {
             Self::Again => "",
-            Self::Restored => " (does `visit` show every field?)",
+            Self::Restored => {
+                " (does `visit` show every field? or does a rule depend on addresses or the like?)"
+            }
+            Self::Given => " (does `decode` return the very action that `encode` wrote?)",
         }
     }
 }
@@ -123,6 +140,11 @@ impl fmt::Display for TrialFault {
             Self::NotHashed(leaf) => {
                 write!(f, "`checksum` does not cover {} of {} {}", leaf.name, leaf.kind, leaf.index)
             }
+            Self::StoredChecksum(leaf) => write!(
+                f,
+                "`checksum` returns {} of {} {} as it stood in the state that was loaded; it must be computed anew",
+                leaf.name, leaf.kind, leaf.index
+            ),
             Self::Order { player, fault } => write!(f, "an order of player {player}: {fault}"),
         }
     }

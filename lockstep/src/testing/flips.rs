@@ -19,6 +19,21 @@ pub(super) fn next_unhashed<S: Simulation + State>(
     first_unhashed(game, saved, chosen)
 }
 
+/// The number that the checksum is, as it came with the saved state. None: the checksum is computed from what was loaded.
+pub(super) fn stored_checksum<S: Simulation + State>(game: &mut S, saved: &[u8]) -> Option<Leaf> {
+    let numbers = numbers(game, saved)?;
+    let checksum = game.checksum();
+    let mut changed = Vec::new();
+    numbers.into_iter().filter(|leaf| leaf.bits == 64 && leaf.value as u64 == checksum).find(|leaf| {
+        (0..leaf.bits).any(|bit| {
+            state::load(game, saved).is_ok() && state::flip_bit(game, leaf, bit).is_ok() && {
+                state::save(game, &mut changed);
+                state::load(game, &changed).is_ok() && game.checksum() == checksum ^ (1 << bit)
+            }
+        })
+    })
+}
+
 /// Flips all numbers of the saved state, or `most` of them spread evenly.
 pub(super) fn any_unhashed<S: Simulation + State>(game: &mut S, saved: &[u8], most: u32) -> Option<Leaf> {
     let numbers = numbers(game, saved)?;

@@ -87,42 +87,62 @@ impl Trial {
     }
 
     /// Number of numbers that are flipped in a copy at each restore, the next ones each time, to see whether the checksum changes. Default
-    /// 50. After the last turn all are flipped, or 4,096 evenly spread ones if there are more. 0 turns both off; use it for a game that
-    /// computes its checksum within `step`.
+    /// 50. After the last turn all are flipped, or 4,096 evenly spread ones if there are more. 0 turns both off. A game that computes its
+    /// checksum within `step` must compute it anew at the end of a walk that writes ([`crate::state::Visit::WRITES`]).
     pub fn flips(self, flips: u32) -> Self {
         Self { flips, ..self }
     }
 }
 
-/// Plays a game three times at once: once from its start, a second time from its start, and once restored from its own saved state every
-/// few turns. All three must agree after every frame, in every number and in the checksum. Between turns single bits are flipped in a copy,
-/// and the checksum must change. Every order is encoded and decoded, as it would be on its way to the other players.
+/// Plays a game four times at once with the same actions, which must agree after every frame, in every number and in the checksum:
+///
+/// - once from its start,
+/// - a second time from its start: finds clocks, random numbers of the system, orders of hash tables, what a match before has left,
+/// - restored from its own saved state every few turns: finds what the walk leaves out,
+/// - with the actions as they were given, while the other runs get them encoded and decoded, as they would be on their way to the other
+///   players: finds actions that lose something on their way.
+///
+/// Between turns single bits are flipped in a copy, and the checksum must change. A changed state must have another checksum when it has been
+/// loaded: one that was stored in it proves nothing.
 ///
 /// `new` creates the game at its start. `orders` fills in the actions of a turn, in the order in which they are applied; it sees the first
-/// run's game.
+/// run's game. A game that knows the number of its local player is checked by [`check_determinism_of_peers`].
 ///
-/// It cannot find what differs only between machines: floats, sizes of pointers, other versions of the program.
+/// It cannot find what differs only between machines: floats, sizes of pointers, other versions of the program. Nor what the trial's actions
+/// do not reach.
 ///
 /// # Errors
 /// The first [`TrialError`].
 pub fn check_determinism<S: Simulation + State>(
     trial: Trial,
     mut new: impl FnMut() -> S,
+    orders: impl FnMut(Turn, &S, &mut Vec<(PlayerId, S::Action)>),
+) -> Result<(), Box<TrialError>> {
+    check_determinism_of_peers(trial, |_| new(), orders)
+}
+
+/// Like [`check_determinism`], for a game that knows which player sits in front of it. `new` gets the number of this player: 0 in the first
+/// run, another one in each of the others. So a rule that depends on it is found.
+///
+/// # Errors
+/// The first [`TrialError`].
+pub fn check_determinism_of_peers<S: Simulation + State>(
+    trial: Trial,
+    mut new: impl FnMut(PlayerId) -> S,
     mut orders: impl FnMut(Turn, &S, &mut Vec<(PlayerId, S::Action)>),
 ) -> Result<(), Box<TrialError>> {
-    let (mut first, mut again, mut restored) = (new(), new(), new());
+    let mut first = new(PlayerId(0));
+    let mut others = Run::ALL.map(|run| (run, new(run.local_player())));
     let (mut actions, mut bytes) = (Vec::new(), Vec::new());
     let mut flipped = 0;
     for turn in (0..trial.turns).map(Turn) {
         let fail = |frame, fault| Err(Box::new(TrialError { turn, frame, fault }));
         if turn.0.is_multiple_of(trial.restore_every) {
-            restored = new();
-            state::save(&mut first, &mut bytes);
-            if let Err(error) = state::load(&mut restored, &bytes) {
-                return fail(0, TrialFault::Refused(error));
-            }
-            if let Some(leaf) = flips::next_unhashed(&mut new(), &bytes, flipped, trial.flips) {
-                return fail(0, TrialFault::NotHashed(leaf));
+            let (run, restored) = &mut others[Run::Restored as usize];
+            *restored = new(run.local_player());
+            let chosen = (flipped, trial.flips);
+            if let Some(fault) = restore(&mut first, restored, &mut new(PlayerId(0)), &mut bytes, chosen) {
+                return fail(0, fault);
             }
             flipped += u64::from(trial.flips);
         }
@@ -130,12 +150,11 @@ pub fn check_determinism<S: Simulation + State>(
         orders(turn, &first, &mut actions);
         for frame in 0..=trial.frames_per_turn {
             if frame > 0 {
-                for game in [&mut first, &mut again, &mut restored] {
-                    game.step(trial.frames_per_second);
-                }
+                first.step(trial.frames_per_second);
+                others.iter_mut().for_each(|(_, game)| game.step(trial.frames_per_second));
             }
-            for (run, other) in [(Run::Again, &mut again), (Run::Restored, &mut restored)] {
-                if let Some(fault) = compare(run, &mut first, other) {
+            for (run, other) in &mut others {
+                if let Some(fault) = compare(*run, &mut first, other) {
                     return fail(frame, fault);
                 }
             }
@@ -146,8 +165,9 @@ pub fn check_determinism<S: Simulation + State>(
                         Ok(arrived) => arrived,
                         Err(fault) => return fail(0, TrialFault::Order { player, fault }),
                     };
-                    for game in [&mut first, &mut again, &mut restored] {
-                        game.apply(player, &arrived);
+                    first.apply(player, &arrived);
+                    for (run, game) in &mut others {
+                        game.apply(player, if *run == Run::Given { action } else { &arrived });
                     }
                 }
             }
@@ -155,7 +175,7 @@ pub fn check_determinism<S: Simulation + State>(
     }
     if trial.flips > 0 {
         state::save(&mut first, &mut bytes);
-        if let Some(leaf) = flips::any_unhashed(&mut new(), &bytes, LAST_FLIPS_MAX) {
+        if let Some(leaf) = flips::any_unhashed(&mut new(PlayerId(0)), &bytes, LAST_FLIPS_MAX) {
             let fault = TrialFault::NotHashed(leaf);
             return Err(Box::new(TrialError { turn: Turn(trial.turns), frame: 0, fault }));
         }
@@ -176,6 +196,40 @@ pub fn assert_deterministic<S: Simulation + State>(
     if let Err(error) = check_determinism(trial, new, orders) {
         panic!("{error}");
     }
+}
+
+/// Like [`check_determinism_of_peers`], for use in a test.
+///
+/// # Panics
+/// If the trial fails; the message says where.
+#[track_caller]
+pub fn assert_determinism_of_peers<S: Simulation + State>(
+    trial: Trial,
+    new: impl FnMut(PlayerId) -> S,
+    orders: impl FnMut(Turn, &S, &mut Vec<(PlayerId, S::Action)>),
+) {
+    if let Err(error) = check_determinism_of_peers(trial, new, orders) {
+        panic!("{error}");
+    }
+}
+
+/// Restores a run from the first one's saved state, and checks in a copy that the checksum follows from what was loaded. `chosen`: the first
+/// number to flip, and how many.
+fn restore<S: Simulation + State>(
+    first: &mut S,
+    restored: &mut S,
+    copy: &mut S,
+    bytes: &mut Vec<u8>,
+    chosen: (u64, u32),
+) -> Option<TrialFault> {
+    state::save(first, bytes);
+    if let Err(error) = state::load(restored, bytes) {
+        return Some(TrialFault::Refused(error));
+    }
+    if let Some(leaf) = flips::stored_checksum(copy, bytes) {
+        return Some(TrialFault::StoredChecksum(leaf));
+    }
+    flips::next_unhashed(copy, bytes, chosen.0, chosen.1).map(TrialFault::NotHashed)
 }
 
 fn compare<S: Simulation + State>(run: Run, first: &mut S, other: &mut S) -> Option<TrialFault> {

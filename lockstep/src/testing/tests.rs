@@ -19,6 +19,9 @@ enum Fault {
     OrderCutOff,
     OrderEmpty,
     OrderChanged,
+    OrderLosesABit,
+    ChecksumStored,
+    LooksAtTheLocalPlayer,
 }
 
 /// Its fault is a part of it, so that one type serves all tests.
@@ -30,6 +33,7 @@ impl Action for Order {
     fn encode(&self, out: &mut BitWriter) {
         match self.0 {
             Fault::OrderEmpty => {}
+            Fault::OrderLosesABit => out.write_signed((self.1 & !1).into(), 16),
             Fault::OrderTooLong => out.write_signed(self.1.into(), 17),
             _ => out.write_signed(self.1.into(), 16),
         }
@@ -58,11 +62,18 @@ struct Game {
     outside: Rc<Cell<u32>>,
     gold: u32,
     rate: u32,
+    stored: u64,
+    local: PlayerId,
 }
 
 impl Game {
     fn new(fault: Fault, outside: &Rc<Cell<u32>>) -> Self {
-        Self { fault, outside: outside.clone(), gold: 0, rate: 1 }
+        Self { fault, outside: outside.clone(), gold: 0, rate: 1, stored: 1, local: PlayerId(0) }
+    }
+
+    fn hash(&self) -> u64 {
+        let rate = if self.fault == Fault::FieldNotHashed { 0 } else { self.rate };
+        u64::from(self.gold) << 32 | u64::from(rate)
     }
 }
 
@@ -80,11 +91,14 @@ impl Simulation for Game {
             self.outside.set(self.outside.get() + 1);
             self.gold += u32::from(self.outside.get() == 50);
         }
+        if self.fault == Fault::LooksAtTheLocalPlayer && self.local == PlayerId(1) {
+            self.gold += u32::from(self.gold == 20);
+        }
+        self.stored = self.hash();
     }
 
     fn checksum(&mut self) -> u64 {
-        let rate = if self.fault == Fault::FieldNotHashed { 0 } else { self.rate };
-        u64::from(self.gold) << 32 | u64::from(rate)
+        if self.fault == Fault::ChecksumStored { self.stored } else { self.hash() }
     }
 }
 
@@ -97,6 +111,9 @@ impl State for Game {
         }
         if self.fault != Fault::FieldLeftOut {
             v.number("rate", &mut self.rate)?;
+        }
+        if self.fault == Fault::ChecksumStored {
+            v.number("checksum", &mut self.stored)?;
         }
         Ok(())
     }
@@ -134,7 +151,8 @@ fn check(fault: Fault) -> Result<(), Box<TrialError>> {
             orders.push((PlayerId(1), Order(fault, value)));
         }
     };
-    check_determinism(Trial::new().turns(30), || Game::new(fault, &outside), orders)
+    let new = |local| Game { local, ..Game::new(fault, &outside) };
+    check_determinism_of_peers(Trial::new().turns(30), new, orders)
 }
 
 #[test]
@@ -148,18 +166,51 @@ fn a_field_that_the_walk_leaves_out_is_found_where_it_matters_first() {
     // 30 is reached in turn 7; the next restored run starts at turn 10.
     assert_eq!((found.turn, found.frame), (Turn(10), 0));
     assert!(matches!(found.fault, TrialFault::Checksum { run: Run::Restored, .. }), "{found}");
-    assert!(found.to_string().ends_with("(does `visit` show every field?)"), "{found}");
+    assert!(found.to_string().contains("(does `visit` show every field? or does a rule"), "{found}");
 }
 
 #[test]
 fn a_game_that_looks_outside_differs_from_its_second_run() {
     let found = check(Fault::LooksOutside).unwrap_err();
-    // Three runs a frame: the fiftieth step is the second run's 17th.
-    assert_eq!((found.turn, found.frame), (Turn(4), 1));
+    // Four runs a frame: the fiftieth step is the second run's 13th.
+    assert_eq!((found.turn, found.frame), (Turn(3), 1));
     assert_eq!(
         found.to_string(),
-        "turn 4, frame 1: a second run with the same actions differs in gold of game 0: 17 and 18"
+        "turn 3, frame 1: a second run with the same actions differs in gold of game 0: 13 and 14"
     );
+}
+
+#[test]
+fn a_checksum_that_is_returned_as_it_was_loaded_is_named() {
+    let message = "turn 0, frame 0: `checksum` returns checksum of game 0 as it stood in the state that was loaded; it must be computed anew";
+    assert_eq!(check(Fault::ChecksumStored).unwrap_err().to_string(), message);
+    let outside = Rc::default();
+    let without_flips = Trial::new().turns(30).flips(0);
+    let found = check_determinism(without_flips, || Game::new(Fault::ChecksumStored, &outside), |_, _, _| {});
+    assert_eq!(found.unwrap_err().to_string(), message);
+}
+
+/// An order of -3 ran as -4 everywhere, and nobody noticed.
+#[test]
+fn an_order_whose_value_changes_on_its_way_is_found() {
+    assert_eq!(
+        check(Fault::OrderLosesABit).unwrap_err().to_string(),
+        "turn 20, frame 1: a run whose actions were not encoded and decoded differs in gold of game 0: 128 and 129 (does `decode` return \
+         the very action that `encode` wrote?)"
+    );
+}
+
+#[test]
+fn a_rule_that_depends_on_the_local_player_is_found() {
+    let found = check(Fault::LooksAtTheLocalPlayer).unwrap_err();
+    assert_eq!(
+        found.to_string(),
+        "turn 4, frame 4: a second run with the same actions differs in gold of game 0: 20 and 21"
+    );
+    let outside = Rc::default();
+    let trial = Trial::new().turns(30);
+    let unseen = check_determinism(trial, || Game::new(Fault::LooksAtTheLocalPlayer, &outside), |_, _, _| {});
+    assert_eq!(unseen, Ok(()), "where no run knows another local player");
 }
 
 #[test]

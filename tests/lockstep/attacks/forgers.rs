@@ -9,7 +9,7 @@ use testudo_lockstep::packet::{
 };
 use testudo_lockstep::{
     Duration, EndReason, Entry, Event, Extra, Identity, Instant, Payload, PlayerId, Roster, Seat,
-    SessionPhase, Statement, Topology, Turn, Verdict, VirtualMatch,
+    SessionPhase, Since, Statement, Topology, Turn, Verdict, VirtualMatch,
 };
 use testudo_tests::scenes::Generator;
 
@@ -74,6 +74,9 @@ fn signed(dice: &mut Generator, turn: u32, forger: Option<u8>, roster: Option<&R
             own: [number; 8],
             all: [below(dice, 3) as u8; 12],
             checksum: below(dice, 3),
+            agreed: [below(dice, 2) as u8; 8],
+            since: (below(dice, 4) == 0)
+                .then(|| Since { turn: Turn(near(dice, turn)), checksum: below(dice, 3) }),
             signature: [number; 64],
         };
         if let (Some(roster), Some(forger)) = (roster, forger) {

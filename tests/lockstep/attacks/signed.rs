@@ -129,6 +129,8 @@ fn lie(game: &mut VirtualMatch<Toy>, victim: usize, author: u8) {
             own: [1; 8],
             all: [2; 12],
             checksum: 3,
+            agreed: [0; 8],
+            since: None,
             signature: [0; 64],
         };
         statement.sign(&roster, &key_of(author));
@@ -186,8 +188,17 @@ fn a_word_on_a_match_without_the_receiver_is_none() {
         };
         for turn in (turn.saturating_sub(1)..turn + 2).map(Turn) {
             let (own, all, checksum) = ([1; 8], [2; 12], 3);
-            let mut statement =
-                Statement { author: PlayerId(0), turn, live: 5, own, all, checksum, signature: [0; 64] };
+            let mut statement = Statement {
+                author: PlayerId(0),
+                turn,
+                live: 5,
+                own,
+                all,
+                checksum,
+                agreed: [0; 8],
+                since: None,
+                signature: [0; 64],
+            };
             statement.sign(&roster, &key_of(0));
             packet.signed.statements.push(statement);
         }
@@ -219,6 +230,8 @@ fn made_up_signatures_cost_little() {
                 own: [1; 8],
                 all: [2; 12],
                 checksum: checksum + 4 * number,
+                agreed: [0; 8],
+                since: None,
                 signature,
             };
             let signed = Signed { statements: (0..4).map(statement).collect(), ..Signed::default() };
@@ -267,6 +280,8 @@ fn nobody_states_anything_for_somebody_else() {
             own: [1; 8],
             all: [2; 12],
             checksum: 3,
+            agreed: [0; 8],
+            since: None,
             signature: [0; 64],
         };
         // Player 2 signs in the name of player 1.

@@ -6,7 +6,7 @@ use testudo_lockstep::packet::{
 };
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, PACKET_BYTES_MAX, PROTOCOL_VERSION, Payload, PlayerId,
-    Seat, Statement, Turn,
+    Seat, Since, Statement, Turn,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -49,6 +49,8 @@ fn signed() -> Signed {
         own: [1; 8],
         all: [2; 12],
         checksum: 77,
+        agreed: [6; 8],
+        since: Some(Since { turn: Turn(7), checksum: 9 }),
         signature: [9; 64],
     };
     let end = SignedEnd { player: PlayerId(1), number: 43, reason: 0, signature: [8; 64] };

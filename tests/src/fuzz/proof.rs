@@ -39,6 +39,8 @@ pub(super) fn proof_seeds() -> Vec<Vec<u8>> {
             own: [author; 8],
             all: [all; 12],
             checksum: 77,
+            agreed: [6; 8],
+            since: None,
             signature: [0; 64],
         };
         statement.sign(&roster, &PlayerKey::from_secret([author / 2 + 1; 32]));

@@ -10,13 +10,13 @@ use testudo_lockstep::replay::{Replay, ReplayPlayer};
 use testudo_lockstep::{Desync, Simulation as _, fold_checksum};
 
 use crate::app::error::MatchError;
-use crate::app::online::testimony::{Testimony, array, hex};
+use crate::app::online::testimony::{Convicted, Testimony, array, hex};
 use crate::app::terms::Terms;
 use crate::app::watch::recording;
 use crate::game::Game;
 
 /// What a signature covers begins with this, so that it means nothing elsewhere.
-const DOMAIN: &[u8] = b"testudo judgement 1\n";
+const DOMAIN: &[u8] = b"testudo judgement 2\n";
 
 /// Largest file that is read.
 const BYTES_MAX: u64 = 1 << 16;
@@ -38,6 +38,9 @@ pub(crate) struct Judgement {
     pub(crate) difference: Option<Difference>,
     /// What the players have signed after the difference. None: there was none, or nobody has signed anything before the end.
     pub(crate) testimony: Option<Testimony>,
+    /// The referee was not there from the first turn: it got a state before this one. If more than one player played, most players had signed what it
+    /// led to.
+    pub(crate) since: Option<u32>,
     /// None: the referee was not there from the first turn.
     pub(crate) replay: Option<Archived>,
 }
@@ -93,8 +96,8 @@ pub(crate) enum Doubt {
 pub(crate) struct Found {
     /// The match was simulated again.
     pub(crate) is_simulated: bool,
-    /// Players whose own signatures show that their copies were wrong.
-    pub(crate) convicted: Vec<u8>,
+    /// Players whose own signatures show that their copies were wrong, and those who were given a wrong state when they came back.
+    pub(crate) convicted: Convicted,
 }
 
 impl Difference {
@@ -205,11 +208,11 @@ impl Judgement {
         }
         let game = Game::new(terms.setup).map_err(|error| Doubt::Replay(error.to_string()))?;
         let mut player = ReplayPlayer::new(replay, game);
-        let mut convicted = Vec::new();
+        let (mut convicted, mut sums) = (Convicted::default(), vec![0]);
         while player.turn() < self.turns && player.step_turn() {
+            sums.push(fold_checksum(player.simulation().checksum()));
             if let Some(testimony) = self.testimony.as_ref().filter(|said| said.turn == player.turn()) {
-                let checksum = fold_checksum(player.simulation().checksum());
-                convicted = testimony.convicts(&self.session, checksum).map_err(Doubt::Testimony)?;
+                convicted = testimony.convicts(&self.session, &sums).map_err(Doubt::Testimony)?;
             }
             if let Some(difference) = &self.difference
                 && player.turn() == difference.turn + 1
@@ -230,7 +233,7 @@ impl Judgement {
             return wrong("somebody else has won");
         }
         let at_fault = self.difference.as_ref().map_or(&[][..], |difference| &difference.at_fault);
-        if convicted.iter().any(|player| !at_fault.contains(player)) {
+        if convicted.liars.iter().chain(&convicted.misled).any(|player| !at_fault.contains(player)) {
             return wrong("somebody who is not said to be at fault has signed a wrong checksum");
         }
         Ok(Found { is_simulated: true, convicted })
@@ -295,6 +298,7 @@ mod tests {
             winner: None,
             difference: Some(difference),
             testimony: None,
+            since: None,
             replay: Some(Archived::of(&path).unwrap()),
         };
         (Signed::new(judgement, [7; 32]), folder)
@@ -306,7 +310,7 @@ mod tests {
         let path = folder.join("a.json");
         signed.store(&path).unwrap();
         assert_eq!(Signed::open(&path).unwrap(), signed);
-        let found = Found { is_simulated: true, convicted: Vec::new() };
+        let found = Found { is_simulated: true, convicted: Convicted::default() };
         assert_eq!(signed.check(&folder, None), Ok(found.clone()));
         assert_eq!(signed.check(&folder, Some(&signed.key)), Ok(found));
         assert_eq!(signed.check(&folder, Some(&"0".repeat(64))), Err(Doubt::OtherKey));

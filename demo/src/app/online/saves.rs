@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
 use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{Duration, Instant, SavedMatch};
 
@@ -10,13 +11,17 @@ use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
 use crate::app::online::agreement::{AGREEMENT_BYTES, Agreement};
 use crate::app::online::greeting::Welcome;
+use crate::app::watch::client::Client;
 use crate::game::Setup;
 
 /// First bytes of a file.
 const MAGIC: [u8; 8] = *b"TESTSAVE";
 
 /// Version of the file.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
+
+/// Bytes of the hash at the end of a file.
+const HASH_BYTES: usize = 32;
 
 /// Largest file that is read: a battle of some 200,000 units.
 pub(crate) const BYTES_MAX: u32 = 64 << 20;
@@ -51,10 +56,11 @@ pub(crate) struct Save {
 }
 
 impl Save {
-    /// Mark, version, version of the simulation, agreement, length of the state, the state, the session's part. Little-endian.
+    /// Mark, version, version of the simulation, agreement, length of the state, the state, the session's part, SHA-256 of all that.
+    /// Little-endian.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let length = u32::try_from(self.state.len()).unwrap_or(u32::MAX);
-        [
+        let mut bytes = [
             &MAGIC[..],
             &VERSION.to_le_bytes(),
             &Setup::sim_version().to_le_bytes(),
@@ -63,7 +69,10 @@ impl Save {
             &self.state,
             &self.saved.to_bytes(),
         ]
-        .concat()
+        .concat();
+        let hash = Sha256::digest(&bytes);
+        bytes.extend_from_slice(&hash);
+        bytes
     }
 
     /// Reads what [`Save::to_bytes`] wrote. Total: any bytes give a save or a sentence.
@@ -72,12 +81,20 @@ impl Save {
     /// Another version, or damage.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         const DAMAGED: &str = "it is cut off or damaged";
+        const OTHER: &str = "it was saved by another version of this program";
         let mark = bytes.strip_prefix(&MAGIC).ok_or("this is not a saved match")?;
-        let (version, rest) = mark.split_first_chunk().ok_or(DAMAGED)?;
+        let (version, _) = mark.split_first_chunk().ok_or(DAMAGED)?;
+        if u16::from_le_bytes(*version) != VERSION {
+            return Err(OTHER.into());
+        }
+        let (body, hash) = bytes.split_last_chunk::<HASH_BYTES>().ok_or(DAMAGED)?;
+        if Sha256::digest(body)[..] != hash[..] {
+            return Err(DAMAGED.into());
+        }
+        let rest = body.get(MAGIC.len() + version.len()..).ok_or(DAMAGED)?;
         let (sim_version, rest) = rest.split_first_chunk().ok_or(DAMAGED)?;
-        if u16::from_le_bytes(*version) != VERSION || u32::from_le_bytes(*sim_version) != Setup::sim_version()
-        {
-            return Err("it was saved by another version of this program".into());
+        if u32::from_le_bytes(*sim_version) != Setup::sim_version() {
+            return Err(OTHER.into());
         }
         let (agreement, rest) = rest.split_first_chunk::<AGREEMENT_BYTES>().ok_or(DAMAGED)?;
         let agreement =
@@ -101,6 +118,12 @@ impl Save {
         }
         let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
         Self::read(&bytes).map_err(failed)
+    }
+
+    /// Puts its state into a copy of the match. False: it is not the state that was saved. The copy computes its checksum from what it has
+    /// loaded.
+    pub(crate) fn load_into(&self, client: &mut Client) -> bool {
+        client.resume(self.saved.turn().0, &self.state) && client.game().checksum() == self.saved.checksum()
     }
 
     /// Puts it in the place of an older one, which stays whole until then.
@@ -212,13 +235,12 @@ impl Getting {
 
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::{Driver, Identity, Pace, PlayerId, Session, Topology};
+    use testudo_lockstep::{Driver, Identity, Pace, PlayerId, Session, Topology, state};
 
     use super::*;
     use crate::app::online::keys;
     use crate::app::terms::Terms;
-    use crate::app::watch::client::Client;
-    use crate::game::Game;
+    use crate::game::{Dice, Game, Order};
 
     /// A save of a match of one player.
     fn save() -> Save {
@@ -254,6 +276,75 @@ mod tests {
             changed[at] ^= 1;
             assert!(Save::read(&changed).is_err(), "{at}");
         }
+    }
+
+    /// Flipped bits, cuts, blocks that change places, bytes put in. Every second one has the right hash of the file again, as from somebody
+    /// who means harm; then the hashes of state and session must find it.
+    #[test]
+    fn no_damaged_save_is_taken() {
+        let save = save();
+        let (bytes, agreement) = (save.to_bytes(), save.agreement);
+        let terms = agreement.terms().unwrap();
+        let start = Game::new(terms.setup).unwrap();
+        let key = keys::player_key(9, PlayerId(0)).unwrap();
+        let mut dice = Dice::new(0x5a7e);
+        let mut count = 0;
+        while count < 10_000 {
+            let mut damaged = bytes.clone();
+            damage(&mut damaged, &mut dice);
+            let body = damaged.len().saturating_sub(HASH_BYTES);
+            if count % 2 == 1 && damaged.len() > HASH_BYTES {
+                let hash = Sha256::digest(&damaged[..body]);
+                damaged[body..].copy_from_slice(&hash);
+            }
+            if damaged == bytes {
+                continue;
+            }
+            count += 1;
+            let Ok(read) = Save::read(&damaged) else { continue };
+            assert!(count % 2 == 0, "damage {count} was read");
+            let mut client = Client::new(start.clone(), None, false);
+            let config = read.agreement.config(9, Topology::Host).player_key(key.clone());
+            let fits = read.agreement == agreement
+                && Session::<Order>::host(config.resume(read.saved.clone()), Instant::ZERO).is_ok();
+            if fits && read.load_into(&mut client) {
+                // Another way to write the same battle: any number but 0 is "yes".
+                let mut again = Vec::new();
+                state::save(&mut client.game().clone(), &mut again);
+                assert!(again == save.state && read.saved == save.saved, "damage {count} was taken");
+            }
+        }
+    }
+
+    fn damage(bytes: &mut Vec<u8>, dice: &mut Dice) {
+        let mut below = |most: usize| dice.between(0, most as i32 - 1) as usize;
+        let length = bytes.len();
+        match below(4) {
+            0 => {
+                for _ in 0..=below(3) {
+                    bytes[below(length)] ^= 1 << below(8);
+                }
+            }
+            1 => bytes.truncate(below(length)),
+            2 => {
+                let size = 1 + below(64);
+                let (one, other) = (below(length - 2 * size), below(size));
+                let from = one + size + other;
+                (0..size.min(length - from)).for_each(|at| bytes.swap(one + at, from + at));
+            }
+            _ => {
+                let at = below(length);
+                (0..=below(8)).for_each(|_| bytes.insert(at, below(256) as u8));
+            }
+        }
+    }
+
+    #[test]
+    fn a_save_of_the_version_before_is_refused_with_that_reason() {
+        let mut bytes = save().to_bytes();
+        bytes[8..10].copy_from_slice(&1_u16.to_le_bytes());
+        bytes.truncate(bytes.len() - HASH_BYTES);
+        assert_eq!(Save::read(&bytes), Err("it was saved by another version of this program".into()));
     }
 
     #[test]

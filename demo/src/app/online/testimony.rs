@@ -3,7 +3,7 @@
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::{Deserialize, Serialize};
-use testudo_lockstep::{PlayerId, Roster, Session, Statement, Turn};
+use testudo_lockstep::{PlayerId, Roster, Session, Since, Statement, Turn};
 
 use crate::game::Order;
 
@@ -18,6 +18,15 @@ pub(crate) struct Testimony {
     pub(crate) statements: Vec<Said>,
 }
 
+/// What signatures show of players whose copies were wrong.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Convicted {
+    /// Their copies began right and became wrong.
+    pub(crate) liars: Vec<u8>,
+    /// They say that they came back with a state that was wrong already. Whoever gave it, or they themselves, lied.
+    pub(crate) misled: Vec<u8>,
+}
+
 /// A player's [`Statement`]; hashes and signature in hexadecimal digits.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,6 +37,9 @@ pub(crate) struct Said {
     all: String,
     /// Its folded checksum after the turn before.
     checksum: u32,
+    agreed: String,
+    /// A player who has come back: the turn before which the state was taken that it was given, and its folded checksum.
+    since: Option<(u32, u32)>,
     signature: String,
 }
 
@@ -44,11 +56,13 @@ impl Testimony {
         Some(Self { roster: hex(&roster.to_bytes()), turn: turn.0, statements })
     }
 
-    /// Players whose own signatures show that their copies were wrong. `checksum` is what the orders lead to after the turn before.
+    /// What the players' own signatures show. `sums` is what the orders lead to: the folded checksum before each turn, up to the turn of the
+    /// statements. A player who has come back is convicted only if the state that it was given was right.
     ///
     /// # Errors
     /// A sentence about what is wrong: these are not statements of players of the match with this number.
-    pub(crate) fn convicts(&self, session: &str, checksum: u32) -> Result<Vec<u8>, String> {
+    pub(crate) fn convicts(&self, session: &str, sums: &[u32]) -> Result<Convicted, String> {
+        let checksum = sums.get(self.turn as usize).ok_or("the match has no such turn")?;
         let roster = unhex(&self.roster).and_then(|bytes| Roster::from_bytes(&bytes).ok());
         let roster = roster.ok_or("the players' keys are damaged")?;
         if format!("{:016x}", roster.session_id()) != session {
@@ -60,17 +74,25 @@ impl Testimony {
             let statement = statement.filter(|statement| statement.is_signed(&roster));
             statements.push(statement.ok_or_else(|| format!("player {} has not signed this", said.player))?);
         }
-        let is_right = |statement: &&Statement| statement.checksum == checksum;
+        let is_right = |statement: &&Statement| statement.checksum == *checksum;
         let same_orders = |one: &Statement, other: &Statement| (one.live, one.all) == (other.live, other.all);
         let is_convicted = |statement: &&Statement| {
             !is_right(statement)
                 && statements.iter().filter(is_right).any(|right| same_orders(right, statement))
         };
-        let mut players: Vec<u8> =
-            statements.iter().filter(is_convicted).map(|statement| statement.author.0).collect();
-        players.sort_unstable();
-        players.dedup();
-        Ok(players)
+        let came_right = |statement: &Statement| {
+            statement.since.is_none_or(|since| sums.get(since.turn.0 as usize) == Some(&since.checksum))
+        };
+        let mut found = Convicted::default();
+        for statement in statements.iter().filter(is_convicted) {
+            let list = if came_right(statement) { &mut found.liars } else { &mut found.misled };
+            list.push(statement.author.0);
+        }
+        for list in [&mut found.liars, &mut found.misled] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Ok(found)
     }
 
     /// The short form of the keys that the players' programs showed at the start.
@@ -88,6 +110,8 @@ impl Said {
             own: hex(&statement.own),
             all: hex(&statement.all),
             checksum: statement.checksum,
+            agreed: hex(&statement.agreed),
+            since: statement.since.map(|since| (since.turn.0, since.checksum)),
             signature: hex(&statement.signature),
         }
     }
@@ -100,6 +124,8 @@ impl Said {
             own: array(&self.own)?,
             all: array(&self.all)?,
             checksum: self.checksum,
+            agreed: array(&self.agreed)?,
+            since: self.since.map(|(turn, checksum)| Since { turn: Turn(turn), checksum }),
             signature: array(&self.signature)?,
         })
     }
@@ -146,6 +172,8 @@ mod tests {
             own: [player; 8],
             all: [8; 12],
             checksum,
+            agreed: [9; 8],
+            since: None,
             signature: [0; 64],
         };
         statement.sign(roster, &keys[usize::from(player)]);
@@ -154,37 +182,67 @@ mod tests {
 
     const SESSION: &str = "0000000000001234";
 
+    /// The match comes to the right checksum before turn 9, and to this one before turn 4.
+    fn sums(right: u32) -> Vec<u32> {
+        vec![0, 1, 2, 3, 44, 5, 6, 7, 8, right]
+    }
+
+    fn liars(players: &[u8]) -> Convicted {
+        Convicted { liars: players.to_vec(), misled: vec![] }
+    }
+
     #[test]
     fn who_has_signed_another_checksum_is_convicted() {
         let (testimony, keys, roster) = testimony();
-        assert_eq!(testimony.convicts(SESSION, RIGHT), Ok(vec![2]));
+        assert_eq!(testimony.convicts(SESSION, &sums(RIGHT)), Ok(liars(&[2])));
         assert_eq!(testimony.fingerprint(), Some(roster.fingerprint().to_string()));
         // Nobody has signed what the orders lead to, so perhaps all had other orders.
-        assert_eq!(testimony.convicts(SESSION, 1), Ok(vec![]));
+        assert_eq!(testimony.convicts(SESSION, &sums(1)), Ok(liars(&[])));
         // Who had other orders is no case of a wrong copy.
         let mut other = testimony.clone();
         let mut statement = other.statements[2].to_statement(9).unwrap();
         statement.all = [9; 12];
         statement.sign(&roster, &keys[2]);
         other.statements[2] = Said::of(&statement);
-        assert_eq!(other.convicts(SESSION, RIGHT), Ok(vec![]));
+        assert_eq!(other.convicts(SESSION, &sums(RIGHT)), Ok(liars(&[])));
+    }
+
+    /// Player 2 came back, was given a wrong state, and was convicted: the victim instead of who gave it.
+    #[test]
+    fn who_came_back_with_a_wrong_state_is_not_convicted() {
+        let (testimony, keys, roster) = testimony();
+        for (turn, checksum, expected) in [
+            (4, 44, liars(&[2])),
+            (4, 45, Convicted { liars: vec![], misled: vec![2] }),
+            (99, 44, Convicted { liars: vec![], misled: vec![2] }),
+        ] {
+            let mut back = testimony.clone();
+            let mut statement = back.statements[2].to_statement(9).unwrap();
+            statement.since = Some(Since { turn: Turn(turn), checksum });
+            statement.sign(&roster, &keys[2]);
+            back.statements[2] = Said::of(&statement);
+            assert_eq!(back.convicts(SESSION, &sums(RIGHT)), Ok(expected));
+            // What it was given is signed, too.
+            back.statements[2].since = None;
+            assert!(back.convicts(SESSION, &sums(RIGHT)).is_err());
+        }
     }
 
     #[test]
     fn what_was_changed_convicts_nobody() {
         let (testimony, ..) = testimony();
-        assert!(testimony.convicts("0000000000001235", RIGHT).is_err());
+        assert!(testimony.convicts("0000000000001235", &sums(RIGHT)).is_err());
         let changes: [&dyn Fn(&mut Testimony); 5] = [
             &|changed| changed.statements[0].checksum = 1,
             &|changed| changed.statements[2].player = 0,
-            &|changed| changed.turn = 10,
+            &|changed| changed.turn = 8,
             &|changed| changed.roster.truncate(20),
             &|changed| changed.statements[1].signature.push('0'),
         ];
         for change in changes {
             let mut changed = testimony.clone();
             change(&mut changed);
-            assert!(changed.convicts(SESSION, RIGHT).is_err(), "{changed:?}");
+            assert!(changed.convicts(SESSION, &sums(RIGHT)).is_err(), "{changed:?}");
         }
     }
 }

@@ -68,6 +68,10 @@ fn teams_are_part_of_the_checksum_and_of_what_is_saved() {
     let mut alone = Game::new(SETUP).unwrap();
     let mut with = alone.clone();
     with.apply(PlayerId(0), &order(&[1, 1, 2, 2]));
+    // States are saved between a frame and the actions of the next turn.
+    for game in [&mut alone, &mut with] {
+        game.step(20);
+    }
     let mut bytes = Vec::new();
     state::save(&mut with, &mut bytes);
     let mut loaded = alone.clone();

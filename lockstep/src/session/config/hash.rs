@@ -28,7 +28,7 @@ impl SessionConfig {
             u64::from(PROTOCOL_VERSION),
             u64::from(self.players),
             self.topology as u64 | u64::from(self.host_player) << 8,
-            self.content_hash,
+            self.content(),
             u64::from(self.frames_per_second),
             u64::from(self.frames_per_turn),
             u64::from(self.turns_ahead),
@@ -61,6 +61,7 @@ mod tests {
         let base = SessionConfig::new(2);
         let others = [
             base.clone().content_hash(1),
+            base.clone().engine_version(base.engine_version + 1),
             base.clone().frames_per_turn(5),
             base.clone().turns(9),
             base.clone().teams(&[1, 1]),

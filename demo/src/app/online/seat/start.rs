@@ -78,12 +78,9 @@ impl Seat {
             client.keep_moments();
         }
         let save_path = record(&mut client, &terms, &options.replay)?;
-        if let Some(save) = save {
-            let turn = save.saved.turn().0;
-            if !client.resume(turn, &save.state) || client.game().checksum() != save.saved.checksum() {
-                let what = "its state is not the one that was saved".into();
-                return Err(MatchError::Invitation(InvitationError::Save { what }));
-            }
+        if save.is_some_and(|save| !save.load_into(&mut client)) {
+            let what = "its state is not the one that was saved".into();
+            return Err(MatchError::Invitation(InvitationError::Save { what }));
         }
         let mut seat = Self {
             terms,

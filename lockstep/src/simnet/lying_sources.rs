@@ -1,0 +1,236 @@
+//! Sources that lie about anything in the state that they give to a peer that joins: of the simulation's part, and of the session's.
+
+use super::*;
+use crate::drive::driver::Driver;
+use crate::drive::simulation::Simulation;
+use crate::pace::pacing::Pace;
+use crate::session::config::{SessionConfig, Topology};
+use crate::session::event::{Event, Failure};
+use crate::session::{Session, SessionPhase};
+use crate::signed::key::PlayerKey;
+use crate::simnet::virtual_match::VirtualMatch;
+use crate::state::{self, State, StateError, Visit};
+use crate::value::action::NoAction;
+use crate::value::ids::{Identity, PeerId, PlayerId};
+use crate::value::time::Duration;
+
+/// Every frame depends on all before it, and on how long a turn is.
+#[derive(Clone, Debug, Default)]
+struct Clockwork {
+    frames: u32,
+    history: u64,
+    /// Returns the checksum that it has loaded, as no game should, until it computes the next.
+    stored: Option<u64>,
+    stores: bool,
+}
+
+impl Simulation for Clockwork {
+    type Action = NoAction;
+
+    fn apply(&mut self, _: PlayerId, _: &NoAction) {}
+
+    fn step(&mut self, frames_per_second: u32) {
+        self.stored = None;
+        self.frames += 1;
+        self.history =
+            (self.history ^ u64::from(frames_per_second)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(7);
+    }
+
+    fn checksum(&mut self) -> u64 {
+        self.stored.unwrap_or_else(|| state::digest(self))
+    }
+
+    fn save_state(&mut self, out: &mut Vec<u8>) -> bool {
+        state::save(self, out);
+        out.extend_from_slice(&state::digest(self).to_le_bytes());
+        true
+    }
+
+    fn load_state(&mut self, bytes: &[u8]) -> bool {
+        let Some((bytes, sum)) = bytes.split_last_chunk() else { return false };
+        self.stored = self.stores.then_some(u64::from_le_bytes(*sum));
+        state::load(self, bytes).is_ok()
+    }
+}
+
+impl State for Clockwork {
+    fn visit<V: Visit>(&mut self, v: &mut V) -> Result<(), StateError> {
+        v.number("frames", &mut self.frames)?;
+        v.number("history", &mut self.history)
+    }
+}
+
+const PLAYERS: u8 = 4;
+
+/// A lie, and to whom.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lie {
+    /// The match has no keys.
+    is_unsigned: bool,
+    /// The game believes the checksum that comes with a state.
+    stores: bool,
+    /// Player 0 is not the middle of the star.
+    is_relayed: bool,
+    /// A watcher comes late, instead of player 3 who comes back.
+    watches: bool,
+    from_end: bool,
+    /// The wrong bit.
+    bit: usize,
+}
+
+impl Lie {
+    fn config(self) -> SessionConfig {
+        let topology = if self.is_relayed { Topology::Relay } else { Topology::Host };
+        let config =
+            SessionConfig::new(PLAYERS).turns(150).drop_after(Duration::from_secs(2)).topology(topology);
+        let config = config.pace(Pace::Adaptive).state_bytes_max(1 << 16).late_watchers(true);
+        if self.is_unsigned { config } else { config.signed() }
+    }
+
+    fn session(self, identity: Identity, now: Instant) -> Session<NoAction> {
+        let mut config = self.config();
+        if let Identity::Player(player) = identity {
+            config = config.seat_secret([player.0 + 1; 16]);
+            if !self.is_unsigned {
+                config = config.player_key(PlayerKey::from_secret([player.0 + 1; 32]));
+            }
+        }
+        let mut session = Session::new(config, identity, now).unwrap();
+        let middle = if self.is_relayed { Identity::Relay } else { Identity::Player(PlayerId(0)) };
+        if identity != middle {
+            session.connect(PeerId(if self.is_relayed { PLAYERS.into() } else { 0 }));
+        }
+        session
+    }
+
+    /// Players, the relay if there is one, the watcher if there is one.
+    fn identities(self) -> Vec<Identity> {
+        let players = (0..PLAYERS).map(|player| Identity::Player(PlayerId(player)));
+        players.chain(self.is_relayed.then_some(Identity::Relay)).collect()
+    }
+
+    /// The node that comes, and the match to its end.
+    fn play(self) -> (usize, VirtualMatch<Clockwork>) {
+        let game = Clockwork { stores: self.stores, ..Clockwork::default() };
+        let driver = |identity, now| Driver::new(game.clone(), self.session(identity, now));
+        let mut drivers: Vec<_> =
+            self.identities().into_iter().map(|identity| driver(identity, Instant::ZERO)).collect();
+        let (node, identity) = match self.watches {
+            true => (drivers.len(), Identity::Spectator),
+            false => (3, Identity::Player(PlayerId(3))),
+        };
+        if self.watches {
+            // Its program is started later.
+            let config = SessionConfig::new(1).turns(1);
+            drivers.push(Driver::new(game.clone(), Session::single(config, Instant::ZERO).unwrap()));
+        }
+        let mut battle = VirtualMatch::new(drivers, SimNet::new(7));
+        battle.net_mut().set_default(LinkConfig::new().latency(Duration::from_millis(20)));
+        run(&mut battle, 4_000);
+        battle.net_mut().set_partition(&[node as u32]);
+        run(&mut battle, 9_000);
+        battle.net_mut().set_partition(&[]);
+        battle.drivers_mut()[0].session_mut().lie_about_state(self.from_end, self.bit);
+        let now = battle.now();
+        battle.drivers_mut()[node] = driver(identity, now);
+        run(&mut battle, 400_000);
+        (node, battle)
+    }
+
+    /// Nobody ends with another state, and nobody honest is named. Returns what the newcomer was told.
+    fn check(self) -> Vec<Event> {
+        let (newcomer, mut game) = self.play();
+        let Some((bit, header, all)) = game.drivers()[0].session().lied() else {
+            panic!("{self:?}: no state was asked for")
+        };
+        let what = format!("bit {bit} of {header} and {all}, {self:?}");
+        let mut told = Vec::new();
+        for node in 0..game.drivers().len() {
+            while let Some(event) = game.poll_event(node) {
+                let names = matches!(
+                    event,
+                    Event::Desync(_)
+                        | Event::Contradiction(_)
+                        | Event::Outlier(_)
+                        | Event::ShownAnother { .. }
+                );
+                assert!(!names, "{what}: {node} was told {event:?}");
+                if let Event::WrongState { suspects, .. } = &event {
+                    let honest = |suspect: &Identity| {
+                        ![Identity::Player(PlayerId(0)), Identity::Relay].contains(suspect)
+                    };
+                    assert!(!suspects.is_empty() && !suspects.iter().any(honest), "{what}: {suspects:?}");
+                }
+                if node == newcomer {
+                    told.push(event);
+                }
+            }
+        }
+        let phases: Vec<_> = game.drivers().iter().map(|driver| driver.session().phase()).collect();
+        // The players' keys are the end of the header. Whoever does not find its own there does not come in.
+        let keys = usize::from(PLAYERS) * (1 + 256 + 64) + 5 + 7;
+        if (header.saturating_sub(keys)..header).contains(&bit)
+            && phases[newcomer] == SessionPhase::Failed(Failure::OtherRoster)
+        {
+            return told;
+        }
+        assert!(phases.iter().all(|phase| *phase == SessionPhase::Finished), "{what}: {phases:?} {told:?}");
+        let simulate = |driver: &&Driver<Clockwork>| driver.session().identity() != Identity::Relay;
+        let ends = game.drivers().iter().filter(simulate).map(|driver| {
+            let Clockwork { frames, history, .. } = *driver.simulation();
+            (frames, history, driver.frame().0, driver.session().plan())
+        });
+        let ends: Vec<_> = ends.collect();
+        assert!(ends.iter().all(|end| *end == ends[0]), "{what}: {ends:?}");
+        told
+    }
+}
+
+fn run(game: &mut VirtualMatch<Clockwork>, until_ms: u64) -> bool {
+    game.run(Instant::from_millis(until_ms), |_, _, _, _| {})
+}
+
+/// In each bit of the state and of the header: pace, votes, speed, pause, frames, hashes of entries, keys. More: `FORGED_STATES=3000`.
+#[test]
+fn no_state_is_believed_that_differs_in_one_bit() {
+    let asked = std::env::var("FORGED_STATES").ok().map_or(80, |asked| asked.parse().expect("a number"));
+    for number in 0..asked {
+        let (is_relayed, watches) = (number % 2 == 1, number / 2 % 2 == 1);
+        let told = Lie { is_relayed, watches, bit: number * 7_919, ..Lie::default() }.check();
+        let is_found =
+            |event: &Event| matches!(event, Event::StateRefused { .. } | Event::Failed(Failure::OtherRoster));
+        assert!(told.iter().any(is_found), "{number}: {told:?}");
+    }
+}
+
+/// Fields of the header one by one, whatever is drawn above.
+#[test]
+fn a_header_that_lies_about_the_session_is_found_before_the_newcomer_plays() {
+    let fields = [
+        ("frame", 96),
+        ("speed", 194),
+        ("pace", 233),
+        ("calm turns", 265),
+        ("calm ms", 300),
+        ("network vote of player 0", 331),
+        ("runtime vote of player 0", 347),
+    ];
+    for (name, at) in fields {
+        let told = Lie { bit: 16 + at, ..Lie::default() }.check();
+        assert!(told.iter().any(|event| matches!(event, Event::StateRefused { .. })), "{name}: {told:?}");
+    }
+}
+
+/// The last line: a game returns the checksum that came with the state, and the difference shows as soon as turns run.
+#[test]
+fn a_wrong_state_is_found_even_if_the_game_returns_the_checksum_that_came_with_it() {
+    for number in 0..8 {
+        let (is_unsigned, is_relayed, watches) = (number % 2 == 1, number / 2 % 2 == 1, number / 4 == 1);
+        // A bit of the history, before the checksum that came with it.
+        let lie = Lie { is_unsigned, is_relayed, watches, stores: true, from_end: true, bit: 64 + 10 };
+        let told = lie.check();
+        assert!(told.iter().any(|event| matches!(event, Event::WrongState { .. })), "{lie:?}: {told:?}");
+        let is_in = |event: &Event| matches!(event, Event::PlayerReturned { .. } | Event::CaughtUp { .. });
+        assert!(told.iter().any(is_in), "{told:?}");
+    }
+}
