@@ -6,6 +6,9 @@ use testudo_physics::{BodyField, FlipError, SnapshotError, StatePath, World};
 
 use crate::state::{Leaf, Part, StateError};
 
+/// Version of the engine that decides the bits of the simulation.
+pub(crate) const ENGINE_VERSION: u32 = testudo_physics::SIM_VERSION;
+
 /// [`World::checksum`] is its hash, a snapshot its saved form (loading validates untrusted bytes), and desync reports name every number of
 /// every body.
 ///

@@ -186,7 +186,7 @@ impl std::error::Error for ConfigError {}
 
 /// Version of the engine with which this library was built: 0 is none.
 #[cfg(feature = "physics")]
-pub(crate) const ENGINE_VERSION: u32 = testudo_physics::SIM_VERSION;
+pub(crate) use crate::world::ENGINE_VERSION;
 #[cfg(not(feature = "physics"))]
 pub(crate) const ENGINE_VERSION: u32 = 0;
 
