@@ -397,7 +397,7 @@ fn in_a_signed_match_another_key_does_not_take_a_place() {
     play(&mut game, 5_000);
     restart(&mut game, &signed(3), 1, Identity::Player(PlayerId(1)), secret(1));
     assert!(play(&mut game, 400_000));
-    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::OtherRoster));
+    assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Failed(Failure::OtherKey));
     assert_eq!(game.drivers()[0].session().phase(), SessionPhase::Finished);
 }
 

@@ -33,6 +33,8 @@ pub(crate) enum MatchError {
     Socket(std::io::Error),
     /// The system gives no random numbers.
     Randomness(String),
+    /// The secret of this machine's player can be neither read nor kept.
+    Key { path: std::path::PathBuf, what: String },
     /// A replay file cannot be written or played.
     Replay { path: std::path::PathBuf, what: String },
 }
@@ -50,7 +52,12 @@ impl MatchError {
     pub(crate) fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::Setup(_) | Self::Config(_) | Self::Fault(_) | Self::NoPage(_) | Self::Replay { .. }
+            Self::Setup(_)
+                | Self::Config(_)
+                | Self::Fault(_)
+                | Self::NoPage(_)
+                | Self::Key { .. }
+                | Self::Replay { .. }
         )
     }
 }
@@ -61,6 +68,7 @@ impl fmt::Display for MatchError {
             Self::Setup(error) => write!(f, "{error}"),
             Self::Config(error) => write!(f, "{error}"),
             Self::Fault(error) => write!(f, "{error}"),
+            Self::Failed { failure: failure @ Failure::OtherKey, .. } => write!(f, "{failure}"),
             Self::Failed { failure, turns: 0 } => write!(f, "the match did not start: {failure}"),
             Self::Failed { failure, turns } => write!(f, "the match ended early, in turn {turns}: {failure}"),
             Self::TooSlow { after, turns } => write!(
@@ -91,6 +99,7 @@ impl fmt::Display for MatchError {
             }
             Self::Socket(error) => write!(f, "the network failed: {error}"),
             Self::Randomness(what) => write!(f, "the system gives no random numbers: {what}"),
+            Self::Key { path, what } => write!(f, "the player's key, {}: {what}", path.display()),
             Self::Replay { path, what } => write!(f, "{}: {what}", path.display()),
         }
     }

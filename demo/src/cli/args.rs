@@ -296,7 +296,8 @@ pub(crate) struct Bench {
     pub(crate) drawing: bool,
 }
 
-/// Prints "relay at CODE" for `host --relay CODE`, and "watch: CODE" for each room that is opened. SIGTERM and SIGINT: opens no more rooms,
+/// Prints "relay at CODE" for `host --relay CODE`; whoever opens a room is told its codes. Players need a network that carries UDP payloads of
+/// 1,200 bytes. SIGTERM and SIGINT: opens no more rooms,
 /// lets running matches finish (see --drain-s), then ends; a second signal ends at once.
 #[derive(Debug, Args)]
 pub(crate) struct RelayArgs {
@@ -323,6 +324,9 @@ pub(crate) struct RelayArgs {
     /// Tell Agones' side car what this relay does, and take the public address from it (docs/fleet.md)
     #[arg(long)]
     pub(crate) agones: bool,
+    /// Print "watch: CODE" for each room that is opened. Not where the output is kept: whoever reads it can watch
+    #[arg(long)]
+    pub(crate) print_watch_codes: bool,
     /// Seconds by which watchers are behind the players, 0..600: so nobody plays by what a watcher sees
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=600))]
     pub(crate) watch_delay_s: u64,
@@ -384,7 +388,8 @@ pub(crate) struct Netbench {
     pub(crate) plot: Option<PathBuf>,
 }
 
-/// Prints "join P: CODE" for each free place, and "watch: CODE". A code opens one place; the same code brings its player back after a crash.
+/// Prints "join P: CODE" for each free place, and "watch: CODE". A code opens one place; the same code brings its player back after a crash. With
+/// --relay also "back: CODE", which does the same for this player. Whoever joins needs a network that carries UDP payloads of 1,200 bytes.
 #[derive(Debug, Args)]
 pub(crate) struct Host {
     #[arg(
@@ -398,7 +403,7 @@ pub(crate) struct Host {
     /// Address at which others find this host, if not the one it listens on: the router's, which passes the port on; up to 3 times
     #[arg(long, value_name = "ADDR", conflicts_with = "relay", value_parser = socket)]
     pub(crate) public: Vec<SocketAddr>,
-    /// Play through a relay, which printed this code; this machine needs no open port
+    /// Play through a relay, which printed this code (or - or @FILE, as for join); this machine needs no open port
     #[arg(long, value_name = "CODE", conflicts_with_all = ["bind", "plain", "resume"])]
     pub(crate) relay: Option<String>,
     /// Print links, too: the address of a page that takes codes, such as the one of `relay --web`
@@ -430,7 +435,8 @@ pub(crate) struct Host {
 
 #[derive(Debug, Args)]
 pub(crate) struct Join {
-    /// The code that the host printed; with --plain the host's address or name, and a port
+    /// The code that the host printed, or - to read it from the input, or @FILE, so that no list of processes shows it; with --plain the host's address or
+    /// name, and a port
     #[arg(value_name = "CODE")]
     pub(crate) code: String,
     /// Watch instead of playing: the code after "watch:" is needed

@@ -1,5 +1,6 @@
 //! `host` and `join`.
 
+use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver};
 
@@ -38,7 +39,7 @@ pub(crate) fn run_host(options: &Host, json: bool) -> Result<bool, Failed> {
     let teams = teams(options.teams, options.game.players)?;
     let wanted = SeatOptions { page: options.page.clone(), teams, ..seat_options(seat, None) };
     if let Some(relay) = &options.relay {
-        let (relay, agreement) = (code(relay)?, agreement(options));
+        let (relay, agreement) = (code(&told_code(relay)?)?, agreement(options));
         let start = move || NetworkMatch::open(relay, agreement, wanted);
         return run(seat, json, "hosted through a relay", start);
     }
@@ -75,7 +76,7 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
         let host = resolved(&options.code)?;
         (Way::Plain(host), format!("joined over plain UDP at {host}, not sealed"))
     } else {
-        let code = code(&options.code)?;
+        let code = code(&told_code(&options.code)?)?;
         let at = code.addresses().first().map_or(String::new(), |address| format!(" at {address}"));
         (Way::Sealed(code), format!("joined{at}, sealed"))
     };
@@ -87,6 +88,19 @@ pub(crate) fn run_join(options: &Join, json: bool) -> Result<bool, Failed> {
     }
     let wanted = seat_options(&seat, fault);
     run(&seat, json, &network, move || NetworkMatch::join(wish, wanted))
+}
+
+/// A code as it is, the first line of the input (`-`), or that of a file (`@FILE`): the list of processes shows what stands on the command line.
+fn told_code(text: &str) -> Result<String, Failed> {
+    let mut line = String::new();
+    let read = match text.strip_prefix('@') {
+        _ if text == "-" => std::io::stdin().read_line(&mut line),
+        Some(file) => std::fs::File::open(file).and_then(|file| BufReader::new(file).read_line(&mut line)),
+        None => return Ok(text.into()),
+    };
+    let from = if text == "-" { "the input" } else { text.trim_start_matches('@') };
+    read.map_err(|error| Failed::usage(format!("{from}: no code can be read: {error}")))?;
+    Ok(line)
 }
 
 /// A join code, or a sentence about what is wrong with it.
@@ -320,6 +334,7 @@ fn invitations(codes: &Codes) -> String {
     let mut lines: Vec<String> =
         codes.players.iter().map(|(player, code)| format!("join {player}: {code}")).collect();
     lines.push(format!("watch: {}", codes.watch));
+    lines.extend(codes.back.iter().map(|code| format!("back: {code}")));
     let link = |(player, code): &(u8, String)| Some(format!("link {player}: {}", codes.link(code)?));
     lines.extend(codes.players.iter().filter_map(link));
     lines.extend(codes.link(&codes.watch).map(|link| format!("link to watch: {link}")));
@@ -354,6 +369,8 @@ fn line(seat: Option<&OnlineSeat>, news: &News) -> Option<String> {
         News::State { percent } => format!("getting the state: {percent} %"),
         News::CameIn { turn } => format!("the state of turn {turn} is here; catching up"),
         News::CaughtUp { turn } => format!("caught up in turn {turn}"),
+        News::DiskTrouble(why) => format!("not kept from here on: {why}"),
+        News::Later(why) => format!("{why}; trying again"),
         News::ComingBack => "the connection is lost: asking for the place again".into(),
         News::Fingerprint(fingerprint) => format!("fingerprint of the players' keys: {fingerprint}"),
         News::Liars(suspects) => {

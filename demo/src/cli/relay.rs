@@ -33,7 +33,7 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
         renew_every: Duration::from_secs(options.renew_s),
         limits,
     })?;
-    let counters = relay.run(tell)?;
+    let counters = relay.run(|news| tell(news, options.print_watch_codes))?;
     let report = serde_json::json!({
         "rooms": counters.rooms,
         "players_seen": counters.players_seen,
@@ -70,7 +70,7 @@ pub(crate) fn run_load(options: &RelayLoad) -> Result<bool, Failed> {
     Ok(true)
 }
 
-fn tell(news: RelayNews) {
+fn tell(news: RelayNews, shows_watch_codes: bool) {
     match news {
         RelayNews::At(code) => eprintln!("relay at {code}"),
         RelayNews::Metrics(address) => eprintln!("metrics at http://{address}/metrics"),
@@ -78,7 +78,8 @@ fn tell(news: RelayNews) {
             eprintln!("page at http://{address}/");
             eprintln!("page that opens a room: http://{address}/#open={code}");
         }
-        RelayNews::Opened { watch } => eprintln!("watch: {watch}"),
+        RelayNews::Opened { watch } if shows_watch_codes => eprintln!("watch: {watch}"),
+        RelayNews::Opened { .. } => eprintln!("a room was opened"),
         RelayNews::Stopping { rooms: 0 } => eprintln!("stops"),
         RelayNews::Stopping { rooms } => {
             eprintln!("opens no more rooms, and waits for {rooms}; another signal ends at once")

@@ -125,7 +125,7 @@ impl Report {
             client_steps: clients.iter().map(|client| client.steps).collect(),
             stalled_frames: stalled,
             stalled_fraction: stalled as f64 / (stalled + simulated).max(1) as f64,
-            turn_ms_mean: seconds * 1e3 / f64::from(outcome.terms.turns),
+            turn_ms_mean: seconds * 1e3 / f64::from(outcome.turns_timed),
             delivered_fraction: outcome
                 .packets
                 .map(|(sent, lost)| if sent == 0 { 1.0 } else { (sent - lost) as f64 / sent as f64 }),

@@ -6,6 +6,7 @@
 )]
 
 mod bad_input;
+mod codes;
 mod cubes;
 mod fleet;
 mod headless;

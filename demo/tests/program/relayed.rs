@@ -42,6 +42,20 @@ impl Relay {
         }
     }
 
+    /// All that it prints before a line that begins like this.
+    pub(crate) fn until(&mut self, start: &str) -> String {
+        let mut all = String::new();
+        loop {
+            let mut line = String::new();
+            self.stderr.read_line(&mut line).expect("a line");
+            assert!(!line.is_empty(), "it ended before {start:?}");
+            if line.starts_with(start) {
+                return all;
+            }
+            all.push_str(&line);
+        }
+    }
+
     #[cfg(unix)]
     fn terminate(&self) {
         let id = self.child.id().to_string();
@@ -68,7 +82,7 @@ impl Drop for Relay {
 }
 
 /// A match through a relay: the host, the codes of players 1, 2, ..., and the code for watching.
-fn open(relay: &Relay, players: usize, options: &str) -> (Process, Vec<String>, String) {
+pub(crate) fn open(relay: &Relay, players: usize, options: &str) -> (Process, Vec<String>, String) {
     let mut host = Process::start(&format!("host --relay {} --players {players} {options}", relay.code));
     let codes = (1..players)
         .map(|player| {
@@ -81,12 +95,12 @@ fn open(relay: &Relay, players: usize, options: &str) -> (Process, Vec<String>, 
     (host, codes, watch)
 }
 
-fn join(code: &str) -> Process {
+pub(crate) fn join(code: &str) -> Process {
     Process::start(&format!("join {code}"))
 }
 
 /// Everybody has played to the end, with the same state.
-fn assert_agreed(processes: impl IntoIterator<Item = Process>, turns: u32) -> Vec<Value> {
+pub(crate) fn assert_agreed(processes: impl IntoIterator<Item = Process>, turns: u32) -> Vec<Value> {
     let mut reports: Vec<Value> = Vec::new();
     for process in processes {
         let (code, report) = process.end();
@@ -105,7 +119,7 @@ fn assert_agreed(processes: impl IntoIterator<Item = Process>, turns: u32) -> Ve
 #[test]
 #[cfg(unix)]
 fn a_relay_carries_a_match_through_everything_and_lets_the_last_one_finish() {
-    let mut relay = Relay::start("--metrics 127.0.0.1:0");
+    let mut relay = Relay::start("--metrics 127.0.0.1:0 --print-watch-codes");
     let page = relay.line("metrics at http://");
     let (mut host, codes, watch) = open(&relay, 4, "--units 8 --turns 150 --seed 3");
     assert_eq!(relay.line("watch: "), watch, "the operator may watch, too");
@@ -166,6 +180,10 @@ fn a_relay_serves_the_page_and_says_where() {
     assert_eq!(get(&page), "the page");
     let answer = asked(&page, "/../testudo-secret");
     assert!(!answer.contains("not for the world"), "{answer}");
+    for length in [300, 9_000] {
+        let answer = asked(&page, &format!("/{}", "a".repeat(length)));
+        assert!(answer.starts_with("HTTP/1.1 414"), "it was 500: {answer}");
+    }
     std::fs::remove_dir_all(folder).expect("it was there");
 }
 

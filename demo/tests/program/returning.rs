@@ -115,6 +115,8 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
         let guest = Process::start(&format!("join {code}"));
         let (code, hosted) = host.end();
         assert_eq!((code, &hosted["turns"], &hosted["player"]), (0, &40.into(), &own.into()), "{hosted}");
+        // Turns take 200 ms, on any machine. Those before the save were counted, without their time.
+        assert!(hosted["turn_ms_mean"].as_f64().is_some_and(|ms| ms > 195.0), "{hosted}");
         let (code, report) = guest.end();
         assert_eq!((code, checksum(&report)), (0, checksum(&hosted)), "{report}");
         ends.push(checksum(&hosted).to_owned());

@@ -72,6 +72,8 @@ pub struct SessionConfig {
     pub aligns: bool,
     /// See [`SessionConfig::drop_after()`].
     pub drop_after: Option<Duration>,
+    /// See [`SessionConfig::bound_peers_only()`].
+    pub bound_peers_only: bool,
     /// See [`SessionConfig::spectators_max()`].
     pub spectators_max: u32,
     /// See [`SessionConfig::spectators_min()`].
@@ -219,6 +221,7 @@ impl SessionConfig {
             pace: Pace::Fixed,
             aligns: true,
             drop_after: Some(Duration::from_secs(20)),
+            bound_peers_only: false,
             spectators_max: 16,
             spectators_min: 0,
             connect_timeout: Duration::from_secs(10),
@@ -442,6 +445,13 @@ impl SessionConfig {
     #[must_use]
     pub fn spectators_max(self, spectators_max: u32) -> Self {
         Self { spectators_max, ..self }
+    }
+
+    /// Only peers that are bound to an identity may come ([`crate::Session::bind`]): for a transport that knows who is at the other end of
+    /// each link. A local choice. Default false.
+    #[must_use]
+    pub fn bound_peers_only(self) -> Self {
+        Self { bound_peers_only: true, ..self }
     }
 
     /// Number of spectators that the host or relay waits for before the start, at most [`SessionConfig::spectators_max()`]. Default 0.

@@ -35,6 +35,16 @@ pub enum Event {
         /// Why.
         refusal: Refusal,
     },
+    /// A hello claims another identity than the one that its link is bound to ([`crate::Session::bind`]). It is not answered; the transport
+    /// should close the connection.
+    Forged {
+        /// The link.
+        peer: PeerId,
+        /// Who the hello claims to be from.
+        claimed: Identity,
+        /// Whose link it is; none if it is bound to nobody and only bound peers may come.
+        bound: Option<Identity>,
+    },
     /// All peers are here; turn 0 may begin.
     Started,
     /// The turn cannot begin: these players' entries are missing. Reported once per stall.
@@ -265,6 +275,8 @@ pub enum Failure {
     PeerLeft(PeerId),
     /// The match is signed, and the roster that this player received does not contain the player's own seat.
     OtherRoster,
+    /// The match is signed and runs, and this player began it with another key than the one that it comes back with.
+    OtherKey,
     /// The match runs, but no source had a state that agrees with the others' checksums, or the match was over before the state arrived.
     NoState,
     /// The state of the running match is larger than [`crate::SessionConfig::state_bytes_max()`].
@@ -301,6 +313,10 @@ impl fmt::Display for Failure {
             Self::Dropped => write!(f, "the others went on without this player"),
             Self::PeerLeft(_) => write!(f, "the other side ended the match early"),
             Self::OtherRoster => write!(f, "the other side has other keys of the players"),
+            Self::OtherKey => write!(
+                f,
+                "this player began the match with another key: come back from the same machine, as the same user"
+            ),
             Self::NoState => write!(f, "nobody had the state of the running match"),
             Self::StateTooLarge { bytes, max } => {
                 write!(f, "the state of the running match has {bytes} bytes, allowed are {max}")
@@ -328,6 +344,8 @@ pub struct Stats {
     pub packets_malformed: u64,
     /// Well-formed packets from peers that have not joined, or of a kind that is not expected now.
     pub packets_unexpected: u64,
+    /// Hellos with another identity than the one that their link is bound to.
+    pub hellos_forged: u64,
     /// New entries received from other peers.
     pub entries_received: u64,
     /// Received entries that were here already: the cost of redundancy.

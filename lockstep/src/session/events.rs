@@ -7,7 +7,7 @@ use crate::session::event::Event;
 /// Greatest number of waiting events that may be lost. Events that must not be lost are few by their nature.
 const EVENTS_MAX: usize = 256;
 
-/// Greatest number of refusals among them, so that strangers cannot push out the events of the match.
+/// Greatest number of refusals and forgeries among them, so that strangers cannot push out the events of the match.
 const REJECTED_MAX: usize = 16;
 
 /// A bounded queue. It counts the events that are lost when the application does not take them, and reports the number before the next
@@ -22,7 +22,7 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     /// Appends an event. Returns how many events are lost because of it.
     pub(crate) fn push(&mut self, event: Event) -> u64 {
-        let rejected = |event: &Event| matches!(event, Event::Rejected { .. });
+        let rejected = |event: &Event| matches!(event, Event::Rejected { .. } | Event::Forged { .. });
         let too_many =
             rejected(&event) && self.queue.iter().filter(|event| rejected(event)).count() >= REJECTED_MAX;
         let full = self.queue.len() >= EVENTS_MAX;

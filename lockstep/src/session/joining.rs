@@ -211,7 +211,8 @@ impl<A: Action> Session<A> {
     fn go_on_from(&mut self, header: Header, state: Vec<u8>) {
         let turn = header.turn;
         if !self.join_roster(header.signing.as_deref()) {
-            self.fail(Failure::OtherRoster);
+            let is_player = self.setup.player().is_some();
+            self.fail(if is_player { Failure::OtherKey } else { Failure::OtherRoster });
             return;
         }
         let config = &self.setup.config;

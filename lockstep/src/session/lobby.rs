@@ -222,6 +222,9 @@ impl<A: Action> Session<A> {
 
     /// Whether the hello belongs to this match.
     pub(super) fn handle_hello(&mut self, peer: PeerId, hello: Hello) -> bool {
+        if !self.may_claim(peer, hello.identity) {
+            return false;
+        }
         if hello.session_mark != session_mark(self.setup.config.session_id, hello.nonce) {
             self.reply(peer, hello.nonce, Reply::Refuse(Refusal::Session));
             return false;

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod blob;
+mod bound;
 mod carried;
 pub(crate) mod checksum;
 mod clock;
@@ -96,7 +97,10 @@ pub enum SessionPhase {
 }
 
 /// Links by peer, in the order in which they were made. The hasher has no random key; nothing here depends on one.
-type Links = IndexMap<PeerId, Link, BuildHasherDefault<SipHasher13>>;
+type Links = ByPeer<Link>;
+
+/// Values by peer, as [`Links`].
+type ByPeer<T> = IndexMap<PeerId, T, BuildHasherDefault<SipHasher13>>;
 
 /// One peer's part of a lockstep match, as a state machine. The application moves the bytes and passes the time in.
 ///
@@ -127,6 +131,8 @@ pub struct Session<A> {
     now: Instant,
     lobby: Lobby,
     links: Links,
+    /// Whose links they are, as far as the transport knows.
+    bound: ByPeer<Identity>,
     streams: SmallVec<[Stream; 4]>,
     local: Local,
     gate: Gate,
@@ -243,6 +249,7 @@ impl<A: Action> Session<A> {
             now,
             lobby: Lobby::new(now),
             links: Links::default(),
+            bound: ByPeer::default(),
             streams: (0..config.players).map(|_| Stream::new(config.first_entry())).collect(),
             local: Local::new(&config, action_bits),
             gate: Gate { last_turn, ..Gate::default() },

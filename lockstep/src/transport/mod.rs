@@ -3,6 +3,7 @@
 #[cfg(feature = "codes")]
 pub mod code;
 pub mod memory;
+pub mod places;
 #[cfg(feature = "sealed")]
 #[expect(
     clippy::disallowed_types,

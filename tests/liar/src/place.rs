@@ -146,7 +146,7 @@ fn call(code: &JoinCode, greeting: &Greeting) -> Result<(Answer, Edge), String> 
                 let answer = Answer::read(&bytes).ok_or("an answer that makes no sense")?;
                 return Ok((answer, edge));
             }
-            Some(EdgeEvent::Lost(why)) => return Err(why),
+            Some(EdgeEvent::Lost(loss)) => return Err(loss.why),
             Some(EdgeEvent::Packet(_)) => return Err("a packet before the answer".into()),
         }
     }
@@ -175,7 +175,7 @@ fn play(
         while let Some(event) = edge.poll() {
             match event {
                 EdgeEvent::Packet(bytes) => driver.session_mut().handle_packet(clock.now(), MIDDLE, &bytes),
-                EdgeEvent::Lost(why) => return Ok((told(&driver, &why), true)),
+                EdgeEvent::Lost(loss) => return Ok((told(&driver, &loss.why), true)),
                 EdgeEvent::Refused(_) | EdgeEvent::Accepted(_) => {}
             }
         }

@@ -4,6 +4,7 @@ mod attackers;
 mod loopback;
 mod network;
 mod people;
+mod places;
 mod strangers;
 
 use testudo_lockstep::Duration;

@@ -2,16 +2,26 @@
 
 use testudo_lockstep::transport::code::JoinCode;
 
+use testudo_lockstep::{Duration, Instant};
+
+use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
-use crate::app::online::edge::{Edge, EdgeEvent};
+use crate::app::online::edge::{Edge, EdgeEvent, LossKind};
 use crate::app::online::greeting::{Answer, Greeting};
-use crate::app::online::wire::{Client, refusal};
+use crate::app::online::wire::{Client, LATER, refusal};
+
+/// How long a side is tried that says "later" or takes no more connections: a match may be running there, and a player who has crashed may be meant to
+/// come back to it.
+const PATIENCE: Duration = Duration::from_secs(80);
 
 /// A call to a host or a relay.
 pub(crate) struct Calling {
     code: JoinCode,
     greeting: Vec<u8>,
     edge: Option<Edge>,
+    clock: Clock,
+    /// When to call again, and why not yet.
+    again: Option<(Instant, String)>,
 }
 
 impl Calling {
@@ -21,7 +31,14 @@ impl Calling {
         let greeting = greeting.to_bytes();
         let edge = Edge::connect(&code, &greeting);
         let edge = edge.map_err(|error| MatchError::Invitation(InvitationError::Socket(error)))?;
-        Ok(Self { code, greeting, edge: Some(edge) })
+        Ok(Self { code, greeting, edge: Some(edge), clock: Clock::start(), again: None })
+    }
+
+    /// A call that begins after this time, because the other side has said so.
+    pub(crate) fn after(wait: Duration, code: JoinCode, greeting: &Greeting, why: String) -> Self {
+        let clock = Clock::start();
+        let again = Some((clock.now() + wait, why));
+        Self { code, greeting: greeting.to_bytes(), edge: None, clock, again }
     }
 
     /// Where the call goes.
@@ -29,17 +46,46 @@ impl Calling {
         &self.code
     }
 
+    /// Why the other side does not let us in yet, while it is tried again.
+    pub(crate) fn delay(&self) -> Option<&str> {
+        self.again.as_ref().map(|(_, why)| why.as_str())
+    }
+
+    /// Calls again later, unless that was long enough.
+    fn try_later(&mut self, error: InvitationError) -> Result<(), InvitationError> {
+        if self.clock.elapsed() >= PATIENCE {
+            return Err(error);
+        }
+        self.again = Some((self.clock.now() + LATER, error.to_string()));
+        self.edge = None;
+        Ok(())
+    }
+
     /// The answer that lets us in, with the connection. None: there is no answer yet.
     ///
     /// # Errors
     /// There is no connection, or the other side does not let us in.
     pub(crate) fn step(&mut self) -> Result<Option<(Answer, Client)>, InvitationError> {
+        if let (None, Some((at, _))) = (&self.edge, &self.again)
+            && self.clock.now() >= *at
+        {
+            self.edge = Some(Edge::connect(&self.code, &self.greeting).map_err(InvitationError::Socket)?);
+        }
         let event = self.edge.as_mut().and_then(Edge::poll);
         let bytes = match event {
             None => return Ok(None),
             Some(EdgeEvent::Accepted(bytes)) => bytes,
-            Some(EdgeEvent::Refused(bytes)) => return Err(refusal(Answer::read(&bytes))),
-            Some(EdgeEvent::Lost(why)) => return Err(InvitationError::Lost { why }),
+            Some(EdgeEvent::Refused(bytes)) => {
+                let answer = Answer::read(&bytes);
+                let is_later = answer == Some(Answer::Later);
+                let error = refusal(answer);
+                return if is_later { self.try_later(error).map(|()| None) } else { Err(error) };
+            }
+            Some(EdgeEvent::Lost(loss)) => {
+                let error = InvitationError::Lost { why: loss.why };
+                let is_full = loss.kind == LossKind::Full;
+                return if is_full { self.try_later(error).map(|()| None) } else { Err(error) };
+            }
             Some(EdgeEvent::Packet(_)) => return Ok(None),
         };
         match (Answer::read(&bytes), self.edge.take()) {

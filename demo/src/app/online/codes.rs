@@ -17,6 +17,8 @@ pub(crate) struct Codes {
     pub(crate) players: Vec<(u8, String)>,
     /// For whoever wants to watch.
     pub(crate) watch: String,
+    /// By which whoever opened a room at a relay comes back to it after a crash.
+    pub(crate) back: Option<String>,
     /// Where a page is that takes codes; none: they are typed.
     page: Option<String>,
     addresses: Vec<SocketAddr>,
@@ -30,7 +32,16 @@ impl Codes {
         let others = (0..players).filter(|player| *player != host.0);
         let players = others.map(|player| (player, code.clone())).collect();
         let (addresses, certificate_hash) = (vec![address], [0; 32]);
-        Self { address, is_sealed: false, players, watch: code, page: None, addresses, certificate_hash }
+        Self {
+            address,
+            is_sealed: false,
+            players,
+            watch: code,
+            back: None,
+            page: None,
+            addresses,
+            certificate_hash,
+        }
     }
 
     /// The codes of a sealed match. `players`: the secrets of all players, also the host's own.
@@ -52,7 +63,16 @@ impl Codes {
         let others = (0_u8..).zip(players).filter(|(player, _)| *player != host.0);
         let players = others.map(player).collect::<Result<_, _>>()?;
         let (addresses, watch) = (addresses.to_vec(), code(&watch)?);
-        Ok(Self { address, is_sealed: true, players, watch, page: None, addresses, certificate_hash })
+        Ok(Self {
+            address,
+            is_sealed: true,
+            players,
+            watch,
+            back: None,
+            page: None,
+            addresses,
+            certificate_hash,
+        })
     }
 
     /// Another secret opens a player's place from now on. Returns its code.
@@ -65,6 +85,11 @@ impl Codes {
     /// The others open a page at this address.
     pub(crate) fn by_page(self, page: Option<String>) -> Self {
         Self { page, ..self }
+    }
+
+    /// This code opens the own place.
+    pub(crate) fn back_by(self, code: String) -> Self {
+        Self { back: Some(code), ..self }
     }
 
     /// Whether the others open a page instead of typing a command.

@@ -14,8 +14,23 @@ pub(crate) enum EdgeEvent {
     /// It has not, with this answer.
     Refused(Vec<u8>),
     Packet(Vec<u8>),
-    /// There is no connection, or not any more, for this reason.
-    Lost(String),
+    /// There is no connection, or not any more.
+    Lost(Loss),
+}
+
+/// Why there is no connection.
+pub(crate) struct Loss {
+    pub(crate) why: String,
+    pub(crate) kind: LossKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LossKind {
+    /// Somebody else has come by the same code.
+    Displaced,
+    /// The middle takes no more connections just now.
+    Full,
+    Other,
 }
 
 /// A connection. Dropping it closes it.
@@ -39,12 +54,19 @@ impl Edge {
 
     /// The next event, if there is one.
     pub(crate) fn poll(&mut self) -> Option<EdgeEvent> {
-        use testudo_lockstep::transport::sealed::ClientEvent;
+        use testudo_lockstep::transport::sealed::{ClientEvent, LostReason};
         Some(match self.0.poll()? {
             ClientEvent::Accepted(answer) => EdgeEvent::Accepted(answer),
             ClientEvent::Refused(answer) => EdgeEvent::Refused(answer),
             ClientEvent::Packet(bytes) => EdgeEvent::Packet(bytes),
-            ClientEvent::Lost(why) => EdgeEvent::Lost(why.to_string()),
+            ClientEvent::Lost(why) => {
+                let kind = match why {
+                    LostReason::Displaced => LossKind::Displaced,
+                    LostReason::Full => LossKind::Full,
+                    _ => LossKind::Other,
+                };
+                EdgeEvent::Lost(Loss { why: why.to_string(), kind })
+            }
             _ => return None,
         })
     }
@@ -78,7 +100,8 @@ impl Edge {
                 if is_accepted { EdgeEvent::Accepted(answer) } else { EdgeEvent::Refused(answer) }
             }
             LinkEvent::Packet(bytes) => EdgeEvent::Packet(bytes),
-            LinkEvent::Lost(why) => EdgeEvent::Lost(why),
+            // A browser does not say why.
+            LinkEvent::Lost(why) => EdgeEvent::Lost(Loss { why, kind: LossKind::Other }),
         })
     }
 

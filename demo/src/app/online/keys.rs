@@ -45,24 +45,25 @@ pub(crate) fn random_number() -> Result<u64, MatchError> {
 /// The key of a place in a match.
 ///
 /// # Errors
-/// The system has no randomness.
+/// The system has no randomness, or the player's secret can be neither read nor kept.
 pub(crate) fn player_key(session_id: u64, player: PlayerId) -> Result<PlayerKey, MatchError> {
     Ok(derived(&own()?, session_id, player))
 }
 
-/// This player's secret.
+/// This player's secret. One that cannot be kept is of no use: after a crash the player could only watch.
 fn own() -> Result<[u8; OWN_BYTES], MatchError> {
     if let Some(own) = OWN.get() {
         return Ok(*own);
     }
     let fresh = random()?;
-    Ok(*OWN.get_or_init(|| kept_somewhere(fresh).unwrap_or(fresh)))
+    let kept = kept_somewhere(fresh)?;
+    Ok(*OWN.get_or_init(|| kept))
 }
 
 /// The key that this machine's referee signs with.
 ///
 /// # Errors
-/// The system has no randomness.
+/// As those of [`player_key`].
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn referee_secret() -> Result<[u8; OWN_BYTES], MatchError> {
     let own = own()?;
@@ -85,14 +86,19 @@ fn derived(own: &[u8; OWN_BYTES], session_id: u64, player: PlayerId) -> PlayerKe
 
 /// The secret that this machine keeps.
 #[cfg(not(target_arch = "wasm32"))]
-fn kept_somewhere(fresh: [u8; OWN_BYTES]) -> Option<[u8; OWN_BYTES]> {
-    file().and_then(|path| kept(&path, fresh).ok())
+fn kept_somewhere(fresh: [u8; OWN_BYTES]) -> Result<[u8; OWN_BYTES], MatchError> {
+    let path = file().ok_or_else(|| MatchError::Key {
+        path: "testudo/key".into(),
+        what: "there is no folder for it; set HOME or XDG_STATE_HOME".into(),
+    })?;
+    kept(&path, fresh).map_err(|what| MatchError::Key { path, what })
 }
 
-/// The secret that the browser keeps for this page, which is as random.
+/// The secret that the browser keeps for this page, which is as random. In a private window it may keep none.
 #[cfg(target_arch = "wasm32")]
-fn kept_somewhere(mut own: [u8; OWN_BYTES]) -> Option<[u8; OWN_BYTES]> {
-    crate::app::page::kept_secret(&mut own).then_some(own)
+fn kept_somewhere(fresh: [u8; OWN_BYTES]) -> Result<[u8; OWN_BYTES], MatchError> {
+    let mut own = fresh;
+    Ok(if crate::app::page::kept_secret(&mut own) { own } else { fresh })
 }
 
 /// Where the secret is kept.
@@ -107,18 +113,30 @@ fn file() -> Option<PathBuf> {
 /// The secret in a file; if there is none yet, this fresh one is put there.
 ///
 /// # Errors
-/// The file can be neither read nor written, or holds something else.
-fn kept(path: &Path, fresh: [u8; OWN_BYTES]) -> io::Result<[u8; OWN_BYTES]> {
-    if !path.exists() {
-        fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-        // Whole or not at all, and never in the place of another one: several programs may start at once.
-        let draft = path.with_extension(std::process::id().to_string());
-        write_private(&draft, &fresh)?;
-        let linked = fs::hard_link(&draft, path);
-        fs::remove_file(&draft)?;
-        linked.or_else(|error| if path.exists() { Ok(()) } else { Err(error) })?;
+/// The file can be neither read nor written, or holds something else: what is wrong with it.
+fn kept(path: &Path, fresh: [u8; OWN_BYTES]) -> Result<[u8; OWN_BYTES], String> {
+    let is_there = path.try_exists().map_err(|error| format!("it cannot be read: {error}"))?;
+    if !is_there {
+        keep(path, &fresh).map_err(|error| {
+            format!("it cannot be written: {error}; set XDG_STATE_HOME to a folder that can be written")
+        })?;
     }
-    fs::read(path)?.try_into().map_err(|_| io::ErrorKind::InvalidData.into())
+    let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    bytes.try_into().map_err(|bytes: Vec<u8>| {
+        format!(
+            "it is damaged: {} bytes instead of {OWN_BYTES}; after its removal a new one is made, which does not open the places of running matches",
+            bytes.len()
+        )
+    })
+}
+
+/// Whole or not at all, and never in the place of another one: several programs may start at once.
+fn keep(path: &Path, fresh: &[u8; OWN_BYTES]) -> io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    let draft = path.with_extension(std::process::id().to_string());
+    let written = write_private(&draft, fresh).and_then(|()| fs::hard_link(&draft, path));
+    let _ = fs::remove_file(&draft);
+    written.or_else(|error| if path.exists() { Ok(()) } else { Err(error) })
 }
 
 /// Only this user may read it, where the system knows users.
@@ -151,8 +169,22 @@ mod tests {
         assert_eq!(kept(&path, [1; 32]).unwrap(), [1; 32]);
         assert_eq!(kept(&path, [2; 32]).unwrap(), [1; 32], "the first one stays");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no drafts are left");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// It was replaced by a fresh one in silence, and whoever crashed then could only watch.
+    #[test]
+    fn a_key_that_is_damaged_or_cannot_be_kept_is_said() {
+        let folder = std::env::temp_dir().join(format!("testudo-no-keys-{}", std::process::id()));
+        let path = folder.join("testudo").join("key");
+        kept(&path, [1; 32]).unwrap();
         fs::write(&path, b"short").unwrap();
-        assert!(kept(&path, [3; 32]).is_err());
+        let said = kept(&path, [3; 32]).unwrap_err();
+        assert!(said.contains("damaged: 5 bytes"), "{said}");
+        assert_eq!(fs::read(&path).unwrap(), b"short", "it stays");
+        // A file where the folder should be: also for a user who may write everywhere.
+        let said = kept(&path.join("key"), [3; 32]).unwrap_err();
+        assert!(said.contains("cannot be"), "{said}");
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use testudo_lockstep::transport::code::JoinCode;
 use testudo_lockstep::transport::udp::UdpTransport;
-use testudo_lockstep::{Duration, Failure, Identity, PlayerId, SessionPhase};
+use testudo_lockstep::{Duration, Failure, Identity, PlayerId, Refusal, SessionPhase};
 
 use crate::app::clock::Clock;
 use crate::app::error::{InvitationError, MatchError};
@@ -166,10 +166,17 @@ impl NetworkMatch {
                 Some(welcome) => self.arrive(welcome, Pipe::Plain(asking), None, None)?,
                 None => self.stage = Stage::Asking(asking),
             },
-            Stage::Calling(mut calling) => match calling.step().map_err(MatchError::Invitation)? {
-                Some((answer, client)) => self.come(calling.code(), answer, client)?,
-                None => self.stage = Stage::Calling(calling),
-            },
+            Stage::Calling(mut calling) => {
+                let was_delayed = calling.delay().is_some();
+                match calling.step().map_err(MatchError::Invitation)? {
+                    Some((answer, client)) => self.come(calling.code(), answer, client)?,
+                    None => {
+                        let why = calling.delay().filter(|_| !was_delayed);
+                        self.news.extend(why.map(|why| News::Later(why.into())));
+                        self.stage = Stage::Calling(calling);
+                    }
+                }
+            }
             Stage::Getting(mut arrival, mut getting) => {
                 let before = getting.percent();
                 match arrival.get(&mut getting)? {
@@ -207,10 +214,11 @@ impl NetworkMatch {
                 };
                 let greeting = Greeting::Come { secret, name: self.options.name.clone() };
                 client.come_back_with(own.clone(), greeting.to_bytes());
+                let codes = codes.by_page(self.options.page.clone()).back_by(own.to_string());
                 if let Some(wish) = &mut self.wish {
                     wish.way = Way::Sealed(own);
                 }
-                (opened.welcome, secret, Some(codes.by_page(self.options.page.clone())))
+                (opened.welcome, secret, Some(codes))
             }
             Answer::Come(welcome) => (welcome, *code.secret(), None),
             _ => return Err(MatchError::Invitation(InvitationError::NotUnderstood)),
@@ -263,8 +271,31 @@ impl NetworkMatch {
         Ok(())
     }
 
+    /// The middle has the place, but not yet: whoever comes and goes too often waits. Returns whether that is so.
+    fn come_back_later(&mut self) -> bool {
+        let (Stage::Seated(seat), Some(wish)) = (&self.stage, &self.wish) else { return false };
+        let SessionPhase::Failed(failure @ Failure::Refused(Refusal::ComeBackIn { seconds })) =
+            seat.session().phase()
+        else {
+            return false;
+        };
+        let Way::Sealed(code) = &wish.way else { return false };
+        if self.is_leaving {
+            return false;
+        }
+        let greeting = Greeting::Come { secret: *code.secret(), name: self.options.name.clone() };
+        let wait = Duration::from_secs(u64::from(seconds) + 1);
+        let calling = Calling::after(wait, code.clone(), &greeting, failure.to_string());
+        self.news.push_back(News::Later(failure.to_string()));
+        self.stage = Stage::Calling(Box::new(calling));
+        true
+    }
+
     /// Asks for the place again if the others went on without this process.
     fn come_back(&mut self) -> Result<(), MatchError> {
+        if self.come_back_later() {
+            return Ok(());
+        }
         let (Stage::Seated(seat), Some(wish)) = (&self.stage, &self.wish) else { return Ok(()) };
         if seat.session().phase() == SessionPhase::Running && seat.has_played() {
             (self.returns, self.former) = (0, None);
@@ -275,6 +306,9 @@ impl NetworkMatch {
                 Failure::Dropped | Failure::ConnectionLost(_) | Failure::JoinTimeout | Failure::NoState
             )
         );
+        // The connection was tried again and again while the middle was silent: that was long enough.
+        let is_silent = matches!(seat.session().phase(), SessionPhase::Failed(Failure::ConnectionLost(_)));
+        let is_lost = is_lost && !(is_silent && seat.is_cut_off());
         let has_played = seat.has_played() || self.former.is_some();
         if !is_lost || self.is_leaving || self.returns >= RETURNS_MAX || !has_played {
             return Ok(());

@@ -49,8 +49,12 @@ pub(crate) enum News {
     },
     /// The connection is lost; the place is asked for again.
     ComingBack,
+    /// The other side lets nobody in just now, for this reason; it is asked again.
+    Later(String),
     /// What the players may compare.
     Fingerprint(Fingerprint),
+    /// The disk refuses a replay or a save; the match goes on.
+    DiskTrouble(String),
     /// Somebody has shown different matches to different players: the possible liars.
     Liars(Vec<Identity>),
     /// Everybody is here.

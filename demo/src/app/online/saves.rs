@@ -132,8 +132,12 @@ impl Save {
     /// The disk is full, or the folder is gone.
     pub(crate) fn store(&self, path: &Path) -> std::io::Result<()> {
         let draft = path.with_extension("save-draft");
-        fs::write(&draft, self.to_bytes())?;
-        fs::rename(draft, path)
+        let stored = fs::write(&draft, self.to_bytes()).and_then(|()| fs::rename(&draft, path));
+        if stored.is_err() {
+            // Half of it is of no use, and takes room on a full disk.
+            let _ = fs::remove_file(draft);
+        }
+        stored
     }
 }
 
@@ -261,6 +265,18 @@ mod tests {
                 return Save { agreement, state, saved };
             }
         }
+    }
+
+    /// On a full disk half a draft stayed beside the save.
+    #[test]
+    fn a_save_that_cannot_be_stored_leaves_nothing_behind() {
+        let folder = std::env::temp_dir().join(format!("testudo-unsaved-{}", std::process::id()));
+        // A folder in the place of the save: the draft is written, and cannot take its place.
+        let path = folder.join("match.save");
+        fs::create_dir_all(path.join("in the way")).unwrap();
+        assert!(save().store(&path).is_err());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

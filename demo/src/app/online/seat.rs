@@ -114,6 +114,8 @@ pub(crate) struct Seat {
     /// Where saves are kept, and the last one.
     save_path: Option<PathBuf>,
     saved: Option<u32>,
+    /// The last save could not be written, which was told.
+    is_unsaved: bool,
     began: Option<Instant>,
     /// When the last turn was over, and what had been sent by then.
     ended: Option<(Instant, u64)>,
@@ -179,6 +181,8 @@ impl Seat {
             return;
         }
         self.told_frame = frames.end;
+        let trouble = self.driver.simulation_mut().take_trouble();
+        self.news.extend(trouble.map(News::DiskTrouble));
         for deed in self.driver.simulation().deeds_in(frames) {
             if let Some(order) = deed.order {
                 self.news.push_back(News::Ran { turn: deed.turn, player: deed.player, order });
@@ -280,9 +284,9 @@ impl Seat {
         self.middle.is_none()
     }
 
-    /// Whether this seat may remove players: the host's, or that of who has opened the room at a relay.
+    /// Whether this seat may remove players: the host's, or that of who has opened the room at a relay, also after it came back.
     pub(crate) fn may_kick(&self) -> bool {
-        self.is_host() || (self.is_relayed && self.codes.is_some())
+        self.is_host() || (self.is_relayed && self.place == Identity::Player(PlayerId(0)))
     }
 
     /// Removes a player for good; the return value says whether that is possible.
@@ -466,11 +470,13 @@ impl Seat {
             return failure.map_or(Ok(None), Err);
         }
         let (end, bytes) = self.ended.unwrap_or((self.clock.now(), session.stats().bytes_sent));
+        let timed = u32::try_from(session.stats().turns_begun).unwrap_or(turns).clamp(1, turns);
         let client = self.driver.simulation();
         let clients = [(client, ClientOutcome::of(client, session, bytes))];
         let mut outcome =
             Outcome::new(Terms { turns, ..self.terms }, &clients, end.since(self.began.unwrap_or(end)));
         outcome.player = self.session().player().map(|player| player.0);
+        outcome.turns_timed = timed;
         outcome.frames = Some(self.frame());
         outcome.players_lost = Some((self.lost, self.back));
         outcome.ended_early = failure.map(|error| error.to_string());

@@ -6,7 +6,7 @@ use testudo_lockstep::{Instant, PROTOCOL_VERSION, PeerId, Session};
 
 use crate::app::online::edge::EVENTS_MAX;
 use crate::app::online::greeting::{Answer, Greeting, GreetingError, Welcome};
-use crate::app::online::places::{NoPlace, Places, is_forged};
+use crate::app::online::places::{NoPlace, Places};
 use crate::game::Order;
 
 /// The sealed connections of a host, by place.
@@ -47,22 +47,22 @@ impl Server {
             match self.sealed.poll() {
                 None => return,
                 Some(SealedEvent::Greeting { peer, bytes, .. }) => {
-                    match self.answer(peer, &bytes, session.is_over()) {
+                    match self.answer(peer, &bytes, session.is_over(), now) {
                         Ok(welcome) => self.sealed.accept(peer, &Answer::Come(welcome).to_bytes()),
                         Err(refusal) => self.sealed.refuse(peer, &refusal.to_bytes()),
                     }
                 }
                 Some(SealedEvent::Packet { peer, bytes }) => {
-                    let Some((link, place)) = self.places.seated(peer) else { continue };
-                    if is_forged(place, &bytes) {
-                        self.places.gone(peer);
-                        self.sealed.close(peer);
-                        continue;
-                    }
+                    let Some((link, _)) = self.places.seated(peer) else { continue };
+                    let forged = session.stats().hellos_forged;
                     match aside(Some(link).filter(|link| session.knows(*link)), &bytes) {
                         Aside::Session => session.handle_packet(now, link, &bytes),
                         Aside::Taken => {}
                         Aside::Reply(reply) => self.sealed.send(peer, &reply),
+                    }
+                    if session.stats().hellos_forged != forged {
+                        self.places.gone(peer);
+                        self.sealed.close(peer);
                     }
                 }
                 Some(SealedEvent::Closed { peer }) => drop(self.places.gone(peer)),
@@ -72,7 +72,13 @@ impl Server {
     }
 
     /// What a newcomer is told.
-    fn answer(&mut self, peer: PeerId, greeting: &[u8], is_over: bool) -> Result<Welcome, Answer> {
+    fn answer(
+        &mut self,
+        peer: PeerId,
+        greeting: &[u8],
+        is_over: bool,
+        now: Instant,
+    ) -> Result<Welcome, Answer> {
         let (secret, name) = match Greeting::read(greeting) {
             Ok(Greeting::Come { secret, name }) => (secret, name),
             // Rooms are opened at relays.
@@ -83,14 +89,14 @@ impl Server {
         if is_over {
             return Err(Answer::Over);
         }
-        let seated = self.places.come(peer, &secret, name).map_err(|error| match error {
-            NoPlace::WrongSecret => Answer::WrongSecret,
+        let seated = self.places.come(peer, &secret, name, now).map_err(|error| match error {
             NoPlace::Full => Answer::Full,
-            NoPlace::Removed => Answer::Removed,
-            NoPlace::Later => Answer::Later,
+            NoPlace::Shut => Answer::Removed,
+            NoPlace::Later { .. } => Answer::Later,
+            _ => Answer::WrongSecret,
         })?;
         if let Some(former) = seated.former {
-            self.sealed.close(former);
+            self.sealed.displace(former);
         }
         Ok(Welcome { place: seated.place, ..self.welcome })
     }

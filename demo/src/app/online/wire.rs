@@ -5,7 +5,7 @@ use testudo_lockstep::transport::udp::{Aside, UdpTransport};
 use testudo_lockstep::{Duration, Instant, PROTOCOL_VERSION, PeerId, Session};
 
 use crate::app::error::{InvitationError, MatchError};
-use crate::app::online::edge::{EVENTS_MAX, Edge, EdgeEvent};
+use crate::app::online::edge::{EVENTS_MAX, Edge, EdgeEvent, LossKind};
 use crate::app::online::greeting::Answer;
 use crate::app::online::places::Places;
 #[cfg(not(target_arch = "wasm32"))]
@@ -15,8 +15,17 @@ use crate::game::Order;
 /// A guest's link to the middle of the star.
 pub(crate) const MIDDLE: PeerId = PeerId(0);
 
-/// Time between two attempts to reach the middle again.
+/// Time until the middle is tried again. It doubles, up to a limit, as long as connections do not last: two browsers with one code, which are not told
+/// of each other, would take the place from each other for ever.
 const AGAIN: Duration = Duration::from_secs(1);
+const AGAIN_MAX: Duration = Duration::from_secs(16);
+const LASTS: Duration = Duration::from_secs(10);
+
+/// Time until the middle is tried again that has said "later".
+pub(crate) const LATER: Duration = Duration::from_secs(4);
+
+/// An attempt that has begun ends by itself, or after this time.
+const ATTEMPT: Duration = Duration::from_secs(30);
 
 /// One way to the others.
 pub(crate) enum Wire {
@@ -35,6 +44,9 @@ pub(crate) struct Client {
     greeting: Vec<u8>,
     /// When to connect again.
     again: Option<Instant>,
+    /// How long to wait before that, and since when there is a connection.
+    pause: Duration,
+    since: Option<Instant>,
     /// Why the middle does not take this guest back.
     refusal: Option<String>,
     outgoing: Vec<u8>,
@@ -122,7 +134,16 @@ impl Wire {
 impl Client {
     /// A connection that was accepted. `greeting` opens the same place again.
     pub(crate) fn new(edge: Edge, code: JoinCode, greeting: Vec<u8>) -> Self {
-        Self { edge, code, greeting, again: None, refusal: None, outgoing: Vec::new() }
+        Self {
+            edge,
+            code,
+            greeting,
+            again: None,
+            pause: AGAIN,
+            since: None,
+            refusal: None,
+            outgoing: Vec::new(),
+        }
     }
 
     /// From now on this code opens the place again, for who has opened a room.
@@ -160,21 +181,37 @@ impl Client {
                         Aside::Reply(reply) => self.edge.send(&reply),
                     }
                 }
-                Some(EdgeEvent::Accepted(_)) => self.again = None,
-                Some(EdgeEvent::Refused(bytes)) => {
-                    self.again = None;
-                    self.refusal = Some(refusal(Answer::read(&bytes)).to_string());
-                }
-                Some(EdgeEvent::Lost(_)) => self.again = Some(now + AGAIN),
+                Some(EdgeEvent::Accepted(_)) => (self.again, self.since) = (None, Some(now)),
+                Some(EdgeEvent::Refused(bytes)) => match Answer::read(&bytes) {
+                    // Whoever was here before is wanted, but not now.
+                    Some(Answer::Later | Answer::Full) => self.again = Some(now + LATER),
+                    answer => self.give_up(refusal(answer).to_string()),
+                },
+                Some(EdgeEvent::Lost(loss)) if loss.kind == LossKind::Displaced => self.give_up(loss.why),
+                Some(EdgeEvent::Lost(_)) => self.try_again(now),
             }
         }
         if self.again.is_some_and(|again| now >= again) && !session.is_over() {
             // The next attempt is due after this one has failed, or never.
-            self.again = Some(now + AGAIN.times(30));
+            self.again = Some(now + ATTEMPT);
             if let Ok(edge) = Edge::connect(&self.code, &self.greeting) {
                 self.edge = edge;
             }
         }
+    }
+
+    /// The place is lost for good.
+    fn give_up(&mut self, why: String) {
+        (self.again, self.refusal) = (None, Some(why));
+    }
+
+    /// The connection is lost, or was not made.
+    fn try_again(&mut self, now: Instant) {
+        if let Some(since) = self.since.take() {
+            let has_lasted = now.since(since) >= LASTS;
+            self.pause = if has_lasted { AGAIN } else { self.pause.times(2).min(AGAIN_MAX) };
+        }
+        self.again = Some(now + self.pause);
     }
 
     fn transmit(&mut self, session: &mut Session<Order>, now: Instant) {

@@ -1,12 +1,17 @@
 //! A router for HTTP on a thread of its own, with limits: connections at once, and time for each.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -16,6 +21,12 @@ use tokio::time::{sleep, timeout};
 
 /// Connections at once; further ones wait in the system's queue.
 const CONNECTIONS_MAX: usize = 256;
+
+/// Connections at once from one address; further ones are closed. A browser makes six.
+const CONNECTIONS_PER_ADDRESS_MAX: u32 = 48;
+
+/// Greatest length of a path: that of a name in a folder.
+const PATH_BYTES_MAX: usize = 255;
 
 /// Time for the head of a request, and for all that a connection does: a page of 2.5 MB at 10 kB/s.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
@@ -41,6 +52,7 @@ impl Http {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        let router = router.layer(from_fn(refuse_long_paths));
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = thread::Builder::new().name(name.into()).spawn(move || {
             runtime.block_on(async {
@@ -63,20 +75,62 @@ impl Http {
 
 async fn accept(listener: &tokio::net::TcpListener, router: &Router) {
     let free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let visitors = Visitors::default();
     while let Ok(place) = Arc::clone(&free).acquire_owned().await {
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, address)) = listener.accept().await else {
             sleep(PAUSE).await;
             continue;
         };
+        let Some(visit) = Visit::begin(&visitors, address.ip().to_canonical()) else { continue };
         let service = TowerToHyperService::new(router.clone());
         tokio::spawn(async move {
             let mut server = http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
             // A client that breaks off is no concern of ours.
             let _ = timeout(ALL_WITHIN, server.serve_connection(TokioIo::new(stream), service)).await;
-            drop(place);
+            drop((place, visit));
         });
     }
+}
+
+/// Connections of each address that has some.
+type Visitors = Arc<Mutex<BTreeMap<IpAddr, u32>>>;
+
+/// One of them, until it is dropped.
+struct Visit {
+    visitors: Visitors,
+    address: IpAddr,
+}
+
+impl Visit {
+    fn begin(visitors: &Visitors, address: IpAddr) -> Option<Self> {
+        let mut counts = visitors.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(address).or_default();
+        (*count < CONNECTIONS_PER_ADDRESS_MAX).then(|| {
+            *count += 1;
+            Self { visitors: Arc::clone(visitors), address }
+        })
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let mut counts = self.visitors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// No file has such a name; the system's error about it would look like one of ours.
+async fn refuse_long_paths(request: Request, next: Next) -> Response {
+    if request.uri().path().len() > PATH_BYTES_MAX {
+        return StatusCode::URI_TOO_LONG.into_response();
+    }
+    next.run(request).await
 }
 
 impl Drop for Http {
@@ -86,5 +140,25 @@ impl Drop for Http {
             // A panic of the thread has been printed.
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 300 requests that were never finished, from one address, kept everybody out for ten seconds.
+    #[test]
+    fn one_address_leaves_room_for_others() {
+        let visitors = Visitors::default();
+        let [one, other] = [1, 2].map(|host| IpAddr::from([10, 0, 0, host]));
+        let visits: Vec<Visit> = (0..300).filter_map(|_| Visit::begin(&visitors, one)).collect();
+        assert_eq!(visits.len(), CONNECTIONS_PER_ADDRESS_MAX as usize);
+        assert!(visits.len() < CONNECTIONS_MAX);
+        let guest = Visit::begin(&visitors, other);
+        assert!(guest.is_some());
+        drop((visits, guest));
+        assert!(visitors.lock().unwrap().is_empty(), "nothing is kept of who is gone");
+        assert!(Visit::begin(&visitors, one).is_some());
     }
 }

@@ -10,7 +10,7 @@ use testudo_lockstep::{
 use crate::app::online::agreement::Agreement;
 use crate::app::online::greeting::{Secret, Welcome};
 use crate::app::online::name::Name;
-use crate::app::online::places::{NoPlace, Places, Seated, is_forged};
+use crate::app::online::places::{NoPlace, Places, Seated};
 use crate::app::online::removal::Removal;
 use crate::app::online::roll::Roll;
 use crate::app::online::team_wish::TeamWish;
@@ -134,9 +134,10 @@ impl Room {
             .spectators_max(limits.watchers_max)
             .watch_delay(limits.watch_delay)
             .state_bytes_max(limits.state_bytes_max);
-        let session = Session::relay(config, ACTION_BITS, now)?;
+        let mut session = Session::relay(config.bound_peers_only(), ACTION_BITS, now)?;
         let players: Vec<Option<Secret>> = secrets.players.iter().copied().map(Some).collect();
-        let places = Places::new(&players, secrets.watch, limits.watchers_max as usize);
+        let places = Places::new(&players, secrets.watch, limits.watchers_max as usize).without_limits();
+        places.bind(&mut session);
         Ok(Self {
             session,
             places,
@@ -172,9 +173,9 @@ impl Room {
     ) -> Result<(Seated, Welcome), NoPlace> {
         let place = self.places.opened_by(secret).ok_or(NoPlace::WrongSecret)?;
         if self.has_begun() && !self.arrivals.take(place, now) {
-            return Err(NoPlace::Later);
+            return Err(NoPlace::Later { wait: Duration::ZERO });
         }
-        let seated = self.places.come(connection, secret, name)?;
+        let seated = self.places.come(connection, secret, name, now)?;
         self.roll.hurry(now);
         self.empty_since = None;
         match seated.place {
@@ -201,9 +202,6 @@ impl Room {
 
     /// Takes a packet that came by the connection of this place. Returns false if it claims to come from another place.
     pub(super) fn hear(&mut self, link: PeerId, place: Identity, packet: &[u8], now: Instant) -> bool {
-        if is_forged(place, packet) {
-            return false;
-        }
         if let Some(wish) = TeamWish::read(self.session_id, packet) {
             self.note_wish(place, wish, now);
             return true;
@@ -212,7 +210,11 @@ impl Room {
             self.note_removal(place, removal);
             return true;
         }
+        let forged = self.session.stats().hellos_forged;
         self.session.handle_packet(now, link, packet);
+        if self.session.stats().hellos_forged != forged {
+            return false;
+        }
         let turns = self.session.stats().turns_forwarded;
         if turns != core::mem::replace(&mut self.noted.turns, turns) {
             self.complete_since.get_or_insert(now);

@@ -198,9 +198,9 @@ impl Rooms {
                 Reply { answer: Answer::Come(welcome), former: seated.former }
             }
             Err(NoPlace::Full) => Reply::only(Answer::Full),
-            Err(NoPlace::WrongSecret) => Reply::only(Answer::WrongSecret),
-            Err(NoPlace::Removed) => Reply::only(Answer::Removed),
-            Err(NoPlace::Later) => Reply::only(Answer::Later),
+            Err(NoPlace::Shut) => Reply::only(Answer::Removed),
+            Err(NoPlace::Later { .. }) => Reply::only(Answer::Later),
+            Err(_) => Reply::only(Answer::WrongSecret),
         }
     }
 

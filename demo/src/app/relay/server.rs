@@ -230,7 +230,7 @@ impl Relay {
             return Err(error);
         }
         if let Some(former) = reply.former {
-            self.sealed.close(former);
+            self.sealed.displace(former);
         }
         let answer = reply.answer.to_bytes();
         if !reply.is_welcome() {

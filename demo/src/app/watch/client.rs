@@ -150,6 +150,11 @@ impl Client {
         self.watched.kept.take()
     }
 
+    /// Why the replay ends here, if the disk has refused it since the last call.
+    pub(crate) fn take_trouble(&mut self) -> Option<String> {
+        self.watched.recording.as_mut()?.take_trouble()
+    }
+
     /// Ends the replay, if one is written.
     ///
     /// # Errors

@@ -29,6 +29,8 @@ pub(crate) struct Outcome {
     pub(crate) clients: Vec<ClientOutcome>,
     /// From the first turn to the end of the last one, in the network's time: virtual or real.
     pub(crate) duration: Duration,
+    /// Turns that were played in that time: not those before a save, or before the state with which this peer came.
+    pub(crate) turns_timed: u32,
     /// The first turn in which checksums differed.
     pub(crate) divergent_turn: Option<u32>,
     /// Details, if all copies are in this process.
@@ -89,6 +91,7 @@ impl Outcome {
             save: None,
             clients: clients.iter().map(|(_, outcome)| *outcome).collect(),
             duration,
+            turns_timed: terms.turns,
             divergent_turn: None,
             desync: None,
             diagnosis: None,

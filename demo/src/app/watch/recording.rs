@@ -86,6 +86,8 @@ pub(crate) struct Recording {
     is_over: bool,
     /// The first error of the disk. The match goes on.
     error: Option<io::Error>,
+    /// The error was handed out.
+    is_told: bool,
 }
 
 impl Recording {
@@ -161,6 +163,7 @@ impl Recording {
             recent: Some(Recent::new(RECENT_TURNS, RECENT_BYTES)),
             is_over: false,
             error: None,
+            is_told: false,
         };
         recording.store();
         recording
@@ -211,6 +214,12 @@ impl Recording {
             self.recorder.keyframe(&self.state);
             self.store();
         }
+    }
+
+    /// Why the file ends here, if the disk has refused a write since the last call.
+    pub(crate) fn take_trouble(&mut self) -> Option<String> {
+        let error = self.error.as_ref().filter(|_| !core::mem::replace(&mut self.is_told, true))?;
+        Some(format!("{}: {error}", self.path()?.display()))
     }
 
     /// The match is over.

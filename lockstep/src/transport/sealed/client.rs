@@ -16,7 +16,7 @@ use super::config::{ANSWER_BYTES_MAX, GREETING_BYTES_MAX, SealedConfig, std_time
 use super::datagram::Datagrams;
 use super::inbox::{Inbox, Item};
 use super::quic;
-use super::stream::{ACCEPTED, read_all, write_all};
+use super::stream::{ACCEPTED, CLOSED_DISPLACED, CLOSED_FULL, read_all, write_all};
 use crate::packet::PACKET_BYTES_MAX;
 use crate::value::ids::PeerId;
 use crate::value::time::Duration;
@@ -65,6 +65,8 @@ pub enum LostReason {
     Unreachable,
     /// The server has closed the connection.
     Closed,
+    /// Somebody else has come with the same greeting and has the place now.
+    Displaced,
     /// Nothing came from the server for the idle timeout.
     TimedOut,
     /// The server has forgotten the connection: it was started anew.
@@ -76,12 +78,13 @@ pub enum LostReason {
 impl fmt::Display for LostReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoAnswer => "nobody answered: the server is not running, or a firewall or router lets nothing through",
+            Self::NoAnswer => "nobody answered: the server is not running, or the way to it lets nothing through (a firewall, a router, a path for less than 1,200 bytes)",
             Self::OtherServer => "another server answered: the code belongs to a match that is over, or somebody is in between",
             Self::Expired => "the server's certificate is not valid now: check the clocks of both machines, or ask for a new code",
             Self::Full => "the server takes no more connections",
             Self::Unreachable => "no address of the server can be reached from here",
             Self::Closed => "the server has closed the connection",
+            Self::Displaced => "your code is used by somebody else, who has your place now",
             Self::TimedOut => "nothing comes from the server any more",
             Self::Forgotten => "the server was started anew",
             Self::Broken => "the server does not speak this protocol",
@@ -390,6 +393,12 @@ fn why_not(error: &ConnectingError) -> LostReason {
 fn why(error: &ConnectionError) -> LostReason {
     match error {
         ConnectionError::TimedOut => LostReason::TimedOut,
+        ConnectionError::ApplicationClosed(close) if close.code() == VarInt::from_u32(CLOSED_DISPLACED) => {
+            LostReason::Displaced
+        }
+        ConnectionError::ApplicationClosed(close) if close.code() == VarInt::from_u32(CLOSED_FULL) => {
+            LostReason::Full
+        }
         ConnectionError::ConnectionClosed(_)
         | ConnectionError::ApplicationClosed(_)
         | ConnectionError::LocallyClosed => LostReason::Closed,

@@ -9,7 +9,7 @@ pub const GREETING_BYTES_MAX: usize = 1_024;
 pub const ANSWER_BYTES_MAX: usize = 16_384;
 
 /// Greatest number of connections that have not been accepted yet, in all.
-pub(crate) const PENDING_MAX: u32 = 256;
+pub(crate) const PENDING_MAX: usize = 256;
 
 /// Greatest number of connections from one address that have not been accepted yet.
 pub(crate) const PENDING_PER_ADDRESS_MAX: u32 = 16;
@@ -29,6 +29,7 @@ pub struct SealedConfig {
     pub(crate) greeting_timeout: Duration,
     pub(crate) connections_max: u32,
     pub(crate) connections_per_address_max: u32,
+    pub(crate) handshakes_per_address: u32,
 }
 
 impl Default for SealedConfig {
@@ -48,6 +49,7 @@ impl SealedConfig {
             greeting_timeout: Duration::from_secs(30),
             connections_max: 256,
             connections_per_address_max: 64,
+            handshakes_per_address: 20,
         }
     }
 
@@ -82,7 +84,8 @@ impl SealedConfig {
         self
     }
 
-    /// Greatest number of connections of a server; further ones are refused. At least 1, 256 by default.
+    /// Greatest number of connections that a server has accepted; further ones are refused. At least 1, 256 by default. Up to 256 more are
+    /// not accepted yet, at most 16 of one address; of these, the address that has most gives way to others.
     #[must_use]
     pub fn connections_max(mut self, connections: u32) -> Self {
         self.connections_max = connections.max(1);
@@ -94,6 +97,15 @@ impl SealedConfig {
     #[must_use]
     pub fn connections_per_address_max(mut self, connections: u32) -> Self {
         self.connections_per_address_max = connections.max(1);
+        self
+    }
+
+    /// Greatest number of handshakes per second from one address (of version 6: from one /64 network); a handshake takes a server most of a
+    /// millisecond. Twice as many as [`SealedConfig::connections_per_address_max`] may come at once; further ones are not answered yet, and
+    /// clients ask again. 1 to 1,000,000, 20 by default.
+    #[must_use]
+    pub fn handshakes_per_address(mut self, per_second: u32) -> Self {
+        self.handshakes_per_address = per_second.clamp(1, 1_000_000);
         self
     }
 }

@@ -1,30 +1,51 @@
 //! Who may connect: limits in all, for each address, and for those who have not been accepted yet.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
+use tokio::sync::Notify;
 
 use super::config::{PENDING_MAX, PENDING_PER_ADDRESS_MAX, SealedConfig};
+
+/// Greatest number of addresses that are remembered without a connection, for the limit of handshakes.
+const ADDRESSES_MAX: usize = 4_096;
 
 /// The connections of a server, counted.
 #[derive(Debug)]
 pub(crate) struct Crowd {
     connections_max: u32,
     connections_per_address_max: u32,
+    /// Time between two handshakes of one address, and how many may come at once.
+    handshake_gap: Duration,
+    handshakes_at_once: u32,
     counts: Mutex<Counts>,
 }
 
 #[derive(Debug, Default)]
 struct Counts {
-    all: Count,
-    by_address: IndexMap<IpAddr, Count>,
+    accepted: u32,
+    /// Those who have not been accepted yet, the oldest first.
+    pending: BTreeMap<u64, Pending>,
+    next: u64,
+    by_address: IndexMap<IpAddr, Household>,
 }
 
+#[derive(Debug)]
+struct Pending {
+    address: IpAddr,
+    evicted: Arc<Notify>,
+}
+
+/// The connections of one address.
 #[derive(Clone, Copy, Debug, Default)]
-struct Count {
-    connections: u32,
+struct Household {
+    accepted: u32,
     pending: u32,
+    /// When as many handshakes as ever may come at once again.
+    rested_at: Option<Instant>,
 }
 
 /// What becomes of a newcomer.
@@ -32,7 +53,7 @@ struct Count {
 pub(crate) enum Admission {
     /// It may go on, as long as it keeps the ticket.
     Granted(Ticket),
-    /// Too many others are not accepted yet. It asks again by itself.
+    /// Too many others are not accepted yet, or too many come from its address. It asks again by itself.
     Later,
     /// There is no room.
     Full,
@@ -42,8 +63,10 @@ pub(crate) enum Admission {
 #[derive(Debug)]
 pub(crate) struct Ticket {
     crowd: Arc<Crowd>,
+    number: u64,
     address: IpAddr,
-    is_pending: bool,
+    evicted: Arc<Notify>,
+    is_accepted: bool,
 }
 
 impl Crowd {
@@ -51,6 +74,8 @@ impl Crowd {
         Self {
             connections_max: config.connections_max,
             connections_per_address_max: config.connections_per_address_max,
+            handshake_gap: Duration::from_secs(1) / config.handshakes_per_address,
+            handshakes_at_once: config.connections_per_address_max.saturating_mul(2),
             counts: Mutex::default(),
         }
     }
@@ -59,58 +84,111 @@ impl Crowd {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Admission {
+    /// Decides on a newcomer. Only those who have been accepted fill the server; the others have places of their own, and the address that has most of
+    /// these gives one to an address that has fewer.
+    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, now: Instant) -> Admission {
         let address = household(address);
         let mut counts = self.counts();
-        let here = counts.by_address.get(&address).copied().unwrap_or_default();
-        if counts.all.connections >= self.connections_max
-            || here.connections >= self.connections_per_address_max
-        {
+        let mut here = counts.by_address.get(&address).copied().unwrap_or_default();
+        if counts.accepted >= self.connections_max || here.accepted >= self.connections_per_address_max {
             return Admission::Full;
         }
-        if counts.all.pending >= PENDING_MAX || here.pending >= PENDING_PER_ADDRESS_MAX {
+        let rested_at = here.rested_at.map_or(now, |at| at.max(now)) + self.handshake_gap;
+        if here.pending >= PENDING_PER_ADDRESS_MAX
+            || rested_at - now > self.handshake_gap * self.handshakes_at_once
+            || (counts.pending.len() >= PENDING_MAX && !counts.evict(here.pending))
+        {
             return Admission::Later;
         }
-        for count in counts.of(address) {
-            count.connections += 1;
-            count.pending += 1;
-        }
-        Admission::Granted(Ticket { crowd: Arc::clone(self), address, is_pending: true })
+        counts.forget(now);
+        (here.pending, here.rested_at) = (here.pending + 1, Some(rested_at));
+        counts.by_address.insert(address, here);
+        let (number, evicted) = (counts.next, Arc::new(Notify::new()));
+        counts.next += 1;
+        counts.pending.insert(number, Pending { address, evicted: Arc::clone(&evicted) });
+        Admission::Granted(Ticket { crowd: Arc::clone(self), number, address, evicted, is_accepted: false })
     }
 
     /// Connections, and those of them that have not been accepted yet.
     pub(crate) fn size(&self) -> (u32, u32) {
         let counts = self.counts();
-        (counts.all.connections, counts.all.pending)
+        let pending = counts.pending.len() as u32;
+        (counts.accepted + pending, pending)
     }
 }
 
 impl Counts {
-    fn of(&mut self, address: IpAddr) -> [&mut Count; 2] {
-        [&mut self.all, self.by_address.entry(address).or_default()]
+    /// Makes room: of the address with most pending connections, the oldest one goes. Not for an address that has as many itself.
+    fn evict(&mut self, own: u32) -> bool {
+        let Some((address, most)) = self.by_address.iter().max_by_key(|(_, household)| household.pending)
+        else {
+            return false;
+        };
+        if most.pending <= own + 1 {
+            return false;
+        }
+        let address = *address;
+        let oldest = self.pending.iter().find(|(_, pending)| pending.address == address);
+        let Some(number) = oldest.map(|(number, _)| *number) else { return false };
+        self.settle(number).is_some_and(|pending| {
+            pending.evicted.notify_one();
+            true
+        })
+    }
+
+    /// A connection is not pending any more.
+    fn settle(&mut self, number: u64) -> Option<Pending> {
+        let pending = self.pending.remove(&number)?;
+        if let Some(here) = self.by_address.get_mut(&pending.address) {
+            here.pending -= 1;
+        }
+        Some(pending)
+    }
+
+    /// Bounds the memory for addresses without a connection: those that have rested go, and then the first.
+    fn forget(&mut self, now: Instant) {
+        if self.by_address.len() < ADDRESSES_MAX {
+            return;
+        }
+        let is_empty = |here: &Household| here.accepted == 0 && here.pending == 0;
+        let has_rested = |here: &Household| here.rested_at.is_none_or(|at| at <= now);
+        self.by_address.retain(|_, here| !(is_empty(here) && has_rested(here)));
+        if self.by_address.len() >= ADDRESSES_MAX
+            && let Some(first) = self.by_address.values().position(is_empty)
+        {
+            self.by_address.swap_remove_index(first);
+        }
     }
 }
 
 impl Ticket {
-    /// The connection has been accepted.
-    pub(crate) fn prove(&mut self) {
-        if core::mem::take(&mut self.is_pending) {
-            for count in self.crowd.counts().of(self.address) {
-                count.pending -= 1;
-            }
+    /// The connection has been accepted. Returns false if there is no room for it any more.
+    pub(crate) fn accept(&mut self) -> bool {
+        let mut counts = self.crowd.counts();
+        if counts.settle(self.number).is_none() || counts.accepted >= self.crowd.connections_max {
+            return false;
         }
+        counts.accepted += 1;
+        counts.by_address.entry(self.address).or_default().accepted += 1;
+        self.is_accepted = true;
+        true
+    }
+
+    /// Resolves when another address needs the place.
+    pub(crate) fn evicted(&self) -> Arc<Notify> {
+        Arc::clone(&self.evicted)
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.prove();
         let mut counts = self.crowd.counts();
-        for count in counts.of(self.address) {
-            count.connections -= 1;
-        }
-        if counts.by_address.get(&self.address).is_some_and(|count| count.connections == 0) {
-            counts.by_address.swap_remove(&self.address);
+        counts.settle(self.number);
+        if self.is_accepted {
+            counts.accepted -= 1;
+            if let Some(here) = counts.by_address.get_mut(&self.address) {
+                here.accepted -= 1;
+            }
         }
     }
 }
@@ -131,33 +209,96 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn crowd(config: SealedConfig) -> Arc<Crowd> {
+        Arc::new(Crowd::new(&config))
+    }
+
+    fn granted(crowd: &Arc<Crowd>, from: IpAddr, now: Instant) -> Ticket {
+        match crowd.admit(from, now) {
+            Admission::Granted(ticket) => ticket,
+            other => panic!("{from}: {other:?}"),
+        }
+    }
+
     #[test]
     fn a_crowd_has_limits() {
-        let crowd =
-            Arc::new(Crowd::new(&SealedConfig::new().connections_max(28).connections_per_address_max(18)));
+        let now = Instant::now();
+        let crowd = crowd(SealedConfig::new().connections_max(28).connections_per_address_max(18));
         let mut tickets = Vec::new();
         for _ in 0..PENDING_PER_ADDRESS_MAX {
-            let Admission::Granted(ticket) = crowd.admit(address("10.0.0.1")) else { panic!() };
-            tickets.push(ticket);
+            tickets.push(granted(&crowd, address("10.0.0.1"), now));
         }
-        assert!(matches!(crowd.admit(address("::ffff:10.0.0.1")), Admission::Later));
-        tickets.iter_mut().for_each(Ticket::prove);
+        assert!(matches!(crowd.admit(address("::ffff:10.0.0.1"), now), Admission::Later));
+        assert!(tickets.iter_mut().all(Ticket::accept));
         for _ in 0..2 {
-            let Admission::Granted(ticket) = crowd.admit(address("10.0.0.1")) else { panic!() };
+            let mut ticket = granted(&crowd, address("10.0.0.1"), now);
+            assert!(ticket.accept());
             tickets.push(ticket);
         }
-        assert!(matches!(crowd.admit(address("10.0.0.1")), Admission::Full));
+        assert!(matches!(crowd.admit(address("10.0.0.1"), now), Admission::Full));
+        let mut late = granted(&crowd, address("10.0.0.3"), now);
         for host in 0..10 {
-            let Admission::Granted(mut ticket) = crowd.admit(address(&format!("fd00::{host:x}"))) else {
-                panic!()
-            };
-            ticket.prove();
+            let mut ticket = granted(&crowd, address(&format!("fd00::{host:x}")), now);
+            assert!(ticket.accept());
             tickets.push(ticket);
         }
-        assert!(matches!(crowd.admit(address("10.0.0.2")), Admission::Full), "28 in all");
-        assert_eq!(crowd.size(), (28, 2));
+        assert!(matches!(crowd.admit(address("10.0.0.2"), now), Admission::Full), "28 in all");
+        assert!(!late.accept(), "28 in all");
+        assert_eq!(crowd.size(), (28, 0));
         tickets.clear();
         assert_eq!(crowd.size(), (0, 0));
-        assert!(crowd.counts().by_address.is_empty());
+    }
+
+    /// Forty addresses filled a server with connections that never greeted, and a player who had crashed was told that it was full.
+    #[test]
+    fn strangers_leave_a_place_to_an_address_that_has_none() {
+        let now = Instant::now();
+        let crowd = crowd(SealedConfig::new());
+        let mut strangers = Vec::new();
+        for stranger in 0..40_u8 {
+            for _ in 0..PENDING_PER_ADDRESS_MAX {
+                match crowd.admit(IpAddr::from([10, 0, 1, stranger]), now) {
+                    Admission::Granted(ticket) => strangers.push(ticket),
+                    Admission::Later => {}
+                    Admission::Full => panic!("nobody is accepted"),
+                }
+            }
+        }
+        assert_eq!(crowd.size().1, PENDING_MAX as u32);
+        let mut player = granted(&crowd, address("10.0.2.1"), now);
+        assert_eq!(crowd.size().1, PENDING_MAX as u32, "a stranger has gone");
+        assert!(player.accept());
+        drop(strangers);
+        assert_eq!(crowd.size(), (1, 0));
+    }
+
+    /// 600 handshakes per second from one address took half a core.
+    #[test]
+    fn handshakes_of_one_address_are_limited_and_others_are_not() {
+        let start = Instant::now();
+        let crowd = crowd(SealedConfig::new().connections_per_address_max(8).handshakes_per_address(20));
+        let taken = |from: &str| {
+            (0..6_000_u32)
+                .filter(|attempt| {
+                    let now = start + Duration::from_micros(1_666) * *attempt;
+                    matches!(crowd.admit(address(from), now), Admission::Granted(_))
+                })
+                .count()
+        };
+        // 16 at once and 20 per second, for 10 s.
+        let first = taken("10.0.0.1");
+        assert!((214..=217).contains(&first), "{first}");
+        assert_eq!(taken("10.0.0.2"), first);
+    }
+
+    #[test]
+    fn addresses_are_forgotten() {
+        let now = Instant::now();
+        let crowd = crowd(SealedConfig::new());
+        for network in 0..3 * ADDRESSES_MAX as u128 {
+            let address = IpAddr::V6((0xfd00 << 112 | network << 64).into());
+            drop(granted(&crowd, address, now));
+        }
+        assert!(crowd.counts().by_address.len() <= ADDRESSES_MAX);
     }
 }

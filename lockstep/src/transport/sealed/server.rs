@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use indexmap::IndexMap;
 use tokio::sync::mpsc;
@@ -20,7 +20,7 @@ use super::datagram::Datagrams;
 use super::inbox::{Inbox, Item};
 use super::outbox::{Outbox, Outgoing};
 use super::quic;
-use super::stream::{ACCEPTED, REFUSED, read_all, write_all};
+use super::stream::{ACCEPTED, CLOSED, CLOSED_DISPLACED, CLOSED_FULL, REFUSED, read_all, write_all};
 use crate::packet::PACKET_BYTES_MAX;
 use crate::value::ids::PeerId;
 use crate::value::time::Duration;
@@ -79,7 +79,7 @@ pub struct SealedStats {
     pub ignored: u64,
     /// Handshakes that were refused because a limit of connections is reached.
     pub refused: u64,
-    /// Connections that ended before a greeting had come, or without an answer to it in time, or while 4,096 events waited.
+    /// Connections that ended before a greeting had come, or gave way to those of other addresses, or without an answer to it in time, or while 4,096 events waited.
     pub failed: u64,
     /// Greetings passed on.
     pub greetings: u64,
@@ -133,6 +133,8 @@ struct Peer {
 enum Verdict {
     Accept(Vec<u8>),
     Refuse(Vec<u8>),
+    /// After it was accepted: another connection has its place.
+    Displace,
 }
 
 /// What the tasks have in common.
@@ -316,6 +318,16 @@ impl SealedServer {
         self.peers.swap_remove(&peer);
     }
 
+    /// As [`SealedServer::close`], because somebody else has come with the same secret. The client reads
+    /// [`LostReason::Displaced`](super::LostReason::Displaced), and should not come back by itself: two programs with one secret would take
+    /// the place from each other for ever.
+    pub fn displace(&mut self, peer: PeerId) {
+        if let Some(peer) = self.peers.swap_remove(&peer) {
+            // Without room for it, the connection is only closed.
+            let _ = peer.verdict.try_send(Verdict::Displace);
+        }
+    }
+
     /// Counters.
     #[must_use]
     pub fn stats(&self) -> SealedStats {
@@ -397,7 +409,7 @@ async fn admit_all(endpoint: &Endpoint<Server>, shared: &Arc<Shared>) {
             incoming.retry();
             continue;
         }
-        match shared.crowd.admit(incoming.remote_address().ip()) {
+        match shared.crowd.admit(incoming.remote_address().ip(), Instant::now()) {
             Admission::Granted(ticket) => {
                 tokio::spawn(serve(incoming, Arc::clone(shared), ticket));
             }
@@ -413,8 +425,16 @@ async fn admit_all(endpoint: &Endpoint<Server>, shared: &Arc<Shared>) {
     }
 }
 
-/// The life of one connection.
-async fn serve(incoming: IncomingSession, shared: Arc<Shared>, mut ticket: Ticket) {
+/// The life of one connection; before it is accepted, it may have to give way.
+async fn serve(incoming: IncomingSession, shared: Arc<Shared>, ticket: Ticket) {
+    let evicted = ticket.evicted();
+    tokio::select! {
+        () = evicted.notified() => count(&shared.failed),
+        () = attend(incoming, &shared, ticket) => {}
+    }
+}
+
+async fn attend(incoming: IncomingSession, shared: &Shared, mut ticket: Ticket) {
     let Ok(Some((connection, bytes, mut stream))) =
         timeout(shared.greeting_timeout, greeting(incoming)).await
     else {
@@ -432,28 +452,32 @@ async fn serve(incoming: IncomingSession, shared: Arc<Shared>, mut ticket: Ticke
         return;
     }
     count(&shared.greetings);
-    let _farewell = Farewell { peer, shared: &shared };
+    let _farewell = Farewell { peer, shared };
     let verdict = tokio::select! {
         verdict = timeout(shared.greeting_timeout, verdicts.recv()) => verdict.ok().flatten(),
         _ = connection.closed() => None,
     };
+    let mut code = CLOSED;
     match verdict {
-        Some(Verdict::Accept(answer)) => {
-            ticket.prove();
-            tokio::select! {
-                () = converse(&datagrams, &mut stream, &answer, peer, &shared) => {}
-                // The application sends no second verdict: it has closed the connection.
-                _ = verdicts.recv() => sleep(FLUSH).await,
-            }
+        Some(Verdict::Accept(_)) if !ticket.accept() => {
+            count(&shared.refused);
+            code = CLOSED_FULL;
         }
+        Some(Verdict::Accept(answer)) => tokio::select! {
+            () = converse(&datagrams, &mut stream, &answer, peer, shared) => {}
+            last = verdicts.recv() => {
+                code = if last.is_some() { CLOSED_DISPLACED } else { CLOSED };
+                sleep(FLUSH).await;
+            }
+        },
         Some(Verdict::Refuse(answer)) => {
             let _ = timeout(shared.greeting_timeout, say(&mut stream, REFUSED, &answer)).await;
             // The client closes when it has read the answer.
             let _ = timeout(shared.greeting_timeout, connection.closed()).await;
         }
-        None => count(&shared.failed),
+        Some(Verdict::Displace) | None => count(&shared.failed),
     }
-    connection.close(VarInt::from_u32(0), b"");
+    connection.close(VarInt::from_u32(code), b"");
 }
 
 /// Reports the end of a connection, also if a task ends by a panic in the library.

@@ -5,6 +5,13 @@ use wtransport::{RecvStream, SendStream};
 pub(crate) const REFUSED: u8 = 0;
 pub(crate) const ACCEPTED: u8 = 1;
 
+/// Why a server closes a connection: the error code of the closing.
+pub(crate) const CLOSED: u32 = 0;
+/// Another connection has its place.
+pub(crate) const CLOSED_DISPLACED: u32 = 1;
+/// As many are accepted as may be.
+pub(crate) const CLOSED_FULL: u32 = 2;
+
 /// Reads a stream to its end. None if it breaks off or has more bytes than `max`.
 pub(crate) async fn read_all(stream: &mut RecvStream, max: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();

@@ -69,6 +69,7 @@ impl Seat {
         let clock = Clock::start();
         let config = config(&welcome, secret, middle.is_none(), save)?;
         let mut session = Session::new(config, place, clock.now())?;
+        wire.places().into_iter().for_each(|places| places.bind(&mut session));
         middle.into_iter().for_each(|middle| session.connect(middle));
         let player = session.player();
         let fault = options.fault.map(|fault| Fault { player: player.map_or(0, |player| player.0), ..fault });
@@ -112,6 +113,7 @@ impl Seat {
             resumed: None,
             save_path,
             saved: None,
+            is_unsaved: false,
             began: None,
             ended: None,
         };
@@ -145,6 +147,10 @@ pub(crate) fn terms_of(agreement: &Agreement, units_max: u32) -> Result<Terms, I
 /// Time that a watcher has for joining at a relay, which may delay what watchers get by up to ten minutes.
 const DELAYED_JOIN: Duration = Duration::from_secs(660);
 
+/// How long a guest waits for the middle, and makes its connection again. Longer than a minute: a virtual machine that is moved stands for so long, and
+/// through a relay nobody would be left who has the match, if all gave up.
+const SILENCE: Duration = Duration::from_secs(80);
+
 pub(crate) fn config(
     welcome: &Welcome,
     secret: Option<Secret>,
@@ -162,6 +168,8 @@ pub(crate) fn config(
     }
     if hosts {
         config = config.lobby_timeout(LOBBY);
+    } else {
+        config = config.silence_timeout(SILENCE);
     }
     if cfg!(target_arch = "wasm32") {
         // Browsers send by their own judgement, so a state of some size takes long.

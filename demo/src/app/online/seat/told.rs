@@ -110,10 +110,13 @@ impl Seat {
         // Whoever resumes it plays on as who it was.
         let agreement = Agreement { host: self.player(), ..self.agreement };
         let save = Save { agreement, state: state.to_vec(), saved };
-        if let Some(path) = &self.save_path
-            && save.store(path).is_ok()
-        {
-            self.saved = Some(turn.0);
+        let Some(path) = &self.save_path else { return };
+        match save.store(path) {
+            Ok(()) => (self.saved, self.is_unsaved) = (Some(turn.0), false),
+            Err(error) if !core::mem::replace(&mut self.is_unsaved, true) => {
+                self.news.push_back(News::DiskTrouble(format!("{}: {error}", path.display())));
+            }
+            Err(_) => {}
         }
     }
 }

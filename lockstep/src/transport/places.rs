@@ -1,0 +1,404 @@
+//! Which secret opens which place of a match, and by which connection somebody is there.
+//!
+//! A connection is for the middle of a star only a number. [`Places`] turns it into a link of the session, by the secret that came with it. A place
+//! keeps its link whatever connection leads to it: a player whose connection broke and came back goes on where it was, and the session
+//! notices only a silence.
+//!
+//! [`Places::bind`] tells the session whose links these are. From then on nobody plays in a place that the own secret does not open.
+
+use core::fmt;
+
+use crate::session::Session;
+use crate::value::action::Action;
+use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
+use crate::value::time::{Duration, Instant};
+
+/// What opens a place: 128 random bits.
+pub type Secret = [u8; 16];
+
+/// Those who come to one player's place: so many at once, and one more after each gap. Each of them closes the connection of the one before, and
+/// everybody waits for the place until somebody speaks for it, about a second.
+const ARRIVALS: u64 = 6;
+const ARRIVAL_GAP: Duration = Duration::from_secs(12);
+
+/// Those who come to watch, all together: somebody has to send each of them a state.
+const WATCHERS: u64 = 32;
+const WATCHER_GAP: Duration = Duration::from_secs(2);
+
+/// The places of one match at the middle of its star. See [the module](self).
+///
+/// ```
+/// use testudo_lockstep::transport::places::{NoPlace, Places};
+/// use testudo_lockstep::{Identity, Instant, PeerId, PlayerId};
+///
+/// // Player 0 is the host itself. The secrets are random in earnest.
+/// let mut places = Places::new().player(PlayerId(1), [1; 16]).watchers([9; 16], 4);
+/// let seated = places.come(PeerId(70), &[1; 16], Instant::ZERO)?;
+/// assert_eq!(seated.identity, Identity::Player(PlayerId(1)));
+/// // The same secret from another connection: the newer one counts.
+/// let again = places.come(PeerId(71), &[1; 16], Instant::ZERO)?;
+/// assert_eq!((again.link, again.former), (seated.link, Some(PeerId(70))));
+/// assert_eq!(places.come(PeerId(72), &[7; 16], Instant::ZERO), Err(NoPlace::WrongSecret));
+/// # Ok::<(), NoPlace>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Places {
+    /// By player; none: nobody can come there.
+    players: Vec<Option<Place>>,
+    watch: u128,
+    /// The connections of those who watch; none: free.
+    watchers: Vec<Option<PeerId>>,
+    watch_arrivals: Arrivals,
+    /// Whoever calls limits how often somebody comes.
+    is_unlimited: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    secret: u128,
+    connection: Option<PeerId>,
+    /// Nobody comes any more.
+    is_shut: bool,
+    arrivals: Arrivals,
+}
+
+/// How often somebody may come. It starts full.
+#[derive(Clone, Copy, Default)]
+struct Arrivals {
+    /// When it is full again.
+    full_at: Instant,
+}
+
+/// Who has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Seated {
+    /// The place.
+    pub identity: Identity,
+    /// The session's number of the link.
+    pub link: PeerId,
+    /// The connection that led to this place before. It should be closed, and its client be told why
+    /// (`SealedServer::displace`).
+    pub former: Option<PeerId>,
+}
+
+/// Why somebody cannot come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum NoPlace {
+    /// The secret opens nothing.
+    WrongSecret,
+    /// As many watch as may.
+    Full,
+    /// The place is shut: its player was removed.
+    Shut,
+    /// Too many have come by this secret in a short time.
+    Later {
+        /// Time until the next one may come.
+        wait: Duration,
+    },
+}
+
+impl fmt::Display for NoPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongSecret => write!(f, "the secret opens no place here"),
+            Self::Full => write!(f, "there are already as many watchers as there may be"),
+            Self::Shut => write!(f, "the player was removed"),
+            Self::Later { wait } => {
+                let seconds = wait.as_millis().div_ceil(1_000);
+                write!(
+                    f,
+                    "too many have come by this secret in a short time: the next one may come in {seconds} s"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoPlace {}
+
+/// Without the secrets.
+impl fmt::Debug for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let players: Vec<_> = self.players.iter().map(|place| place.map(|place| place.connection)).collect();
+        f.debug_struct("Places")
+            .field("players", &players)
+            .field("watchers", &self.watchers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Arrivals {
+    /// Takes one out.
+    ///
+    /// # Errors
+    /// It is empty, for so long.
+    fn take(&mut self, now: Instant, gap: Duration, burst: u64) -> Result<(), NoPlace> {
+        let full_at = self.full_at.max(now) + gap;
+        let ahead = full_at.since(now);
+        if ahead > gap.times(burst) {
+            return Err(NoPlace::Later { wait: ahead - gap.times(burst) });
+        }
+        self.full_at = full_at;
+        Ok(())
+    }
+}
+
+/// The session's number of a watcher's link.
+fn watcher_link(watcher: usize) -> PeerId {
+    PeerId(u32::from(PLAYERS_MAX) + watcher as u32)
+}
+
+fn player_link(player: usize) -> (PeerId, Identity) {
+    (PeerId(player as u32), Identity::Player(PlayerId(player as u8)))
+}
+
+impl Places {
+    /// No places.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a place for this player, which `secret` opens. The place of the peer that has this table is left out.
+    #[must_use]
+    pub fn player(mut self, player: PlayerId, secret: Secret) -> Self {
+        if player.index() >= self.players.len() {
+            self.players.resize(player.index() + 1, None);
+        }
+        self.players[player.index()] = Some(Place {
+            secret: u128::from_le_bytes(secret),
+            connection: None,
+            is_shut: false,
+            arrivals: Arrivals::default(),
+        });
+        self
+    }
+
+    /// With places for so many who watch at once, all of which `secret` opens.
+    #[must_use]
+    pub fn watchers(mut self, secret: Secret, count: u32) -> Self {
+        self.watch = u128::from_le_bytes(secret);
+        self.watchers = vec![None; count as usize];
+        self
+    }
+
+    /// Somebody may come as often as it likes: for whoever limits that in another way.
+    #[must_use]
+    pub fn without_limits(mut self) -> Self {
+        self.is_unlimited = true;
+        self
+    }
+
+    /// Tells the session whose links these are; once, before the first packet. See [`Session::bind`].
+    pub fn bind<A: Action>(&self, session: &mut Session<A>) {
+        for player in (0..self.players.len()).filter(|player| self.players[*player].is_some()) {
+            let (link, identity) = player_link(player);
+            session.bind(link, identity);
+        }
+        for watcher in 0..self.watchers.len() {
+            session.bind(watcher_link(watcher), Identity::Spectator);
+        }
+    }
+
+    /// The place that a secret opens.
+    #[must_use]
+    pub fn opened_by(&self, secret: &Secret) -> Option<Identity> {
+        // Whole numbers are compared, and the time says nothing about how many bytes were right.
+        let wanted = u128::from_le_bytes(*secret);
+        let opens = |place: &Option<Place>| place.is_some_and(|place| place.secret == wanted);
+        if let Some(player) = self.players.iter().position(opens) {
+            return Some(player_link(player).1);
+        }
+        (!self.watchers.is_empty() && self.watch == wanted).then_some(Identity::Spectator)
+    }
+
+    /// Seats whoever has this secret at the other end of a connection.
+    ///
+    /// # Errors
+    /// The secret opens no place, the place is shut, nobody else may watch, or too many have come in a short time.
+    pub fn come(&mut self, connection: PeerId, secret: &Secret, now: Instant) -> Result<Seated, NoPlace> {
+        self.gone(connection);
+        let identity = self.opened_by(secret).ok_or(NoPlace::WrongSecret)?;
+        let Identity::Player(player) = identity else {
+            let free = self.watchers.iter().position(Option::is_none).ok_or(NoPlace::Full)?;
+            if !self.is_unlimited {
+                self.watch_arrivals.take(now, WATCHER_GAP, WATCHERS)?;
+            }
+            self.watchers[free] = Some(connection);
+            return Ok(Seated { identity, link: watcher_link(free), former: None });
+        };
+        let is_unlimited = self.is_unlimited;
+        let place = self.place(player).ok_or(NoPlace::WrongSecret)?;
+        if place.is_shut {
+            return Err(NoPlace::Shut);
+        }
+        if !is_unlimited {
+            place.arrivals.take(now, ARRIVAL_GAP, ARRIVALS)?;
+        }
+        let former = place.connection.replace(connection);
+        Ok(Seated { identity, link: PeerId(player.0.into()), former })
+    }
+
+    /// A connection is closed. A player's place stays the player's. Returns the place.
+    pub fn gone(&mut self, connection: PeerId) -> Option<Identity> {
+        let (link, identity) = self.seated(connection)?;
+        match identity {
+            Identity::Player(player) => self.place(player)?.connection = None,
+            _ => *self.watchers.get_mut(watcher_of(link)?)? = None,
+        }
+        Some(identity)
+    }
+
+    /// Nobody comes to a player's place any more. Returns the connection to close.
+    pub fn shut(&mut self, player: PlayerId) -> Option<PeerId> {
+        let place = self.place(player)?;
+        place.is_shut = true;
+        place.connection.take()
+    }
+
+    /// Whether nobody comes to a player's place any more.
+    #[must_use]
+    pub fn is_shut(&self, player: PlayerId) -> bool {
+        self.players.get(player.index()).copied().flatten().is_some_and(|place| place.is_shut)
+    }
+
+    /// Another secret opens a player's place from now on.
+    pub fn renew(&mut self, player: PlayerId, secret: &Secret) {
+        if let Some(place) = self.place(player) {
+            (place.secret, place.is_shut) = (u128::from_le_bytes(*secret), false);
+            place.arrivals = Arrivals::default();
+        }
+    }
+
+    /// The session's number of the link behind a connection, and whose it is.
+    #[must_use]
+    pub fn seated(&self, connection: PeerId) -> Option<(PeerId, Identity)> {
+        let leads = |place: &Option<Place>| place.is_some_and(|place| place.connection == Some(connection));
+        if let Some(player) = self.players.iter().position(leads) {
+            return Some(player_link(player));
+        }
+        let watcher = self.watchers.iter().position(|watcher| *watcher == Some(connection))?;
+        Some((watcher_link(watcher), Identity::Spectator))
+    }
+
+    /// The connection behind a link of the session.
+    #[must_use]
+    pub fn connection(&self, link: PeerId) -> Option<PeerId> {
+        match watcher_of(link) {
+            Some(watcher) => *self.watchers.get(watcher)?,
+            None => self.players.get(link.0 as usize)?.as_ref()?.connection,
+        }
+    }
+
+    /// Every connection that leads to a place.
+    pub fn connections(&self) -> impl Iterator<Item = PeerId> {
+        let players = self.players.iter().flatten().filter_map(|place| place.connection);
+        players.chain(self.watchers.iter().copied().flatten())
+    }
+
+    fn place(&mut self, player: PlayerId) -> Option<&mut Place> {
+        self.players.get_mut(player.index())?.as_mut()
+    }
+}
+
+fn watcher_of(link: PeerId) -> Option<usize> {
+    link.0.checked_sub(PLAYERS_MAX.into()).map(|watcher| watcher as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WATCH: Secret = [9; 16];
+
+    /// Player 0 has the table.
+    fn places() -> Places {
+        Places::new().player(PlayerId(1), [1; 16]).player(PlayerId(2), [2; 16]).watchers(WATCH, 2)
+    }
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_millis(seconds * 1_000)
+    }
+
+    #[test]
+    fn a_secret_opens_its_own_place_and_no_other() {
+        let places = places();
+        assert_eq!(places.opened_by(&[1; 16]), Some(Identity::Player(PlayerId(1))));
+        assert_eq!(places.opened_by(&[2; 16]), Some(Identity::Player(PlayerId(2))));
+        assert_eq!(places.opened_by(&WATCH), Some(Identity::Spectator));
+        let mut near = [1; 16];
+        near[15] ^= 0x80;
+        for wrong in [[0; 16], [3; 16], near] {
+            assert_eq!(places.opened_by(&wrong), None);
+        }
+        assert_eq!(Places::new().opened_by(&[0; 16]), None, "no place to watch from is opened by no secret");
+    }
+
+    #[test]
+    fn who_comes_back_by_another_connection_keeps_the_link() {
+        let mut places = places();
+        let first = places.come(PeerId(70), &[2; 16], at(0)).unwrap();
+        let link = PeerId(2);
+        assert_eq!(first, Seated { identity: Identity::Player(PlayerId(2)), link, former: None });
+        let again = places.come(PeerId(71), &[2; 16], at(0)).unwrap();
+        assert_eq!((again.link, again.former), (link, Some(PeerId(70))));
+        assert_eq!((places.seated(PeerId(70)), places.connection(link)), (None, Some(PeerId(71))));
+        assert_eq!(places.gone(PeerId(70)), None, "its place has a newer connection");
+        assert_eq!(places.gone(PeerId(71)), Some(Identity::Player(PlayerId(2))));
+        assert_eq!(places.connection(link), None);
+        let third = places.come(PeerId(72), &[2; 16], at(0)).unwrap();
+        assert_eq!((third.link, third.former), (link, None));
+    }
+
+    #[test]
+    fn who_was_removed_does_not_come_back() {
+        let mut places = places();
+        places.come(PeerId(70), &[1; 16], at(0)).unwrap();
+        assert_eq!(places.shut(PlayerId(1)), Some(PeerId(70)));
+        assert_eq!(places.come(PeerId(71), &[1; 16], at(0)), Err(NoPlace::Shut));
+        assert!(places.come(PeerId(72), &[2; 16], at(0)).is_ok());
+        places.renew(PlayerId(1), &[5; 16]);
+        assert_eq!(places.come(PeerId(71), &[1; 16], at(0)), Err(NoPlace::WrongSecret));
+        assert!(places.come(PeerId(73), &[5; 16], at(0)).is_ok());
+        assert_eq!(places.shut(PlayerId(0)), None, "its own place");
+    }
+
+    #[test]
+    fn watchers_come_and_go_up_to_a_limit() {
+        let mut places = places();
+        let links = [5, 6].map(|peer| places.come(PeerId(peer), &WATCH, at(0)).unwrap().link);
+        assert_eq!(links, [PeerId(16), PeerId(17)]);
+        assert_eq!(places.come(PeerId(7), &WATCH, at(0)), Err(NoPlace::Full));
+        assert_eq!(places.gone(PeerId(5)), Some(Identity::Spectator));
+        assert_eq!(places.connections().count(), 1);
+        assert_eq!(places.come(PeerId(7), &WATCH, at(0)).unwrap().link, PeerId(16));
+        assert_eq!(places.come(PeerId(8), &[7; 16], at(0)), Err(NoPlace::WrongSecret));
+        assert_eq!(places.connections().count(), 2);
+    }
+
+    /// 416 connections per second with one valid code made everybody else stand for 15 s of 20 at a host.
+    #[test]
+    fn a_code_that_comes_again_and_again_takes_its_place_rarely() {
+        let mut places = places();
+        let (mut taken, mut refused) = (0_u64, 0_u64);
+        for connection in 0..416 * 120 {
+            let now = Instant::from_micros(u64::from(connection) * 1_000_000 / 416);
+            match places.come(PeerId(connection), &[1; 16], now) {
+                Ok(_) => taken += 1,
+                Err(NoPlace::Later { wait }) => {
+                    assert!(wait <= ARRIVAL_GAP);
+                    refused += 1;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        // At most a second of standing for each.
+        assert_eq!((taken, refused), (6 + 9, 416 * 120 - 15));
+        let other = places.come(PeerId(99_999), &[2; 16], at(120));
+        assert!(other.is_ok(), "another place has its own limit");
+        assert!(places.come(PeerId(99_998), &WATCH, at(120)).is_ok());
+        assert!(places.come(PeerId(99_997), &[1; 16], at(140)).is_ok(), "later it comes");
+    }
+}

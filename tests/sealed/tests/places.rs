@@ -1,0 +1,153 @@
+//! A host whose connections act for the place that their secret opened.
+
+use testudo_lockstep::transport::places::Places;
+use testudo_lockstep::transport::sealed::{
+    ClientEvent, LostReason, SealedClient, SealedConfig, SealedHost, SealedServer,
+};
+use testudo_lockstep::{
+    Duration, Event, Identity, Instant, NoAction, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
+};
+
+use crate::people::server;
+
+const HOST: PeerId = PeerId(0);
+const PLAYER: [u8; 16] = [7; 16];
+const WATCHER: [u8; 16] = [9; 16];
+
+fn settings() -> SessionConfig {
+    SessionConfig::new(2).session_id(77)
+}
+
+/// A host with one place to play and two to watch.
+struct Table {
+    clock: std::time::Instant,
+    session: Session<NoAction>,
+    host: SealedHost,
+}
+
+impl Table {
+    fn new() -> Self {
+        let server: SealedServer = server(&SealedConfig::new());
+        let mut session = Session::host(settings().bound_peers_only(), Instant::ZERO).unwrap();
+        let places = Places::new().player(PlayerId(1), PLAYER).watchers(WATCHER, 2);
+        let host = SealedHost::new(server, places, &mut session);
+        Self { clock: std::time::Instant::now(), session, host }
+    }
+
+    fn now(&self) -> Instant {
+        Instant::from(self.clock.elapsed())
+    }
+
+    fn client(&self, secret: &[u8]) -> SealedClient {
+        let server = self.host.server();
+        let config = SealedConfig::new();
+        SealedClient::connect(&[server.local_address()], server.certificate_hash(), secret, &config).unwrap()
+    }
+
+    /// Moves everything until this client has an event, at most for two minutes.
+    #[track_caller]
+    fn next(
+        &mut self,
+        client: &mut SealedClient,
+        mut session: Option<&mut Session<NoAction>>,
+    ) -> ClientEvent {
+        for _ in 0..crate::ROUNDS_MAX {
+            self.round(client, session.as_deref_mut());
+            match client.poll() {
+                Some(ClientEvent::Packet(bytes)) => {
+                    let now = self.now();
+                    session.iter_mut().for_each(|session| session.handle_packet(now, HOST, &bytes));
+                }
+                Some(event) => return event,
+                None => {}
+            }
+            if self.session.phase() == SessionPhase::Running {
+                return ClientEvent::Packet(Vec::new());
+            }
+        }
+        panic!("nothing happens");
+    }
+
+    fn round(&mut self, client: &mut SealedClient, session: Option<&mut Session<NoAction>>) {
+        self.host.server().wait(Duration::from_millis(10));
+        let now = self.now();
+        self.host.pump(&mut self.session, now, b"");
+        let Some(session) = session else { return };
+        session.handle_timeout(now);
+        let mut packet = Vec::new();
+        while session.poll_transmit(now, &mut packet).is_some() {
+            client.send(&packet);
+        }
+    }
+}
+
+/// With the server as its docs showed it, the code of one place opened every place: a watcher's code played as player 1.
+#[test]
+fn a_watchers_code_does_not_open_a_players_place() {
+    let mut table = Table::new();
+    let mut client = table.client(&WATCHER);
+    let ClientEvent::Accepted(answer) = table.next(&mut client, None) else { panic!("the code is good") };
+    assert_eq!(SealedHost::read_answer(&answer), Some((Identity::Spectator, &b""[..])));
+    let mut liar: Session<NoAction> = Session::join(settings(), PlayerId(1), HOST, table.now()).unwrap();
+    assert_eq!(table.next(&mut client, Some(&mut liar)), ClientEvent::Lost(LostReason::Closed));
+    assert_eq!(table.session.stats().hellos_forged, 1);
+    let events: Vec<Event> = core::iter::from_fn(|| table.session.poll_event()).collect();
+    let (claimed, bound) = (Identity::Player(PlayerId(1)), Some(Identity::Spectator));
+    assert_eq!(events, [Event::Forged { peer: PeerId(16), claimed, bound }]);
+    // Whose place it is plays.
+    let mut client = table.client(&PLAYER);
+    assert!(matches!(table.next(&mut client, None), ClientEvent::Accepted(_)));
+    let mut player: Session<NoAction> = Session::join(settings(), PlayerId(1), HOST, table.now()).unwrap();
+    table.next(&mut client, Some(&mut player));
+    assert_eq!(table.session.phase(), SessionPhase::Running);
+}
+
+/// A code that was sent to two programs by mistake: they took the place from each other for ever, each with "the connection is lost".
+#[test]
+fn who_loses_its_place_to_the_same_code_is_told_why() {
+    let mut table = Table::new();
+    let mut first = table.client(&PLAYER);
+    assert!(matches!(table.next(&mut first, None), ClientEvent::Accepted(_)));
+    let mut second = table.client(&PLAYER);
+    assert!(matches!(table.next(&mut second, None), ClientEvent::Accepted(_)));
+    assert_eq!(table.next(&mut first, None), ClientEvent::Lost(LostReason::Displaced));
+    let mut wrong = table.client(&[3; 16]);
+    let ClientEvent::Refused(why) = table.next(&mut wrong, None) else { panic!("the code is wrong") };
+    assert_eq!(why, b"the secret opens no place here");
+}
+
+/// Without a network: who is bound to nobody comes where that is not forbidden, and nowhere else.
+#[test]
+fn who_is_bound_to_nobody_comes_only_where_that_is_allowed() {
+    let run = |config: SessionConfig, bound: Option<Identity>| {
+        let (mut now, guest) = (Instant::ZERO, PeerId(4));
+        let mut host: Session<NoAction> = Session::host(config, now).unwrap();
+        bound.into_iter().for_each(|identity| host.bind(guest, identity));
+        assert_eq!(host.bound(guest), bound);
+        let mut player: Session<NoAction> = Session::join(settings(), PlayerId(1), HOST, now).unwrap();
+        let mut packet = Vec::new();
+        for _ in 0..200 {
+            now += Duration::from_millis(10);
+            while player.poll_transmit(now, &mut packet).is_some() {
+                host.handle_packet(now, guest, &packet);
+            }
+            while host.poll_transmit(now, &mut packet).is_some() {
+                player.handle_packet(now, HOST, &packet);
+            }
+            host.handle_timeout(now);
+            player.handle_timeout(now);
+        }
+        (host.phase() == SessionPhase::Running, host.stats().hellos_forged > 0)
+    };
+    let own = Identity::Player(PlayerId(1));
+    for (config, bound, comes) in [
+        (settings(), None, true),
+        (settings(), Some(own), true),
+        (settings(), Some(Identity::Spectator), false),
+        (settings().bound_peers_only(), None, false),
+        (settings().bound_peers_only(), Some(own), true),
+        (settings().bound_peers_only(), Some(Identity::Player(PlayerId(0))), false),
+    ] {
+        assert_eq!(run(config, bound), (comes, !comes), "{bound:?}");
+    }
+}
