@@ -28,7 +28,7 @@ pub(crate) const LARGE: &[Exception] = &[
         "demo/src/app/online/seat.rs",
         "Seat",
         Size::Fields,
-        37,
+        38,
         "to be split into what outlives a connection and the connection",
     ),
     ("demo/src/app/online/seat/start.rs", "guest", Size::Arguments, 7, "goes with the split of Seat"),
@@ -72,7 +72,7 @@ pub(crate) const LARGE: &[Exception] = &[
         "one private field for each setting of a builder",
     ),
     ("lockstep/src/session/link.rs", "Link", Size::Fields, 36, "to be split into parts with methods"),
-    ("lockstep/src/session/mod.rs", "Session", Size::Fields, 26, "to be split into parts with methods"),
+    ("lockstep/src/session/mod.rs", "Session", Size::Fields, 27, "to be split into parts with methods"),
     (
         "lockstep/src/session/mod.rs",
         "with_action_bits",

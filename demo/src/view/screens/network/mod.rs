@@ -282,11 +282,7 @@ impl NetworkDesk {
             News::CameIn { .. } => "The state is here. Catching up".into(),
             News::CaughtUp { .. } => "Caught up".into(),
             News::DiskTrouble(why) => format!("Not kept from here on: {why}"),
-            News::Later(why) => {
-                let mut why = why.clone();
-                why[..1].make_ascii_uppercase();
-                format!("{why}. Trying again")
-            }
+            News::Later(why) => format!("Trying again: {why}"),
             News::ComingBack => "The connection is lost. Asking for the place again".into(),
             News::Fingerprint(fingerprint) => {
                 self.log.note("fingerprint", fingerprint.to_string());
