@@ -1,6 +1,6 @@
 //! What the engine has noticed about the others, in one sentence each: on a terminal a line, in a window a notice.
 
-use testudo_lockstep::{Duration, Instant, PlayerId};
+use testudo_lockstep::{Duration, Identity, Instant, PlayerId};
 
 /// Number of like remarks at once, and the time after which there may be one more: somebody who pauses in every turn fills no screen.
 const AT_ONCE: u32 = 3;
@@ -35,6 +35,8 @@ pub(crate) enum Remark {
     Cancelled { orders: u32 },
     /// A source has sent a wrong state.
     StateRefused { turn: u32 },
+    /// A source has sent a state that most players contradict: who can have changed it.
+    WrongState { turn: u32, suspects: Vec<Identity> },
     /// Somebody who was coming to the running match has given up.
     GuestGone,
     /// This program was too slow to read all that the engine has told.
@@ -58,6 +60,7 @@ impl Remark {
             Self::ResultsDiffer => "results differ",
             Self::Cancelled { .. } => "cancelled",
             Self::StateRefused { .. } => "state refused",
+            Self::WrongState { .. } => "wrong state",
             Self::GuestGone => "guest gone",
             Self::Lost { .. } => "lost",
         }
@@ -79,6 +82,7 @@ impl Remark {
             Self::ResultsDiffer
             | Self::Cancelled { .. }
             | Self::StateRefused { .. }
+            | Self::WrongState { .. }
             | Self::GuestGone
             | Self::Lost { .. } => None,
         }
@@ -131,10 +135,26 @@ impl Remark {
             Self::StateRefused { turn } => {
                 format!("the state of turn {turn} was wrong or damaged; somebody else is asked")
             }
+            Self::WrongState { turn, suspects } => {
+                format!(
+                    "most players say that the state of turn {turn} is wrong; it came from {}",
+                    sources(suspects, called)
+                )
+            }
             Self::GuestGone => "somebody who was coming to the match has given up".into(),
             Self::Lost { events } => format!("this program is too slow: {events} remarks are lost"),
         }
     }
+}
+
+/// Those who can have changed a state.
+fn sources(suspects: &[Identity], called: impl Fn(PlayerId) -> String) -> String {
+    let names = suspects.iter().map(|suspect| match suspect {
+        Identity::Player(player) => called(*player),
+        Identity::Relay => "the relay".into(),
+        Identity::Spectator => "a watcher".into(),
+    });
+    names.collect::<Vec<_>>().join(" or ")
 }
 
 /// A duration in whole seconds, at least one.

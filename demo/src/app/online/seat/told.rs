@@ -77,6 +77,9 @@ impl Seat {
             Event::Vote { voter, player, out, .. } => self.remark(Remark::Vote { voter, player, out }),
             Event::Cancelled { actions: orders } => self.remark(Remark::Cancelled { orders }),
             Event::StateRefused { turn } => self.remark(Remark::StateRefused { turn: turn.0 }),
+            Event::WrongState { turn, suspects } => {
+                self.remark(Remark::WrongState { turn: turn.0, suspects });
+            }
             Event::GuestGone(_) => self.remark(Remark::GuestGone),
             Event::Lost { events } => self.remark(Remark::Lost { events }),
             // The phase of the session says these two, the battle and the roll the next two; the rest is of no use to a person.
