@@ -205,7 +205,8 @@ fn play(
     }
 }
 
-/// What it does in a turn.
+/// What it does in a turn. What is refused here is refused.
+#[allow(clippy::let_unit_value, reason = "a liar does not care whether it may")]
 fn act(
     lie: Lie,
     own: PlayerId,
@@ -214,8 +215,12 @@ fn act(
     session: &mut Session<crate::game::Order>,
 ) {
     match lie {
-        Lie::Pause => session.pause(turn.0.is_multiple_of(2)),
-        Lie::Speed(percent) => session.set_speed(percent),
+        Lie::Pause => {
+            let _ = session.pause(turn.0.is_multiple_of(2));
+        }
+        Lie::Speed(percent) => {
+            let _ = session.set_speed(percent);
+        }
         Lie::Orders => {
             if let Some(order) = bots::order(copy.client().seen(), own, turn) {
                 for _ in 0..FLOOD {
