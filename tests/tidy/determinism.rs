@@ -4,14 +4,20 @@ use crate::lexer::{Kind, Token, closing, tokens};
 use crate::tree::{Finding, Tree};
 
 /// Code that must give the same bits on every machine, its unit tests included. What else may not stand there is banned by `clippy.toml`.
-const SIMULATION: [&str; 5] =
-    ["physics/src/", "lockstep/src/", "demo/src/game/", "demo/src/bots.rs", "demo/src/cubes/"];
+const SIMULATION: [&str; 6] = [
+    "physics/src/",
+    "physics/movement/src/",
+    "lockstep/src/",
+    "demo/src/game/",
+    "demo/src/bots.rs",
+    "demo/src/cubes/",
+];
 
 /// Files of the simulation that show or compare it in floats.
 const FLOATS: [&str; 2] = ["physics/src/draw/interpolate.rs", "demo/src/cubes/float.rs"];
 
 /// Code whose structures are hashed and snapshotted.
-const STATE: [&str; 3] = ["physics/src/", "demo/src/game/", "demo/src/cubes/"];
+const STATE: [&str; 4] = ["physics/src/", "physics/movement/src/", "demo/src/game/", "demo/src/cubes/"];
 
 fn in_scope(path: &str, scope: &[&str]) -> bool {
     scope.iter().any(|prefix| path.starts_with(prefix))
@@ -56,7 +62,9 @@ const STRANGE_CRATES: [&str; 14] = [
 /// The engines, and the demo with its game, depend on no crate of randomness, clocks, threads or unordered tables.
 pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for manifest in ["physics/Cargo.toml", "lockstep/Cargo.toml", "demo/Cargo.toml"] {
+    for manifest in
+        ["physics/Cargo.toml", "physics/movement/Cargo.toml", "lockstep/Cargo.toml", "demo/Cargo.toml"]
+    {
         let lines = tree.text(manifest).unwrap_or_default().lines().enumerate();
         let strange = lines.filter_map(|(at, line)| {
             let name = line.split(['=', '.', ' ']).next()?;

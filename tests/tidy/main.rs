@@ -28,6 +28,12 @@ fn physics_imports_in_order() {
 }
 
 #[test]
+fn movement_has_no_import_cycles() {
+    let findings = imports::no_cycles(&Tree::of_repository(), "physics/movement/src/");
+    assert_clean("movement's modules import each other without a cycle", &findings);
+}
+
+#[test]
 fn lockstep_has_no_import_cycles() {
     let findings = imports::no_cycles(&Tree::of_repository(), "lockstep/src/");
     assert_clean("lockstep's modules import each other without a cycle", &findings);

@@ -1,0 +1,133 @@
+//! What a game says about its units and their orders, and what it is told.
+
+use core::fmt;
+
+use testudo_physics::{Angle, BodyId, Fx, Vec2};
+
+use crate::flow::FlowError;
+use crate::group::Formation;
+
+/// Greatest speed and acceleration of a unit, units/s and units/s^2.
+const PACE_MAX: Fx = testudo_physics::SPEED_MAX;
+
+/// A unit that cannot get nearer to its goal for this long gives up and says so, ms. A unit that waits behind others waits as long as one of
+/// them gets on.
+pub const GIVE_UP_MS: u32 = 20_000;
+
+/// How a unit moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MoverDef {
+    /// Greatest speed, units per second, above 0..=1,024. Default 3.
+    pub speed: Fx,
+    /// Greatest change of its velocity, units per second squared, above 0..=1,024. Default 30.
+    pub acceleration: Fx,
+}
+
+impl Default for MoverDef {
+    fn default() -> Self {
+        Self { speed: Fx::const_from_int(3), acceleration: Fx::const_from_int(30) }
+    }
+}
+
+impl MoverDef {
+    pub(crate) fn validate(&self) -> Result<(), MoveError> {
+        for value in [self.speed, self.acceleration] {
+            if value <= Fx::ZERO || value > PACE_MAX {
+                return Err(MoveError::Pace { value });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An order to some units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    pub(crate) goal: Vec2,
+    pub(crate) formation: Formation,
+    pub(crate) facing: Angle,
+    pub(crate) together: bool,
+}
+
+impl Order {
+    /// Go to this place and stand around it as a disc, each unit at its own pace.
+    #[must_use]
+    pub fn go(goal: Vec2) -> Self {
+        Self { goal, formation: Formation::Disc, facing: Angle::ZERO, together: false }
+    }
+
+    /// Stand in this formation, facing this direction.
+    #[must_use]
+    pub fn formation(self, formation: Formation, facing: Angle) -> Self {
+        Self { formation, facing, ..self }
+    }
+
+    /// Whether all go at the pace of the slowest. Default no.
+    #[must_use]
+    pub fn together(self, together: bool) -> Self {
+        Self { together, ..self }
+    }
+}
+
+/// What happened to a unit in the last [`Crowd::step`](crate::Crowd::step).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MoveEvent {
+    /// It stands at its place, or as near as the others let it.
+    Arrived(BodyId),
+    /// No path leads from it to its goal; it stands.
+    Unreachable(BodyId),
+    /// It did not get nearer for [`GIVE_UP_MS`]; it stands.
+    GaveUp(BodyId),
+    /// Its body is gone; it is no unit any more.
+    Gone(BodyId),
+}
+
+/// Why an order or a unit was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MoveError {
+    /// There is no such body, or it is not dynamic.
+    Body(BodyId),
+    /// The body is no unit of this crowd.
+    Stranger(BodyId),
+    /// The unit is larger than all sizes of the ground.
+    TooLarge {
+        /// Half of its extent, units.
+        radius: Fx,
+    },
+    /// A speed or an acceleration is not above 0 and at most 1,024.
+    Pace {
+        /// The value.
+        value: Fx,
+    },
+    /// The goal is beyond +-16,384 units.
+    Goal,
+    /// There is no field for the goal.
+    Flow(FlowError),
+}
+
+impl From<FlowError> for MoveError {
+    fn from(error: FlowError) -> Self {
+        Self::Flow(error)
+    }
+}
+
+impl fmt::Display for MoveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Body(id) => write!(f, "body {} is gone or not dynamic", id.index()),
+            Self::Stranger(id) => write!(f, "body {} is no unit of this crowd", id.index()),
+            Self::TooLarge { radius } => {
+                write!(f, "a radius of {radius} is above the greatest size of the ground")
+            }
+            Self::Pace { value } => {
+                write!(f, "a speed or acceleration must be above 0 and at most 1024, not {value}")
+            }
+            Self::Goal => write!(f, "a goal must lie within +-16384 units"),
+            Self::Flow(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for MoveError {}

@@ -1,0 +1,189 @@
+//! A crowd: units with orders, moved frame by frame.
+
+mod def;
+mod mover;
+mod order;
+mod state;
+mod step;
+
+use alloc::vec::Vec;
+
+use testudo_physics::{Aabb, BodyId, BodyKind, Vec2, World};
+
+use crate::flow::Flows;
+use crate::ground::{Ground, GroundDef, GroundError};
+use crate::steer::{Neighbour, Squares};
+
+pub use def::{GIVE_UP_MS, MoveError, MoveEvent, MoverDef, Order};
+pub(crate) use mover::{Errand, Mover, Task};
+pub use state::{MOVEMENT_VERSION, StateError};
+
+/// The settings of a crowd.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrowdDef {
+    pub(crate) ground: GroundDef,
+    pub(crate) fields_max: u32,
+    pub(crate) cells_per_frame: u32,
+}
+
+impl CrowdDef {
+    /// 64 fields, 16,384 searched cells per frame.
+    #[must_use]
+    pub fn new(ground: GroundDef) -> Self {
+        Self { ground, fields_max: 64, cells_per_frame: 16_384 }
+    }
+
+    /// Greatest number of goals at a time, 1..=1,024. A field takes four bytes per cell of the ground.
+    #[must_use]
+    pub fn fields_max(self, fields_max: u32) -> Self {
+        Self { fields_max, ..self }
+    }
+
+    /// How many cells all searches together take in a frame, at least 1. The last wave of cells is finished, so it may be some more.
+    #[must_use]
+    pub fn cells_per_frame(self, cells_per_frame: u32) -> Self {
+        Self { cells_per_frame: cells_per_frame.max(1), ..self }
+    }
+}
+
+/// Units that find their way: the ground, the fields to their goals, and what each unit is about.
+///
+/// In each frame [`Crowd::step`] tells the bodies their velocities, and then the world makes its step. The order of calls decides the bits, as in the
+/// physics. While units are jammed, some of them have a rank (dominance) one above that which they had when they were added. All of it is state ([`Crowd::save`], [`Crowd::checksum`]) or follows from the state.
+#[derive(Clone, Debug)]
+pub struct Crowd {
+    pub(crate) ground: Ground,
+    pub(crate) flows: Flows,
+    pub(crate) cells_per_frame: u32,
+    /// In ascending order of their bodies' slots.
+    pub(crate) movers: Vec<Mover>,
+    /// Number of orders so far.
+    pub(crate) orders: u32,
+    pub(crate) events: Vec<MoveEvent>,
+    // not state: filled in every step before it is read
+    pub(crate) seen: Vec<Neighbour>,
+    // not state: as above
+    pub(crate) squares: Squares,
+}
+
+impl Crowd {
+    /// A crowd without units on ground without obstacles; call [`Crowd::survey`] when the world has its walls.
+    ///
+    /// # Errors
+    /// [`GroundError`] names what is wrong in the definition.
+    pub fn new(def: &CrowdDef) -> Result<Self, GroundError> {
+        Ok(Self {
+            ground: Ground::new(&def.ground)?,
+            flows: Flows::new(def.fields_max),
+            cells_per_frame: def.cells_per_frame,
+            movers: Vec::new(),
+            orders: 0,
+            events: Vec::new(),
+            seen: Vec::new(),
+            squares: Squares::default(),
+        })
+    }
+
+    /// Looks at all obstacles of the world. All fields start again.
+    pub fn survey(&mut self, world: &World) {
+        self.ground.survey(world);
+        let changes = [Some(self.ground.grid.whole()); crate::ground::SIZES_MAX as usize];
+        self.flows.forget(&self.ground, &changes);
+        self.movers.iter_mut().for_each(|mover| mover.aim = None);
+    }
+
+    /// Looks again at the obstacles in and around an area: call it with the box around a building that came or went. Fields keep what does not
+    /// depend on it.
+    pub fn survey_area(&mut self, world: &World, area: Aabb) {
+        let changes = self.ground.resurvey(world, area);
+        self.flows.forget(&self.ground, &changes);
+        self.movers.iter_mut().for_each(|mover| mover.aim = None);
+    }
+
+    /// Sets the cost of an area, see [`Ground::set_cost`].
+    pub fn set_cost(&mut self, world: &World, area: Aabb, cost: u8) {
+        let changes = self.ground.change_cost(world, area, cost);
+        self.flows.forget(&self.ground, &changes);
+        self.movers.iter_mut().for_each(|mover| mover.aim = None);
+    }
+
+    /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition.
+    ///
+    /// # Errors
+    /// [`MoveError`]: no such body, a unit that is too large for the ground, or a pace out of range.
+    pub fn add(&mut self, world: &World, body: BodyId, def: MoverDef) -> Result<(), MoveError> {
+        def.validate()?;
+        let view = world.body(body).filter(|view| view.kind() == BodyKind::Dynamic);
+        let view = view.ok_or(MoveError::Body(body))?;
+        let half = view.shape().half_extents();
+        let radius = half.x.max(half.y);
+        let size = self.ground.size_of(radius).ok_or(MoveError::TooLarge { radius })?;
+        let mut mover = Mover {
+            body,
+            def,
+            radius,
+            size,
+            rank: view.dominance(),
+            pushes: false,
+            is_told: false,
+            task: Task::Stand(None),
+            post: view.position(),
+            aim: None,
+            beyond: testudo_physics::Fx::ZERO,
+            best: testudo_physics::Fx::MAX,
+            setbacks: 0,
+            is_back: false,
+            to_go: testudo_physics::Fx::ZERO,
+            stalled_ms: 0,
+            right_ms: 0,
+            off_ms: 0,
+        };
+        mover.forget();
+        match self.movers.binary_search_by_key(&body.index(), |mover| mover.body.index()) {
+            Ok(at) => self.movers[at] = mover,
+            Err(at) => self.movers.insert(at, mover),
+        }
+        Ok(())
+    }
+
+    /// The body is no unit any more; it keeps its velocity and its rank. Says whether it was one. Units whose bodies are gone leave by themselves.
+    pub fn remove(&mut self, body: BodyId) -> bool {
+        let at = self.place_of(body);
+        at.map(|at| self.movers.remove(at)).is_some()
+    }
+
+    /// Whether a unit is on its way; `None` if the body is no unit.
+    #[must_use]
+    pub fn is_going(&self, body: BodyId) -> Option<bool> {
+        self.place_of(body).map(|at| self.movers[at].is_going())
+    }
+
+    /// Where a unit stands or wants to stand; `None` if the body is no unit.
+    #[must_use]
+    pub fn post(&self, body: BodyId) -> Option<Vec2> {
+        self.place_of(body).map(|at| self.movers[at].post)
+    }
+
+    /// What happened in the last step, in the order of the bodies' slots.
+    #[must_use]
+    pub fn events(&self) -> &[MoveEvent] {
+        &self.events
+    }
+
+    /// The ground.
+    #[must_use]
+    pub fn ground(&self) -> &Ground {
+        &self.ground
+    }
+
+    /// The fields.
+    #[must_use]
+    pub fn flows(&self) -> &Flows {
+        &self.flows
+    }
+
+    pub(crate) fn place_of(&self, body: BodyId) -> Option<usize> {
+        let at = self.movers.binary_search_by_key(&body.index(), |mover| mover.body.index()).ok()?;
+        (self.movers[at].body == body).then_some(at)
+    }
+}

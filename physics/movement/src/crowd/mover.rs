@@ -1,0 +1,83 @@
+//! One unit of a crowd.
+
+use testudo_physics::{BodyId, Fx, Vec2};
+
+use crate::crowd::def::MoverDef;
+use crate::flow::FlowId;
+use crate::ground::SizeClass;
+
+/// A unit: what it can do, where it goes, and how long it has been held up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mover {
+    pub(crate) body: BodyId,
+    pub(crate) def: MoverDef,
+    /// Half of its greater extent, units.
+    pub(crate) radius: Fx,
+    pub(crate) size: SizeClass,
+    /// Its body's rank (dominance) while it does not push, and whether it pushes.
+    pub(crate) rank: i8,
+    pub(crate) pushes: bool,
+    pub(crate) task: Task,
+    /// Whether its arrival on this order was told.
+    pub(crate) is_told: bool,
+    /// Where it stands, or wants to stand.
+    pub(crate) post: Vec2,
+    /// Where it goes straight now.
+    pub(crate) aim: Option<Vec2>,
+    /// Length of the path from `aim` to the goal, units.
+    pub(crate) beyond: Fx,
+    /// Length of its path to its post in this frame, units.
+    // not state: computed in every step before it is read
+    pub(crate) to_go: Fx,
+    /// Shortest path to its post so far, units.
+    pub(crate) best: Fx,
+    /// How often it was pushed back on this order, and whether `best` counts from where it was pushed to.
+    pub(crate) setbacks: u8,
+    pub(crate) is_back: bool,
+    /// How long it has not come nearer, ms.
+    pub(crate) stalled_ms: u32,
+    /// How long it keeps to its right because others come towards it, ms.
+    pub(crate) right_ms: u32,
+    /// How long it has been off its post while it stands, ms.
+    pub(crate) off_ms: u32,
+}
+
+/// What a unit does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// It stands at its post; it came there on this errand.
+    Stand(Option<Errand>),
+    /// It goes to its post.
+    Go(Errand),
+}
+
+/// A unit's part in an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Errand {
+    pub(crate) flow: FlowId,
+    /// Units of one order.
+    pub(crate) group: u32,
+    /// Its speed on this order, units per second.
+    pub(crate) pace: Fx,
+}
+
+impl Mover {
+    /// Whether it is on its way.
+    pub(crate) fn is_going(&self) -> bool {
+        matches!(self.task, Task::Go(_))
+    }
+
+    /// It stands from now on, done with an errand or without one.
+    pub(crate) fn stand(&mut self, at: Vec2, done: Option<Errand>) {
+        self.task = Task::Stand(done);
+        self.post = at;
+        self.forget();
+    }
+
+    /// Forgets what it knows of its way.
+    pub(crate) fn forget(&mut self) {
+        (self.aim, self.beyond, self.best) = (None, Fx::ZERO, Fx::MAX);
+        (self.setbacks, self.is_back) = (0, false);
+        (self.stalled_ms, self.right_ms, self.off_ms) = (0, 0, 0);
+    }
+}

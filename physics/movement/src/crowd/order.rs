@@ -1,0 +1,80 @@
+//! Orders to units.
+
+use alloc::vec::Vec;
+
+use testudo_physics::{BodyId, Fx, POSITION_MAX, Vec2, World};
+
+use crate::crowd::{Crowd, Errand, MoveError, Order, Task};
+use crate::group::{assign, places};
+
+/// Distance between the middles of units that stand together, in radii of the largest, as a fraction.
+const SPACING: (i64, i64) = (9, 4);
+
+impl Crowd {
+    /// Sends units to a place. Each gets a place of its own in the formation; the order in which they are named does not matter, and one that is named
+    /// twice counts once. If there is no room for all of them, the last ones go to the last place.
+    ///
+    /// # Errors
+    /// [`MoveError`]: a body that is no unit, a goal out of range, no open ground near the goal, or too many goals. Nobody goes then.
+    pub fn order(&mut self, world: &World, units: &[BodyId], order: &Order) -> Result<(), MoveError> {
+        if order.goal.x.abs() > POSITION_MAX || order.goal.y.abs() > POSITION_MAX {
+            return Err(MoveError::Goal);
+        }
+        let mut group = Vec::new();
+        for &body in units {
+            group.push(self.place_of(body).ok_or(MoveError::Stranger(body))?);
+        }
+        group.sort_unstable();
+        group.dedup();
+        let Some(size) = group.iter().map(|&at| self.movers[at].size).max() else { return Ok(()) };
+        let mut flows = Vec::new();
+        for &at in &group {
+            // One field for each size in the group.
+            flows.push(self.flows.to(&self.ground, order.goal, self.movers[at].size)?);
+        }
+        let positions: Vec<Vec2> = group
+            .iter()
+            .map(|&at| world.body(self.movers[at].body).map_or(self.movers[at].post, |body| body.position()))
+            .collect();
+        let largest = group.iter().map(|&at| self.movers[at].radius).max().unwrap_or(Fx::ONE);
+        let spacing = largest * SPACING.0 / SPACING.1;
+        let shape = (order.formation, order.facing);
+        let count = group.len() as u32;
+        let posts = places(&self.ground, size, order.goal, shape, spacing, count);
+        let given = assign(&positions, &posts, ahead(&positions, order.goal));
+        let slowest = group.iter().map(|&at| self.movers[at].def.speed).min().unwrap_or(Fx::ONE);
+        self.orders = self.orders.wrapping_add(1);
+        for ((at, flow), place) in group.into_iter().zip(flows).zip(given) {
+            let mover = &mut self.movers[at];
+            let pace = if order.together { slowest } else { mover.def.speed };
+            mover.forget();
+            mover.is_told = false;
+            mover.post = posts.get(place as usize).copied().unwrap_or(order.goal);
+            mover.task = Task::Go(Errand { flow, group: self.orders, pace });
+        }
+        Ok(())
+    }
+
+    /// Units stop where they are.
+    ///
+    /// # Errors
+    /// [`MoveError::Stranger`] for a body that is no unit. Nobody stops then.
+    pub fn stop(&mut self, world: &World, units: &[BodyId]) -> Result<(), MoveError> {
+        if let Some(&stranger) = units.iter().find(|&&body| self.place_of(body).is_none()) {
+            return Err(MoveError::Stranger(stranger));
+        }
+        for &body in units {
+            let at = self.place_of(body).ok_or(MoveError::Stranger(body))?;
+            let here = world.body(body).map_or(self.movers[at].post, |body| body.position());
+            self.movers[at].stand(here, None);
+        }
+        Ok(())
+    }
+}
+
+/// From the middle of some positions towards a goal, length 1; along the x axis if they are there.
+fn ahead(positions: &[Vec2], goal: Vec2) -> Vec2 {
+    let sum = positions.iter().fold(Vec2::ZERO, |sum, position| sum + (goal - *position));
+    let way = sum.normalize();
+    if way == Vec2::ZERO { Vec2::from_ints(1, 0) } else { way }
+}

@@ -1,0 +1,74 @@
+//! Straight lines over the ground.
+
+use testudo_physics::{Fx, Vec2};
+
+use crate::ground::{Cell, Ground, SizeClass};
+
+impl Ground {
+    /// Whether every step of the straight line between two positions is open to a size, from cell to cell. Positions outside of the area count as
+    /// the nearest ones inside.
+    #[must_use]
+    pub fn sees(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
+        self.is_line_open(from, to, size, |_| true)
+    }
+
+    /// As [`Ground::sees`], and no cell between the two ends is so narrow that units must keep to its anchor.
+    pub(crate) fn sees_plainly(&self, from: Vec2, to: Vec2, size: SizeClass) -> bool {
+        self.is_line_open(from, to, size, |cell| self.is_plain(cell))
+    }
+
+    /// Walks the cells of a line; asks for each between the first and the last. Where the line passes through a corner, the diagonal step must
+    /// be open.
+    #[inline(always)]
+    fn is_line_open(&self, from: Vec2, to: Vec2, size: SizeClass, suits: impl Fn(Cell) -> bool) -> bool {
+        let [from, to] = [from, to].map(|at| self.inside(at));
+        let way = [0, 1].map(|axis| to[axis] - from[axis]);
+        let (along, up) = (if way[0] >= 0 { 0 } else { 4 }, if way[1] >= 0 { 2 } else { 6 });
+        let aside = [[1, 3], [7, 5]][usize::from(way[1] < 0)][usize::from(way[0] < 0)];
+        // From the start to the next border on each axis. A position on a border belongs to the cell after it.
+        let mut next = [0, 1].map(|axis| {
+            let past = from[axis] & (self.grid.side() - 1);
+            if way[axis] >= 0 { self.grid.side() - past } else { past + 1 }
+        });
+        let way = way.map(i64::abs);
+        let cell = |at: [i64; 2]| self.grid.cell(at.map(|part| (part >> self.grid.shift) as i32));
+        let (mut here, last) = (cell(from), cell(to));
+        let (offsets, steps) = (self.grid.offsets(), self.all_steps(size));
+        let most = (way[0] >> self.grid.shift) + (way[1] >> self.grid.shift) + 4;
+        for _ in 0..most {
+            if here == last {
+                return true;
+            }
+            // The border that is reached first: the products fit, because a ground is at most 2^31 raw units wide.
+            let (across, upward) = (next[0] * way[1], next[1] * way[0]);
+            let step = match across.cmp(&upward) {
+                core::cmp::Ordering::Less => along,
+                core::cmp::Ordering::Greater => up,
+                core::cmp::Ordering::Equal => aside,
+            };
+            if across <= upward {
+                next[0] += self.grid.side();
+            }
+            if across >= upward {
+                next[1] += self.grid.side();
+            }
+            if steps[here as usize] & 1 << step == 0 {
+                return false;
+            }
+            here = here.wrapping_add_signed(offsets[step]);
+            if here != last && !suits(here) {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// A position from the lower left corner, raw units; held inside the area.
+    fn inside(&self, at: Vec2) -> [i64; 2] {
+        let grid = &self.grid;
+        let part = |at: Fx, min: i64, count: i32| {
+            at.to_bits().saturating_sub(min).clamp(0, (i64::from(count) << grid.shift) - 1)
+        };
+        [part(at.x, grid.min[0], grid.columns), part(at.y, grid.min[1], grid.rows)]
+    }
+}

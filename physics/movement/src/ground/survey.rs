@@ -1,0 +1,183 @@
+//! Looks at the obstacles of a world: the anchors of cells and the open steps between them.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use testudo_physics::{Aabb, BodyId, Fx, Vec2, World};
+
+use crate::ground::{CellRect, Changes, Ground, SizeClass};
+
+/// A disc that is this part smaller than the units must pass from anchor to anchor: distances are rounded down to 1/65,536.
+const SLACK: i64 = 64;
+
+/// Steps of the search for an anchor, in 1/64 of a cell.
+const SEARCH: [i8; 4] = [16, 8, 4, 2];
+
+/// What is known of one area while it is surveyed.
+struct Survey<'a> {
+    world: &'a World,
+    /// The cells whose clearance is known.
+    rect: CellRect,
+    /// By cell of `rect`: distance from its anchor to the nearest obstacle, or less if that is far away.
+    clearance: Vec<Fx>,
+    found: Vec<(BodyId, Fx)>,
+}
+
+impl Survey<'_> {
+    fn at(&self, [x, y]: [i32; 2]) -> usize {
+        ((y - self.rect.min[1]) * self.rect.size()[0] + x - self.rect.min[0]) as usize
+    }
+}
+
+impl Ground {
+    /// Surveys a rectangle of cells, and all steps from and to them.
+    pub(super) fn survey_cells(&mut self, world: &World, rect: CellRect) -> Changes {
+        let rect = self.grid.clip(rect);
+        let around = self.grid.clip(rect.grown(1));
+        let [columns, rows] = around.size();
+        let clearance = vec![Fx::ZERO; (columns * rows) as usize];
+        let mut survey = Survey { world, rect: around, clearance, found: Vec::new() };
+        let far = self.far(world, around);
+        // Two cells that are both far from obstacles have an open step between them: see `far`.
+        let far_away = self.largest() + Fx::from_bits(9 * self.grid.side() / 4);
+        for (at, is_far) in around.cells().zip(far) {
+            let index = survey.at(at);
+            survey.clearance[index] = if is_far {
+                self.anchors[self.grid.cell(at) as usize] = [0; 2];
+                far_away
+            } else {
+                self.find_anchor(&mut survey, at, far_away)
+            };
+        }
+        let mut changes = Changes::default();
+        for size in 0..self.sizes.len() {
+            changes[size] = self.open_steps(&survey, rect, SizeClass(size as u8));
+        }
+        changes
+    }
+
+    /// By cell of a rectangle: whether all obstacles are further away than the greatest radius and the longest step. A chessboard distance
+    /// transform in two passes, over cells that the box around an obstacle touches.
+    fn far(&self, world: &World, rect: CellRect) -> Vec<bool> {
+        // The middle of a cell that is `n` steps from another is at least n - 1/2 cells away from it.
+        let enough = ((self.largest().to_bits() >> self.grid.shift) + 4) as i32;
+        let wide = rect.grown(enough);
+        let [columns, rows] = wide.size();
+        let mut steps = vec![enough as u8; (columns * rows) as usize];
+        let at = |x: i32, y: i32| (y * columns + x) as usize;
+        let side = self.grid.side();
+        let corner = |[x, y]: [i32; 2]| {
+            let part = |at: i32, min: i64| Fx::from_bits(min + i64::from(at) * side);
+            Vec2::new(part(x, self.grid.min[0]), part(y, self.grid.min[1]))
+        };
+        let area = Aabb { min: corner(wide.min), max: corner(wide.max.map(|c| c + 1)) };
+        let mut bodies = Vec::new();
+        world.query_area(area, &self.obstacles, &mut bodies);
+        for body in bodies.iter().filter_map(|&id| world.body(id)) {
+            let cells = |edge: Vec2| {
+                let part = |at: Fx, min: i64, low: i32, count: i32| {
+                    ((at.to_bits().saturating_sub(min) >> self.grid.shift) - i64::from(low))
+                        .clamp(0, i64::from(count) - 1) as i32
+                };
+                [
+                    part(edge.x, self.grid.min[0], wide.min[0], columns),
+                    part(edge.y, self.grid.min[1], wide.min[1], rows),
+                ]
+            };
+            let (min, max) = (cells(body.aabb().min), cells(body.aabb().max));
+            for y in min[1]..=max[1] {
+                steps[at(min[0], y)..=at(max[0], y)].fill(0);
+            }
+        }
+        let mut spread = |x: i32, y: i32, from: [(i32, i32); 4]| {
+            let mut least = steps[at(x, y)];
+            for (dx, dy) in from {
+                if (0..columns).contains(&(x + dx)) && (0..rows).contains(&(y + dy)) {
+                    least = least.min(steps[at(x + dx, y + dy)] + 1);
+                }
+            }
+            steps[at(x, y)] = least;
+        };
+        for y in 0..rows {
+            for x in 0..columns {
+                spread(x, y, [(-1, 0), (-1, -1), (0, -1), (1, -1)]);
+            }
+        }
+        for y in (0..rows).rev() {
+            for x in (0..columns).rev() {
+                spread(x, y, [(1, 0), (1, 1), (0, 1), (-1, 1)]);
+            }
+        }
+        rect.cells().map(|[x, y]| i32::from(steps[at(x - wide.min[0], y - wide.min[1])]) >= enough).collect()
+    }
+
+    /// Finds the place in a cell with room for the greatest unit, or with the most room; returns the room.
+    fn find_anchor(&mut self, survey: &mut Survey<'_>, at: [i32; 2], limit: Fx) -> Fx {
+        let middle = self.grid.middle(at);
+        let Survey { world, found, .. } = survey;
+        let mut room = |part: [i8; 2]| {
+            let point = middle + self.off_middle(part);
+            // The area of a ground lies within what queries accept.
+            let _ = world.nearest(point, 1, limit, &self.obstacles, found);
+            found.first().map_or(limit, |&(_, distance)| distance)
+        };
+        let mut best = ([0_i8; 2], room([0; 2]));
+        let half_diagonal = Fx::from_bits(self.grid.side() * 3 / 4);
+        if best.1 < self.largest() && best.1 + half_diagonal >= self.sizes[0] {
+            for step in SEARCH {
+                // At most 30/64 from the middle in all, so it stays inside the cell.
+                let from = best.0;
+                for (x, y) in super::STEPS {
+                    let part = [from[0] + x as i8 * step, from[1] + y as i8 * step];
+                    let here = room(part);
+                    if here > best.1 {
+                        best = (part, here);
+                    }
+                }
+            }
+        }
+        self.anchors[self.grid.cell(at) as usize] = best.0;
+        best.1
+    }
+
+    /// Decides all steps from and to a rectangle of cells for one size; returns where something changed.
+    fn open_steps(&mut self, survey: &Survey<'_>, rect: CellRect, size: SizeClass) -> Option<CellRect> {
+        let mut changed = None;
+        for at in survey.rect.cells() {
+            for step in 0..4 {
+                let (x, y) = super::STEPS[step];
+                let to = [at[0] + x, at[1] + y];
+                if !survey.rect.contains(to) || !(rect.contains(at) || rect.contains(to)) {
+                    continue;
+                }
+                let is_open = self.is_step_open(survey, at, to, size);
+                for (cell, bit) in [(at, step), (to, step + 4)] {
+                    let index = self.grid.cell(cell) as usize;
+                    let open = &mut self.open[usize::from(size.0)][index];
+                    let now = *open & !(1 << bit) | u8::from(is_open) << bit;
+                    if now != *open {
+                        *open = now;
+                        changed = Some(CellRect::with(changed, cell));
+                    }
+                }
+            }
+        }
+        changed
+    }
+
+    fn is_step_open(&self, survey: &Survey<'_>, from: [i32; 2], to: [i32; 2], size: SizeClass) -> bool {
+        let cells = [from, to].map(|at| self.grid.cell(at));
+        let rooms = [from, to].map(|at| survey.clearance[survey.at(at)]);
+        let radius = self.radius(size);
+        if rooms.iter().any(|room| *room < radius) || cells.iter().any(|&cell| self.cost_of(cell) == 0) {
+            return false;
+        }
+        let [start, end] = cells.map(|cell| self.anchor(cell));
+        // The clearance changes by at most the distance. So it is nowhere below half of this sum.
+        if rooms[0] + rooms[1] - start.distance(end) >= radius * 2 {
+            return true;
+        }
+        let disc = radius - radius / SLACK;
+        matches!(survey.world.sweep_circle(start, end, disc, &self.obstacles), Ok(None))
+    }
+}

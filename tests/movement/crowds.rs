@@ -1,0 +1,226 @@
+//! Crowds: who arrives, when, and where they stand then.
+
+use testudo_movement::{Crowd, CrowdDef, GIVE_UP_MS, GroundDef, MoveEvent, MoverDef, Order};
+use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+
+use crate::maps::{HALF, KINDS, draw, square};
+
+const RATE: u32 = 20;
+
+/// A world, a crowd, and when who arrived, gave up, or was told that there is no path.
+struct Scene {
+    world: World,
+    crowd: Crowd,
+    units: Vec<BodyId>,
+    frame: u32,
+    arrived: Vec<(u32, BodyId)>,
+    gave_up: Vec<(u32, BodyId)>,
+    unreachable: Vec<(u32, BodyId)>,
+}
+
+impl Scene {
+    fn new(world: World, half: i32) -> Self {
+        let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(half)))).unwrap();
+        crowd.survey(&world);
+        let (units, frame) = (Vec::new(), 0);
+        let (arrived, gave_up, unreachable) = (Vec::new(), Vec::new(), Vec::new());
+        Self { world, crowd, units, frame, arrived, gave_up, unreachable }
+    }
+
+    fn add(&mut self, position: Vec2) -> BodyId {
+        let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(position);
+        let body = self.world.create_body(&disc).unwrap();
+        self.crowd.add(&self.world, body, MoverDef::default()).unwrap();
+        self.units.push(body);
+        body
+    }
+
+    fn block(&mut self, corner: [i32; 2], columns: i32, count: i32) -> Vec<BodyId> {
+        (0..count)
+            .map(|i| {
+                let [x, y] = [corner[0] * 4 + i % columns * 5, corner[1] * 4 + i / columns * 5];
+                self.add(Vec2::new(Fx::from_num(x) / 4, Fx::from_num(y) / 4))
+            })
+            .collect()
+    }
+
+    fn go(&mut self, units: &[BodyId], goal: Vec2) {
+        self.crowd.order(&self.world, units, &Order::go(goal)).unwrap();
+    }
+
+    fn step(&mut self) {
+        self.crowd.step(&mut self.world, RATE);
+        self.world.step(RATE).unwrap();
+        self.frame += 1;
+        for event in self.crowd.events() {
+            match *event {
+                MoveEvent::Arrived(body) => self.arrived.push((self.frame, body)),
+                MoveEvent::GaveUp(body) => self.gave_up.push((self.frame, body)),
+                MoveEvent::Unreachable(body) => self.unreachable.push((self.frame, body)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Steps until nobody goes any more; panics after so many seconds.
+    fn play(&mut self, seconds: u32) {
+        for _ in 0..seconds * RATE {
+            self.step();
+            if self.units.iter().all(|&unit| self.crowd.is_going(unit) != Some(true)) {
+                return;
+            }
+        }
+        let going: Vec<_> =
+            self.units.iter().filter(|&&unit| self.crowd.is_going(unit) == Some(true)).collect();
+        panic!("{} of {} still go after {seconds} s", going.len(), self.units.len());
+    }
+
+    fn place(&self, unit: BodyId) -> Vec2 {
+        self.world.body(unit).unwrap().position()
+    }
+}
+
+fn open_world() -> World {
+    World::new(WorldDef::new()).unwrap()
+}
+
+#[test]
+fn a_thousand_units_come_to_rest_as_a_disc() {
+    let mut scene = Scene::new(open_world(), 64);
+    let units = scene.block([-60, -20], 25, 1_000);
+    let goal = Vec2::from_ints(25, 0);
+    scene.go(&units, goal);
+    scene.play(60);
+    println!("at rest after {} s", scene.frame / RATE);
+    assert_eq!((scene.gave_up.len(), scene.unreachable.len()), (0, 0));
+    for _ in 0..3 * RATE {
+        scene.step();
+    }
+    // Hexagonal, middles 9/8 of a unit apart: the disc of this area has a radius of 18.7.
+    let far = units.iter().map(|&unit| scene.place(unit).distance(goal)).max().unwrap();
+    let awake = units.iter().filter(|&&unit| scene.world.body(unit).unwrap().is_awake()).count();
+    println!("radius {far}, awake {awake}");
+    assert!(far < Fx::from_num(21), "{far}");
+    assert_eq!(awake, 0);
+}
+
+#[test]
+fn everybody_with_a_path_arrives_and_the_others_are_told() {
+    let (mut arrived, mut gave_up, mut told) = (0, 0, 0);
+    for seed in 0..4 {
+        for kind in KINDS {
+            let mut scene = Scene::new(draw(kind, seed), HALF);
+            let mut rng = Pcg32::new(seed, 3);
+            let ground = scene.crowd.ground().clone();
+            let size = ground.size_of(Fx::ONE / 2).unwrap();
+            let mut free = || loop {
+                let part =
+                    |rng: &mut Pcg32| Fx::from_num(rng.below(2 * HALF as u32) as i32 - HALF) + Fx::ONE / 2;
+                let at = Vec2::new(part(&mut rng), part(&mut rng));
+                if ground.is_open(at, size) && ground.sees(at, at + Vec2::new(Fx::ONE / 8, Fx::ZERO), size) {
+                    return at;
+                }
+            };
+            let goal = free();
+            let mut taken: Vec<Vec2> = Vec::new();
+            while taken.len() < 30 {
+                let at = free();
+                if taken.iter().all(|other| other.distance(at) > Fx::ONE) {
+                    taken.push(at);
+                }
+            }
+            let units: Vec<_> = taken.into_iter().map(|at| scene.add(at)).collect();
+            scene.go(&units, goal);
+            scene.play(180);
+            println!(
+                "{kind:?} {seed}: {} s, {} arrived, {} gave up, {} unreachable",
+                scene.frame / RATE,
+                scene.arrived.len(),
+                scene.gave_up.len(),
+                scene.unreachable.len()
+            );
+            arrived += scene.arrived.len();
+            told += scene.unreachable.len();
+            gave_up += scene.gave_up.len();
+            let last = scene.unreachable.iter().map(|&(frame, _)| frame).max();
+            assert!(last.is_none_or(|frame| frame <= RATE), "{kind:?} {seed}: told late");
+        }
+    }
+    println!("{arrived} arrived, {gave_up} gave up, {told} have no path");
+    assert!(arrived > 400 && told > 5, "{arrived} {told}: not interesting");
+    assert!(gave_up * 100 <= arrived, "{gave_up} of {arrived} gave up");
+}
+
+#[test]
+fn a_building_on_the_path_is_gone_around() {
+    let mut scene = Scene::new(open_world(), 24);
+    let units = scene.block([-20, -3], 5, 25);
+    scene.go(&units, Vec2::from_ints(18, 0));
+    for _ in 0..3 * RATE {
+        scene.step();
+    }
+    let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(12))).position(Vec2::from_ints(2, 0));
+    let wall = scene.world.create_body(&wall).unwrap();
+    let around = scene.world.body(wall).unwrap().aabb();
+    scene.crowd.survey_area(&scene.world, around);
+    scene.play(60);
+    assert_eq!(scene.arrived.len(), 25, "{:?}", scene.gave_up);
+    assert!(units.iter().all(|&unit| scene.place(unit).x > Fx::from_num(10)));
+}
+
+#[test]
+fn two_groups_pass_each_other() {
+    for crossing in [false, true] {
+        let mut world = open_world();
+        if !crossing {
+            for side in [-1, 1] {
+                let wall = BodyDef::static_body(Shape::rect(Fx::from_num(60), Fx::ONE));
+                world.create_body(&wall.position(Vec2::from_ints(0, 6 * side))).unwrap();
+            }
+        }
+        let mut scene = Scene::new(world, 64);
+        let (one, two) = if crossing {
+            (scene.block([-40, -9], 14, 200), scene.block([-9, -40], 14, 200))
+        } else {
+            (scene.block([-45, -4], 28, 196), scene.block([15, -4], 28, 196))
+        };
+        scene.go(&one, Vec2::from_ints(32, 0));
+        scene.go(&two, if crossing { Vec2::from_ints(0, 32) } else { Vec2::from_ints(-32, 0) });
+        scene.play(120);
+        println!("crossing {crossing}: {} s, gave up {}", scene.frame / RATE, scene.gave_up.len());
+        assert_eq!(scene.gave_up.len(), 0);
+    }
+}
+
+#[test]
+fn a_unit_that_is_walled_in_gives_up_in_time() {
+    let mut scene = Scene::new(open_world(), 24);
+    let unit = scene.add(Vec2::from_ints(0, 0));
+    scene.go(&[unit], Vec2::from_ints(18, 0));
+    // A cage that nobody told the crowd of.
+    for (x, y, half_x, half_y) in [(2, 0, 1, 3), (-2, 0, 1, 3), (0, 2, 3, 1), (0, -2, 3, 1)] {
+        let wall = BodyDef::static_body(Shape::rect(Fx::from_num(half_x), Fx::from_num(half_y)));
+        scene.world.create_body(&wall.position(Vec2::from_ints(x, y))).unwrap();
+    }
+    scene.play(GIVE_UP_MS / 1_000 + 2);
+    assert_eq!(scene.gave_up.len(), 1);
+}
+
+#[test]
+fn a_crowd_goes_through_a_narrow_door() {
+    for tenths in [11, 12, 16, 30] {
+        let mut world = open_world();
+        let half = Fx::from_num(tenths) / 20;
+        for side in [-1, 1] {
+            let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 2, Fx::from_num(20)));
+            world.create_body(&wall.position(Vec2::new(Fx::ZERO, (half + Fx::from_num(20)) * side))).unwrap();
+        }
+        let mut scene = Scene::new(world, 24);
+        let units = scene.block([-16, -6], 10, 100);
+        scene.go(&units, Vec2::from_ints(12, 0));
+        scene.play(180);
+        println!("door of {tenths} tenths: {} s", scene.frame / RATE);
+        assert_eq!(scene.arrived.len(), 100, "door of {tenths} tenths");
+        assert!(units.iter().all(|&unit| scene.place(unit).x > Fx::ZERO), "door of {tenths} tenths");
+    }
+}

@@ -1,0 +1,19 @@
+//! A small scene whose bits every machine must give.
+
+use testudo_movement::MOVEMENT_VERSION;
+
+use crate::maps::Kind;
+use crate::state::{play, scene};
+
+#[test]
+fn rocks_with_two_sizes_and_a_swamp() {
+    let (mut world, mut crowd, units) = scene(Kind::Rocks, 1);
+    let mut text = format!("version {MOVEMENT_VERSION}\n");
+    for frame in 0..120 {
+        play(frame, &mut world, &mut crowd, &units);
+        if frame % 20 == 19 {
+            text += &format!("{frame}: {:016x} {:016x}\n", crowd.checksum(), world.checksum());
+        }
+    }
+    insta::assert_snapshot!("rocks", text);
+}

@@ -1,0 +1,7 @@
+//! Movement of units: paths against brute force, crowds, saved and restored matches, golden scenes.
+
+mod crowds;
+mod golden;
+mod maps;
+mod paths;
+mod state;

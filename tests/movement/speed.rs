@@ -1,0 +1,101 @@
+//! How long a field and a frame of movement take: 512 x 512 cells, 10,000 units, 20 goals, a new goal each second.
+//!
+//! `cargo run --release -p testudo-tests --example movement`
+
+use std::time::Instant;
+
+use testudo_movement::{Crowd, CrowdDef, Flows, Ground, GroundDef, MoverDef, Order};
+use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+
+const HALF: i32 = 256;
+
+fn area() -> Aabb {
+    Aabb::from_corners(Vec2::from_ints(-HALF, -HALF), Vec2::from_ints(HALF, HALF))
+}
+
+/// A world with this many houses.
+fn world(houses: u32) -> World {
+    let mut world = World::new(WorldDef::new()).expect("the default settings are valid");
+    let mut rng = Pcg32::new(1, 1);
+    for _ in 0..houses {
+        let mut part = |of: u32| Fx::from_num(rng.below(of));
+        let place = Vec2::new(part(512) - Fx::from_num(HALF), part(512) - Fx::from_num(HALF));
+        let shape = Shape::rect(part(4) + Fx::ONE, part(8) + Fx::ONE);
+        world.create_body(&BodyDef::static_body(shape).position(place)).expect("all values are in range");
+    }
+    world
+}
+
+fn fields(houses: u32) {
+    let world = world(houses);
+    let mut ground = Ground::new(&GroundDef::new(area())).expect("a valid ground");
+    let start = Instant::now();
+    ground.survey(&world);
+    println!("{houses} houses: survey {:?}", start.elapsed());
+    let start = Instant::now();
+    ground.survey_area(&world, Aabb::from_center_half(Vec2::ZERO, Vec2::from_ints(3, 3)));
+    println!("  survey around one house {:?}", start.elapsed());
+    let size = ground.size_of(Fx::ONE / 2).expect("the default size");
+    let mut flows = Flows::new(8);
+    let mut times = Vec::new();
+    for turn in 0..8 {
+        let goal = Vec2::from_ints(turn * 50 - 200, 100 - turn * 30);
+        let start = Instant::now();
+        let flow = flows.to(&ground, goal, size).expect("there is ground");
+        flows.search_all(&ground, flow);
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    println!("  field: fastest {:?}, median {:?}", times[0], times[4]);
+}
+
+fn crowd(houses: u32) {
+    let mut world = world(houses);
+    let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(area()))).expect("a valid ground");
+    crowd.survey(&world);
+    let size = crowd.ground().size_of(Fx::ONE / 2).expect("the default size");
+    let mut units: Vec<BodyId> = Vec::new();
+    for at in 0..160_000_i32 {
+        let place = Vec2::new(Fx::from_num(at % 400 * 5 / 4 - 250), Fx::from_num(at / 400 * 5 / 4 - 250));
+        if units.len() < 10_000 && at % 13 == 0 && crowd.ground().is_open(place, size) {
+            let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(place);
+            let unit = world.create_body(&disc).expect("all values are in range");
+            crowd.add(&world, unit, MoverDef::default()).expect("it fits the ground");
+            units.push(unit);
+        }
+    }
+    let mut rng = Pcg32::new(2, 2);
+    let (mut total, mut worst, mut steps) = (0.0, 0.0_f64, 0.0);
+    for frame in 0..600_u32 {
+        let start = Instant::now();
+        if frame % 20 == 0 {
+            let group = (frame / 20 % 20) as usize;
+            let goal = Vec2::from_ints(rng.below(480) as i32 - 240, rng.below(480) as i32 - 240);
+            let chosen = &units[group * units.len() / 20..(group + 1) * units.len() / 20];
+            crowd.order(&world, chosen, &Order::go(goal)).expect("there are 64 fields");
+        }
+        crowd.step(&mut world, 20);
+        let spent = start.elapsed().as_secs_f64() * 1e3;
+        let start = Instant::now();
+        world.step(20).expect("a valid rate");
+        steps += start.elapsed().as_secs_f64() * 1e3;
+        if frame >= 20 {
+            (total, worst) = (total + spent, worst.max(spent));
+        }
+    }
+    println!(
+        "{houses} houses, {} units: {:.2} ms per frame, worst {worst:.2} ms (the world's step: {:.2} ms)",
+        units.len(),
+        total / 580.0,
+        steps / 600.0
+    );
+}
+
+fn main() {
+    for houses in [0, 500, 3_000] {
+        fields(houses);
+    }
+    for houses in [0, 500] {
+        crowd(houses);
+    }
+}

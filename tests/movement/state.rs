@@ -1,0 +1,110 @@
+//! Saved crowds: a match that is restored in every turn goes on with the same bits.
+
+use testudo_movement::{Crowd, CrowdDef, GroundDef, MoverDef, Order};
+use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Shape, Vec2, World};
+
+use crate::maps::{HALF, Kind, draw, square};
+
+fn def() -> CrowdDef {
+    CrowdDef::new(GroundDef::new(square(HALF)).sizes(&[Fx::lit("0.4"), Fx::lit("0.7")]))
+        .fields_max(7)
+        .cells_per_frame(60)
+}
+
+/// Units of two sizes on a map, on their way.
+pub(crate) fn scene(kind: Kind, seed: u64) -> (World, Crowd, Vec<BodyId>) {
+    let mut world = draw(kind, seed);
+    let mut crowd = Crowd::new(&def()).unwrap();
+    crowd.survey(&world);
+    let swamp = Aabb::from_corners(Vec2::from_ints(-4, -9), Vec2::from_ints(3, 2));
+    crowd.set_cost(&world, swamp, 3);
+    let size = crowd.ground().size_of(Fx::lit("0.7")).unwrap();
+    let mut units = Vec::new();
+    for i in 0..400_i32 {
+        let at = Vec2::from_ints(i % 20 * 3 / 2 - 15, i / 20 * 3 / 2 - 15);
+        if crowd.ground().is_open(at, size) && units.len() < 40 {
+            let radius = if i % 2 == 0 { Fx::lit("0.4") } else { Fx::lit("0.7") };
+            let body = BodyDef::dynamic(Shape::circle(radius)).position(at);
+            let body = world.create_body(&body).unwrap();
+            let pace = MoverDef { speed: Fx::from_num(2 + i % 3), ..MoverDef::default() };
+            crowd.add(&world, body, pace).unwrap();
+            units.push(body);
+        }
+    }
+    (world, crowd, units)
+}
+
+/// What happens in a frame of the scenes here.
+pub(crate) fn play(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[BodyId]) {
+    if frame.is_multiple_of(40) {
+        let goals = [Vec2::from_ints(12, 11), Vec2::from_ints(-12, 10), Vec2::from_ints(1, -13)];
+        let goal = goals[frame as usize / 40 % 3];
+        let half = units.len() / 2;
+        let chosen = if frame.is_multiple_of(80) { &units[..half] } else { &units[half..] };
+        crowd.order(world, chosen, &Order::go(goal).together(frame.is_multiple_of(3))).unwrap();
+    }
+    if frame == 30 || frame == 70 {
+        let house = BodyDef::static_body(Shape::rect(Fx::from_num(2), Fx::ONE));
+        let house = house.position(Vec2::from_ints(0, frame as i32 / 10 - 4));
+        let house = world.create_body(&house).unwrap();
+        let around = world.body(house).unwrap().aabb();
+        crowd.survey_area(world, around);
+    }
+    crowd.step(world, 20);
+    world.step(20).unwrap();
+}
+
+fn saved(crowd: &Crowd) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    crowd.save(&mut bytes);
+    bytes
+}
+
+#[test]
+fn a_match_restored_in_every_turn_goes_on_with_the_same_bits() {
+    for (kind, seed) in [(Kind::Rocks, 5), (Kind::Rooms, 6), (Kind::Cave, 7)] {
+        let (mut world, mut crowd, units) = scene(kind, seed);
+        let (mut copy_world, mut copy) = (world.clone(), crowd.clone());
+        for frame in 0..160 {
+            play(frame, &mut world, &mut crowd, &units);
+            play(frame, &mut copy_world, &mut copy, &units);
+            let bytes = saved(&crowd);
+            assert_eq!(world.checksum(), copy_world.checksum(), "{kind:?} frame {frame}");
+            assert_eq!(bytes, saved(&copy), "{kind:?} frame {frame}");
+            assert_eq!(crowd.events(), copy.events(), "{kind:?} frame {frame}");
+            copy = Crowd::load(&def(), &world, &bytes).unwrap();
+            let mut state = Vec::new();
+            world.snapshot(&mut state);
+            copy_world = World::from_bytes(&state).unwrap();
+        }
+        let going = units.iter().filter(|&&unit| crowd.is_going(unit) == Some(true)).count();
+        assert!(going > 5, "{kind:?}: only {going} are on their way at the end");
+    }
+}
+
+#[test]
+fn damaged_bytes_are_refused_or_play_on() {
+    let (mut world, mut crowd, units) = scene(Kind::Rocks, 8);
+    for frame in 0..30 {
+        play(frame, &mut world, &mut crowd, &units);
+    }
+    let bytes = saved(&crowd);
+    let (mut refused, mut taken) = (0, 0);
+    for at in (0..bytes.len()).step_by(5) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        match Crowd::load(&def(), &world, &damaged) {
+            Err(_) => refused += 1,
+            Ok(mut crowd) => {
+                taken += 1;
+                let mut world = world.clone();
+                for _ in 0..3 {
+                    crowd.step(&mut world, 20);
+                    world.step(20).unwrap();
+                }
+            }
+        }
+        assert!(Crowd::load(&def(), &world, &bytes[..at]).is_err());
+    }
+    assert!(refused > 100 && taken > 100, "{refused} {taken}: not interesting");
+}
