@@ -3,11 +3,11 @@
 use testudo_physics::{Aabb, BodyDef, Fx, Pcg32, Shape, Vec2, World, WorldDef};
 
 /// Kinds of maps.
-pub const KINDS: [Kind; 5] = [Kind::Rocks, Kind::Maze, Kind::Cave, Kind::Rooms, Kind::Islands];
+pub(crate) const KINDS: [Kind; 5] = [Kind::Rocks, Kind::Maze, Kind::Cave, Kind::Rooms, Kind::Islands];
 
 /// What a map looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Discs and boxes at random places.
     Rocks,
     /// Corridors without loops.
@@ -21,15 +21,15 @@ pub enum Kind {
 }
 
 /// Half the side of a map, units.
-pub const HALF: i32 = 16;
+pub(crate) const HALF: i32 = 16;
 
 /// The box around a map.
-pub fn area() -> Aabb {
+pub(crate) fn area() -> Aabb {
     square(HALF)
 }
 
 /// The box of this half side around the origin.
-pub fn square(half: i32) -> Aabb {
+pub(crate) fn square(half: i32) -> Aabb {
     Aabb::from_corners(Vec2::from_ints(-half, -half), Vec2::from_ints(half, half))
 }
 
@@ -46,7 +46,7 @@ fn fraction(rng: &mut Pcg32, low: Fx, high: Fx) -> Fx {
 }
 
 /// A world with the obstacles of a map.
-pub fn draw(kind: Kind, seed: u64) -> World {
+pub(crate) fn draw(kind: Kind, seed: u64) -> World {
     let mut world = World::new(WorldDef::new().seed(seed)).unwrap();
     let mut rng = Pcg32::new(seed, 31);
     match kind {
