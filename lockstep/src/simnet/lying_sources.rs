@@ -193,6 +193,7 @@ fn run(game: &mut VirtualMatch<Clockwork>, until_ms: u64) -> bool {
 /// In each bit of the state and of the header: pace, votes, speed, pause, frames, hashes of entries, keys. More: `FORGED_STATES=3000`.
 #[test]
 fn no_state_is_believed_that_differs_in_one_bit() {
+    #[expect(clippy::disallowed_methods, reason = "the number of cases of a test, not of a session")]
     let asked = std::env::var("FORGED_STATES").ok().map_or(80, |asked| asked.parse().expect("a number"));
     for number in 0..asked {
         let (is_relayed, watches) = (number % 2 == 1, number / 2 % 2 == 1);
