@@ -1,4 +1,4 @@
-//! Compares the public items of physics and lockstep with the lists beside this file.
+//! Compares the public items of physics, movement and lockstep with the lists beside this file.
 //!
 //! ```text
 //! cargo run --manifest-path tests/surface/Cargo.toml               compares; exit code 1 and the differing lines
@@ -12,7 +12,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const PACKAGES: [&str; 2] = ["physics", "lockstep"];
+const PACKAGES: [&str; 3] = ["physics", "movement", "lockstep"];
 
 fn main() -> ExitCode {
     let update = std::env::args().any(|argument| argument == "--update");
