@@ -39,7 +39,8 @@ pub use pace::pacing::{Pace, RollingAverage, TurnPlan, adaptive_plan, article_pl
 pub use pace::playout::{Playout, PlayoutMode};
 pub use packet::{PACKET_BYTES_MAX, PROTOCOL_VERSION, Refusal};
 pub use session::checksum::{Desync, fold_checksum};
-pub use session::config::{ConfigError, SessionConfig, Topology};
+pub use session::config::{ConfigError, Controls, SessionConfig, Topology};
+pub use session::controls::ControlError;
 pub use session::event::{Event, Failure, MatchResult, Stats};
 pub use session::joining::JoinedState;
 pub use session::outbox::SubmitError;

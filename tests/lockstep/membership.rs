@@ -312,14 +312,14 @@ fn resigning_goes_on_watching() {
 fn a_pause_stands_at_the_same_turn_everywhere() {
     let mut game = toy_match(&config(3, Topology::Host), 1, 1, terrible());
     run(&mut game, 8_000);
-    game.drivers_mut()[2].session_mut().pause(true);
+    game.drivers_mut()[2].session_mut().pause(true).unwrap();
     run(&mut game, 12_000);
     let frames: Vec<u32> = game.drivers().iter().map(|driver| driver.simulation().frames).collect();
     assert!(game.drivers().iter().all(|driver| driver.session().is_paused()));
     run(&mut game, 14_000);
     assert!(frames.iter().all(|count| *count == frames[0]), "{frames:?}");
     assert!(game.drivers().iter().all(|driver| driver.simulation().frames == frames[0]));
-    game.drivers_mut()[1].session_mut().pause(false);
+    game.drivers_mut()[1].session_mut().pause(false).unwrap();
     assert!(run(&mut game, 600_000));
     let first = game.drivers()[0].simulation().clone();
     assert!(first.frames < 600);

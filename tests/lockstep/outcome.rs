@@ -111,9 +111,9 @@ fn a_bot_does_not_play_while_the_game_stands() {
     run(&mut game, 4_000);
     game.drivers_mut()[1].session_mut().hand_over();
     run(&mut game, 6_000);
-    game.drivers_mut()[2].session_mut().pause(true);
+    game.drivers_mut()[2].session_mut().pause(true).unwrap();
     run(&mut game, 10_000);
-    game.drivers_mut()[2].session_mut().pause(false);
+    game.drivers_mut()[2].session_mut().pause(false).unwrap();
     assert!(run(&mut game, 600_000));
     let (toy, events) = assert_agreement(&mut game, 3, "paused");
     let turn_of = |wanted: bool| {

@@ -270,7 +270,7 @@ fn speed_changes_at_one_turn_and_not_the_course_of_the_game() {
             }
         });
         if let Some(percent) = speed {
-            game.drivers_mut()[2].session_mut().set_speed(percent);
+            game.drivers_mut()[2].session_mut().set_speed(percent).unwrap();
         }
         let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
             if let Some(order) = session.player().and_then(|player| bot(1, turn.0, player.0)) {

@@ -59,8 +59,8 @@ fn who_watches_follows_the_speed_of_the_match() {
     while !game.is_over() {
         let until = game.now() + Duration::from_millis(5);
         game.run(until, |peer, turn, _, session| match turn.0 {
-            600 if peer == 0 => session.set_speed(200),
-            1_800 if peer == 0 => session.set_speed(50),
+            600 if peer == 0 => session.set_speed(200).unwrap(),
+            1_800 if peer == 0 => session.set_speed(50).unwrap(),
             _ => {}
         });
         let [player, spectator] = game.drivers() else { panic!() };

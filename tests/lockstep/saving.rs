@@ -131,11 +131,11 @@ fn pause_and_speed_are_saved() {
     let config = config(2, Topology::Host);
     let mut game = toy_match(&config, 0, 1, LinkConfig::default());
     play(&mut game, |turn, identity, session| match (turn, identity) {
-        (10, Identity::Player(PlayerId(0))) => session.set_speed(200),
-        (20, Identity::Player(PlayerId(0))) => session.pause(true),
+        (10, Identity::Player(PlayerId(0))) => session.set_speed(200).unwrap(),
+        (20, Identity::Player(PlayerId(0))) => session.pause(true).unwrap(),
         (30, Identity::Player(PlayerId(1))) => session.save(),
         // In flight when the state is saved.
-        (31, Identity::Player(PlayerId(0))) => session.pause(false),
+        (31, Identity::Player(PlayerId(0))) => session.pause(false).unwrap(),
         _ => {}
     });
     let (saved, state) = the_save(&mut game);

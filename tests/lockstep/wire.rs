@@ -212,7 +212,7 @@ fn saved_match() -> Vec<u8> {
     for turn in 0..7 {
         match turn {
             3 => session.save(),
-            4 => session.set_speed(150),
+            4 => session.set_speed(150).unwrap(),
             _ => {}
         }
         assert_eq!(session.begin_turn(now), TurnStatus::Ready(Turn(turn)));

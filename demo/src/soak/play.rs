@@ -359,10 +359,15 @@ impl<'a> Running<'a> {
                 }
                 self.virtual_match.put_to_sleep(node as usize, now + span);
             }
-            What::Pause(player, true) => self.session(player).pause(true),
+            // Who has left by then pauses nothing.
+            What::Pause(player, true) => {
+                let _ = self.session(player).pause(true);
+            }
             // Who was to end the pause may have left. Anybody may end it, and a game that stands still proves nothing.
             What::Pause(_, false) => {
-                (0..self.plan.setup.players).for_each(|player| self.session(player).pause(false));
+                for player in 0..self.plan.setup.players {
+                    let _ = self.session(player).pause(false);
+                }
             }
             What::Leave(player) => {
                 self.comers.retain(|comer| comer.node != u32::from(player));

@@ -5,12 +5,7 @@ use crate::session::event::Event;
 use crate::session::guests::GUEST_WINDOW;
 use crate::session::link::Link;
 use crate::value::action::Action;
-use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId};
-use crate::value::time::{Duration, Instant};
-
-/// For each stream: the end of the stream at some time, until the remote has confirmed everything below it. It shows for how long a remote
-/// has lacked an entry.
-pub(crate) type Marks = [(u32, Instant); PLAYERS_MAX as usize];
+use crate::value::ids::{Identity, PlayerId};
 
 impl<A: Action> Session<A> {
     /// The first entry of a player that is not taken now.
@@ -82,16 +77,4 @@ impl<A: Action> Session<A> {
         let is_own = self.setup.identity == Identity::Player(player);
         is_own || (self.setup.forwards() && link.identity != Some(Identity::Player(player)))
     }
-}
-
-/// The machine was suspended: the time does not count.
-pub(super) fn shift(marks: &mut Marks, jump: Duration, now: Instant) {
-    for (_, since) in marks {
-        *since = (*since + jump).min(now);
-    }
-}
-
-/// No stream has ended yet below these numbers.
-pub(crate) fn fresh_marks(first: u32, now: Instant) -> Marks {
-    [(first, now); PLAYERS_MAX as usize]
 }

@@ -1,6 +1,6 @@
 //! The session's time: the last time that was passed in, and the next deadline.
 
-use crate::session::{Session, SessionPhase, ahead};
+use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
 use crate::value::time::{Duration, Instant};
 
@@ -66,8 +66,7 @@ impl<A: Action> Session<A> {
         let overslept = || self.poll_timeout().is_some_and(|due| now.since(due) > CLOCK_JUMP);
         if jump > CLOCK_JUMP && overslept() {
             for link in self.links.values_mut() {
-                link.last_heard = (link.last_heard + jump).min(now);
-                ahead::shift(&mut link.marks, jump, now);
+                link.shift(jump, now);
             }
             self.waiting.since = self.waiting.since.map(|since| (since + jump).min(now));
             self.ending.since = self.ending.since.map(|since| (since + jump).min(now));

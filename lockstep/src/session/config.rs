@@ -1,6 +1,7 @@
 //! Settings of a session. They must be equal on all peers; the handshake compares a hash of them.
 
 mod check;
+mod controls;
 mod hash;
 mod joining;
 
@@ -15,6 +16,7 @@ use crate::value::entry::EndReason;
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::Duration;
 
+pub use controls::Controls;
 use joining::SeatSecret;
 
 /// Settings of a session, with defaults.
@@ -70,6 +72,14 @@ pub struct SessionConfig {
     pub pace: Pace,
     /// Whether a peer that runs ahead slows down: see [`SessionConfig::without_alignment()`].
     pub aligns: bool,
+    /// See [`SessionConfig::controls()`].
+    pub controls: Controls,
+    /// See [`SessionConfig::pauses_max()`].
+    pub pauses_max: u32,
+    /// See [`SessionConfig::pause_max()`].
+    pub pause_max: Duration,
+    /// See [`SessionConfig::speed_changes_max()`].
+    pub speed_changes_max: u32,
     /// See [`SessionConfig::drop_after()`].
     pub drop_after: Option<Duration>,
     /// See [`SessionConfig::bound_peers_only()`].
@@ -220,6 +230,10 @@ impl SessionConfig {
             window: 512,
             pace: Pace::Fixed,
             aligns: true,
+            controls: Controls::Everybody,
+            pauses_max: 16,
+            pause_max: Duration::from_secs(600),
+            speed_changes_max: 100,
             drop_after: Some(Duration::from_secs(20)),
             bound_peers_only: false,
             spectators_max: 16,

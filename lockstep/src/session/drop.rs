@@ -178,6 +178,7 @@ impl<A: Action> Session<A> {
 
     /// Ends streams after the entries that are here, for all peers that get the streams from here.
     pub(super) fn end_streams(&mut self, players: u16) {
+        self.charge_dropped(players & self.live());
         for player in players_in(players) {
             let stream = &mut self.streams[player.index()];
             if stream.end().is_some() {

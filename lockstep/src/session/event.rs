@@ -68,7 +68,7 @@ pub enum Event {
         turn: Turn,
         /// The late player.
         player: PlayerId,
-        /// After this much more waiting the player is dropped. The first part of each wait, an eighth of the drop time, does not count.
+        /// After this much more waiting the player is dropped ([`crate::PlayerReport::owed`] says which waits count).
         drop_in: Duration,
     },
     /// A player has sent entries for turns that are further ahead than anybody honest can be. They were refused. Reported once for each

@@ -102,6 +102,9 @@ impl<A: Action> Session<A> {
                 if self.is_voted_out(player) {
                     return Some(Refusal::VotedOut);
                 }
+                if let Some(refusal) = self.must_wait(player) {
+                    return Some(refusal);
+                }
                 let is_owner = hello.seat != 0 && hello.seat == seat.secret;
                 let away = seat.empty_since.filter(|_| reason.is_some()).map(|since| self.now.since(since));
                 let is_free = config.late_joins.is_some_and(|after| away.is_some_and(|away| away >= after));

@@ -5,11 +5,16 @@ use smallvec::SmallVec;
 use crate::pace::pacing::{TurnPlan, Votes};
 use crate::packet::{end_reason, end_reason_number};
 use crate::session::config::SessionConfig;
+use crate::session::controls::Asked;
 use crate::session::save::plan_is_sound;
 use crate::signed::chain::{AGREED_HASH_BYTES, StreamHash, hash};
 use crate::signed::roster::{Seat, read_array, read_seats, write_seats};
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::{EndReason, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+use crate::value::ids::{PLAYERS_MAX, PlayerId};
+
+/// The number after those of all players.
+const NOBODY: u64 = PLAYERS_MAX as u64;
 
 /// Bytes of the length before a header.
 const LENGTH_BYTES: usize = 2;
@@ -24,6 +29,8 @@ pub(crate) struct Header {
     /// Checksum of the state.
     pub(crate) checksum: u64,
     pub(crate) paused: bool,
+    /// Whose pause it is.
+    pub(crate) paused_by: Option<PlayerId>,
     pub(crate) speed: u8,
     pub(crate) plan: TurnPlan,
     /// For how long the plan could have been shorter: turns, ms.
@@ -53,6 +60,7 @@ pub(crate) struct HeaderPlayer {
     /// Away before the turn: number of the last entry, and the reason.
     pub(crate) ended: Option<(u32, EndReason)>,
     pub(crate) votes: Votes,
+    pub(crate) asked: Asked,
 }
 
 impl Header {
@@ -69,6 +77,7 @@ impl Header {
         writer.write_bits(u64::from(self.frame), 32);
         writer.write_bits(self.checksum, 64);
         writer.write_bool(self.paused);
+        writer.write_bits(self.paused_by.map_or(NOBODY, |player| u64::from(player.0)), 5);
         writer.write_bits(u64::from(self.speed), 8);
         writer.write_bits(u64::from(self.plan.frames_per_turn), 16);
         writer.write_bits(u64::from(self.plan.frames_per_second), 16);
@@ -89,6 +98,7 @@ impl Header {
             writer.write_bits(u64::from(player.votes.network_ms), 16);
             writer.write_bits(u64::from(player.votes.runtime_ms), 16);
             writer.write_bits(u64::from(player.votes.excess_ms), 32);
+            write_asked(&mut writer, player.asked);
         }
         writer.write_bool(self.signing.is_some());
         if let Some(signing) = &self.signing {
@@ -99,7 +109,7 @@ impl Header {
         }
         let head = writer.bytes();
         let mut bytes = Vec::with_capacity(LENGTH_BYTES + head.len() + state.len());
-        // At most 16 players of 13 bytes, and 73 if they sign.
+        // At most 16 players of 23 bytes, and 73 if they sign.
         bytes.extend_from_slice(&(head.len() as u16).to_le_bytes());
         bytes.extend_from_slice(head);
         bytes.extend_from_slice(state);
@@ -118,6 +128,8 @@ impl Header {
         let frame = reader.read_bits(32)? as u32;
         let checksum = reader.read_bits(64)?;
         let paused = reader.read_bool()?;
+        let paused_by = reader.read_max(5, NOBODY)?;
+        let paused_by = (paused_by != NOBODY).then_some(PlayerId(paused_by as u8));
         let speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
         let plan = TurnPlan {
             frames_per_turn: reader.read_max(16, 2_000)? as u32,
@@ -142,7 +154,7 @@ impl Header {
                 runtime_ms: reader.read_bits(16)? as u16,
                 excess_ms: reader.read_bits(32)? as u32,
             };
-            all.push(HeaderPlayer { ended, votes });
+            all.push(HeaderPlayer { ended, votes, asked: read_asked(&mut reader)? });
         }
         let signing = if reader.read_bool()? {
             Some(Box::new(HeaderSigning::read(&mut reader, players)?))
@@ -156,6 +168,7 @@ impl Header {
             frame,
             checksum,
             paused,
+            paused_by,
             speed,
             plan,
             calm,
@@ -174,12 +187,38 @@ impl Header {
             && exists
             && self.turn <= 4_000_000_000
             && self.speed >= SPEED_PERCENT_MIN
+            && self.paused_by.is_none_or(|player| self.paused && player.0 < config.players)
             && self.players.len() == usize::from(config.players)
             && self.signing.is_some() == config.signed
             && self.players.iter().all(before)
             && self.result.is_none_or(|(turn, _)| turn < self.turn)
             && plan_is_sound(self.plan, config)
     }
+}
+
+fn write_asked(writer: &mut BitWriter, asked: Asked) {
+    writer.write_bits(u64::from(asked.pauses), 16);
+    writer.write_bits(u64::from(asked.speeds), 16);
+    writer.write_bits(u64::from(asked.paused_ms), 32);
+    writer.write_bits(asked.wants_pause.map_or(2, u64::from), 2);
+    writer.write_bits(asked.wants_speed.map_or(0, u64::from), 8);
+}
+
+fn read_asked(reader: &mut BitReader<'_>) -> Result<Asked, DecodeError> {
+    let (pauses, speeds) = (reader.read_bits(16)? as u16, reader.read_bits(16)? as u16);
+    let paused_ms = reader.read_bits(32)? as u32;
+    let wants_pause = reader.read_max(2, 2)?;
+    let wants_speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
+    if (1..SPEED_PERCENT_MIN).contains(&wants_speed) {
+        return Err(DecodeError::OutOfRange { value: wants_speed.into(), max: SPEED_PERCENT_MAX.into() });
+    }
+    Ok(Asked {
+        pauses,
+        speeds,
+        paused_ms,
+        wants_pause: (wants_pause < 2).then_some(wants_pause == 1),
+        wants_speed: (wants_speed > 0).then_some(wants_speed),
+    })
 }
 
 impl HeaderSigning {
@@ -201,6 +240,13 @@ mod tests {
         let away = HeaderPlayer {
             ended: Some((7, EndReason::Dropped)),
             votes: Votes { network_ms: 1, runtime_ms: 2, excess_ms: 3 },
+            asked: Asked {
+                pauses: 4,
+                speeds: 5,
+                paused_ms: 6,
+                wants_pause: Some(true),
+                wants_speed: Some(150),
+            },
         };
         Header {
             settings_hash: SessionConfig::new(2).signed().settings_hash(8),
@@ -208,6 +254,7 @@ mod tests {
             frame: 36,
             checksum: 5,
             paused: true,
+            paused_by: Some(PlayerId(1)),
             speed: 150,
             plan,
             calm: (1, 2),
@@ -237,7 +284,8 @@ mod tests {
     fn what_no_match_can_have_come_to_is_not_sound() {
         let config = SessionConfig::new(2).signed();
         assert!(header().is_sound(&config, 8));
-        let broken: [fn(&mut Header); 6] = [
+        let broken: [fn(&mut Header); 7] = [
+            |header| header.paused_by = Some(PlayerId(2)),
             |header| header.turn = 0,
             |header| header.settings_hash ^= 1,
             |header| header.speed = 3,

@@ -218,7 +218,11 @@ impl<A: Action> Session<A> {
         let config = &self.setup.config;
         self.gate.turn = turn;
         self.gate.horizon = Some(turn);
-        (self.gate.paused, self.gate.in_turn, self.gate.frames) = (header.paused, false, header.frame);
+        (self.gate.in_turn, self.gate.frames) = (false, header.frame);
+        (self.controlled.paused, self.controlled.paused_by) = (header.paused, header.paused_by);
+        for (asked, player) in self.controlled.asked.iter_mut().zip(&header.players) {
+            *asked = player.asked;
+        }
         self.saving.checksum = header.checksum;
         self.pace.planner.resume(header.plan, header.speed);
         self.pace.planner.restore(header.calm, header.players.iter().map(|player| player.votes));

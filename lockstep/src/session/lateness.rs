@@ -1,5 +1,6 @@
 //! Chronic lateness: limits how often a player may make the others wait, even if each wait is shorter than the drop time.
 
+use crate::session::backoff::Costs;
 use crate::session::clock::CLOCK_JUMP;
 use crate::session::event::Event;
 use crate::session::{Session, SessionPhase, players_in};
@@ -13,9 +14,17 @@ const FORGIVING: u64 = 4;
 /// Greatest debt of a player, as a multiple of the drop time.
 const DEBT_MAX: u64 = 3;
 
+/// The same for the share of the time that short waits took, so that it is forgotten in the end.
+const SHARE_MAX: u64 = 6;
+
 /// The first part of each wait does not count, because a bad network makes everybody wait a little in every turn. One part in this many of
 /// the drop time.
 const FREE: u64 = 8;
+
+/// The short waits of a player count as far as they are longer than those of all others: one second of waiting outweighs this many without. So who
+/// makes the others stand for more than a third of the time, which slows the match by half, owes more and more. What everybody owes is the
+/// settings' fault, or the network's in the middle.
+const SHARE_FORGIVING: u64 = 2;
 
 /// If several players are missing, those from whom nothing has come for this long count.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -24,7 +33,11 @@ const SILENCE: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lateness {
     debt: [Duration; PLAYERS_MAX as usize],
-    /// The same including the first part of each wait; this is reported.
+    /// The same including the first part of each wait, with [`SHARE_FORGIVING`].
+    share: [Duration; PLAYERS_MAX as usize],
+    /// What the places owe for drops and returns.
+    pub(super) costs: Costs,
+    /// The debt including the first part of each wait; this is reported.
     delay: [Duration; PLAYERS_MAX as usize],
     /// Bit n: the application knows that player n is often late.
     told: u16,
@@ -49,23 +62,24 @@ impl<A: Action> Session<A> {
         let Some(drop_after) = self.setup.config.drop_after else { return };
         let free = Duration::from_micros(drop_after.as_micros() / FREE);
         let is_long = waited > free;
-        let change = |owed: Duration, grows: bool| match grows {
+        let change = |owed: Duration, grows: bool, forgiving: u64| match grows {
             true => owed + span,
-            false => owed - Duration::from_micros(span.as_micros() / FORGIVING),
+            false => owed - Duration::from_micros(span.as_micros() / forgiving),
         };
         for player in (0..self.setup.config.players).map(PlayerId) {
-            let (debt, delay) =
-                (&mut self.lateness.debt[player.index()], &mut self.lateness.delay[player.index()]);
+            let Lateness { debt, share, delay, .. } = &mut self.lateness;
             let is_late = late & (1 << player.0) != 0;
-            *debt = change(*debt, is_late && is_long);
-            *delay = change(*delay, is_late);
+            let place = player.index();
+            debt[place] = change(debt[place], is_late && is_long, FORGIVING);
+            delay[place] = change(delay[place], is_late, FORGIVING);
+            share[place] = change(share[place], is_late, SHARE_FORGIVING).min(drop_after.times(SHARE_MAX));
         }
         for player in players_in(late & !self.lateness.told) {
             let delay = self.lateness.delay[player.index()];
             if delay >= drop_after {
                 self.lateness.told |= 1 << player.0;
                 tracing::info!(player = player.0, ?delay, "often late");
-                let drop_in = drop_after.times(DEBT_MAX) - self.lateness.of(player);
+                let drop_in = drop_after.times(DEBT_MAX) - self.owed_by(player);
                 let turn = Turn(self.gate.turn);
                 self.emit(Event::OftenLate { turn, player, drop_in });
             }
@@ -73,7 +87,7 @@ impl<A: Action> Session<A> {
     }
 
     /// Those of the missing players who are to blame, bit n for player n.
-    fn late(&self) -> u16 {
+    pub(super) fn late(&self) -> u16 {
         let missing = if self.setup.is_relay() { self.blocking() } else { self.missing() };
         match missing & !self.heard_within(SILENCE) {
             0 => missing,
@@ -81,10 +95,20 @@ impl<A: Action> Session<A> {
         }
     }
 
+    /// What counts against a player: its long waits, or its share of the time in which the match stood. The share needs somebody to compare
+    /// with: another player over whose link this peer waits.
+    pub(super) fn owed_by(&self, player: PlayerId) -> Duration {
+        let own = self.setup.player().map_or(0, |own| 1 << own.0);
+        let others = players_in(self.live() & !own & !(1 << player.0));
+        let least = others.map(|other| self.lateness.share[other.index()]).min();
+        let share = least.map_or(Duration::ZERO, |least| self.lateness.share[player.index()] - least);
+        share.max(self.lateness.of(player))
+    }
+
     /// Players whose debt exceeds the limit, bit n for player n.
     pub(super) fn overdrawn(&self) -> u16 {
         let Some(drop_after) = self.setup.config.drop_after else { return 0 };
-        let over = |player: &PlayerId| self.lateness.of(*player) >= drop_after.times(DEBT_MAX);
+        let over = |player: &PlayerId| self.owed_by(*player) >= drop_after.times(DEBT_MAX);
         let players = (0..self.setup.config.players).map(PlayerId).filter(over);
         players.fold(0, |mask, player| mask | (1 << player.0))
     }

@@ -1,7 +1,6 @@
 //! One remote peer: the handshake, what it has, when it was last heard, when the next packet is due.
 
 use crate::packet::Bye;
-use crate::session::ahead::{self, Marks};
 use crate::session::carried::Carried;
 use crate::session::guests::Guest;
 use crate::session::sender::Sender;
@@ -17,6 +16,10 @@ const PACKETS_AT_ONCE_MAX: u8 = 4;
 
 /// Number of copies of a bye packet, because nobody confirms it.
 const BYE_COPIES: u8 = 3;
+
+/// For each stream: the end of the stream at some time, until the remote has confirmed everything below it. It shows for how long a remote
+/// has lacked an entry.
+pub(crate) type Marks = [(u32, Instant); PLAYERS_MAX as usize];
 
 /// State of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,7 +161,7 @@ impl Link {
             lacks: [None; PLAYERS_MAX as usize],
             helps_until: [Instant::ZERO; PLAYERS_MAX as usize],
             looked_first: LookedFirst::default(),
-            marks: ahead::fresh_marks(first, now),
+            marks: [(first, now); PLAYERS_MAX as usize],
             told_too_far: false,
             frozen: 0,
             votes: 0,
@@ -166,6 +169,14 @@ impl Link {
             guest: None,
             sender: None,
             author_from: 0,
+        }
+    }
+
+    /// The machine was suspended for this long: the time does not count.
+    pub(crate) fn shift(&mut self, jump: Duration, now: Instant) {
+        self.last_heard = (self.last_heard + jump).min(now);
+        for (_, since) in &mut self.marks {
+            *since = (*since + jump).min(now);
         }
     }
 

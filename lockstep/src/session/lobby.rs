@@ -244,6 +244,9 @@ impl<A: Action> Session<A> {
         let is_known = self.links.get(&peer).is_some_and(|link| link.nonce == hello.nonce);
         if !is_known {
             self.end_former_self(hello.identity);
+            if let (Identity::Player(player), SessionPhase::Running) = (hello.identity, self.phase) {
+                self.charge_arrival(player);
+            }
             self.note_seat(hello.identity, hello.seat);
         }
         if let Identity::Player(_) = hello.identity {

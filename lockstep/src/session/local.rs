@@ -5,7 +5,7 @@ use crate::session::config::SessionConfig;
 use crate::session::outbox::{Outbox, SubmitError};
 use crate::session::{Session, SessionPhase};
 use crate::value::action::Action;
-use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
+use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
 use crate::value::ids::Turn;
 use crate::value::time::Instant;
 
@@ -56,18 +56,6 @@ impl<A: Action> Session<A> {
     #[must_use]
     pub fn queued_actions(&self) -> u32 {
         self.local.outbox.len()
-    }
-
-    /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on. Turns go on, and
-    /// actions are accepted and applied.
-    pub fn pause(&mut self, paused: bool) {
-        self.local.pause = Some(paused);
-    }
-
-    /// Asks for another speed with the next entry, percent of real time, clamped to 10..=250. Frames of every peer pass faster or slower
-    /// from the same turn on. The simulation's step stays the same, and so does the course of the game.
-    pub fn set_speed(&mut self, percent: u8) {
-        self.local.speed = Some(percent.clamp(SPEED_PERCENT_MIN, SPEED_PERCENT_MAX));
     }
 
     /// Asks for a save with the next entry: every peer saves the state before the same turn. A request during a save joins that save. No

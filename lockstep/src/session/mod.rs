@@ -1,6 +1,7 @@
 //! A lockstep session without IO: bytes, time and randomness come in as arguments.
 
 mod ahead;
+mod backoff;
 mod blob;
 mod bound;
 mod carried;
@@ -8,6 +9,7 @@ pub(crate) mod checksum;
 mod clock;
 pub(crate) mod config;
 mod confirm;
+pub(crate) mod controls;
 mod delayed;
 mod drop;
 mod ending;
@@ -60,6 +62,7 @@ use crate::value::bits::BitWriter;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
 use crate::value::time::Instant;
 
+use controls::Controlled;
 use delayed::Delayed;
 use ending::Ending;
 use events::EventQueue;
@@ -136,6 +139,7 @@ pub struct Session<A> {
     streams: SmallVec<[Stream; 4]>,
     local: Local,
     gate: Gate,
+    controlled: Controlled,
     waiting: Waiting,
     lateness: Lateness,
     pace: Measures,
@@ -253,6 +257,7 @@ impl<A: Action> Session<A> {
             streams: (0..config.players).map(|_| Stream::new(config.first_entry())).collect(),
             local: Local::new(&config, action_bits),
             gate: Gate { last_turn, ..Gate::default() },
+            controlled: Controlled::default(),
             waiting: Waiting::default(),
             lateness: Lateness::default(),
             pace: Measures {
@@ -464,7 +469,7 @@ impl<A: Action> Session<A> {
     /// Whether the simulation is paused in the current turn, at a player's request.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.gate.paused
+        self.controlled.paused
     }
 
     /// The counters.

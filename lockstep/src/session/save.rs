@@ -56,7 +56,7 @@ impl<A: Action> Session<A> {
             turn: turn.0,
             checksum: self.saving.checksum,
             format: self.setup.format,
-            paused: self.gate.paused,
+            paused: self.controlled.paused,
             speed,
             plan,
             players: self.streams.iter().map(stream).collect(),
@@ -103,7 +103,7 @@ impl<A: Action> Session<A> {
         let Some(saved) = self.setup.config.resume.clone() else { return };
         self.gate.turn = saved.turn;
         self.gate.complete = saved.turn;
-        self.gate.paused = saved.paused;
+        self.controlled.paused = saved.paused;
         self.saving.checksum = saved.checksum;
         self.pace.planner.resume(saved.plan, saved.speed);
         self.compared.checksums.resume_at(saved.turn);

@@ -176,13 +176,15 @@ impl<A: Action> Session<A> {
         let player = |(player, stream): (u8, &crate::session::stream::Stream)| HeaderPlayer {
             ended: stream.ended_before(turn),
             votes: self.pace.planner.votes(PlayerId(player)),
+            asked: self.controlled.asked[usize::from(player)],
         };
         Header {
             settings_hash: self.setup.config.settings_hash(A::MAX_BITS),
             turn,
             frame: self.gate.frames,
             checksum: self.saving.checksum,
-            paused: self.gate.paused,
+            paused: self.controlled.paused,
+            paused_by: self.controlled.paused_by,
             speed,
             plan,
             calm: self.pace.planner.calm(),

@@ -30,7 +30,6 @@ pub(crate) struct Gate {
     pub(super) last_turn: Option<u32>,
     /// Folded checksum of the turn that ended last.
     pub(super) ended_checksum: Option<u32>,
-    pub(super) paused: bool,
     /// Number of frames simulated so far.
     pub(super) frames: u32,
     /// A relay: the entries below this number were complete when they were last forwarded.
@@ -209,7 +208,7 @@ impl<A: Action> Session<A> {
         self.pass_to(now);
         let Some(turn) = self.gate.turn.checked_sub(1).filter(|_| self.gate.in_turn) else { return };
         self.gate.in_turn = false;
-        if !self.gate.paused {
+        if !self.controlled.paused {
             self.gate.frames = self.gate.frames.wrapping_add(self.pace.planner.plan().frames_per_turn);
         }
         self.pace.meter.turn_ended();
@@ -240,9 +239,15 @@ impl<A: Action> Session<A> {
     fn apply_extras(&mut self, turn: Turn) {
         let plan = self.pace.planner.plan();
         self.begin_save(turn);
+        self.end_long_pause(turn);
         for player in (0..self.setup.config.players).map(PlayerId) {
             let Some(entry) = self.streams[player.index()].get(turn.0) else { continue };
             for extra in entry.extras.clone() {
+                if matches!(extra, Extra::Pause(_) | Extra::Speed(_))
+                    && !self.take_control(turn.0, player, extra)
+                {
+                    continue;
+                }
                 self.pace.planner.take(player, &extra);
                 match extra {
                     Extra::Checksum(_) | Extra::Save | Extra::Result(_) | Extra::Pace { .. } => {}
@@ -264,10 +269,7 @@ impl<A: Action> Session<A> {
                     Extra::Speed(percent) => {
                         self.emit(Event::Speed { turn, player, percent });
                     }
-                    Extra::Pause(paused) => {
-                        self.gate.paused = paused;
-                        self.emit(Event::Paused { turn, player, paused });
-                    }
+                    Extra::Pause(paused) => self.emit(Event::Paused { turn, player, paused }),
                 }
             }
         }
@@ -285,11 +287,14 @@ impl<A: Action> Session<A> {
         // If nobody plays, every turn is complete.
         let complete = complete.min(self.front());
         for turn in self.gate.complete..complete {
+            self.pass_pause();
             for player in (0..self.setup.config.players).map(PlayerId) {
-                let extras =
-                    self.streams[player.index()].get(turn).into_iter().flat_map(|entry| &entry.extras);
-                for extra in extras {
-                    self.pace.planner.take(player, extra);
+                let Some(entry) = self.streams[player.index()].get(turn) else { continue };
+                for extra in entry.extras.clone() {
+                    let controls = matches!(extra, Extra::Pause(_) | Extra::Speed(_));
+                    if !controls || self.take_control(turn, player, extra) {
+                        self.pace.planner.take(player, &extra);
+                    }
                 }
             }
             self.pace.planner.begin_turn();

@@ -22,8 +22,9 @@ pub struct PlayerReport {
     /// How long the others' entries wait at the player's machine before they are needed, on average, in tenths of a millisecond; negative
     /// if the player waits. None if the player never reported it (the local player's own is not known here).
     pub slack_tenths: Option<i16>,
-    /// Time for which the others have waited, without the first part of each wait (an eighth of the drop time), less a quarter of the time
-    /// in which they did not wait. A player who owes three times the drop time is dropped.
+    /// The greater of two numbers. Time for which the others have waited, without the first part of each wait (an eighth of the drop time), less
+    /// a quarter of the time in which they did not wait. All of the time for which they waited, less half of the time in which they did not,
+    /// as far as it is more than that of any other player. A player who owes three times the drop time is dropped.
     pub owed: Duration,
     /// Parts per thousand of the player's last entries (about a hundred) that came when it already had everybody else's of the same turn,
     /// so that it could look at them first. There can be innocent reasons: the player's turns begin later. Only the middle of a star and
@@ -119,7 +120,7 @@ impl<A: Action> Session<A> {
         };
         let links = self.links.values().filter(|link| link.identity == Some(Identity::Player(player)));
         let looked_first_permille = links.map(|link| link.looked_first.permille()).max().unwrap_or(0);
-        let owed = self.lateness.of(player);
+        let owed = self.owed_by(player);
         PlayerReport {
             network_ms,
             runtime_ms,

@@ -1,9 +1,11 @@
 //! A peer that has joined and means harm: it may end its own part in the match, not anybody else's.
 
 mod ahead;
+mod controls;
 mod forgers;
 mod members;
 mod mesh;
+mod returns;
 mod seats;
 mod signed;
 mod slow;

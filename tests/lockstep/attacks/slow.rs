@@ -3,6 +3,7 @@
 use super::{bare, config, deliver, run, slow};
 use crate::toy::{Toy, toy_match};
 use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Driver, Duration, Entry, Event, Instant, Pace, PlayerId, SessionConfig, SessionPhase, Topology,
     VirtualMatch,
@@ -44,6 +45,55 @@ fn who_is_late_again_and_again_is_shown_and_then_dropped() {
         };
         assert_eq!(told(&mut game.drivers_mut()[1]), 1, "{topology:?}");
     }
+}
+
+/// Each entry comes late, but never late enough for a drop. The match was three times as slow for ever, or two times.
+#[test]
+fn who_is_a_little_late_in_every_turn_is_dropped() {
+    for topology in TOPOLOGIES {
+        for (late_ms, within_s) in [(2_400, 90), (1_500, 200)] {
+            let config = SessionConfig::new(4).turns(3_000).topology(topology);
+            let mut game = toy_match(&config.drop_after(Duration::from_secs(8)), 0, 1, slow());
+            run(&mut game, 4_000);
+            let others = if topology == Topology::Mesh { vec![0, 1, 2] } else { vec![middle_of(topology)] };
+            for other in others {
+                game.net_mut().set_link(3, other, LinkConfig::new().latency(Duration::from_millis(late_ms)));
+            }
+            let what = format!("{topology:?} {late_ms}");
+            run(&mut game, within_s * 1_000);
+            let gone = game.drivers()[1].simulation().gone.clone();
+            assert_eq!(gone.iter().map(|gone| gone.0).collect::<Vec<_>>(), [3], "{what}");
+            let late = |event: &Event| matches!(event, Event::OftenLate { player, .. } if player.0 == 3);
+            assert!(events(&mut game.drivers_mut()[1]).iter().any(late), "{what}: nobody is told");
+        }
+    }
+}
+
+/// Nobody is dropped for a network that is bad for all, or for living far away.
+#[test]
+fn a_network_that_is_bad_for_all_drops_nobody() {
+    for topology in TOPOLOGIES {
+        for (all_ms, one_ms) in [(450, 450), (60, 350)] {
+            let link = |ms| LinkConfig::new().latency(Duration::from_millis(ms)).loss_ppm(50_000);
+            let config =
+                SessionConfig::new(4).turns(900).topology(topology).drop_after(Duration::from_secs(8));
+            let mut game = toy_match(&config, 0, 1, link(all_ms));
+            for other in 0..4 {
+                game.net_mut().set_link(3, other, link(one_ms));
+                game.net_mut().set_link(other, 3, link(one_ms));
+            }
+            let what = format!("{topology:?} {all_ms} {one_ms}");
+            assert!(run(&mut game, 1_500_000), "{what}");
+            for driver in game.drivers() {
+                assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
+                assert!(driver.simulation().gone.is_empty(), "{what}: {:?}", driver.simulation().gone);
+            }
+        }
+    }
+}
+
+fn middle_of(topology: Topology) -> u32 {
+    if topology == Topology::Relay { 4 } else { 0 }
 }
 
 /// At the end it keeps sending, but confirms nothing, or withholds its last entry, or goes on with entries after the last turn, one every four

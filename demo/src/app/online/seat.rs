@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use testudo_lockstep::simnet::SimNetStats;
 use testudo_lockstep::transport::udp::Aside;
 use testudo_lockstep::{
-    Driver, Duration, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionPhase, Simulation as _,
-    SubmitError, Turn,
+    ControlError, Driver, Duration, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionPhase,
+    Simulation as _, SubmitError, Turn,
 };
 
 use crate::app::clock::Clock;
@@ -214,9 +214,12 @@ impl Seat {
     }
 
     /// Asks for a pause, or for its end: everybody's battle stands from the same turn on.
-    pub(crate) fn toggle_pause(&mut self) {
+    ///
+    /// # Errors
+    /// This player may not pause, or no longer.
+    pub(crate) fn toggle_pause(&mut self) -> Result<(), ControlError> {
         let session = self.driver.session_mut();
-        session.pause(!session.is_paused());
+        session.pause(!session.is_paused())
     }
 
     /// Hands the player to a person or to a bot.

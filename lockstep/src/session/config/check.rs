@@ -13,7 +13,7 @@ impl SessionConfig {
     /// Checks every range, and that an action of `action_bits` fits.
     pub(crate) fn check(&self, action_bits: u32) -> Result<(), ConfigError> {
         let team = self.teams.iter().copied().max().unwrap_or(0);
-        let ranges: [(&'static str, u32, u32, u32); 16] = [
+        let ranges: [(&'static str, u32, u32, u32); 18] = [
             ("players", u32::from(self.players), 1, u32::from(PLAYERS_MAX)),
             ("frames per second", self.frames_per_second, 1, 1_000),
             ("frames per turn", self.frames_per_turn, 1, 250),
@@ -23,6 +23,8 @@ impl SessionConfig {
             ("bytes of actions per turn", self.turn_bytes_max, 1, ACTION_BITS_MAX / 8),
             ("checksum interval", self.checksum_interval, 1, 600),
             ("action queue", self.queue_max, 1, 4_096),
+            ("pauses of a player", self.pauses_max, 0, 65_535),
+            ("speed changes of a player", self.speed_changes_max, 0, 65_535),
             ("window", self.window, 16, 1_024),
             ("host player", u32::from(self.host_player), 0, u32::from(self.players.max(1)) - 1),
             ("team", u32::from(team), 0, u32::from(PLAYERS_MAX) - 1),
@@ -50,6 +52,7 @@ impl SessionConfig {
         let timeouts = [
             ("connect timeout in ms", Some(self.connect_timeout), 1),
             ("lobby timeout in ms", self.lobby_timeout, 1),
+            ("time of a player's pauses in ms", Some(self.pause_max), 0),
             ("silence timeout in ms", Some(self.silence_timeout), 1),
             ("time to the drop in ms", self.drop_after, 1),
             ("notice of waiting in ms", Some(self.waiting_notice), 0),

@@ -24,7 +24,7 @@ impl SessionConfig {
 
     /// Hash of the settings that must be equal on all peers, with the size of the game's actions.
     pub(crate) fn settings_hash(&self, action_bits: u32) -> u64 {
-        let numbers: [u64; 17] = [
+        let numbers: [u64; 20] = [
             u64::from(PROTOCOL_VERSION),
             u64::from(self.players),
             self.topology as u64 | u64::from(self.host_player) << 8,
@@ -41,9 +41,12 @@ impl SessionConfig {
             self.pace as u64,
             u64::from(self.rotate_players),
             u64::from(self.bots_take_over),
+            self.controls as u64,
+            u64::from(self.pauses_max) << 32 | u64::from(self.speed_changes_max),
+            self.pause_max.as_millis(),
             self.teams.iter().fold(0, |teams, team| teams << 4 | u64::from(*team)),
         ];
-        let mut bytes = [0; 17 * 8];
+        let mut bytes = [0; 20 * 8];
         for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             chunk.copy_from_slice(&number.to_le_bytes());
         }

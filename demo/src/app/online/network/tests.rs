@@ -87,14 +87,14 @@ fn play_pause_and_part(is_sealed: bool) {
     let Some(News::Ran { turn, .. }) = orders[0] else { unreachable!() };
     assert!(turn > given, "given in turn {given}, run in turn {turn}");
 
-    pair.seat(0).toggle_pause();
+    pair.seat(0).toggle_pause().unwrap();
     let stands = |pair: &Pair| {
         pair.games.iter().all(|game| game.seat().is_some_and(|seat| seat.session().is_paused()))
     };
     pair.until("a pause for all", stands);
     let frames = [0, 1].map(|player| pair.seat(player).frame());
     assert_eq!(frames[0], frames[1], "they stand at the same frame");
-    pair.seat(1).toggle_pause();
+    pair.seat(1).toggle_pause().unwrap();
     pair.until("its end", |pair| {
         pair.games.iter().all(|game| game.seat().is_some_and(|seat| seat.frame() > frames[0]))
     });

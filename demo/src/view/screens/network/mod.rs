@@ -462,8 +462,9 @@ impl NetworkDesk {
     fn toggle_pause(&mut self) {
         if let Some(seat) = self.game.seat_mut()
             && seat.session().phase() == SessionPhase::Running
+            && let Err(error) = seat.toggle_pause()
         {
-            seat.toggle_pause();
+            self.log.note("error", error.to_string());
         }
     }
 

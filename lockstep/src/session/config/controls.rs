@@ -1,0 +1,50 @@
+//! Settings for pauses and changes of speed. They are agreed on, because they decide what happens on every peer.
+
+use crate::session::config::SessionConfig;
+use crate::value::ids::PlayerId;
+use crate::value::time::Duration;
+
+/// Who pauses a match and sets its speed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Controls {
+    /// Every player, each within its budget. The default.
+    Everybody,
+    /// More than half of the players who are in the match, who must ask for the same. There is no budget.
+    Majority,
+    /// The player [`SessionConfig::host_player()`], within its budget; behind a relay that is the first player unless it is set.
+    HostPlayer,
+}
+
+impl SessionConfig {
+    /// Who pauses the match and sets its speed. Default [`Controls::Everybody`].
+    #[must_use]
+    pub fn controls(self, controls: Controls) -> Self {
+        Self { controls, ..self }
+    }
+
+    /// Number of pauses that each player may ask for, 0..=65,535. Anybody may end any pause. Default 16.
+    #[must_use]
+    pub fn pauses_max(self, pauses_max: u32) -> Self {
+        Self { pauses_max, ..self }
+    }
+
+    /// How long the pauses of each player may last in all, 0 to 24 h, counted in turns; then the match goes on. Default 10 minutes.
+    #[must_use]
+    pub fn pause_max(self, pause_max: Duration) -> Self {
+        Self { pause_max, ..self }
+    }
+
+    /// Number of changes of speed that each player may ask for, 0..=65,535. Default 100.
+    #[must_use]
+    pub fn speed_changes_max(self, speed_changes_max: u32) -> Self {
+        Self { speed_changes_max, ..self }
+    }
+
+    /// Whether the player may ask for a pause or another speed at all.
+    #[must_use]
+    pub fn may_control(&self, player: PlayerId) -> bool {
+        self.controls != Controls::HostPlayer || player.0 == self.host_player
+    }
+}

@@ -1,0 +1,148 @@
+//! Pauses and changes of speed have a budget, or are votes, or the host's. A member that pays no heed changes nothing for the others.
+
+use super::{bare, deliver, run, slow};
+use crate::joining;
+use crate::toy::{Toy, toy_match};
+use testudo_lockstep::packet::{Packet, Segment, TurnsPacket};
+use testudo_lockstep::{
+    ControlError, Controls, Duration, Entry, Event, Extra, Identity, Instant, PlayerId, SessionConfig,
+    SessionPhase, Topology, VirtualMatch,
+};
+
+const LIAR: u8 = 2;
+
+fn config(topology: Topology) -> SessionConfig {
+    let config = SessionConfig::new(3).turns(150).topology(topology);
+    config.pauses_max(3).pause_max(Duration::from_secs(2)).speed_changes_max(4)
+}
+
+/// Each of its entries asks for a pause and a tenth of the speed.
+fn send_entries(game: &mut VirtualMatch<Toy>, topology: Topology) {
+    let next = game.drivers()[0].session().next_turn().0;
+    let extras: Vec<Extra> = vec![Extra::Pause(true), Extra::Speed(10)];
+    let entry = Entry { extras: extras.into_iter().collect(), ..Entry::default() };
+    let first = next.saturating_sub(1).max(2);
+    let packet = TurnsPacket {
+        base: next + 4,
+        segments: [Segment { player: PlayerId(LIAR), first, entries: 0..4 }].into_iter().collect(),
+        entries: vec![entry; 4],
+        ..bare(next + 2, 3)
+    };
+    let targets = match topology {
+        Topology::Relay => vec![3],
+        Topology::Host => vec![0],
+        Topology::Mesh => vec![0, 1],
+    };
+    for to in targets {
+        deliver(game, to, LIAR.into(), &Packet::Turns(Box::new(packet.clone())));
+    }
+}
+
+#[test]
+fn pauses_and_speeds_beyond_the_budget_are_ignored_by_everybody() {
+    for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
+        let mut game = toy_match(&config(topology), 0, 1, slow());
+        run(&mut game, 4_000);
+        game.put_to_sleep(usize::from(LIAR), Instant::from_millis(9_000_000));
+        while !(0..2).all(|node| game.drivers()[node].session().is_over()) {
+            assert!(game.now() < Instant::from_millis(150_000), "{topology:?}: it stands for ever");
+            send_entries(&mut game, topology);
+            let until = game.now().as_micros() / 1_000 + 50;
+            run(&mut game, until);
+            // Player 1 wants the usual speed. Four times the same budget would be enough for each of them.
+            let session = game.drivers_mut()[1].session_mut();
+            if session.plan().pace_millihertz < 20_000 {
+                let _ = session.set_speed(100);
+            }
+        }
+        let states = [0, 1].map(|node| {
+            let driver = &game.drivers()[node];
+            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{topology:?} {node}");
+            (driver.simulation().frames, driver.simulation().checksum())
+        });
+        assert_eq!(states[0], states[1], "{topology:?}");
+        // Two seconds of pause, some of them at a tenth of the speed: a turn then takes two seconds.
+        assert!(states[0].0 >= 4 * (150 - 13), "{topology:?} {states:?}");
+        let mut accepted = (0, 0);
+        while let Some(event) = game.drivers_mut()[0].session_mut().poll_event() {
+            match event {
+                Event::Paused { player, paused: true, .. } => accepted.0 += u32::from(player.0 == LIAR),
+                Event::Speed { player, .. } => accepted.1 += u32::from(player.0 == LIAR),
+                Event::Desync(desync) => panic!("{topology:?} {desync:?}"),
+                _ => {}
+            }
+        }
+        assert_eq!(accepted, (3, 4), "{topology:?}: as many as its budget has");
+    }
+}
+
+#[test]
+fn what_the_settings_do_not_allow_is_refused_to_the_player() {
+    let longer = config(Topology::Host).pause_max(Duration::from_secs(60));
+    let mut game = toy_match(&longer, 0, 1, slow());
+    run(&mut game, 3_000);
+    for round in 0..3 {
+        let session = game.drivers_mut()[1].session_mut();
+        assert_eq!(
+            (session.pause(true), session.pause(true)),
+            (Ok(()), Ok(())),
+            "the next entry has room for one"
+        );
+        run(&mut game, 4_000 + round * 1_500);
+        assert!(game.drivers()[0].session().is_paused(), "round {round}");
+        assert_eq!(game.drivers_mut()[0].session_mut().pause(false), Ok(()));
+        run(&mut game, 4_700 + round * 1_500);
+        assert!(!game.drivers()[1].session().is_paused(), "round {round}");
+    }
+    let session = game.drivers_mut()[1].session_mut();
+    assert_eq!(session.pause(true), Err(ControlError::UsedUp { max: 3 }));
+    assert_eq!(session.pause(false), Ok(()), "going on costs nothing");
+    // Two entries are on their way, and count.
+    let mut asked = 0;
+    for until in 0..20 {
+        asked += u32::from(game.drivers_mut()[1].session_mut().set_speed(100).is_ok());
+        run(&mut game, 9_000 + until * 210);
+    }
+    assert_eq!(asked, 4);
+    assert_eq!(game.drivers_mut()[1].session_mut().set_speed(50), Err(ControlError::UsedUp { max: 4 }));
+    assert_eq!(game.drivers_mut()[2].session_mut().set_speed(100), Ok(()), "each has a budget");
+    assert!(run(&mut game, 300_000));
+    assert_eq!(game.drivers_mut()[2].session_mut().pause(true), Err(ControlError::NotPlaying));
+
+    let config = config(Topology::Relay).controls(Controls::HostPlayer);
+    let mut game = toy_match(&config, 0, 1, slow());
+    run(&mut game, 3_000);
+    assert_eq!(game.drivers_mut()[1].session_mut().pause(true), Err(ControlError::HostOnly));
+    assert_eq!(game.drivers_mut()[0].session_mut().pause(true), Ok(()));
+    run(&mut game, 4_500);
+    assert!(game.drivers()[1].session().is_paused());
+    run(&mut game, 7_500);
+    assert!(!game.drivers()[2].session().is_paused(), "it has lasted for two seconds");
+}
+
+/// The budget and the votes are a part of the session's state, which a newcomer gets.
+#[test]
+fn a_majority_pauses_also_for_who_has_come_back_meanwhile() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = joining::config(3, topology).controls(Controls::Majority);
+        let mut game = joining::start(&config, 0, 1, slow());
+        joining::play(&mut game, 5_000);
+        assert_eq!(game.drivers_mut()[1].session_mut().pause(true), Ok(()));
+        joining::play(&mut game, 6_500);
+        assert!(!game.drivers()[0].session().is_paused(), "{topology:?}: one of three");
+        joining::restart(&mut game, &config, 2, Identity::Player(PlayerId(2)), joining::secret(2));
+        joining::play(&mut game, 14_000);
+        assert_eq!(game.drivers()[0].simulation().returned.len(), 1, "{topology:?}");
+        game.drivers_mut()[0].session_mut().pause(true).unwrap();
+        joining::play(&mut game, 15_500);
+        let stands =
+            |game: &VirtualMatch<Toy>| [0, 1, 2].map(|node| game.drivers()[node].session().is_paused());
+        assert_eq!(stands(&game), [true; 3], "{topology:?}: two of three, the newcomer knows both votes");
+        for player in [2, 1] {
+            game.drivers_mut()[player].session_mut().pause(false).unwrap();
+        }
+        joining::play(&mut game, 300_000);
+        assert_eq!(stands(&game), [false; 3], "{topology:?}");
+        joining::assert_agreed(&mut game, &format!("{topology:?}"));
+    }
+}

@@ -1,0 +1,99 @@
+//! A member that comes back again and again: the others stand for a tenth of the time at most.
+
+use super::slow;
+use crate::joining::{config, events, middle_of, play, restart, secret, start};
+use crate::toy::Toy;
+use testudo_lockstep::{
+    Duration, Event, Failure, Identity, Instant, PlayerId, Refusal, SessionConfig, SessionPhase, Topology,
+    VirtualMatch,
+};
+
+const LIAR: u32 = 3;
+const DROP_S: u64 = 8;
+
+fn settings(topology: Topology) -> SessionConfig {
+    config(4, topology).turns(4_000).drop_after(Duration::from_secs(DROP_S))
+}
+
+fn come_again(game: &mut VirtualMatch<Toy>, config: &SessionConfig) {
+    restart(game, config, LIAR, Identity::Player(PlayerId(LIAR as u8)), secret(LIAR as u8));
+    // A session that is over has nothing to do; the new one has, at once.
+    let now = game.now();
+    game.put_to_sleep(LIAR as usize, now);
+}
+
+/// It is silent until it is dropped, comes back at once, and so on. The others stood for more than half of the time.
+#[test]
+fn who_is_dropped_again_and_again_waits_before_it_comes_back() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = settings(topology);
+        let mut game = start(&config, 0, 1, slow());
+        play(&mut game, 5_000);
+        let (mut longest, mut refused, mut awake_at) = (0, 0, game.now());
+        while game.now() < Instant::from_millis(605_000) {
+            let now = game.now();
+            let session = game.drivers_mut()[LIAR as usize].session_mut();
+            if let SessionPhase::Failed(Failure::Refused(Refusal::ComeBackIn { seconds })) = session.phase() {
+                (longest, refused) = (longest.max(seconds), refused + 1);
+            }
+            if now >= awake_at && session.is_over() {
+                come_again(&mut game, &config);
+                awake_at = now + Duration::from_secs(1);
+            } else if now >= awake_at && session.pause(false).is_ok() {
+                // It plays, and may ask for something.
+                let wakes = now + Duration::from_secs(DROP_S + 2);
+                game.put_to_sleep(LIAR as usize, wakes);
+                // Then it needs a moment to hear that it was dropped.
+                awake_at = wakes + Duration::from_secs(1);
+            }
+            play(&mut game, now.as_micros() / 1_000 + 500);
+        }
+        // Three thousand turns in ten minutes. It may cost four drop times at first, and then a tenth.
+        let turns = game.drivers()[0].session().next_turn().0;
+        let least = (600 - 60 - 4 * DROP_S - 2 * DROP_S) * 5;
+        assert!(u64::from(turns) >= least, "{topology:?}: {turns} turns of {least}, refused {refused} times");
+        assert!(refused > 100 && longest > 20, "{topology:?}: refused {refused} times, {longest} s");
+        assert!(u64::from(longest) <= 60 * DROP_S, "{topology:?} {longest}");
+        assert_eq!(game.drivers()[1].session().phase(), SessionPhase::Running, "{topology:?}");
+    }
+}
+
+/// One code in two programs, which take the place from each other.
+#[test]
+fn a_place_that_changes_hands_all_the_time_is_closed_for_a_while() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = settings(topology);
+        let mut game = start(&config, 0, 1, slow());
+        play(&mut game, 5_000);
+        events(&mut game, middle_of(&config) as usize);
+        let mut came = 0;
+        for round in 0..300 {
+            come_again(&mut game, &config);
+            play(&mut game, 6_000 + 1_000 * round);
+            came += events(&mut game, middle_of(&config) as usize)
+                .iter()
+                .filter(|event| matches!(event, Event::Connected { .. }))
+                .count();
+        }
+        // At two seconds each: fifteen or so at first, then one in twenty seconds.
+        assert!((10..=36).contains(&came), "{topology:?}: came {came} times in five minutes");
+        let turns = game.drivers()[0].session().next_turn().0;
+        assert!(turns > 300 * 5 * 9 / 10, "{topology:?}: {turns}");
+    }
+}
+
+/// Who crashes now and then comes back at once.
+#[test]
+fn who_crashes_once_a_minute_does_not_wait() {
+    for topology in [Topology::Host, Topology::Relay] {
+        let config = settings(topology);
+        let mut game = start(&config, 0, 1, slow());
+        for crash in 1..8 {
+            play(&mut game, crash * 60_000);
+            come_again(&mut game, &config);
+            play(&mut game, crash * 60_000 + 8_000);
+            let back = game.drivers()[0].simulation().returned.len() as u64;
+            assert_eq!(back, crash, "{topology:?}: {:?}", game.drivers()[LIAR as usize].session().phase());
+        }
+    }
+}
