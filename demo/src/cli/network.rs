@@ -334,6 +334,7 @@ fn invitations(codes: &Codes) -> String {
     let mut lines: Vec<String> =
         codes.players.iter().map(|(player, code)| format!("join {player}: {code}")).collect();
     lines.push(format!("watch: {}", codes.watch));
+    lines.extend(codes.referee.iter().map(|code| format!("referee: {code}")));
     lines.extend(codes.back.iter().map(|code| format!("back: {code}")));
     let link = |(player, code): &(u8, String)| Some(format!("link {player}: {}", codes.link(code)?));
     lines.extend(codes.players.iter().filter_map(link));

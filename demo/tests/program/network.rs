@@ -80,6 +80,11 @@ impl Process {
         self.wait_for("watch: ").trim_end().trim_start_matches("watch: ").to_owned()
     }
 
+    /// What it prints after `referee: `.
+    pub(crate) fn referee_code(&mut self) -> String {
+        self.wait_for("referee: ").trim_end().trim_start_matches("referee: ").to_owned()
+    }
+
     /// Sends it a signal: `-TERM` asks it to end in good order.
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: &str) {

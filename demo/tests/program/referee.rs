@@ -21,9 +21,9 @@ fn refereed(name: &str, fault: &str) -> (i32, Value, Folder, String) {
     let folder = Folder(std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id())));
     let mut host = Process::start("host --players 2 --units 12 --turns 40 --seed 3");
     let (_, code) = host.invitation();
-    let watch = host.watch_code();
+    let own = host.referee_code();
     let archive = folder.0.display();
-    let referee = program(&format!("referee {watch} --archive {archive} --json"))
+    let referee = program(&format!("referee {own} --archive {archive} --json"))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()

@@ -49,6 +49,8 @@ pub struct Places {
     /// The connections of those who watch; none: free.
     watchers: Vec<Option<PeerId>>,
     watch_arrivals: Arrivals,
+    /// One more place to watch from, with a secret of its own.
+    referee: Option<Place>,
     /// Whoever calls limits how often somebody comes.
     is_unlimited: bool,
 }
@@ -184,6 +186,19 @@ impl Places {
         self
     }
 
+    /// With one more place to watch from, which only `secret` opens: those who watch cannot take it. It comes after [`Places::watchers`], and the session
+    /// needs room for one more of them ([`crate::SessionConfig::spectators_max()`]).
+    #[must_use]
+    pub fn referee(mut self, secret: Secret) -> Self {
+        self.referee = Some(Place {
+            secret: u128::from_le_bytes(secret),
+            connection: None,
+            is_shut: false,
+            arrivals: Arrivals::default(),
+        });
+        self
+    }
+
     /// Somebody may come as often as it likes: for whoever limits that in another way.
     #[must_use]
     pub fn without_limits(mut self) -> Self {
@@ -197,7 +212,7 @@ impl Places {
             let (link, identity) = player_link(player);
             session.bind(link, identity);
         }
-        for watcher in 0..self.watchers.len() {
+        for watcher in 0..self.watchers.len() + usize::from(self.referee.is_some()) {
             session.bind(watcher_link(watcher), Identity::Spectator);
         }
     }
@@ -211,7 +226,8 @@ impl Places {
         if let Some(player) = self.players.iter().position(opens) {
             return Some(player_link(player).1);
         }
-        (!self.watchers.is_empty() && self.watch == wanted).then_some(Identity::Spectator)
+        let watches = (!self.watchers.is_empty() && self.watch == wanted) || opens(&self.referee);
+        watches.then_some(Identity::Spectator)
     }
 
     /// Seats whoever has this secret at the other end of a connection.
@@ -221,6 +237,15 @@ impl Places {
     pub fn come(&mut self, connection: PeerId, secret: &Secret, now: Instant) -> Result<Seated, NoPlace> {
         self.gone(connection);
         let identity = self.opened_by(secret).ok_or(NoPlace::WrongSecret)?;
+        let (link, is_unlimited) = (watcher_link(self.watchers.len()), self.is_unlimited);
+        if let Some(place) = &mut self.referee
+            && place.secret == u128::from_le_bytes(*secret)
+        {
+            if !is_unlimited {
+                place.arrivals.take(now, ARRIVAL_GAP, ARRIVALS)?;
+            }
+            return Ok(Seated { identity, link, former: place.connection.replace(connection) });
+        }
         let Identity::Player(player) = identity else {
             let free = self.watchers.iter().position(Option::is_none).ok_or(NoPlace::Full)?;
             if !self.is_unlimited {
@@ -229,7 +254,6 @@ impl Places {
             self.watchers[free] = Some(connection);
             return Ok(Seated { identity, link: watcher_link(free), former: None });
         };
-        let is_unlimited = self.is_unlimited;
         let place = self.place(player).ok_or(NoPlace::WrongSecret)?;
         if place.is_shut {
             return Err(NoPlace::Shut);
@@ -246,7 +270,10 @@ impl Places {
         let (link, identity) = self.seated(connection)?;
         match identity {
             Identity::Player(player) => self.place(player)?.connection = None,
-            _ => *self.watchers.get_mut(watcher_of(link)?)? = None,
+            _ => match self.watchers.get_mut(watcher_of(link)?) {
+                Some(watcher) => *watcher = None,
+                None => self.referee.as_mut()?.connection = None,
+            },
         }
         Some(identity)
     }
@@ -279,7 +306,8 @@ impl Places {
         if let Some(player) = self.players.iter().position(leads) {
             return Some(player_link(player));
         }
-        let watcher = self.watchers.iter().position(|watcher| *watcher == Some(connection))?;
+        let watcher = self.watchers.iter().position(|watcher| *watcher == Some(connection));
+        let watcher = watcher.or_else(|| leads(&self.referee).then_some(self.watchers.len()))?;
         Some((watcher_link(watcher), Identity::Spectator))
     }
 
@@ -287,6 +315,7 @@ impl Places {
     #[must_use]
     pub fn connection(&self, link: PeerId) -> Option<PeerId> {
         match watcher_of(link) {
+            Some(watcher) if watcher == self.watchers.len() => self.referee.as_ref()?.connection,
             Some(watcher) => *self.watchers.get(watcher)?,
             None => self.players.get(link.0 as usize)?.as_ref()?.connection,
         }
@@ -294,7 +323,8 @@ impl Places {
 
     /// Every connection that leads to a place.
     pub fn connections(&self) -> impl Iterator<Item = PeerId> {
-        let players = self.players.iter().flatten().filter_map(|place| place.connection);
+        let players =
+            self.players.iter().chain([&self.referee]).flatten().filter_map(|place| place.connection);
         players.chain(self.watchers.iter().copied().flatten())
     }
 
@@ -316,6 +346,26 @@ mod tests {
     /// Player 0 has the table.
     fn places() -> Places {
         Places::new().player(PlayerId(1), [1; 16]).player(PlayerId(2), [2; 16]).watchers(WATCH, 2)
+    }
+
+    /// Whoever had the code to watch took every place, and then nobody could judge the match.
+    #[test]
+    fn those_who_watch_leave_the_referee_its_place() {
+        const REFEREE: Secret = [8; 16];
+        let mut places = places().referee(REFEREE);
+        let come = |places: &mut Places, peer, secret: &Secret| places.come(PeerId(peer), secret, at(0));
+        for peer in 5..7 {
+            assert!(come(&mut places, peer, &WATCH).is_ok());
+        }
+        assert_eq!(come(&mut places, 7, &WATCH), Err(NoPlace::Full));
+        let seated = come(&mut places, 8, &REFEREE).unwrap();
+        assert_eq!((seated.identity, seated.link, seated.former), (Identity::Spectator, PeerId(18), None));
+        assert_eq!(places.seated(PeerId(8)), Some((PeerId(18), Identity::Spectator)));
+        assert_eq!((places.connection(PeerId(18)), places.connections().count()), (Some(PeerId(8)), 3));
+        assert_eq!(come(&mut places, 9, &REFEREE).unwrap().former, Some(PeerId(8)), "as a player's place");
+        assert_eq!((places.gone(PeerId(8)), places.gone(PeerId(9))), (None, Some(Identity::Spectator)));
+        assert_eq!(places.connection(PeerId(18)), None);
+        assert_eq!(come(&mut places, 10, &WATCH), Err(NoPlace::Full), "it stays the referee's");
     }
 
     fn at(seconds: u64) -> Instant {

@@ -10,6 +10,9 @@ use crate::game::{ARMIES_MAX, Setup, SetupError, UNITS_MAX};
 /// Silence of a player after which a bot takes over.
 const DROP_AFTER: Duration = Duration::from_secs(8);
 
+/// Those who watch at once, besides a referee.
+const WATCHERS_MAX: u32 = 16;
+
 /// The largest state of a running match that is sent or taken: a battle of some 200,000 units.
 const STATE_BYTES_MAX: u32 = 64 << 20;
 
@@ -88,7 +91,7 @@ impl Agreement {
         Ok(Terms { setup, turns: self.turns })
     }
 
-    /// The settings of every peer's session. A click may need several orders, because a scattered selection is split into parts. Who was lost
+    /// The settings of every peer's session. Besides those who watch there may be a referee. A click may need several orders, because a scattered selection is split into parts. Who was lost
     /// may come back, watchers may come late, and players sign what they have seen. (A transport that lets in whoever asks decides who may
     /// take the place of a lost player: anybody.)
     pub(crate) fn config(&self, session_id: u64, topology: Topology) -> SessionConfig {
@@ -102,6 +105,7 @@ impl Agreement {
             .drop_after(DROP_AFTER)
             .late_joins(Duration::ZERO)
             .late_watchers(true)
+            .spectators_max(WATCHERS_MAX + 1)
             .state_bytes_max(STATE_BYTES_MAX)
             .signed()
     }

@@ -17,6 +17,8 @@ pub(crate) struct Codes {
     pub(crate) players: Vec<(u8, String)>,
     /// For whoever wants to watch.
     pub(crate) watch: String,
+    /// For a referee, whose place nobody who watches can take; only in sealed matches.
+    pub(crate) referee: Option<String>,
     /// By which whoever opened a room at a relay comes back to it after a crash.
     pub(crate) back: Option<String>,
     /// Where a page is that takes codes; none: they are typed.
@@ -37,6 +39,7 @@ impl Codes {
             is_sealed: false,
             players,
             watch: code,
+            referee: None,
             back: None,
             page: None,
             addresses,
@@ -44,7 +47,7 @@ impl Codes {
         }
     }
 
-    /// The codes of a sealed match. `players`: the secrets of all players, also the host's own.
+    /// The codes of a sealed match. `players`: the secrets of all players, also the host's own; then those of who watches and of a referee.
     ///
     /// # Errors
     /// No address, or more than four.
@@ -53,7 +56,7 @@ impl Codes {
         certificate_hash: [u8; 32],
         players: &[Secret],
         host: PlayerId,
-        watch: Secret,
+        (watch, referee): (Secret, Secret),
     ) -> Result<Self, JoinCodeError> {
         let address = *addresses.first().ok_or(JoinCodeError::Addresses)?;
         let code = |secret: &Secret| {
@@ -62,12 +65,13 @@ impl Codes {
         let player = |(player, secret)| code(secret).map(|code| (player, code));
         let others = (0_u8..).zip(players).filter(|(player, _)| *player != host.0);
         let players = others.map(player).collect::<Result<_, _>>()?;
-        let (addresses, watch) = (addresses.to_vec(), code(&watch)?);
+        let (addresses, watch, referee) = (addresses.to_vec(), code(&watch)?, Some(code(&referee)?));
         Ok(Self {
             address,
             is_sealed: true,
             players,
             watch,
+            referee,
             back: None,
             page: None,
             addresses,

@@ -81,6 +81,8 @@ pub(crate) struct Opened {
     /// The secrets of all players, in order.
     pub(crate) players: Vec<Secret>,
     pub(crate) watchers: Secret,
+    /// Of a place to watch from that is for one, a referee.
+    pub(crate) referee: Secret,
 }
 
 impl Greeting {
@@ -128,6 +130,7 @@ impl Answer {
                 let mut bytes = vec![1];
                 put_welcome(&mut bytes, &opened.welcome);
                 bytes.extend_from_slice(&opened.watchers);
+                bytes.extend_from_slice(&opened.referee);
                 opened.players.iter().for_each(|secret| bytes.extend_from_slice(secret));
                 bytes
             }
@@ -208,10 +211,10 @@ impl Reader<'_> {
         Some(match self.take()? {
             [0] => Answer::Come(self.welcome()?),
             [1] => {
-                let (welcome, watchers) = (self.welcome()?, self.take()?);
+                let (welcome, watchers, referee) = (self.welcome()?, self.take()?, self.take()?);
                 let players = (0..welcome.agreement.players).map(|_| self.take());
                 let players = players.collect::<Option<Vec<Secret>>>()?;
-                Answer::Opened(Opened { welcome, players, watchers })
+                Answer::Opened(Opened { welcome, players, watchers, referee })
             }
             [2] => Answer::Version(self.number()?),
             [3] => Answer::Full,
@@ -283,8 +286,12 @@ mod tests {
     }
 
     fn answers() -> Vec<Answer> {
-        let opened =
-            Opened { welcome: welcome(), players: vec![[1; 16], [2; 16], [3; 16]], watchers: [4; 16] };
+        let opened = Opened {
+            welcome: welcome(),
+            players: vec![[1; 16], [2; 16], [3; 16]],
+            watchers: [4; 16],
+            referee: [5; 16],
+        };
         vec![
             Answer::Come(welcome()),
             Answer::Opened(opened),
@@ -320,8 +327,9 @@ mod tests {
         let expected = [
             format!("00{welcome}"),
             format!(
-                "01{welcome}{}{}{}{}",
+                "01{welcome}{}{}{}{}{}",
                 "04".repeat(16),
+                "05".repeat(16),
                 "01".repeat(16),
                 "02".repeat(16),
                 "03".repeat(16)
@@ -351,7 +359,7 @@ mod tests {
         let most = Agreement { players: PLAYERS_MAX, ..agreement() };
         let welcome = Welcome { place: Identity::Spectator, agreement: most, ..welcome() };
         let players = vec![[1; 16]; usize::from(PLAYERS_MAX)];
-        let largest = Answer::Opened(Opened { welcome, players, watchers: [4; 16] });
+        let largest = Answer::Opened(Opened { welcome, players, watchers: [4; 16], referee: [5; 16] });
         assert!(largest.to_bytes().len() <= GREETING_BYTES_MAX);
         assert_eq!(Answer::read(&largest.to_bytes()), Some(largest));
     }

@@ -207,7 +207,13 @@ impl NetworkMatch {
             Answer::Opened(opened) => {
                 let secret = opened.players.first().copied().unwrap_or_default();
                 let (addresses, hash) = (code.addresses(), code.certificate_hash());
-                let codes = Codes::sealed(addresses, hash, &opened.players, PlayerId(0), opened.watchers);
+                let codes = Codes::sealed(
+                    addresses,
+                    hash,
+                    &opened.players,
+                    PlayerId(0),
+                    (opened.watchers, opened.referee),
+                );
                 let own = JoinCode::new(addresses, hash, secret);
                 let (Ok(codes), Ok(own)) = (codes, own) else {
                     return Err(MatchError::Invitation(InvitationError::NotUnderstood));

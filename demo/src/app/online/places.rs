@@ -27,29 +27,19 @@ pub(crate) struct Seated {
 }
 
 impl Places {
-    /// `players`: their secrets in order; none for the peer that has this table. At most `watchers` watch at once.
-    pub(crate) fn new(players: &[Option<Secret>], watch: Secret, watchers: usize) -> Self {
+    /// `players`: their secrets in order; none for the peer that has this table. At most `watchers` watch at once, besides the referee.
+    pub(crate) fn new(players: &[Option<Secret>], watch: Secret, watchers: usize, referee: Secret) -> Self {
         let watchers = u32::try_from(watchers).unwrap_or(u32::MAX);
         let taken =
             (0..).map(PlayerId).zip(players).filter_map(|(player, secret)| Some((player, (*secret)?)));
         let table = taken.fold(places::Places::new(), |table, (player, secret)| table.player(player, secret));
         let names = players.iter().map(|secret| secret.map(|_| Name::default())).collect();
-        Self { table: table.watchers(watch, watchers), names }
-    }
-
-    /// Nobody is told to come later; whoever calls does that.
-    pub(crate) fn without_limits(self) -> Self {
-        Self { table: self.table.without_limits(), ..self }
+        Self { table: table.watchers(watch, watchers).referee(referee), names }
     }
 
     /// Tells the session whose links these are.
     pub(crate) fn bind<A: Action>(&self, session: &mut Session<A>) {
         self.table.bind(session);
-    }
-
-    /// The place that a secret opens.
-    pub(crate) fn opened_by(&self, secret: &Secret) -> Option<Identity> {
-        self.table.opened_by(secret)
     }
 
     /// Seats whoever has this secret at the other end of a connection.
@@ -119,7 +109,7 @@ mod tests {
 
     #[test]
     fn who_comes_back_may_have_another_name() {
-        let mut places = Places::new(&[None, Some([1; 16]), Some([2; 16])], [9; 16], 2);
+        let mut places = Places::new(&[None, Some([1; 16]), Some([2; 16])], [9; 16], 2, [8; 16]);
         let mut come = |name: &str| {
             places.come(PeerId(70), &[2; 16], Name::cleaned(name), Instant::ZERO).unwrap();
             places.name(PlayerId(2)).cloned()

@@ -53,14 +53,6 @@ const BURST: u64 = 1_000;
 /// A connection that has sent so many packets too many is closed: unsealing them costs more than anything else.
 pub(crate) const EXCESS_MAX: u32 = 10_000;
 
-/// Those who watch and come to a running match, of one room together: somebody has to send each of them a state.
-const WATCHERS: u64 = 40;
-const WATCHERS_GAP: Duration = Duration::from_secs(2);
-
-/// Arrivals at a place that only one has the code of, in a running match. One code in two programs comes once a second from each.
-const RETURNS: u64 = 10;
-const RETURNS_GAP: Duration = Duration::from_secs(5);
-
 /// A limit of how often something happens. It starts full.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bucket {
@@ -72,16 +64,6 @@ impl Bucket {
     /// Takes one packet of a connection out; false if it is empty.
     pub(crate) fn take_packet(&mut self, now: Instant) -> bool {
         self.take(now, Duration::from_micros(1_000_000 / RATE), BURST)
-    }
-
-    /// Takes one arrival at a player's place out; false if it is empty.
-    pub(crate) fn take_return(&mut self, now: Instant) -> bool {
-        self.take(now, RETURNS_GAP, RETURNS)
-    }
-
-    /// Takes one arrival by the code that all watchers have out; false if it is empty.
-    pub(crate) fn take_watcher(&mut self, now: Instant) -> bool {
-        self.take(now, WATCHERS_GAP, WATCHERS)
     }
 
     /// So many at once, and one after each gap.

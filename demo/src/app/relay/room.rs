@@ -8,14 +8,14 @@ use testudo_lockstep::{
 };
 
 use crate::app::online::agreement::Agreement;
-use crate::app::online::greeting::{Secret, Welcome};
+use crate::app::online::greeting::{Opened, Secret, Welcome};
 use crate::app::online::name::Name;
 use crate::app::online::places::{NoPlace, Places, Seated};
 use crate::app::online::removal::Removal;
 use crate::app::online::roll::Roll;
 use crate::app::online::team_wish::TeamWish;
 use crate::app::relay::counters::Counters;
-use crate::app::relay::limits::{Bucket, Limits};
+use crate::app::relay::limits::Limits;
 use crate::game::Order;
 
 /// All that a relay has to know of the orders that it forwards.
@@ -45,6 +45,20 @@ pub(crate) struct Secrets {
     pub(crate) players: Vec<Secret>,
     /// Of everybody who watches.
     pub(crate) watch: Secret,
+    /// Of one more who watches.
+    pub(crate) referee: Secret,
+}
+
+impl Secrets {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Secret> {
+        self.players.iter().chain([&self.watch, &self.referee])
+    }
+
+    /// What whoever opened the room is told.
+    pub(super) fn told(self, welcome: Welcome) -> Opened {
+        let Self { players, watch: watchers, referee } = self;
+        Opened { welcome, players, watchers, referee }
+    }
 }
 
 /// A player who was removed.
@@ -81,27 +95,8 @@ pub(crate) struct Room {
     worst: Duration,
     /// Players who are to go once they have been told.
     removed: Vec<Removal>,
-    /// Limit those who come to the running match.
-    arrivals: Arrivals,
     /// What the session's counters were when they were last looked at.
     noted: Noted,
-}
-
-/// One limit for each player's place and one for those who watch, so that nobody's coming and going keeps the holder of another code out.
-#[derive(Debug, Default)]
-struct Arrivals {
-    players: [Bucket; PLAYERS_MAX as usize],
-    watchers: Bucket,
-}
-
-impl Arrivals {
-    /// Takes one arrival at a place; false if there were too many.
-    fn take(&mut self, place: Identity, now: Instant) -> bool {
-        match place {
-            Identity::Player(player) => self.players[player.index()].take_return(now),
-            _ => self.watchers.take_watcher(now),
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -131,12 +126,12 @@ impl Room {
             .config(session_id, Topology::Relay)
             .entropy(entropy)
             .lobby_timeout(limits.lobby)
-            .spectators_max(limits.watchers_max)
+            .spectators_max(limits.watchers_max + 1)
             .watch_delay(limits.watch_delay)
             .state_bytes_max(limits.state_bytes_max);
         let mut session = Session::relay(config.bound_peers_only(), ACTION_BITS, now)?;
         let players: Vec<Option<Secret>> = secrets.players.iter().copied().map(Some).collect();
-        let places = Places::new(&players, secrets.watch, limits.watchers_max as usize).without_limits();
+        let places = Places::new(&players, secrets.watch, limits.watchers_max as usize, secrets.referee);
         places.bind(&mut session);
         Ok(Self {
             session,
@@ -154,7 +149,6 @@ impl Room {
             forwarded_at: None,
             worst: Duration::ZERO,
             removed: Vec::new(),
-            arrivals: Arrivals::default(),
             noted: Noted::default(),
         })
     }
@@ -171,10 +165,6 @@ impl Room {
         counters: &mut Counters,
         now: Instant,
     ) -> Result<(Seated, Welcome), NoPlace> {
-        let place = self.places.opened_by(secret).ok_or(NoPlace::WrongSecret)?;
-        if self.has_begun() && !self.arrivals.take(place, now) {
-            return Err(NoPlace::Later { wait: Duration::ZERO });
-        }
         let seated = self.places.come(connection, secret, name, now)?;
         self.roll.hurry(now);
         self.empty_since = None;

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use testudo_lockstep::{Identity, Instant, PROTOCOL_VERSION, PeerId};
 
 use crate::app::online::agreement::Agreement;
-use crate::app::online::greeting::{Answer, Greeting, GreetingError, Opened, Secret};
+use crate::app::online::greeting::{Answer, Greeting, GreetingError, Secret};
 use crate::app::online::name::Name;
 use crate::app::online::places::NoPlace;
 use crate::app::relay::counters::Counters;
@@ -152,13 +152,17 @@ impl Rooms {
         if self.rooms.len() >= self.limits.rooms_max || from_here >= self.limits.rooms_per_address_max {
             return Reply::only(Answer::TooManyRooms);
         }
-        let secrets = Secrets { players: (0..agreement.players).map(|_| draw()).collect(), watch: draw() };
+        let secrets = Secrets {
+            players: (0..agreement.players).map(|_| draw()).collect(),
+            watch: draw(),
+            referee: draw(),
+        };
         let session_id = draw().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
         let room = Room::new(agreement, session_id, secrets.clone(), draw(), address, &self.limits, now);
         let Ok(room) = room else { return Reply::only(Answer::Malformed) };
         let id = RoomId(self.next_id);
         self.next_id += 1;
-        for secret in secrets.players.iter().chain([&secrets.watch]) {
+        for secret in secrets.all() {
             self.secrets.insert(shadow(secret), id);
         }
         self.rooms.insert(id, room);
@@ -166,10 +170,7 @@ impl Rooms {
         self.touch(id, now);
         let reply = self.come(connection, &secrets.players[0], name, now);
         match reply.answer {
-            Answer::Come(welcome) => Reply {
-                answer: Answer::Opened(Opened { welcome, players: secrets.players, watchers: secrets.watch }),
-                ..reply
-            },
+            Answer::Come(welcome) => Reply { answer: Answer::Opened(secrets.told(welcome)), ..reply },
             _ => reply,
         }
     }
@@ -343,7 +344,7 @@ impl Rooms {
             self.guests.remove(&connection);
             self.closing.push_back(connection);
         }
-        for secret in room.secrets().players.iter().chain([&room.secrets().watch]) {
+        for secret in room.secrets().all() {
             let secret = shadow(secret);
             if self.secrets.get(&secret) == Some(&id) {
                 self.secrets.remove(&secret);

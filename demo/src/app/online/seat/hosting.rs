@@ -61,9 +61,10 @@ impl Seat {
             let sealed = SealedServer::bind(bind, &SealedConfig::new()).map_err(unbound)?;
             let secrets =
                 (0..agreement.players).map(|_| keys::random()).collect::<Result<Vec<Secret>, _>>()?;
-            let watch = keys::random()?;
+            let (watch, referee) = (keys::random()?, keys::random()?);
             let addresses = hosting.addresses(sealed.local_address());
-            let codes = Codes::sealed(&addresses, sealed.certificate_hash(), &secrets, host, watch);
+            let codes =
+                Codes::sealed(&addresses, sealed.certificate_hash(), &secrets, host, (watch, referee));
             let codes = codes.map_err(|error| unbound(std::io::Error::other(error.to_string())))?;
             // One place is here.
             let places: Vec<Option<Secret>> = secrets
@@ -71,8 +72,8 @@ impl Seat {
                 .enumerate()
                 .map(|(player, secret)| (player != host.index()).then_some(secret))
                 .collect();
-            let watchers = agreement.config(session_id, Topology::Host).spectators_max as usize;
-            let places = Places::new(&places, watch, watchers);
+            let watchers = agreement.config(session_id, Topology::Host).spectators_max as usize - 1;
+            let places = Places::new(&places, watch, watchers, referee);
             (Wire::Server(Box::new(Server::new(sealed, places, welcome))), codes)
         } else {
             let udp = UdpTransport::bind(bind).map_err(unbound)?;
