@@ -98,7 +98,7 @@ impl Report {
         let setup = outcome.terms.setup;
         let clients = &outcome.clients;
         let checksums: Vec<u64> = clients.iter().map(|client| client.checksum).collect();
-        let seconds = outcome.duration.as_micros() as f64 / 1e6;
+        let seconds = outcome.timed.duration.as_micros() as f64 / 1e6;
         let per_second = |bytes: u64| if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 };
         let stalled: u64 = clients.iter().map(|client| client.stalled_frames).sum();
         let simulated: u64 = clients.iter().map(|client| u64::from(client.steps)).sum();
@@ -125,7 +125,7 @@ impl Report {
             client_steps: clients.iter().map(|client| client.steps).collect(),
             stalled_frames: stalled,
             stalled_fraction: stalled as f64 / (stalled + simulated).max(1) as f64,
-            turn_ms_mean: seconds * 1e3 / f64::from(outcome.turns_timed),
+            turn_ms_mean: seconds * 1e3 / f64::from(outcome.timed.turns),
             delivered_fraction: outcome
                 .packets
                 .map(|(sent, lost)| if sent == 0 { 1.0 } else { (sent - lost) as f64 / sent as f64 }),

@@ -479,7 +479,7 @@ impl Seat {
         let mut outcome =
             Outcome::new(Terms { turns, ..self.terms }, &clients, end.since(self.began.unwrap_or(end)));
         outcome.player = self.session().player().map(|player| player.0);
-        outcome.turns_timed = timed;
+        outcome.timed.turns = timed;
         outcome.frames = Some(self.frame());
         outcome.players_lost = Some((self.lost, self.back));
         outcome.ended_early = failure.map(|error| error.to_string());

@@ -27,10 +27,8 @@ pub(crate) struct Outcome {
     pub(crate) save: Option<PathBuf>,
     /// The clients in this process, by player.
     pub(crate) clients: Vec<ClientOutcome>,
-    /// From the first turn to the end of the last one, in the network's time: virtual or real.
-    pub(crate) duration: Duration,
-    /// Turns that were played in that time: not those before a save, or before the state with which this peer came.
-    pub(crate) turns_timed: u32,
+    /// What was played here, and how long that took.
+    pub(crate) timed: Timed,
     /// The first turn in which checksums differed.
     pub(crate) divergent_turn: Option<u32>,
     /// Details, if all copies are in this process.
@@ -52,6 +50,15 @@ pub(crate) struct Outcome {
     pub(crate) winner: Option<u8>,
     /// The team of each army, if there are any.
     pub(crate) teams: Option<Vec<u8>>,
+}
+
+/// A part of a match, and its length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timed {
+    /// From the first turn to the end of the last one, in the network's time: virtual or real.
+    pub(crate) duration: Duration,
+    /// Turns that were played in that time: not those before a save, or before the state with which this peer came.
+    pub(crate) turns: u32,
 }
 
 /// What the others' programs have let this one know of their copies. Players are counted from 0.
@@ -90,8 +97,7 @@ impl Outcome {
             is_settled: false,
             save: None,
             clients: clients.iter().map(|(_, outcome)| *outcome).collect(),
-            duration,
-            turns_timed: terms.turns,
+            timed: Timed { duration, turns: terms.turns },
             divergent_turn: None,
             desync: None,
             diagnosis: None,
