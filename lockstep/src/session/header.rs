@@ -131,11 +131,7 @@ impl Header {
         let paused_by = reader.read_max(5, NOBODY)?;
         let paused_by = (paused_by != NOBODY).then_some(PlayerId(paused_by as u8));
         let speed = reader.read_max(8, u64::from(SPEED_PERCENT_MAX))? as u8;
-        let plan = TurnPlan {
-            frames_per_turn: reader.read_max(16, 2_000)? as u32,
-            frames_per_second: reader.read_max(16, 1_000)? as u32,
-            pace_millihertz: reader.read_max(32, 1_000_000)? as u32,
-        };
+        let plan = read_plan(&mut reader)?;
         let calm = (reader.read_bits(32)? as u32, reader.read_bits(32)? as u32);
         let result = if reader.read_bool()? {
             Some((reader.read_bits(32)? as u32, reader.read_bits(32)? as u32))
@@ -202,6 +198,14 @@ fn write_asked(writer: &mut BitWriter, asked: Asked) {
     writer.write_bits(u64::from(asked.paused_ms), 32);
     writer.write_bits(asked.wants_pause.map_or(2, u64::from), 2);
     writer.write_bits(asked.wants_speed.map_or(0, u64::from), 8);
+}
+
+fn read_plan(reader: &mut BitReader<'_>) -> Result<TurnPlan, DecodeError> {
+    Ok(TurnPlan {
+        frames_per_turn: reader.read_max(16, 2_000)? as u32,
+        frames_per_second: reader.read_max(16, 1_000)? as u32,
+        pace_millihertz: reader.read_max(32, 1_000_000)? as u32,
+    })
 }
 
 fn read_asked(reader: &mut BitReader<'_>) -> Result<Asked, DecodeError> {

@@ -81,7 +81,7 @@ pub(crate) fn open(lie: &str, relay: &str, players: &str, turns: &str) -> Done {
         relay.certificate_hash(),
         &opened.players,
         PlayerId(0),
-        opened.watchers,
+        (opened.watchers, opened.referee),
     );
     let codes = codes.map_err(|error| error.to_string())?;
     codes.players.iter().for_each(|(player, code)| eprintln!("join {player}: {code}"));
