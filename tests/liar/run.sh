@@ -232,6 +232,8 @@ match_one_code_in_two_programs() {
     start one join "$(code 1)"
     start two join "$(code 2)"
     wait_for host 'everybody is here'
+    # The same person: the key is the same.
+    ln -s two.state "$dir/again.state"
     start again join "$(code 2)"
     agree 0 host one
     below host stalled_fraction 0.1

@@ -151,7 +151,7 @@ impl Report {
             values: doubts.map_or(Vec::new(), |doubts| {
                 doubts.values.iter().map(|(player, value)| (player.0, *value)).collect()
             }),
-            unknown: outcome.diagnosis.as_ref().and_then(Diagnosis::why_unknown),
+            unknown: doubts.and_then(|doubts| doubts.diagnosis.as_ref()?.why_unknown()),
         }
     }
 
@@ -318,7 +318,8 @@ fn winning_team(outcome: &Outcome) -> Option<u8> {
 
 /// From copies in this process, or from the other side's answers.
 fn desync_report(outcome: &Outcome) -> Option<DesyncReport> {
-    match (&outcome.desync, &outcome.diagnosis) {
+    let diagnosis = outcome.doubts.as_ref().and_then(|doubts| doubts.diagnosis.as_ref());
+    match (&outcome.desync, diagnosis) {
         (Some(desync), _) => Some(DesyncReport::new(desync)),
         (None, Some(Diagnosis::Found { desync, is_reproduced, .. })) => {
             Some(DesyncReport { reproducible_here: *is_reproduced, ..DesyncReport::new(desync) })
@@ -422,9 +423,9 @@ mod tests {
     /// (Three of four had signed the same state, and the report said that there was no majority.)
     #[test]
     fn a_majority_that_has_signed_names_whose_copy_is_broken() {
-        let mut four = outcome(Doubts { outliers: vec![2], ..Doubts::default() });
+        let diagnosis = Some(Diagnosis::Relayed);
+        let mut four = outcome(Doubts { outliers: vec![2], diagnosis, ..Doubts::default() });
         four.divergent_turn = Some(5);
-        four.diagnosis = Some(Diagnosis::Relayed);
         let text = Report::new(&four, true).summary("relayed");
         assert!(text.contains("player 2's, as most players have signed another state"), "{text}");
         assert!(text.contains("a relay has no copy"), "{text}");

@@ -487,7 +487,6 @@ impl Seat {
         outcome.save = self.save_file().cloned();
         outcome.divergent_turn = self.divergent_turn();
         outcome.doubts = Some(self.doubts());
-        outcome.diagnosis = self.diagnosis();
         Ok(Some(outcome))
     }
 

@@ -33,8 +33,6 @@ pub(crate) struct Outcome {
     pub(crate) divergent_turn: Option<u32>,
     /// Details, if all copies are in this process.
     pub(crate) desync: Option<Desync>,
-    /// What is known of it, if the copies are in several processes.
-    pub(crate) diagnosis: Option<Diagnosis>,
     /// Whose copies are wrong, and whose could not be compared, if the copies are in several processes.
     pub(crate) doubts: Option<Doubts>,
     /// Packets given to the network and packets that it lost, if the network was simulated.
@@ -72,6 +70,8 @@ pub(crate) struct Doubts {
     pub(crate) unsigned: Vec<u8>,
     /// Everybody's folded checksums in the first turn in which they differed.
     pub(crate) values: Vec<(PlayerId, u32)>,
+    /// What is known of that difference.
+    pub(crate) diagnosis: Option<Diagnosis>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,7 +100,6 @@ impl Outcome {
             timed: Timed { duration, turns: terms.turns },
             divergent_turn: None,
             desync: None,
-            diagnosis: None,
             doubts: None,
             packets: None,
             step_nanos: Vec::new(),

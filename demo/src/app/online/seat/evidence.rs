@@ -142,6 +142,7 @@ impl Seat {
             silent: numbers(silent),
             unsigned: numbers(unsigned),
             values: difference.iter().flat_map(|difference| difference.values.clone()).collect(),
+            diagnosis: self.diagnosis(),
         }
     }
 
