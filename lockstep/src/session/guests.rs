@@ -20,9 +20,6 @@ pub(super) const GUEST_WINDOW: u32 = 4_096;
 /// Number of states that one guest may refuse.
 const REFUSALS_MAX: u8 = 4;
 
-/// A watcher may still refuse a state so long after it had it: the players' signatures show whether it is right, about once a second.
-const VERIFIED_WITHIN: Duration = Duration::from_secs(5);
-
 /// A player is asked for its state only if it was heard within this time.
 const HEARD_WITHIN: Duration = Duration::from_secs(1);
 
@@ -254,7 +251,8 @@ impl<A: Action> Session<A> {
         let is_near = guest.stage == GuestStage::CatchingUp
             && streams.all(|(ack, stream)| self.near_end(link, stream.next()).saturating_sub(*ack) < window);
         let is_late = self.now.since(guest.since) >= limit;
-        let may_refuse = guest.fed.is_none_or(|fed| self.now.since(fed) < VERIFIED_WITHIN);
+        // The players' signatures show later whether the state was right; then a watcher still refuses it.
+        let may_refuse = guest.fed.is_none_or(|fed| self.now.since(fed) < self.setup.config.join_timeout);
         let (stage, refusals, peer) = (guest.stage, guest.refusals, link.peer);
         let link = &mut self.links[index];
         if !link.is_connected() {

@@ -18,6 +18,9 @@ use crate::value::time::{Duration, Instant};
 /// Number of parts of a state after which progress is reported.
 const PROGRESS_PARTS: u32 = 20;
 
+/// The entries that follow a state must arrive within one part in this many of the time for joining.
+const CHECKING: u64 = 4;
+
 /// Number of due turns, about a second each, within which most players' statements must confirm a state.
 const ALONE_MAX: u8 = 4;
 
@@ -48,6 +51,8 @@ pub(super) struct Joining {
     /// The turn before which the state was taken.
     turn: u32,
     trust: Trust,
+    /// When its bytes were here.
+    got: Instant,
     /// Number of due turns in a row without most players' statements.
     alone: u8,
 }
@@ -131,6 +136,7 @@ impl<A: Action> Session<A> {
             source: PlayerId(0),
             turn: 0,
             trust: Trust::Open,
+            got: since,
             alone: 0,
         };
         self.transfers.joining.get_or_insert_with(start);
@@ -249,7 +255,7 @@ impl<A: Action> Session<A> {
         self.phase = SessionPhase::Running;
         if let Some(joining) = &mut self.transfers.joining {
             joining.stage = Stage::Checking(Box::new(header), state);
-            (joining.turn, joining.alone) = (turn, 0);
+            (joining.turn, joining.got, joining.alone) = (turn, self.now, 0);
             joining.trust = Trust::Open;
         }
     }
@@ -397,12 +403,18 @@ impl<A: Action> Session<A> {
 
     /// Ends joining that takes too long.
     pub(super) fn join_timeout(&mut self) {
-        let Some(joining) = &mut self.transfers.joining else { return };
+        let Some(joining) = &self.transfers.joining else { return };
         if matches!(joining.stage, Stage::Ready) {
             return;
         }
         if joining.trust == Trust::Contradicted {
             self.refuse_wrong_state();
+            return;
+        }
+        // It may say wrongly who is away since when; then the entries that follow do not fit, and nobody can confirm it.
+        let (turn, got) = (joining.turn, joining.got);
+        if matches!(joining.stage, Stage::Checking(..)) && self.now.since(got) >= self.checking_patience() {
+            self.refuse_state_of(turn);
             return;
         }
         if self.now.since(joining.since) >= self.setup.config.join_timeout {
@@ -429,13 +441,21 @@ impl<A: Action> Session<A> {
     pub(super) fn join_deadline(&self) -> Option<Instant> {
         let joining =
             self.transfers.joining.as_ref().filter(|joining| !matches!(joining.stage, Stage::Ready))?;
-        Some(joining.since + self.setup.config.join_timeout)
+        let end = joining.since + self.setup.config.join_timeout;
+        let checks = matches!(joining.stage, Stage::Checking(..));
+        Some(if checks { end.min(joining.got + self.checking_patience()) } else { end })
+    }
+
+    /// How long the entries that follow a state may take.
+    fn checking_patience(&self) -> Duration {
+        Duration::from_micros(self.setup.config.join_timeout.as_micros() / CHECKING)
     }
 
     /// The machine was suspended; this does not count against the other peers.
     pub(super) fn shift_joining(&mut self, jump: Duration, now: Instant) {
         if let Some(joining) = &mut self.transfers.joining {
             joining.since = (joining.since + jump).min(now);
+            joining.got = (joining.got + jump).min(now);
         }
     }
 

@@ -54,7 +54,8 @@ impl<A: Action> Session<A> {
     /// Adds the time since the last call to the debts of the players for whom the match waits.
     pub(super) fn note_lateness(&mut self) {
         let span = self.now.since(core::mem::replace(&mut self.lateness.checked, self.now));
-        if span > CLOCK_JUMP || self.phase != SessionPhase::Running {
+        // Who catches up runs each turn as soon as it is there, and so waits for everybody all the time.
+        if span > CLOCK_JUMP || self.phase != SessionPhase::Running || self.is_catching_up() {
             return;
         }
         let waited = self.waited();
