@@ -219,7 +219,6 @@ fn no_state_is_believed_that_differs_in_one_bit() {
     };
     // A number that the match overwrites before anybody has signed it, as it does now and then with the calm time, was no lie in the end.
     let count = (0..asked).filter(found).count();
-    println!("{count} of {asked} were found, the others did not matter");
     assert!(count * 20 > asked * 19, "{count} of {asked}");
 }
 
