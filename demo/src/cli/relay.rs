@@ -59,6 +59,7 @@ pub(crate) fn run_relay(options: &RelayArgs, json: bool) -> Result<bool, Failed>
 pub(crate) fn run_load(options: &RelayLoad) -> Result<bool, Failed> {
     let setup = Setup { players: options.players, units: 1, seed: 1, map: None };
     let agreement = Agreement::new(&Terms { setup, turns: TURNS_MAX }, Pace::Fixed, true);
+    let agreement = Agreement { any_speed: true, ..agreement };
     let relay = options.relay.as_ref().map(|code| code.parse()).transpose();
     let relay = relay.map_err(|error: JoinCodeError| Failed::usage(error.to_string()))?;
     let (rooms, time) = (options.rooms as usize, Duration::from_secs(options.seconds));

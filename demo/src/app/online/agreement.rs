@@ -19,9 +19,16 @@ const STATE_BYTES_MAX: u32 = 64 << 20;
 /// Bits of the second byte.
 const ADAPTIVE: u8 = 1;
 const NO_BOTS: u8 = 2;
+const ANY_SPEED: u8 = 64;
 
-/// The host's player is in the bits above them.
+/// The host's player is in the four bits above the first two.
 const HOST_SHIFT: u32 = 2;
+const HOST_MASK: u8 = 15;
+const UNUSED: u8 = 128;
+
+/// How often and how long each player may pause a match. Nobody changes its speed: the program has no button for it.
+const PAUSES_MAX: u32 = 8;
+const PAUSE_MAX: Duration = Duration::from_secs(120);
 
 /// Bytes of an agreement.
 pub(crate) const AGREEMENT_BYTES: usize = 38;
@@ -36,6 +43,8 @@ pub(crate) struct Agreement {
     pub(crate) pace: Pace,
     /// A bot plays on for a lost player.
     pub(crate) bots: bool,
+    /// Players may change the speed, as those of `relay-load` do.
+    pub(crate) any_speed: bool,
     /// Units of each army, 1..=100,000.
     pub(crate) units: u32,
     /// Turns of the match, 1..=1,000,000.
@@ -63,7 +72,19 @@ impl Agreement {
         let Setup { players, units, seed, map } = terms.setup;
         let map = map.map_or(0, |map| map.hash);
         let (turns, content) = (terms.turns, terms.setup.content_hash());
-        Self { players, host: PlayerId(0), pace, bots, units, turns, seed, map, content, save: 0 }
+        Self {
+            players,
+            host: PlayerId(0),
+            pace,
+            bots,
+            any_speed: false,
+            units,
+            turns,
+            seed,
+            map,
+            content,
+            save: 0,
+        }
     }
 
     /// Whether a battle can be like this, on a map that this program has.
@@ -107,15 +128,18 @@ impl Agreement {
             .late_watchers(true)
             .spectators_max(WATCHERS_MAX + 1)
             .state_bytes_max(STATE_BYTES_MAX)
+            .pauses_max(PAUSES_MAX)
+            .pause_max(PAUSE_MAX)
+            .speed_changes_max(u32::from(self.any_speed))
             .signed()
     }
 
-    /// Players, flags (1 adaptive pace, 2 no bots) and host * 4, units, turns, seed, map, content, save; little-endian.
+    /// Players, flags (1 adaptive pace, 2 no bots, 64 any speed) and host * 4, units, turns, seed, map, content, save; little-endian.
     pub(crate) fn to_bytes(self) -> [u8; AGREEMENT_BYTES] {
         let mut bytes = [0; AGREEMENT_BYTES];
         bytes[0] = self.players;
         let flags = u8::from(self.pace == Pace::Adaptive) * ADAPTIVE + u8::from(!self.bots) * NO_BOTS;
-        bytes[1] = flags | self.host.0 << HOST_SHIFT;
+        bytes[1] = flags | self.host.0 << HOST_SHIFT | (u8::from(self.any_speed) * ANY_SPEED);
         bytes[2..6].copy_from_slice(&self.units.to_le_bytes());
         bytes[6..10].copy_from_slice(&self.turns.to_le_bytes());
         bytes[10..18].copy_from_slice(&self.seed.to_le_bytes());
@@ -130,9 +154,10 @@ impl Agreement {
         let pace = if bytes[1] & ADAPTIVE == 0 { Pace::Fixed } else { Pace::Adaptive };
         let agreement = Self {
             players: bytes[0],
-            host: PlayerId(bytes[1] >> HOST_SHIFT),
+            host: PlayerId(bytes[1] >> HOST_SHIFT & HOST_MASK),
             pace,
             bots: bytes[1] & NO_BOTS == 0,
+            any_speed: bytes[1] & ANY_SPEED != 0,
             units: u32::from_le_bytes(part(bytes, 2)),
             turns: u32::from_le_bytes(part(bytes, 6)),
             seed: u64::from_le_bytes(part(bytes, 10)),
@@ -140,7 +165,8 @@ impl Agreement {
             content: u64::from_le_bytes(part(bytes, 26)),
             save: u32::from_le_bytes(part(bytes, 34)),
         };
-        let in_range = (1..=ARMIES_MAX).contains(&agreement.players)
+        let in_range = bytes[1] & UNUSED == 0
+            && (1..=ARMIES_MAX).contains(&agreement.players)
             && agreement.host.0 < agreement.players
             && (1..=UNITS_MAX).contains(&agreement.units)
             && (1..=TURNS_MAX).contains(&agreement.turns);
@@ -184,6 +210,18 @@ mod tests {
         assert_eq!(Agreement::from_bytes(&bytes).map(|read| read.host), Some(PlayerId(1)));
         bytes[1] += 1 << HOST_SHIFT;
         assert_eq!(Agreement::from_bytes(&bytes), None, "two players");
+    }
+
+    /// A member that slowed a match down to a tenth did so for ever.
+    #[test]
+    fn nobody_changes_the_speed_but_in_a_match_that_allows_it() {
+        let usual = agreement(None);
+        let limit = |agreement: Agreement| agreement.config(1, Topology::Host).speed_changes_max;
+        assert_eq!([limit(usual), limit(Agreement { any_speed: true, ..usual })], [0, 1]);
+        let mut bytes = Agreement { any_speed: true, ..usual }.to_bytes();
+        assert!(Agreement::from_bytes(&bytes).is_some_and(|read| read.any_speed));
+        bytes[1] |= UNUSED;
+        assert_eq!(Agreement::from_bytes(&bytes), None, "the bit has no meaning");
     }
 
     #[test]

@@ -263,6 +263,7 @@ mod tests {
             host: PlayerId(2),
             pace: Pace::Adaptive,
             bots: false,
+            any_speed: false,
             units: 0x0001_0203,
             turns: 0x0004_0506,
             seed: 0x0708_090a_0b0c_0d0e,

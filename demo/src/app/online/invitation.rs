@@ -303,6 +303,7 @@ mod tests {
             host: PlayerId(0),
             pace: Pace::Fixed,
             bots: true,
+            any_speed: false,
             units,
             turns,
             seed,
