@@ -46,7 +46,7 @@ pub use session::joining::JoinedState;
 pub use session::outbox::SubmitError;
 pub use session::saved::{SavedMatch, SavedMatchError};
 pub use session::signing::{Contradiction, Outlier};
-pub use session::{Blame, PlayerReport, Session, SessionPhase, TurnStatus};
+pub use session::{AnySession, Blame, PlayerReport, Session, SessionPhase, TurnStatus};
 pub use signed::chain::Opening;
 pub use signed::key::{PlayerKey, PublicKey};
 pub use signed::proof::{Proof, ProofError, Verdict};

@@ -31,7 +31,7 @@ pub trait Simulation {
     }
 
     /// The match is saved: keep a copy of the present state, before the actions of `turn`. Called at the same turn on every peer; must not
-    /// change the state. Soon after, [`crate::Session::take_saved`] returns the rest of the save.
+    /// change the state. Soon after, [`Session::take_saved`](crate::AnySession::take_saved) returns the rest of the save.
     fn save_point(&mut self, turn: Turn) {
         let _ = turn;
     }
@@ -84,7 +84,7 @@ pub trait Simulation {
 
     /// The result of the match, once it is decided: a small value that the game defines (for example the winning team). Called after the
     /// last frame of each turn. The first value goes to all peers, who compare it ([`crate::Event::MatchResult`]). The match goes on until
-    /// [`crate::Session::end_match`] or its last turn. Default: never.
+    /// [`Session::end_match`](crate::AnySession::end_match) or its last turn. Default: never.
     fn result(&self) -> Option<u32> {
         None
     }

@@ -37,7 +37,7 @@ pub enum Refusal {
     Taken,
     /// The match has begun.
     Running,
-    /// The others have voted this player out ([`crate::Session::vote_out`]).
+    /// The others have voted this player out ([`Session::vote_out`](crate::AnySession::vote_out)).
     VotedOut,
     /// The player comes and goes too often, or has made the others wait too long: it may ask again after this time.
     ComeBackIn {

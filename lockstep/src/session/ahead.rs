@@ -1,13 +1,12 @@
 //! How far ahead of the others a player's entries may be, and who is too far behind them.
 
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::event::Event;
 use crate::session::guests::GUEST_WINDOW;
 use crate::session::link::Link;
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// The first entry of a player that is not taken now.
     ///
     /// A player begins turn T when it has the entries of all others for T, and then closes its entry for T + `turns_ahead`. So this entry

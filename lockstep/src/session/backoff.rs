@@ -6,8 +6,7 @@
 
 use crate::packet::Refusal;
 use crate::session::config::SessionConfig;
-use crate::session::{Session, players_in};
-use crate::value::action::Action;
+use crate::session::{AnySession, players_in};
 use crate::value::ids::{PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -48,7 +47,7 @@ fn limits(config: &SessionConfig) -> (Duration, Duration) {
     (free, free + drop_after.times(OWED_MAX_DROPS))
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     fn charge(&mut self, player: PlayerId, span: Duration) {
         let (_, most) = limits(&self.setup.config);
         let cost = &mut self.lateness.costs.0[player.index()];

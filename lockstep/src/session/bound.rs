@@ -1,17 +1,16 @@
 //! Whose link it is, where the transport knows that: a hello with another identity is not answered.
 
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::event::Event;
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PeerId};
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// From now on this link is that of this identity, which the transport has proved: for example by a secret that opens one place, on a
     /// sealed connection. A hello with another identity on this link is refused ([`Event::Forged`], [`crate::Stats::hellos_forged`]). The
     /// transport should close such a connection.
     ///
     /// Without a binding a peer is who it claims to be. With [`crate::SessionConfig::bound_peers_only()`] it is refused. Memory is kept for
-    /// each bound link until [`Session::unbind`].
+    /// each bound link until [`Session::unbind`](crate::AnySession::unbind).
     pub fn bind(&mut self, peer: PeerId, identity: Identity) {
         self.bound.insert(peer, identity);
     }

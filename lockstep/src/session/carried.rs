@@ -3,12 +3,11 @@
 use smallvec::SmallVec;
 
 use crate::packet::{Received, STATEMENTS_MAX, TurnsPacket};
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::link::Link;
 use crate::session::signing::Signing;
 use crate::signed::proof::Proof;
 use crate::signed::statement::Statement;
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -58,7 +57,7 @@ impl Carried {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Puts receipts and statements into a packet; returns an upper bound of their bits.
     pub(super) fn write_signed(&mut self, index: usize, turns: &mut TurnsPacket) -> u32 {
         let Some(signing) = &self.signing else { return 0 };

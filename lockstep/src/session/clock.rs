@@ -1,14 +1,13 @@
 //! The session's time: the last time that was passed in, and the next deadline.
 
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase};
 use crate::value::time::{Duration, Instant};
 
 /// If a call comes this long after a deadline, the caller was suspended: many times the longest frame.
 pub(super) const CLOCK_JUMP: Duration = Duration::from_secs(2);
 
-impl<A: Action> Session<A> {
-    /// When [`Session::handle_timeout`] or [`Session::poll_transmit`] has something to do, unless a packet arrives before.
+impl AnySession {
+    /// When [`Session::handle_timeout`](crate::AnySession::handle_timeout) or [`Session::poll_transmit`](crate::AnySession::poll_transmit) has something to do, unless a packet arrives before.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut at = self.links.values().filter_map(|link| self.link_due_at(link)).min();

@@ -372,7 +372,7 @@ impl SessionConfig {
         Self { turns_ahead, ..self }
     }
 
-    /// Length of the match in turns, 1..=4,000,000,000. Without it the match goes on until [`crate::Session::end_match`].
+    /// Length of the match in turns, 1..=4,000,000,000. Without it the match goes on until [`Session::end_match`](crate::AnySession::end_match).
     #[must_use]
     pub fn turns(self, turns: u32) -> Self {
         Self { turns: Some(turns), ..self }
@@ -461,7 +461,7 @@ impl SessionConfig {
         Self { spectators_max, ..self }
     }
 
-    /// Only peers that are bound to an identity may come ([`crate::Session::bind`]): for a transport that knows who is at the other end of
+    /// Only peers that are bound to an identity may come ([`Session::bind`](crate::AnySession::bind)): for a transport that knows who is at the other end of
     /// each link. A local choice. Default false.
     #[must_use]
     pub fn bound_peers_only(self) -> Self {

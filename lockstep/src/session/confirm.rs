@@ -1,11 +1,10 @@
 //! Confirmations: which peer has which entries, and which entries can be forgotten.
 
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::link::Link;
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Every player has our entries below this number.
     pub(super) fn confirmed(&self) -> u32 {
         self.confirming_links().map(|link| link.confirmed).min().unwrap_or(u32::MAX)

@@ -5,8 +5,7 @@ use core::fmt;
 
 use crate::session::config::{Controls, SessionConfig};
 use crate::session::event::Event;
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase};
 use crate::value::entry::{Extra, SPEED_PERCENT_MAX, SPEED_PERCENT_MIN};
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::Duration;
@@ -135,7 +134,7 @@ impl Controlled {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Asks for a pause, or for its end, with the next entry. The simulation of every peer pauses from the same turn on
     /// ([`Event::Paused`]). Turns go on, and actions are accepted and applied. If [`Controls::Majority`] decides, this is the player's vote.
     ///

@@ -3,12 +3,11 @@
 
 use std::collections::VecDeque;
 
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::blob::Blob;
 use crate::session::guests::{GUEST_WINDOW, GuestStage};
 use crate::session::link::Link;
 use crate::signed::statement::Statement;
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -57,7 +56,7 @@ impl Delayed {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Whether watchers get everything later from here.
     pub(super) fn delays(&self) -> bool {
         self.setup.config.watch_delay > Duration::ZERO && self.setup.forwards()

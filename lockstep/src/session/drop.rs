@@ -4,14 +4,13 @@ use crate::pace::pacing::Pace;
 use crate::packet::Bye;
 use crate::session::event::{Event, Failure};
 use crate::session::link::{Link, LinkPhase};
-use crate::session::{Session, SessionPhase, players_in};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase, players_in};
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Duration;
 
-impl<A: Action> Session<A> {
+impl AnySession {
     pub(super) fn silence_timeout(&mut self) {
         let timeout = self.setup.config.silence_timeout;
         let may_drop = self.setup.may_drop();

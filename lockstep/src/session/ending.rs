@@ -3,9 +3,7 @@
 use crate::packet::Bye;
 use crate::session::event::{Event, Failure};
 use crate::session::link::{Link, LinkPhase};
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
-use crate::value::codec;
+use crate::session::{AnySession, SessionPhase};
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -17,7 +15,7 @@ pub(crate) struct Ending {
     entries: u64,
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Ends the match with the turn that has begun (or with the next one to begin). All peers must call this in the same turn; it is meant
     /// for a simulation that finds that the game is decided.
     pub fn end_match(&mut self) {
@@ -227,7 +225,7 @@ impl<A: Action> Session<A> {
             // Nothing runs after the last turn, whoever has it.
             let safe = safe.min(self.gate.last_turn.map_or(u32::MAX, |last| last.saturating_add(1)));
             let entries = (safe..stream.next()).filter_map(|number| stream.get(number));
-            actions += entries.map(|entry| codec::actions::<A>(&entry.payload).count() as u32).sum::<u32>();
+            actions += entries.map(|entry| self.setup.codec.count(&entry.payload)).sum::<u32>();
         }
         if actions > 0 && !self.setup.config.input_mode {
             self.emit(Event::Cancelled { actions });

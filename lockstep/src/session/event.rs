@@ -11,7 +11,7 @@ use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PeerId, PlayerId, PlayerSet, Turn};
 use crate::value::time::Duration;
 
-/// Something that the application may want to show or react to. [`crate::Session::poll_event`] returns events.
+/// Something that the application may want to show or react to. [`Session::poll_event`](crate::AnySession::poll_event) returns events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -35,7 +35,7 @@ pub enum Event {
         /// Why.
         refusal: Refusal,
     },
-    /// A hello claims another identity than the one that its link is bound to ([`crate::Session::bind`]). It is not answered; the transport
+    /// A hello claims another identity than the one that its link is bound to ([`Session::bind`](crate::AnySession::bind)). It is not answered; the transport
     /// should close the connection.
     Forged {
         /// The link.
@@ -53,7 +53,7 @@ pub enum Event {
         turn: Turn,
         /// The players whose entries are missing.
         players: Vec<PlayerId>,
-        /// Time until they are dropped, if players are dropped at all ([`crate::Session::drop_in`] counts down).
+        /// Time until they are dropped, if players are dropped at all ([`Session::drop_in`](crate::AnySession::drop_in) counts down).
         drop_in: Option<Duration>,
     },
     /// The delayed turn has begun.
@@ -62,7 +62,7 @@ pub enum Event {
         turn: Turn,
     },
     /// The others have waited for a player again and again. Reported once for each player. The application can show it; the middle of a
-    /// star can [`crate::Session::kick`] the player.
+    /// star can [`Session::kick`](crate::AnySession::kick) the player.
     OftenLate {
         /// The turn that waits.
         turn: Turn,
@@ -77,7 +77,7 @@ pub enum Event {
         /// The player.
         player: PlayerId,
     },
-    /// A player votes another one out, or no longer does ([`crate::Session::vote_out`]). [`Event::PlayerGone`] follows if enough do.
+    /// A player votes another one out, or no longer does ([`Session::vote_out`](crate::AnySession::vote_out)). [`Event::PlayerGone`] follows if enough do.
     Vote {
         /// The turn.
         turn: Turn,
@@ -171,7 +171,7 @@ pub enum Event {
         /// The player who asked for it.
         player: PlayerId,
     },
-    /// The saved match is complete; [`crate::Session::take_saved`] returns it.
+    /// The saved match is complete; [`Session::take_saved`](crate::AnySession::take_saved) returns it.
     Saved {
         /// The turn of its save point.
         turn: Turn,

@@ -7,8 +7,7 @@ use crate::session::sender::Sender;
 use crate::session::source::Source;
 use crate::session::stream::Stream;
 use crate::session::transfer::{ASK_AGAIN_AFTER, Round};
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase};
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Payload};
 use crate::value::ids::{Identity, PeerId, PlayerId};
@@ -72,7 +71,7 @@ impl Link {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     // ---- the handshake
 
     /// Why a peer may not join the running match; none if it may.

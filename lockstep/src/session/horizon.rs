@@ -6,9 +6,8 @@
 //! turn of a return before the news arrives.
 
 use crate::packet::TurnsPacket;
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::stream::Stream;
-use crate::value::action::Action;
 use crate::value::ids::PlayerId;
 use crate::value::time::Duration;
 
@@ -23,7 +22,7 @@ pub(super) struct Horizon {
     given: u32,
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     // ---- the middle
 
     /// The first turn that the remote may not begin yet. None: nobody is away.

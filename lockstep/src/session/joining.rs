@@ -9,9 +9,8 @@ use crate::session::event::{Event, Failure};
 use crate::session::header::Header;
 use crate::session::signing::{Signing, View};
 use crate::session::stream::Stream;
-use crate::session::{Session, SessionPhase};
+use crate::session::{AnySession, SessionPhase};
 use crate::signed::statement::Since;
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PeerId, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
@@ -24,7 +23,7 @@ const CHECKING: u64 = 4;
 /// Number of due turns, about a second each, within which most players' statements must confirm a state.
 const ALONE_MAX: u8 = 4;
 
-/// The state of a running match; the other players have confirmed its checksum. The simulation must load it ([`Session::take_state`]).
+/// The state of a running match; the other players have confirmed its checksum. The simulation must load it ([`Session::take_state`](crate::AnySession::take_state)).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct JoinedState {
@@ -79,7 +78,7 @@ enum Stage {
     Ready,
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Whether this peer joins a running match and has no state yet, so turns wait for it.
     #[must_use]
     pub fn is_joining(&self) -> bool {
@@ -94,7 +93,7 @@ impl<A: Action> Session<A> {
     }
 
     /// Returns the state that the simulation must load, once it has arrived and the other players' checksums agree with it.
-    /// [`crate::Driver`] does this; an application without the driver answers with [`Session::state_taken`].
+    /// [`crate::Driver`] does this; an application without the driver answers with [`Session::state_taken`](crate::AnySession::state_taken).
     pub fn take_state(&mut self) -> Option<JoinedState> {
         if !self.state_is_confirmed()? {
             self.refuse_wrong_state();
@@ -191,7 +190,7 @@ impl<A: Action> Session<A> {
 
     fn read_state(&self, turn: u32, mut bytes: Vec<u8>) -> Option<(Header, Vec<u8>)> {
         let (header, start) = Header::read(&bytes, self.setup.config.players).ok()?;
-        let is_sound = header.turn == turn && header.is_sound(&self.setup.config, A::MAX_BITS);
+        let is_sound = header.turn == turn && header.is_sound(&self.setup.config, self.setup.action_bits);
         bytes.drain(..start);
         is_sound.then_some((header, bytes))
     }

@@ -3,13 +3,12 @@
 use crate::session::checksum::Desync;
 use crate::session::event::Event;
 use crate::session::signing::{Contradiction, Outlier, Signing, View};
-use crate::session::{Session, players_in};
+use crate::session::{AnySession, players_in};
 use crate::signed::proof::{Proof, Verdict};
 use crate::signed::statement::Statement;
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId, Turn};
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Compares all statements about a turn that has begun here and that were not compared yet.
     pub(super) fn judge_statements(&mut self, signing: &mut Signing, turn: u32) {
         let Some(view) = signing.view(turn).cloned() else {

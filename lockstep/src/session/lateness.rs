@@ -3,8 +3,7 @@
 use crate::session::backoff::Costs;
 use crate::session::clock::CLOCK_JUMP;
 use crate::session::event::Event;
-use crate::session::{Session, SessionPhase, players_in};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase, players_in};
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
@@ -50,7 +49,7 @@ impl Lateness {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Adds the time since the last call to the debts of the players for whom the match waits.
     pub(super) fn note_lateness(&mut self) {
         let span = self.now.since(core::mem::replace(&mut self.lateness.checked, self.now));

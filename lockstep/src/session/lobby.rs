@@ -6,8 +6,7 @@ use crate::packet::{Echo, Hello, Lobby as LobbyPacket, Refusal, Welcome, link_ke
 use crate::session::event::{Event, Failure};
 use crate::session::link::{Link, LinkPhase};
 use crate::session::setup::Setup;
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase};
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -32,7 +31,7 @@ pub(crate) struct Lobby {
     pub(super) is_ready: bool,
     /// When turn 0 begins, if that is known.
     pub(super) start_at: Option<Instant>,
-    /// See [`Session::set_start_phase`].
+    /// See [`Session::set_start_phase`](crate::AnySession::set_start_phase).
     pub(super) start_phase: Option<StartPhase>,
     /// Answers to hellos that wait to be sent.
     pub(super) answers: VecDeque<Answer>,
@@ -76,7 +75,7 @@ impl Lobby {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Before the start: whether the local player wants to begin. True at first. The match begins when all players are here and ready; from
     /// then on this has no effect.
     pub fn set_ready(&mut self, is_ready: bool) {

@@ -3,8 +3,7 @@
 use crate::pace::pacing::Pace;
 use crate::session::config::SessionConfig;
 use crate::session::outbox::{Outbox, SubmitError};
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase};
 use crate::value::entry::{EndReason, Entry, Extra, Extras, Payload};
 use crate::value::ids::Turn;
 use crate::value::time::Instant;
@@ -29,13 +28,12 @@ impl Local {
     }
 }
 
-impl<A: Action> Session<A> {
-    /// Submits an action of the local player. It is encoded now and travels with the next entry that closes and has room.
+impl AnySession {
+    /// Whether the local player may submit an action now, for the match and the phase; its queue may be full all the same.
     ///
     /// # Errors
-    /// The action was not accepted and runs nowhere: the queue is full, the encoding is not what the action's type promises, the match ends
-    /// before the action could run, or this peer does not play: who joins a running match does not until it is back.
-    pub fn submit(&mut self, action: &A) -> Result<(), SubmitError> {
+    /// Why not: see [`SubmitError`].
+    pub fn may_submit(&self) -> Result<(), SubmitError> {
         let playing =
             self.setup.player().filter(|_| matches!(self.phase, SessionPhase::Lobby | SessionPhase::Running));
         let Some(stream) = playing.map(|player| &self.streams[player.index()]) else {
@@ -49,7 +47,7 @@ impl<A: Action> Session<A> {
         {
             return Err(SubmitError::TooLate { last_turn: Turn(last) });
         }
-        self.local.outbox.submit(action)
+        Ok(())
     }
 
     /// Number of the local player's actions that wait for their turn.
@@ -71,13 +69,13 @@ impl<A: Action> Session<A> {
         self.end_own_stream(EndReason::Left)
     }
 
-    /// Like [`Session::resign`], but the player has lost: no bot plays on, whatever the settings say
+    /// Like [`Session::resign`](crate::AnySession::resign), but the player has lost: no bot plays on, whatever the settings say
     /// ([`crate::Simulation::player_surrendered`]).
     pub fn surrender(&mut self) -> u32 {
         self.end_own_stream(EndReason::Surrendered)
     }
 
-    /// Like [`Session::resign`], but the game plays on for the player ([`crate::Simulation::player_taken_over`]).
+    /// Like [`Session::resign`](crate::AnySession::resign), but the game plays on for the player ([`crate::Simulation::player_taken_over`]).
     pub fn hand_over(&mut self) -> u32 {
         self.end_own_stream(EndReason::HandedOver)
     }
@@ -94,7 +92,7 @@ impl<A: Action> Session<A> {
         cancelled
     }
 
-    /// Leaves in good order: like [`Session::resign`], and the session is over as soon as the others have the last entry. If the host
+    /// Leaves in good order: like [`Session::resign`](crate::AnySession::resign), and the session is over as soon as the others have the last entry. If the host
     /// leaves, the match ends for all. Returns the number of cancelled actions.
     pub fn leave(&mut self) -> u32 {
         let cancelled = self.resign();

@@ -3,8 +3,7 @@
 
 use crate::session::event::Failure;
 use crate::session::link::Link;
-use crate::session::{Session, SessionPhase, players_in};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase, players_in};
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -23,7 +22,7 @@ pub(crate) struct Agreement {
     waits_for_ended: Option<Instant>,
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Mesh: accepts nothing more from these players' own links. When every survivor has done so and all entries that any of them has are
     /// here, the lowest of them ends the streams.
     pub(super) fn freeze(&mut self, missing: u16) {
@@ -146,7 +145,7 @@ impl<A: Action> Session<A> {
     }
 
     /// Whether a peer whose stream has ended may still pass something on. It goes only when the others have all that it has run
-    /// ([`Session::leave`]), so waiting until it is gone is enough; who stays to watch is waited for twice the linger time.
+    /// ([`Session::leave`](crate::AnySession::leave)), so waiting until it is gone is enough; who stays to watch is waited for twice the linger time.
     fn waits_for_ended(&mut self) -> bool {
         let since = *self.mesh.waits_for_ended.get_or_insert(self.now);
         let linger = self.setup.config.linger;

@@ -39,11 +39,11 @@ pub(crate) mod stream;
 mod transfer;
 mod transmit;
 mod turns;
+mod typed;
 mod votes;
 mod waiting;
 
 use core::hash::BuildHasherDefault;
-use core::marker::PhantomData;
 
 use indexmap::IndexMap;
 use siphasher::sip::SipHasher13;
@@ -53,12 +53,12 @@ use crate::pace::alignment::Alignment;
 use crate::pace::pacing::{Meter, Planner, TurnPlan};
 use crate::packet::{Bye, PayloadFormat, TurnsPacket, link_key};
 use crate::session::checksum::Checksums;
-use crate::session::config::{ConfigError, SessionConfig, Topology};
+use crate::session::config::{ConfigError, SessionConfig};
 use crate::session::event::{Event, Failure, Stats};
 use crate::session::link::{Link, LinkPhase};
 use crate::session::stream::Stream;
-use crate::value::action::{Action, AnyAction};
 use crate::value::bits::BitWriter;
+use crate::value::codec::Codec;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
 use crate::value::time::Instant;
 
@@ -77,6 +77,7 @@ use signing::Signing;
 use transfer::Transfers;
 pub use turns::TurnStatus;
 use turns::{Comparison, Gate};
+pub use typed::Session;
 use votes::Ballots;
 use waiting::Waiting;
 pub use waiting::{Blame, PlayerReport};
@@ -105,29 +106,10 @@ type Links = ByPeer<Link>;
 /// Values by peer, as [`Links`].
 type ByPeer<T> = IndexMap<PeerId, T, BuildHasherDefault<SipHasher13>>;
 
-/// One peer's part of a lockstep match, as a state machine. The application moves the bytes and passes the time in.
-///
-/// There are four kinds of methods:
-/// - `handle_*` methods take input: a packet ([`Session::handle_packet`]) or the time ([`Session::handle_timeout`]). They never fail.
-///   [`Session::stats`] counts the packets that they cannot use.
-/// - `poll_*` methods return output: packets ([`Session::poll_transmit`]), events ([`Session::poll_event`]), and the time of the next call
-///   ([`Session::poll_timeout`]).
-/// - Commands express what the local player wants: [`Session::submit`], [`Session::pause`], [`Session::leave`] and others. They take effect
-///   with the player's next entry, in the same turn on every peer.
-/// - Turns: [`Session::begin_turn`], then the actions of the turn, then [`Session::end_turn`]. [`crate::Driver`] makes these calls.
-///
-/// Call these in every round of the application's loop, in this order:
-/// 1. [`Session::handle_packet`] with every packet that has arrived;
-/// 2. [`Session::handle_timeout`] with the time;
-/// 3. the turns that are due;
-/// 4. [`Session::poll_transmit`] until it returns `None`;
-/// 5. [`Session::poll_event`] until it returns `None`;
-/// 6. sleep until [`Session::poll_timeout`] or the next packet.
-///
-/// [`Session::phase`] returns the phase. A session that is over ([`Session::is_over`]) still has bye packets to send: repeat step 4 for a
-/// moment.
+/// All of a session that does not depend on the type of the game's actions: what [`crate::Session`] is made of. Its methods are called on a
+/// [`crate::Session`]; functions that move packets take this type, so they work for every game.
 #[derive(Debug)]
-pub struct Session<A> {
+pub struct AnySession {
     setup: Setup,
     phase: SessionPhase,
     /// The latest time that was passed in.
@@ -156,7 +138,6 @@ pub struct Session<A> {
     events: EventQueue,
     stats: Stats,
     buffers: Buffers,
-    action: PhantomData<fn() -> A>,
 }
 
 /// What sets the length of turns and the local pace.
@@ -196,31 +177,11 @@ fn players_in(set: u16) -> impl Iterator<Item = PlayerId> {
     (0..PLAYERS_MAX).map(PlayerId).filter(move |player| set & (1 << player.0) != 0)
 }
 
-impl Session<AnyAction> {
-    /// The relay of a match of any game: it forwards actions without reading them. `action_bits` is [`Action::MAX_BITS`] of the game.
-    ///
-    /// What a game's own peers cannot decode runs as "no action" on all of them. (A relay of type `Session<A>`, by [`Session::new`] with
-    /// [`Identity::Relay`], refuses such actions at once.)
-    ///
-    /// # Errors
-    /// A setting out of range.
-    pub fn relay(config: SessionConfig, action_bits: u32, now: Instant) -> Result<Self, ConfigError> {
-        Self::with_action_bits(config.topology(Topology::Relay), Identity::Relay, action_bits, now)
-    }
-}
-
-impl<A: Action> Session<A> {
-    /// A session of one peer. Most callers use [`Session::host`], [`Session::join`] or [`Session::single`].
-    ///
-    /// # Errors
-    /// A setting out of range, or a player number that the match does not have.
-    pub fn new(config: SessionConfig, identity: Identity, now: Instant) -> Result<Self, ConfigError> {
-        Self::with_action_bits(config, identity, A::MAX_BITS, now)
-    }
-
-    fn with_action_bits(
+impl AnySession {
+    fn new(
         config: SessionConfig,
         identity: Identity,
+        codec: Codec,
         action_bits: u32,
         now: Instant,
     ) -> Result<Self, ConfigError> {
@@ -240,7 +201,7 @@ impl<A: Action> Session<A> {
             PayloadFormat::Variable(config.turn_bytes_max * 8)
         };
         if let Some(saved) = &config.resume {
-            save::check::<A>(saved, &config, action_bits, format)?;
+            save::check(saved, &config, codec, action_bits, format)?;
         }
         let secret = secret_of(&config, identity, now);
         let last_turn = config.turns.map(|turns| turns - 1);
@@ -277,9 +238,9 @@ impl<A: Action> Session<A> {
             events: EventQueue::default(),
             stats: Stats::default(),
             buffers: Buffers::default(),
-            action: PhantomData,
             setup: Setup {
                 format,
+                codec,
                 action_bits,
                 config_hash: config.hash(action_bits),
                 identity,
@@ -289,38 +250,6 @@ impl<A: Action> Session<A> {
         };
         session.take_up();
         Ok(session)
-    }
-
-    /// The host of a star, who waits for the others: [`SessionConfig::host_player`].
-    ///
-    /// # Errors
-    /// A setting out of range.
-    pub fn host(config: SessionConfig, now: Instant) -> Result<Self, ConfigError> {
-        let host = PlayerId(config.host_player);
-        Self::new(config, Identity::Player(host), now)
-    }
-
-    /// A player who joins the host (or relay) over the link `host`.
-    ///
-    /// # Errors
-    /// A setting out of range, or a player number that the match does not have.
-    pub fn join(
-        config: SessionConfig,
-        player: PlayerId,
-        host: PeerId,
-        now: Instant,
-    ) -> Result<Self, ConfigError> {
-        let mut session = Self::new(config, Identity::Player(player), now)?;
-        session.connect(host);
-        Ok(session)
-    }
-
-    /// One player without a network, on the same code path.
-    ///
-    /// # Errors
-    /// A setting out of range.
-    pub fn single(config: SessionConfig, now: Instant) -> Result<Self, ConfigError> {
-        Self::new(SessionConfig { players: 1, ..config }, Identity::Player(PlayerId(0)), now)
     }
 
     // ---- commands
@@ -336,7 +265,7 @@ impl<A: Action> Session<A> {
         }
     }
 
-    /// Handles a packet. Any bytes are allowed: a bad packet changes nothing but a counter of [`Session::stats`].
+    /// Handles a packet. Any bytes are allowed: a bad packet changes nothing but a counter of [`Session::stats`](crate::AnySession::stats).
     pub fn handle_packet(&mut self, now: Instant, from: PeerId, bytes: &[u8]) {
         self.pass_to(now);
         match self.take_packet(from, bytes) {
@@ -459,7 +388,7 @@ impl<A: Action> Session<A> {
     }
 
     /// Number of turns, counted from the start, whose checksums have been compared, over all players who still send some. A difference is
-    /// an event. While a joining peer has a state that is not loaded yet ([`Session::is_joining`]), these are the turns of that state, and
+    /// an event. While a joining peer has a state that is not loaded yet ([`Session::is_joining`](crate::AnySession::is_joining)), these are the turns of that state, and
     /// the simulation still stands before.
     #[must_use]
     pub fn compared_turns(&self) -> u32 {

@@ -8,13 +8,12 @@ use crate::session::config::Topology;
 use crate::session::event::{Event, Failure};
 use crate::session::link::{Link, LinkPhase};
 use crate::session::lobby::Reply;
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase};
 use crate::value::codec;
 use crate::value::entry::{EndReason, Entry, Payload};
 use crate::value::ids::{Identity, PeerId};
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Returns whether the packet was expected.
     pub(super) fn take_packet(&mut self, from: PeerId, bytes: &[u8]) -> Result<bool, crate::DecodeError> {
         let index = self.link_index(from);
@@ -200,8 +199,7 @@ impl<A: Action> Session<A> {
                 }
                 // A relay does not know the game, so it cannot refuse actions that do not decode: see `push_entry`.
                 let is_read = from != Identity::Relay;
-                if is_read
-                    && codec::validate::<A>(&entry.payload, actions_max, &mut self.buffers.recoded).is_err()
+                if is_read && self.setup.codec.refuses(&entry.payload, actions_max, &mut self.buffers.recoded)
                 {
                     return false;
                 }
@@ -376,7 +374,7 @@ impl<A: Action> Session<A> {
         let is_unread = config.topology == Topology::Relay && !self.setup.is_relay();
         if is_unread
             && !entry.payload.is_none()
-            && codec::validate::<A>(&entry.payload, actions_max, &mut self.buffers.recoded).is_err()
+            && self.setup.codec.refuses(&entry.payload, actions_max, &mut self.buffers.recoded)
         {
             let is_fixed = config.input_mode;
             entry.payload = if is_fixed { codec::zeros(self.setup.action_bits) } else { Payload::none() };

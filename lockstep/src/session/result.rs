@@ -1,9 +1,8 @@
 //! The result of the match: every player reports what its simulation found, and all peers compare.
 
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::event::{Event, MatchResult};
 use crate::session::stream::Stream;
-use crate::value::action::Action;
 use crate::value::ids::{PLAYERS_MAX, PlayerId, Turn};
 
 /// The players' results. Each player reports one, once.
@@ -63,9 +62,9 @@ impl Results {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// The simulation finds that the match is decided, at the end of the turn that has begun; `value` is the result. [`crate::Driver`]
-    /// calls this with [`crate::Simulation::result`] before [`Session::end_turn`]. Only the first call counts.
+    /// calls this with [`crate::Simulation::result`] before [`Session::end_turn`](crate::AnySession::end_turn). Only the first call counts.
     pub fn report_result(&mut self, value: u32) {
         if !self.gate.in_turn || self.results.own.is_some() {
             return;

@@ -4,16 +4,15 @@ use crate::packet::LobbyKeys;
 use crate::session::event::{Event, Failure};
 use crate::session::header::HeaderSigning;
 use crate::session::link::Link;
-use crate::session::{Session, SessionPhase};
+use crate::session::{AnySession, SessionPhase};
 use crate::signed::roster::{Roster, Seat};
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Duration;
 
 /// Time between two copies of the roster for a peer that asks for it during the match.
 const ROSTER_GAP: Duration = Duration::from_millis(250);
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// The local player's seat.
     fn own_seat(&self) -> Option<Seat> {
         let (key, signing) = (self.setup.config.key.as_ref()?, self.signing.as_ref()?);

@@ -2,14 +2,13 @@
 
 use crate::pace::pacing::{Pace, TurnPlan};
 use crate::packet::PayloadFormat;
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::config::{ConfigError, SessionConfig};
 use crate::session::event::Event;
 use crate::session::saved::{SavedMatch, SavedStream};
 use crate::session::stream::Stream;
-use crate::value::action::Action;
 use crate::value::bits::BitWriter;
-use crate::value::codec;
+use crate::value::codec::{self, Codec};
 use crate::value::entry::{Entry, Extra, Payload};
 use crate::value::ids::{PlayerId, Turn};
 
@@ -23,7 +22,7 @@ pub(super) struct Saving {
     complete: Option<SavedMatch>,
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Whether the state before the turn that has begun is to be saved. [`crate::Driver`] checks this and calls
     /// [`crate::Simulation::save_point`]; an application without the driver must do so before it applies the turn's actions.
     #[must_use]
@@ -52,7 +51,7 @@ impl<A: Action> Session<A> {
             entries: Vec::new(),
         };
         self.saving.collecting = Some(SavedMatch {
-            settings_hash: self.setup.config.saved_hash(A::MAX_BITS),
+            settings_hash: self.setup.config.saved_hash(self.setup.action_bits),
             turn: turn.0,
             checksum: self.saving.checksum,
             format: self.setup.format,
@@ -88,8 +87,11 @@ impl<A: Action> Session<A> {
             while (player.entries.len() as u32) < self.setup.config.turns_ahead
                 && !player.entries.last().is_some_and(ends)
             {
-                let payload =
-                    if self.setup.config.input_mode { codec::zeros(A::MAX_BITS) } else { Payload::none() };
+                let payload = if self.setup.config.input_mode {
+                    codec::zeros(self.setup.action_bits)
+                } else {
+                    Payload::none()
+                };
                 player.entries.push(Entry { payload, ..Entry::default() });
             }
         }
@@ -117,9 +119,10 @@ impl<A: Action> Session<A> {
 }
 
 /// Whether a session with these settings can resume from here: a saved file is not trusted more than a packet.
-pub(super) fn check<A: Action>(
+pub(super) fn check(
     saved: &SavedMatch,
     config: &SessionConfig,
+    codec: Codec,
     action_bits: u32,
     format: PayloadFormat,
 ) -> Result<(), ConfigError> {
@@ -142,7 +145,9 @@ pub(super) fn check<A: Action>(
         let returns = player.entries.iter().skip(1).any(|entry| entry.returns().is_some());
         complete
             && !returns
-            && player.entries.iter().all(|entry| is_sound::<A>(entry, fixed, actions_max, &mut scratch))
+            && player.entries.iter().all(|entry| {
+                is_kept_entry(entry, fixed) && !codec.refuses(&entry.payload, actions_max, &mut scratch)
+            })
     };
     if turn_exists && everybody && saved.players.iter().all(&mut is_sound) {
         Ok(())
@@ -167,9 +172,10 @@ pub(super) fn plan_is_sound(plan: TurnPlan, config: &SessionConfig) -> bool {
     plan == base || measured
 }
 
-fn is_sound<A: Action>(entry: &Entry, is_fixed: bool, actions_max: u32, scratch: &mut BitWriter) -> bool {
+/// Whether a save may hold an entry with these extras and this end.
+fn is_kept_entry(entry: &Entry, is_fixed: bool) -> bool {
     let kept = entry.extras.iter().all(|extra| extra.is_kept());
     // As in a packet: in command mode the end of a stream has no action.
     let end_is_empty = entry.end().is_none() || entry.payload.is_none() || is_fixed;
-    kept && end_is_empty && codec::validate::<A>(&entry.payload, actions_max, scratch).is_ok()
+    kept && end_is_empty
 }

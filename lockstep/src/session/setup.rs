@@ -4,6 +4,7 @@ use siphasher::sip::SipHasher24;
 
 use crate::packet::{Hello, PROTOCOL_VERSION, PayloadFormat, session_mark};
 use crate::session::config::{SessionConfig, Topology};
+use crate::value::codec::Codec;
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -16,6 +17,8 @@ pub(crate) struct Setup {
     pub(super) config: SessionConfig,
     /// Layout of actions in packets.
     pub(super) format: PayloadFormat,
+    /// Checks and counts the game's actions.
+    pub(super) codec: Codec,
     /// [`crate::Action::MAX_BITS`] of the game.
     pub(super) action_bits: u32,
     /// The hash that the handshake compares.

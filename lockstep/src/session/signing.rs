@@ -6,7 +6,7 @@ use siphasher::sip::SipHasher24;
 use smallvec::SmallVec;
 
 use crate::packet::{SignedEnd, end_reason_number, entry_content};
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::event::Event;
 use crate::session::header::HeaderSigning;
 use crate::signed::chain::{AGREED_HASH_BYTES, ALL_HASH_BYTES, Opening, StreamHash};
@@ -14,7 +14,6 @@ use crate::signed::key::SIGNATURE_BYTES;
 use crate::signed::proof::{Proof, Verdict};
 use crate::signed::roster::Roster;
 use crate::signed::statement::{Since, Statement};
-use crate::value::action::Action;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 
@@ -205,7 +204,7 @@ pub(super) fn salt(secret: (u64, u64)) -> u64 {
     SipHasher24::new_with_keys(secret.0, secret.1).hash(b"salt")
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// The roster on which all players have agreed. None before the match, or if the match is not signed.
     #[must_use]
     pub fn roster(&self) -> Option<&Roster> {

@@ -1,11 +1,10 @@
 //! The source of a state: the middle of a star asks a player for it, and replaces one that leaves, sends nothing or is too slow.
 
 use crate::packet::Manifest;
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::session::blob::Blob;
 use crate::session::guests::{Guest, GuestStage};
 use crate::session::link::Link;
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -42,7 +41,7 @@ impl Source {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// The source announces its state.
     pub(super) fn source_promised(&mut self, manifest: Manifest) {
         let Some(source) = &mut self.transfers.source else { return };

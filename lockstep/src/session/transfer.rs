@@ -14,8 +14,7 @@ use crate::session::joining::Joining;
 use crate::session::sender::{Bucket, Sender};
 use crate::session::signing::Signing;
 use crate::session::source::Source;
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase};
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
@@ -133,7 +132,7 @@ struct Thanks {
     is_due: bool,
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     // ---- memory
 
     /// Bytes of the states that this peer holds for others, as far as they were announced to it: a relay that asks for one while somebody joins. At most
@@ -179,7 +178,7 @@ impl<A: Action> Session<A> {
             asked: self.controlled.asked[usize::from(player)],
         };
         Header {
-            settings_hash: self.setup.config.settings_hash(A::MAX_BITS),
+            settings_hash: self.setup.config.settings_hash(self.setup.action_bits),
             turn,
             frame: self.gate.frames,
             checksum: self.saving.checksum,
@@ -196,7 +195,7 @@ impl<A: Action> Session<A> {
 
     /// Whether the state before the turn that has begun is wanted, for a peer that joins. [`crate::Driver`] checks this and calls
     /// [`crate::Simulation::save_state`]; an application without the driver must do so before it applies the turn's actions, and pass the
-    /// bytes to [`Session::give_state`].
+    /// bytes to [`Session::give_state`](crate::AnySession::give_state).
     #[must_use]
     pub fn turn_gives_state(&self) -> bool {
         self.gate.in_turn && self.transfers.header.is_some()

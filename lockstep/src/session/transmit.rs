@@ -6,8 +6,7 @@ use crate::packet::{
 };
 use crate::session::link::{Link, LinkPhase};
 use crate::session::lobby::Reply;
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase};
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -29,7 +28,7 @@ const REPEAT_GAP_MAX: Duration = Duration::from_millis(150);
 /// Greatest size of a turns packet before its segments, bits: kind, base, acknowledgements, counts.
 const HEAD_BITS_MAX: u32 = 4 + 49 + 5 + PLAYERS_MAX as u32 * 27 + 65 + 66 + 33 + 1 + 9;
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// When the next packet to a link is due.
     pub(super) fn link_due_at(&self, link: &Link) -> Option<Instant> {
         if self.is_over() && !link.owes_bye() { None } else { link.due_at(self.tick()) }

@@ -2,10 +2,8 @@
 
 use crate::session::checksum::{Checksums, fold_checksum};
 use crate::session::event::Event;
-use crate::session::{Session, SessionPhase};
-use crate::value::action::Action;
-use crate::value::codec;
-use crate::value::entry::{EndReason, Extra};
+use crate::session::{AnySession, SessionPhase};
+use crate::value::entry::{EndReason, Extra, Payload};
 use crate::value::ids::{PlayerId, Turn};
 use crate::value::time::Instant;
 
@@ -54,7 +52,7 @@ pub(crate) struct Comparison {
     pub(super) silent: u16,
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Whether the next turn can begin.
     #[must_use]
     pub fn turn_status(&self) -> TurnStatus {
@@ -128,28 +126,19 @@ impl<A: Action> Session<A> {
         status
     }
 
-    /// The actions of the turn that has begun: players in order, each player's actions in the order in which they were submitted.
-    ///
-    /// The driver uses [`Session::turn_order`] instead, because it also calls [`crate::Simulation::play_for`].
-    pub fn turn_actions(&self) -> impl Iterator<Item = (PlayerId, A)> + '_ {
-        self.turn_order().flat_map(move |player| self.actions_of(player).map(move |action| (player, action)))
-    }
-
     /// The order of players in the turn that has begun: by number, or rotated if the settings say so.
-    pub fn turn_order(&self) -> impl Iterator<Item = PlayerId> + use<A> {
+    pub fn turn_order(&self) -> impl Iterator<Item = PlayerId> + use<> {
         let turn = self.gate.turn.wrapping_sub(1);
         let players = self.setup.config.players;
         let first = if self.setup.config.rotate_players { (turn % u32::from(players)) as u8 } else { 0 };
         (0..players).map(move |place| PlayerId((first + place) % players))
     }
 
-    /// A player's actions in the turn that has begun, in the order in which they were submitted. (None for a player that the match does not
-    /// have.)
-    pub fn actions_of(&self, player: PlayerId) -> impl Iterator<Item = A> + '_ {
-        let entry =
-            self.streams.get(player.index()).and_then(|stream| stream.get(self.gate.turn.wrapping_sub(1)));
-        let payload = entry.filter(|entry| entry.end().is_none()).map(|entry| &entry.payload);
-        payload.into_iter().flat_map(codec::actions::<A>)
+    /// A player's encoded actions in the turn that has begun.
+    pub(super) fn payload_of(&self, player: PlayerId) -> Option<&Payload> {
+        let stream = self.streams.get(player.index())?;
+        let entry = stream.get(self.gate.turn.wrapping_sub(1))?;
+        entry.end().is_none().then_some(&entry.payload)
     }
 
     /// Players who give no more actions from the turn that has begun on, with the reason.

@@ -1,8 +1,7 @@
 //! Votes: the players can drop somebody who spoils the match, also where no player is in the middle.
 
 use crate::session::event::Event;
-use crate::session::{Session, SessionPhase, players_in};
-use crate::value::action::Action;
+use crate::session::{AnySession, SessionPhase, players_in};
 use crate::value::ids::{PLAYERS_MAX, PlayerId, PlayerSet, Turn};
 
 /// A vote in a star needs at least this many voters: with fewer, one player could drop another.
@@ -39,7 +38,7 @@ impl Ballots {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     /// Votes a player out, or takes the vote back. When more than half of the other players who are in the match vote so, and in a star
     /// at least two, the player is dropped, as after a silence, and cannot come back while they vote so. The vote travels with the next entry, and
     /// every peer is told of it by [`Event::Vote`]. In a star the middle

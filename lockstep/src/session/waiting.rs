@@ -2,8 +2,7 @@
 
 use crate::pace::pacing::Pace;
 use crate::session::event::Event;
-use crate::session::{Session, players_in};
-use crate::value::action::Action;
+use crate::session::{AnySession, players_in};
 use crate::value::ids::{Identity, PLAYERS_MAX, PlayerId, Turn};
 use crate::value::time::{Duration, Instant};
 
@@ -71,7 +70,7 @@ impl Waiting {
     }
 }
 
-impl<A: Action> Session<A> {
+impl AnySession {
     pub(super) fn waiting_notice(&mut self) {
         // A spectator waits whenever turns get longer, and that is nobody's fault.
         let watches = self.setup.player().is_none();

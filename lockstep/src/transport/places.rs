@@ -8,8 +8,7 @@
 
 use core::fmt;
 
-use crate::session::Session;
-use crate::value::action::Action;
+use crate::session::AnySession;
 use crate::value::ids::{Identity, PLAYERS_MAX, PeerId, PlayerId};
 use crate::value::time::{Duration, Instant};
 
@@ -206,8 +205,8 @@ impl Places {
         self
     }
 
-    /// Tells the session whose links these are; once, before the first packet. See [`Session::bind`].
-    pub fn bind<A: Action>(&self, session: &mut Session<A>) {
+    /// Tells the session whose links these are; once, before the first packet. See [`Session::bind`](crate::AnySession::bind).
+    pub fn bind(&self, session: &mut AnySession) {
         for player in (0..self.players.len()).filter(|player| self.players[*player].is_some()) {
             let (link, identity) = player_link(player);
             session.bind(link, identity);

@@ -8,8 +8,7 @@ use indexmap::IndexMap;
 use siphasher::sip::SipHasher13;
 
 use crate::packet::PACKET_BYTES_MAX;
-use crate::session::Session;
-use crate::value::action::Action;
+use crate::session::AnySession;
 use crate::value::ids::PeerId;
 use crate::value::time::Instant;
 
@@ -87,7 +86,7 @@ impl UdpTransport {
         self.socket.local_addr()
     }
 
-    /// The number of the peer at an address, for [`Session::connect`]. Repeated calls return the same number.
+    /// The number of the peer at an address, for [`Session::connect`](crate::AnySession::connect). Repeated calls return the same number.
     pub fn add_peer(&mut self, address: SocketAddr) -> PeerId {
         if let Some(&peer) = self.peers.get(&address) {
             return peer;
@@ -123,7 +122,7 @@ impl UdpTransport {
     ///
     /// # Errors
     /// A broken socket.
-    pub fn pump<A: Action>(&mut self, session: &mut Session<A>, now: Instant) -> io::Result<()> {
+    pub fn pump(&mut self, session: &mut AnySession, now: Instant) -> io::Result<()> {
         self.pump_with(session, now, |_, _| Aside::Session)
     }
 
@@ -132,9 +131,9 @@ impl UdpTransport {
     ///
     /// # Errors
     /// A broken socket.
-    pub fn pump_with<A: Action>(
+    pub fn pump_with(
         &mut self,
-        session: &mut Session<A>,
+        session: &mut AnySession,
         now: Instant,
         aside: impl FnMut(Option<PeerId>, &[u8]) -> Aside,
     ) -> io::Result<()> {
@@ -164,9 +163,9 @@ impl UdpTransport {
         self.stats
     }
 
-    fn receive_all<A: Action>(
+    fn receive_all(
         &mut self,
-        session: &mut Session<A>,
+        session: &mut AnySession,
         now: Instant,
         mut aside: impl FnMut(Option<PeerId>, &[u8]) -> Aside,
     ) -> io::Result<()> {
@@ -220,7 +219,7 @@ impl UdpTransport {
         }
     }
 
-    fn forget_strangers<A: Action>(&mut self, session: &Session<A>) {
+    fn forget_strangers(&mut self, session: &AnySession) {
         let addresses = &mut self.addresses;
         self.peers.retain(|_, peer| {
             let keep = session.knows(*peer);

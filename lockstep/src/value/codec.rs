@@ -4,6 +4,30 @@ use crate::value::action::Action;
 use crate::value::bits::{BitReader, BitWriter, DecodeError};
 use crate::value::entry::Payload;
 
+/// What a session has to know of the type of the game's actions. Functions of the type, and not the type: code that has the type as a parameter is compiled
+/// again for each game.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Codec {
+    validate: fn(&Payload, u32, &mut BitWriter) -> Result<(), DecodeError>,
+    count: fn(&Payload) -> u32,
+}
+
+impl Codec {
+    pub(crate) fn of<A: Action>() -> Self {
+        Self { validate: validate::<A>, count: |payload| actions::<A>(payload).count() as u32 }
+    }
+
+    /// Whether a payload is something else than the canonical encoding of at most `actions_max` actions.
+    pub(crate) fn refuses(&self, payload: &Payload, actions_max: u32, scratch: &mut BitWriter) -> bool {
+        (self.validate)(payload, actions_max, scratch).is_err()
+    }
+
+    /// The number of actions of a payload that has been validated.
+    pub(crate) fn count(&self, payload: &Payload) -> u32 {
+        (self.count)(payload)
+    }
+}
+
 /// Checks that a payload is the canonical encoding of at most `actions_max` actions.
 pub(crate) fn validate<A: Action>(
     payload: &Payload,

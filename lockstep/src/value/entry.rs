@@ -100,7 +100,7 @@ pub enum Extra {
     /// Kind 8: the player has come back, over the connection with this number. Its stream, which had ended, continues with this entry,
     /// which the middle of the star has made; there are no entries in between.
     Return(u16),
-    /// Kind 9: from now on the player votes these players out, and nobody else ([`crate::Session::vote_out`]).
+    /// Kind 9: from now on the player votes these players out, and nobody else ([`Session::vote_out`](crate::AnySession::vote_out)).
     Votes(PlayerSet),
 }
 

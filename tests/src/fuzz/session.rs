@@ -146,7 +146,7 @@ fn deliver(game: &mut VirtualMatch<Game>, attack: Attack, what: u8, body: &[u8])
 
 fn all_over(game: &VirtualMatch<Game>, hostile: Option<usize>) -> bool {
     let honest = game.drivers().iter().enumerate().filter(|(node, _)| Some(*node) != hostile);
-    honest.map(|(_, driver)| driver.session()).all(Session::is_over)
+    honest.map(|(_, driver)| driver.session()).all(|session| session.is_over())
 }
 
 fn check(game: &mut VirtualMatch<Game>, attack: Attack, hostile: Option<usize>, delivered: u64) {

@@ -219,7 +219,8 @@ impl Seat {
     /// This player may not pause, or no longer.
     pub(crate) fn toggle_pause(&mut self) -> Result<(), ControlError> {
         let session = self.driver.session_mut();
-        session.pause(!session.is_paused())
+        let is_paused = session.is_paused();
+        session.pause(!is_paused)
     }
 
     /// Hands the player to a person or to a bot.

@@ -1,9 +1,8 @@
 //! A sealed server whose connections act for the place that their secret opened, and for no other.
 
 use super::server::{SealedEvent, SealedServer};
-use crate::session::Session;
+use crate::session::AnySession;
 use crate::transport::places::Places;
-use crate::value::action::Action;
 use crate::value::ids::{Identity, PlayerId};
 use crate::value::time::Instant;
 
@@ -17,7 +16,7 @@ const WATCHER: u8 = 255;
 ///
 /// A greeting is the 16 bytes of a secret, which stand in a [`JoinCode`](super::JoinCode). (More bytes may follow; they are not looked at.) The answer to
 /// it is the place and what the application adds: [`SealedHost::read_answer`]. Each link of the session is bound to the identity that its
-/// secret opens ([`Session::bind`]); a connection that sends a hello with another identity is closed. A secret that comes a second time
+/// secret opens ([`Session::bind`](crate::AnySession::bind)); a connection that sends a hello with another identity is closed. A secret that comes a second time
 /// takes the place: the former connection is closed, and its client reads [`LostReason::Displaced`](super::LostReason::Displaced).
 #[derive(Debug)]
 pub struct SealedHost {
@@ -28,7 +27,7 @@ pub struct SealedHost {
 
 impl SealedHost {
     /// With these places, which are bound in the session.
-    pub fn new<A: Action>(server: SealedServer, places: Places, session: &mut Session<A>) -> Self {
+    pub fn new(server: SealedServer, places: Places, session: &mut AnySession) -> Self {
         places.bind(session);
         Self { server, places, outgoing: Vec::new() }
     }
@@ -57,12 +56,12 @@ impl SealedHost {
         }
     }
 
-    /// Moves packets both ways, runs [`Session::handle_timeout`], and lets in who may come. `answer` is what a newcomer is told besides its
+    /// Moves packets both ways, runs [`Session::handle_timeout`](crate::AnySession::handle_timeout), and lets in who may come. `answer` is what a newcomer is told besides its
     /// place, such as the settings and the session id; at most 16,383 bytes. Who may not come gets the words of
     /// [`NoPlace`](crate::transport::places::NoPlace).
     ///
     /// Call it once per round of the application's loop, and sleep with [`SealedServer::wait`].
-    pub fn pump<A: Action>(&mut self, session: &mut Session<A>, now: Instant, answer: &[u8]) {
+    pub fn pump(&mut self, session: &mut AnySession, now: Instant, answer: &[u8]) {
         for _ in 0..EVENTS_MAX {
             match self.server.poll() {
                 None => break,
