@@ -19,6 +19,7 @@
 mod drive;
 mod pace;
 pub mod packet;
+pub mod predict;
 pub mod replay;
 mod session;
 mod signed;

@@ -2,6 +2,7 @@
 
 pub(crate) mod activity;
 pub(crate) mod clock;
+mod copy;
 pub(crate) mod ever;
 pub(crate) mod hits;
 mod pairs;
@@ -22,6 +23,7 @@ use crate::body::view::BodyRef;
 use crate::contact::cache::ContactCache;
 use crate::contact::ignored::IgnoredPairs;
 use crate::contact::sensors::SensorOverlaps;
+use crate::math::copy::clone_in_place;
 use crate::math::num::{FPS_MAX, Fx};
 use crate::math::rng::Pcg32;
 use crate::simd::Path;
@@ -69,7 +71,7 @@ pub(crate) struct Removed {
 /// assert_eq!(world.body(id).unwrap().position(), Vec2::from_ints(6, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct World {
     pub(crate) settings: Settings,
     pub(crate) seed: u64,
@@ -153,7 +155,7 @@ pub struct TouchingContact {
 }
 
 /// Events of the last step, in ascending order of the two slots.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Events {
     pub(crate) contacts_began: Vec<ContactEvent>,
     /// One for each of `contacts_began` if `lists_hits`.
@@ -164,6 +166,10 @@ pub(crate) struct Events {
     pub(crate) sensors_began: Vec<ContactEvent>,
     pub(crate) sensors_ended: Vec<ContactEvent>,
 }
+
+clone_in_place!(
+    Events: contacts_began, hits, lists_hits, contacts_stayed, contacts_ended, sensors_began, sensors_ended
+);
 
 /// Why a step was refused; the world is unchanged.
 ///

@@ -79,6 +79,39 @@ fn a_steady_step_on_terrain_does_not_allocate() {
     assert_eq!(allocations, 0, "allocations in 120 steady steps");
 }
 
+/// Rollback: a kept world, and one that is put back and stepped again.
+#[test]
+fn a_copy_into_a_kept_world_does_not_allocate() {
+    let mut world = World::new(WorldDef::new()).expect("defaults");
+    let units: Vec<BodyId> = (0..1_000)
+        .map(|i| {
+            let (block, i) = (i / 500, i % 500);
+            let place = Vec2::from_ints(block * 40 - 35 + i % 25, i / 25 * 2 - 20);
+            let unit = Shape::Circle { radius: Fx::from_bits(32_000) };
+            world.create_body(&BodyDef::dynamic(unit).position(place).user(7)).expect("in range")
+        })
+        .collect();
+    let (mut kept, mut ahead) = (world.clone(), world.clone());
+    let mut roll_back = |steps: core::ops::Range<u32>| {
+        for step in steps {
+            kept.clone_from(&world);
+            for next in step..step + 3 {
+                frame(&mut world, &units, next);
+            }
+            ahead.clone_from(&world);
+            world.clone_from(&kept);
+            frame(&mut world, &units, step);
+        }
+        world.contact_count()
+    };
+    roll_back(0..480);
+    let before = Counting::counts().allocations;
+    let contacts = roll_back(480..600);
+    let allocations = Counting::counts().allocations - before;
+    assert!(contacts > 100, "the crowd touches: {contacts}");
+    assert_eq!(allocations, 0, "allocations in 120 rollbacks");
+}
+
 #[test]
 fn ten_thousand_in_one_point_need_under_200_megabytes() {
     let mut world = World::new(WorldDef::new()).expect("defaults");

@@ -2,7 +2,9 @@
 
 mod allocation;
 mod attacks;
+mod crowd;
 mod faults;
+mod foresight;
 mod handshake;
 mod hostile;
 mod input_mode;
@@ -12,6 +14,7 @@ mod membership;
 mod outcome;
 mod pace;
 mod playout;
+mod prediction;
 mod random_operations;
 mod relays;
 mod replays;

@@ -1,8 +1,8 @@
 //! Random lists of operations: a world that was saved and read back goes on like the one that was not.
 
 use testudo_physics::{
-    BodyDef, BodyError, BodyId, BodyKind, ChainDef, Filter, Fx, PolygonDef, Simd, StatePart, Vec2, World,
-    WorldDef,
+    Aabb, BodyDef, BodyError, BodyId, BodyKind, ChainDef, Filter, Fx, PolygonDef, QueryFilter, Simd,
+    StatePart, Vec2, World, WorldDef,
 };
 
 use crate::build::{Chance, add, at, circle, rect, world};
@@ -204,6 +204,64 @@ fn a_restored_world_is_operated_on_alike() {
             same(&w, &read, &format!("seed {seed}, step {step}"));
         }
     }
+}
+
+/// Everything that a program can ask of a world and that is not in its checksum.
+fn same_answers(a: &World, b: &World, context: &str) {
+    assert_eq!(a.contacts_stayed(), b.contacts_stayed(), "{context}");
+    assert_eq!(a.contact_hits(), b.contact_hits(), "{context}");
+    assert!(a.moved_bodies().eq(b.moved_bodies()), "{context}");
+    let drawn = |w: &World| w.bodies().map(|body| body.interpolated_position(0)).collect::<Vec<_>>();
+    assert_eq!(drawn(a), drawn(b), "{context}: drawing");
+    let found = |w: &World| {
+        let mut found = Vec::new();
+        let area = Aabb { min: at(-5_000, -5_000), max: at(5_000, 5_000) };
+        w.query_area_exact(area, &QueryFilter::new(), &mut found);
+        found
+    };
+    assert_eq!(found(a), found(b), "{context}: a query");
+}
+
+/// Into a new world, and into one that was in quite another state. The copy and the source are operated on before they are stepped.
+#[test]
+fn a_copied_world_goes_on_alike() {
+    let (mut slept, mut kept) = (0, world(WorldDef::new().simd(Simd::Plain)));
+    for seed in 0..u64::from(cases(16)) {
+        let (mut chance, mut ids) = (Chance::new(seed), Vec::new());
+        let mut w = world(WorldDef::new().sleep_ms(250).seed(seed));
+        w.list_stayed_contacts(seed % 2 == 0);
+        w.list_contact_hits(seed % 3 == 0);
+        for step in 0..120 {
+            let context = format!("seed {seed}, step {step}");
+            let mut copy = w.clone();
+            kept.clone_from(&w);
+            same(&w, &copy, &context);
+            same(&w, &kept, &context);
+            same_answers(&w, &copy, &context);
+            same_answers(&w, &kept, &context);
+            let (fps, (start, start_ids)) = (RATES[chance.below(5) as usize], (chance.clone(), ids.clone()));
+            for w in [&mut w, &mut copy, &mut kept] {
+                (chance, ids) = (start.clone(), start_ids.clone());
+                for _ in 0..chance.below(7) {
+                    operate(w, &mut ids, &mut chance);
+                }
+            }
+            same_answers(&w, &kept, &context);
+            for w in [&mut w, &mut copy, &mut kept] {
+                w.step(fps).expect("in range");
+            }
+            for other in [&copy, &kept] {
+                same(&w, other, &context);
+                same_answers(&w, other, &context);
+                assert_eq!(other.validate(), Ok(()), "{context}");
+            }
+            slept += w.bodies().filter(|b| !b.is_awake()).count();
+            if step % 3 == 0 {
+                core::mem::swap(&mut w, &mut kept);
+            }
+        }
+    }
+    assert!(slept > 200, "only {slept} slept");
 }
 
 #[test]

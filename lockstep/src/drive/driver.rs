@@ -1,8 +1,10 @@
 //! The loop around a session and a simulation: accumulated time becomes frames, frames become turns.
 
+use crate::drive::begun::{BegunTurn, BegunTurns, TurnDigest};
 use crate::drive::simulation::Simulation;
 use crate::pace::playout::Playout;
 use crate::session::{Session, TurnStatus};
+use crate::value::codec;
 use crate::value::entry::EndReason;
 use crate::value::ids::{Frame, Turn};
 use crate::value::time::{FrameRate, Instant};
@@ -49,6 +51,7 @@ pub struct Driver<S: Simulation> {
     /// Number of frames that the playout buffer knows of.
     noted: u32,
     catch_up_frames: u32,
+    begun: BegunTurns,
 }
 
 impl<S: Simulation> Driver<S> {
@@ -67,6 +70,7 @@ impl<S: Simulation> Driver<S> {
             passed: 0,
             noted: 0,
             catch_up_frames: CATCH_UP_FRAMES_MAX,
+            begun: BegunTurns::new(),
         }
     }
 
@@ -206,6 +210,21 @@ impl<S: Simulation> Driver<S> {
         Frame(self.frames)
     }
 
+    /// The turns that have begun last.
+    pub(crate) fn begun(&self) -> &BegunTurns {
+        &self.begun
+    }
+
+    /// Number of frames that have passed, those of paused turns included.
+    pub(crate) fn position(&self) -> u32 {
+        self.passed
+    }
+
+    /// Frames left in the turn that has begun.
+    pub(crate) fn frames_left(&self) -> u32 {
+        self.frames_left
+    }
+
     /// Returns both parts.
     pub fn into_parts(self) -> (S, Session<S::Action>) {
         (self.simulation, self.session)
@@ -219,6 +238,7 @@ impl<S: Simulation> Driver<S> {
         self.session.state_taken(checksum);
         (self.frames, self.frames_left) = (joined.frame, 0);
         (self.accumulated, self.stalled) = (0, None);
+        self.begun.forget();
     }
 
     fn pass_time(&mut self, now: Instant) {
@@ -276,7 +296,21 @@ impl<S: Simulation> Driver<S> {
         if self.session.turn_saves() {
             self.simulation.save_point(turn);
         }
+        let told = self.tell(turn);
+        self.begun.push(BegunTurn {
+            turn: turn.0,
+            position: self.passed,
+            frames: plan.frames_per_turn,
+            frames_per_second: if self.session.is_paused() { 0 } else { plan.frames_per_second },
+            told,
+        });
+    }
+
+    /// Tells the simulation everything that happens at the start of the turn. Returns its hash.
+    fn tell(&mut self, turn: Turn) -> u64 {
+        let mut told = TurnDigest::default();
         for (player, reason) in self.session.turn_gone() {
+            told.gone(player, reason);
             match reason {
                 _ if self.session.config().is_played_on(reason) => {
                     self.simulation.player_taken_over(player, turn);
@@ -286,15 +320,21 @@ impl<S: Simulation> Driver<S> {
             }
         }
         for player in self.session.turn_returned() {
+            told.returned(player);
             self.simulation.player_returned(player, turn);
         }
         for player in self.session.turn_order() {
             if !self.session.is_taken_over(player) {
-                self.session.actions_of(player).for_each(|action| self.simulation.apply(player, &action));
+                if let Some(actions) = self.session.entry_actions(player, turn.0) {
+                    told.actions(player, actions);
+                    codec::actions(actions).for_each(|action| self.simulation.apply(player, &action));
+                }
             } else if !self.session.is_paused() {
+                told.played_for(player);
                 self.simulation.play_for(player, turn);
             }
         }
+        told.finish()
     }
 
     fn run_frame(&mut self, now: Instant) {

@@ -15,6 +15,7 @@ mod drop;
 mod ending;
 pub(crate) mod event;
 mod events;
+mod expected;
 mod guests;
 mod header;
 mod horizon;

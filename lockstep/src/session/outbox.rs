@@ -141,6 +141,16 @@ impl Outbox {
         Payload::new(self.scratch.bytes(), self.scratch.bit_count())
     }
 
+    /// What [`Outbox::close`] will return for the entry that closes after so many others, if nothing more is submitted.
+    pub(crate) fn preview(&self, later: u32) -> Payload {
+        if self.queue.is_empty() {
+            return self.repeated.clone().unwrap_or_default();
+        }
+        let mut outbox = self.clone();
+        (0..later).for_each(|_| drop(outbox.close()));
+        outbox.close()
+    }
+
     /// Cancels everything that waits; returns the number.
     pub(crate) fn cancel(&mut self) -> u32 {
         let cancelled = self.queue.len() as u32;

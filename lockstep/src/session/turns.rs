@@ -128,7 +128,11 @@ impl AnySession {
 
     /// The order of players in the turn that has begun: by number, or rotated if the settings say so.
     pub fn turn_order(&self) -> impl Iterator<Item = PlayerId> + use<> {
-        let turn = self.gate.turn.wrapping_sub(1);
+        self.order_in(self.gate.turn.wrapping_sub(1))
+    }
+
+    /// The order of players in a turn.
+    pub(crate) fn order_in(&self, turn: u32) -> impl Iterator<Item = PlayerId> + use<> {
         let players = self.setup.config.players;
         let first = if self.setup.config.rotate_players { (turn % u32::from(players)) as u8 } else { 0 };
         (0..players).map(move |place| PlayerId((first + place) % players))
@@ -136,9 +140,7 @@ impl AnySession {
 
     /// A player's encoded actions in the turn that has begun.
     pub(super) fn payload_of(&self, player: PlayerId) -> Option<&Payload> {
-        let stream = self.streams.get(player.index())?;
-        let entry = stream.get(self.gate.turn.wrapping_sub(1))?;
-        entry.end().is_none().then_some(&entry.payload)
+        self.entry_actions(player, self.gate.turn.wrapping_sub(1))
     }
 
     /// Players who give no more actions from the turn that has begun on, with the reason.

@@ -6,11 +6,13 @@
 
 use alloc::vec::Vec;
 
+use crate::math::copy::clone_in_place;
+
 /// Marks "no slot" and "no index" in the dense arrays.
 const NONE: u32 = u32::MAX;
 
 /// Slot table with insertion order and O(1) insert, remove and look-up.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Ordered {
     /// By slot: how often it was vacated; wraps after 2^32 uses of one slot.
     generations: Vec<u32>,
@@ -24,6 +26,8 @@ pub(crate) struct Ordered {
     /// Slots whose generation is not 0.
     used_again: u32,
 }
+
+clone_in_place!(Ordered: generations, places, free, order, len, used_again);
 
 impl Ordered {
     /// Number of living entries.

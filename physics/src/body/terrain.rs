@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use crate::body::record::{Body, flag, vec2};
 use crate::body::shape::Shape;
 use crate::math::boxes::{NO_SLOT, RawBox};
+use crate::math::copy::clone_in_place;
 use crate::math::num::{EXTENT_MAX, EXTENT_MIN, Fx};
 use crate::math::vec2::Vec2;
 
@@ -131,13 +132,15 @@ impl Piece {
 }
 
 /// The pieces of a world.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Terrain {
     /// In arbitrary order.
     pieces: Vec<Piece>,
     /// By slot: index of its piece, or `NO_SLOT`. Ends with the last piece.
     places: Vec<u32>,
 }
+
+clone_in_place!(Terrain: pieces, places);
 
 impl Terrain {
     pub(crate) fn is_empty(&self) -> bool {

@@ -16,13 +16,14 @@ use fearless_simd::{i32x8, u32x8};
 
 use crate::body::record::{Body, Shell, flag};
 use crate::math::boxes::LANES;
+use crate::math::copy::clone_in_place;
 use crate::math::lanes::{each, each_lane};
 use crate::solve::coloring::{Batches, Origin, Origins, PARTING_GAP};
 use crate::solve::friction::FrictionContact;
 use crate::solve::solver::IMPULSE_MAX;
 
 /// The cached contacts of all owners, field by field, so that a look-up compares eight slots at once.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct CachedContacts {
     /// Slots of the other bodies.
     pub(crate) others: Vec<u32>,
@@ -31,6 +32,8 @@ pub(crate) struct CachedContacts {
     /// Friction impulses, likewise; empty if no body has friction.
     pub(crate) slides: Vec<i32>,
 }
+
+clone_in_place!(CachedContacts: others, impulses, slides);
 
 impl CachedContacts {
     pub(crate) fn len(&self) -> usize {
@@ -81,7 +84,7 @@ pub(crate) struct RestingContact {
 pub(crate) type SlotPair = (u32, u32);
 
 /// The contact cache. `owners`, `contacts` and `resting` are state; the rest is derived or scratch.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct ContactCache {
     pub(crate) owners: Vec<Owner>,
     pub(crate) contacts: CachedContacts,
@@ -110,6 +113,11 @@ pub(crate) struct ContactCache {
     pub(crate) lists_stayed: bool,
     pub(crate) ended: Vec<SlotPair>,
 }
+
+clone_in_place!(
+    ContactCache: owners, contacts, resting, ranges, stirred, unsure, began, stayed, lists_stayed, ended;
+    not old_owners, old_contacts, woken, matched, cursors, kept_lanes
+);
 
 impl ContactCache {
     /// Makes the contacts of the last frame available to [`Self::find`], and those resting ones for which `rejoins` is true. It can be true

@@ -8,8 +8,18 @@ use crate::contact::cache::{SlotPair, sorted_pair};
 pub const IGNORED_PAIRS_MAX: u32 = 65_536;
 
 /// The pairs, sorted. State.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct IgnoredPairs(Vec<SlotPair>);
+
+impl Clone for IgnoredPairs {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.0.clone_from(&source.0);
+    }
+}
 
 impl IgnoredPairs {
     /// Pairs read from a snapshot; [`Self::is_sorted`] tells whether they are valid.

@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 
 use crate::contact::cache::{SlotPair, sorted_pair};
+use crate::math::copy::clone_in_place;
 
 /// The overlaps of the last step, and the changes. `overlaps` is state.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct SensorOverlaps {
     /// Sorted, each pair once.
     pub(crate) overlaps: Vec<SlotPair>,
@@ -13,6 +14,8 @@ pub(crate) struct SensorOverlaps {
     pub(crate) began: Vec<SlotPair>,
     pub(crate) ended: Vec<SlotPair>,
 }
+
+clone_in_place!(SensorOverlaps: overlaps, began, ended; not found);
 
 impl SensorOverlaps {
     /// Starts a step.

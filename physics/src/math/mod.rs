@@ -3,6 +3,7 @@
 pub(crate) mod aabb;
 pub(crate) mod angle;
 pub(crate) mod boxes;
+pub(crate) mod copy;
 pub(crate) mod lanes;
 pub(crate) mod num;
 pub(crate) mod rate;

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::body::record::{Body, Shell, flag};
 use crate::contact::cache::RestingContact;
 use crate::math::boxes::NO_SLOT;
+use crate::math::copy::clone_in_place;
 use crate::solve::coloring::Batches;
 use crate::solve::friction::FrictionContact;
 
@@ -155,11 +156,13 @@ fn along(gravity: [i32; 2], normal: [i32; 2]) -> i64 {
 }
 
 /// Sleeping bodies as rings of slots, one ring per island.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct SleepingIslands {
     /// By slot: the next member of its island; `NO_SLOT` if it is alone or awake.
     next: Vec<u32>,
 }
+
+clone_in_place!(SleepingIslands: next);
 
 impl SleepingIslands {
     /// Links the members, in the order given.

@@ -8,7 +8,7 @@ use crate::simd::Path;
 use crate::tree::quadtree::{Quadtree, SplitRule};
 
 /// The tree of the moving bodies. It outlives the step: queries use it, too.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Lanes {
     /// Moving bodies in curve order. After the step its boxes are those of the new positions.
     pub(crate) tree: Quadtree,
@@ -16,6 +16,22 @@ pub(crate) struct Lanes {
     by_slot: Vec<u32>,
     // not state: whether `by_slot` is that of the tree
     known: bool,
+}
+
+impl Clone for Lanes {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self { tree, by_slot, known: _ } = source;
+        self.tree.clone_from(tree);
+        // As long as that of the source, and filled when somebody asks.
+        self.by_slot.resize(by_slot.len(), 0);
+        self.known = false;
+    }
 }
 
 impl Lanes {

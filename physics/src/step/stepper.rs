@@ -21,7 +21,7 @@ use crate::step::working::{Source, Working};
 use crate::tree::resting::RestingTrees;
 
 /// The parts of a step. Beside the tree, which queries use, and the instruction set, all of it is scratch memory that is kept between steps.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Stepper {
     pub(crate) path: Path,
     pub(crate) lanes: Lanes,
@@ -51,6 +51,12 @@ impl Stepper {
             solver: Solver::default(),
             islands: Islands::default(),
         }
+    }
+
+    /// Takes what outlives a step from another one.
+    pub(crate) fn copy_lasting(&mut self, source: &Self) {
+        self.path = source.path;
+        self.lanes.clone_from(&source.lanes);
     }
 
     /// Sorts the moving bodies (`active`: ascending slots) along the curve and gathers them into the working arrays.

@@ -14,6 +14,7 @@ use fearless_simd::i32x8;
 use fearless_simd::prelude::*;
 
 use crate::math::boxes::{BoxBlock, LANES, NO_SLOT, RawBox};
+use crate::math::copy::clone_in_place;
 use crate::math::lanes::{base, each};
 use crate::tree::block_join::IndexPair;
 use crate::tree::curve::{self, Centre, DEPTH_LIMIT, Grid, shared_depth};
@@ -48,7 +49,7 @@ pub(crate) struct SplitRule {
 }
 
 /// Bodies in curve order with leaves and boxes.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Quadtree {
     grid: Grid,
     /// (key, slot) packed into 64 bits; sorted.
@@ -64,6 +65,10 @@ pub(crate) struct Quadtree {
     /// `levels[0]` holds the bodies' boxes. Each further level holds the bounds of eight blocks below; the last level has one block.
     pub(super) levels: Vec<Vec<BoxBlock>>,
 }
+
+clone_in_place!(
+    Quadtree: grid, leaves, slot_of_lane, levels; not sorted, scratch, shared_depths, leaf_depths
+);
 
 impl Quadtree {
     /// Sorts `slots` by the cells of their centres and finds the leaves. The order of bodies in one cell is that of ascending `slots`, and any

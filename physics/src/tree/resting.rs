@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::body::record::Body;
 use crate::math::boxes::{LANES, NO_SLOT, RawBox};
+use crate::math::copy::clone_in_place;
 use crate::math::lanes::base;
 use crate::tree::quadtree::Quadtree;
 
@@ -25,7 +26,7 @@ const WAITING: u32 = 1 << 30;
 const WAITING_MAX: usize = 128;
 
 /// The trees of the bodies at rest.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct RestingTrees {
     old: Quadtree,
     young: Quadtree,
@@ -45,6 +46,10 @@ pub(crate) struct RestingTrees {
     young_count: usize,
     scratch: Vec<u32>,
 }
+
+clone_in_place!(
+    RestingTrees: old, young, waiting, waiting_lanes, unsorted, places, old_count, young_count; not scratch
+);
 
 impl RestingTrees {
     /// Adds a body; `bodies` holds its geometry, and `sort` sorts slots into a tree.

@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use crate::body::record::{Body, flag};
 use crate::contact::cache::ContactCache;
+use crate::math::copy::clone_in_place;
 use crate::step::islands::SleepingIslands;
 use crate::tree::resting::RestingTrees;
 
 /// The lists of moving, new and sleeping bodies, as slots. All of it is derived from the state, or scratch.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Activity {
     /// Bodies that move in a step, ascending. Between steps, those that left are still here.
     pub(crate) active: Vec<u32>,
@@ -30,6 +31,10 @@ pub(crate) struct Activity {
     pub(crate) pushed: Vec<(u32, [i32; 2])>,
     newcomers: Vec<u32>,
 }
+
+clone_in_place!(
+    Activity: active, left, waking, fresh, dozed, sleeping, lulled; not members, pushed, newcomers
+);
 
 impl Activity {
     /// Wakes a body and the island that it sleeps with; they move from the next step on. `previous` are the positions before the last step, by

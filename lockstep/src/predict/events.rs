@@ -1,0 +1,135 @@
+//! Events that are known early: whether they are predicted or confirmed, and those that did not come true.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::value::ids::Frame;
+
+/// Most events that wait for their confirmation, and most that wait to be taken. Beyond, the newest are dropped.
+const EVENTS_MAX: usize = 65_536;
+
+/// How sure an event is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Certainty {
+    /// It happens in the predicted game. Show what is harmless if it does not come true: acknowledgement, dust, a footstep.
+    Predicted,
+    /// It has happened. Show what must not be taken back: deaths, scores, the end.
+    Confirmed,
+    /// It was predicted and did not happen.
+    Revoked,
+}
+
+/// Says of each event once that it is predicted, and once that it is confirmed or revoked, however often predictions are corrected.
+///
+/// An event is a value of the game that names what happened and to whom, such as `Fell(unit)`. It may happen a few frames earlier or later than
+/// predicted.
+///
+/// ```
+/// use testudo_lockstep::Frame;
+/// use testudo_lockstep::predict::{Certainty, EarlyEvents};
+/// let mut events = EarlyEvents::new(4);
+/// events.predicted(Frame(10), "horn");
+/// events.predicted(Frame(11), "horn"); // after a correction
+/// events.predicted(Frame(12), "drum");
+/// events.confirmed(Frame(11), "horn");
+/// events.reached(Frame(20));
+/// let told: Vec<_> = std::iter::from_fn(|| events.poll()).collect();
+/// use Certainty::*;
+/// assert_eq!(told, [(Predicted, "horn"), (Predicted, "drum"), (Confirmed, "horn"), (Revoked, "drum")]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct EarlyEvents<E> {
+    slack: u32,
+    /// The frame of an event, and whether it has happened.
+    known: BTreeMap<E, (Frame, bool)>,
+    news: VecDeque<(Certainty, E)>,
+}
+
+impl<E: Ord + Clone> EarlyEvents<E> {
+    /// Two equal events within `slack` frames are the same one.
+    #[must_use]
+    pub fn new(slack: u32) -> Self {
+        Self { slack, known: BTreeMap::new(), news: VecDeque::new() }
+    }
+
+    /// It happens in this frame of the predicted game.
+    pub fn predicted(&mut self, frame: Frame, event: E) {
+        let has_room = self.known.len() < EVENTS_MAX;
+        match self.known.get_mut(&event) {
+            // A correction has moved it.
+            Some((at, false)) => *at = frame,
+            Some((at, true)) if at.0.abs_diff(frame.0) <= self.slack => {}
+            _ if has_room => {
+                self.known.insert(event.clone(), (frame, false));
+                self.tell(Certainty::Predicted, event);
+            }
+            _ => {}
+        }
+    }
+
+    /// It happens in this frame of the confirmed game.
+    pub fn confirmed(&mut self, frame: Frame, event: E) {
+        let is_told =
+            |&(at, has_happened): &(Frame, bool)| has_happened && at.0.abs_diff(frame.0) <= self.slack;
+        if self.known.get(&event).is_some_and(is_told) {
+            return;
+        }
+        if self.known.len() < EVENTS_MAX || self.known.contains_key(&event) {
+            self.known.insert(event.clone(), (frame, true));
+        }
+        self.tell(Certainty::Confirmed, event);
+    }
+
+    /// The confirmed game has come to this frame: what was predicted for long before and did not happen is revoked.
+    pub fn reached(&mut self, frame: Frame) {
+        let (slack, news) = (self.slack, &mut self.news);
+        self.known.retain(|event, &mut (at, has_happened)| {
+            let is_over = at.0.saturating_add(slack) < frame.0;
+            if is_over && !has_happened && news.len() < EVENTS_MAX {
+                news.push_back((Certainty::Revoked, event.clone()));
+            }
+            !is_over
+        });
+    }
+
+    /// Takes the oldest news.
+    pub fn poll(&mut self) -> Option<(Certainty, E)> {
+        self.news.pop_front()
+    }
+
+    fn tell(&mut self, certainty: Certainty, event: E) {
+        if self.news.len() < EVENTS_MAX {
+            self.news.push_back((certainty, event));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(events: &mut EarlyEvents<u8>) -> Vec<(Certainty, u8)> {
+        std::iter::from_fn(|| events.poll()).collect()
+    }
+
+    #[test]
+    fn what_was_not_foreseen_is_confirmed_at_once_and_only_once() {
+        let mut events = EarlyEvents::new(3);
+        events.confirmed(Frame(5), 1);
+        events.predicted(Frame(6), 1);
+        events.confirmed(Frame(5), 1);
+        events.reached(Frame(9));
+        assert_eq!(take(&mut events), [(Certainty::Confirmed, 1)]);
+    }
+
+    #[test]
+    fn the_same_thing_may_happen_again_later() {
+        let mut events = EarlyEvents::new(3);
+        for frame in [10, 20] {
+            events.predicted(Frame(frame), 1);
+            events.confirmed(Frame(frame + 1), 1);
+            events.reached(Frame(frame + 5));
+        }
+        let both = [(Certainty::Predicted, 1), (Certainty::Confirmed, 1)];
+        assert_eq!(take(&mut events), [both, both].concat());
+    }
+}

@@ -1,0 +1,27 @@
+//! What is known of turns that have not begun: for a prediction of them.
+
+use crate::session::AnySession;
+use crate::value::entry::Payload;
+use crate::value::ids::PlayerId;
+
+impl AnySession {
+    /// A player's actions in a turn whose entry is here. None if the entry is the player's last one, too.
+    pub(crate) fn entry_actions(&self, player: PlayerId, turn: u32) -> Option<&Payload> {
+        let entry = self.streams.get(player.index())?.get(turn)?;
+        entry.end().is_none().then_some(&entry.payload)
+    }
+
+    /// A player's actions in a turn that has not begun, if they are known: the entry is here, the player gives none any more, or it is the
+    /// local player, whose submitted actions wait for this turn. (A stream that is ended by others before the turn may still change that.)
+    pub(crate) fn expected_actions(&self, player: PlayerId, turn: u32) -> Option<Payload> {
+        if let Some(actions) = self.entry_actions(player, turn) {
+            return Some(actions.clone());
+        }
+        let stream = self.streams.get(player.index())?;
+        if stream.end().is_some() {
+            return Some(Payload::none());
+        }
+        let later = turn.checked_sub(stream.next())?;
+        (self.author() == Some(player)).then(|| self.local.outbox.preview(later))
+    }
+}
