@@ -65,6 +65,9 @@ fn latency(ms: u64) -> LinkConfig {
     LinkConfig::new().latency(Duration::from_millis(ms))
 }
 
+/// Orders with their frames and players.
+type Log = Vec<(u32, u8, Order)>;
+
 /// Every order of the second list is in the first one, in the same frame and in this order. Returns how many are only in the first.
 fn missing_in(confirmed: &[(u32, u8, Order)], predicted: &[(u32, u8, Order)]) -> usize {
     let mut rest = confirmed.iter();
@@ -84,7 +87,7 @@ fn what_is_predicted_comes_true_unless_something_new_is_said() {
         let config = SessionConfig::new(2).turns(150).frames_per_turn(turn).actions_per_turn_max(per_turn);
         let game = toy_match(&config, 0, seed, latency(30));
         let mut match_ = Foreseen::new(game, |peer| peer == 0);
-        let mut predicted: Vec<(u32, Vec<(u32, u8, Order)>, usize)> = Vec::new();
+        let mut predicted: Vec<(u32, Log, usize)> = Vec::new();
         let (mut given, mut compared, mut later) = (0, 0, 0);
         let mut frame = 0;
         while !match_.game.is_over() {
@@ -252,7 +255,7 @@ fn wrong_guesses_are_put_right() {
         fn guess(&self, player: PlayerId, turn: Turn) -> Option<Order> {
             // Half of them are what the player really ordered two turns before.
             let order = turn.0.checked_sub(2).and_then(|turn| bot(7, turn, player.0));
-            if turn.0 % 2 == 0 { order } else { Some(Order::Shout(turn.0)) }
+            if turn.0.is_multiple_of(2) { order } else { Some(Order::Shout(turn.0)) }
         }
     }
 
