@@ -86,6 +86,8 @@ pub(crate) struct LoadReport {
     pub(crate) measured_turns: usize,
     /// Time between two looks of this program, in 99 of 100 cases: how far it can be at fault.
     pub(crate) look_ms_p99: f64,
+    /// Whether this program ran before all others on its core. If not, the times hold waits for the processor, too.
+    pub(crate) went_first: bool,
     /// What the process said that plays the other rooms.
     pub(crate) crowd: serde_json::Value,
     /// What the relay said at its end.
@@ -182,6 +184,7 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
         }
     }
     progress("all play");
+    let went_first = options.cores == Cores::OneEach && process::go_first();
     let wait = load.clock.now() + SETTLE;
     while load.clock.now() < wait {
         load.step()?;
@@ -189,9 +192,7 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
     let own = || process::processor_seconds("self");
     let (start, turns, spent) = (load.clock.now(), load.turns(), processor(&relay)?);
     let loaded = own()? + processor(&crowd)?;
-    load.delays.clear();
-    load.watching.clear();
-    load.looks.clear();
+    load.forget();
     while load.clock.now().since(start) < options.time {
         load.step()?;
     }
@@ -224,6 +225,7 @@ pub(crate) fn run(options: &LoadOptions, progress: impl Fn(&str)) -> io::Result<
         watching_ms_p99: part(&load.watching, 990),
         measured_turns: load.delays.len(),
         look_ms_p99: part(&load.looks, 990),
+        went_first,
         crowd,
         relay: said,
     };
@@ -300,6 +302,11 @@ impl Load {
             .filter_map(|bot| bot.driver.as_ref())
             .map(|driver| driver.session().stats().turns_begun)
             .sum()
+    }
+
+    /// Begins to measure.
+    fn forget(&mut self) {
+        [&mut self.delays, &mut self.watching, &mut self.looks].into_iter().for_each(Vec::clear);
     }
 
     fn step(&mut self) -> io::Result<()> {
